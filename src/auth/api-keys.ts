@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { Database, Scope } from '../db/connection.ts';
+import { checksum62, randomBase62 } from '../lib/base62.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+
+/** The scopes a key can have. */
+export const scopeNames = ['requests:write', 'requests:read', 'accounts:write', 'accounts:read'] as const;
+export type ScopeName = (typeof scopeNames)[number];
+
+const keyPattern = /^(qt_(?:test|live)_[0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
+
+/** True for a text that is formed like a key and whose checksum is right; says nothing about whether it exists. */
+export function isWellFormedKey(text: string): boolean {
+  const match = keyPattern.exec(text);
+  return match !== null && checksum62(match[1] as string) === match[2];
+}
+
+/** The hashes a key may be stored under: one for each secret key in use, the newest first. */
+export function keyHashes(secrets: SecretKey[], key: string): Buffer[] {
+  return secrets.map((secret) => keyedHash(secret, 'api-key', key));
+}
+
+export type ApiKeyView = {
+  key_id: string;
+  mode: 'test' | 'live';
+  hint: string;
+  scopes: string[];
+  created_at: string;
+  revoked_at: string | null;
+};
+
+/**
+ * Makes a key and stores its hash.
+ *
+ * @returns the key itself: it is never shown again
+ */
+export async function createApiKey(
+  db: Database,
+  secrets: SecretKey[],
+  scope: Scope,
+  scopes: readonly ScopeName[],
+): Promise<{ key_id: string; key: string }> {
+  const id = randomUUID();
+  const body = `qt_${scope.testMode ? 'test' : 'live'}_${randomBase62(32)}`;
+  const key = body + checksum62(body);
+  const hint = `${body.slice(0, 8)}…${key.slice(-4)}`;
+  await db.sql`
+    insert into api_keys (id, partner_id, test_mode, hash, hint, scopes)
+    values (${id}, ${scope.partnerId}, ${scope.testMode}, ${keyedHash(newest(secrets), 'api-key', key)}, ${hint}, ${[...scopes]})`;
+  return { key_id: id, key };
+}
+
+/** All keys of a partner, oldest first, without the keys themselves. */
+export async function listApiKeys(db: Database, partnerId: string): Promise<ApiKeyView[]> {
+  const rows = await db.sql`
+    select id, test_mode, hint, scopes, created_at, revoked_at from api_keys
+    where partner_id = ${partnerId} order by created_at, id limit 1000`;
+  return rows.map((row) => ({
+    key_id: row.id,
+    mode: row.test_mode ? 'test' : 'live',
+    hint: row.hint,
+    scopes: row.scopes,
+    created_at: row.created_at.toISOString(),
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+  }));
+}
+
+/** Revokes a key at once, on every node. False when there is no such key. */
+export async function revokeApiKey(db: Database, keyId: string): Promise<boolean> {
+  const rows = await db.sql`
+    update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${keyId} returning id`;
+  return rows.length > 0;
+}

@@ -1,0 +1,38 @@
+import type { Database, Scope } from '../db/connection.ts';
+
+/** The scope of one partner and mode. Whoever calls this has proved who is calling, or stands in a named look-up below. */
+export function scopeOf(partnerId: string, testMode: boolean): Scope {
+  return { partnerId, testMode } as Scope;
+}
+
+type ScopeRow = { partner_id: string; test_mode: boolean };
+
+function fromRow(row: ScopeRow | undefined): Scope | null {
+  return row ? scopeOf(row.partner_id, row.test_mode) : null;
+}
+
+/** Public pages and loops: the scope a request lives in; null when there is no such request. */
+export async function scopeOfRequest(db: Database, requestId: string): Promise<Scope | null> {
+  const [row] = await db.sql<ScopeRow[]>`select partner_id, test_mode from requests where id = ${requestId}`;
+  return fromRow(row);
+}
+
+/** Onboarding and operators: the scope a merchant lives in; null when there is no such merchant. */
+export async function scopeOfMerchant(db: Database, accountId: string): Promise<Scope | null> {
+  const [row] = await db.sql<ScopeRow[]>`select partner_id, test_mode from merchants where id = ${accountId}`;
+  return fromRow(row);
+}
+
+/** Operators: the scope a webhook delivery lives in; null when there is no such delivery. */
+export async function scopeOfDelivery(db: Database, deliveryId: string): Promise<Scope | null> {
+  const [row] = await db.sql<ScopeRow[]>`select partner_id, test_mode from webhook_deliveries where id = ${deliveryId}`;
+  return fromRow(row);
+}
+
+/** Operators: a partner's scope by its slug; null when there is no such partner. */
+export async function scopeOfPartner(db: Database, slug: string, testMode: boolean): Promise<Scope | null> {
+  const [row] = await db.sql<
+    ScopeRow[]
+  >`select id as partner_id, ${testMode}::boolean as test_mode from partners where slug = ${slug}`;
+  return fromRow(row);
+}

@@ -1,0 +1,40 @@
+import type { Context } from '../context.ts';
+
+/** Words after the command's name, and its options (`--name value`; a bare `--name` is `true`). */
+export type Arguments = { words: string[]; options: Record<string, string | true> };
+
+/**
+ * One command of the command line.
+ *
+ * `run` returns the JSON object that `--json` prints; without it the object is laid out for people. It throws an Error
+ * whose message is a sentence that says the way out.
+ */
+export type Command = {
+  /** The command's words, e.g. `webhook set`. */
+  name: string;
+  /** What follows the name, e.g. `--partner <slug> --mode test|live --url URL`. */
+  usage: string;
+  summary: string;
+  run(ctx: Context, args: Arguments): Promise<Record<string, unknown>>;
+};
+
+/** A positional word that must be there. */
+export function word(args: Arguments, index: number, what: string): string {
+  const value = args.words[index];
+  if (value === undefined) throw new Error(`${what} is missing.`);
+  return value;
+}
+
+/** An option that must be there and have a value. */
+export function option(args: Arguments, name: string): string {
+  const value = args.options[name];
+  if (typeof value !== 'string') throw new Error(`--${name} is missing.`);
+  return value;
+}
+
+/** `--mode test|live` as the flag the data is keyed by. */
+export function testModeOption(args: Arguments): boolean {
+  const mode = option(args, 'mode');
+  if (mode !== 'test' && mode !== 'live') throw new Error('--mode must be test or live.');
+  return mode === 'test';
+}

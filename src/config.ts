@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type ChainConfig, readChains } from './chain/config.ts';
+import type { SecretKey } from './lib/seal.ts';
+
+/** Test and live never meet: each has its own chains, keys, merchants and webhooks. */
+export type Mode = 'test' | 'live';
+export const modes: readonly Mode[] = ['test', 'live'];
+
+export type Config = {
+  /** True everywhere but in production: demo data, local chains, a fixed rate table, relaxed webhook addresses. */
+  sandbox: boolean;
+  host: string;
+  port: number;
+  /** Public address of the API, without a slash at the end. */
+  baseUrl: string;
+  /** Public address of pay pages, without a slash at the end. */
+  payUrl: string;
+  dataDir: string;
+  /** Null: the embedded database in the data folder. */
+  databaseUrl: string | null;
+  /** The first one seals and hashes; the others only open and recognise what they once made. */
+  secretKeys: SecretKey[];
+  /** Null in the sandbox without CHAINS_FILE: the local chains, known once they run. */
+  chains: Record<Mode, ChainConfig[]> | null;
+  rateProviders: string[];
+  /** Waits before each webhook attempt, the first included. */
+  webhookScheduleMs: number[];
+  /** Networks that webhooks may reach although they are private. */
+  webhookAllowCidrs: string[];
+  logLevel: string;
+};
+
+/** All faults of the environment at once, one per line. */
+export class ConfigError extends Error {
+  readonly faults: string[];
+  constructor(faults: string[]) {
+    super(`The configuration has faults:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+const hour = 3600;
+const defaultScheduleSeconds = [
+  0,
+  5,
+  30,
+  120,
+  600,
+  1800,
+  2 * hour,
+  5 * hour,
+  10 * hour,
+  14 * hour,
+  20 * hour,
+  24 * hour,
+];
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+/** The names that `rates/` knows; the sandbox's table needs no network. */
+const rateProviderNames = ['fixed', 'coinbase', 'kraken', 'coingecko', 'bitstamp'];
+
+/**
+ * Reads the whole environment; nothing else does.
+ *
+ * @throws ConfigError naming every fault
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const faults: string[] = [];
+  const sandbox = env.NODE_ENV !== 'production';
+  const port = readPort(env.PORT, faults);
+  const host = env.HOST || '127.0.0.1';
+  const dataDir = resolve(env.DATA_DIR || join(import.meta.dirname, '../.data'));
+  const baseUrl = readUrl('BASE_URL', env.BASE_URL, `http://localhost:${port}`, faults);
+  if (!sandbox && !env.BASE_URL) faults.push('BASE_URL is needed in production: the public address of the service');
+  const config: Config = {
+    sandbox,
+    host,
+    port,
+    baseUrl,
+    payUrl: readUrl('PAY_URL', env.PAY_URL, `${baseUrl}/pay`, faults),
+    dataDir,
+    databaseUrl: readDatabaseUrl(env.DATABASE_URL, faults),
+    secretKeys: readSecretKeys(env.SECRET_KEYS, sandbox, dataDir, faults),
+    chains: readChainsFile(env.CHAINS_FILE, sandbox, faults),
+    rateProviders: readList(env.RATE_PROVIDERS, sandbox ? ['fixed'] : rateProviderNames.slice(1)),
+    webhookScheduleMs: readSchedule(env.WEBHOOK_SCHEDULE_SECONDS, faults),
+    webhookAllowCidrs: readList(env.WEBHOOK_ALLOW_CIDRS, sandbox ? ['127.0.0.0/8', '::1/128'] : []),
+    logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
+  };
+  for (const name of config.rateProviders) {
+    if (!rateProviderNames.includes(name)) {
+      faults.push(`RATE_PROVIDERS names "${name}"; known are ${rateProviderNames.join(', ')}`);
+    }
+  }
+  for (const cidr of config.webhookAllowCidrs) {
+    if (!/^[0-9a-fA-F:.]+\/\d{1,3}$/.test(cidr))
+      faults.push(`WEBHOOK_ALLOW_CIDRS holds "${cidr}", which is no network`);
+  }
+  if (!logLevels.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${logLevels.join(', ')}`);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
+}
+
+function readList(value: string | undefined, fallback: string[]): string[] {
+  if (value === undefined) return fallback;
+  return value
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
+}
+
+function readPort(value: string | undefined, faults: string[]): number {
+  const port = Number(value || 3000);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) faults.push('PORT must be a whole number from 0 to 65535');
+  return port;
+}
+
+function readUrl(name: string, value: string | undefined, fallback: string, faults: string[]): string {
+  const text = value || fallback;
+  const url = URL.parse(text);
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.search || url.hash) {
+    faults.push(`${name} must be an http or https address without query`);
+  }
+  return text.replace(/\/+$/, '');
+}
+
+function readDatabaseUrl(value: string | undefined, faults: string[]): string | null {
+  if (!value) return null;
+  if (!/^postgres(ql)?:\/\//.test(value))
+    faults.push('DATABASE_URL must look like postgres://user:password@host:port/name');
+  return value;
+}
+
+function readSchedule(value: string | undefined, faults: string[]): number[] {
+  const seconds = value ? value.split(',').map(Number) : defaultScheduleSeconds;
+  if (seconds.length > 50 || seconds.some((wait) => !Number.isFinite(wait) || wait < 0 || wait > 30 * 24 * hour)) {
+    faults.push('WEBHOOK_SCHEDULE_SECONDS must be up to 50 numbers of seconds, separated by commas');
+  }
+  return seconds.map((wait) => Math.round(wait * 1000));
+}
+
+/** `SECRET_KEYS` is `id:base64 of 32 bytes`, separated by commas. The sandbox makes one and keeps it in its data folder. */
+function readSecretKeys(value: string | undefined, sandbox: boolean, dataDir: string, faults: string[]): SecretKey[] {
+  const text = value || (sandbox ? sandboxSecret(dataDir) : '');
+  if (!text) {
+    faults.push('SECRET_KEYS is needed in production: <id>:<base64 of 32 random bytes>, newest first, comma-separated');
+  }
+  return readList(text, []).map((part) => {
+    const [id = '', encoded = ''] = part.split(':');
+    const key = Buffer.from(encoded, 'base64');
+    if (!/^[a-z0-9]{1,16}$/.test(id) || key.length !== 32) {
+      faults.push(`SECRET_KEYS: the key "${id}" must be <id of a-z0-9>:<base64 of 32 bytes>`);
+    }
+    return { id, key };
+  });
+}
+
+function sandboxSecret(dataDir: string): string {
+  const file = join(dataDir, 'secret-keys');
+  if (!existsSync(file)) {
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(file, `sandbox:${randomBytes(32).toString('base64')}`, { mode: 0o600 });
+  }
+  return readFileSync(file, 'utf8').trim();
+}
+
+function readChainsFile(file: string | undefined, sandbox: boolean, faults: string[]): Config['chains'] {
+  if (!file) {
+    if (!sandbox)
+      faults.push('CHAINS_FILE is needed in production: the chains and tokens of each mode (docs/operating.md)');
+    return null;
+  }
+  try {
+    return readChains(readFileSync(file, 'utf8'));
+  } catch (error) {
+    faults.push(`CHAINS_FILE ${file}: ${(error as Error).message}`);
+    return null;
+  }
+}

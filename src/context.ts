@@ -1,0 +1,15 @@
+import type { Logger } from 'pino';
+import type { ChainConfig } from './chain/config.ts';
+import type { Config, Mode } from './config.ts';
+import type { Database } from './db/connection.ts';
+import type { Clock } from './lib/time.ts';
+
+/** What every function of a noun may need, made once at start. */
+export type Context = {
+  config: Config;
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  /** The chains of each mode; in the sandbox those that were started. */
+  chains: Record<Mode, ChainConfig[]>;
+};

@@ -1,0 +1,72 @@
+import postgres from 'postgres';
+import { refuse } from '../errors.ts';
+
+/** A connection pool as the owner role. Only `db/`, `auth/` and the named look-ups of loops use it directly. */
+export type Sql = postgres.Sql;
+/** A transaction inside one scope: row-level security shows it the rows of one partner and mode. */
+export type Tx = postgres.TransactionSql;
+
+declare const scopeBrand: unique symbol;
+/** One partner in one mode. Made only by `auth/`. */
+export type Scope = { readonly partnerId: string; readonly testMode: boolean; readonly [scopeBrand]: true };
+
+export type Database = {
+  sql: Sql;
+  /** Runs work in a transaction of one scope; the role and scope are set in the same round trip as its first statement. */
+  scoped<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+};
+
+/** SQLSTATE classes that mean "the database cannot be reached", not "the statement is wrong". */
+const unreachable = /^(08|57P|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|EHOSTUNREACH)/;
+
+/** True when an error says that the database could not be reached or is shutting down. */
+export function isUnreachable(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && unreachable.test(code);
+}
+
+/** The SQLSTATE of a database error, or undefined. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof postgres.PostgresError ? error.code : undefined;
+}
+
+/**
+ * Opens a pool. Four connections were fastest on two cores: more only wait for each other.
+ *
+ * @param url `postgres://user:password@host:port/database`
+ */
+export function connect(url: string, connections = 4): Database {
+  const sql = postgres(url, {
+    max: connections,
+    idle_timeout: 60,
+    connect_timeout: 5,
+    onnotice: () => {},
+    connection: {
+      application_name: 'quittance',
+      statement_timeout: 30_000,
+      idle_in_transaction_session_timeout: 10_000,
+    },
+    types: {
+      // Kept as text: JSON.parse would move keys that look like integers to the front.
+      json: { to: 114, from: [114], serialize: (text: string) => text, parse: (text: string) => text },
+    },
+  });
+  return {
+    sql,
+    scoped: <T>(scope: Scope, work: (tx: Tx) => Promise<T>) =>
+      sql.begin(async (tx) => {
+        const [, result] = await Promise.all([
+          tx`select enter_scope(${scope.partnerId}, ${scope.testMode})`.execute(),
+          work(tx),
+        ]);
+        return result;
+      }) as Promise<T>,
+    close: () => sql.end({ timeout: 5 }),
+  };
+}
+
+/** Turns "the database cannot be reached" into 503 `unavailable`; anything else passes through. */
+export function asRefusal(error: unknown): unknown {
+  return isUnreachable(error) ? refuse('unavailable') : error;
+}

@@ -1,0 +1,46 @@
+/** Every error an API client can see: code → HTTP status and the sentence for people. Codes never change their meaning. */
+export const errors = {
+  invalid_json: [400, 'The body must be one JSON object in UTF-8, without duplicate keys, NUL or lone surrogates.'],
+  invalid_request: [400, 'Some fields break their rule; see details.'],
+  invalid_idempotency_key: [400, 'idempotency_key must be 32 to 64 characters of base64url or hex.'],
+  customer_name_required: [400, 'customer_name is required when payment_mode is invoice.'],
+  currency_mismatch: [400, 'fiat_currency_code is not the currency of this merchant.'],
+  expiry_not_allowed: [400, 'expiry_minutes is not one of the values allowed for this partner.'],
+  merchant_disabled: [400, 'This merchant is disabled and cannot be paid through new requests.'],
+  merchant_mode_mismatch: [400, 'A test key cannot use a live merchant, nor a live key a test merchant.'],
+  merchant_onboarding_incomplete: [400, 'This merchant has not finished onboarding; send them their onboarding_url.'],
+  unauthorized: [401, 'A valid API key is needed: Authorization: Bearer <API_KEY>.'],
+  insufficient_scope: [403, 'This API key lacks the scope for this call.'],
+  partner_disabled: [403, 'This partner is switched off.'],
+  not_found: [404, 'There is nothing here under this address or id.'],
+  method_not_allowed: [405, 'This address does not answer that method; see the Allow header.'],
+  cannot_cancel: [409, 'Only a request that nobody has opened or paid can be cancelled.'],
+  wallet_address_conflict: [409, 'This wallet address already belongs to another merchant.'],
+  body_too_large: [413, 'The body may have at most 128 KiB.'],
+  unsupported_media_type: [415, 'The body must be application/json.'],
+  rate_limited: [429, 'Too many calls to this endpoint in this minute; wait 60 seconds, then go on more slowly.'],
+  internal_error: [500, 'Something failed on our side; it is logged under the x-request-id of this answer.'],
+  rate_unavailable: [503, 'There is no fresh exchange rate for this currency; try again in a minute.'],
+  unavailable: [503, 'The service cannot reach its database; try again shortly.'],
+} as const satisfies Record<string, readonly [status: number, message: string]>;
+
+export type ErrorCode = keyof typeof errors;
+
+/** One fault of a field, as listed under `details` of `invalid_request`. */
+export type FieldFault = { field: string; message: string };
+
+/** An expected failure. Thrown, so that an open transaction rolls back; turned into an answer by the one error handler. */
+export class Refusal extends Error {
+  readonly code: ErrorCode;
+  readonly extra: Record<string, unknown>;
+  constructor(code: ErrorCode, extra: Record<string, unknown>) {
+    super(errors[code][1]);
+    this.code = code;
+    this.extra = extra;
+  }
+}
+
+/** Makes a refusal: `throw refuse('currency_mismatch', { expected_fiat_code: 'EUR' })`. */
+export function refuse(code: ErrorCode, extra: Record<string, unknown> = {}): Refusal {
+  return new Refusal(code, extra);
+}

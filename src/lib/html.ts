@@ -1,0 +1,31 @@
+/** A piece of HTML that is already escaped. Only `html` and `raw` make one. */
+export class Html {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+  toString(): string {
+    return this.text;
+  }
+}
+
+const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+type Part = string | number | bigint | Html | null | undefined | false | readonly Part[];
+
+function render(part: Part): string {
+  if (part === null || part === undefined || part === false) return '';
+  if (part instanceof Html) return part.text;
+  if (Array.isArray(part)) return part.map(render).join('');
+  return String(part).replace(/[&<>"']/g, (char) => escapes[char] ?? char);
+}
+
+/** Template tag that escapes every value put into it; nested `html` stays, arrays are joined, nothing is rendered for null and false. */
+export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
+  return new Html(strings.reduce((out, text, i) => out + render(parts[i - 1]) + text));
+}
+
+/** Marks text as HTML that needs no escaping, for markup made by our own code or a library (a QR code's SVG). */
+export function raw(text: string): Html {
+  return new Html(text);
+}

@@ -1,0 +1,54 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+
+export type SecretKey = { id: string; key: Uint8Array };
+
+/** What a key is derived for: one secret never serves two purposes. */
+type Purpose = 'seal' | 'api-key' | 'reference' | 'onboarding' | 'session';
+
+const derived = new WeakMap<SecretKey, Map<Purpose, Buffer>>();
+
+function derive(secret: SecretKey, purpose: Purpose): Buffer {
+  const known = derived.get(secret) ?? new Map<Purpose, Buffer>();
+  derived.set(secret, known);
+  const key = known.get(purpose) ?? Buffer.from(hkdfSync('sha256', secret.key, '', `quittance/${purpose}`, 32));
+  known.set(purpose, key);
+  return key;
+}
+
+/** A keyed hash (HMAC-SHA256, 32 bytes) of a text for one purpose. */
+export function keyedHash(secret: SecretKey, purpose: Purpose, text: string): Buffer {
+  return createHmac('sha256', derive(secret, purpose)).update(text).digest();
+}
+
+/** Encrypts with AES-256-GCM under the newest key: one byte id length, key id, 12 bytes nonce, 16 bytes tag, ciphertext. */
+export function seal(secrets: SecretKey[], text: string): Buffer {
+  const secret = newest(secrets);
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', derive(secret, 'seal'), nonce);
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  const id = Buffer.from(secret.id);
+  return Buffer.concat([Buffer.of(id.length), id, nonce, cipher.getAuthTag(), sealed]);
+}
+
+/**
+ * Opens what `seal` made, with the key it names.
+ *
+ * @throws Error when that key is gone or the bytes were changed
+ */
+export function open(secrets: SecretKey[], sealed: Uint8Array): string {
+  const bytes = Buffer.from(sealed);
+  const idEnd = 1 + (bytes[0] ?? 0);
+  const id = bytes.toString('utf8', 1, idEnd);
+  const secret = secrets.find((candidate) => candidate.id === id);
+  if (!secret) throw new Error(`SECRET_KEYS no longer holds the key "${id}"`);
+  const decipher = createDecipheriv('aes-256-gcm', derive(secret, 'seal'), bytes.subarray(idEnd, idEnd + 12));
+  decipher.setAuthTag(bytes.subarray(idEnd + 12, idEnd + 28));
+  return decipher.update(bytes.subarray(idEnd + 28), undefined, 'utf8') + decipher.final('utf8');
+}
+
+/** The key that makes new things. */
+export function newest(secrets: SecretKey[]): SecretKey {
+  const [secret] = secrets;
+  if (!secret) throw new Error('no secret key');
+  return secret;
+}

@@ -1,0 +1,17 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../db/connection.ts';
+import { type NewPartner, partnerFaults } from './rules.ts';
+import { insertPartner, type Partner } from './store.ts';
+
+/**
+ * Creates a partner.
+ *
+ * @throws Error with all faults as sentences, or when the slug is taken
+ */
+export async function createPartner(db: Database, partner: NewPartner): Promise<Partner> {
+  const faults = partnerFaults(partner);
+  if (faults.length > 0) throw new Error(faults.join(' '));
+  const created = await insertPartner(db, randomUUID(), partner);
+  if (!created) throw new Error(`There is already a partner "${partner.slug}".`);
+  return created;
+}

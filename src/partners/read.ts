@@ -1,0 +1,1 @@
+export { type Partner, selectPartner as readPartner, updateDisabled as setPartnerDisabled } from './store.ts';

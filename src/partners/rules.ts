@@ -1,0 +1,38 @@
+/** The values `expiry_minutes` can have at all; a partner allows a subset. */
+export const expiryMinutes = [5, 10, 15, 30, 60, 180, 1440, 4320, 10_080, 43_200] as const;
+
+/** Always allowed in `invoice` mode, and its default: seven days. */
+export const invoiceExpiryMinutes = 10_080;
+
+/** A partner's default in `pos` mode, unless said otherwise. */
+export const defaultExpiryMinutes = 15;
+
+const slugPattern = /^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/;
+
+export type NewPartner = {
+  slug: string;
+  name: string;
+  currency: string;
+  allowedExpiryMinutes: number[];
+  defaultExpiryMinutes: number;
+};
+
+/** The faults of a new partner, as sentences; none when it may be created. */
+export function partnerFaults(partner: NewPartner): string[] {
+  const faults: string[] = [];
+  if (!slugPattern.test(partner.slug)) {
+    faults.push('The slug must be 1 to 40 lower-case letters, digits and hyphens, and no hyphen at either end.');
+  }
+  if (partner.name.trim() === '') faults.push('A name is needed.');
+  const known: readonly number[] = expiryMinutes;
+  if (
+    partner.allowedExpiryMinutes.length === 0 ||
+    !partner.allowedExpiryMinutes.every((value) => known.includes(value))
+  ) {
+    faults.push(`Expiry values must be among ${expiryMinutes.join(', ')} minutes.`);
+  }
+  if (!partner.allowedExpiryMinutes.includes(partner.defaultExpiryMinutes)) {
+    faults.push('The default expiry must be one of the allowed values.');
+  }
+  return faults;
+}

@@ -1,0 +1,145 @@
+import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+
+/** A row of `requests`. Money comes as decimal strings; `metadata` as the JSON text that was given, keys in order. */
+export type RequestRow = {
+  partner_id: string;
+  test_mode: boolean;
+  id: string;
+  account_id: string;
+  idempotency_key: string | null;
+  fiat_int: string;
+  fiat_code: string;
+  usdc_micro: string;
+  reserved: boolean;
+  rate: string;
+  memo: string | null;
+  payment_mode: 'pos' | 'invoice';
+  customer_name: string | null;
+  customer_email: string | null;
+  customer_phone: string | null;
+  metadata: string;
+  wallet_address: string;
+  reference: Uint8Array;
+  start_blocks: Record<string, number>;
+  status: 'requested' | 'opened' | 'expired' | 'voided';
+  proof_status: 'none' | 'attached' | 'verified';
+  proof_note: string | null;
+  asset_id: string | null;
+  tx_hash: string | null;
+  payer_address: string | null;
+  created_at: Date;
+  expires_at: Date;
+  opened_at: Date | null;
+  voided_at: Date | null;
+  proof_verified_at: Date | null;
+};
+
+export type NewRequest = {
+  id: string;
+  accountId: string;
+  idempotencyKey: string | null;
+  fiatInt: number;
+  fiatCode: string;
+  /** Before the surcharge that tells it apart. */
+  exactMicro: bigint;
+  rate: string;
+  memo: string | null;
+  paymentMode: 'pos' | 'invoice';
+  customerName: string | null;
+  customerEmail: string | null;
+  customerPhone: string | null;
+  /** JSON text. */
+  metadata: string;
+  walletAddress: string;
+  reference: Uint8Array;
+  startBlocks: Record<string, number>;
+  expiryMinutes: number;
+};
+
+/** Stores a request in one statement; under a key that is already used, returns what is stored. */
+export async function insertRequest(
+  sql: Sql,
+  scope: Scope,
+  request: NewRequest,
+): Promise<{ row: RequestRow; replayed: boolean }> {
+  const r = request;
+  const [found] = await sql<(RequestRow & { replayed: boolean })[]>`
+    select (made.stored).*, made.replayed from create_request(
+      ${scope.partnerId}, ${scope.testMode}, ${r.id}, ${r.accountId}, ${r.idempotencyKey}, ${r.fiatInt}, ${r.fiatCode},
+      ${r.exactMicro.toString()}, ${r.rate}, ${r.memo}, ${r.paymentMode}, ${r.customerName}, ${r.customerEmail},
+      ${r.customerPhone}, ${r.metadata}, ${r.walletAddress}, ${Buffer.from(r.reference)},
+      ${sql.json(r.startBlocks)}, ${`${r.expiryMinutes} minutes`}) as made offset 0`;
+  if (!found) throw new Error('create_request returned no row');
+  const { replayed, ...row } = found;
+  return { row: row as RequestRow, replayed };
+}
+
+export async function selectRequest(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
+  const [row] = await tx<RequestRow[]>`
+    select * from requests where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}`;
+  return row ?? null;
+}
+
+export type RequestFilter = {
+  status?: RequestRow['status'];
+  proofStatus?: RequestRow['proof_status'];
+  accountId?: string;
+  since?: Date;
+  until?: Date;
+  limit: number;
+  offset: number;
+};
+
+/** One page and one row more, oldest first. Expiry counts from the moment it has passed, stored or not. */
+export async function selectRequests(tx: Tx, scope: Scope, filter: RequestFilter): Promise<RequestRow[]> {
+  const due = tx`proof_status = 'none' and status in ('requested', 'opened') and expires_at <= now()`;
+  const { status, proofStatus, accountId, since, until } = filter;
+  return tx<RequestRow[]>`
+    select * from requests
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      ${accountId ? tx`and account_id = ${accountId}` : tx``}
+      ${proofStatus ? tx`and proof_status = ${proofStatus}` : tx``}
+      ${status === 'expired' ? tx`and (status = 'expired' or (${due}))` : tx``}
+      ${status && status !== 'expired' ? tx`and status = ${status} and not (${due})` : tx``}
+      ${since ? tx`and created_at >= ${since}` : tx``}
+      ${until ? tx`and created_at < ${until}` : tx``}
+    order by created_at, id limit ${filter.limit + 1} offset ${filter.offset}`;
+}
+
+/** Voids a request that nobody has opened or paid; null when its state does not allow it. */
+export async function updateVoided(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
+  const [row] = await tx<RequestRow[]>`
+    with voided as (
+      update requests set status = 'voided', voided_at = now()
+      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
+        and status = 'requested' and proof_status = 'none' and expires_at > now()
+      returning *
+    ), released as (
+      update amount_reservations set reserved_until = now() + interval '24 hours'
+      where request_id in (select id from voided) returning request_id
+    )
+    select * from voided`;
+  return row ?? null;
+}
+
+/** Marks a request as opened by its customer; null when it no longer waits for that. */
+export async function updateOpened(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
+  const [row] = await tx<RequestRow[]>`
+    update requests set status = 'opened', opened_at = now()
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
+      and status = 'requested' and proof_status = 'none' and expires_at > now()
+    returning *`;
+  return row ?? null;
+}
+
+/** Stores the expiry of requests whose time has passed, over all scopes; every reader already sees it. */
+export async function updateExpired(db: Database, limit: number): Promise<number> {
+  const rows = await db.sql`
+    update requests set status = 'expired'
+    where (partner_id, test_mode, id) in (
+      select partner_id, test_mode, id from requests
+      where status in ('requested', 'opened') and proof_status = 'none' and expires_at <= now()
+      order by expires_at limit ${limit} for update skip locked)
+    returning id`;
+  return rows.length;
+}

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import postgres from 'postgres';
+import { connect } from '../src/db/connection.ts';
+import { startEmbedded } from '../src/db/embedded.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { findChromium } from './support/chromium.ts';
+
+/**
+ * Runs tests with a PostgreSQL server of their own: `npm test`, `npm test -- <file> …`, `npm run test:pages`.
+ * Each test file clones the migrated template database.
+ */
+const folder = mkdtempSync(join(tmpdir(), 'quittance-test-'));
+const server = await startEmbedded(folder);
+const admin = postgres(server.url, { max: 1, onnotice: () => {} });
+await admin`create database quittance_template`;
+const template = new URL(server.url);
+template.pathname = '/quittance_template';
+const db = connect(template.href, 1);
+await migrate(db.sql);
+await db.close();
+await admin.end();
+
+const child = spawn(process.execPath, ['--test', '--test-reporter=spec', '--test-concurrency=2', ...chooseFiles()], {
+  stdio: 'inherit',
+  env: { ...process.env, TEST_DATABASE_URL: server.url },
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+const code = await new Promise<number>((resolve) => child.on('exit', (exit) => resolve(exit ?? 1)));
+await server.stop();
+rmSync(folder, { recursive: true, force: true });
+process.exitCode = code;
+
+function chooseFiles(): string[] {
+  const wanted = process.argv.slice(2);
+  const pages = globSync('test/pages/**/*.test.ts');
+  if (wanted.length > 0 && wanted[0] !== 'pages') return wanted;
+  if (wanted[0] === 'pages' && findChromium()) return pages;
+  const others =
+    wanted[0] === 'pages' ? [] : globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { exclude: ['test/pages/**'] });
+  if (findChromium()) return [...others, ...pages];
+  console.log(
+    `Chromium was not found, so these page tests are left out:\n${pages.map((name) => `  ${name}`).join('\n')}`,
+  );
+  return others;
+}

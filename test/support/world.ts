@@ -1,0 +1,89 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createApiKey, type ScopeName, scopeNames } from '../../src/auth/api-keys.ts';
+import { scopeOf } from '../../src/auth/scope.ts';
+import type { Database, Scope } from '../../src/db/connection.ts';
+import type { SecretKey } from '../../src/lib/seal.ts';
+import { createPartner } from '../../src/partners/create.ts';
+import type { Partner } from '../../src/partners/read.ts';
+import { insertRequest, type NewRequest, type RequestRow } from '../../src/requests/store.ts';
+
+export const testSecrets: SecretKey[] = [{ id: 'test', key: Buffer.alloc(32, 7) }];
+
+/** A random address in lower case that nobody else in the test run has. */
+export function randomAddress(): string {
+  return `0x${randomBytes(20).toString('hex')}`;
+}
+
+/** A partner with the given details, and its scopes. */
+export async function makePartner(db: Database, details: Partial<{ slug: string; currency: string }> = {}) {
+  const partner = await createPartner(db, {
+    slug: details.slug ?? `p-${randomBytes(5).toString('hex')}`,
+    name: 'Corner Shops Ltd',
+    currency: details.currency ?? 'EUR',
+    allowedExpiryMinutes: [5, 10, 15, 30, 60, 180, 1440, 4320, 10_080, 43_200],
+    defaultExpiryMinutes: 15,
+  });
+  return { partner, test: scopeOf(partner.id, true), live: scopeOf(partner.id, false) };
+}
+
+export function makeKey(db: Database, scope: Scope, scopes: readonly ScopeName[] = scopeNames) {
+  return createApiKey(db, testSecrets, scope, scopes);
+}
+
+/** A merchant that is ready to be paid, stored without the onboarding journey. */
+export async function makeMerchant(
+  db: Database,
+  scope: Scope,
+  details: Partial<{ wallet: string; currency: string }> = {},
+): Promise<{ id: string; wallet: string }> {
+  const id = randomUUID();
+  const wallet = details.wallet ?? randomAddress();
+  await db.sql.begin(async (tx) => {
+    await tx`
+      insert into merchants (partner_id, test_mode, id, business_name, app_mode, display_currency, wallet_address,
+        wallet_signed_at, onboarded_at, terms_version, terms_accepted_at, created_at)
+      select ${scope.partnerId}, ${scope.testMode}, ${id}, 'Ada’s Bakery', 'business', ${details.currency ?? 'EUR'}, ${wallet},
+        now(), now(), '1', now(), take_clock(${scope.partnerId}, ${scope.testMode})`;
+    await tx`
+      insert into wallets values (${wallet}, ${scope.partnerId}, ${scope.testMode}, ${id}, now(), now())`;
+  });
+  return { id, wallet };
+}
+
+/** A request stored without the API, for tests that begin after its creation. */
+export async function makeRequest(
+  db: Database,
+  scope: Scope,
+  merchant: { id: string; wallet: string },
+  details: Partial<NewRequest> = {},
+): Promise<RequestRow> {
+  const { row } = await insertRequest(db.sql, scope, {
+    id: randomUUID(),
+    accountId: merchant.id,
+    idempotencyKey: null,
+    fiatInt: 1250,
+    fiatCode: 'EUR',
+    exactMicro: 13_586_957n,
+    rate: '0.92',
+    memo: null,
+    paymentMode: 'pos',
+    customerName: null,
+    customerEmail: null,
+    customerPhone: null,
+    metadata: '{}',
+    walletAddress: merchant.wallet,
+    reference: randomBytes(16),
+    startBlocks: {},
+    expiryMinutes: 15,
+    ...details,
+  });
+  return row;
+}
+
+/** Sets a currency's rate as an operator's override: it does not age. */
+export async function setRate(db: Database, code: string, rate: string): Promise<void> {
+  await db.sql`insert into rate_overrides (code, rate) values (${code}, ${rate})
+    on conflict (code) do update set rate = excluded.rate`;
+}
+
+export type { Partner };
