@@ -1,0 +1,101 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ChainConfig, readChains } from './config.ts';
+import { answersAs, backUpState, type DevProcess, findAnvilOn, setTimeToNow, spawnAnvil } from './dev-process.ts';
+import { deployUsdc, devUsdcAddress, hasUsdc } from './dev-usdc.ts';
+
+/** The sandbox's two chains: one per mode, each with the real USDC contract. No real money is on either. */
+export type DevChains = {
+  chains: Record<'test' | 'live', ChainConfig[]>;
+  /** False when both were found running: whoever started them may still use them. */
+  started: boolean;
+  stop(): Promise<void>;
+};
+
+export const devChainIds = { test: 31337, live: 31338 } as const;
+const backupEveryMs = 5_000;
+
+/**
+ * Starts the two local chains of a data folder, or adopts those that a killed service left running. First of all it
+ * deploys USDC. Ports are chosen free and kept in `<dataDir>/chains.json`.
+ *
+ * @throws Error when a chain does not start
+ */
+export async function startDevChains(dataDir: string): Promise<DevChains> {
+  const folder = join(dataDir, 'chains');
+  mkdirSync(folder, { recursive: true });
+  const known = readDevChains(dataDir);
+  const [test, live] = await Promise.all(
+    (['test', 'live'] as const).map((mode) =>
+      openChain(devChainIds[mode], join(folder, `${mode}.json`), known?.[mode]),
+    ),
+  );
+  if (!test || !live) throw new Error('a local chain is missing');
+  const file = join(dataDir, 'chains.json');
+  const entries = { test: [describe('test', test.url)], live: [describe('live', live.url)] };
+  writeFileSync(`${file}.new`, `${JSON.stringify(entries, null, 2)}\n`); // read by other processes: whole or not at all
+  renameSync(`${file}.new`, file);
+
+  const stopBackups = startBackups([test.stateFile, live.stateFile]);
+  return {
+    chains: readChains(JSON.stringify(entries)),
+    started: test.started || live.started,
+    stop: async () => {
+      stopBackups();
+      await Promise.all([test.stop(), live.stop()]);
+    },
+  };
+}
+
+/** The local chains of a data folder, for programs that only connect; null when there are none. */
+export function readDevChains(dataDir: string): Record<'test' | 'live', ChainConfig[]> | null {
+  const file = join(dataDir, 'chains.json');
+  return existsSync(file) ? readChains(readFileSync(file, 'utf8')) : null;
+}
+
+type OpenChain = DevProcess & { stateFile: string; started: boolean };
+
+/** Opens one chain on a state file: the one that runs there, or a new process; with USDC in either case. */
+async function openChain(chainId: number, stateFile: string, known: ChainConfig[] = []): Promise<OpenChain> {
+  const running = findAnvilOn(stateFile);
+  if (running) {
+    if ((await answersAs(running.url, chainId)) && (await hasUsdc(running.url))) {
+      await setTimeToNow(running.url);
+      return { ...running, stateFile, started: false };
+    }
+    await running.stop();
+  }
+  const wishedPort = Number(new URL(known[0]?.rpcUrls[0] ?? 'http://localhost').port);
+  const chain = await spawnAnvil(chainId, stateFile, wishedPort);
+  if (!(await hasUsdc(chain.url))) await deployUsdc(chain.url);
+  return { ...chain, stateFile, started: true };
+}
+
+/** One chain of its own in a folder, for tests. */
+export async function startDevChain(chainId: number, folder: string): Promise<{ chain: ChainConfig } & DevProcess> {
+  const process = await openChain(chainId, join(folder, `${chainId}.json`));
+  const entry = { ...describe('test', process.url), chain_id: chainId };
+  const other = { ...entry, chain_id: chainId + 1 };
+  const [chain] = readChains(JSON.stringify({ test: [entry], live: [other] })).test;
+  return { ...process, chain: chain as ChainConfig };
+}
+
+function describe(mode: 'test' | 'live', url: string) {
+  return {
+    chain_id: devChainIds[mode],
+    name: mode === 'test' ? 'Local test chain' : 'Local live chain (no real money)',
+    rpc_urls: [url],
+    tokens: [{ symbol: 'USDC', address: devUsdcAddress }],
+    finality: [{ up_to_usdc_micro: '1000000000', confirmations: 2 }, { confirmations: 4 }],
+    poll_ms: 250,
+  };
+}
+
+function startBackups(stateFiles: string[]): () => void {
+  const copies = new Map<string, Buffer | null>();
+  const timer = setInterval(() => {
+    for (const file of stateFiles) copies.set(file, backUpState(file, copies.get(file) ?? null));
+  }, backupEveryMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,80 @@
+import type { ChainConfig } from '../chain/config.ts';
+import { readDevChains } from '../chain/dev-chain.ts';
+import * as wallet from '../chain/dev-wallet.ts';
+import type { Context } from '../context.ts';
+import { isAddress } from '../lib/ids.ts';
+import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
+
+/**
+ * The local chain of a mode.
+ *
+ * @throws Error in production, and where the sandbox runs on chains of a file or has never run
+ */
+export function sandboxChain(ctx: Context, testMode: boolean): ChainConfig {
+  const chains = ctx.config.sandbox && !ctx.config.chains ? readDevChains(ctx.config.dataDir) : null;
+  const chain = chains?.[testMode ? 'test' : 'live'][0];
+  if (!chain)
+    throw new Error('There is no local chain: start the sandbox first with `npm start`, without CHAINS_FILE.');
+  return chain;
+}
+
+function describe(chain: ChainConfig) {
+  return { chain_id: chain.chainId, rpc_url: chain.rpcUrls[0], usdc: chain.tokens[0]?.address };
+}
+
+function count(args: Arguments, name: string, max: number): number {
+  const value = Number(option(args, name));
+  if (!Number.isInteger(value) || value < 1 || value > max) {
+    throw new Error(`--${name} must be a whole number from 1 to ${max}.`);
+  }
+  return value;
+}
+
+async function headOf(chain: ChainConfig): Promise<Record<string, unknown>> {
+  return { chain_id: chain.chainId, block_number: await wallet.headNumber(chain) };
+}
+
+/** The commands over the sandbox's chains. */
+export const chainCommands: Command[] = [
+  {
+    name: 'sandbox chain',
+    usage: '',
+    summary: 'Shows the local chains: id, RPC address, and where USDC stands.',
+    run: async (ctx) => ({ test: describe(sandboxChain(ctx, true)), live: describe(sandboxChain(ctx, false)) }),
+  },
+  {
+    name: 'sandbox fund',
+    usage: '<address> --usdc-micro N --mode test|live',
+    summary: 'Gives an address USDC and ether for gas on a local chain.',
+    run: async (ctx, args) => {
+      const address = word(args, 0, 'The address');
+      if (!isAddress(address)) throw new Error('The address must be 0x and 40 hex digits.');
+      const amount = option(args, 'usdc-micro');
+      if (!/^\d{1,30}$/.test(amount)) throw new Error('--usdc-micro must be a whole number of micro units.');
+      const chain = sandboxChain(ctx, testModeOption(args));
+      const txHash = await wallet.fund(chain, address, BigInt(amount));
+      const balance = await wallet.usdcBalance(chain, address);
+      return { address: address.toLowerCase(), tx_hash: txHash, usdc_micro: balance.toString() };
+    },
+  },
+  {
+    name: 'sandbox reorg',
+    usage: '--mode test|live --depth N',
+    summary: 'Replaces the last blocks of a local chain by empty ones, as a reorganisation does.',
+    run: async (ctx, args) => {
+      const chain = sandboxChain(ctx, testModeOption(args));
+      await wallet.reorg(chain, count(args, 'depth', 200));
+      return headOf(chain);
+    },
+  },
+  {
+    name: 'sandbox mine',
+    usage: '--mode test|live --blocks N',
+    summary: 'Mines empty blocks on a local chain.',
+    run: async (ctx, args) => {
+      const chain = sandboxChain(ctx, testModeOption(args));
+      await wallet.mine(chain, count(args, 'blocks', 10_000));
+      return headOf(chain);
+    },
+  },
+];

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { ChainConfig } from '../../src/chain/config.ts';
+import { startDevChain } from '../../src/chain/dev-chain.ts';
+import * as wallet from '../../src/chain/dev-wallet.ts';
+import type { Hex } from '../../src/chain/rpc.ts';
+
+export type TestWallet = { privateKey: Hex; address: Hex };
+export type TestChain = Awaited<ReturnType<typeof testChain>>;
+
+/**
+ * A real chain with the real USDC contract for one test file. Blocks come only with transactions and by `mine`.
+ *
+ * `pay` gives the payer what it needs first and returns the hash of the transfer.
+ */
+export async function testChain(options: { chainId?: number; pollMs?: number } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-chain-'));
+  const anvil = await startDevChain(options.chainId ?? 31337, folder);
+  const chain: ChainConfig = { ...anvil.chain, pollMs: options.pollMs ?? 50 };
+  return {
+    chain,
+    folder,
+    pid: anvil.pid,
+    mine: (blocks: number) => wallet.mine(chain, blocks),
+    reorg: (depth: number) => wallet.reorg(chain, depth),
+    fund: (address: string, usdcMicro: bigint) => wallet.fund(chain, address, usdcMicro),
+    /** A new wallet without funds. */
+    wallet: (): TestWallet => {
+      const privateKey: Hex = `0x${randomBytes(32).toString('hex')}`;
+      return { privateKey, address: privateKeyToAccount(privateKey).address.toLowerCase() as Hex };
+    },
+    pay: async (payment: { from: TestWallet; to: string; usdcMicro: bigint; reference?: Uint8Array }) => {
+      const { from, to, usdcMicro, reference } = payment;
+      if ((await wallet.usdcBalance(chain, from.address)) < usdcMicro)
+        await wallet.fund(chain, from.address, usdcMicro);
+      return wallet.sendUsdc(chain, { privateKey: from.privateKey, to, usdcMicro, reference });
+    },
+    stop: async () => {
+      await anvil.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
