@@ -2,34 +2,36 @@
  * ISO 4217 exponents: how many minor units make one unit, as a power of ten.
  * Codes without minor units and codes that are no money (XAU, XXX …) are told apart by being listed or not.
  */
-const exponentOverrides: Record<string, number> = {
-  BIF: 0,
-  CLP: 0,
-  DJF: 0,
-  GNF: 0,
-  ISK: 0,
-  JPY: 0,
-  KMF: 0,
-  KRW: 0,
-  PYG: 0,
-  RWF: 0,
-  UGX: 0,
-  UYI: 0,
-  VND: 0,
-  VUV: 0,
-  XAF: 0,
-  XOF: 0,
-  XPF: 0,
-  BHD: 3,
-  IQD: 3,
-  JOD: 3,
-  KWD: 3,
-  LYD: 3,
-  OMR: 3,
-  TND: 3,
-  CLF: 4,
-  UYW: 4,
-};
+const exponentOverrides = new Map(
+  Object.entries({
+    BIF: 0,
+    CLP: 0,
+    DJF: 0,
+    GNF: 0,
+    ISK: 0,
+    JPY: 0,
+    KMF: 0,
+    KRW: 0,
+    PYG: 0,
+    RWF: 0,
+    UGX: 0,
+    UYI: 0,
+    VND: 0,
+    VUV: 0,
+    XAF: 0,
+    XOF: 0,
+    XPF: 0,
+    BHD: 3,
+    IQD: 3,
+    JOD: 3,
+    KWD: 3,
+    LYD: 3,
+    OMR: 3,
+    TND: 3,
+    CLF: 4,
+    UYW: 4,
+  }),
+);
 
 const twoDigitCodes = new Set(
   (
@@ -37,15 +39,18 @@ const twoDigitCodes = new Set(
     'CHF CHW CNY COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL ' +
     'HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR ' +
     'MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK ' +
-    'SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XCD ' +
+    'SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XCD XCG ' +
     'YER ZAR ZMW ZWG'
   ).split(' '),
 );
 
 /** The ISO 4217 exponent of a currency code (JPY 0, USD 2, KWD 3); null when the code is no currency. */
 export function currencyExponent(code: string): number | null {
-  return exponentOverrides[code] ?? (twoDigitCodes.has(code) ? 2 : null);
+  return exponentOverrides.get(code) ?? (twoDigitCodes.has(code) ? 2 : null);
 }
+
+/** Every currency code that has an exponent, in alphabetical order. */
+export const currencyCodes: readonly string[] = [...exponentOverrides.keys(), ...twoDigitCodes].sort();
 
 const decimalPattern = /^(\d{1,24})(?:\.(\d{1,18}))?$/;
 

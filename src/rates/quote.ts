@@ -1,5 +1,6 @@
-import type postgres from 'postgres';
 import type { Sql } from '../db/connection.ts';
+
+type Fragment = ReturnType<Sql>;
 
 /** Nothing older is used for a new request. */
 export const maxRateAgeMs = 10 * 60_000;
@@ -8,7 +9,7 @@ export const maxRateAgeMs = 10 * 60_000;
 export type Quote = { rate: string; fetched_at: string | null };
 
 /** A select of one json `Quote` for a currency (a column or a parameter), null when the currency has no rate. */
-export function quoteOf(sql: Sql, code: postgres.PendingQuery<postgres.Row[]> | postgres.Parameter<string> | string) {
+export function quoteOf(sql: Sql, code: Fragment | string) {
   return sql`(
     select jsonb_build_object('rate', coalesce(o.rate, r.rate), 'fetched_at', case when o.rate is null then r.fetched_at end)
     from (select ${code}::text as code) wanted left join rates r using (code) left join rate_overrides o using (code)

@@ -1,0 +1,56 @@
+import { Refusal } from '../errors.ts';
+import { readPartner } from '../partners/read.ts';
+import { listRates } from '../rates/list.ts';
+import { clearOverride, setOverride } from '../rates/override.ts';
+import { rateSources } from '../rates/providers.ts';
+import { manualRefresh } from '../rates/refresh.ts';
+import { type Command, option, word } from './command.ts';
+
+export const rateCommands: Command[] = [
+  {
+    name: 'rate set',
+    usage: '<CODE> <fiat per stablecoin>',
+    summary: 'Sets a rate that neither ages nor is refreshed away until it is cleared.',
+    async run(ctx, args) {
+      const code = word(args, 0, 'The currency code');
+      const rate = word(args, 1, 'The rate (fiat units per one stablecoin)');
+      await setOverride(ctx.db, code, rate);
+      return { code, rate, override: true };
+    },
+  },
+  {
+    name: 'rate clear',
+    usage: '<CODE>',
+    summary: 'Goes back to the rate of the sources.',
+    async run(ctx, args) {
+      const code = word(args, 0, 'The currency code');
+      if (!(await clearOverride(ctx.db, code)))
+        throw new Error(`No rate was set for ${code}; there is nothing to clear.`);
+      return { code, override: false };
+    },
+  },
+  {
+    name: 'rate list',
+    usage: '',
+    summary: 'Shows every rate, what it was made of, and whether it is fresh enough to be used.',
+    async run(ctx) {
+      return { rates: await listRates(ctx) };
+    },
+  },
+  {
+    name: 'rate refresh',
+    usage: '--partner <slug>',
+    summary: 'Fetches all rates now; once a minute per partner.',
+    async run(ctx, args) {
+      const slug = option(args, 'partner');
+      const partner = await readPartner(ctx.db, slug);
+      if (!partner) throw new Error(`There is no partner "${slug}".`);
+      try {
+        return await manualRefresh(ctx, rateSources(ctx.config.rateProviders), partner.id);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        throw new Error(`Rates were already refreshed for "${slug}" in this minute; try again in the next.`);
+      }
+    },
+  },
+];

@@ -1,0 +1,19 @@
+import type { Sql } from '../db/connection.ts';
+import type { FieldFault } from '../errors.ts';
+import { currencyExponent } from '../lib/money.ts';
+
+const formed = (code: unknown): code is string => typeof code === 'string' && /^[A-Z]{3}$/.test(code);
+
+/** Column for the gate's statement: whether a currency that a call names has a rate. */
+export function currencyKnown(sql: Sql, code: unknown) {
+  const name = formed(code) ? code : '';
+  return sql`
+    (exists (select from rates where code = ${name}) or exists (select from rate_overrides where code = ${name}))
+      as currency_known`;
+}
+
+/** The fault of a well-formed code that is no currency or has no rate; a malformed one is told by the contract. */
+export function currencyFaults(field: string, code: unknown, known: boolean): FieldFault[] {
+  if (!formed(code) || (known && currencyExponent(code) !== null)) return [];
+  return [{ field, message: 'is no currency that the service has a rate for' }];
+}

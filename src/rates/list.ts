@@ -1,0 +1,35 @@
+import type { Context } from '../context.ts';
+import { usableRate } from './quote.ts';
+import type { SourceRate } from './rules.ts';
+import { type RateRow, selectRates } from './store.ts';
+
+export type RateView = {
+  code: string;
+  /** Fiat units per one stablecoin, decimal. */
+  rate: string;
+  /** True while an operator's override stands in for the sources. */
+  override: boolean;
+  /** False when it is too old to be used for a new request. */
+  usable: boolean;
+  fetched_at: string | null;
+  /** What each source said at the last fetch. */
+  sources: SourceRate[];
+};
+
+/** All configured rates, by code. */
+export async function listRates(ctx: Context): Promise<RateView[]> {
+  const now = ctx.clock.now();
+  return (await selectRates(ctx.db)).map((row) => toView(row, now));
+}
+
+function toView(row: RateRow, now: Date): RateView {
+  const fetchedAt = row.fetched_at?.toISOString() ?? null;
+  return {
+    code: row.code,
+    rate: row.rate,
+    override: row.is_override,
+    usable: usableRate({ rate: row.rate, fetched_at: row.is_override ? null : fetchedAt }, now) !== null,
+    fetched_at: fetchedAt,
+    sources: row.sources === null ? [] : (JSON.parse(row.sources) as SourceRate[]),
+  };
+}

@@ -1,0 +1,34 @@
+import type { Database } from '../db/connection.ts';
+import { currencyExponent, parseDecimal } from '../lib/money.ts';
+import { deleteOverride, upsertOverride } from './store.ts';
+
+/**
+ * Sets a currency's rate (fiat units per one stablecoin). It neither ages nor is refreshed away until it is cleared.
+ *
+ * @throws Error as a sentence when the code is no currency or the rate no positive decimal
+ */
+export async function setOverride(db: Database, code: string, rate: string): Promise<void> {
+  refuseUnknown(code);
+  const parsed = parseDecimal(rate);
+  if (!parsed || parsed.units === 0n) {
+    throw new Error(`"${rate}" is no rate: give fiat units per one stablecoin as a positive decimal, like 0.92.`);
+  }
+  await upsertOverride(db, code, rate);
+}
+
+/**
+ * Goes back to what the sources say.
+ *
+ * @returns false when no override was set
+ * @throws Error as a sentence when the code is no currency
+ */
+export async function clearOverride(db: Database, code: string): Promise<boolean> {
+  refuseUnknown(code);
+  return deleteOverride(db, code);
+}
+
+function refuseUnknown(code: string): void {
+  if (currencyExponent(code) === null) {
+    throw new Error(`"${code}" is no currency: give an ISO 4217 code in upper case, like EUR.`);
+  }
+}

@@ -1,0 +1,102 @@
+import { countCall } from '../auth/count.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { currencyCodes } from '../lib/money.ts';
+import { combineRates, type SourceRate } from './rules.ts';
+import type { RateSource } from './source.ts';
+import { type CombinedRate, selectLastFetch, upsertRates } from './store.ts';
+
+export type RefreshResult = {
+  /** Codes that have a new rate. */
+  refreshed: string[];
+  /** Codes whose sources contradict each other: the last rate stands until it is too old. */
+  disputed: string[];
+  /** Sources that did not answer. */
+  failed: { source: string; error: string }[];
+};
+
+/** How often to call `refreshIfDue`. */
+export const refreshPeriodMs = 60_000;
+/** A rate lives 10 minutes: at this age several attempts may fail before anyone notices. */
+const refreshAfterMs = 2 * 60_000;
+const timeoutMs = 10_000;
+
+/**
+ * Asks all sources at once and stores what they agree on. A source that fails is left out; overrides are not touched.
+ * Never throws because of a source.
+ */
+export async function refreshRates(
+  ctx: Context,
+  sources: readonly RateSource[],
+  signal: AbortSignal = AbortSignal.timeout(timeoutMs),
+): Promise<RefreshResult> {
+  const startedAt = ctx.clock.now();
+  const answers = await Promise.all(sources.map((source) => ask(source, signal)));
+  const failed = answers.flatMap((answer) => ('error' in answer ? [answer] : []));
+  for (const { source, error } of failed) ctx.log.warn({ source, error }, 'a rate source did not answer');
+  const { combined, disputed } = combine(answers.flatMap((answer) => ('rates' in answer ? [answer] : [])));
+  if (combined.length > 0) await upsertRates(ctx.db, combined, startedAt);
+  if (disputed.length > 0) ctx.log.warn({ disputed }, 'rate sources differ by more than 2 %');
+  return { refreshed: combined.map(({ code }) => code), disputed, failed };
+}
+
+/**
+ * One step of the scheduled refresh, to be called every `refreshPeriodMs` on every node; does nothing while the rates
+ * are young.
+ *
+ * @returns null when nothing was due
+ */
+export async function refreshIfDue(
+  ctx: Context,
+  sources: readonly RateSource[],
+  signal?: AbortSignal,
+): Promise<RefreshResult | null> {
+  const last = await selectLastFetch(ctx.db);
+  const ageMs = last ? ctx.clock.now().getTime() - last.getTime() : Number.POSITIVE_INFINITY;
+  return ageMs < refreshAfterMs ? null : refreshRates(ctx, sources, signal);
+}
+
+/**
+ * Fetches now, for everyone, because one partner asked for it.
+ *
+ * @throws Refusal `rate_limited` at the second call of a partner within a calendar minute, over all nodes
+ */
+export async function manualRefresh(
+  ctx: Context,
+  sources: readonly RateSource[],
+  partnerId: string,
+): Promise<RefreshResult> {
+  const calls = await countCall(ctx.db.sql, { partnerId, subject: partnerId, action: 'rates.refresh' });
+  if (calls > 1) throw refuse('rate_limited');
+  return refreshRates(ctx, sources);
+}
+
+type Answer = { source: string; rates: Map<string, string> } | { source: string; error: string };
+
+async function ask(source: RateSource, signal: AbortSignal): Promise<Answer> {
+  try {
+    return { source: source.name, rates: await source.fetchRates(currencyCodes, signal) };
+  } catch (error) {
+    return { source: source.name, error: error instanceof Error ? describe(error) : String(error) };
+  }
+}
+
+/** `fetch failed` alone helps nobody: the cause says why. */
+function describe(error: Error): string {
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+}
+
+function combine(answers: readonly { source: string; rates: Map<string, string> }[]) {
+  const combined: CombinedRate[] = [];
+  const disputed: string[] = [];
+  for (const code of currencyCodes) {
+    const said: SourceRate[] = answers.flatMap(({ source, rates }) => {
+      const rate = rates.get(code);
+      return rate === undefined ? [] : [{ source, rate }];
+    });
+    const rate = combineRates(said);
+    if (rate !== null) combined.push({ code, rate, sources: said });
+    else if (said.length > 0) disputed.push(code);
+  }
+  return { combined, disputed };
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { combineRates, midpoint, toDecimal } from './rules.ts';
+
+const from = (...rates: string[]) => rates.map((rate, i) => ({ source: `source ${i}`, rate }));
+
+test('no answer → no rate', () => assert.equal(combineRates([]), null));
+
+test('one answer is used as it is', () => assert.equal(combineRates(from('0.920000001')), '0.920000001'));
+
+test('two that agree within 2 % → exactly their middle', () => {
+  assert.equal(combineRates(from('0.92', '0.921')), '0.9205');
+  assert.equal(combineRates(from('1', '1.02')), '1.01');
+});
+
+test('two that differ by more than 2 % → none, in either order', () => {
+  assert.equal(combineRates(from('1', '1.020000000000000001')), null);
+  assert.equal(combineRates(from('1.3', '0.9')), null);
+});
+
+test('three: the median, however far away the outlier is', () => {
+  assert.equal(combineRates(from('0.92', '92', '0.921')), '0.921');
+  assert.equal(combineRates(from('0.000001', '0.92', '0.921')), '0.92');
+});
+
+test('four: the middle of the two in the middle', () => {
+  assert.equal(combineRates(from('99', '0.92', '0.921', '0.00001')), '0.9205');
+});
+
+test('the median is sorted by value, not by text', () => {
+  assert.equal(combineRates(from('9', '10', '100')), '10');
+});
+
+test('numbers of sources become plain decimals, exponents included', () => {
+  const cases: [string, string | null][] = [
+    ['0.92', '0.92'],
+    ['1', '1'],
+    ['1.00', '1'],
+    ['007.5', '7.5'],
+    ['1.5e-2', '0.015'],
+    ['1.5E+2', '150'],
+    ['9.2e-1', '0.92'],
+    ['0.1234567890123456789', '0.123456789012345679'],
+    ['1e-18', '0.000000000000000001'],
+    ['1e-19', null],
+    ['5e-19', '0.000000000000000001'],
+    ['1e23', '100000000000000000000000'],
+    ['1e24', null],
+    ['1e999', null],
+    ['0', null],
+    ['0.000', null],
+    ['-1', null],
+    ['', null],
+    ['NaN', null],
+    ['Infinity', null],
+    ['1,5', null],
+    ['.5', null],
+    ['1.', null],
+    ['0x1', null],
+    [' 1', null],
+  ];
+  for (const [text, decimal] of cases) assert.equal(toDecimal(text), decimal, text);
+});
+
+test('property: a combined rate lies between the smallest and the largest answer, whatever their order', () => {
+  const micro = fc.integer({ min: 1, max: 1_000_000_000 });
+  fc.assert(
+    fc.property(fc.array(micro, { minLength: 1, maxLength: 6 }), (answers) => {
+      const texts = answers.map((value) => toDecimal(`${value}e-6`) ?? assert.fail());
+      const combined = combineRates(from(...texts));
+      assert.equal(combined, combineRates(from(...texts.toReversed())));
+      if (combined === null) return assert.equal(answers.length, 2);
+      const doubled = Math.round(Number(combined) * 2e6);
+      assert.ok(doubled >= 2 * Math.min(...answers) && doubled <= 2 * Math.max(...answers));
+    }),
+  );
+});
+
+test('the middle of two is exact', () => assert.equal(midpoint('1', '1.000000000000000002'), '1.000000000000000001'));

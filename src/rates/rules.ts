@@ -1,0 +1,61 @@
+import { parseDecimal } from '../lib/money.ts';
+
+/** What one source says a stablecoin costs, as a positive decimal string. */
+export type SourceRate = { source: string; rate: string };
+
+/** Fraction digits kept of a rate; `parseDecimal` reads as many. */
+const fractionDigits = 18;
+const scale = 10n ** BigInt(fractionDigits);
+/** No currency comes near; a source that says more is broken. */
+const maxWholeDigits = 24;
+
+const numberPattern = /^(\d{1,60})(?:\.(\d{1,120}))?(?:[eE]([+-]?\d{1,3}))?$/;
+
+/**
+ * A number as a source wrote it (`0.92`, `"1.5e-2"`) as a plain positive decimal with at most 18 fraction digits,
+ * half rounded up; null when it is no such number.
+ */
+export function toDecimal(text: string): string | null {
+  const match = numberPattern.exec(text);
+  if (!match) return null;
+  const [, whole = '', fraction = '', exponent = '0'] = match;
+  const shift = fractionDigits - fraction.length + Number(exponent);
+  const digits = BigInt(whole + fraction);
+  const units = shift >= 0 ? digits * 10n ** BigInt(shift) : divideHalfUp(digits, 10n ** BigInt(-shift));
+  if (units === 0n || units >= scale * 10n ** BigInt(maxWholeDigits)) return null;
+  return formatUnits(units);
+}
+
+/** The exact middle of two decimals, bounded like every rate. */
+export function midpoint(a: string, b: string): string {
+  return formatUnits(divideHalfUp(unitsOf(a) + unitsOf(b), 2n));
+}
+
+/**
+ * The rate to use from what the sources that answered say: their median, the middle of the two in the middle for an
+ * even count. An outlier among three or more moves nothing. Two that differ by more than 2 % count as none: nobody can
+ * say which is wrong.
+ */
+export function combineRates(answers: readonly SourceRate[]): string | null {
+  const sorted = answers.map(({ rate }) => unitsOf(rate)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const low = sorted[Math.floor((sorted.length - 1) / 2)];
+  const high = sorted[Math.floor(sorted.length / 2)];
+  if (low === undefined || high === undefined) return null;
+  if (sorted.length === 2 && (high - low) * 100n > low * 2n) return null;
+  return formatUnits(divideHalfUp(low + high, 2n));
+}
+
+function unitsOf(rate: string): bigint {
+  const parsed = parseDecimal(rate);
+  if (!parsed || parsed.units === 0n) throw new RangeError(`not a positive decimal rate: ${rate}`);
+  return (parsed.units * scale) / parsed.scale;
+}
+
+function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
+  return (2n * numerator + denominator) / (2n * denominator);
+}
+
+function formatUnits(units: bigint): string {
+  const fraction = (units % scale).toString().padStart(fractionDigits, '0').replace(/0+$/, '');
+  return fraction === '' ? `${units / scale}` : `${units / scale}.${fraction}`;
+}

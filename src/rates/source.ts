@@ -1,0 +1,59 @@
+/**
+ * A place that knows what a stablecoin costs.
+ *
+ * `fetchRates` answers fiat units per one USDC as plain decimal strings, for those of the wanted codes it knows. It
+ * throws when the source does not answer, or not in its documented shape.
+ */
+export type RateSource = {
+  name: string;
+  fetchRates(codes: readonly string[], signal: AbortSignal): Promise<Map<string, string>>;
+};
+
+const timeoutMs = 5_000;
+const maxBytes = 1024 * 1024;
+
+/** Where a number stood in the text: newer engines hand it to the reviver, the type library does not know it yet. */
+type ReviverContext = { source?: string };
+
+/**
+ * Fetches a JSON document within 5 s and 1 MiB. Its numbers come as strings, digit by digit as they were written: a
+ * detour over floating point could move them.
+ *
+ * @throws Error when the answer is no 200, too large, too late, or no JSON
+ */
+export async function fetchExactJson(url: URL, signal: AbortSignal): Promise<unknown> {
+  const response = await fetch(url, {
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    redirect: 'error',
+    headers: { accept: 'application/json', 'user-agent': 'quittance' },
+  });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new Error(`${url.host} answered ${response.status}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`${url.host} answered more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return parseExactJson(Buffer.concat(chunks).toString('utf8'));
+}
+
+/** `JSON.parse` with every number as the string that stood there. */
+export function parseExactJson(text: string): unknown {
+  const keepDigits = (_key: string, value: unknown, context?: ReviverContext) =>
+    typeof value === 'number' ? (context?.source ?? String(value)) : value;
+  return JSON.parse(text, keepDigits);
+}
+
+/** The value under a path of own keys; undefined where the path ends early. */
+export function dig(value: unknown, ...path: (string | number)[]): unknown {
+  let found = value;
+  for (const key of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as Record<string | number, unknown>)[key];
+  }
+  return found;
+}

@@ -1,0 +1,55 @@
+import type { Database } from '../db/connection.ts';
+import type { SourceRate } from './rules.ts';
+
+/** A combined rate, ready to be stored. */
+export type CombinedRate = { code: string; rate: string; sources: SourceRate[] };
+
+export type RateRow = {
+  code: string;
+  /** The override where there is one. */
+  rate: string;
+  is_override: boolean;
+  /** What the sources made of it last, beside an override too; null when they never did. */
+  fetched_rate: string | null;
+  sources: string | null;
+  fetched_at: Date | null;
+  set_at: Date | null;
+};
+
+/** Rates belong to the platform, not to a partner: there is no scope to keep. A slower, older fetch never overwrites. */
+export async function upsertRates(db: Database, rates: readonly CombinedRate[], fetchedAt: Date): Promise<void> {
+  const rows = rates.map(({ code, rate, sources }) => ({ code, rate, sources }));
+  await db.sql`
+    insert into rates as stored (code, rate, sources, fetched_at)
+    select code, rate, sources, ${fetchedAt}
+    from json_to_recordset(${JSON.stringify(rows)}::json) as fresh (code text, rate text, sources json)
+    order by code
+    on conflict (code) do update
+      set rate = excluded.rate, sources = excluded.sources, fetched_at = excluded.fetched_at
+      where stored.fetched_at <= excluded.fetched_at`;
+}
+
+/** When the youngest rate was fetched; null before the first. */
+export async function selectLastFetch(db: Database): Promise<Date | null> {
+  const [row] = await db.sql<{ at: Date | null }[]>`select max(fetched_at) as at from rates`;
+  return row?.at ?? null;
+}
+
+export async function selectRates(db: Database): Promise<RateRow[]> {
+  return db.sql<RateRow[]>`
+    select code, coalesce(o.rate, r.rate) as rate, o.rate is not null as is_override, r.rate as fetched_rate,
+      r.sources, r.fetched_at, o.set_at
+    from rates r full join rate_overrides o using (code) order by code limit 1000`;
+}
+
+export async function upsertOverride(db: Database, code: string, rate: string): Promise<void> {
+  await db.sql`
+    insert into rate_overrides (code, rate) values (${code}, ${rate})
+    on conflict (code) do update set rate = excluded.rate, set_at = now()`;
+}
+
+/** False when there was none. */
+export async function deleteOverride(db: Database, code: string): Promise<boolean> {
+  const rows = await db.sql`delete from rate_overrides where code = ${code} returning code`;
+  return rows.length > 0;
+}

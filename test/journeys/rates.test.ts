@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import pino from 'pino';
+import { rateCommands } from '../../src/cli/rates.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Context } from '../../src/context.ts';
+import { connect, type Database } from '../../src/db/connection.ts';
+import { Refusal } from '../../src/errors.ts';
+import { isKnownCurrency } from '../../src/rates/known.ts';
+import { listRates } from '../../src/rates/list.ts';
+import { clearOverride, setOverride } from '../../src/rates/override.ts';
+import { rateSources } from '../../src/rates/providers.ts';
+import { type Quote, quoteOf, usableRate } from '../../src/rates/quote.ts';
+import { manualRefresh, refreshIfDue, refreshRates } from '../../src/rates/refresh.ts';
+import type { RateSource } from '../../src/rates/source.ts';
+import { testDatabase } from '../support/database.ts';
+import { makePartner } from '../support/world.ts';
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let db: Database;
+let ctx: Context;
+let now = new Date();
+
+before(async () => {
+  database = await testDatabase();
+  db = database.db;
+  const config = readConfig({ SECRET_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}` });
+  const log = pino({ level: 'silent' });
+  ctx = { config, db, log, clock: { now: () => now }, chains: { test: [], live: [] } };
+});
+beforeEach(async () => {
+  now = new Date();
+  await db.sql`delete from rates`;
+  await db.sql`delete from rate_overrides`;
+});
+after(() => database.drop());
+
+function source(name: string, rates: Record<string, string>): RateSource {
+  return { name, fetchRates: async () => new Map(Object.entries(rates)) };
+}
+const broken: RateSource = {
+  name: 'broken',
+  fetchRates: async () => {
+    throw new Error('fetch failed', { cause: new Error('connection refused') });
+  },
+};
+async function quote(code: string): Promise<string | null> {
+  const [row] = await db.sql<{ quote: Quote | null }[]>`select ${quoteOf(db.sql, code)} as quote`;
+  return usableRate(row?.quote ?? null, now);
+}
+function minutesLater(minutes: number): void {
+  now = new Date(now.getTime() + minutes * 60_000);
+}
+async function run(name: string, words: string[] = [], options: Record<string, string> = {}) {
+  const command = rateCommands.find((candidate) => candidate.name === name);
+  assert.ok(command);
+  return command.run(ctx, { words, options });
+}
+
+test('rates › the median of the sources that answered is stored and quoted, one failing changes nothing', async () => {
+  const answered = [
+    source('a', { EUR: '0.92', JPY: '154' }),
+    source('b', { EUR: '0.93' }),
+    source('c', { EUR: '0.921' }),
+  ];
+  const result = await refreshRates(ctx, [...answered, broken]);
+  assert.deepEqual(result.refreshed, ['EUR', 'JPY']);
+  assert.deepEqual(result.failed, [{ source: 'broken', error: 'fetch failed: connection refused' }]);
+  assert.equal(await quote('EUR'), '0.921');
+  assert.equal(await quote('JPY'), '154');
+  const [eur] = await listRates(ctx);
+  assert.deepEqual(eur?.sources, [
+    { source: 'a', rate: '0.92' },
+    { source: 'b', rate: '0.93' },
+    { source: 'c', rate: '0.921' },
+  ]);
+});
+
+test('rates › two sources that differ by more than 2 % → the last rate stands until it is 10 minutes old', async () => {
+  await refreshRates(ctx, [source('a', { EUR: '0.90' })]);
+  minutesLater(9);
+  const result = await refreshRates(ctx, [source('a', { EUR: '0.92' }), source('b', { EUR: '0.95' })]);
+  assert.deepEqual(result.refreshed, []);
+  assert.deepEqual(result.disputed, ['EUR']);
+  assert.equal(await quote('EUR'), '0.9');
+  minutesLater(2);
+  assert.equal(await quote('EUR'), null);
+});
+
+test('rates › exactly 10 minutes old is still used, older is not', async () => {
+  await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
+  minutesLater(10);
+  assert.equal(await quote('EUR'), '0.9');
+  now = new Date(now.getTime() + 1);
+  assert.equal(await quote('EUR'), null);
+});
+
+test('rates › all sources down → nothing is stored, nothing thrown', async () => {
+  const result = await refreshRates(ctx, [broken, broken]);
+  assert.deepEqual(result.refreshed, []);
+  assert.equal(await quote('EUR'), null);
+});
+
+test('rates › a code that is no currency is never stored', async () => {
+  await refreshRates(ctx, [source('a', { DOGE: '5', XAU: '1', EUR: '0.9' })]);
+  assert.deepEqual(
+    (await listRates(ctx)).map(({ code }) => code),
+    ['EUR'],
+  );
+});
+
+test('rates › an answer that took longer never replaces a newer one', async () => {
+  const slow: RateSource = {
+    name: 'slow',
+    async fetchRates() {
+      minutesLater(1);
+      await refreshRates(ctx, [source('quick', { EUR: '0.93' })]);
+      return new Map([['EUR', '0.91']]);
+    },
+  };
+  await refreshRates(ctx, [slow]);
+  assert.equal(await quote('EUR'), '0.93');
+});
+
+test('rates › scheduled refresh: at once when there is none, then only when due, and never older than 10 minutes', async () => {
+  const sources = rateSources(['fixed']);
+  assert.ok((await refreshIfDue(ctx, sources))?.refreshed.includes('EUR'));
+  assert.equal(await refreshIfDue(ctx, sources), null);
+  for (let minute = 0; minute < 30; minute++) {
+    minutesLater(1);
+    await refreshIfDue(ctx, sources);
+    assert.notEqual(await quote('EUR'), null);
+  }
+});
+
+test('rates › an override wins, does not age and outlives refreshes until it is cleared', async () => {
+  await setOverride(db, 'EUR', '0.5');
+  await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
+  minutesLater(60 * 24 * 365);
+  assert.equal(await quote('EUR'), '0.5');
+  await refreshRates(ctx, [source('a', { EUR: '0.91' })]);
+  assert.equal(await quote('EUR'), '0.5');
+  assert.equal(await clearOverride(db, 'EUR'), true);
+  assert.equal(await quote('EUR'), '0.91');
+  assert.equal(await clearOverride(db, 'EUR'), false);
+});
+
+test('rates › an override must be a positive decimal of a known currency', async () => {
+  for (const rate of ['0', '0.000', '-1', '1e3', '', ' 1', '1,5', 'NaN', `0.${'1'.repeat(19)}`, '1'.repeat(25)]) {
+    await assert.rejects(setOverride(db, 'EUR', rate), /is no rate/, rate);
+  }
+  for (const code of ['eur', 'XXX', 'XAU', 'EURO', '', 'constructor', '__proto__', 'toString']) {
+    await assert.rejects(setOverride(db, code, '1'), /is no currency/, code);
+    await assert.rejects(clearOverride(db, code), /is no currency/, code);
+  }
+});
+
+test('rates › a currency is known with an exponent and a rate, however old', async () => {
+  assert.equal(await isKnownCurrency(db, 'EUR'), false);
+  await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
+  await setOverride(db, 'KWD', '0.3');
+  minutesLater(1000);
+  assert.equal(await isKnownCurrency(db, 'EUR'), true);
+  assert.equal(await isKnownCurrency(db, 'KWD'), true);
+  assert.equal(await isKnownCurrency(db, 'USD'), false);
+  assert.equal(await isKnownCurrency(db, 'constructor'), false);
+});
+
+test('Manual refresh › 1 per minute per partner, exactly, over several nodes at once', async () => {
+  const [one, two] = [await makePartner(db), await makePartner(db)];
+  const node = connect(database.url, 4);
+  try {
+    let fetched = 0;
+    const counting: RateSource = {
+      name: 'counting',
+      async fetchRates() {
+        fetched++;
+        return new Map([['EUR', '0.9']]);
+      },
+    };
+    const nodes = [ctx, { ...ctx, db: node }];
+    const minuteBefore = await minuteOfDatabase();
+    const calls = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) => manualRefresh(nodes[i % 2] as Context, [counting], one.partner.id)),
+    );
+    const refused = calls.flatMap((call) => (call.status === 'rejected' ? [call.reason] : []));
+    for (const reason of refused) assert.ok(reason instanceof Refusal && reason.code === 'rate_limited');
+    const minutes = (await minuteOfDatabase()) - minuteBefore + 1;
+    assert.ok(fetched >= 1 && fetched <= minutes, `${fetched} fetches within ${minutes} calendar minutes`);
+    assert.equal(refused.length, 20 - fetched);
+    await manualRefresh(ctx, [counting], two.partner.id);
+    assert.equal(calls.length - refused.length + 1, fetched);
+  } finally {
+    await node.close();
+  }
+});
+
+test('Manual refresh › the next minute begins at zero', async () => {
+  const { partner } = await makePartner(db);
+  await manualRefresh(ctx, [broken], partner.id);
+  await db.sql`update rate_counters set minute = minute - interval '1 minute' where subject = ${partner.id}`;
+  await manualRefresh(ctx, [broken], partner.id);
+});
+
+test('Manual refresh › fetches now, for everyone, also when nothing is due', async () => {
+  const { partner } = await makePartner(db);
+  await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
+  await manualRefresh(ctx, [source('a', { EUR: '0.95' })], partner.id);
+  assert.equal(await quote('EUR'), '0.95');
+});
+
+test('rate set, list, clear, refresh › the command line', async () => {
+  const { partner } = await makePartner(db);
+  assert.deepEqual(await run('rate set', ['EUR', '0.9']), { code: 'EUR', rate: '0.9', override: true });
+  const listed = (await run('rate list')).rates as { code: string; override: boolean; usable: boolean }[];
+  assert.deepEqual(listed, [{ code: 'EUR', rate: '0.9', override: true, usable: true, fetched_at: null, sources: [] }]);
+  assert.deepEqual(await run('rate clear', ['EUR']), { code: 'EUR', override: false });
+  await assert.rejects(run('rate clear', ['EUR']), /nothing to clear/);
+  await assert.rejects(run('rate set', ['EUR']), /missing/);
+  await assert.rejects(run('rate set', ['EUR', '0']), /is no rate/);
+  await assert.rejects(run('rate refresh'), /--partner is missing/);
+  await assert.rejects(run('rate refresh', [], { partner: 'nobody' }), /no partner "nobody"/);
+  const result = await run('rate refresh', [], { partner: partner.slug });
+  assert.ok((result.refreshed as string[]).length >= 30);
+  await db.sql`update rate_counters set minute = now() + interval '1 minute' where subject = ${partner.id}`;
+  await assert.rejects(run('rate refresh', [], { partner: partner.slug }), /already refreshed/);
+});
+
+async function minuteOfDatabase(): Promise<number> {
+  const [row] = await db.sql`select floor(extract(epoch from clock_timestamp()) / 60)::int as minute`;
+  return row?.minute;
+}
