@@ -41,7 +41,9 @@ export function open(secrets: SecretKey[], sealed: Uint8Array): string {
   const id = bytes.toString('utf8', 1, idEnd);
   const secret = secrets.find((candidate) => candidate.id === id);
   if (!secret) throw new Error(`SECRET_KEYS no longer holds the key "${id}"`);
-  const decipher = createDecipheriv('aes-256-gcm', derive(secret, 'seal'), bytes.subarray(idEnd, idEnd + 12));
+  // The length is named because a shorter tag would be accepted otherwise, and can be guessed.
+  const options = { authTagLength: 16 };
+  const decipher = createDecipheriv('aes-256-gcm', derive(secret, 'seal'), bytes.subarray(idEnd, idEnd + 12), options);
   decipher.setAuthTag(bytes.subarray(idEnd + 12, idEnd + 28));
   return decipher.update(bytes.subarray(idEnd + 28), undefined, 'utf8') + decipher.final('utf8');
 }

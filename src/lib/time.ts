@@ -17,12 +17,19 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-const instantPattern = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(Z|[+-]\d{2}:\d{2}))?$/i;
+const hourMinute = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
+const instantPattern = new RegExp(
+  String.raw`^(\d{4}-\d{2}-\d{2})(?:T(${hourMinute}:[0-5]\d(?:\.\d{1,9})?)(Z|[+-]${hourMinute}))?$`,
+  'i',
+);
+/** The database writes years with four digits, and has no year 0: what lies beyond is moved to these ends. */
+const firstInstantMs = Date.parse('0001-01-01T00:00:00.000Z');
+const lastInstantMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
  * An RFC 3339 instant with `Z` or an offset, or a plain date (UTC midnight). A space stands for an unencoded `+`.
  *
- * @returns null for anything else, days that do not exist included
+ * @returns null for anything else; days, hours and leap seconds that do not exist included
  */
 export function parseInstant(text: string): Date | null {
   const match = instantPattern.exec(text.replace(' ', '+'));
@@ -30,6 +37,6 @@ export function parseInstant(text: string): Date | null {
   const [, day = '', time = '00:00:00', offset = 'Z'] = match;
   const midnight = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== day) return null;
-  const instant = new Date(`${day}T${time}${offset.toUpperCase()}`);
-  return Number.isNaN(instant.getTime()) ? null : instant;
+  const instantMs = Date.parse(`${day}T${time}${offset.toUpperCase()}`);
+  return Number.isNaN(instantMs) ? null : new Date(Math.min(Math.max(instantMs, firstInstantMs), lastInstantMs));
 }

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseStrictJson } from './strict-json.ts';
+
+const parse = (text: string) => parseStrictJson(Buffer.from(text));
+
+function refuses(...texts: string[]): void {
+  for (const text of texts) assert.equal(parse(text), null, text);
+}
+
+test('an object is parsed', () => {
+  assert.deepEqual(parse(' {"a":1,"b":[true,null,"x"],"c":{"d":-1.5e3}}\n')?.value, {
+    a: 1,
+    b: [true, null, 'x'],
+    c: { d: -1500 },
+  });
+  assert.deepEqual(parse('{}')?.value, {});
+});
+
+test('anything that is no object, or no JSON, is refused', () => {
+  refuses('', ' ', '[]', '[{}]', 'null', '1', '"{}"', 'true', '{', '{}}', '{"a":1,}', "{'a':1}", '{a:1}', '{"a":01}');
+  refuses('{}{}', '{"a":NaN}', '{"a":1}//', '{"a":"\n"}', '{"a":"\\x"}', '{"a":+1}', '{"a":.5}', '\u00a0{}');
+});
+
+test('duplicate keys are refused in any depth', () => {
+  refuses('{"a":1,"a":1}', '{"a":{"b":1,"b":2}}', '{"a":[{"b":1,"c":2,"b":3}]}', '{"a":[[[{"b":1,"b":1}]]]}');
+  refuses('{"a":{"x":1},"b":2,"a":3}', '{"":1,"":2}');
+});
+
+test('duplicate keys are seen through escapes and white space', () => {
+  refuses('{"a":1,"\\u0061":2}', '{"\\u0061":1,"a" \n\t\r : 2}', '{"/":1,"\\/":2}', '{"é":1,"\\u00e9":2}');
+  refuses('{"😀":1,"\\ud83d\\ude00":2}', '{"\\"":1,"\\u0022":2}');
+});
+
+test('the same key in different objects, and as a value, is fine', () => {
+  assert.ok(parse('{"a":{"a":{"a":1}},"b":{"a":1}}'));
+  assert.ok(parse('{"a":[{"a":1},{"a":1}]}'));
+  assert.ok(parse('{"a":"a","b":["a","a","a"],"c":"b"}'));
+});
+
+test('values that look like keys are not taken for keys', () => {
+  assert.ok(parse('{"a":"a\\":","b":"\\"a\\":1","c":":","d":["a",":"]}'));
+  assert.ok(parse('{"a:":1,"a":2}'));
+});
+
+test('a key __proto__ is refused in any depth, also escaped; as a value it is fine', () => {
+  refuses('{"__proto__":1}', '{"a":{"__proto__":{}}}', '{"a":[{"__proto__":1}]}', '{"\\u005f_proto__":1}');
+  assert.ok(parse('{"a":"__proto__","b":["__proto__"]}'));
+});
+
+test('keys named like members of objects are ordinary', () => {
+  const parsed = parse('{"constructor":"1","toString":"2","hasOwnProperty":"3"}');
+  assert.deepEqual(parsed && Object.keys(parsed.value), ['constructor', 'toString', 'hasOwnProperty']);
+});
+
+test('NUL is refused in keys and values, escaped; raw control characters are no JSON', () => {
+  refuses('{"a":"\\u0000"}', '{"a\\u0000":1}', '{"a":["x\\u0000y"]}', '{"a":"\0"}', '{"a":1}\0');
+  assert.ok(parse('{"a":"\\\\u0000"}'), 'an escaped backslash followed by u0000 is no NUL');
+  assert.ok(parse('{"a":"\\u0001"}'));
+});
+
+test('lone surrogates are refused, raw or escaped; pairs are fine', () => {
+  refuses('{"a":"\\ud800"}', '{"a":"\\udc00"}', '{"\\ud800":1}', '{"a":"\\udc00\\ud800"}', '{"a":["x\\ud83dx"]}');
+  assert.equal(parseStrictJson(Buffer.from([...Buffer.from('{"a":"'), 0xed, 0xa0, 0x80, ...Buffer.from('"}')])), null);
+  assert.equal(parse('{"a":"\\ud83d\\ude00"}')?.value.a, '😀');
+  assert.ok(parse('{"a":"\\\\ud800"}'), 'an escaped backslash followed by ud800 is no surrogate');
+});
+
+test('bytes that are no UTF-8 are refused', () => {
+  const wrap = (...bytes: number[]) => Buffer.from([...Buffer.from('{"a":"'), ...bytes, ...Buffer.from('"}')]);
+  const bad = [[0xff], [0xc0, 0xaf], [0xc3], [0xe2, 0x82], [0x80], [0xf5, 0x80, 0x80, 0x80], [0xf0, 0x80, 0x80, 0x80]];
+  for (const bytes of bad) assert.equal(parseStrictJson(wrap(...bytes)), null, bytes.join());
+  assert.ok(parseStrictJson(wrap(0xc3, 0xa9)));
+  assert.equal(parseStrictJson(Buffer.from('{"a":1}', 'utf16le')), null);
+});
+
+test('a byte order mark is refused at the start and kept inside a string', () => {
+  refuses('\ufeff{"a":1}', '{"a":1}\ufeff');
+  assert.equal(parse('{"a":"\ufeffx"}')?.value.a, '\ufeffx');
+});
+
+test('the order of keys is reported as written, also of keys that look like integers', () => {
+  const parsed = parse('{"x":1,"metadata":{"b":"1","10":"2","2":"3","a":"4","0":"5"},"y":{}}');
+  assert.deepEqual(parsed?.keyOrder.get('metadata'), ['b', '10', '2', 'a', '0']);
+  assert.deepEqual(parsed?.keyOrder.get('y'), []);
+  assert.equal(parsed?.keyOrder.get('x'), undefined);
+});
+
+test('the order of keys is told unescaped, and only of objects directly under the root', () => {
+  const parsed = parse(
+    '{"meta\\u0064ata":{"a:b":"1","\\"":"2","\\u00e9":"3","":"4","{":"5"},"o":[{"p":1}],"q":{"r":{"s":1}}}',
+  );
+  assert.deepEqual(parsed?.keyOrder.get('metadata'), ['a:b', '"', 'é', '', '{']);
+  assert.deepEqual([...(parsed?.keyOrder.keys() ?? [])], ['metadata', 'q']);
+  assert.deepEqual(parsed?.keyOrder.get('q'), ['r']);
+});
+
+test('an array under the root, after an object, does not borrow its key order', () => {
+  const parsed = parse('{"a":{"b":"1"},"c":[{"d":1}],"e":{"f":2}}');
+  assert.deepEqual(
+    [...(parsed?.keyOrder ?? [])],
+    [
+      ['a', ['b']],
+      ['e', ['f']],
+    ],
+  );
+});
+
+test('depth does not overflow the stack: an answer comes, whatever it is', () => {
+  for (const depth of [1_000, 10_000, 60_000]) {
+    const arrays = parse(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+    const objects = parse(`${'{"a":'.repeat(depth / 2)}1${'}'.repeat(depth / 2)}`);
+    for (const parsed of [arrays, objects]) assert.ok(parsed === null || 'a' in parsed.value);
+  }
+  assert.ok(parse(`{"a":${'['.repeat(1000)}${']'.repeat(1000)}}`));
+});
+
+test('a body of the largest size and any shape is read in linear time', () => {
+  const size = 128 * 1024;
+  const shapes = [
+    `{"a":"${'\\'.repeat(size & ~1)}"}`,
+    `{"a":"${'"'.repeat(0)}${' '.repeat(size)}"}`,
+    `{"a"${' '.repeat(size)}:1}`,
+    `{"a":["x"${' '.repeat(size)}]}`,
+    `{"a":[${Array.from({ length: size / 4 }, () => '""').join(', ')}]}`,
+    `{${Array.from({ length: size / 10 }, (_, i) => `"${i}":1`).join(',')}}`,
+    `{"a":[${'{},'.repeat(size / 3)}{}]}`,
+    `{"a":"${'\\u0061'.repeat(size / 6)}"}`,
+  ];
+  for (const shape of shapes) assert.ok(parse(shape), shape.slice(0, 20));
+  refuses(`{"a":"${'\\'.repeat(size + 1)}`, '"'.repeat(size), `{"a":"${'x'.repeat(size)}`);
+});
+
+test('property: any JSON object without the forbidden is read as JSON.parse reads it, with its keys in order', () => {
+  const forbidden = (text: string) => text.includes('\0') || !text.isWellFormed() || text === '__proto__';
+  const text = fc.string({ unit: 'grapheme' }).filter((value) => !forbidden(value));
+  const members = fc.uniqueArray(fc.tuple(text, fc.oneof(text, fc.integer(), fc.constant(null))), {
+    selector: ([key]) => key,
+  });
+  fc.assert(
+    fc.property(members, (pairs) => {
+      const inner = `{${pairs.map(([key, value]) => `${JSON.stringify(key)} :${JSON.stringify(value)}`).join(' ,')}}`;
+      const parsed = parse(`{"metadata":${inner}}`);
+      assert.deepEqual(parsed?.value, JSON.parse(`{"metadata":${inner}}`));
+      assert.deepEqual(
+        parsed?.keyOrder.get('metadata'),
+        pairs.map(([key]) => key),
+      );
+    }),
+  );
+});
+
+test('property: no bytes whatever make it throw', () => {
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => void parseStrictJson(bytes)));
+  fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'{}[]":,\\u0a1 ') }), (text) => void parse(text)));
+});
