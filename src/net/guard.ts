@@ -1,0 +1,67 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Where requests to addresses that strangers chose may go. */
+export type OutboundPolicy = {
+  /** Networks that may be reached although they are private, e.g. `10.1.0.0/16`. */
+  allowCidrs: readonly string[];
+  /** False: http only to addresses within `allowCidrs`, https everywhere else. */
+  plainHttp: boolean;
+};
+
+/** Azure's platform address: public by its range, answers only inside a virtual machine. */
+const cloudPlatform = '168.63.129.16';
+/** All of IPv6 that is routed to the world today; the rest is reserved, IPv4 in disguise or local. */
+const globalIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** True for an address inside one of the networks. An IPv4-mapped address is inside no IPv4 network. */
+export function isWithin(address: string, cidrs: readonly string[]): boolean {
+  const parsed = ipaddr.parse(address);
+  return cidrs.some((cidr) => {
+    const [network, bits] = ipaddr.parseCIDR(cidr);
+    return network.kind() === parsed.kind() && parsed.match(network, bits);
+  });
+}
+
+/**
+ * True for an address that is plainly part of the public internet: not private, loopback, link-local (cloud metadata),
+ * carrier-grade NAT, multicast, documentation or reserved, and for IPv6 no IPv4-mapped, NAT64, 6to4 or Teredo address.
+ */
+export function isPublic(address: string): boolean {
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== 'unicast' || parsed.toString() === cloudPlatform) return false;
+  return parsed.kind() === 'ipv4' || parsed.match(globalIpv6);
+}
+
+/** True when the policy lets a connection of this protocol go to this IP address. */
+export function mayConnect(policy: OutboundPolicy, protocol: string, address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  if (isWithin(address, policy.allowCidrs)) return true;
+  return (protocol === 'https:' || policy.plainHttp) && isPublic(address);
+}
+
+/**
+ * Says what is wrong with an address before it is stored; names are judged again at every connection, when they are
+ * resolved. `URL` turns decimal, octal and hexadecimal forms of IPv4 into the usual one.
+ *
+ * @returns a sentence, or null when the address may be used
+ */
+export function urlFault(policy: OutboundPolicy, text: string): string | null {
+  const url = URL.parse(text);
+  if (!url || !['http:', 'https:'].includes(url.protocol)) return 'The URL must be an http or https address.';
+  if (text.length > 2048) return 'The URL may have at most 2048 characters.';
+  if (url.username || url.password) return 'The URL must not hold a user name or password.';
+  const host = bareHost(url.hostname);
+  if (isIP(host)) {
+    return mayConnect(policy, url.protocol, host) ? null : `The service does not send to ${url.protocol}//${host}.`;
+  }
+  if (url.protocol === 'http:' && !policy.plainHttp && policy.allowCidrs.length === 0) {
+    return 'The URL must be an https address.';
+  }
+  return null;
+}
+
+/** A URL's host without the brackets of IPv6. */
+export function bareHost(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}

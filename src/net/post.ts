@@ -1,0 +1,200 @@
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { bareHost, mayConnect, type OutboundPolicy } from './guard.ts';
+import { createResolve, type Resolve } from './resolve.ts';
+
+export type PostFailure = 'timeout' | 'dns' | 'refused_address' | 'tls' | 'connection' | 'invalid_response';
+
+/** What came of a POST. A redirect is an answer like any other. */
+export type PostOutcome = { durationMs: number } & (
+  | { statusCode: number; retryAfter: string | null; responseBody: string }
+  | { error: PostFailure }
+);
+
+export type Poster = {
+  /** Sends one POST; never throws. The outcome is decided by the status, or by `timeoutMs` over DNS, TLS and all. */
+  post(url: string, headers: Record<string, string>, body: string): Promise<PostOutcome>;
+  /** Ends all connections, waiting for nothing. */
+  close(): Promise<void>;
+};
+
+export type PosterOptions = { resolve?: Resolve; timeoutMs?: number };
+
+const defaultTimeoutMs = 8000;
+/** Once the status is known, so long is waited for the first bytes of the body, for the log. */
+const bodyTimeoutMs = 1000;
+const maxBodyBytes = 4096;
+
+/** When the connection that broke with this error was made: one made before the POST was a kept one. */
+const connectedAt = new WeakMap<Error, number>();
+
+class GuardError extends Error {
+  readonly kind: PostFailure;
+  constructor(kind: PostFailure, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/**
+ * A client for addresses that strangers chose: every answer of the name service is checked when a connection is made, IP
+ * literals too; one forbidden answer refuses all. It follows no redirect and uses no proxy of the environment. Connections
+ * are kept alive and reused; a caller that wants a limit of them keeps it itself.
+ */
+export function createPoster(policy: OutboundPolicy, options: PosterOptions = {}): Poster {
+  const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
+  const resolve = options.resolve ?? createResolve(policy.allowCidrs.length > 0);
+  const agent = new Agent({
+    connect: guardedConnector(policy, resolve, timeoutMs),
+    pipelining: 1,
+    keepAliveTimeout: 10_000,
+    keepAliveMaxTimeout: 60_000,
+    headersTimeout: 0, // each POST has its own clock
+    bodyTimeout: 0,
+  });
+  return {
+    post: async (url, headers, body) => {
+      const startedAt = performance.now();
+      const deadline = startedAt + timeoutMs;
+      let outcome = await dispatch(agent, url, headers, body, startedAt, deadline);
+      // A kept connection that the other side closed just now says nothing about the receiver: use another one.
+      for (let stale = 0; 'staleConnection' in outcome && stale < 3; stale++) {
+        outcome = await dispatch(agent, url, headers, body, startedAt, deadline);
+      }
+      return 'staleConnection' in outcome ? { durationMs: outcome.durationMs, error: 'connection' } : outcome;
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function guardedConnector(policy: OutboundPolicy, resolve: Resolve, timeoutMs: number): buildConnector.connector {
+  const connectorFor = (protocol: string) =>
+    buildConnector({
+      timeout: timeoutMs,
+      lookup: guardedLookup(policy, protocol, resolve),
+    } as buildConnector.BuildOptions);
+  const [plain, secure] = [connectorFor('http:'), connectorFor('https:')];
+  return (options, done) => {
+    const host = bareHost(options.hostname);
+    const callback: buildConnector.Callback = (...result) => {
+      const [, socket] = result;
+      const at = performance.now();
+      socket?.on('error', (error) => connectedAt.set(error, at));
+      done(...result);
+    };
+    // The system never asks for the address of a literal, so it is checked here.
+    if (isIP(host) && !mayConnect(policy, options.protocol, host)) {
+      queueMicrotask(() => callback(new GuardError('refused_address', host), null));
+    } else if (options.protocol === 'https:') secure(options, callback);
+    else plain(options, callback);
+  };
+}
+
+function guardedLookup(policy: OutboundPolicy, protocol: string, resolve: Resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    const fail = (kind: PostFailure, reason: string) => callback(new GuardError(kind, `${hostname}: ${reason}`), []);
+    resolve(hostname).then(
+      (answers) => {
+        const addresses = answers.map((address) => ({ address, family: isIP(address) }));
+        const [first] = addresses;
+        if (!first) fail('dns', 'no address');
+        else if (!answers.every((address) => mayConnect(policy, protocol, address)))
+          fail('refused_address', `${answers}`);
+        else if (options.all) callback(null, addresses);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => fail('dns', error.message),
+    );
+  };
+}
+
+type Stale = { durationMs: number; staleConnection: true };
+
+function dispatch(
+  agent: Agent,
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+  startedAt: number,
+  deadline: number,
+): Promise<PostOutcome | Stale> {
+  const { origin, pathname, search } = new URL(url);
+  return new Promise((settle) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let status: { statusCode: number; retryAfter: string | null; durationMs: number } | undefined;
+    const chunks: Buffer[] = [];
+    let received = 0;
+    let ended = false;
+    const dispatchedAt = performance.now();
+    let timer = setTimeout(() => {
+      end({ error: 'timeout', durationMs: since(startedAt) });
+      controller?.abort(new Error('too late'));
+    }, deadline - dispatchedAt);
+
+    const end = (outcome: PostOutcome | Stale) => {
+      if (ended) return;
+      ended = true;
+      clearTimeout(timer);
+      settle(outcome);
+    };
+    const endWithStatus = (abort: boolean) => {
+      if (!status) return;
+      end({ ...status, responseBody: readable(Buffer.concat(chunks)) });
+      if (abort) controller?.abort(new Error('enough was read'));
+    };
+
+    agent.dispatch(
+      { origin, path: pathname + search, method: 'POST', headers, body },
+      {
+        onRequestStart: (started) => {
+          controller = started;
+          if (ended) started.abort(new Error('too late'));
+        },
+        onResponseStart: (_controller, statusCode, responseHeaders) => {
+          if (ended || statusCode < 200) return;
+          const retryAfter = responseHeaders['retry-after'];
+          status = {
+            statusCode,
+            retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
+            durationMs: since(startedAt),
+          };
+          clearTimeout(timer);
+          timer = setTimeout(() => endWithStatus(true), bodyTimeoutMs);
+        },
+        onResponseData: (_controller, chunk) => {
+          chunks.push(chunk.subarray(0, maxBodyBytes - received));
+          received += chunk.length;
+          if (received > maxBodyBytes) endWithStatus(true);
+        },
+        onResponseEnd: () => endWithStatus(false),
+        onResponseError: (_controller, error) => {
+          if (status) endWithStatus(false);
+          else if ((connectedAt.get(error) ?? Infinity) < dispatchedAt)
+            end({ staleConnection: true, durationMs: since(startedAt) });
+          else end({ error: kindOf(error), durationMs: since(startedAt) });
+        },
+      },
+    );
+  });
+}
+
+const invalidAnswer = /^(HPE_|UND_ERR_(HEADERS_OVERFLOW|RES_|RESPONSE|INFO))/;
+const certificate =
+  /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|INVALID_CA|PATH_LENGTH|HOSTNAME_MISMATCH)/;
+
+function kindOf(error: Error & { code?: unknown }): PostFailure {
+  if (error instanceof GuardError) return error.kind;
+  const code = String(error.code ?? '');
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return 'timeout';
+  if (certificate.test(code)) return 'tls';
+  return invalidAnswer.test(code) ? 'invalid_response' : 'connection';
+}
+
+function since(startedAt: number): number {
+  return Math.round(performance.now() - startedAt);
+}
+
+/** Text for the log. The database takes no NUL. */
+function readable(bytes: Buffer): string {
+  return bytes.toString('utf8').replaceAll('\0', '\uFFFD');
+}

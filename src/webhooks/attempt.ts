@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { open } from '../lib/seal.ts';
+import { createPoster, type Poster, type PosterOptions } from '../net/post.ts';
+import { outboundPolicy } from './endpoint.ts';
+import type { AttemptRecord, Claimed } from './queue-store.ts';
+import { isActivated, isGone, isSuccess, judgeAttempt, type Tally } from './rules.ts';
+import { signedHeaders } from './sign.ts';
+
+/** What deliveries need beside the context. */
+export type DeliveryDeps = {
+  /** Each mode has its own connections: their rules differ. */
+  posters: { test: Poster; live: Poster };
+  random?: () => number;
+};
+
+export function createDeliveryDeps(ctx: Context, options: PosterOptions = {}): DeliveryDeps {
+  const poster = (testMode: boolean) => createPoster(outboundPolicy(ctx.config, testMode), options);
+  return { posters: { test: poster(true), live: poster(false) } };
+}
+
+export type Finished = { claimed: Claimed; record: AttemptRecord; succeeded: boolean; gone: boolean };
+
+/** One attempt: signs for this moment, posts, and decides what follows. Writes nothing. */
+export async function attempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): Promise<Finished> {
+  const startedAt = ctx.clock.now();
+  const keys = ctx.config.secretKeys;
+  const pending = claimed.pending_secret && open(keys, claimed.pending_secret);
+  const activated = pending !== null && isActivated(claimed.pending_since, startedAt);
+  const headers = signedHeaders(
+    { deliveryId: claimed.id, event: claimed.event, body: claimed.body },
+    activated ? pending : open(keys, claimed.secret),
+    activated ? null : pending,
+    startedAt,
+  );
+  const poster = claimed.test_mode ? deps.posters.test : deps.posters.live;
+  const outcome = await poster.post(claimed.url, headers, claimed.body);
+  const next = judgeAttempt(claimed.attempts, outcome, ctx.config.webhookScheduleMs, ctx.clock.now(), deps.random);
+  const answered = 'statusCode' in outcome;
+  const record: AttemptRecord = {
+    partner_id: claimed.partner_id,
+    test_mode: claimed.test_mode,
+    delivery_id: claimed.id,
+    lease: claimed.lease,
+    attempt_id: randomUUID(),
+    url: claimed.url,
+    started_at: startedAt.toISOString(),
+    duration_ms: outcome.durationMs,
+    status_code: answered ? outcome.statusCode : null,
+    error: answered ? (isSuccess(outcome) ? null : 'status') : outcome.error,
+    request_headers: headers,
+    response_body: answered ? outcome.responseBody : null,
+    state: next.state,
+    wait_ms: next.waitMs,
+  };
+  return { claimed, record, succeeded: isSuccess(outcome), gone: isGone(outcome) };
+}
+
+/** Sums up attempts of one endpoint, in the order they ended. */
+export function tally(finished: Finished[]): Tally {
+  const last = finished.findLastIndex(({ succeeded }) => succeeded);
+  return {
+    succeeded: last >= 0,
+    failures: finished.length - 1 - last,
+    gone: finished.some(({ gone }) => gone),
+  };
+}

@@ -1,0 +1,32 @@
+const waiting = new Set<() => void>();
+let rungAt = Number.NEGATIVE_INFINITY;
+
+const idleMs = 250;
+const hurriedMs = 15;
+const hurryForMs = 400;
+
+/**
+ * Wakes this process's deliveries at once; other processes notice within their idle wait. It is rung before the writing
+ * transaction has committed, so whoever hears it looks a few times in short order.
+ */
+export function ringBell(): void {
+  rungAt = performance.now();
+  for (const wake of waiting) wake();
+}
+
+/** Waits for the bell, for the end of the idle wait, or for the signal. */
+export function hearBell(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  const hurried = performance.now() - rungAt < hurryForMs;
+  return new Promise((resolve) => {
+    const wake = () => {
+      clearTimeout(timer);
+      waiting.delete(wake);
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, hurried ? hurriedMs : idleMs);
+    waiting.add(wake);
+    signal.addEventListener('abort', wake, { once: true });
+  });
+}

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { pause } from '../lib/time.ts';
+import { attempt, createDeliveryDeps, type DeliveryDeps, type Finished } from './attempt.ts';
+import { hearBell, ringBell } from './bell.ts';
+import { activateDueSecrets } from './endpoint.ts';
+import { type Busy, type Claimed, claimDue, releaseLeases } from './queue-store.ts';
+import { endpointKey, recordFinished } from './record.ts';
+import { maxPosts, slotsPerEndpoint } from './rules.ts';
+
+export { createDeliveryDeps, type DeliveryDeps } from './attempt.ts';
+
+const maxBatch = 500;
+const activateEveryMs = 60_000;
+/** At a stop, attempts under way get this long; then they are left to the next process. */
+const graceMs = 3000;
+const afterErrorMs = 1000;
+/** Longer than an attempt can take. */
+const passMs = 15_000;
+
+/**
+ * One pass: claims what is due, attempts it, records it.
+ *
+ * @returns how many attempts were made
+ */
+export async function deliverDue(ctx: Context, deps: DeliveryDeps): Promise<number> {
+  await activateDueSecrets(ctx);
+  const work = startWork(ctx, deps);
+  const claimed = await claim(ctx, [], maxPosts);
+  for (const row of claimed) work.begin(row);
+  await work.settled(passMs);
+  return claimed.length;
+}
+
+/** Delivers until the signal aborts: at once after an event of this process, else within a quarter of a second. */
+export async function startDelivering(
+  ctx: Context,
+  signal: AbortSignal,
+  deps: DeliveryDeps = createDeliveryDeps(ctx),
+): Promise<void> {
+  const work = startWork(ctx, deps);
+  let activatedAt = Number.NEGATIVE_INFINITY;
+  while (!signal.aborted) {
+    try {
+      if (performance.now() - activatedAt > activateEveryMs) {
+        activatedAt = performance.now();
+        await activateDueSecrets(ctx);
+      }
+      const claimed = await claim(ctx, work.busy(), maxPosts - work.posts());
+      for (const row of claimed) work.begin(row);
+      if (claimed.length === 0) await hearBell(signal);
+    } catch (error) {
+      ctx.log.error({ err: error }, 'deliveries could not be claimed');
+      await pause(afterErrorMs, signal);
+    }
+  }
+  await work.stop();
+  await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
+}
+
+async function claim(ctx: Context, busy: Busy[], free: number): Promise<Claimed[]> {
+  if (free <= 0) return [];
+  return claimDue(ctx.db.sql, busy, {
+    lease: randomUUID(),
+    free,
+    slots: slotsPerEndpoint(free),
+    firstWaitMs: ctx.config.webhookScheduleMs[0] ?? 0,
+  });
+}
+
+/** The attempts under way in this process. Whatever ends while a batch is being recorded makes up the next batch. */
+function startWork(ctx: Context, deps: DeliveryDeps) {
+  const underWay = new Map<string, Claimed>();
+  const perEndpoint = new Map<string, Busy>();
+  const ended: Finished[] = [];
+  let recording: Promise<void> | null = null;
+  let stopped = false;
+
+  const leave = (row: Claimed) => {
+    underWay.delete(row.id);
+    const busy = perEndpoint.get(endpointKey(row));
+    if (busy && --busy.posts === 0) perEndpoint.delete(endpointKey(row));
+  };
+
+  const recordAll = async () => {
+    while (ended.length > 0) {
+      const batch = ended.splice(0, maxBatch);
+      await recordBatch(ctx, batch);
+      for (const { claimed } of batch) leave(claimed);
+      ringBell(); // there is room again
+    }
+    recording = null;
+  };
+
+  const settled = async (limitMs: number) => {
+    const deadline = performance.now() + limitMs;
+    while (underWay.size > 0 && performance.now() < deadline) await (recording ?? pause(5));
+  };
+
+  return {
+    busy: () => [...perEndpoint.values()],
+    posts: () => underWay.size,
+    begin: (row: Claimed) => {
+      underWay.set(row.id, row);
+      const busy = perEndpoint.get(endpointKey(row)) ?? {
+        partner_id: row.partner_id,
+        test_mode: row.test_mode,
+        posts: 0,
+      };
+      perEndpoint.set(endpointKey(row), busy);
+      busy.posts++;
+      attempt(ctx, deps, row).then(
+        (finished) => {
+          if (stopped) return; // its lease was given up
+          ended.push(finished);
+          recording ??= recordAll();
+        },
+        (error) => {
+          ctx.log.error({ err: error, delivery_id: row.id }, 'an attempt could not be made');
+          leave(row);
+        },
+      );
+    },
+    settled,
+    stop: async () => {
+      await settled(graceMs);
+      stopped = true;
+      await recording;
+      if (underWay.size > 0) await releaseLeases(ctx.db.sql, [...underWay.values()]);
+    },
+  };
+}
+
+/** A batch that fails is recorded one by one, so that one bad row does not take the others along. */
+async function recordBatch(ctx: Context, batch: Finished[]): Promise<void> {
+  try {
+    await recordFinished(ctx, batch);
+  } catch (error) {
+    ctx.log.error({ err: error, attempts: batch.length }, 'a batch of attempts could not be recorded at once');
+    for (const finished of batch) {
+      await recordFinished(ctx, [finished]).catch((cause) =>
+        ctx.log.error({ err: cause, delivery_id: finished.claimed.id }, 'an attempt could not be recorded'),
+      );
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import { countCall } from '../auth/count.ts';
+import type { Config } from '../config.ts';
+import type { Context } from '../context.ts';
+import type { Database, Scope, Tx } from '../db/connection.ts';
+import { refuse } from '../errors.ts';
+import { open, seal } from '../lib/seal.ts';
+import { type OutboundPolicy, urlFault } from '../net/guard.ts';
+import { ringBell } from './bell.ts';
+import { activateAfterMs, isActivated, updatesPerMinute } from './rules.ts';
+import { newSecret } from './sign.ts';
+import * as store from './store.ts';
+
+/** Where a partner's events of one mode go. Secrets are in the clear: never log this. */
+export type Endpoint = {
+  url: string | null;
+  secret: string;
+  /** Made by a rotation; takes over when activated, at the latest after 24 h. */
+  pendingSecret: string | null;
+  disabledAt: Date | null;
+  disabledReason: string | null;
+  failures: number;
+};
+
+/** Https only for live, but for the sandbox and configured networks. */
+export function outboundPolicy(config: Config, testMode: boolean): OutboundPolicy {
+  return { allowCidrs: config.webhookAllowCidrs, plainHttp: testMode || config.sandbox };
+}
+
+/** The endpoint of a scope; null when no URL was ever set. */
+export async function readEndpoint(ctx: Context, scope: Scope): Promise<Endpoint | null> {
+  const row = await ctx.db.scoped(scope, (tx) => store.selectEndpoint(tx, scope));
+  if (!row) return null;
+  const unsealed = (sealed: Uint8Array | null) => sealed && open(ctx.config.secretKeys, sealed);
+  const activated = isActivated(row.pending_since, ctx.clock.now());
+  return {
+    url: row.url,
+    secret: open(ctx.config.secretKeys, (activated && row.pending_secret) || row.secret),
+    pendingSecret: activated ? null : unsealed(row.pending_secret),
+    disabledAt: row.disabled_at,
+    disabledReason: row.disabled_reason,
+    failures: row.failures,
+  };
+}
+
+/**
+ * Sets the URL and keeps an existing secret; makes one otherwise. A disabled endpoint is enabled, and what waits for
+ * another URL is tried at once.
+ *
+ * @returns the secret in force
+ * @throws Error with a sentence when the URL may not be used; Refusal `rate_limited` after ten updates in this minute
+ */
+export async function setUrl(ctx: Context, scope: Scope, url: string): Promise<string> {
+  const fault = urlFault(outboundPolicy(ctx.config, scope.testMode), url);
+  if (fault) throw new Error(fault);
+  await countUpdate(ctx.db, scope);
+  await moveUrl(ctx, scope, new URL(url).href);
+  const endpoint = await readEndpoint(ctx, scope);
+  if (!endpoint) throw new Error('the endpoint was not stored');
+  return endpoint.secret;
+}
+
+/**
+ * Takes back a URL that was set for a while, unless somebody has set another one since; it counts as no update.
+ *
+ * @param earlier null: none was set, so events wait again
+ */
+export async function restoreUrl(ctx: Context, scope: Scope, temporary: string, earlier: string | null): Promise<void> {
+  const endpoint = await readEndpoint(ctx, scope);
+  if (endpoint?.url === new URL(temporary).href) await moveUrl(ctx, scope, earlier);
+}
+
+async function moveUrl(ctx: Context, scope: Scope, url: string | null): Promise<void> {
+  await ctx.db.scoped(scope, async (tx) => {
+    const endpoint = await store.lockEndpoint(tx, scope, seal(ctx.config.secretKeys, newSecret()));
+    if (endpoint.url === url && !endpoint.disabled_at) return;
+    await store.updateUrl(tx, scope, url);
+    await store.updateAfresh(tx, scope);
+  });
+  await settled(ctx.db, scope);
+}
+
+/**
+ * Makes a new secret, pending until it is activated. Until then `v1` is made with the old one.
+ *
+ * @returns the pending secret
+ * @throws Error with a sentence when no URL was ever set; Refusal `rate_limited`
+ */
+export async function rotateSecret(ctx: Context, scope: Scope): Promise<string> {
+  await countUpdate(ctx.db, scope);
+  const secret = newSecret();
+  await ctx.db.scoped(scope, async (tx) => {
+    const endpoint = await existing(tx, scope);
+    const now = ctx.clock.now();
+    if (isActivated(endpoint.pending_since, now)) await store.updateActivated(tx, scope);
+    await store.updatePending(tx, scope, seal(ctx.config.secretKeys, secret), now);
+  });
+  return secret;
+}
+
+/**
+ * Puts the pending secret in force.
+ *
+ * @throws Error with a sentence when none is pending; Refusal `rate_limited`
+ */
+export async function activateSecret(ctx: Context, scope: Scope): Promise<void> {
+  await countUpdate(ctx.db, scope);
+  await ctx.db.scoped(scope, async (tx) => {
+    const endpoint = await existing(tx, scope);
+    if (!endpoint.pending_secret) throw new Error('No secret is pending; make one with a rotation first.');
+    await store.updateActivated(tx, scope);
+  });
+}
+
+/** Puts secrets in force that have been pending for 24 h, over all partners. */
+export function activateDueSecrets(ctx: Context): Promise<number> {
+  return store.updateActivatedSince(ctx.db, new Date(ctx.clock.now().getTime() - activateAfterMs));
+}
+
+/**
+ * Enables an endpoint that was disabled; what waits is tried at once.
+ *
+ * @throws Error with a sentence when no URL was ever set
+ */
+export async function enableEndpoint(ctx: Context, scope: Scope): Promise<void> {
+  await ctx.db.scoped(scope, async (tx) => {
+    await existing(tx, scope);
+    await store.updateAfresh(tx, scope);
+  });
+  await settled(ctx.db, scope);
+}
+
+/** The name of the operator's alarm about a disabled endpoint. */
+export function disabledAlarm(partnerId: string, testMode: boolean): string {
+  return `webhook_disabled:${partnerId}:${testMode ? 'test' : 'live'}`;
+}
+
+async function settled(db: Database, scope: Scope): Promise<void> {
+  await store.clearAlarm(db, disabledAlarm(scope.partnerId, scope.testMode));
+  ringBell();
+}
+
+async function existing(tx: Tx, scope: Scope): Promise<store.EndpointRow> {
+  const endpoint = await store.selectEndpoint(tx, scope);
+  if (!endpoint) throw new Error('No webhook URL is set for this partner and mode; set one first.');
+  return endpoint;
+}
+
+async function countUpdate(db: Database, scope: Scope): Promise<void> {
+  const { partnerId } = scope;
+  const updates = await countCall(db.sql, { partnerId, subject: partnerId, action: 'webhook_update' });
+  if (updates > updatesPerMinute) throw refuse('rate_limited');
+}

@@ -1,0 +1,173 @@
+import type { Sql, Tx } from '../db/connection.ts';
+import { type Health, leaseMs, type Next, probeAfterFailures } from './rules.ts';
+
+/** A delivery under lease, with what its attempt needs to know of its endpoint. */
+export type Claimed = {
+  partner_id: string;
+  test_mode: boolean;
+  id: string;
+  event: string;
+  body: string;
+  attempts: number;
+  lease: string;
+  url: string;
+  secret: Uint8Array;
+  pending_secret: Uint8Array | null;
+  pending_since: Date | null;
+} & Health;
+
+/** An endpoint, and how many attempts to it this process has under way. */
+export type Busy = { partner_id: string; test_mode: boolean; posts: number };
+
+export type ClaimLimits = {
+  lease: string;
+  free: number;
+  slots: { healthy: number; failing: number };
+  firstWaitMs: number;
+};
+
+/**
+ * Claims what is due, over all partners, in one statement that commits the leases. Each endpoint gets only its slots, and
+ * every endpoint's first delivery comes before anyone's second. Endpoints are found by stepping through the index of
+ * waiting deliveries, so the cost grows with receivers that have some, not with deliveries. Rows that another process is
+ * claiming are passed over; leases that ran out are taken over.
+ */
+export function claimDue(sql: Sql, busy: Busy[], limits: ClaimLimits): Promise<Claimed[]> {
+  const { lease, free, slots, firstWaitMs } = limits;
+  const isDue = sql`d.state = 'waiting' and d.next_attempt_at <= now()
+    and (d.lease_until is null or d.lease_until <= now())
+    ${firstWaitMs > 0 ? sql`and (d.attempts > 0 or d.next_attempt_at <= now() - ${firstWaitMs} * interval '1 ms')` : sql``}`;
+  const takesAttempts = sql`e.url is not null and e.disabled_at is null
+    and exists (select from webhook_deliveries d
+      where d.partner_id = e.partner_id and d.test_mode = e.test_mode and ${isDue})`;
+  return sql<Claimed[]>`
+    with recursive receivers as (
+      (select partner_id, test_mode from webhook_deliveries
+        where state = 'waiting' order by partner_id, test_mode limit 1)
+      union all
+      select next.partner_id, next.test_mode from receivers r cross join lateral (
+        select d.partner_id, d.test_mode from webhook_deliveries d
+        where d.state = 'waiting' and (d.partner_id, d.test_mode) > (r.partner_id, r.test_mode)
+        order by d.partner_id, d.test_mode limit 1) next
+    ), probing as (
+      update webhook_endpoints e set probe_at = now() + ${leaseMs} * interval '1 ms'
+      from (
+        select e.partner_id, e.test_mode from webhook_endpoints e join receivers using (partner_id, test_mode)
+        where e.failures >= ${probeAfterFailures} and coalesce(e.probe_at, '-infinity') <= now() and ${takesAttempts}
+        for update of e skip locked
+      ) p
+      where e.partner_id = p.partner_id and e.test_mode = p.test_mode
+      returning e.*
+    ), ready as (
+      select e.*, case when e.failures = 0 then ${slots.healthy}::int else ${slots.failing}::int end as slots
+      from webhook_endpoints e join receivers using (partner_id, test_mode)
+      where e.failures < ${probeAfterFailures} and ${takesAttempts}
+      union all
+      select p.*, 1 from probing p
+    ), open as (
+      select r.*, case when r.failures >= ${probeAfterFailures} then 0 else coalesce(b.posts, 0) end as posts,
+        greatest(1, ${free}::int / count(*) over ()) as fair
+      from ready r left join json_to_recordset(${JSON.stringify(busy)}::json)
+        as b (partner_id uuid, test_mode boolean, posts int) using (partner_id, test_mode)
+    ), due as (
+      select o.partner_id, o.test_mode, d.id, o.url, o.secret, o.pending_secret, o.pending_since, o.failures,
+        o.failing_since, o.last_success_at, o.disabled_reason
+      from open o cross join lateral (
+        select d.id, d.next_attempt_at from webhook_deliveries d
+        where d.partner_id = o.partner_id and d.test_mode = o.test_mode and ${isDue}
+        order by d.next_attempt_at limit greatest(least(o.slots - o.posts, o.fair), 0) for update skip locked
+      ) d
+      order by o.posts + row_number() over (partition by o.partner_id, o.test_mode order by d.next_attempt_at)
+      limit ${free}
+    )
+    update webhook_deliveries d set lease = ${lease}, lease_until = now() + ${leaseMs} * interval '1 ms'
+    from due
+    where d.partner_id = due.partner_id and d.test_mode = due.test_mode and d.id = due.id
+    returning d.partner_id, d.test_mode, d.id, d.event, d.body, d.attempts, d.lease, due.url, due.secret,
+      due.pending_secret, due.pending_since, due.failures, due.failing_since, due.last_success_at, due.disabled_reason`;
+}
+
+/** One attempt, as it is recorded. */
+export type AttemptRecord = {
+  partner_id: string;
+  test_mode: boolean;
+  delivery_id: string;
+  lease: string;
+  attempt_id: string;
+  url: string;
+  started_at: string;
+  duration_ms: number;
+  status_code: number | null;
+  error: string | null;
+  request_headers: Record<string, string>;
+  response_body: string | null;
+  state: Next['state'];
+  wait_ms: number;
+};
+
+/**
+ * Records attempts and, where the lease still holds, what follows. Who lost the lease meanwhile (it ran out, or a replay
+ * began a new round) leaves only the attempt.
+ */
+export async function recordAttempts(sql: Sql | Tx, attempts: AttemptRecord[]): Promise<void> {
+  await sql`
+    with made as materialized (
+      select * from json_to_recordset(${JSON.stringify(attempts)}::json) as a (partner_id uuid, test_mode boolean,
+        delivery_id uuid, lease uuid, attempt_id uuid, url text, started_at timestamptz, duration_ms int,
+        status_code int, error text, request_headers json, response_body text, state text, wait_ms double precision)
+    ), logged as (
+      insert into webhook_attempts (partner_id, test_mode, delivery_id, id, url, started_at, duration_ms, status_code,
+        error, request_headers, response_body)
+      select partner_id, test_mode, delivery_id, attempt_id, url, started_at, duration_ms, status_code,
+        error, request_headers, response_body from made
+    )
+    update webhook_deliveries d set state = made.state, attempts = d.attempts + 1,
+      next_attempt_at = now() + made.wait_ms * interval '1 ms', lease = null, lease_until = null,
+      delivered_at = case when made.state = 'delivered' then now() end
+    from made
+    where d.partner_id = made.partner_id and d.test_mode = made.test_mode and d.id = made.delivery_id
+      and d.lease = made.lease and d.state = 'waiting'`;
+}
+
+/** Gives up leases whose attempts were broken off, so that they are due again at once. */
+export async function releaseLeases(sql: Sql, claimed: Claimed[]): Promise<void> {
+  const rows = claimed.map(({ partner_id, test_mode, id, lease }) => ({ partner_id, test_mode, id, lease }));
+  await sql`
+    update webhook_deliveries d set lease = null, lease_until = null
+    from json_to_recordset(${JSON.stringify(rows)}::json) as r (partner_id uuid, test_mode boolean, id uuid, lease uuid)
+    where d.partner_id = r.partner_id and d.test_mode = r.test_mode and d.id = r.id and d.lease = r.lease`;
+}
+
+/** An endpoint's health, locked until the transaction ends; only while the URL is still the one that was tried. */
+export type HealthRow = Health & { partner_id: string; test_mode: boolean; url: string };
+export type EndpointKey = { partner_id: string; test_mode: boolean; url: string };
+
+/** Locked in the order of the key, so that two processes never wait for each other. */
+export function lockHealth(tx: Tx, keys: EndpointKey[]): Promise<HealthRow[]> {
+  return tx<HealthRow[]>`
+    select e.partner_id, e.test_mode, e.url, e.failures, e.failing_since, e.last_success_at, e.disabled_reason
+    from webhook_endpoints e
+    join json_to_recordset(${JSON.stringify(keys)}::json) as k (partner_id uuid, test_mode boolean, url text)
+      on e.partner_id = k.partner_id and e.test_mode = k.test_mode and e.url = k.url
+    order by e.partner_id, e.test_mode for update of e`;
+}
+
+export type HealthUpdate = HealthRow & { probeWaitMs: number | null; disabledAt: Date | null };
+
+export async function updateHealth(tx: Tx, updates: HealthUpdate[]): Promise<void> {
+  await tx`
+    update webhook_endpoints e set failures = u.failures, failing_since = u.failing_since,
+      last_success_at = u.last_success_at, probe_at = now() + u."probeWaitMs" * interval '1 ms',
+      disabled_reason = u.disabled_reason, disabled_at = coalesce(e.disabled_at, u."disabledAt")
+    from json_to_recordset(${JSON.stringify(updates)}::json) as u (partner_id uuid, test_mode boolean, failures int,
+      failing_since timestamptz, last_success_at timestamptz, "probeWaitMs" double precision, disabled_reason text,
+      "disabledAt" timestamptz)
+    where e.partner_id = u.partner_id and e.test_mode = u.test_mode`;
+}
+
+/** Tells the operator of a disabled endpoint; partners have no mail address yet. */
+export async function raiseAlarm(sql: Sql | Tx, name: string, message: string): Promise<void> {
+  await sql`
+    insert into alarms (name, message) values (${name}, ${message})
+    on conflict (name) do update set message = excluded.message, raised_at = now(), cleared_at = null`;
+}

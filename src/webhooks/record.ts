@@ -1,0 +1,70 @@
+import type { Context } from '../context.ts';
+import type { Tx } from '../db/connection.ts';
+import { type Finished, tally } from './attempt.ts';
+import { disabledAlarm } from './endpoint.ts';
+import { type HealthRow, lockHealth, raiseAlarm, recordAttempts, updateHealth } from './queue-store.ts';
+import { isOldNews, judgeHealth, type Tally } from './rules.ts';
+
+/** The name of an endpoint within this process. */
+export function endpointKey(row: { partner_id: string; test_mode: boolean }): string {
+  return `${row.partner_id} ${row.test_mode}`;
+}
+
+/**
+ * Records a batch of attempts, and in the same transaction what they say about their endpoints. While all is well the
+ * endpoints are not written, and one statement is the whole transaction.
+ */
+export async function recordFinished(ctx: Context, batch: Finished[]): Promise<void> {
+  const records = batch.map(({ record }) => record);
+  const changed = changedEndpoints(batch, ctx.clock.now());
+  if (changed.size === 0) return recordAttempts(ctx.db.sql, records);
+  await ctx.db.sql.begin(async (tx) => {
+    await Promise.all([recordAttempts(tx, records), updateEndpoints(ctx, tx, changed)]);
+  });
+}
+
+type Changed = Map<string, { partner_id: string; test_mode: boolean; url: string; tally: Tally }>;
+
+function changedEndpoints(batch: Finished[], now: Date): Changed {
+  const changed: Changed = new Map();
+  // By URL too: what comes back from an earlier URL says nothing about the present one.
+  const groups = Map.groupBy(batch, ({ claimed }) => `${endpointKey(claimed)} ${claimed.url}`);
+  for (const [key, group] of groups) {
+    const claimed = group[0]?.claimed;
+    const sum = tally(group);
+    if (!claimed || isOldNews(claimed, sum, now)) continue;
+    const { partner_id, test_mode, url } = claimed;
+    changed.set(key, { partner_id, test_mode, url, tally: sum });
+  }
+  return changed;
+}
+
+async function updateEndpoints(ctx: Context, tx: Tx, changed: Changed): Promise<void> {
+  const now = ctx.clock.now();
+  const keys = [...changed.values()].map(({ partner_id, test_mode, url }) => ({ partner_id, test_mode, url }));
+  const rows = await lockHealth(tx, keys);
+  const updates = rows.flatMap((row) => {
+    const sum = changed.get(`${endpointKey(row)} ${row.url}`)?.tally;
+    if (!sum) return [];
+    const health = judgeHealth(row, sum, ctx.config.webhookScheduleMs, now);
+    return [{ ...row, ...health, disabledAt: health.disabled_reason ? now : null }];
+  });
+  await updateHealth(tx, updates);
+  for (const row of updates) {
+    if (row.disabled_reason && !rows.find((before) => sameEndpoint(before, row))?.disabled_reason) {
+      await tellDisabled(ctx, tx, row);
+    }
+  }
+}
+
+function sameEndpoint(a: HealthRow, b: HealthRow): boolean {
+  return endpointKey(a) === endpointKey(b);
+}
+
+async function tellDisabled(ctx: Context, tx: Tx, row: HealthRow): Promise<void> {
+  const { partner_id, test_mode, disabled_reason } = row;
+  ctx.log.warn({ partner_id, test_mode, disabled_reason }, 'a webhook endpoint was disabled');
+  const why = disabled_reason === 'gone' ? 'it answered 410' : 'it had no success for 120 hours';
+  const message = `The ${test_mode ? 'test' : 'live'} webhook endpoint of partner ${partner_id} was disabled: ${why}.`;
+  await raiseAlarm(tx, disabledAlarm(partner_id, test_mode), message);
+}

@@ -1,0 +1,126 @@
+import { jitter } from '../lib/backoff.ts';
+import type { PostOutcome } from '../net/post.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** A pending secret takes over by itself after this time. */
+export const activateAfterMs = 24 * hour;
+/** An endpoint without success for so long is disabled. */
+export const disableAfterMs = 120 * hour;
+/** So many failures in a row, and an endpoint gets one probe at a time. */
+export const probeAfterFailures = 10;
+/** How long a claimed delivery is left to its process: one attempt, and time to record it. */
+export const leaseMs = 20_000;
+/** Updates of URL or secret, per partner and calendar minute. */
+export const updatesPerMinute = 10;
+/** Attempts that one process has under way at a time, over all endpoints. */
+export const maxPosts = 512;
+
+const maxProbeWaitMs = 5 * minute;
+const share = 0.2;
+
+/** True for a status that ends the delivery: 2xx. */
+export function isSuccess(outcome: PostOutcome): boolean {
+  return 'statusCode' in outcome && outcome.statusCode >= 200 && outcome.statusCode < 300;
+}
+
+/** 410 Gone: the receiver asks for no more. */
+export function isGone(outcome: PostOutcome): boolean {
+  return 'statusCode' in outcome && outcome.statusCode === 410;
+}
+
+export type Next = { state: 'delivered' | 'waiting' | 'exhausted'; waitMs: number };
+
+/**
+ * What follows an attempt.
+ *
+ * @param attempts how many were made before it in this round
+ * @param scheduleMs the waits before each attempt, the first included
+ */
+export function judgeAttempt(
+  attempts: number,
+  outcome: PostOutcome,
+  scheduleMs: readonly number[],
+  now: Date,
+  random?: () => number,
+): Next {
+  if (isSuccess(outcome)) return { state: 'delivered', waitMs: 0 };
+  const planned = scheduleMs[attempts + 1];
+  // Gone disables the endpoint; the event waits until that is enabled again, even after its last attempt.
+  if (planned === undefined) return { state: isGone(outcome) ? 'waiting' : 'exhausted', waitMs: 0 };
+  const waitMs = jitter(planned, share, random);
+  const wished = 'statusCode' in outcome ? retryAfterMs(outcome.retryAfter, now) : 0;
+  return { state: 'waiting', waitMs: Math.min(Math.max(waitMs, wished), 2 * waitMs) };
+}
+
+/** `Retry-After` in seconds or as a date, in milliseconds from now; 0 when absent or unreadable. */
+export function retryAfterMs(header: string | null, now: Date): number {
+  if (header === null) return 0;
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? 0 : Math.max(0, date - now.getTime());
+}
+
+/** The health of an endpoint, as stored. */
+export type Health = {
+  failures: number;
+  failing_since: Date | null;
+  last_success_at: Date | null;
+  disabled_reason: string | null;
+};
+
+/** What a batch of attempts to one endpoint came to: `failures` counts those after the last success. */
+export type Tally = { succeeded: boolean; failures: number; gone: boolean };
+
+/**
+ * The health of an endpoint after a batch of attempts.
+ *
+ * @returns also `probeWaitMs`: how long no attempt is made before the next single one, null while attempts are free
+ */
+export function judgeHealth(
+  before: Health,
+  tally: Tally,
+  scheduleMs: readonly number[],
+  now: Date,
+): Health & { probeWaitMs: number | null } {
+  const failures = (tally.succeeded ? 0 : before.failures) + tally.failures;
+  const failingSince = failures === 0 ? null : tally.succeeded ? now : (before.failing_since ?? now);
+  const tooLong = failingSince !== null && now.getTime() - failingSince.getTime() >= disableAfterMs;
+  const reason = tally.gone ? 'gone' : tooLong ? 'no_success_for_120_hours' : null;
+  return {
+    failures,
+    failing_since: failingSince,
+    last_success_at: tally.succeeded ? now : before.last_success_at,
+    disabled_reason: before.disabled_reason ?? reason,
+    probeWaitMs: probeWaitMs(failures, scheduleMs),
+  };
+}
+
+/** Probes keep the rhythm of a delivery's first attempts, at most 5 min apart, so that a recovery is seen soon. */
+function probeWaitMs(failures: number, scheduleMs: readonly number[]): number | null {
+  if (failures < probeAfterFailures) return null;
+  const step = Math.min(failures - probeAfterFailures + 1, scheduleMs.length - 1);
+  return Math.min(scheduleMs[step] ?? 0, maxProbeWaitMs);
+}
+
+/** Nothing to write: a healthy endpoint succeeded again, and its last success is known to the minute. */
+export function isOldNews(before: Health, tally: Tally, now: Date): boolean {
+  const { failures, last_success_at } = before;
+  if (failures > 0 || tally.failures > 0 || !last_success_at) return false;
+  return Math.abs(now.getTime() - last_success_at.getTime()) < minute;
+}
+
+/**
+ * How many attempts one endpoint may have under way: many while there is room, few when it is short, so that receivers
+ * that hang hold only a part of it.
+ */
+export function slotsPerEndpoint(freePosts: number): { healthy: number; failing: number } {
+  const healthy = freePosts > maxPosts / 2 ? 64 : freePosts > maxPosts / 8 ? 4 : 1;
+  return { healthy, failing: Math.min(healthy, 8) };
+}
+
+/** True once a pending secret is the one in force. */
+export function isActivated(pendingSince: Date | null, now: Date): boolean {
+  return pendingSince !== null && now.getTime() - pendingSince.getTime() >= activateAfterMs;
+}

@@ -1,0 +1,71 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** How far a receiver's clock may differ from ours, in milliseconds. */
+export const signatureToleranceMs = 300_000;
+
+const secretPrefix = 'whsec_';
+
+/** A new signing secret: `whsec_` and the base64 of 32 random bytes. */
+export function newSecret(): string {
+  return secretPrefix + randomBytes(32).toString('base64');
+}
+
+export type Signed = { deliveryId: string; event: string; body: string };
+
+/**
+ * The headers of one attempt, signed anew for its time: our own, and those of the Standard Webhooks specification.
+ *
+ * @param secret the secret in force
+ * @param pendingSecret the one that takes over, null when there is none; only `webhook-signature` carries it
+ */
+export function signedHeaders(
+  signed: Signed,
+  secret: string,
+  pendingSecret: string | null,
+  now: Date,
+): Record<string, string> {
+  const t = Math.floor(now.getTime() / 1000);
+  const standard = `${signed.deliveryId}.${t}.${signed.body}`;
+  const secrets = pendingSecret === null ? [secret] : [secret, pendingSecret];
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Quittance-Webhooks/1',
+    'x-service-event': signed.event,
+    'x-service-signature': `v1=${signV1(secret, t, signed.body)},t=${t}`,
+    'x-service-delivery': signed.deliveryId,
+    'webhook-id': signed.deliveryId,
+    'webhook-timestamp': `${t}`,
+    'webhook-signature': secrets.map((key) => `v1,${signStandard(key, standard)}`).join(' '),
+  };
+}
+
+/** Lower-case hex HMAC-SHA256 over `<t>.<raw body>`, keyed by the whole secret string. */
+function signV1(secret: string, t: number | string, body: string | Uint8Array): string {
+  return createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex');
+}
+
+/** Standard Webhooks: base64 HMAC-SHA256, keyed by the bytes that the secret's base64 stands for. */
+function signStandard(secret: string, content: string): string {
+  const key = Buffer.from(secret.slice(secretPrefix.length), 'base64');
+  return createHmac('sha256', key).update(content).digest('base64');
+}
+
+const signaturePattern = /^v1=([0-9a-f]{64}),t=(\d{1,12})$/;
+
+/**
+ * The recipe for receivers: checks `x-service-signature` against the raw body, in constant time, within 300 s.
+ *
+ * @param header the header's value; absent is invalid
+ */
+export function verifySignature(
+  secret: string,
+  header: string | undefined,
+  rawBody: string | Uint8Array,
+  now: Date,
+): boolean {
+  const match = signaturePattern.exec(header ?? '');
+  if (!match) return false;
+  const [, signature = '', t = ''] = match;
+  if (Math.abs(now.getTime() - Number(t) * 1000) > signatureToleranceMs) return false;
+  return timingSafeEqual(Buffer.from(signature), Buffer.from(signV1(secret, t, rawBody)));
+}

@@ -1,0 +1,159 @@
+import type { Database, Scope, Tx } from '../db/connection.ts';
+
+/** A row of `webhook_endpoints`; secrets are sealed. */
+export type EndpointRow = {
+  url: string | null;
+  secret: Uint8Array;
+  pending_secret: Uint8Array | null;
+  pending_since: Date | null;
+  disabled_at: Date | null;
+  disabled_reason: string | null;
+  failures: number;
+  last_success_at: Date | null;
+  failing_since: Date | null;
+  probe_at: Date | null;
+};
+
+export type NewDelivery = { id: string; requestId: string; event: string; body: string };
+
+/** Stores an event, due at once; a second one for the same request is left out. */
+export async function insertDelivery(tx: Tx, scope: Scope, delivery: NewDelivery): Promise<void> {
+  await tx`
+    insert into webhook_deliveries (partner_id, test_mode, id, request_id, event, body, next_attempt_at)
+    values (${scope.partnerId}, ${scope.testMode}, ${delivery.id}, ${delivery.requestId}, ${delivery.event},
+      ${delivery.body}, now())
+    on conflict (partner_id, test_mode, request_id) do nothing`;
+}
+
+export async function selectEndpoint(tx: Tx, scope: Scope): Promise<EndpointRow | null> {
+  const [row] = await tx<EndpointRow[]>`
+    select * from webhook_endpoints where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
+  return row ?? null;
+}
+
+/** Locks the endpoint, making it first (without a URL, with the given secret) where there is none. */
+export async function lockEndpoint(tx: Tx, scope: Scope, sealedSecret: Uint8Array): Promise<EndpointRow> {
+  await tx`
+    insert into webhook_endpoints (partner_id, test_mode, secret)
+    values (${scope.partnerId}, ${scope.testMode}, ${Buffer.from(sealedSecret)}) on conflict do nothing`;
+  const [row] = await tx<EndpointRow[]>`
+    select * from webhook_endpoints
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} for update`;
+  if (!row) throw new Error('the endpoint is outside its scope');
+  return row;
+}
+
+export async function updateUrl(tx: Tx, scope: Scope, url: string | null): Promise<void> {
+  await tx`
+    update webhook_endpoints set url = ${url}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
+}
+
+/** Forgets all failures, and makes what waits due now. */
+export async function updateAfresh(tx: Tx, scope: Scope): Promise<void> {
+  await tx`
+    update webhook_endpoints
+    set disabled_at = null, disabled_reason = null, failures = 0, failing_since = null, probe_at = null
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
+  await tx`
+    update webhook_deliveries set next_attempt_at = now()
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      and state = 'waiting' and next_attempt_at > now()`;
+}
+
+export async function updatePending(tx: Tx, scope: Scope, sealedSecret: Uint8Array, since: Date): Promise<void> {
+  await tx`
+    update webhook_endpoints set pending_secret = ${Buffer.from(sealedSecret)}, pending_since = ${since}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
+}
+
+/** The pending secret takes over. */
+export async function updateActivated(tx: Tx, scope: Scope): Promise<void> {
+  await tx`
+    update webhook_endpoints set secret = pending_secret, pending_secret = null, pending_since = null
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and pending_secret is not null`;
+}
+
+/** The loop's look-up over all partners: pending secrets of that age take over. */
+export async function updateActivatedSince(db: Database, before: Date): Promise<number> {
+  const rows = await db.sql`
+    update webhook_endpoints set secret = pending_secret, pending_secret = null, pending_since = null
+    where pending_secret is not null and pending_since <= ${before} returning partner_id`;
+  return rows.length;
+}
+
+export async function clearAlarm(db: Database, name: string): Promise<void> {
+  await db.sql`update alarms set cleared_at = now() where name = ${name} and cleared_at is null`;
+}
+
+/** Begins a new round of attempts with the same id and body; an attempt under way no longer decides about it. */
+export async function updateReplayed(tx: Tx, scope: Scope, deliveryId: string): Promise<boolean> {
+  const rows = await tx`
+    update webhook_deliveries set state = 'waiting', attempts = 0, next_attempt_at = now(), delivered_at = null,
+      lease = null, lease_until = null
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${deliveryId} returning id`;
+  return rows.length > 0;
+}
+
+/** The same for everything that is exhausted, or failed and waiting, among the events since a time; oldest first. */
+export async function updateReplayedSince(tx: Tx, scope: Scope, since: Date, limit: number): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    update webhook_deliveries set state = 'waiting', attempts = 0, next_attempt_at = now(), lease = null,
+      lease_until = null
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id in (
+      select id from webhook_deliveries
+      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and created_at >= ${since}
+        and (state = 'exhausted' or (state = 'waiting' and attempts > 0))
+      order by created_at, id limit ${limit} for update)
+    returning id`;
+  return rows.map((row) => row.id);
+}
+
+export type DeliveryState = 'waiting' | 'delivered' | 'exhausted';
+
+/** A delivery as a partner may see it. */
+export type DeliveryRow = {
+  id: string;
+  request_id: string;
+  event: string;
+  body: string;
+  state: DeliveryState;
+  attempts: number;
+  next_attempt_at: Date;
+  created_at: Date;
+  delivered_at: Date | null;
+};
+
+export type DeliveryFilter = { id?: string; state?: DeliveryState; limit: number; offset: number };
+
+/** One page and one row more, newest first. */
+export async function selectDeliveries(tx: Tx, scope: Scope, filter: DeliveryFilter): Promise<DeliveryRow[]> {
+  const { id, state, limit, offset } = filter;
+  return tx<DeliveryRow[]>`
+    select id, request_id, event, body, state, attempts, next_attempt_at, created_at, delivered_at
+    from webhook_deliveries
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      ${id ? tx`and id = ${id}` : tx``} ${state ? tx`and state = ${state}` : tx``}
+    order by created_at desc, id limit ${limit + 1} offset ${offset}`;
+}
+
+export type AttemptRow = {
+  delivery_id: string;
+  url: string;
+  started_at: Date;
+  duration_ms: number;
+  status_code: number | null;
+  error: string | null;
+  /** JSON text. */
+  request_headers: string;
+  response_body: string | null;
+};
+
+/** The attempts of some deliveries, oldest first, all rounds. */
+export async function selectAttempts(tx: Tx, scope: Scope, deliveryIds: string[]): Promise<AttemptRow[]> {
+  return tx<AttemptRow[]>`
+    select delivery_id, url, started_at, duration_ms, status_code, error, request_headers, response_body
+    from webhook_attempts
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and delivery_id in ${tx(deliveryIds)}
+    order by started_at, id`;
+}

@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { createDeliveryDeps, type DeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
+import {
+  activateDueSecrets,
+  activateSecret,
+  enableEndpoint,
+  readEndpoint,
+  rotateSecret,
+  setUrl,
+} from '../../src/webhooks/endpoint.ts';
+import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
+import { verifySignature } from '../../src/webhooks/sign.ts';
+import { testDatabase } from '../support/database.ts';
+import { attemptRows, deliveryContext, deliveryRow, endpointRow, makeDue, makeEvents } from '../support/deliveries.ts';
+import { behaviours, type Receiver, startReceiver } from '../support/receiver.ts';
+import { makePartner } from '../support/world.ts';
+
+describe('delivering', () => {
+  const hour = 3_600_000;
+  let world: Awaited<ReturnType<typeof testDatabase>>;
+  let made: ReturnType<typeof deliveryContext>;
+  let deps: DeliveryDeps;
+  const receivers: Receiver[] = [];
+
+  before(async () => {
+    world = await testDatabase();
+    made = deliveryContext(world.db);
+    deps = createDeliveryDeps(made.ctx, { timeoutMs: 300 });
+  });
+  after(async () => {
+    await Promise.all(receivers.map((receiver) => receiver.close()));
+    await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
+    await world.drop();
+  });
+
+  async function partnerWithReceiver(options: Parameters<typeof startReceiver>[0] = {}) {
+    const receiver = await startReceiver(options);
+    receivers.push(receiver);
+    const { partner, test: scope, live } = await makePartner(world.db);
+    const secret = await setUrl(made.ctx, scope, receiver.url);
+    return { receiver, scope, live, secret, partner };
+  }
+  const pass = () => deliverDue(made.ctx, deps);
+
+  test('a verified request’s event arrives signed, with the payload of the specification in its order', async () => {
+    const { receiver, scope, secret } = await partnerWithReceiver();
+    const [id] = await makeEvents(world.db, scope, 1, '{"order":"A-1","7":"b"}');
+    assert.equal(await pass(), 1);
+    const [post] = receiver.received;
+    assert.ok(post && id);
+    const payload = JSON.parse(post.body);
+    assert.deepEqual(Object.keys(payload), [
+      'event',
+      'delivery_id',
+      'request_id',
+      'account_id',
+      'proof_status',
+      'tx_hash',
+      'payer_address',
+      'metadata',
+      'timestamp',
+    ]);
+    assert.equal(payload.event, 'payment.proof_verified');
+    assert.equal(payload.delivery_id, id);
+    assert.equal(payload.proof_status, 'verified');
+    assert.match(payload.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.ok(post.body.includes('"metadata":{"order":"A-1","7":"b"}'), 'metadata keeps its order of keys');
+    assert.equal(post.headers['x-service-event'], 'payment.proof_verified');
+    assert.equal(post.headers['x-service-delivery'], id);
+    assert.equal(post.headers['content-type'], 'application/json');
+    assert.ok(verifySignature(secret, String(post.headers['x-service-signature']), post.body, made.clock.now()));
+    new Webhook(secret).verify(post.body, post.headers as Record<string, string>);
+    const row = await deliveryRow(world.db, id);
+    assert.equal(row.state, 'delivered');
+    const [attempt] = await attemptRows(world.db, id);
+    assert.equal(attempt?.status_code, 200);
+    assert.equal(attempt?.error, null);
+    assert.equal(await pass(), 0);
+  });
+
+  test('a request has one event, however often it is enqueued', async () => {
+    const { scope } = await partnerWithReceiver();
+    const [id] = await makeEvents(world.db, scope);
+    const row = await deliveryRow(world.db, String(id));
+    await world.db.scoped(scope, (tx) =>
+      enqueueProofVerified(tx, scope, {
+        requestId: row.request_id,
+        accountId: row.request_id,
+        txHash: '0x',
+        payerAddress: '0x',
+        metadata: '{}',
+        verifiedAt: new Date(),
+      }),
+    );
+    const rows = await world.db.sql`select body from webhook_deliveries where request_id = ${row.request_id}`;
+    assert.deepEqual(
+      rows.map(({ body }) => body),
+      [row.body],
+    );
+    await pass();
+  });
+
+  test('failed attempts follow the schedule within 20 %, then the event waits for a replay', async () => {
+    const { receiver, scope } = await partnerWithReceiver({ behave: behaviours.status(500) });
+    const [id = ''] = await makeEvents(world.db, scope);
+    const schedule = made.ctx.config.webhookScheduleMs;
+    for (let attempt = 1; attempt <= schedule.length; attempt++) {
+      assert.equal(await pass(), 1);
+      const row = await deliveryRow(world.db, id);
+      assert.equal(row.attempts, attempt);
+      const planned = schedule[attempt];
+      if (planned === undefined) assert.equal(row.state, 'exhausted');
+      else {
+        assert.equal(row.state, 'waiting');
+        assert.ok(Number(row.wait_ms) > planned * 0.8 - 5000 && Number(row.wait_ms) <= planned * 1.2, `${row.wait_ms}`);
+        assert.equal(await pass(), 0, 'nothing is sent before its time');
+        await makeDue(world.db, scope);
+      }
+    }
+    assert.equal(receiver.received.length, 12);
+    assert.equal(new Set(receiver.received.map(({ body }) => body)).size, 1);
+    await makeDue(world.db, scope);
+    assert.equal(await pass(), 0);
+  });
+
+  for (const [name, behave, error, status] of [
+    ['a redirect', behaviours.status(302, { location: 'http://127.0.0.1:1/' }), 'status', 302],
+    ['a 500', behaviours.status(500), 'status', 500],
+    ['a receiver that hangs', behaviours.hang, 'timeout', null],
+    ['a reset connection', behaviours.reset, 'connection', null],
+    ['an answer that is no HTTP', behaviours.nonsense, 'invalid_response', null],
+  ] as const) {
+    test(`${name} is a failed attempt: ${error}`, async () => {
+      const { receiver, scope } = await partnerWithReceiver({ behave });
+      const [id = ''] = await makeEvents(world.db, scope);
+      await pass();
+      const [attempt] = await attemptRows(world.db, id);
+      assert.equal(attempt?.error, error);
+      assert.equal(attempt?.status_code, status);
+      assert.equal(receiver.received.length, 1);
+      assert.equal((await deliveryRow(world.db, id)).state, 'waiting');
+      assert.equal((await endpointRow(world.db, scope)).failures, 1);
+    });
+  }
+
+  test('a certificate that nobody signed is a failed attempt: tls', async () => {
+    const { scope, receiver } = await partnerWithReceiver({ secure: true });
+    const [id = ''] = await makeEvents(world.db, scope);
+    await pass();
+    const [attempt] = await attemptRows(world.db, id);
+    assert.equal(attempt?.error, 'tls');
+    assert.equal(receiver.received.length, 0);
+  });
+
+  test('a 2xx status is success whatever its body does; at most 4 KiB are kept', async () => {
+    for (const behave of [behaviours.endlessBody, behaviours.hugeBody, behaviours.status(204)]) {
+      const { scope } = await partnerWithReceiver({ behave });
+      const [id = ''] = await makeEvents(world.db, scope);
+      await pass();
+      assert.equal((await deliveryRow(world.db, id)).state, 'delivered');
+      const [attempt] = await attemptRows(world.db, id);
+      assert.ok(attempt?.response_body.length <= 4096);
+    }
+  });
+
+  test('Retry-After stretches a wait up to twofold', async () => {
+    const { receiver, scope } = await partnerWithReceiver({ behave: behaviours.status(503, { 'retry-after': '7' }) });
+    const [id = ''] = await makeEvents(world.db, scope);
+    const steady = { ...deps, random: () => 0.5 };
+    await deliverDue(made.ctx, steady);
+    const first = Number((await deliveryRow(world.db, id)).wait_ms);
+    assert.ok(first > 5100 && first <= 7000, `${first}`);
+    await makeDue(world.db, scope);
+    receiver.behave(behaviours.status(503, { 'retry-after': '3600' }));
+    await deliverDue(made.ctx, steady);
+    const second = Number((await deliveryRow(world.db, id)).wait_ms);
+    assert.ok(second > 55_000 && second <= 60_000, `${second}`);
+  });
+
+  test('without a URL events wait and go out when one is set; attempts go to the current URL', async () => {
+    const { test: scope } = await makePartner(world.db);
+    const [id = ''] = await makeEvents(world.db, scope);
+    assert.equal(await pass(), 0);
+    const failing = await startReceiver({ behave: behaviours.status(500) });
+    const working = await startReceiver();
+    receivers.push(failing, working);
+    await setUrl(made.ctx, scope, failing.url);
+    assert.equal(await pass(), 1);
+    await setUrl(made.ctx, scope, working.url);
+    assert.equal(await pass(), 1, 'a new URL is tried at once');
+    assert.deepEqual([failing.received.length, working.received.length], [1, 1]);
+    assert.equal((await deliveryRow(world.db, id)).state, 'delivered');
+  });
+
+  test('test and live mode have their own URL and secret; setting a URL keeps the secret', async () => {
+    const { scope, live, secret, receiver } = await partnerWithReceiver();
+    const other = await setUrl(made.ctx, live, receiver.url.replace('/hook', '/live'));
+    assert.notEqual(other, secret);
+    assert.equal(await setUrl(made.ctx, scope, `${receiver.url}/new`), secret);
+    await makeEvents(world.db, live);
+    await makeEvents(world.db, scope);
+    await pass();
+    assert.deepEqual(receiver.received.map(({ path }) => path).sort(), ['/hook/new', '/live']);
+    const atLive = receiver.received.find(({ path }) => path === '/live');
+    assert.ok(
+      verifySignature(other, String(atLive?.headers['x-service-signature']), atLive?.body ?? '', made.clock.now()),
+    );
+  });
+
+  test('a rotated secret is pending until activated: v1 is made with the old one, webhook-signature with both', async () => {
+    const { scope, secret, receiver } = await partnerWithReceiver();
+    const next = await rotateSecret(made.ctx, scope);
+    const send = async () => {
+      await makeEvents(world.db, scope);
+      await pass();
+      const post = receiver.received.at(-1);
+      assert.ok(post);
+      const v1 = (key: string) =>
+        verifySignature(key, String(post.headers['x-service-signature']), post.body, made.clock.now());
+      const standard = (key: string) => {
+        try {
+          new Webhook(key).verify(post.body, post.headers as Record<string, string>);
+          return true;
+        } catch {
+          return false;
+        }
+      };
+      return [v1(secret), v1(next), standard(secret), standard(next)];
+    };
+    assert.deepEqual(await send(), [true, false, true, true]);
+    await activateSecret(made.ctx, scope);
+    assert.deepEqual(await send(), [false, true, false, true]);
+    await assert.rejects(activateSecret(made.ctx, scope), /No secret is pending/);
+  });
+
+  test('a pending secret takes over by itself after 24 h', async () => {
+    const { scope, secret } = await partnerWithReceiver();
+    const { ctx, clock } = deliveryContext(world.db);
+    const next = await rotateSecret(ctx, scope);
+    clock.forward(24 * hour - 1);
+    await activateDueSecrets(ctx);
+    assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [secret, next]);
+    clock.forward(1);
+    assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [next, null]);
+    await activateDueSecrets(ctx);
+    assert.equal((await endpointRow(world.db, scope)).pending_secret, null);
+    assert.equal((await readEndpoint(ctx, scope))?.secret, next);
+  });
+
+  test('after ten failures in a row one probe at a time is sent; a success sets all free', async () => {
+    const { scope, receiver } = await partnerWithReceiver({ behave: behaviours.status(500) });
+    await makeEvents(world.db, scope, 12);
+    assert.equal(await pass(), 12);
+    const row = await endpointRow(world.db, scope);
+    assert.equal(row.failures, 12);
+    assert.ok(Number(row.probe_in_ms) > 0);
+    await world.db.sql`update webhook_deliveries set next_attempt_at = now() where partner_id = ${scope.partnerId}`;
+    assert.equal(await pass(), 0, 'no attempt before the probe');
+    await makeDue(world.db, scope);
+    assert.equal(await pass(), 1);
+    assert.equal(await pass(), 0);
+    receiver.behave(behaviours.status(200));
+    await makeDue(world.db, scope);
+    assert.equal(await pass(), 1);
+    assert.equal(await pass(), 11);
+    const after = await endpointRow(world.db, scope);
+    assert.deepEqual([after.failures, after.probe_at, after.failing_since], [0, null, null]);
+  });
+
+  test('410 disables the endpoint; its events wait and go out when it is enabled again', async () => {
+    const { scope, receiver, partner } = await partnerWithReceiver({ behave: behaviours.status(410) });
+    await makeEvents(world.db, scope, 2);
+    await pass();
+    const row = await endpointRow(world.db, scope);
+    assert.ok(row.disabled_at);
+    assert.equal(row.disabled_reason, 'gone');
+    const [alarm] = await world.db.sql`select * from alarms where name like ${`webhook_disabled:${partner.id}:%`}`;
+    assert.match(alarm?.message, /410/);
+    await makeDue(world.db, scope);
+    assert.equal(await pass(), 0);
+    receiver.behave(behaviours.status(200));
+    await enableEndpoint(made.ctx, scope);
+    assert.equal(await pass(), 2);
+    const [cleared] = await world.db.sql`select cleared_at from alarms where name = ${alarm?.name}`;
+    assert.ok(cleared?.cleared_at);
+  });
+
+  test('an endpoint without success for 120 h is disabled', async () => {
+    const { ctx, clock } = deliveryContext(world.db);
+    const { scope } = await partnerWithReceiver({ behave: behaviours.status(500) });
+    await makeEvents(world.db, scope);
+    await deliverDue(ctx, deps);
+    clock.forward(120 * hour - 1);
+    await makeDue(world.db, scope);
+    await deliverDue(ctx, deps);
+    assert.equal((await endpointRow(world.db, scope)).disabled_at, null);
+    clock.forward(1);
+    await makeDue(world.db, scope);
+    await deliverDue(ctx, deps);
+    assert.equal((await endpointRow(world.db, scope)).disabled_reason, 'no_success_for_120_hours');
+  });
+});

@@ -1,0 +1,21 @@
+/** A certificate that nobody signed, for tests of what a client does with one. Valid until 2126. */
+export const selfSigned = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg9sSmgbdZkmBfS68o
+hm6J3/5rwzhbSUifGT6Ldo3X/XuhRANCAATCB/oHAMcoXz60DenYN/261hJ4wSox
+vZH6pcwhjbHeJJo953JofBlzs2rlKCN+9cNTLLyR+AqikOZedhZXrjJe
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUL5nsszhBUL1cEp7Ki7QqP+Mb5BQwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA1MzEwNloYDzIxMjYxMDI4
+MDUzMTA2WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAATCB/oHAMcoXz60DenYN/261hJ4wSoxvZH6pcwhjbHeJJo953JofBlz
+s2rlKCN+9cNTLLyR+AqikOZedhZXrjJeo28wbTAdBgNVHQ4EFgQUpjLWD0lcU7Gf
+yBi0/O9iRKzeCaUwHwYDVR0jBBgwFoAUpjLWD0lcU7GfyBi0/O9iRKzeCaUwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARhwR/AAABgglsb2NhbGhvc3QwCgYIKoZI
+zj0EAwIDSAAwRQIhAPi67EH+o9uARP1k0Q9DyjITP/yp20cqVaGRBT+HtZSIAiBn
+4PkwZr6td1evjuaJ0lgCmVphkQ5j3nYEyHnZnIFH2Q==
+-----END CERTIFICATE-----
+`,
+};
