@@ -187,7 +187,7 @@ function kindOf(error: Error & { code?: unknown }): PostFailure {
   const code = String(error.code ?? '');
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return 'timeout';
   if (certificate.test(code)) return 'tls';
-  return invalidAnswer.test(code) ? 'invalid_response' : 'connection';
+  return error.name === 'HTTPParserError' || invalidAnswer.test(code) ? 'invalid_response' : 'connection';
 }
 
 function since(startedAt: number): number {

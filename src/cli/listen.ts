@@ -1,0 +1,119 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { freePort } from '../lib/ports.ts';
+import { readEndpoint, restoreUrl, setUrl } from '../webhooks/endpoint.ts';
+import { verifySignature } from '../webhooks/sign.ts';
+
+export type ListenOptions = {
+  /** Ends after so many events. */
+  count: number;
+  json: boolean;
+  /** Takes each event's line. */
+  print(line: string): void;
+  /** Takes remarks for people. */
+  note(line: string): void;
+  /** Ends listening, beside SIGINT and SIGTERM. */
+  signal?: AbortSignal;
+};
+
+const maxBodyBytes = 1_000_000;
+
+/**
+ * Receives a partner's events on a loopback port of this machine and prints them, until a signal or the count. The
+ * endpoint's URL points here meanwhile and is put back at the end. An event whose signature is wrong is answered with 400.
+ *
+ * @returns how many events were received
+ * @throws Error with a sentence when the endpoint may not point to loopback
+ */
+export async function listen(ctx: Context, scope: Scope, options: ListenOptions): Promise<{ received: number }> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/`;
+  const earlier = (await readEndpoint(ctx, scope))?.url ?? null;
+  const stop = stopSignal(options.signal);
+  let received = 0;
+
+  const take = async (request: IncomingMessage): Promise<number> => {
+    const body = await readBody(request);
+    if (body === null) return 413;
+    if (received >= options.count) return 503; // it comes again, at the URL that is put back
+    received++;
+    const secret = (await readEndpoint(ctx, scope))?.secret ?? '';
+    const header = request.headers['x-service-signature'];
+    const valid = verifySignature(secret, typeof header === 'string' ? header : undefined, body, new Date());
+    options.print(show(body.toString('utf8'), valid, options.json));
+    if (received >= options.count) stop.now();
+    return valid ? 200 : 400;
+  };
+  const server = createServer((request, response) => {
+    take(request).then(
+      (status) => response.writeHead(status).end(),
+      (error: Error) => {
+        options.note(`An event could not be read: ${error.message}`);
+        response.writeHead(500).end();
+      },
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  try {
+    await setUrl(ctx, scope, url);
+    options.note(`Listening for events at ${url}${earlier ? ` in place of ${earlier}` : ''}; stop with Ctrl-C.`);
+    await stop.wait;
+  } finally {
+    stop.forget();
+    await restoreUrl(ctx, scope, url, earlier);
+    await closeServer(server);
+  }
+  return { received };
+}
+
+function stopSignal(signal: AbortSignal | undefined) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const now = () => resolve();
+  if (signal?.aborted) now();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, now);
+  signal?.addEventListener('abort', now, { once: true });
+  const forget = () => {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, now);
+    signal?.removeEventListener('abort', now);
+  };
+  return { wait: promise, now, forget };
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > maxBodyBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** For programs the event itself with `signature` added; for people one line. */
+function show(body: string, valid: boolean, json: boolean): string {
+  const signature = valid ? 'valid' : 'invalid';
+  const event = parsed(body);
+  // What we signed is one object on one line; parsing it would move keys that look like integers.
+  if (json && valid) return `${body.slice(0, -1)},"signature":"valid"}`;
+  if (json) return JSON.stringify({ ...event, signature });
+  return `${new Date().toISOString()}  ${event.event}  request ${event.request_id}  tx ${event.tx_hash}  signature ${signature}`;
+}
+
+function parsed(body: string): Record<string, unknown> {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return { unreadable: body };
+  }
+}
+
+/** Lets answers under way go out. */
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+    setTimeout(() => server.closeAllConnections(), 500).unref();
+  });
+}

@@ -1,0 +1,145 @@
+import { scopeOfDelivery, scopeOfPartner } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { isUuid } from '../lib/ids.ts';
+import { parseInstant } from '../lib/time.ts';
+import { activateSecret, enableEndpoint, rotateSecret, setUrl } from '../webhooks/endpoint.ts';
+import { type DeliveryState, type LoggedDelivery, listDeliveries } from '../webhooks/log.ts';
+import { replayDelivery, replaySince } from '../webhooks/replay.ts';
+import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
+import { listen } from './listen.ts';
+
+const where = '--partner <slug> --mode test|live';
+
+/** The scope that `--partner` and `--mode` name. */
+export async function scopeOption(ctx: Context, args: Arguments): Promise<Scope> {
+  const slug = option(args, 'partner');
+  const scope = await scopeOfPartner(ctx.db, slug, testModeOption(args));
+  if (!scope) throw new Error(`There is no partner "${slug}".`);
+  return scope;
+}
+
+const set: Command = {
+  name: 'webhook set',
+  usage: `${where} --url URL`,
+  summary: 'Sets where events go; keeps the signing secret, or makes one',
+  run: async (ctx, args) => {
+    const scope = await scopeOption(ctx, args);
+    return { secret: await setUrl(ctx, scope, option(args, 'url')) };
+  },
+};
+
+const rotate: Command = {
+  name: 'webhook rotate',
+  usage: where,
+  summary: 'Makes a new signing secret, pending until it is activated or 24 h have passed',
+  run: async (ctx, args) => ({ secret: await rotateSecret(ctx, await scopeOption(ctx, args)) }),
+};
+
+const activate: Command = {
+  name: 'webhook activate',
+  usage: where,
+  summary: 'Puts the pending signing secret in force',
+  run: async (ctx, args) => {
+    await activateSecret(ctx, await scopeOption(ctx, args));
+    return { activated: true };
+  },
+};
+
+const enable: Command = {
+  name: 'webhook enable',
+  usage: where,
+  summary: 'Enables an endpoint that was disabled; what waits goes out',
+  run: async (ctx, args) => {
+    await enableEndpoint(ctx, await scopeOption(ctx, args));
+    return { enabled: true };
+  },
+};
+
+const deliveries: Command = {
+  name: 'webhook deliveries',
+  usage: `${where} [--state waiting|delivered|exhausted] [--limit 50] [--offset 0]`,
+  summary: 'Lists events with their attempts, newest first',
+  run: async (ctx, args) => {
+    const scope = await scopeOption(ctx, args);
+    const page = await listDeliveries(ctx, scope, {
+      ...stateOption(args),
+      limit: numberOption(args, 'limit', 50, 1, 100),
+      offset: numberOption(args, 'offset', 0, 0, 1_000_000),
+    });
+    return { deliveries: page.deliveries.map(shown), has_more: page.hasMore };
+  },
+};
+
+const replay: Command = {
+  name: 'webhook replay',
+  usage: `<delivery_id>  |  ${where} --since <instant>`,
+  summary: 'Sends an event again with its id and body, or all that failed since a time',
+  run: async (ctx, args) => {
+    if (args.options.since !== undefined) {
+      const since = parseInstant(option(args, 'since'));
+      if (!since) throw new Error('--since must be a time like 2026-01-31T12:00:00Z.');
+      return { replayed: await replaySince(ctx, await scopeOption(ctx, args), since) };
+    }
+    const id = word(args, 0, 'The delivery id');
+    const scope = isUuid(id) ? await scopeOfDelivery(ctx.db, id) : null;
+    if (!scope) throw new Error(`There is no delivery "${id}".`);
+    await replayDelivery(ctx, scope, id);
+    return { replayed: [id] };
+  },
+};
+
+const listenCommand: Command = {
+  name: 'listen',
+  usage: `${where} [--count N]`,
+  summary: 'Receives events here and prints each, its signature checked, until it is stopped or has seen N',
+  run: async (ctx, args) =>
+    listen(ctx, await scopeOption(ctx, args), {
+      count: numberOption(args, 'count', Number.POSITIVE_INFINITY, 1, Number.POSITIVE_INFINITY),
+      json: args.options.json === true,
+      print: (line) => process.stdout.write(`${line}\n`),
+      note: (line) => process.stderr.write(`${line}\n`),
+    }),
+};
+
+export const webhookCommands: Command[] = [set, rotate, activate, enable, deliveries, replay, listenCommand];
+
+function stateOption(args: Arguments): { state?: DeliveryState } {
+  const { state } = args.options;
+  if (state === undefined) return {};
+  if (state === 'waiting' || state === 'delivered' || state === 'exhausted') return { state };
+  throw new Error('--state must be waiting, delivered or exhausted.');
+}
+
+function numberOption(args: Arguments, name: string, fallback: number, least: number, most: number): number {
+  const text = args.options[name];
+  if (text === undefined) return fallback;
+  const value = Number(text);
+  if (text === true || !Number.isInteger(value) || value < least || value > most) {
+    const range = Number.isFinite(most) ? `from ${least} to ${most}` : `from ${least} on`;
+    throw new Error(`--${name} must be a whole number ${range}.`);
+  }
+  return value;
+}
+
+function shown(delivery: LoggedDelivery) {
+  const { id, request_id, event, state, attempts, next_attempt_at, created_at, delivered_at, log } = delivery;
+  return {
+    delivery_id: id,
+    request_id,
+    event,
+    state,
+    attempts,
+    next_attempt_at: state === 'waiting' ? next_attempt_at.toISOString() : null,
+    created_at: created_at.toISOString(),
+    delivered_at: delivered_at?.toISOString() ?? null,
+    log: log.map((attempt) => ({
+      started_at: attempt.started_at.toISOString(),
+      url: attempt.url,
+      status_code: attempt.status_code,
+      error: attempt.error,
+      duration_ms: attempt.duration_ms,
+      response_body: attempt.response_body,
+    })),
+  };
+}

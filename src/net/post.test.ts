@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { after, describe, test } from 'node:test';
+import { behaviours, type Receiver, startReceiver } from '../../test/support/receiver.ts';
+import type { OutboundPolicy } from './guard.ts';
+import { createPoster, type Poster, type PosterOptions } from './post.ts';
+
+const loopback: OutboundPolicy = { allowCidrs: ['127.0.0.0/8'], plainHttp: true };
+const live: OutboundPolicy = { allowCidrs: [], plainHttp: false };
+
+describe('POST to an address a stranger chose', () => {
+  const opened: (Poster | Receiver)[] = [];
+  const poster = (policy: OutboundPolicy, options?: PosterOptions) => {
+    const made = createPoster(policy, options);
+    opened.push(made);
+    return made;
+  };
+  const receiver = async (options?: Parameters<typeof startReceiver>[0]) => {
+    const made = await startReceiver(options);
+    opened.push(made);
+    return made;
+  };
+  after(() => Promise.all(opened.map((one) => one.close())));
+
+  const error = (outcome: object) => ('error' in outcome ? outcome.error : outcome);
+
+  test('a name that resolves to loopback is refused, and nothing is connected', async () => {
+    const { port, received } = await receiver();
+    const resolve = async () => ['127.0.0.1'];
+    for (const protocol of ['http', 'https']) {
+      assert.equal(
+        error(await poster(live, { resolve }).post(`${protocol}://rebind.example:${port}/`, {}, '')),
+        'refused_address',
+      );
+    }
+    assert.equal(received.length, 0);
+  });
+
+  test('one forbidden address among the answers refuses all', async () => {
+    const resolve = async () => ['93.184.216.34', '10.0.0.1'];
+    assert.equal(error(await poster(live, { resolve }).post('https://mixed.example/', {}, '')), 'refused_address');
+  });
+
+  test('an answer that is no IP address is refused', async () => {
+    const resolve = async () => ['not-an-address'];
+    assert.equal(error(await poster(live, { resolve }).post('https://odd.example/', {}, '')), 'refused_address');
+  });
+
+  test('literals are checked too, whatever their form', async () => {
+    const { port, received } = await receiver();
+    for (const host of [
+      '127.0.0.1',
+      '2130706433',
+      '0x7f.1',
+      '0177.1',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '[64:ff9b::7f00:1]',
+    ]) {
+      assert.equal(error(await poster(live).post(`https://${host}:${port}/`, {}, '')), 'refused_address', host);
+    }
+    assert.equal(received.length, 0);
+  });
+
+  test('the address is checked again at every connection: a name that moves to loopback is refused', async () => {
+    const { port, received } = await receiver();
+    const answers = [['127.0.0.1'], ['127.0.0.2', '10.0.0.1']];
+    const resolve = async () => answers.shift() ?? [];
+    const one = poster(loopback, { resolve });
+    assert.equal(
+      'statusCode' in (await one.post(`http://moving.example:${port}/`, { connection: 'close' }, 'a')),
+      true,
+    );
+    assert.equal(
+      error(await one.post(`http://moving.example:${port}/`, { connection: 'close' }, 'b')),
+      'refused_address',
+    );
+    assert.equal(received.length, 1);
+  });
+
+  test('a name that is not found is dns; one that never resolves is timeout', async () => {
+    const missing = async () => Promise.reject(new Error('ENOTFOUND'));
+    assert.equal(error(await poster(live, { resolve: missing }).post('https://missing.example/', {}, '')), 'dns');
+    const never = () => new Promise<string[]>(() => {});
+    assert.equal(
+      error(await poster(live, { resolve: never, timeoutMs: 100 }).post('https://never.example/', {}, '')),
+      'timeout',
+    );
+  });
+
+  test('a server that takes the connection and never speaks TLS is timeout', async () => {
+    const sockets: { destroy(): void }[] = [];
+    const silent = createServer((socket) => void sockets.push(socket));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as { port: number };
+    assert.equal(
+      error(await poster(loopback, { timeoutMs: 150 }).post(`https://127.0.0.1:${port}/`, {}, '')),
+      'timeout',
+    );
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+
+  test('a port where nobody listens is connection', async () => {
+    const { port, close } = await startReceiver();
+    await close();
+    assert.equal(error(await poster(loopback).post(`http://127.0.0.1:${port}/`, {}, '')), 'connection');
+  });
+
+  test('redirects are answers, and are not followed', async () => {
+    const target = await receiver();
+    for (const status of [301, 302, 303, 307, 308]) {
+      const { url } = await receiver({ behave: behaviours.status(status, { location: target.url }) });
+      const outcome = await poster(loopback).post(url, {}, '{}');
+      assert.equal('statusCode' in outcome && outcome.statusCode, status);
+    }
+    assert.equal(target.received.length, 0);
+  });
+
+  test('a proxy named in the environment is not used', async () => {
+    const proxy = await receiver();
+    const { url, received } = await receiver();
+    const earlier = { ...process.env };
+    Object.assign(process.env, { http_proxy: proxy.url, HTTP_PROXY: proxy.url, NODE_USE_ENV_PROXY: '1' });
+    await poster(loopback).post(url, {}, '{}');
+    for (const name of ['http_proxy', 'HTTP_PROXY', 'NODE_USE_ENV_PROXY']) {
+      if (earlier[name] === undefined) delete process.env[name];
+      else process.env[name] = earlier[name];
+    }
+    assert.deepEqual([proxy.received.length, received.length], [0, 1]);
+  });
+
+  test('at most 4 KiB of an answer are read, and NUL bytes are kept from the log', async () => {
+    const { url, behave } = await receiver({ behave: behaviours.hugeBody });
+    const huge = await poster(loopback).post(url, {}, '');
+    assert.equal('responseBody' in huge && huge.responseBody.length, 4096);
+    behave((response) => void response.writeHead(200).end('a\0b'));
+    const nul = await poster(loopback).post(url, {}, '');
+    assert.equal('responseBody' in nul && nul.responseBody, 'a\uFFFDb');
+  });
+
+  test('an early hint is no answer yet', async () => {
+    const { url } = await receiver({
+      behave: (response) => {
+        response.writeEarlyHints({ link: '</a>; rel=preload' });
+        response.writeHead(500).end();
+      },
+    });
+    const outcome = await poster(loopback).post(url, {}, '');
+    assert.equal('statusCode' in outcome && outcome.statusCode, 500);
+  });
+
+  test('a kept connection that the receiver has closed is no failure; a reset of a fresh one is', async () => {
+    const once = await receiver({
+      behave: (response, _post, count) => {
+        // Every second request of a connection finds it closed.
+        if (count % 2 === 0 && response.req.headers['x-n'] === '2') response.socket?.destroy();
+        else response.writeHead(200).end();
+      },
+    });
+    const one = poster(loopback);
+    await one.post(once.url, { 'x-n': '1' }, 'a');
+    const second = await one.post(once.url, { 'x-n': '2' }, 'b');
+    assert.equal('statusCode' in second && second.statusCode, 200);
+    assert.equal(once.received.length, 3);
+
+    const resetting = await receiver({ behave: behaviours.reset });
+    assert.equal(error(await poster(loopback).post(resetting.url, {}, '')), 'connection');
+    assert.equal(resetting.received.length, 1);
+  });
+});
