@@ -34,6 +34,12 @@ export type RequestRow = {
   proof_verified_at: Date | null;
 };
 
+/** Expiry is true at once for every reader, stored or not. */
+const isDue = (sql: Sql | Tx) => sql`(
+  proof_status = 'none' and status in ('requested', 'opened') and expires_at <= clock_timestamp())`;
+/** The columns of a request, its status as it is now. */
+const columns = (sql: Sql | Tx) => sql`*, case when ${isDue(sql)} then 'expired' else status end as status`;
+
 export type NewRequest = {
   id: string;
   accountId: string;
@@ -68,7 +74,7 @@ export async function insertRequest(
       ${scope.partnerId}, ${scope.testMode}, ${r.id}, ${r.accountId}, ${r.idempotencyKey}, ${r.fiatInt}, ${r.fiatCode},
       ${r.exactMicro.toString()}, ${r.rate}, ${r.memo}, ${r.paymentMode}, ${r.customerName}, ${r.customerEmail},
       ${r.customerPhone}, ${r.metadata}, ${r.walletAddress}, ${Buffer.from(r.reference)},
-      ${sql.json(r.startBlocks)}, ${`${r.expiryMinutes} minutes`}) as made offset 0`;
+      ${sql.json(r.startBlocks)}, ${`${r.expiryMinutes} minutes`}) as made`;
   if (!found) throw new Error('create_request returned no row');
   const { replayed, ...row } = found;
   return { row: row as RequestRow, replayed };
@@ -76,7 +82,8 @@ export async function insertRequest(
 
 export async function selectRequest(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`
-    select * from requests where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}`;
+    select ${columns(tx)} from requests
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}`;
   return row ?? null;
 }
 
@@ -92,15 +99,15 @@ export type RequestFilter = {
 
 /** One page and one row more, oldest first. Expiry counts from the moment it has passed, stored or not. */
 export async function selectRequests(tx: Tx, scope: Scope, filter: RequestFilter): Promise<RequestRow[]> {
-  const due = tx`proof_status = 'none' and status in ('requested', 'opened') and expires_at <= now()`;
+  const due = isDue(tx);
   const { status, proofStatus, accountId, since, until } = filter;
   return tx<RequestRow[]>`
-    select * from requests
+    select ${columns(tx)} from requests
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
       ${accountId ? tx`and account_id = ${accountId}` : tx``}
       ${proofStatus ? tx`and proof_status = ${proofStatus}` : tx``}
-      ${status === 'expired' ? tx`and (status = 'expired' or (${due}))` : tx``}
-      ${status && status !== 'expired' ? tx`and status = ${status} and not (${due})` : tx``}
+      ${status === 'expired' ? tx`and (status = 'expired' or ${due})` : tx``}
+      ${status && status !== 'expired' ? tx`and status = ${status} and not ${due}` : tx``}
       ${since ? tx`and created_at >= ${since}` : tx``}
       ${until ? tx`and created_at < ${until}` : tx``}
     order by created_at, id limit ${filter.limit + 1} offset ${filter.offset}`;
@@ -142,4 +149,12 @@ export async function updateExpired(db: Database, limit: number): Promise<number
       order by expires_at limit ${limit} for update skip locked)
     returning id`;
   return rows.length;
+}
+
+/** Columns for the gate's statement: an earlier request under the same key, and the last blocks of the chains. */
+export function createFacts(sql: Sql, accountId: string | null, idempotencyKey: string | null) {
+  return sql`
+    (select r.id from requests r where r.partner_id = key.partner_id and r.test_mode = key.test_mode
+      and r.account_id = ${accountId}::uuid and r.idempotency_key = ${idempotencyKey}) as replay_id,
+    (select jsonb_object_agg(chain_id, head_number) from chain_cursors) as heads`;
 }

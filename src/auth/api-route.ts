@@ -1,0 +1,87 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTPMethods } from 'fastify';
+import { type TObject, Type } from 'typebox';
+import type { Context } from '../context.ts';
+import type { Sql } from '../db/connection.ts';
+import { type FieldFault, refuse } from '../errors.ts';
+import type { ApiBody } from './api-body.ts';
+import { type Caller, type Facts, type GateRule, noFacts, passGate } from './gate.ts';
+import { compileCheck, readQuery } from './validate.ts';
+
+/** A call that has passed the gate. */
+export type ApiCall<F extends object> = {
+  caller: Caller;
+  /** What the route asked for in `facts`. */
+  facts: F;
+  params: Record<string, string>;
+  query: Record<string, unknown>;
+  body: Record<string, unknown>;
+  /** Keys of objects in the body as they were written. */
+  keyOrder: Map<string, string[]>;
+  /** Faults of body and query against their contracts; a handler refuses them when their turn comes. */
+  faults: FieldFault[];
+};
+
+/** JSON text and its status; text, because metadata must keep the order of its keys. */
+export type ApiAnswer = { status: number; json: string };
+
+/** What the OpenAPI document says about an endpoint. */
+type Described = { operationId: string; summary: string; description?: string; tags: string[]; security: object[] };
+
+export type ApiRoute<F extends object> = GateRule & {
+  method: HTTPMethods;
+  url: string;
+  schema: FastifySchema & Described & { body?: TObject; querystring?: TObject };
+  /** Reads what deciding needs in the gate's statement; the body is not validated yet. */
+  facts?: (sql: Sql, body: Record<string, unknown>) => Facts;
+  handle(call: ApiCall<F>): Promise<ApiAnswer>;
+};
+
+/** Registers an endpoint: gate, then body, then contract, then the handler. */
+export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx: Context, route: ApiRoute<F>): void {
+  const empty = Type.Object({});
+  const checkBody = compileCheck(route.schema.body ?? empty);
+  const checkQuery = compileCheck(route.schema.querystring ?? empty);
+  const takesBody = route.schema.body !== undefined;
+
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    const parsed = takesBody ? ((request.body ?? { fault: 'invalid_json' }) as ApiBody) : noBody;
+    const body = parsed.fault === null ? parsed.value : {};
+    const { caller, facts } = await passGate<F>(ctx, request.headers, route, (sql) =>
+      route.facts ? route.facts(sql, body) : noFacts(sql),
+    );
+    if (parsed.fault !== null) throw refuse(parsed.fault);
+    const query = readQuery(route.schema.querystring ?? empty, request.query as Record<string, unknown>);
+    const faults = [...(takesBody ? checkBody(body) : []), ...checkQuery(query)];
+    const params = request.params as Record<string, string>;
+    const answer = await route.handle({ caller, facts, params, query, body, keyOrder: parsed.keyOrder, faults });
+    return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.json);
+  };
+  app.route({ method: route.method, url: route.url, schema: route.schema, config: { auth: 'api-key' }, handler });
+}
+
+const noBody: ApiBody = { fault: null, value: {}, keyOrder: new Map() };
+
+/** Refuses a call whose fields break their rules. */
+export function requireNoFaults(faults: FieldFault[]): void {
+  if (faults.length > 0) throw refuse('invalid_request', { details: faults });
+}
+
+/** One page of a list: `limit` items are shown, one row more says that there is another page. */
+export function pageOf<T>(
+  rows: T[],
+  limit: number,
+  offset: number,
+  name: string,
+  render: (row: T) => string,
+): ApiAnswer {
+  const items = rows.slice(0, limit).map(render).join(',');
+  const tail = JSON.stringify({ has_more: rows.length > limit, limit, offset }).slice(1);
+  return { status: 200, json: `{"ok":true,"${name}":[${items}],${tail}` };
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may call: a route that does not say so fails the start. */
+    auth?: 'public' | 'api-key';
+  }
+}

@@ -1,0 +1,18 @@
+import { isIP } from 'node:net';
+import type { Config } from '../config.ts';
+
+/** Whose host a call came to: `null` is the shared host, a slug one partner's own, `undefined` nobody's. */
+export type HostOwner = string | null | undefined;
+
+/** Reads the Host header: the base host and bare addresses are shared, `<slug>.<base host>` is a partner's own. */
+export function hostOwner(config: Config, header: string | undefined): HostOwner {
+  const name = URL.parse(`http://${header ?? ''}`)?.hostname.replace(/^\[|\]$/g, '');
+  if (!name) return undefined;
+  const bases = [new URL(config.baseUrl).hostname, ...(config.sandbox ? ['localhost'] : [])];
+  if (isIP(name) || bases.includes(name)) return null;
+  for (const base of bases) {
+    const slug = name.endsWith(`.${base}`) ? name.slice(0, -base.length - 1) : '';
+    if (slug && !slug.includes('.')) return slug;
+  }
+  return undefined;
+}

@@ -1,0 +1,52 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { TObject } from 'typebox';
+import type { FieldFault } from '../errors.ts';
+
+// No coercion: "5" is no number. String lengths count Unicode code points. All faults are told at once.
+const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
+
+/** Lists the faults of a value against its contract: none when it keeps every rule. */
+export type Check = (value: Record<string, unknown>) => FieldFault[];
+
+/** Compiles a contract. A pattern's fault is told in the words of the field's description. */
+export function compileCheck(contract: TObject): Check {
+  const validate: ValidateFunction = ajv.compile(contract);
+  return (value) => (validate(value) ? [] : toFaults(validate.errors ?? []));
+}
+
+function toFaults(errors: ErrorObject[]): FieldFault[] {
+  const faults = new Map<string, FieldFault>();
+  for (const error of errors) {
+    const fault = toFault(error);
+    if (!faults.has(fault.field)) faults.set(fault.field, fault);
+  }
+  return [...faults.values()];
+}
+
+function toFault({ instancePath, keyword, params, message, parentSchema }: ErrorObject): FieldFault {
+  const path = instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (keyword === 'required') return { field: [...path, params.missingProperty].join('.'), message: 'is required' };
+  if (keyword === 'enum')
+    return { field: path.join('.'), message: `must be one of ${params.allowedValues.join(', ')}` };
+  if (keyword === 'pattern' && parentSchema?.description)
+    return { field: path.join('.'), message: parentSchema.description };
+  return { field: path.join('.'), message: message ?? 'breaks its rule' };
+}
+
+/** Query parameters as the contract's types; what does not convert stays a text, and the check refuses it. */
+export function readQuery(contract: TObject, query: Record<string, unknown>): Record<string, unknown> {
+  const known = Object.entries(contract.properties as Record<string, { type?: string }>);
+  const values = known
+    .filter(([name]) => query[name] !== undefined)
+    .map(([name, { type }]) => {
+      const text = query[name];
+      if (typeof text !== 'string') return [name, text];
+      if (type === 'integer' && /^\d{1,15}$/.test(text)) return [name, Number(text)];
+      if (type === 'boolean' && (text === 'true' || text === 'false')) return [name, text === 'true'];
+      return [name, text];
+    });
+  return Object.fromEntries(values);
+}

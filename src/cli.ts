@@ -1,0 +1,90 @@
+import { accessCommands } from './cli/access.ts';
+import { chainCommands } from './cli/chain.ts';
+import type { Arguments, Command } from './cli/command.ts';
+import { developCommands } from './cli/develop.ts';
+import { doctorCommands } from './cli/doctor.ts';
+import { onboardingCommands } from './cli/onboarding.ts';
+import { layOut } from './cli/output.ts';
+import { paymentCommands } from './cli/payments.ts';
+import { rateCommands } from './cli/rates.ts';
+import { webhookCommands } from './cli/webhooks.ts';
+import { readConfig } from './config.ts';
+import { joinService, standAlone } from './service.ts';
+
+const commands: Command[] = [
+  ...accessCommands,
+  ...webhookCommands,
+  ...rateCommands,
+  ...onboardingCommands,
+  ...chainCommands,
+  ...paymentCommands,
+  ...doctorCommands,
+];
+
+function parse(words: string[]): Arguments {
+  const args: Arguments = { words: [], options: {} };
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] as string;
+    if (!word.startsWith('--')) {
+      args.words.push(word);
+      continue;
+    }
+    const [name = '', inline] = word.slice(2).split(/=(.*)/s);
+    const next = words[i + 1];
+    if (inline !== undefined) args.options[name] = inline;
+    else if (next === undefined || next.startsWith('--')) args.options[name] = true;
+    else args.options[name] = words[++i] as string;
+  }
+  return args;
+}
+
+/** The command with the longest name that the words begin with. */
+function find(all: Command[], words: string[]): Command | undefined {
+  const line = words.join(' ');
+  const matching = all.filter(({ name }) => line === name || line.startsWith(`${name} `));
+  return matching.sort((a, b) => b.name.length - a.name.length)[0];
+}
+
+function help(about: Command[]): string {
+  const lines = about.flatMap(({ name, usage, summary }) => [
+    `  quittance ${`${name} ${usage}`.trim()}`,
+    `      ${summary}`,
+  ]);
+  return `Usage: quittance <command> [options] [--json]\n\n${lines.join('\n')}\n`;
+}
+
+async function main(): Promise<void> {
+  // A bare flag must not take the next word as its value.
+  const argv = process.argv
+    .slice(2)
+    .map((word) => (['--json', '--untagged', '--help', '--check'].includes(word) ? `${word}=true` : word));
+  const args = parse(argv);
+  const standalone = find(developCommands, args.words);
+  const command = standalone ?? find(commands, args.words);
+  if (!command || args.options.help) {
+    const known = args.words.length === 0 || args.options.help;
+    process[known ? 'stdout' : 'stderr'].write(help(command ? [command] : commands));
+    process.exitCode = known ? 0 : 1;
+    return;
+  }
+  const commandWords = command.name.split(' ').length;
+  const rest = { ...args, words: args.words.slice(commandWords) };
+  const config = readConfig(process.env);
+  const service = standalone ? standAlone(config) : joinService(config);
+  try {
+    const answer = await command.run(service.ctx, rest);
+    if (args.options.json) process.stdout.write(`${JSON.stringify(answer)}\n`);
+    else process.stdout.write(layOut(answer));
+  } finally {
+    await service.close();
+  }
+}
+
+main().catch((error: unknown) => {
+  const { message, code } = error as NodeJS.ErrnoException;
+  const unreachable = code === 'ECONNREFUSED' || code === 'CONNECT_TIMEOUT';
+  process.stderr.write(
+    unreachable ? 'The database does not answer: is the service running? Start it with npm start.\n' : `${message}\n`,
+  );
+  process.exitCode = 1;
+});

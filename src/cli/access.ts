@@ -1,0 +1,109 @@
+import { createApiKey, listApiKeys, revokeApiKey, type ScopeName, scopeNames } from '../auth/api-keys.ts';
+import { scopeOf, scopeOfMerchant } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import { isUuid } from '../lib/ids.ts';
+import { setMerchantDisabled } from '../merchants/disable.ts';
+import { createPartner } from '../partners/create.ts';
+import { type Partner, readPartner, setPartnerDisabled } from '../partners/read.ts';
+import { defaultExpiryMinutes, expiryMinutes } from '../partners/rules.ts';
+import { isKnownCurrency } from '../rates/known.ts';
+import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
+
+const view = ({ disabled_at, ...partner }: Partner) => ({
+  partner: { ...partner, created_at: partner.created_at.toISOString(), disabled: disabled_at !== null },
+});
+
+async function mustReadPartner(ctx: Context, slug: string): Promise<Partner> {
+  const partner = await readPartner(ctx.db, slug);
+  if (!partner) throw new Error(`There is no partner "${slug}".`);
+  return partner;
+}
+
+async function create(ctx: Context, args: Arguments) {
+  const { expiry, 'default-expiry': wanted } = args.options;
+  const allowed = typeof expiry === 'string' ? expiry.split(',').map(Number) : [...expiryMinutes];
+  const fallback = allowed.includes(defaultExpiryMinutes) ? defaultExpiryMinutes : (allowed[0] ?? 0);
+  const currency = option(args, 'currency');
+  if (!(await isKnownCurrency(ctx.db, currency))) {
+    throw new Error(
+      `There is no rate for "${currency}" yet; see rate list, or set one with rate set ${currency} <rate>.`,
+    );
+  }
+  const partner = await createPartner(ctx.db, {
+    slug: word(args, 0, 'The slug'),
+    name: option(args, 'name'),
+    currency,
+    allowedExpiryMinutes: allowed,
+    defaultExpiryMinutes: wanted === undefined ? fallback : Number(wanted),
+  });
+  return view(partner);
+}
+
+const switchPartner = (disabled: boolean) => async (ctx: Context, args: Arguments) => {
+  const slug = word(args, 0, 'The slug');
+  const partner = await setPartnerDisabled(ctx.db, slug, disabled);
+  if (!partner) throw new Error(`There is no partner "${slug}".`);
+  return view(partner);
+};
+
+const switchMerchant = (disabled: boolean) => async (ctx: Context, args: Arguments) => {
+  const id = word(args, 0, 'The account id');
+  const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
+  if (!scope) throw new Error(`There is no merchant "${id}".`);
+  await setMerchantDisabled(ctx.db, scope, id, 'operator', disabled);
+  return { account_id: id, disabled_by_operator: disabled };
+};
+
+async function createKey(ctx: Context, args: Arguments) {
+  const partner = await mustReadPartner(ctx, option(args, 'partner'));
+  const wanted = typeof args.options.scopes === 'string' ? args.options.scopes.split(',') : [...scopeNames];
+  const unknown = wanted.filter((name) => !scopeNames.includes(name as ScopeName));
+  if (unknown.length > 0) throw new Error(`Unknown scopes: ${unknown.join(', ')}. Known are ${scopeNames.join(', ')}.`);
+  const scope = scopeOf(partner.id, testModeOption(args));
+  return createApiKey(ctx.db, ctx.config.secretKeys, scope, wanted as ScopeName[]);
+}
+
+async function revokeKey(ctx: Context, args: Arguments) {
+  const id = word(args, 0, 'The key id');
+  if (!isUuid(id) || !(await revokeApiKey(ctx.db, id))) throw new Error(`There is no key "${id}"; see key list.`);
+  return { key_id: id, revoked: true };
+}
+
+/** Partners, their keys, and the operator's switches. */
+export const accessCommands: Command[] = [
+  {
+    name: 'partner create',
+    usage: '<slug> --name N --currency EUR [--expiry 5,15,60] [--default-expiry 15]',
+    summary: 'Creates a partner.',
+    run: create,
+  },
+  { name: 'partner disable', usage: '<slug>', summary: 'Switches a partner off.', run: switchPartner(true) },
+  { name: 'partner enable', usage: '<slug>', summary: 'Switches a partner on again.', run: switchPartner(false) },
+  {
+    name: 'key create',
+    usage: '--partner <slug> --mode test|live [--scopes a,b]',
+    summary: 'Makes an API key and shows it this once; all scopes unless said.',
+    run: createKey,
+  },
+  {
+    name: 'key list',
+    usage: '--partner <slug>',
+    summary: 'Lists a partner’s keys, without the keys themselves.',
+    run: async (ctx, args) => ({
+      keys: await listApiKeys(ctx.db, (await mustReadPartner(ctx, option(args, 'partner'))).id),
+    }),
+  },
+  { name: 'key revoke', usage: '<key_id>', summary: 'Revokes a key at once.', run: revokeKey },
+  {
+    name: 'merchant disable',
+    usage: '<account_id>',
+    summary: 'Stops new requests for a merchant (the operator’s switch).',
+    run: switchMerchant(true),
+  },
+  {
+    name: 'merchant enable',
+    usage: '<account_id>',
+    summary: 'Takes the operator’s switch back.',
+    run: switchMerchant(false),
+  },
+];

@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Context } from '../context.ts';
+import { connect } from '../db/connection.ts';
+import { startEmbedded } from '../db/embedded.ts';
+import { migrate } from '../db/migrate.ts';
+import { dumpSchema } from '../db/schema-dump.ts';
+import { buildServer } from '../server.ts';
+import { breakingChanges, type OpenApi } from './api-changes.ts';
+import { type Arguments, type Command, word } from './command.ts';
+
+/** Writes a generated file, or with `--check` refuses one that is out of date. */
+function writeOrCheck(args: Arguments, file: string, text: string, command: string): { file: string } {
+  if (!args.options.check) writeFileSync(file, text);
+  else if (readFileSync(file, 'utf8') !== text) throw new Error(`${file} is out of date: run npm run ${command}.`);
+  return { file };
+}
+
+/** The document as it was on main, or in the version before the newest one when this is main itself. */
+function earlierDocument(file: string): OpenApi | null {
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  try {
+    const commits = git('log', '--format=%H', '-2', 'HEAD', '--', file).split('\n');
+    const unchanged = git('show', `HEAD:${file}`) === readFileSync(file, 'utf8').trim();
+    const commit = unchanged ? commits[1] : commits[0];
+    return commit ? (JSON.parse(git('show', `${commit}:${file}`)) as OpenApi) : null;
+  } catch {
+    return null; // no git here, or the first version: nothing to compare with
+  }
+}
+
+async function openapi(ctx: Context, args: Arguments): Promise<Record<string, unknown>> {
+  const file = word(args, 0, 'The file');
+  const baseUrl = 'http://localhost:3000';
+  const app = await buildServer({ ...ctx, config: { ...ctx.config, baseUrl, payUrl: `${baseUrl}/pay` } });
+  const document = app.swagger() as unknown as OpenApi;
+  await app.close();
+  const written = writeOrCheck(args, file, `${JSON.stringify(document, null, 2)}\n`, 'openapi');
+  const earlier = args.options.check ? earlierDocument(file) : null;
+  const breaking = earlier ? breakingChanges(earlier, document) : [];
+  if (breaking.length > 0)
+    throw new Error(`The API would break its clients:\n${breaking.map((line) => `  ${line}`).join('\n')}`);
+  return written;
+}
+
+async function schema(_ctx: Context, args: Arguments): Promise<Record<string, unknown>> {
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-schema-'));
+  const server = await startEmbedded(folder);
+  const db = connect(server.url, 1);
+  try {
+    await migrate(db.sql);
+    return writeOrCheck(args, word(args, 0, 'The file'), await dumpSchema(db.sql), 'schema');
+  } finally {
+    await db.close();
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Commands of developers: generated files, written or checked. They need no running service. */
+export const developCommands: Command[] = [
+  { name: 'openapi', usage: '<file> [--check]', summary: 'Writes or checks the OpenAPI document.', run: openapi },
+  { name: 'schema', usage: '<file> [--check]', summary: 'Writes or checks the dump of the schema.', run: schema },
+];

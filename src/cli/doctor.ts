@@ -1,0 +1,90 @@
+import { chainStatus } from '../chain/status.ts';
+import type { Context } from '../context.ts';
+import { pendingMigrations } from '../db/migrate.ts';
+import { listRates } from '../rates/list.ts';
+import type { Command } from './command.ts';
+
+type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: string };
+
+async function checkDatabase(ctx: Context): Promise<Finding[]> {
+  const [row] = await ctx.db.sql`select now() as now, current_setting('server_version') as version`;
+  const skewMs = Math.abs((row?.now as Date).getTime() - ctx.clock.now().getTime());
+  const pending = await pendingMigrations(ctx.db.sql);
+  return [
+    { check: `database, PostgreSQL ${row?.version}`, state: 'ok', advice: '' },
+    pending.length === 0
+      ? { check: 'migrations', state: 'ok', advice: '' }
+      : { check: 'migrations', state: 'failed', advice: `Restart the service: it applies ${pending.join(', ')}.` },
+    skewMs < 2000
+      ? { check: 'clock', state: 'ok', advice: '' }
+      : {
+          check: 'clock',
+          state: 'attention',
+          advice: `It is ${skewMs} ms off the database’s; synchronise both (NTP).`,
+        },
+  ];
+}
+
+async function checkChains(ctx: Context): Promise<Finding[]> {
+  return (await chainStatus(ctx)).map((chain) => ({
+    check: `chain ${chain.chainId}`,
+    state: chain.reachable ? 'ok' : 'failed',
+    advice: chain.reachable
+      ? ''
+      : 'No provider answers: check rpc_urls in CHAINS_FILE, and that they can be reached from here.',
+  }));
+}
+
+async function checkRates(ctx: Context): Promise<Finding[]> {
+  const rates = await listRates(ctx);
+  if (rates.length === 0) {
+    return [
+      { check: 'rates', state: 'failed', advice: 'There are none: check RATE_PROVIDERS and the way out to them.' },
+    ];
+  }
+  const old = rates.filter(({ usable }) => !usable);
+  if (old.length === 0) return [{ check: `rates (${rates.length})`, state: 'ok', advice: '' }];
+  const advice = `Too old for ${old.map((rate) => rate.code).join(', ')}: run rate refresh, or set one with rate set.`;
+  return [{ check: 'rates', state: 'failed', advice }];
+}
+
+async function checkWebhooks(ctx: Context): Promise<Finding[]> {
+  const rows = await ctx.db.sql`
+    select p.slug, e.test_mode, e.url, e.disabled_reason, e.failures from webhook_endpoints e
+    join partners p on p.id = e.partner_id where e.disabled_at is not null or e.failures > 0 or e.url is null limit 100`;
+  return rows.map((row) => ({
+    check: `webhook of ${row.slug}, ${row.test_mode ? 'test' : 'live'}`,
+    state: 'attention',
+    advice: row.disabled_reason
+      ? `Disabled (${row.disabled_reason}); mend it, then webhook enable.`
+      : row.url
+        ? `${row.failures} failures in a row; see webhook deliveries.`
+        : 'It has no URL: events wait until webhook set.',
+  }));
+}
+
+async function checkAlarms(ctx: Context): Promise<Finding[]> {
+  const rows = await ctx.db.sql`select name, message from alarms where cleared_at is null order by raised_at limit 100`;
+  return rows.map((row) => ({ check: row.name, state: 'attention', advice: row.message }));
+}
+
+/** Checks everything a service stands on, and says what to do. */
+export const doctorCommands: Command[] = [
+  {
+    name: 'doctor',
+    usage: '',
+    summary: 'Checks configuration, database, clock, chains, rates and webhooks; says what to do.',
+    run: async (ctx) => {
+      const configuration: Finding = { check: 'configuration', state: 'ok', advice: '' };
+      const parts = await Promise.all([
+        checkDatabase(ctx),
+        checkChains(ctx),
+        checkRates(ctx),
+        checkWebhooks(ctx),
+        checkAlarms(ctx),
+      ]);
+      const findings = [configuration, ...parts.flat()];
+      return { healthy: findings.every(({ state }) => state !== 'failed'), findings };
+    },
+  },
+];

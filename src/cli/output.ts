@@ -1,0 +1,33 @@
+/** Lays a command's answer out for people: fields as lines, lists of objects as tables. */
+export function layOut(answer: Record<string, unknown>): string {
+  return Object.entries(answer)
+    .map(([name, value]) => (Array.isArray(value) ? `${name}\n${table(value)}` : `${field(name, value)}\n`))
+    .join('');
+}
+
+function field(name: string, value: unknown, indent = ''): string {
+  if (typeof value !== 'object' || value === null) return `${indent}${name.padEnd(24 - indent.length)} ${value ?? '–'}`;
+  const inner = Object.entries(value).map(([key, part]) => field(key, part, `${indent}  `));
+  return [`${indent}${name}`, ...inner].join('\n');
+}
+
+function table(rows: unknown[]): string {
+  if (rows.length === 0) return '  (none)\n';
+  const records = rows.map((row) =>
+    typeof row === 'object' && row !== null ? (row as Record<string, unknown>) : { value: row },
+  );
+  const names = [...new Set(records.flatMap(Object.keys))];
+  const cell = (value: unknown) =>
+    typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–');
+  const lines = [names, ...records.map((record) => names.map((name) => cell(record[name])))];
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return `${lines
+    .map(
+      (line) =>
+        `  ${line
+          .map((text, i) => text.padEnd(widths[i] ?? 0))
+          .join('  ')
+          .trimEnd()}`,
+    )
+    .join('\n')}\n`;
+}

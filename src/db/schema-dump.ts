@@ -1,0 +1,40 @@
+import type { Sql } from './connection.ts';
+
+/** The schema as text: tables with columns, constraints, indexes, policies and grants, then functions; sorted by name. */
+export async function dumpSchema(sql: Sql): Promise<string> {
+  const tables = await sql`
+    select c.relname as name, c.relrowsecurity as secured, c.reloptions as options,
+      (select string_agg(format('  %I %s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
+          case when a.attnotnull then ' not null' else '' end, coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')),
+          E',\n' order by a.attnum)
+        from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
+      (select string_agg(format('  constraint %I %s', o.conname, pg_get_constraintdef(o.oid)), E',\n' order by o.conname)
+        from pg_constraint o where o.conrelid = c.oid and o.contype <> 'n') as constraints,
+      (select string_agg(i.indexdef || ';', E'\n' order by i.indexname) from pg_indexes i
+        where i.schemaname = 'public' and i.tablename = c.relname
+          and not exists (select from pg_constraint o where o.conrelid = c.oid and o.conname = i.indexname)) as indexes,
+      (select string_agg(format('create policy %I on %I for %s to %s using (%s)%s;', p.policyname, p.tablename, p.cmd,
+          array_to_string(p.roles, ', '), p.qual, coalesce(' with check (' || p.with_check || ')', '')), E'\n' order by p.policyname)
+        from pg_policies p where p.schemaname = 'public' and p.tablename = c.relname) as policies,
+      (select string_agg(g.privilege_type, ', ' order by g.privilege_type) from information_schema.role_table_grants g
+        where g.table_schema = 'public' and g.table_name = c.relname and g.grantee = 'quittance_app') as grants
+    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by c.relname`;
+  const functions = await sql`
+    select pg_get_functiondef(p.oid) as text from pg_proc p
+    where p.pronamespace = 'public'::regnamespace order by p.proname`;
+  const parts = tables.map((table) =>
+    [
+      `create table ${table.name} (\n${[table.columns, table.constraints].filter(Boolean).join(',\n')}\n)` +
+        `${table.options ? ` with (${table.options.join(', ')})` : ''};`,
+      table.indexes,
+      table.secured ? `alter table ${table.name} enable row level security;` : null,
+      table.policies,
+      table.grants ? `grant ${table.grants} on ${table.name} to quittance_app;` : null,
+    ]
+      .filter(Boolean)
+      .join('\n'),
+  );
+  const header = '-- Generated from the migrations by `npm run schema`; do not edit.';
+  return `${[header, ...parts, ...functions.map((row) => `${row.text.trim()};`)].join('\n\n')}\n`;
+}

@@ -1,0 +1,62 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createApiKey, listApiKeys, scopeNames } from './auth/api-keys.ts';
+import { scopeOf } from './auth/scope.ts';
+import type { Context } from './context.ts';
+import { createShell } from './merchants/create.ts';
+import { onboardWithKey } from './merchants/sandbox-onboard.ts';
+import { createPartner } from './partners/create.ts';
+import { readPartner } from './partners/read.ts';
+import { expiryMinutes } from './partners/rules.ts';
+
+/** What the sandbox starts with. Kept in the data folder: keys are stored hashed and could not be shown again. */
+export type Demo = {
+  partner: string;
+  test_key: string;
+  live_key: string;
+  test_key_id: string;
+  merchant: string;
+  incomplete_merchant: string;
+};
+
+const slug = 'demo';
+
+/** Makes the demo partner with its keys and merchants at the first start, and finds them again later. */
+export async function seedDemo(ctx: Context): Promise<Demo> {
+  const file = join(ctx.config.dataDir, 'demo.json');
+  const partner = await readPartner(ctx.db, slug);
+  if (partner && existsSync(file)) {
+    const demo = JSON.parse(readFileSync(file, 'utf8')) as Demo;
+    const keys = await listApiKeys(ctx.db, partner.id);
+    if (keys.some((key) => key.key_id === demo.test_key_id)) return demo;
+  }
+  const { id } =
+    partner ??
+    (await createPartner(ctx.db, {
+      slug,
+      name: 'Demo Platform',
+      currency: 'EUR',
+      allowedExpiryMinutes: [...expiryMinutes],
+      defaultExpiryMinutes: 15,
+    }));
+  const test = scopeOf(id, true);
+  const testKey = await createApiKey(ctx.db, ctx.config.secretKeys, test, scopeNames);
+  const liveKey = await createApiKey(ctx.db, ctx.config.secretKeys, scopeOf(id, false), scopeNames);
+  const merchant = await createShell(ctx, test, {
+    business_name: 'Ada’s Bakery',
+    country: 'DE',
+    display_currency: 'EUR',
+  });
+  await onboardWithKey(ctx, merchant.id);
+  const shell = await createShell(ctx, test, { business_name: 'Corner Books', country: 'DE', display_currency: 'EUR' });
+  const demo: Demo = {
+    partner: slug,
+    test_key: testKey.key,
+    live_key: liveKey.key,
+    test_key_id: testKey.key_id,
+    merchant: merchant.id,
+    incomplete_merchant: shell.id,
+  };
+  writeFileSync(file, JSON.stringify(demo, null, 2), { mode: 0o600 });
+  return demo;
+}

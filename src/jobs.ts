@@ -1,0 +1,53 @@
+import { mineWhileWaiting } from './chain/dev-mining.ts';
+import { startWatching } from './chain/watcher.ts';
+import type { Context } from './context.ts';
+import { pause } from './lib/time.ts';
+import { sendDueMails } from './mail/transport.ts';
+import { releaseStaleWallets } from './merchants/onboard.ts';
+import { judgePending } from './payments/match.ts';
+import { releaseReservations } from './payments/release.ts';
+import { onRemoved } from './payments/removed.ts';
+import { settle } from './payments/verify.ts';
+import { rateSources } from './rates/providers.ts';
+import { refreshIfDue } from './rates/refresh.ts';
+import { expireDue } from './requests/expire.ts';
+import { startDelivering } from './webhooks/deliver.ts';
+
+/** Work that comes back: what is left over or failed is taken up at the next turn, on this node or another. */
+type Loop = { name: string; everyMs: number; run(ctx: Context): Promise<unknown>; sandboxOnly?: true };
+
+const second = 1000;
+const minute = 60 * second;
+
+const loops: Loop[] = [
+  { name: 'match payments', everyMs: 250, run: judgePending },
+  { name: 'verify payments', everyMs: 250, run: settle },
+  { name: 'expire requests', everyMs: 5 * second, run: expireDue },
+  { name: 'release amounts', everyMs: minute, run: releaseReservations },
+  { name: 'send mails', everyMs: 2 * second, run: sendDueMails },
+  { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },
+  { name: 'mine sandbox blocks', everyMs: second, run: mineWhileWaiting, sandboxOnly: true },
+];
+
+/** Runs all loops until the signal aborts; resolves when the last one has put down its work. */
+export async function runJobs(ctx: Context, signal: AbortSignal): Promise<void> {
+  const sources = rateSources(ctx.config.rateProviders);
+  const refresh: Loop = { name: 'refresh rates', everyMs: minute, run: () => refreshIfDue(ctx, sources) };
+  const mine = [...loops, refresh].filter((loop) => !loop.sandboxOnly || ctx.config.chains === null);
+  await Promise.all([
+    ...mine.map((loop) => repeat(ctx, loop, signal)),
+    startWatching(ctx, { onRemoved }, signal),
+    startDelivering(ctx, signal),
+  ]);
+}
+
+async function repeat(ctx: Context, loop: Loop, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await loop.run(ctx);
+    } catch (error) {
+      ctx.log.error({ err: error, loop: loop.name }, 'a loop failed; it goes on at its next turn');
+    }
+    await pause(loop.everyMs, signal);
+  }
+}

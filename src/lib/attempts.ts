@@ -1,0 +1,36 @@
+import { isIPv6 } from 'node:net';
+
+/** Counts attempts per subject in windows of fixed length, in this process only: a brake on forms, not a promise. */
+export class AttemptLimit {
+  readonly #limit: number;
+  readonly #windowMs: number;
+  readonly #maxSubjects: number;
+  #windowStart = 0;
+  #counts = new Map<string, number>();
+
+  constructor(limit: number, windowMs: number, maxSubjects = 100_000) {
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+    this.#maxSubjects = maxSubjects;
+  }
+
+  /** Counts one attempt; false when the subject has used up its window, or when more subjects come than are kept. */
+  take(subject: string, now: Date): boolean {
+    const windowStart = now.getTime() - (now.getTime() % this.#windowMs);
+    if (windowStart !== this.#windowStart) {
+      this.#windowStart = windowStart;
+      this.#counts = new Map();
+    }
+    const count = (this.#counts.get(subject) ?? 0) + 1;
+    if (count === 1 && this.#counts.size >= this.#maxSubjects) return false;
+    this.#counts.set(subject, count);
+    return count <= this.#limit;
+  }
+}
+
+/** What counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
+export function clientSubject(address: string): string {
+  if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
+  const [canonical = ''] = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1).split('::');
+  return `${canonical.split(':').slice(0, 4).join(':')}::/64`;
+}

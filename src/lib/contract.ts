@@ -1,0 +1,41 @@
+import { Type } from 'typebox';
+
+/** Shapes that several contracts share. */
+
+export const Uuid = Type.String({
+  pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
+  description: 'must be a UUID (8-4-4-4-12 hexadecimal digits)',
+  examples: ['5f0c9f0e-3b1a-4c57-9b0e-1f2d3c4b5a69'],
+});
+
+export const CurrencyCode = Type.String({
+  pattern: '^[A-Z]{3}$',
+  description: 'must be an ISO 4217 code in three upper-case letters that the service has a rate for',
+  examples: ['EUR'],
+});
+
+export const Timestamp = Type.String({
+  description: 'ISO 8601 in UTC with milliseconds',
+  examples: ['2026-01-31T09:30:00.000Z'],
+});
+
+export const Limit = Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Items on a page.' });
+export const Offset = Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'Items to pass over.' });
+
+/** A string of at most so many Unicode code points. */
+export const text = (maxLength: number, description: string, examples: string[] = []) =>
+  Type.String({ maxLength, description, examples });
+
+/** A value that is null when absent. */
+export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =>
+  Type.Union([type, Type.Null()]);
+
+/** The body of every error. */
+export const ErrorBody = Type.Object(
+  {
+    ok: Type.Literal(false),
+    error: Type.String({ description: 'A code for programs.', examples: ['not_found'] }),
+    message: Type.String({ description: 'One sentence for people.' }),
+  },
+  { additionalProperties: true, description: 'Some errors add fields, such as details or expected_fiat_code.' },
+);

@@ -1,0 +1,80 @@
+import { Type } from 'typebox';
+import { CurrencyCode, Limit, nullable, Offset, Timestamp, text, Uuid } from '../lib/contract.ts';
+
+const AppMode = Type.Enum(['personal', 'business']);
+const OnboardingStatus = Type.Enum(['complete', 'incomplete']);
+
+/** `POST /api/v1/accounts`: every field is optional. */
+export const CreateMerchant = Type.Object(
+  {
+    email: Type.Optional(
+      Type.String({
+        maxLength: 254,
+        pattern: '^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$',
+        description: 'must be an e-mail address of at most 254 characters',
+        examples: ['ada@example.com'],
+      }),
+    ),
+    display_name: Type.Optional(text(120, 'Shown in the dashboard’s header.')),
+    business_name: Type.Optional(text(120, 'Shown on receipts and the pay page.', ['Ada’s Bakery'])),
+    country: Type.Optional(
+      Type.String({
+        pattern: '^[A-Z]{2}$',
+        description: 'must be an ISO 3166-1 alpha-2 code in two upper-case letters',
+        examples: ['DE'],
+      }),
+    ),
+    phone: Type.Optional(text(32, 'Free form.')),
+    website: Type.Optional(text(200, 'The shop’s address on the web.')),
+    instagram: Type.Optional(text(200, 'The shop’s name there.')),
+    industry: Type.Optional(text(80, 'A label of your own.')),
+    display_currency: Type.Optional(CurrencyCode),
+    app_mode: Type.Optional(Type.Enum(['personal', 'business'], { default: 'personal' })),
+    wallet_address: Type.Optional(
+      Type.String({
+        pattern: '^0x[0-9a-fA-F]{40}$',
+        description: 'must be an EVM address: 0x and 40 hexadecimal digits',
+        examples: ['0x52908400098527886e0f7030069857d2e4169ee7'],
+      }),
+    ),
+  },
+  { additionalProperties: true },
+);
+
+export const MerchantObject = Type.Object({
+  ok: Type.Literal(true),
+  account_id: Uuid,
+  email: nullable(Type.String()),
+  display_name: nullable(Type.String()),
+  business_name: nullable(Type.String()),
+  country: nullable(Type.String()),
+  phone: nullable(Type.String()),
+  website: nullable(Type.String()),
+  instagram: nullable(Type.String()),
+  industry: nullable(Type.String()),
+  app_mode: AppMode,
+  onboarding_status: OnboardingStatus,
+  wallet_address: nullable(Type.String()),
+  display_currency: nullable(CurrencyCode),
+  home_portal: Type.String({ description: 'The partner’s slug.' }),
+  disabled: Type.Boolean(),
+  created_at: Timestamp,
+  test_mode: Type.Boolean(),
+  onboarding_url: nullable(Type.String({ description: 'Where the merchant finishes; null when complete.' })),
+  idempotent_replay: Type.Optional(Type.Literal(true)),
+});
+
+export const MerchantQuery = Type.Object({
+  onboarding_status: Type.Optional(OnboardingStatus),
+  disabled: Type.Optional(Type.Boolean()),
+  limit: Type.Optional(Limit),
+  offset: Type.Optional(Offset),
+});
+
+export const MerchantList = Type.Object({
+  ok: Type.Literal(true),
+  merchants: Type.Array(MerchantObject),
+  has_more: Type.Boolean(),
+  limit: Type.Integer(),
+  offset: Type.Integer(),
+});

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { Caller, Facts } from '../auth/gate.ts';
+import type { Context } from '../context.ts';
+import type { Scope, Sql } from '../db/connection.ts';
+import { type FieldFault, refuse } from '../errors.ts';
+import { isAddress } from '../lib/ids.ts';
+import { currencyFaults, currencyKnown } from '../rates/currency-field.ts';
+import { readMerchant } from './read.ts';
+import {
+  insertMerchant,
+  type MerchantView,
+  type NewMerchant,
+  selectWalletHolder,
+  type WalletHolder,
+  walletFacts,
+} from './store.ts';
+
+export type CreateMerchantFacts = { holder: WalletHolder | null; currency_known: boolean };
+
+const walletOf = (body: Record<string, unknown>) =>
+  isAddress(body.wallet_address) ? body.wallet_address.toLowerCase() : null;
+
+/** What the gate's statement reads for a create call, whose body is not validated yet. */
+export function factsOfCreate(sql: Sql, body: Record<string, unknown>): Facts {
+  return sql`${walletFacts(sql, walletOf(body))}, ${currencyKnown(sql, body.display_currency)}`;
+}
+
+const textFields = [
+  'email',
+  'display_name',
+  'business_name',
+  'country',
+  'phone',
+  'website',
+  'instagram',
+  'industry',
+] as const;
+
+/**
+ * Creates a merchant as a shell that its user completes, or returns the one that holds the wallet already.
+ *
+ * @throws Refusal wallet_address_conflict, invalid_request
+ */
+export async function createMerchant(
+  ctx: Context,
+  call: { caller: Caller; facts: CreateMerchantFacts; body: Record<string, unknown>; faults: FieldFault[] },
+): Promise<{ row: MerchantView; replayed: boolean }> {
+  const { caller, facts, body } = call;
+  if (facts.holder) return heldBy(ctx, caller.scope, facts.holder);
+  const faults = [...call.faults, ...currencyFaults('display_currency', body.display_currency, facts.currency_known)];
+  if (faults.length > 0) throw refuse('invalid_request', { details: faults });
+
+  const wallet = walletOf(body);
+  const merchant: NewMerchant = {
+    ...Object.fromEntries(textFields.map((name) => [name, body[name] ?? null])),
+    app_mode: (body.app_mode as NewMerchant['app_mode'] | undefined) ?? 'personal',
+    display_currency: (body.display_currency as string | undefined) ?? caller.currency,
+    wallet_address: wallet,
+  };
+  const id = randomUUID();
+  const stored = await insertMerchant(ctx.db.sql, caller.scope, id, merchant);
+  if (!stored) return heldBy(ctx, caller.scope, await selectWalletHolder(ctx.db.sql, wallet ?? ''));
+  return { row: await mustRead(ctx, caller.scope, id), replayed: false };
+}
+
+/** Creates a merchant without a wallet, for programs that have no call to answer. */
+export async function createShell(
+  ctx: Context,
+  scope: Scope,
+  details: Partial<NewMerchant> & { display_currency: string },
+) {
+  const id = randomUUID();
+  await insertMerchant(ctx.db.sql, scope, id, { app_mode: 'business', ...details });
+  return mustRead(ctx, scope, id);
+}
+
+/** The merchant that holds a wallet, when it is the caller's own in the same mode. */
+async function heldBy(ctx: Context, scope: Scope, holder: WalletHolder | null) {
+  if (!holder || holder.partner_id !== scope.partnerId || holder.test_mode !== scope.testMode) {
+    throw refuse('wallet_address_conflict');
+  }
+  return { row: await mustRead(ctx, scope, holder.account_id), replayed: true };
+}
+
+async function mustRead(ctx: Context, scope: Scope, id: string): Promise<MerchantView> {
+  const row = await readMerchant(ctx, scope, id);
+  if (!row) throw new Error(`merchant ${id} vanished`); // merchants are never deleted
+  return row;
+}

@@ -1,0 +1,16 @@
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { isUuid } from '../lib/ids.ts';
+import { type MerchantFilter, type MerchantView, selectMerchant, selectMerchants } from './store.ts';
+
+export { type MerchantRow, type MerchantView, merchantFacts } from './store.ts';
+
+/** A merchant of the scope; null for ids that are malformed, unknown, another partner's or of the other mode. */
+export async function readMerchant(ctx: Pick<Context, 'db'>, scope: Scope, id: string): Promise<MerchantView | null> {
+  return isUuid(id) ? ctx.db.scoped(scope, (tx) => selectMerchant(tx, scope, id)) : null;
+}
+
+/** One page of a scope's merchants and one row more, oldest first. */
+export function listMerchants(ctx: Pick<Context, 'db'>, scope: Scope, filter: MerchantFilter): Promise<MerchantView[]> {
+  return ctx.db.scoped(scope, (tx) => selectMerchants(tx, scope, filter));
+}

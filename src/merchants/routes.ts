@@ -1,0 +1,88 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { addApiRoute, pageOf, requireNoFaults } from '../auth/api-route.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { ErrorBody, Uuid } from '../lib/contract.ts';
+import { CreateMerchant, MerchantList, MerchantObject, MerchantQuery } from './contract.ts';
+import { type CreateMerchantFacts, createMerchant, factsOfCreate } from './create.ts';
+import { listMerchants, readMerchant } from './read.ts';
+import { renderMerchant } from './render.ts';
+
+const tags = ['Merchants'];
+const security = [{ apiKey: [] }];
+
+/** The three endpoints of merchants. */
+export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
+  addApiRoute<CreateMerchantFacts>(app, ctx, {
+    method: 'POST',
+    url: '/api/v1/accounts',
+    endpoint: 'accounts.create',
+    perMinute: 30,
+    scope: 'accounts:write',
+    schema: {
+      operationId: 'createMerchant',
+      tags,
+      security,
+      summary: 'Create a merchant',
+      description:
+        'Creates a shell; its user connects a wallet and accepts the terms at onboarding_url. A wallet_address that a ' +
+        'merchant of yours in this mode already has returns that merchant (200, idempotent_replay: true).',
+      body: CreateMerchant,
+      response: { 201: MerchantObject, 200: MerchantObject, '4xx': ErrorBody, '5xx': ErrorBody },
+    },
+    facts: factsOfCreate,
+    handle: async (call) => {
+      const { row, replayed } = await createMerchant(ctx, call);
+      return { status: replayed ? 200 : 201, json: renderMerchant(ctx, row, replayed) };
+    },
+  });
+
+  addApiRoute(app, ctx, {
+    method: 'GET',
+    url: '/api/v1/accounts/:account_id',
+    endpoint: 'accounts.get',
+    perMinute: 60,
+    scope: 'accounts:read',
+    schema: {
+      operationId: 'getMerchant',
+      tags,
+      security,
+      summary: 'Read a merchant',
+      params: Type.Object({ account_id: Uuid }),
+      response: { 200: MerchantObject, '4xx': ErrorBody, '5xx': ErrorBody },
+    },
+    handle: async ({ caller, params: { account_id: id = '' } }) => {
+      const row = await readMerchant(ctx, caller.scope, id);
+      if (!row) throw refuse('not_found');
+      return { status: 200, json: renderMerchant(ctx, row) };
+    },
+  });
+
+  addApiRoute(app, ctx, {
+    method: 'GET',
+    url: '/api/v1/accounts',
+    endpoint: 'accounts.list',
+    perMinute: 60,
+    scope: 'accounts:read',
+    schema: {
+      operationId: 'listMerchants',
+      tags,
+      security,
+      summary: 'List merchants',
+      description: 'Oldest first.',
+      querystring: MerchantQuery,
+      response: { 200: MerchantList, '4xx': ErrorBody, '5xx': ErrorBody },
+    },
+    handle: async ({ caller, query, faults }) => {
+      requireNoFaults(faults);
+      const limit = (query.limit as number | undefined) ?? 50;
+      const offset = (query.offset as number | undefined) ?? 0;
+      const status = query.onboarding_status;
+      const complete = status === undefined ? undefined : status === 'complete';
+      const disabled = query.disabled as boolean | undefined;
+      const rows = await listMerchants(ctx, caller.scope, { complete, disabled, limit, offset });
+      return pageOf(rows, limit, offset, 'merchants', (row) => renderMerchant(ctx, row));
+    },
+  });
+}

@@ -1,0 +1,116 @@
+import type { Scope, Sql, Tx } from '../db/connection.ts';
+import { quoteOf } from '../rates/quote.ts';
+
+export type MerchantRow = {
+  partner_id: string;
+  test_mode: boolean;
+  id: string;
+  email: string | null;
+  display_name: string | null;
+  business_name: string | null;
+  country: string | null;
+  phone: string | null;
+  website: string | null;
+  instagram: string | null;
+  industry: string | null;
+  app_mode: 'personal' | 'business';
+  display_currency: string;
+  wallet_address: string | null;
+  wallet_signed_at: Date | null;
+  wallet_chain_ids: number[] | null;
+  onboarded_at: Date | null;
+  onboarding_epoch: number;
+  email_checked_at: Date | null;
+  terms_version: string | null;
+  terms_accepted_at: Date | null;
+  terms_accepted_from: string | null;
+  disabled_by_partner: boolean;
+  disabled_by_operator: boolean;
+  created_at: Date;
+};
+
+/** A merchant with its partner's slug and name. */
+export type MerchantView = MerchantRow & { home_portal: string; partner_name: string };
+
+export type NewMerchant = Partial<
+  Pick<
+    MerchantRow,
+    | 'email'
+    | 'display_name'
+    | 'business_name'
+    | 'country'
+    | 'phone'
+    | 'website'
+    | 'instagram'
+    | 'industry'
+    | 'wallet_address'
+  >
+> &
+  Pick<MerchantRow, 'app_mode' | 'display_currency'>;
+
+/** Stores a merchant in one statement; false when its wallet was taken meanwhile. */
+export async function insertMerchant(sql: Sql, scope: Scope, id: string, merchant: NewMerchant): Promise<boolean> {
+  const rows = await sql`
+    select id from create_merchant(${scope.partnerId}, ${scope.testMode}, ${id}, ${sql.json(merchant)})`;
+  return rows.length > 0;
+}
+
+const view = (tx: Tx, scope: Scope) => tx`
+  select m.*, p.slug as home_portal, p.name as partner_name from merchants m join partners p on p.id = m.partner_id
+  where m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode}`;
+
+export async function selectMerchant(tx: Tx, scope: Scope, id: string): Promise<MerchantView | null> {
+  const [row] = await tx<MerchantView[]>`${view(tx, scope)} and m.id = ${id}`;
+  return row ?? null;
+}
+
+export type MerchantFilter = { complete?: boolean; disabled?: boolean; limit: number; offset: number };
+
+/** One page and one row more, oldest first. */
+export function selectMerchants(tx: Tx, scope: Scope, filter: MerchantFilter): Promise<MerchantView[]> {
+  const { complete, disabled } = filter;
+  return tx<MerchantView[]>`${view(tx, scope)}
+    ${complete === undefined ? tx`` : tx`and (m.onboarded_at is not null) = ${complete}`}
+    ${disabled === undefined ? tx`` : tx`and (m.disabled_by_partner or m.disabled_by_operator) = ${disabled}`}
+    order by m.created_at, m.id limit ${filter.limit + 1} offset ${filter.offset}`;
+}
+
+/** Sets one of the two switches; null when there is no such merchant. */
+export async function updateDisabled(
+  tx: Tx,
+  scope: Scope,
+  id: string,
+  by: 'partner' | 'operator',
+  disabled: boolean,
+): Promise<MerchantRow | null> {
+  const [row] = await tx<MerchantRow[]>`
+    update merchants set ${tx({ [`disabled_by_${by}`]: disabled })}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id} returning *`;
+  return row ?? null;
+}
+
+/** Column for the gate's statement: what a create needs of a merchant of the calling partner, in either mode. */
+export function merchantFacts(sql: Sql, accountId: string | null) {
+  return sql`
+    (select jsonb_build_object('test_mode', m.test_mode, 'onboarded', m.onboarded_at is not null, 'wallet', m.wallet_address,
+        'disabled', m.disabled_by_partner or m.disabled_by_operator, 'currency', m.display_currency,
+        'quote', ${quoteOf(sql, sql`m.display_currency`)})
+      from merchants m where m.partner_id = key.partner_id and m.id = ${accountId}::uuid) as merchant`;
+}
+
+/** Column for the gate's statement: who holds a wallet, over the whole platform. */
+export function walletFacts(sql: Sql, address: string | null) {
+  return sql`
+    (select jsonb_build_object('partner_id', w.partner_id, 'test_mode', w.test_mode, 'account_id', w.account_id)
+      from wallets w where w.address = ${address}) as holder`;
+}
+
+/** Who holds a wallet now, over the whole platform. */
+export async function selectWalletHolder(sql: Sql, address: string): Promise<WalletHolder | null> {
+  const [row] = await sql<
+    WalletHolder[]
+  >`select partner_id, test_mode, account_id from wallets where address = ${address}`;
+  return row ?? null;
+}
+
+export type WalletHolder = { partner_id: string; test_mode: boolean; account_id: string };

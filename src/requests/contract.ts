@@ -1,0 +1,89 @@
+import { Type } from 'typebox';
+import { CurrencyCode, Limit, nullable, Offset, Timestamp, text, Uuid } from '../lib/contract.ts';
+
+const Status = Type.Enum(['requested', 'opened', 'expired', 'voided']);
+const ProofStatus = Type.Enum(['none', 'attached', 'verified']);
+
+const Metadata = Type.Record(Type.String(), text(500, 'A value of your own.'), {
+  maxProperties: 20,
+  propertyNames: { maxLength: 40 },
+  description: 'Your own keys and values, returned unchanged here and in the webhook.',
+  examples: [{ order: 'A-1042' }],
+});
+
+/** `POST /api/v1/requests/create` */
+export const CreateRequest = Type.Object(
+  {
+    account_id: Uuid,
+    fiat_amount_int: Type.Integer({
+      minimum: 1,
+      maximum: 2_147_483_647,
+      description: 'Minor units of the merchant’s currency: cents for EUR, whole yen for JPY.',
+      examples: [1250],
+    }),
+    fiat_currency_code: Type.Optional(CurrencyCode),
+    memo: Type.Optional(text(500, 'A note the customer sees on the pay page.', ['Table 4'])),
+    idempotency_key: Type.Optional(
+      Type.String({ description: '32 to 64 characters of base64url or hex; the same key returns the same request.' }),
+    ),
+    metadata: Type.Optional(Metadata),
+    payment_mode: Type.Optional(Type.Enum(['pos', 'invoice'], { default: 'pos' })),
+    customer_name: Type.Optional(text(200, 'Required when payment_mode is invoice.')),
+    customer_email: Type.Optional(text(254, 'For receipts.')),
+    customer_phone: Type.Optional(text(50, 'For receipts.')),
+    expiry_minutes: Type.Optional(
+      Type.Integer({ description: 'One of the values allowed for the partner.', examples: [15] }),
+    ),
+  },
+  { additionalProperties: true },
+);
+
+export const RequestObject = Type.Object({
+  ok: Type.Literal(true),
+  request_id: Uuid,
+  status: Status,
+  proof_status: ProofStatus,
+  pay_page_url: Type.String({ description: 'Give this link to the customer.' }),
+  expires_at: Timestamp,
+  created_at: Timestamp,
+  proof_verified_at: nullable(Timestamp),
+  tx_hash: nullable(Type.String()),
+  amount: Type.Object({
+    fiat_int: Type.Integer({ description: 'Minor units.' }),
+    fiat_code: CurrencyCode,
+    usdc_micro: Type.String({ description: 'Micro units of the stablecoin.', examples: ['13586957'] }),
+  }),
+  account_id: Uuid,
+  metadata: Metadata,
+  test_mode: Type.Boolean(),
+  memo: nullable(Type.String()),
+  payment_mode: Type.Enum(['pos', 'invoice']),
+  customer_name: nullable(Type.String()),
+  customer_email: nullable(Type.String()),
+  customer_phone: nullable(Type.String()),
+  asset_id: Type.String({
+    description: 'CAIP-19: the asset paid with, before that the first one offered.',
+    examples: ['eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'],
+  }),
+  fiat_amount: Type.Integer({ description: 'As amount.fiat_int, for clients of the quickstart shape.' }),
+  fiat_currency: Type.String({ description: 'As amount.fiat_code, in lower case.' }),
+  idempotent_replay: Type.Optional(Type.Literal(true)),
+});
+
+export const RequestQuery = Type.Object({
+  status: Type.Optional(Status),
+  proof_status: Type.Optional(ProofStatus),
+  account_id: Type.Optional(Uuid),
+  since: Type.Optional(Type.String({ description: 'created_at at or after this instant or day.' })),
+  until: Type.Optional(Type.String({ description: 'created_at before this instant or day.' })),
+  limit: Type.Optional(Limit),
+  offset: Type.Optional(Offset),
+});
+
+export const RequestList = Type.Object({
+  ok: Type.Literal(true),
+  requests: Type.Array(RequestObject),
+  has_more: Type.Boolean(),
+  limit: Type.Integer(),
+  offset: Type.Integer(),
+});

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import type { Caller, Facts } from '../auth/gate.ts';
+import type { Context } from '../context.ts';
+import type { Scope, Sql } from '../db/connection.ts';
+import { type FieldFault, refuse } from '../errors.ts';
+import { isUuid } from '../lib/ids.ts';
+import { keyedHash, newest } from '../lib/seal.ts';
+import { merchantFacts } from '../merchants/read.ts';
+import { currencyFaults, currencyKnown } from '../rates/currency-field.ts';
+import { type Quote, usableRate } from '../rates/quote.ts';
+import {
+  type CreateFields,
+  isIdempotencyKey,
+  judgeCreate,
+  type MerchantFacts,
+  metadataText,
+  quoteMicro,
+  requireCustomerName,
+} from './rules.ts';
+import { createFacts, insertRequest, type RequestRow, selectRequest } from './store.ts';
+
+export type CreateFacts = {
+  merchant: (NonNullable<MerchantFacts> & { quote: Quote | null }) | null;
+  replay_id: string | null;
+  heads: Record<string, number> | null;
+  currency_known: boolean;
+};
+
+/** What the gate's statement reads for a create call, whose body is not validated yet. */
+export function factsOfCreate(sql: Sql, body: Record<string, unknown>): Facts {
+  const accountId = isUuid(body.account_id) ? body.account_id : null;
+  const key = isIdempotencyKey(body.idempotency_key) ? body.idempotency_key : null;
+  return sql`
+    ${merchantFacts(sql, accountId)}, ${createFacts(sql, accountId, key)},
+    ${currencyKnown(sql, body.fiat_currency_code)}`;
+}
+
+export type CreateCall = {
+  caller: Caller;
+  facts: CreateFacts;
+  body: Record<string, unknown>;
+  keyOrder: Map<string, string[]>;
+  faults: FieldFault[];
+};
+
+/**
+ * Creates a request, or returns the one that an earlier call with the same key made, in its current state.
+ *
+ * @throws Refusal invalid_idempotency_key, invalid_request, customer_name_required, and what `judgeCreate` refuses
+ */
+export async function createRequest(ctx: Context, call: CreateCall): Promise<{ row: RequestRow; replayed: boolean }> {
+  const { caller, facts } = call;
+  const key = call.body.idempotency_key;
+  if (key !== undefined && !isIdempotencyKey(key)) throw refuse('invalid_idempotency_key');
+  if (facts.replay_id) return replay(ctx, caller.scope, facts.replay_id);
+
+  const code = call.body.fiat_currency_code;
+  const faults = [...call.faults, ...currencyFaults('fiat_currency_code', code, facts.currency_known)];
+  if (faults.length > 0) throw refuse('invalid_request', { details: faults });
+  const fields = call.body as CreateFields;
+  requireCustomerName(fields);
+  const { testMode } = caller.scope;
+  const { wallet, currency, expiryMinutes } = judgeCreate(fields, facts.merchant, { ...caller, testMode });
+  const quote = quoteMicro(
+    fields.fiat_amount_int,
+    currency,
+    usableRate(facts.merchant?.quote ?? null, ctx.clock.now()),
+  );
+
+  const id = randomUUID();
+  const made = await insertRequest(ctx.db.sql, caller.scope, {
+    id,
+    accountId: fields.account_id,
+    idempotencyKey: key ?? null,
+    fiatInt: fields.fiat_amount_int,
+    fiatCode: currency,
+    exactMicro: quote.micro,
+    rate: quote.rate,
+    memo: fields.memo ?? null,
+    paymentMode: fields.payment_mode ?? 'pos',
+    customerName: fields.customer_name ?? null,
+    customerEmail: fields.customer_email ?? null,
+    customerPhone: fields.customer_phone ?? null,
+    metadata: metadataText(fields.metadata, call.keyOrder.get('metadata')),
+    walletAddress: wallet,
+    reference: keyedHash(newest(ctx.config.secretKeys), 'reference', id).subarray(0, 16),
+    startBlocks: startBlocks(ctx, testMode, facts.heads),
+    expiryMinutes,
+  });
+  return made.replayed ? replay(ctx, caller.scope, made.row.id) : made;
+}
+
+async function replay(ctx: Context, scope: Scope, id: string): Promise<{ row: RequestRow; replayed: boolean }> {
+  const row = await ctx.db.scoped(scope, (tx) => selectRequest(tx, scope, id));
+  if (!row) throw new Error(`request ${id} vanished`); // requests are never deleted
+  return { row, replayed: true };
+}
+
+/** The last block of each chain of the mode before the request: only later ones can pay it. */
+function startBlocks(ctx: Context, testMode: boolean, heads: Record<string, number> | null): Record<string, number> {
+  const ids = ctx.chains[testMode ? 'test' : 'live'].map((chain) => String(chain.chainId));
+  return Object.fromEntries(Object.entries(heads ?? {}).filter(([chainId]) => ids.includes(chainId)));
+}

@@ -1,0 +1,15 @@
+import type { Context } from '../context.ts';
+import { updateExpired } from './store.ts';
+
+const batch = 500;
+
+/** Stores the expiry of requests whose time has passed; readers see it already. Returns how many were stored. */
+export async function expireDue(ctx: Context): Promise<number> {
+  let total = 0;
+  for (let round = 0; round < 100; round++) {
+    const expired = await updateExpired(ctx.db, batch);
+    total += expired;
+    if (expired < batch) break;
+  }
+  return total;
+}

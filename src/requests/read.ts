@@ -1,0 +1,20 @@
+import type { Database, Scope } from '../db/connection.ts';
+import { refuse } from '../errors.ts';
+import { isUuid } from '../lib/ids.ts';
+import { type RequestFilter, type RequestRow, selectRequest, selectRequests } from './store.ts';
+
+/**
+ * A request of the scope, its status as it is now.
+ *
+ * @throws Refusal not_found for ids that are malformed, unknown, another partner's or of the other mode
+ */
+export async function readRequest(db: Database, scope: Scope, id: string): Promise<RequestRow> {
+  const row = isUuid(id) ? await db.scoped(scope, (tx) => selectRequest(tx, scope, id)) : null;
+  if (!row) throw refuse('not_found');
+  return row;
+}
+
+/** One page of a scope's requests and one row more, by `created_at`. */
+export function listRequests(db: Database, scope: Scope, filter: RequestFilter): Promise<RequestRow[]> {
+  return db.scoped(scope, (tx) => selectRequests(tx, scope, filter));
+}

@@ -1,0 +1,46 @@
+import type { ChainConfig } from '../chain/config.ts';
+import type { Context } from '../context.ts';
+import type { RequestRow } from './store.ts';
+
+/** CAIP-19 name of the first asset a mode offers. */
+function firstAsset(chains: ChainConfig[]): string {
+  const [chain] = chains;
+  return `eip155:${chain?.chainId}/erc20:${chain?.tokens[0]?.address}`;
+}
+
+/** The link a partner gives to the customer. */
+export function payPageUrl(ctx: Pick<Context, 'config'>, requestId: string): string {
+  return `${ctx.config.payUrl}/${requestId}`;
+}
+
+/**
+ * The request object as JSON text, metadata spliced in as it was given: its keys keep their order.
+ *
+ * @param replay marks the answer to a repeated create
+ */
+export function renderRequest(ctx: Pick<Context, 'config' | 'chains'>, row: RequestRow, replay = false): string {
+  const fields = {
+    ok: true,
+    request_id: row.id,
+    status: row.status,
+    proof_status: row.proof_status,
+    pay_page_url: payPageUrl(ctx, row.id),
+    expires_at: row.expires_at.toISOString(),
+    created_at: row.created_at.toISOString(),
+    proof_verified_at: row.proof_verified_at?.toISOString() ?? null,
+    tx_hash: row.proof_status === 'verified' ? row.tx_hash : null,
+    amount: { fiat_int: Number(row.fiat_int), fiat_code: row.fiat_code, usdc_micro: row.usdc_micro },
+    account_id: row.account_id,
+    test_mode: row.test_mode,
+    memo: row.memo,
+    payment_mode: row.payment_mode,
+    customer_name: row.customer_name,
+    customer_email: row.customer_email,
+    customer_phone: row.customer_phone,
+    asset_id: row.asset_id ?? firstAsset(ctx.chains[row.test_mode ? 'test' : 'live']),
+    fiat_amount: Number(row.fiat_int),
+    fiat_currency: row.fiat_code.toLowerCase(),
+    ...(replay ? { idempotent_replay: true } : {}),
+  };
+  return `${JSON.stringify(fields).slice(0, -1)},"metadata":${row.metadata}}`;
+}

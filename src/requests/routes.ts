@@ -1,0 +1,110 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { addApiRoute, pageOf, requireNoFaults } from '../auth/api-route.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { ErrorBody, Uuid } from '../lib/contract.ts';
+import { readMerchant } from '../merchants/read.ts';
+import { cancelRequest } from './cancel.ts';
+import { CreateRequest, RequestList, RequestObject, RequestQuery } from './contract.ts';
+import { type CreateFacts, createRequest, factsOfCreate } from './create.ts';
+import { readListQuery } from './list-query.ts';
+import { listRequests, readRequest } from './read.ts';
+import { renderRequest } from './render.ts';
+
+const params = Type.Object({ request_id: Uuid });
+const tags = ['Payment requests'];
+const security = [{ apiKey: [] }];
+
+/** The four endpoints of payment requests. */
+export function requestRoutes(app: FastifyInstance, ctx: Context): void {
+  addApiRoute<CreateFacts>(app, ctx, {
+    method: 'POST',
+    url: '/api/v1/requests/create',
+    endpoint: 'requests.create',
+    perMinute: 60,
+    scope: 'requests:write',
+    schema: {
+      operationId: 'createRequest',
+      tags,
+      security,
+      summary: 'Create a payment request',
+      description:
+        'Asks for an amount in the merchant’s currency. With an idempotency_key a repeated call returns the same ' +
+        'request (200, idempotent_replay: true) whatever its other fields hold, customer details included.',
+      body: CreateRequest,
+      response: { 201: RequestObject, 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
+    },
+    facts: factsOfCreate,
+    handle: async (call) => {
+      const { row, replayed } = await createRequest(ctx, call);
+      return { status: replayed ? 200 : 201, json: renderRequest(ctx, row, replayed) };
+    },
+  });
+
+  addApiRoute(app, ctx, {
+    method: 'GET',
+    url: '/api/v1/requests/:request_id',
+    endpoint: 'requests.get',
+    perMinute: 60,
+    scope: 'requests:read',
+    schema: {
+      operationId: 'getRequest',
+      tags,
+      security,
+      summary: 'Read a payment request',
+      params,
+      response: { 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
+    },
+    handle: async ({ caller, params: { request_id: id = '' } }) => {
+      return { status: 200, json: renderRequest(ctx, await readRequest(ctx.db, caller.scope, id)) };
+    },
+  });
+
+  addApiRoute(app, ctx, {
+    method: 'GET',
+    url: '/api/v1/requests',
+    endpoint: 'requests.list',
+    perMinute: 60,
+    scope: 'requests:read',
+    schema: {
+      operationId: 'listRequests',
+      tags,
+      security,
+      summary: 'List payment requests',
+      description:
+        'Oldest first. To follow new requests, pass the last created_at you saw as since: no request is ever missed, ' +
+        'however many are made meanwhile. Poll this list rather than each request.',
+      querystring: RequestQuery,
+      response: { 200: RequestList, '4xx': ErrorBody, '5xx': ErrorBody },
+    },
+    handle: async ({ caller, query, faults }) => {
+      const read = readListQuery(query);
+      requireNoFaults([...faults, ...read.faults]);
+      const { filter } = read;
+      if (filter.accountId && !(await readMerchant(ctx, caller.scope, filter.accountId))) throw refuse('not_found');
+      const rows = await listRequests(ctx.db, caller.scope, filter);
+      return pageOf(rows, filter.limit, filter.offset, 'requests', (row) => renderRequest(ctx, row));
+    },
+  });
+
+  addApiRoute(app, ctx, {
+    method: 'POST',
+    url: '/api/v1/requests/:request_id/cancel',
+    endpoint: 'requests.cancel',
+    perMinute: 60,
+    scope: 'requests:write',
+    schema: {
+      operationId: 'cancelRequest',
+      tags,
+      security,
+      summary: 'Cancel a payment request',
+      description: 'Only while nobody has opened its pay page or paid: otherwise 409 cannot_cancel with the request.',
+      params,
+      response: { 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
+    },
+    handle: async ({ caller, params: { request_id: id = '' } }) => {
+      return { status: 200, json: renderRequest(ctx, await cancelRequest(ctx, caller.scope, id)) };
+    },
+  });
+}

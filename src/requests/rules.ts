@@ -1,0 +1,102 @@
+import { refuse } from '../errors.ts';
+import { currencyExponent, toUsdcMicro } from '../lib/money.ts';
+
+/** A create call whose fields keep their rules. */
+export type CreateFields = {
+  account_id: string;
+  fiat_amount_int: number;
+  fiat_currency_code?: string;
+  memo?: string;
+  idempotency_key?: string;
+  metadata?: Record<string, string>;
+  payment_mode?: 'pos' | 'invoice';
+  customer_name?: string;
+  customer_email?: string;
+  customer_phone?: string;
+  expiry_minutes?: number;
+};
+
+/** What the gate read about the merchant of a create call, whatever its mode; null when it is not the partner's. */
+export type MerchantFacts = {
+  test_mode: boolean;
+  onboarded: boolean;
+  disabled: boolean;
+  currency: string;
+  wallet: string | null;
+} | null;
+
+export type PartnerTerms = { testMode: boolean; allowedExpiryMinutes: number[]; defaultExpiryMinutes: number };
+
+const idempotencyPattern = /^[A-Za-z0-9_-]{32,64}$/;
+const invoiceExpiryMinutes = 10_080;
+
+/** True for 32 to 64 characters of base64url; hex is part of it. */
+export function isIdempotencyKey(value: unknown): value is string {
+  return typeof value === 'string' && idempotencyPattern.test(value);
+}
+
+/** A request's status at a moment: expiry is true at once, stored or not. */
+export function effectiveStatus<S extends string>(
+  row: { status: S; proof_status: string; expires_at: Date },
+  now: Date,
+): S | 'expired' {
+  const waits = (row.status === 'requested' || row.status === 'opened') && row.proof_status === 'none';
+  return waits && row.expires_at <= now ? 'expired' : row.status;
+}
+
+/** Refuses a customer that an invoice does not name. */
+export function requireCustomerName(fields: CreateFields): void {
+  if (fields.payment_mode === 'invoice' && !fields.customer_name?.trim()) throw refuse('customer_name_required');
+}
+
+/**
+ * Decides whether a merchant may be asked to be paid so, in the order clients rely on.
+ *
+ * @returns the merchant's wallet and currency, and the request's time to live in minutes
+ * @throws Refusal not_found, merchant_mode_mismatch, merchant_onboarding_incomplete, merchant_disabled,
+ *   currency_mismatch, expiry_not_allowed
+ */
+export function judgeCreate(
+  fields: CreateFields,
+  merchant: MerchantFacts,
+  partner: PartnerTerms,
+): { wallet: string; currency: string; expiryMinutes: number } {
+  if (!merchant) throw refuse('not_found');
+  if (merchant.test_mode !== partner.testMode) throw refuse('merchant_mode_mismatch');
+  if (!merchant.onboarded || merchant.wallet === null) throw refuse('merchant_onboarding_incomplete');
+  if (merchant.disabled) throw refuse('merchant_disabled');
+  if (fields.fiat_currency_code !== undefined && fields.fiat_currency_code !== merchant.currency) {
+    throw refuse('currency_mismatch', { expected_fiat_code: merchant.currency });
+  }
+  const { wallet, currency } = merchant;
+  return { wallet, currency, expiryMinutes: judgeExpiry(fields, partner) };
+}
+
+function judgeExpiry(fields: CreateFields, partner: PartnerTerms): number {
+  const invoice = fields.payment_mode === 'invoice';
+  const allowed = new Set(partner.allowedExpiryMinutes);
+  if (invoice) allowed.add(invoiceExpiryMinutes);
+  const wanted = fields.expiry_minutes ?? (invoice ? invoiceExpiryMinutes : partner.defaultExpiryMinutes);
+  if (!allowed.has(wanted)) {
+    throw refuse('expiry_not_allowed', { allowed_expiry_minutes: [...allowed].sort((a, b) => a - b) });
+  }
+  return wanted;
+}
+
+/**
+ * The amount in micro units before the surcharge that tells it apart.
+ *
+ * @throws Refusal rate_unavailable without a usable rate
+ */
+export function quoteMicro(fiatInt: number, currency: string, rate: string | null): { rate: string; micro: bigint } {
+  const exponent = currencyExponent(currency);
+  if (rate === null || exponent === null) throw refuse('rate_unavailable');
+  return { rate, micro: toUsdcMicro(BigInt(fiatInt), exponent, rate) };
+}
+
+/** The JSON text of metadata with its keys in the order they were written. */
+export function metadataText(metadata: Record<string, string> | undefined, keys: string[] | undefined): string {
+  if (!metadata) return '{}';
+  const pairs = (keys ?? Object.keys(metadata)).map((key) => `${JSON.stringify(key)}:${JSON.stringify(metadata[key])}`);
+  return `{${pairs.join(',')}}`;
+}

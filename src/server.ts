@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import formbody from '@fastify/formbody';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import { apiDocument } from './api-document.ts';
+import { readApiBodies } from './auth/api-body.ts';
+import type { Context } from './context.ts';
+import { asRefusal } from './db/connection.ts';
+import { errors, Refusal, refuse } from './errors.ts';
+import { healthRoutes } from './health.ts';
+import { mailPages } from './mail/pages.ts';
+import { onboardingPages } from './merchants/pages.ts';
+import { merchantRoutes } from './merchants/routes.ts';
+import { payPages } from './requests/pages.ts';
+import { requestRoutes } from './requests/routes.ts';
+import { errorPage } from './ui/error-page.ts';
+
+/** The HTTP server with all its routes, not listening yet. */
+export async function buildServer(ctx: Context): Promise<FastifyInstance> {
+  const app: FastifyInstance = fastify({
+    loggerInstance: ctx.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: () => randomUUID(),
+    exposeHeadRoutes: false,
+    bodyLimit: 64 * 1024,
+    requestTimeout: 30_000,
+    forceCloseConnections: 'idle',
+  });
+  const routes = collectRoutes(app);
+  // Contracts are checked by the routes themselves, after the key; here they only describe.
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => (value) => (typeof value === 'string' ? value : JSON.stringify(value)));
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    const allowed = routes.allowedMethods(pathOf(request));
+    if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(reply, allowed);
+  });
+  app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply));
+  app.setNotFoundHandler((request, reply) => answerError(ctx, refuse('not_found'), request, reply));
+
+  await app.register(formbody);
+  await apiDocument(app, ctx);
+  await app.register(async (api) => {
+    readApiBodies(api);
+    requestRoutes(api, ctx);
+    merchantRoutes(api, ctx);
+  });
+  healthRoutes(app, ctx);
+  payPages(app, ctx);
+  onboardingPages(app, ctx);
+  if (ctx.config.sandbox) mailPages(app, ctx);
+  await app.ready();
+  return app;
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '';
+}
+
+type Route = { pattern: RegExp; methods: string[]; fixed: boolean };
+
+/** Watches routes being added: one that does not say who may call it fails the start. Knows which methods a path has. */
+function collectRoutes(app: FastifyInstance): { allowedMethods(path: string): string[] } {
+  const routes = new Map<string, Route>();
+  app.addHook('onRoute', ({ url, method, config }) => {
+    if (config?.auth === undefined) throw new Error(`Route ${method} ${url} does not say who may call it.`);
+    const pattern = new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[a-z_]+/gi, '[^/]+')}$`);
+    const known = routes.get(url) ?? { pattern, methods: [], fixed: !url.includes(':') };
+    known.methods.push(...[method].flat());
+    routes.set(url, known);
+  });
+  return {
+    // A path that is written out wins over one with a parameter, whatever the method.
+    allowedMethods: (path) => {
+      const matching = [...routes.values()].filter((route) => route.pattern.test(path));
+      return (matching.find((route) => route.fixed) ?? matching[0])?.methods ?? [];
+    },
+  };
+}
+
+function methodNotAllowed(reply: FastifyReply, allowed: string[]): Refusal {
+  reply.header('allow', [...new Set(allowed)].join(', '));
+  return refuse('method_not_allowed');
+}
+
+/** The one place where errors become answers: JSON under /api/, a page for people elsewhere. */
+function answerError(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const refusal = toRefusal(error);
+  const [status, message] = errors[refusal.code];
+  if (status >= 500) ctx.log.error({ err: error, request_id: request.id, url: pathOf(request) }, refusal.code);
+  reply.code(status);
+  if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
+  if (refusal.code === 'body_too_large') reply.header('connection', 'close'); // the rest of the body is not read
+  if (!request.url.startsWith('/api/')) return errorPage(reply, status, message);
+  return reply
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ ok: false, error: refusal.code, message, ...refusal.extra }));
+}
+
+function toRefusal(error: unknown): Refusal {
+  const known = asRefusal(error);
+  if (known instanceof Refusal) return known;
+  const status = (error as FastifyError).statusCode ?? 500;
+  if (status === 413) return refuse('body_too_large');
+  if (status === 415) return refuse('unsupported_media_type');
+  // What Fastify refuses by itself is an address or a form that nothing here could have understood.
+  return refuse(status >= 400 && status < 500 ? 'not_found' : 'internal_error');
+}

@@ -1,0 +1,67 @@
+import { type Logger, pino } from 'pino';
+import { readDevChains, startDevChains } from './chain/dev-chain.ts';
+import type { Config } from './config.ts';
+import type { Context } from './context.ts';
+import { connect } from './db/connection.ts';
+import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded.ts';
+import { migrate } from './db/migrate.ts';
+import { systemClock } from './lib/time.ts';
+
+/** A context with everything it stands on running. */
+export type Service = { ctx: Context; close(): Promise<void> };
+
+export function makeLog(config: Pick<Config, 'logLevel'>): Logger {
+  return pino({ level: config.logLevel, redact: ['req.headers.authorization'] });
+}
+
+/** Starts what is embedded (database, sandbox chains), brings the database to this version, and connects. */
+export async function openService(config: Config): Promise<Service> {
+  const stops: Array<() => Promise<void>> = [];
+  const close = async () => {
+    for (const stop of stops.reverse()) await stop();
+  };
+  const started = await Promise.allSettled([
+    config.databaseUrl ? null : startEmbedded(config.dataDir),
+    config.chains ? null : startDevChains(config.dataDir),
+  ] as const);
+  for (const part of started)
+    if (part.status === 'fulfilled' && part.value) stops.push(() => (part.value as EmbeddedPostgres).stop());
+  try {
+    const [embedded, devChains] = started.map((part) => {
+      if (part.status === 'rejected') throw part.reason;
+      return part.value;
+    }) as [EmbeddedPostgres | null, Awaited<ReturnType<typeof startDevChains>> | null];
+    const db = connect(config.databaseUrl ?? (embedded as EmbeddedPostgres).url);
+    stops.push(() => db.close());
+    await migrate(db.sql);
+    const chains = config.chains ?? (devChains as NonNullable<typeof devChains>).chains;
+    return { ctx: { config, db, clock: systemClock, log: makeLog(config), chains }, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * A context for a short-lived program beside a running service.
+ *
+ * @throws Error with the way out when there is no service to stand beside
+ */
+export function joinService(config: Config): Service {
+  const url = config.databaseUrl ?? embeddedUrl(config.dataDir);
+  if (!url)
+    throw new Error(`There is no database in ${config.dataDir} yet: start the service first, or set DATABASE_URL.`);
+  const db = connect(url, 2);
+  const chains = config.chains ?? readDevChains(config.dataDir) ?? { test: [], live: [] };
+  return { ctx: { config, db, clock: systemClock, log: makeLog(config), chains }, close: () => db.close() };
+}
+
+/** A context for developer commands that need no database: nothing is connected until something asks. */
+export function standAlone(config: Config): Service {
+  const db = connect('postgres://nobody@127.0.0.1:1/none', 1);
+  const chains = config.chains ?? { test: [], live: [] };
+  return {
+    ctx: { config, db, clock: systemClock, log: makeLog({ logLevel: 'silent' }), chains },
+    close: () => db.close(),
+  };
+}

@@ -1,0 +1,68 @@
+import { pino } from 'pino';
+import type { ChainConfig } from '../../src/chain/config.ts';
+import type { Config } from '../../src/config.ts';
+import type { Context } from '../../src/context.ts';
+import type { Database } from '../../src/db/connection.ts';
+import { systemClock } from '../../src/lib/time.ts';
+import { buildServer } from '../../src/server.ts';
+import { testDatabase } from './database.ts';
+import { testSecrets } from './world.ts';
+
+/** A chain that nobody asks: for tests whose requests are never paid. */
+export function idleChain(chainId: number): ChainConfig {
+  return {
+    chainId,
+    name: `Chain ${chainId}`,
+    rpcUrls: ['http://127.0.0.1:9'],
+    tokens: [{ symbol: 'USDC', address: `0x${'5f'.repeat(20)}` }],
+    finality: [{ upToUsdcMicro: null, confirmations: 2 }],
+    explorerUrl: null,
+    pollMs: 100,
+  };
+}
+
+export function testConfig(overrides: Partial<Config> = {}): Config {
+  return {
+    sandbox: true,
+    host: '127.0.0.1',
+    port: 0,
+    baseUrl: 'http://localhost:3000',
+    payUrl: 'http://localhost:3000/pay',
+    dataDir: '/nonexistent',
+    databaseUrl: null,
+    secretKeys: testSecrets,
+    chains: null,
+    rateProviders: ['fixed'],
+    webhookScheduleMs: [0, 5000, 30_000],
+    webhookAllowCidrs: ['127.0.0.0/8', '::1/128'],
+    logLevel: process.env.LOG_LEVEL ?? 'silent',
+    ...overrides,
+  };
+}
+
+/** A context on a test database; chains that nobody asks unless said otherwise. */
+export function testContext(db: Database, overrides: Partial<Context> = {}): Context {
+  const config = overrides.config ?? testConfig();
+  const chains = { test: [idleChain(31337)], live: [idleChain(31338)] };
+  return { config, db, clock: systemClock, log: pino({ level: config.logLevel }), chains, ...overrides };
+}
+
+/** The real server on a free loopback port, with a database of its own and no loops. */
+export async function startApp(overrides: Partial<Context> = {}) {
+  const database = await testDatabase();
+  const ctx = testContext(database.db, overrides);
+  const app = await buildServer(ctx);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    ctx,
+    db: database.db,
+    databaseUrl: database.url,
+    app,
+    /** `http://127.0.0.1:<port>` */
+    url,
+    stop: async () => {
+      await app.close();
+      await database.drop();
+    },
+  };
+}
