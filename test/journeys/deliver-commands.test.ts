@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Arguments } from '../../src/cli/command.ts';
+import { listen } from '../../src/cli/listen.ts';
+import { webhookCommands } from '../../src/cli/webhooks.ts';
+import { createDeliveryDeps, deliverDue, startDelivering } from '../../src/webhooks/deliver.ts';
+import { readEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
+import { testDatabase } from '../support/database.ts';
+import { deliveryContext, deliveryRow, makeEvents } from '../support/deliveries.ts';
+import { behaviours, type Receiver, startReceiver, until } from '../support/receiver.ts';
+import { makePartner } from '../support/world.ts';
+
+describe('webhook commands', () => {
+  let world: Awaited<ReturnType<typeof testDatabase>>;
+  let made: ReturnType<typeof deliveryContext>;
+  const receivers: Receiver[] = [];
+
+  before(async () => {
+    world = await testDatabase();
+    made = deliveryContext(world.db);
+  });
+  after(async () => {
+    await Promise.all(receivers.map((receiver) => receiver.close()));
+    await world.drop();
+  });
+
+  const run = (name: string, options: Arguments['options'], words: string[] = []) => {
+    const command = webhookCommands.find((candidate) => candidate.name === name);
+    assert.ok(command, name);
+    return command.run(made.ctx, { words, options });
+  };
+
+  test('set answers the secret and keeps it, rotate a pending one, activate puts it in force', async () => {
+    const { partner, test: scope } = await makePartner(world.db);
+    const at = { partner: partner.slug, mode: 'test' };
+    const first = await run('webhook set', { ...at, url: 'http://127.0.0.1:9/a' });
+    assert.match(String(first.secret), /^whsec_/);
+    assert.deepEqual(await run('webhook set', { ...at, url: 'http://127.0.0.1:9/b' }), first);
+    const second = await run('webhook rotate', at);
+    assert.equal((await readEndpoint(made.ctx, scope))?.pendingSecret, second.secret);
+    await run('webhook activate', at);
+    assert.equal((await readEndpoint(made.ctx, scope))?.secret, second.secret);
+    const [row] = await world.db.sql`select secret from webhook_endpoints where partner_id = ${partner.id}`;
+    assert.equal(Buffer.from(row?.secret).includes(String(second.secret)), false, 'secrets are sealed at rest');
+  });
+
+  test('faults are sentences', async () => {
+    const { partner } = await makePartner(world.db);
+    const at = { partner: partner.slug, mode: 'test' };
+    await assert.rejects(run('webhook rotate', at), /No webhook URL is set/);
+    await assert.rejects(run('webhook enable', at), /No webhook URL is set/);
+    await assert.rejects(run('webhook set', { ...at, url: 'http://10.0.0.1/' }), /does not send to/);
+    await assert.rejects(
+      run('webhook set', { ...at, partner: 'nobody', url: 'http://127.0.0.1/' }),
+      /no partner "nobody"/,
+    );
+    await assert.rejects(run('webhook replay', {}, ['x']), /There is no delivery "x"/);
+    await assert.rejects(run('webhook deliveries', { ...at, limit: '0' }), /--limit must be/);
+  });
+
+  test('outside the sandbox live needs https and test does not reach private addresses', async () => {
+    const { ctx } = deliveryContext(world.db, { sandbox: false, webhookAllowCidrs: [] });
+    const { test: scope, live } = await makePartner(world.db);
+    await assert.rejects(setUrl(ctx, live, 'http://example.com/'), /must be an https address/);
+    for (const each of [scope, live]) await assert.rejects(setUrl(ctx, each, 'https://127.0.0.1/'), /does not send to/);
+    await setUrl(ctx, live, 'https://example.com/');
+    await setUrl(ctx, scope, 'http://example.com/');
+  });
+
+  test('an attempt outside the sandbox refuses a name that resolves to a private address', async () => {
+    const { ctx } = deliveryContext(world.db, { sandbox: false, webhookAllowCidrs: [] });
+    const { live } = await makePartner(world.db);
+    await setUrl(ctx, live, 'https://inside.example/');
+    const [id = ''] = await makeEvents(world.db, live);
+    const deps = createDeliveryDeps(ctx, { resolve: async () => ['169.254.169.254'] });
+    await deliverDue(ctx, deps);
+    await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
+    const [attempt] = await world.db.sql`select error from webhook_attempts where delivery_id = ${id}`;
+    assert.equal(attempt?.error, 'refused_address');
+  });
+
+  test('URL and secret are updated at most ten times a minute per partner, both modes together', async () => {
+    const { partner } = await makePartner(world.db);
+    const at = (index: number) => ({ partner: partner.slug, mode: index % 2 ? 'test' : 'live' });
+    // The minute may turn once meanwhile: then the counter has begun again.
+    for (let round = 0; ; round++) {
+      const updates = Array.from({ length: 11 }, (_, index) =>
+        index < 8
+          ? run('webhook set', { ...at(index), url: `http://127.0.0.1:9/${index}` })
+          : run('webhook rotate', at(index)),
+      );
+      const results = await Promise.allSettled(updates);
+      const refused = results.filter((result) => result.status === 'rejected' && result.reason.code === 'rate_limited');
+      const [row] = await world.db.sql`select calls from rate_counters where partner_id = ${partner.id}`;
+      if (row?.calls < 11 && round === 0) continue;
+      assert.equal(refused.length, Math.min(row?.calls - 10, 11));
+      break;
+    }
+    const { partner: other } = await makePartner(world.db);
+    await run('webhook set', { partner: other.slug, mode: 'test', url: 'http://127.0.0.1:9/' });
+  });
+
+  test('deliveries shows each event with its attempts, newest first, in pages', async () => {
+    const receiver = await startReceiver({ behave: behaviours.status(500) });
+    receivers.push(receiver);
+    const { partner, test: scope } = await makePartner(world.db);
+    const at = { partner: partner.slug, mode: 'test' };
+    await run('webhook set', { ...at, url: receiver.url });
+    const ids = await makeEvents(world.db, scope, 3);
+    const deps = createDeliveryDeps(made.ctx);
+    await deliverDue(made.ctx, deps);
+    await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
+    type Shown = { delivery_id: string; state: string; log: { status_code: number; error: string }[] };
+    const list = async (options: Arguments['options']) => {
+      const answer = await run('webhook deliveries', { ...at, ...options });
+      return { rows: answer.deliveries as Shown[], more: answer.has_more };
+    };
+    const all = await list({});
+    assert.deepEqual(
+      all.rows.map((row) => row.delivery_id),
+      ids.toReversed(),
+    );
+    assert.deepEqual(
+      all.rows[0]?.log.map(({ status_code, error }) => [status_code, error]),
+      [[500, 'status']],
+    );
+    const page = await list({ limit: '2', offset: '0' });
+    assert.deepEqual([page.rows.length, page.more], [2, true]);
+    const rest = await list({ limit: '2', offset: '2' });
+    assert.deepEqual([rest.rows.length, rest.more], [1, false]);
+    assert.deepEqual((await list({ state: 'delivered' })).rows, []);
+    const { partner: stranger } = await makePartner(world.db);
+    assert.deepEqual((await run('webhook deliveries', { partner: stranger.slug, mode: 'test' })).deliveries, []);
+    await run('webhook replay', {}, [String(ids[0])]);
+    assert.equal((await deliveryRow(world.db, String(ids[0]))).attempts, 0);
+  });
+
+  test('listen prints each event with its signature checked, then puts the URL back', async () => {
+    const { ctx } = deliveryContext(world.db);
+    const { test: scope } = await makePartner(world.db);
+    await setUrl(ctx, scope, 'http://127.0.0.1:9/mine');
+    const stop = new AbortController();
+    const running = startDelivering({ ...ctx, clock: { now: () => new Date() } }, stop.signal);
+    const lines: string[] = [];
+    const listening = listen(ctx, scope, { count: 2, json: true, print: (line) => lines.push(line), note: () => {} });
+    await until(async () => (await readEndpoint(ctx, scope))?.url !== 'http://127.0.0.1:9/mine', 'it listens');
+    const forged = await fetch(String((await readEndpoint(ctx, scope))?.url), {
+      method: 'POST',
+      body: '{"forged":true}',
+    });
+    assert.equal(forged.status, 400);
+    const [id] = await makeEvents(world.db, scope);
+    assert.deepEqual(await listening, { received: 2 });
+    stop.abort();
+    await running;
+    const [first, second] = lines.map((line) => JSON.parse(line));
+    assert.deepEqual(first, { forged: true, signature: 'invalid' });
+    assert.deepEqual([second.delivery_id, second.event, second.signature], [id, 'payment.proof_verified', 'valid']);
+    assert.equal((await readEndpoint(ctx, scope))?.url, 'http://127.0.0.1:9/mine');
+    assert.equal((await deliveryRow(world.db, String(id))).state, 'delivered');
+  });
+});
