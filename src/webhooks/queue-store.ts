@@ -107,7 +107,8 @@ export type AttemptRecord = {
 
 /**
  * Records attempts and, where the lease still holds, what follows. Who lost the lease meanwhile (it ran out, or a replay
- * began a new round) leaves only the attempt.
+ * began a new round) leaves only the attempt. Only what waits has a lease; saying so would lead the planner astray, to
+ * the index of what is due.
  */
 export async function recordAttempts(sql: Sql | Tx, attempts: AttemptRecord[]): Promise<void> {
   await sql`
@@ -126,7 +127,7 @@ export async function recordAttempts(sql: Sql | Tx, attempts: AttemptRecord[]): 
       delivered_at = case when made.state = 'delivered' then now() end
     from made
     where d.partner_id = made.partner_id and d.test_mode = made.test_mode and d.id = made.delivery_id
-      and d.lease = made.lease and d.state = 'waiting'`;
+      and d.lease = made.lease`;
 }
 
 /** Gives up leases whose attempts were broken off, so that they are due again at once. */
