@@ -178,6 +178,7 @@ create table requests (
 create unique index requests_idempotency on requests (partner_id, test_mode, account_id, idempotency_key);
 create unique index requests_list on requests (partner_id, test_mode, created_at);
 create index requests_account_list on requests (partner_id, test_mode, account_id, created_at);
+create index requests_reference on requests (partner_id, test_mode, reference);
 create index requests_wallet on requests (partner_id, test_mode, wallet_address, created_at);
 create index requests_due on requests (expires_at) where status in ('requested', 'opened') and proof_status = 'none';
 
@@ -226,7 +227,9 @@ create table chain_cursors (
   hash text not null,
   block_time timestamptz not null, -- of the block at number
   head_number bigint not null, -- as last told by the provider
-  final_number bigint not null,
+  final_number bigint not null, -- final for any amount
+  safe_number bigint, -- of the provider's tags; null where finality goes by depth
+  finalized_number bigint,
   updated_at timestamptz not null
 );
 
@@ -257,6 +260,7 @@ create table transfers (
   account_id uuid not null,
   calldata_reference bytea, -- 16 bytes carried for this very transfer, null when there are none or they are ambiguous
   request_id uuid, -- null: unmatched
+  candidate_request_id uuid, -- unmatched, but seems meant for this request
   rule text check (rule in ('authorization', 'reference', 'amount', 'claim', 'merchant')),
   reason text, -- why it is unmatched, or bound but not counted
   counts boolean not null default false, -- adds to the sum that pays request_id
@@ -271,6 +275,8 @@ create index transfers_block on transfers (chain_id, block_number);
 create index transfers_unjudged on transfers (chain_id, block_number) where judged_at is null;
 create index transfers_unsettled on transfers (chain_id, block_number) where counts and final_at is null;
 create index transfers_request on transfers (partner_id, test_mode, request_id) where request_id is not null;
+create index transfers_candidate on transfers (partner_id, test_mode, candidate_request_id)
+  where request_id is null and candidate_request_id is not null;
 create index transfers_unmatched on transfers (partner_id, test_mode, account_id, block_time) where request_id is null;
 
 -- Alarms for the operator: opened once, closed when the trouble ends.
@@ -319,6 +325,7 @@ create table webhook_deliveries (
 );
 create unique index webhook_deliveries_request on webhook_deliveries (partner_id, test_mode, request_id);
 create index webhook_deliveries_due on webhook_deliveries (partner_id, test_mode, next_attempt_at) where state = 'waiting';
+create index webhook_deliveries_log on webhook_deliveries (partner_id, test_mode, created_at);
 
 create table webhook_attempts (
   partner_id uuid not null,

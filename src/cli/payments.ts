@@ -1,0 +1,69 @@
+import { privateKeyToAccount } from 'viem/accounts';
+import { scopeOfRequest } from '../auth/scope.ts';
+import { defaultWallet, fund, sendUsdc } from '../chain/dev-wallet.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { isUuid } from '../lib/ids.ts';
+import { expireNow } from '../requests/proof.ts';
+import { readRequest } from '../requests/read.ts';
+import { sandboxChain } from './chain.ts';
+import { type Arguments, type Command, word } from './command.ts';
+
+async function findRequest(ctx: Context, args: Arguments): Promise<{ scope: Scope; id: string }> {
+  const id = word(args, 0, 'The request id').toLowerCase();
+  const scope = isUuid(id) ? await scopeOfRequest(ctx.db, id) : null;
+  if (!scope) throw new Error(`There is no request ${id}.`);
+  return { scope, id };
+}
+
+function payer(args: Arguments): `0x${string}` {
+  const key = args.options['private-key'];
+  if (key === undefined) return defaultWallet().privateKey;
+  if (typeof key !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(key)) {
+    throw new Error('--private-key must be 0x and 64 hex digits.');
+  }
+  return key as `0x${string}`;
+}
+
+function amount(args: Arguments, dueMicro: bigint): bigint {
+  const text = args.options['usdc-micro'];
+  if (text === undefined) return dueMicro;
+  if (typeof text !== 'string' || !/^[1-9]\d{0,29}$/.test(text)) {
+    throw new Error('--usdc-micro must be a whole number of micro units, at least 1.');
+  }
+  return BigInt(text);
+}
+
+async function pay(ctx: Context, args: Arguments): Promise<{ tx_hash: string }> {
+  const { scope, id } = await findRequest(ctx, args);
+  const request = await readRequest(ctx.db, scope, id);
+  const chain = sandboxChain(ctx, scope.testMode);
+  const privateKey = payer(args);
+  const usdcMicro = amount(args, BigInt(request.usdc_micro));
+  // Always the whole amount: what the wallet holds may already be on its way elsewhere.
+  await fund(chain, privateKeyToAccount(privateKey).address, usdcMicro);
+  const reference = args.options.untagged ? undefined : request.reference;
+  return { tx_hash: await sendUsdc(chain, { privateKey, to: request.wallet_address, usdcMicro, reference }) };
+}
+
+/** The commands that rehearse a customer in the sandbox. */
+export const paymentCommands: Command[] = [
+  {
+    name: 'sandbox pay',
+    usage: '<request_id> [--usdc-micro N] [--private-key 0x…] [--untagged]',
+    summary: 'Pays a request on the local chain by a real USDC transfer; --untagged leaves out its reference.',
+    run: pay,
+  },
+  {
+    name: 'sandbox expire',
+    usage: '<request_id>',
+    summary: 'Lets a waiting request expire now.',
+    run: async (ctx, args) => {
+      if (!ctx.config.sandbox) throw new Error('Only the sandbox can let a request expire before its time.');
+      const { scope, id } = await findRequest(ctx, args);
+      const expired = await ctx.db.scoped(scope, (tx) => expireNow(tx, scope, id));
+      if (!expired) throw new Error(`The request ${id} waits for no payment any more.`);
+      return { request_id: id, status: expired.status, expires_at: expired.expires_at.toISOString() };
+    },
+  },
+];

@@ -1,0 +1,112 @@
+import type { Context } from '../context.ts';
+import type { Scope, Tx } from '../db/connection.ts';
+import { attachProof, lockForProof, type RequestRow } from '../requests/proof.ts';
+import { assetOf, completeProof } from './complete.ts';
+import { needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
+import { admit, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
+import { keyOf, lockTransfers, type TransferRow, toTransfer, updateJudged } from './store.ts';
+
+export type Binding = {
+  row: TransferRow;
+  requestId: string;
+  rule: Rule;
+  /** What the transfer must still be: judged by nobody, or judged and unmatched. */
+  from: 'unjudged' | 'unmatched';
+  /** Two endpoints have agreed on it. */
+  confirmed: boolean;
+};
+
+export type Bound =
+  | { kind: 'bound'; proofStatus: RequestRow['proof_status']; missingMicro: bigint }
+  | { kind: 'refused'; reason: Reason }
+  /** A merchant attaches only what pays the request in full. */
+  | { kind: 'insufficient'; missingMicro: bigint }
+  /** The transfer, or the request, is no longer what it was: somebody was faster. */
+  | { kind: 'gone' };
+
+/** A request as the rules read it. */
+export function toPayable(row: RequestRow, counted: readonly TransferRow[]): Payable {
+  return {
+    id: row.id,
+    walletAddress: row.wallet_address,
+    usdcMicro: BigInt(row.usdc_micro),
+    status: row.status,
+    proofStatus: row.proof_status,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    startBlocks: row.start_blocks,
+    countedMicro: sumMicro(counted),
+  };
+}
+
+/**
+ * Binds a transfer to a request if the request takes it, and moves the request's proof on. The request is locked first,
+ * always before its transfers, so that nobody decides twice or in a circle.
+ *
+ * @throws PostgresError 55P03 while the watcher holds one of the transfers: try again later
+ */
+export async function bind(tx: Tx, ctx: Context, scope: Scope, binding: Binding): Promise<Bound> {
+  const { row, requestId, rule, from } = binding;
+  const request = await lockForProof(tx, scope, requestId);
+  if (!request) return { kind: 'gone' };
+  const locked = await lockTransfers(tx, scope, requestId, keyOf(row));
+  const current = locked.find((other) => isSame(other, row));
+  const counted = locked.filter((other) => !isSame(other, row));
+  if (!current || current.block_hash !== row.block_hash || current.request_id !== null) return { kind: 'gone' };
+
+  const payable = toPayable(request, counted);
+  const admission = admit(toTransfer(current), payable, rule);
+  if (!admission.counts) return { kind: 'refused', reason: admission.reason };
+  const missingMicro = payable.usdcMicro - payable.countedMicro - BigInt(current.value);
+  if (rule === 'merchant' && !admission.completes) return { kind: 'insufficient', missingMicro };
+  if (!(await updateJudged(tx, scope, current, from, { requestId, rule, reason: null }, ctx.clock.now()))) {
+    return { kind: 'gone' };
+  }
+  if (!admission.completes) return { kind: 'bound', proofStatus: 'none', missingMicro };
+  const proofStatus = await moveOn(
+    tx,
+    ctx,
+    scope,
+    request,
+    inOrder([...counted, { ...current, counts: true }]),
+    binding,
+  );
+  return { kind: 'bound', proofStatus, missingMicro: 0n };
+}
+
+function isSame(a: TransferRow, b: TransferRow): boolean {
+  return a.chain_id === b.chain_id && a.tx_hash === b.tx_hash && a.ordinal === b.ordinal;
+}
+
+/** As `selectCounted` orders them. */
+function inOrder(rows: TransferRow[]): TransferRow[] {
+  return rows.sort(
+    (a, b) =>
+      a.block_time.getTime() - b.block_time.getTime() ||
+      Number(a.chain_id) - Number(b.chain_id) ||
+      Number(a.block_number) - Number(b.block_number) ||
+      (a.tx_hash < b.tx_hash ? -1 : a.tx_hash > b.tx_hash ? 1 : a.ordinal - b.ordinal),
+  );
+}
+
+/** Verified when everything that pays is final at first sight, otherwise attached until it is. */
+async function moveOn(
+  tx: Tx,
+  ctx: Context,
+  scope: Scope,
+  request: RequestRow,
+  counted: TransferRow[],
+  { row, confirmed }: Binding,
+): Promise<RequestRow['proof_status']> {
+  const view = await readChainView(ctx, tx, scope.testMode);
+  const due = BigInt(request.usdc_micro);
+  const isProved = (other: TransferRow) => {
+    if (other.final_at) return true;
+    const chain = view.get(Number(other.chain_id))?.chain;
+    const agreed = chain && (!needsSecondOpinion(chain) || (confirmed && isSame(other, row)));
+    return agreed === true && standsFinal(other, due, view);
+  };
+  if (counted.every(isProved) && (await completeProof(tx, ctx, scope, request, counted))) return 'verified';
+  const asset = completing(counted, due) ?? row;
+  return (await attachProof(tx, scope, request.id, assetOf(asset))) ? 'attached' : request.proof_status;
+}

@@ -1,0 +1,43 @@
+import type { Context } from '../context.ts';
+import type { Scope, Tx } from '../db/connection.ts';
+import { type RequestRow, verifyProof } from '../requests/proof.ts';
+import { enqueueProofVerified } from '../webhooks/enqueue.ts';
+import { completing } from './rules.ts';
+import { type TransferRow, updateFinal } from './store.ts';
+
+/** CAIP-19 name of what a transfer paid with. */
+export function assetOf(row: TransferRow): string {
+  return `eip155:${row.chain_id}/erc20:${row.token_address}`;
+}
+
+/**
+ * Verifies a request that final transfers pay in full, and writes its event in the same transaction. The request and the
+ * transfers are locked by the caller.
+ *
+ * @param counted all transfers that count for it, in the order of the chain; all final and confirmed
+ * @returns false when they do not pay it, or its state does not allow it
+ */
+export async function completeProof(
+  tx: Tx,
+  ctx: Context,
+  scope: Scope,
+  request: RequestRow,
+  counted: readonly TransferRow[],
+): Promise<boolean> {
+  const last = completing(counted, BigInt(request.usdc_micro));
+  if (!last) return false;
+  const verifiedAt = ctx.clock.now();
+  const proof = { txHash: last.tx_hash, payerAddress: last.from_address, assetId: assetOf(last), verifiedAt };
+  const verified = await verifyProof(tx, scope, request.id, proof);
+  if (!verified) return false;
+  for (const row of counted) await updateFinal(tx, scope, row, verifiedAt);
+  await enqueueProofVerified(tx, scope, {
+    requestId: verified.id,
+    accountId: verified.account_id,
+    txHash: proof.txHash,
+    payerAddress: proof.payerAddress,
+    metadata: verified.metadata,
+    verifiedAt,
+  });
+  return true;
+}

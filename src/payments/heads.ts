@@ -1,0 +1,52 @@
+import type { ChainConfig } from '../chain/config.ts';
+import { type Heads, isFinal } from '../chain/finality.ts';
+import type { Context } from '../context.ts';
+import type { Sql, Tx } from '../db/connection.ts';
+import { selectCursors, type TransferRow } from './store.ts';
+
+/** The chains of a mode and how far each was read; a chain that was never read has no heads. */
+export type ChainView = Map<number, { chain: ChainConfig; heads: Heads | null }>;
+
+export async function readChainView(ctx: Context, sql: Sql | Tx, testMode: boolean): Promise<ChainView> {
+  const chains = ctx.chains[testMode ? 'test' : 'live'];
+  const cursors = await selectCursors(
+    sql,
+    chains.map(({ chainId }) => chainId),
+  );
+  return new Map(
+    chains.map((chain) => {
+      const row = cursors.find(({ chain_id }) => Number(chain_id) === chain.chainId);
+      const tag = (value: string | null) => (value === null ? null : Number(value));
+      const heads = row && {
+        latest: Number(row.number),
+        safe: tag(row.safe_number),
+        finalized: tag(row.finalized_number),
+      };
+      return [chain.chainId, { chain, heads: heads ?? null }];
+    }),
+  );
+}
+
+/** Whether a transfer can no longer be reorganised away, for a request of this amount. */
+export function standsFinal(row: TransferRow, usdcMicro: bigint, view: ChainView): boolean {
+  const found = view.get(Number(row.chain_id));
+  return !!found?.heads && isFinal(Number(row.block_number), usdcMicro, found.chain.finality, found.heads);
+}
+
+/** Whether two endpoints must agree on a transfer before it proves anything. */
+export function needsSecondOpinion(chain: ChainConfig): boolean {
+  return chain.rpcUrls.length > 1;
+}
+
+/** A transfer as two endpoints are asked about it: everything that must be the same on both. */
+export function asSeen(row: TransferRow) {
+  return {
+    txHash: row.tx_hash,
+    ordinal: row.ordinal,
+    blockHash: row.block_hash,
+    tokenAddress: row.token_address,
+    fromAddress: row.from_address,
+    toAddress: row.to_address,
+    value: BigInt(row.value),
+  };
+}

@@ -1,0 +1,39 @@
+import { scopeOf } from '../auth/scope.ts';
+import { raiseAlarm } from '../chain/alarms.ts';
+import type { Tx } from '../db/connection.ts';
+import { detachProof, lockForProof } from '../requests/proof.ts';
+import { sumMicro } from './rules.ts';
+import { selectCounted, updateRejudge } from './store.ts';
+
+/** A transfer that a reorganisation took away, and the request it was bound to. Its row is gone already. */
+export type Removed = { partnerId: string; testMode: boolean; requestId: string | null };
+
+/**
+ * Takes back what vanished transfers have proved: an attached request that the rest no longer pays is without proof
+ * again, and what came second is judged anew. A verified one never goes back; the operator hears of it.
+ *
+ * @param tx the watcher's transaction that removed them. It belongs to no scope, so each statement names its own
+ */
+export async function onRemoved(tx: Tx, removed: readonly Removed[]): Promise<void> {
+  const requests = new Map<string, Removed>();
+  for (const transfer of removed) if (transfer.requestId) requests.set(transfer.requestId, transfer);
+  // One order for everybody who locks several.
+  for (const requestId of [...requests.keys()].sort()) {
+    const { partnerId, testMode } = requests.get(requestId) as Removed;
+    await takeBack(tx, partnerId, testMode, requestId);
+  }
+}
+
+async function takeBack(tx: Tx, partnerId: string, testMode: boolean, requestId: string): Promise<void> {
+  const scope = scopeOf(partnerId, testMode);
+  const request = await lockForProof(tx, scope, requestId);
+  if (!request || request.proof_status === 'none') return;
+  const restMicro = sumMicro(await selectCounted(tx, scope, requestId));
+  if (restMicro >= BigInt(request.usdc_micro)) return;
+  if (request.proof_status === 'verified') {
+    const message = `The verified request ${requestId} lost its transfer to a reorganisation; its money must be checked by hand.`;
+    return raiseAlarm(tx, `verified-reorged-${requestId}`, message);
+  }
+  await detachProof(tx, scope, requestId, 'reorged');
+  await updateRejudge(tx, scope, requestId);
+}

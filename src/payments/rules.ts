@@ -1,0 +1,179 @@
+/** The ways a transfer finds its request, strongest first; `merchant` is a merchant's own decision, by hand. */
+export type Rule = 'authorization' | 'reference' | 'amount' | 'claim' | 'merchant';
+
+/** Why a transfer is bound to no request. Stored and shown: a word never changes its meaning. */
+export type Reason =
+  /** Nothing names a request: no reference, no reserved amount. */
+  | 'no_match'
+  /** A whole cent while other amounts close to it are reserved: it may be somebody's rounded figure. */
+  | 'ambiguous'
+  /** It carries the reference of a request that is paid to another wallet. */
+  | 'conflict'
+  /** In a block up to the one that was the newest when the request was made. */
+  | 'before_request'
+  /** Mined more than 30 minutes after the request expired. */
+  | 'late'
+  /** The request was cancelled. */
+  | 'voided'
+  /** The request was paid by another transfer. */
+  | 'already_paid'
+  /** The token is none of those that are accepted. */
+  | 'wrong_token'
+  /** Sent by the wallet to itself. */
+  | 'self_transfer'
+  /** Sent to another wallet than the request's. */
+  | 'wrong_recipient';
+
+export type Transfer = {
+  chainId: number;
+  tokenAddress: string;
+  from: string;
+  to: string;
+  /** Micro units. */
+  value: bigint;
+  blockNumber: number;
+  /** Whole seconds, as blocks have. */
+  blockTime: Date;
+  /** 16 bytes of calldata in lower-case hex, where they can only mean this transfer. */
+  reference: string | null;
+};
+
+/** What is known of a request when a transfer is judged against it. */
+export type Payable = {
+  id: string;
+  walletAddress: string;
+  /** The amount due. */
+  usdcMicro: bigint;
+  status: 'requested' | 'opened' | 'expired' | 'voided';
+  proofStatus: 'none' | 'attached' | 'verified';
+  createdAt: Date;
+  expiresAt: Date;
+  /** Last block before the request, by chain id. */
+  startBlocks: Record<string, number>;
+  /** The sum of the transfers that are bound to it and count. */
+  countedMicro: bigint;
+};
+
+/** An amount that tells a payment to one wallet apart. */
+export type Reservation = {
+  requestId: string;
+  usdcMicro: bigint;
+  reservedAt: Date;
+  reservedUntil: Date;
+  /** Of the request that holds it. */
+  startBlocks: Record<string, number>;
+};
+
+/** What a wallet's data say about a transfer to it. */
+export type Hints = {
+  /** The request that the reference names, and the wallet it is paid to. */
+  referenced: { id: string; walletAddress: string } | null;
+  /** Amounts reserved for the wallet, at least those within `neighbourhoodMicro` of the value. */
+  reservations: readonly Reservation[];
+};
+
+export type Choice = { requestId: string; rule: Rule } | { requestId: null; reason: Reason };
+
+const wholeCentMicro = 10_000n;
+/** Money that was mined this long after expiry still counts. */
+export const graceMs = 30 * 60_000;
+
+/** Blocks have whole seconds, so a moment is compared as the second it lies in. */
+function toSecond(moment: Date): number {
+  return Math.floor(moment.getTime() / 1000) * 1000;
+}
+
+function wasMinedAfter(transfer: Transfer, startBlocks: Record<string, number>, since: Date): boolean {
+  const start = startBlocks[String(transfer.chainId)];
+  return start === undefined ? transfer.blockTime.getTime() >= toSecond(since) : transfer.blockNumber > start;
+}
+
+/**
+ * Chooses the request a transfer is meant for, by what the payer put into it, in order of strength. Whether it counts
+ * for that request is for `admit` to say; a reference to a request that cannot take it never falls back to the amount.
+ *
+ * The first rule, an EIP-3009 authorization made for one request, has its place here; there is no such scheme yet.
+ */
+export function choose(transfer: Transfer, hints: Hints): Choice {
+  const { referenced } = hints;
+  if (referenced) {
+    if (referenced.walletAddress !== transfer.to) return { requestId: null, reason: 'conflict' };
+    return { requestId: referenced.id, rule: 'reference' };
+  }
+  return chooseByAmount(transfer, hints.reservations);
+}
+
+function chooseByAmount(transfer: Transfer, reservations: readonly Reservation[]): Choice {
+  const holder = reservations.find(
+    ({ usdcMicro, reservedAt, reservedUntil, startBlocks }) =>
+      usdcMicro === transfer.value &&
+      wasMinedAfter(transfer, startBlocks, reservedAt) &&
+      transfer.blockTime <= reservedUntil,
+  );
+  if (!holder) return { requestId: null, reason: 'no_match' };
+  const aroundMicro = neighbourhoodMicro(transfer.value);
+  const hasNeighbour = reservations.some(
+    (other) =>
+      other.requestId !== holder.requestId &&
+      distance(other.usdcMicro, transfer.value) <= aroundMicro &&
+      toSecond(other.reservedAt) <= transfer.blockTime.getTime() &&
+      transfer.blockTime <= other.reservedUntil,
+  );
+  if (hasNeighbour) return { requestId: null, reason: 'ambiguous' };
+  return { requestId: holder.requestId, rule: 'amount' };
+}
+
+/**
+ * How far from an amount another reserved one makes it ambiguous: someone who types a rounded figure must not pay a
+ * stranger's request. Figures that are no whole cent are not typed by chance.
+ */
+export function neighbourhoodMicro(value: bigint): bigint {
+  return value % wholeCentMicro === 0n ? wholeCentMicro : 0n;
+}
+
+function distance(a: bigint, b: bigint): bigint {
+  return a > b ? a - b : b - a;
+}
+
+/** What makes a transfer no payment at all, whomever it is for; null for a proper one. */
+export function flaw(transfer: Transfer, tokens: readonly string[]): Reason | null {
+  if (!tokens.includes(transfer.tokenAddress)) return 'wrong_token';
+  if (transfer.from === transfer.to) return 'self_transfer';
+  return null;
+}
+
+export type Admission = { counts: true; completes: boolean } | { counts: false; reason: Reason };
+
+/**
+ * Decides whether a transfer counts for the request that it is meant for, and whether that pays the request in full.
+ *
+ * @param rule a merchant decides by hand about late money
+ */
+export function admit(transfer: Transfer, request: Payable, rule: Rule): Admission {
+  const no = (reason: Reason): Admission => ({ counts: false, reason });
+  if (transfer.to !== request.walletAddress) return no('wrong_recipient');
+  if (!wasMinedAfter(transfer, request.startBlocks, request.createdAt)) return no('before_request');
+  if (request.status === 'voided') return no('voided');
+  if (request.proofStatus !== 'none') return no('already_paid');
+  const late = transfer.blockTime.getTime() > request.expiresAt.getTime() + graceMs;
+  if (late && rule !== 'merchant') return no('late');
+  return { counts: true, completes: request.countedMicro + transfer.value >= request.usdcMicro };
+}
+
+/**
+ * The transfer that completed the sum, of those that count, in the order of the chain.
+ *
+ * @returns null when they do not reach the amount due
+ */
+export function completing<T extends { value: string }>(counted: readonly T[], usdcMicro: bigint): T | null {
+  let sumMicro = 0n;
+  for (const transfer of counted) {
+    sumMicro += BigInt(transfer.value);
+    if (sumMicro >= usdcMicro) return transfer;
+  }
+  return null;
+}
+
+export function sumMicro(counted: readonly { value: string }[]): bigint {
+  return counted.reduce((sum, { value }) => sum + BigInt(value), 0n);
+}

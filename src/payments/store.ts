@@ -1,0 +1,186 @@
+import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import type { Reason, Rule, Transfer } from './rules.ts';
+
+/** What names a transfer on a chain; a reorganisation may move it to another block. */
+export type TransferKey = { chainId: number; txHash: string; ordinal: number };
+
+/** A row of `transfers`. */
+export type TransferRow = {
+  chain_id: string;
+  tx_hash: string;
+  ordinal: number;
+  block_number: string;
+  block_hash: string;
+  block_time: Date;
+  token_address: string;
+  from_address: string;
+  to_address: string;
+  value: string;
+  partner_id: string;
+  test_mode: boolean;
+  account_id: string;
+  calldata_reference: Uint8Array | null;
+  request_id: string | null;
+  candidate_request_id: string | null;
+  rule: Rule | null;
+  reason: Reason | null;
+  counts: boolean;
+  judged_at: Date | null;
+  final_at: Date | null;
+};
+
+export function keyOf(row: TransferRow): TransferKey {
+  return { chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal };
+}
+
+/** A row as the rules read it. */
+export function toTransfer(row: TransferRow): Transfer {
+  return {
+    chainId: Number(row.chain_id),
+    tokenAddress: row.token_address,
+    from: row.from_address,
+    to: row.to_address,
+    value: BigInt(row.value),
+    blockNumber: Number(row.block_number),
+    blockTime: row.block_time,
+    reference: row.calldata_reference && Buffer.from(row.calldata_reference).toString('hex'),
+  };
+}
+
+const isKey = (sql: Sql | Tx, key: TransferKey) =>
+  sql`chain_id = ${key.chainId} and tx_hash = ${key.txHash} and ordinal = ${key.ordinal}`;
+
+/** The loop's look-up over all partners: transfers nobody has judged, oldest first. */
+export async function selectUnjudged(db: Database, chainId: number, limit: number): Promise<TransferRow[]> {
+  return db.sql<TransferRow[]>`
+    select * from transfers where judged_at is null and chain_id = ${chainId} order by block_number, ordinal limit ${limit}`;
+}
+
+/** The loop's look-up over all partners: transfers that count and are not known to be final, oldest first. */
+export async function selectUnsettled(
+  db: Database,
+  chainId: number,
+  limit: number,
+): Promise<(TransferRow & { usdc_micro: string })[]> {
+  return db.sql<(TransferRow & { usdc_micro: string })[]>`
+    select t.*, r.usdc_micro from transfers t
+      join requests r on (r.partner_id, r.test_mode, r.id) = (t.partner_id, t.test_mode, t.request_id)
+    where t.counts and t.final_at is null and t.chain_id = ${chainId} order by t.block_number limit ${limit}`;
+}
+
+/** How far a chain was read, as the watcher keeps it. */
+export type CursorRow = {
+  chain_id: string;
+  number: string;
+  block_time: Date;
+  safe_number: string | null;
+  finalized_number: string | null;
+};
+
+export async function selectCursors(sql: Sql | Tx, chainIds: number[]): Promise<CursorRow[]> {
+  return sql<CursorRow[]>`
+    select chain_id, number, block_time, safe_number, finalized_number from chain_cursors
+    where chain_id = any(${chainIds}::bigint[])`;
+}
+
+export async function selectTransfer(tx: Tx, scope: Scope, key: TransferKey): Promise<TransferRow | null> {
+  const [row] = await tx<TransferRow[]>`
+    select * from transfers
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and ${isKey(tx, key)}`;
+  return row ?? null;
+}
+
+/** The transfers of one transaction to wallets of the scope, in its order. */
+export function selectByHash(tx: Tx, scope: Scope, txHash: string, chainIds: number[]): Promise<TransferRow[]> {
+  return tx<TransferRow[]>`
+    select * from transfers
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      and chain_id = any(${chainIds}::bigint[]) and tx_hash = ${txHash}
+    order by chain_id, ordinal limit 100`;
+}
+
+/** The transfers that pay a request, in the order of the chain. */
+export function selectCounted(tx: Tx, scope: Scope, requestId: string): Promise<TransferRow[]> {
+  return tx<TransferRow[]>`
+    select * from transfers
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${requestId} and counts
+    order by block_time, chain_id, block_number, tx_hash, ordinal`;
+}
+
+/**
+ * Locks a transfer and those that already count for a request, whose own lock is held.
+ *
+ * The watcher removes transfers first and comes to the request then; so nothing waits here, or both could wait for ever.
+ *
+ * @throws PostgresError 55P03 while another transaction holds one of them: try again later
+ */
+export function lockTransfers(
+  tx: Tx,
+  scope: Scope,
+  requestId: string,
+  key: TransferKey | null,
+): Promise<TransferRow[]> {
+  return tx<TransferRow[]>`
+    select * from transfers
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      and ((request_id = ${requestId} and counts) ${key ? tx`or (${isKey(tx, key)})` : tx``})
+    order by block_time, chain_id, block_number, tx_hash, ordinal for update nowait`;
+}
+
+export type Judgement =
+  | { requestId: string; rule: Rule; reason: null }
+  | { requestId: null; candidateId: string | null; reason: Reason };
+
+/**
+ * Stores what became of a transfer; false when another process was faster, or the transfer moved to another block.
+ *
+ * @param from the state it must still be in: nobody has judged it, or it is judged and unmatched
+ */
+export async function updateJudged(
+  tx: Tx,
+  scope: Scope,
+  row: TransferRow,
+  from: 'unjudged' | 'unmatched',
+  judgement: Judgement,
+  now: Date,
+): Promise<boolean> {
+  const bound = judgement.requestId !== null;
+  const rows = await tx`
+    update transfers set request_id = ${judgement.requestId}, rule = ${bound ? judgement.rule : null},
+      candidate_request_id = ${bound ? null : judgement.candidateId}, reason = ${judgement.reason}, counts = ${bound},
+      judged_at = ${now}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and ${isKey(tx, keyOf(row))}
+      and block_hash = ${row.block_hash} and request_id is null
+      and ${from === 'unjudged' ? tx`judged_at is null` : tx`judged_at is not null`}
+    returning ordinal`;
+  return rows.length > 0;
+}
+
+/** Marks a transfer as final, if it still stands in the block that was found final. */
+export async function updateFinal(tx: Tx, scope: Scope, row: TransferRow, now: Date): Promise<void> {
+  await tx`
+    update transfers set final_at = ${now}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and ${isKey(tx, keyOf(row))}
+      and block_hash = ${row.block_hash} and counts and final_at is null`;
+}
+
+/** Lets the transfers that came second be judged anew, now that the first was taken back. */
+export async function updateRejudge(tx: Tx, scope: Scope, requestId: string): Promise<void> {
+  await tx`
+    update transfers set judged_at = null, reason = null, candidate_request_id = null
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
+      and candidate_request_id = ${requestId} and reason = 'already_paid'`;
+}
+
+/** One page of a merchant's unmatched transfers, newest first. */
+export function selectUnmatched(
+  tx: Tx,
+  scope: Scope,
+  page: { accountId: string | null; limit: number; offset: number },
+): Promise<TransferRow[]> {
+  return tx<TransferRow[]>`
+    select * from transfers
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
+      and judged_at is not null ${page.accountId ? tx`and account_id = ${page.accountId}` : tx``}
+    order by block_time desc, chain_id, tx_hash, ordinal limit ${page.limit} offset ${page.offset}`;
+}

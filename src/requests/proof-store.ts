@@ -1,0 +1,137 @@
+import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import type { RequestRow } from './store.ts';
+
+/** The row as it is stored, locked until the transaction ends: whoever changes its proof or its transfers goes first here. */
+export async function selectForProof(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
+  const [row] = await tx<RequestRow[]>`
+    select * from requests
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id} for update`;
+  return row ?? null;
+}
+
+/** The request that a reference names, whatever its state. */
+export async function selectReferenced(
+  tx: Tx,
+  scope: Scope,
+  reference: Uint8Array,
+): Promise<{ id: string; wallet_address: string } | null> {
+  const [row] = await tx<{ id: string; wallet_address: string }[]>`
+    select id, wallet_address from requests
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and reference = ${Buffer.from(reference)}`;
+  return row ?? null;
+}
+
+export type ReservationRow = {
+  request_id: string;
+  usdc_micro: string;
+  reserved_at: Date;
+  reserved_until: Date;
+  start_blocks: Record<string, number>;
+};
+
+/** The amounts reserved for a wallet between two, both included. */
+export function selectReservations(
+  tx: Tx,
+  scope: Scope,
+  range: { walletAddress: string; fromMicro: bigint; toMicro: bigint },
+): Promise<ReservationRow[]> {
+  return tx<ReservationRow[]>`
+    select a.request_id, a.usdc_micro, a.reserved_at, a.reserved_until, r.start_blocks
+    from amount_reservations a
+      join requests r on (r.partner_id, r.test_mode, r.id) = (a.partner_id, a.test_mode, a.request_id)
+    where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode}
+      and a.wallet_address = ${range.walletAddress}
+      and a.usdc_micro between ${range.fromMicro.toString()}::numeric and ${range.toMicro.toString()}::numeric`;
+}
+
+/**
+ * From `none` to `attached`; null when the state does not allow it. An expiry that readers have already seen stays.
+ *
+ * @param assetId CAIP-19 name of what was paid with
+ */
+export async function updateAttached(tx: Tx, scope: Scope, id: string, assetId: string): Promise<RequestRow | null> {
+  const [row] = await tx<RequestRow[]>`
+    update requests set proof_status = 'attached', proof_note = null, asset_id = ${assetId}, status = ${seenStatus(tx)}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
+      and proof_status = 'none' and status <> 'voided'
+    returning *`;
+  return row ?? null;
+}
+
+/** From `attached` back to `none`, with the reason for the pay page; null when it was not attached. */
+export async function updateDetached(tx: Tx, scope: Scope, id: string, note: string): Promise<RequestRow | null> {
+  const [row] = await tx<RequestRow[]>`
+    update requests set proof_status = 'none', proof_note = ${note}, asset_id = null
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id} and proof_status = 'attached'
+    returning *`;
+  return row ?? null;
+}
+
+/** What proves a payment; `verifiedAt` is when the service found it final. */
+export type Proof = { txHash: string; payerAddress: string; assetId: string; verifiedAt: Date };
+
+/**
+ * To `verified`, once and for good; null when it is that already, or voided. The amount stays reserved for a day more, so
+ * that a second payment is known as one.
+ */
+export async function updateVerified(tx: Tx, scope: Scope, id: string, proof: Proof): Promise<RequestRow | null> {
+  const [row] = await tx<RequestRow[]>`
+    with verified as (
+      update requests set proof_status = 'verified', proof_note = null, proof_verified_at = ${proof.verifiedAt},
+        tx_hash = ${proof.txHash}, payer_address = ${proof.payerAddress}, asset_id = ${proof.assetId},
+        status = ${seenStatus(tx)}
+      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
+        and proof_status in ('none', 'attached') and status <> 'voided'
+      returning *
+    ), kept as (
+      update amount_reservations set reserved_until = ${proof.verifiedAt}::timestamptz + interval '24 hours'
+      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+        and request_id in (select id from verified)
+      returning request_id
+    )
+    select * from verified`;
+  return row ?? null;
+}
+
+/** Without a proof, a request whose time has passed was expired for every reader, stored or not. */
+const seenStatus = (tx: Tx | Sql) => tx`
+  case when proof_status = 'none' and status in ('requested', 'opened') and expires_at <= clock_timestamp()
+    then 'expired' else status end`;
+
+/**
+ * Frees amounts whose time has passed, over all scopes of a mode. An attached request keeps its own.
+ *
+ * @param readUpTo every chain of the mode was read up to this block time: an earlier payment would have been seen
+ */
+export async function deleteReservations(
+  db: Database,
+  limits: { testMode: boolean; readUpTo: Date; limit: number },
+): Promise<number> {
+  const rows = await db.sql`
+    delete from amount_reservations where (wallet_address, usdc_micro) in (
+      select a.wallet_address, a.usdc_micro from amount_reservations a
+        join requests r on (r.partner_id, r.test_mode, r.id) = (a.partner_id, a.test_mode, a.request_id)
+      where a.test_mode = ${limits.testMode} and a.reserved_until < now() and a.reserved_until < ${limits.readUpTo}
+        and r.proof_status <> 'attached'
+      order by a.reserved_until limit ${limits.limit} for update of a skip locked)
+    returning request_id`;
+  return rows.length;
+}
+
+/** Lets a waiting request expire at this moment; null when it waits for nothing. For rehearsals in the sandbox. */
+export async function updateExpiresNow(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
+  const [row] = await tx<RequestRow[]>`
+    with expired as (
+      update requests set status = 'expired', expires_at = now()
+      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
+        and status in ('requested', 'opened') and proof_status = 'none'
+      returning *
+    ), kept as (
+      update amount_reservations set reserved_until = now() + interval '24 hours'
+      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+        and request_id in (select id from expired)
+      returning request_id
+    )
+    select * from expired`;
+  return row ?? null;
+}

@@ -1,0 +1,13 @@
+/** The states of a request's proof, for payments: each change is one guarded update under the row's lock. */
+export {
+  deleteReservations as releaseReserved,
+  type Proof,
+  selectForProof as lockForProof,
+  selectReferenced as findReferenced,
+  selectReservations as findReservations,
+  updateAttached as attachProof,
+  updateDetached as detachProof,
+  updateExpiresNow as expireNow,
+  updateVerified as verifyProof,
+} from './proof-store.ts';
+export type { RequestRow } from './store.ts';

@@ -1,0 +1,110 @@
+import { headNumber } from '../../src/chain/dev-wallet.ts';
+import { startWatching } from '../../src/chain/watcher.ts';
+import type { Context } from '../../src/context.ts';
+import type { Scope } from '../../src/db/connection.ts';
+import { pause } from '../../src/lib/time.ts';
+import { judgePending } from '../../src/payments/match.ts';
+import { onRemoved } from '../../src/payments/removed.ts';
+import { settle } from '../../src/payments/verify.ts';
+import type { NewRequest, RequestRow } from '../../src/requests/store.ts';
+import { testContext } from '../support/app.ts';
+import { type TestChain, testChain } from '../support/chain.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+/** Asks again until the answer is there. */
+export async function until<T>(what: string, ask: () => Promise<T | null | undefined | false>): Promise<T> {
+  const deadline = performance.now() + 20_000;
+  while (performance.now() < deadline) {
+    const answer = await ask();
+    if (answer) return answer;
+    await pause(20);
+  }
+  throw new Error(`${what}: not within 20 s`);
+}
+
+/** A clock that tests can set forward. */
+export function movableClock() {
+  let aheadMs = 0;
+  return {
+    now: () => new Date(Date.now() + aheadMs),
+    forward: (ms: number) => {
+      aheadMs += ms;
+    },
+  };
+}
+
+/** A real chain, the real watcher on it, and a partner with a merchant; the loops of payments turn when a test says so. */
+export async function payWorld() {
+  const database = await testDatabase();
+  const node = await testChain();
+  const clock = movableClock();
+  const ctx = testContext(database.db, { chains: { test: [node.chain], live: [] }, clock });
+  const stop = new AbortController();
+  const watching = startWatching(ctx, { onRemoved }, stop.signal);
+  await until('the watcher begins', () => cursorOf(ctx, node));
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+
+  const world = {
+    ctx,
+    db: database.db,
+    node,
+    scope,
+    merchant,
+    clock,
+    /** A request made at the chain's present block. */
+    request: async (details: Partial<NewRequest> = {}) => {
+      const startBlocks = { [node.chain.chainId]: (await cursorOf(ctx, node)) ?? 0 };
+      return makeRequest(database.db, scope, merchant, { startBlocks, ...details });
+    },
+    read: (request: { id: string }) => readRow(ctx, scope, request.id),
+    /** Waits until the watcher has read the chain's newest block. */
+    caughtUp: () =>
+      until('the watcher catches up', async () => {
+        const head = await headNumber(node.chain);
+        return (await cursorOf(ctx, node)) === head;
+      }),
+    /** Waits for the watcher, then lets each loop turn once. */
+    turn: async () => {
+      await world.caughtUp();
+      await judgePending(ctx);
+      await settle(ctx);
+    },
+    pay: async (request: RequestRow, options: { usdcMicro?: bigint; tagged?: boolean; from?: Wallet } = {}) => {
+      const reference = options.tagged === false ? undefined : request.reference;
+      const usdcMicro = options.usdcMicro ?? BigInt(request.usdc_micro);
+      const from = options.from ?? node.wallet();
+      return { from, txHash: await node.pay({ from, to: request.wallet_address, usdcMicro, reference }) };
+    },
+    transfer: async (txHash: string) => {
+      const [row] = await database.db.sql`select * from transfers where tx_hash = ${txHash}`;
+      return row;
+    },
+    events: (request: { id: string }) =>
+      database.db.sql`select * from webhook_deliveries where request_id = ${request.id}`,
+    stop: async () => {
+      stop.abort();
+      await watching;
+      await node.stop();
+      await database.drop();
+    },
+  };
+  return world;
+}
+
+type Wallet = ReturnType<TestChain['wallet']>;
+export type PayWorld = Awaited<ReturnType<typeof payWorld>>;
+
+async function cursorOf(ctx: Context, node: TestChain): Promise<number | null> {
+  const [row] = await ctx.db.sql<{ number: string }[]>`
+    select number from chain_cursors where chain_id = ${node.chain.chainId}`;
+  return row ? Number(row.number) : null;
+}
+
+async function readRow(ctx: Context, scope: Scope, id: string): Promise<RequestRow> {
+  const [row] = await ctx.db.sql<RequestRow[]>`
+    select * from requests where partner_id = ${scope.partnerId} and id = ${id}`;
+  if (!row) throw new Error(`no request ${id}`);
+  return row;
+}
