@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../context.ts';
+import { isUnreachable } from '../db/connection.ts';
+import { html } from '../lib/html.ts';
+import { card, formatInstant, instant } from '../ui/components.ts';
+import { pageErrors } from '../ui/error-page.ts';
+import { sendPage } from '../ui/layout.ts';
+import { listMails } from './outbox.ts';
+
+const shown = 50;
+
+/** `GET /dev/mail`: the newest mails. Only in the sandbox, where they go to nobody else. */
+export function mailPages(app: FastifyInstance, ctx: Context): void {
+  if (!ctx.config.sandbox) return;
+  app.route({
+    method: 'GET',
+    url: '/dev/mail',
+    config: { auth: 'public' },
+    errorHandler: pageErrors(isUnreachable),
+    handler: async (_request, reply) => {
+      const mails = await listMails(ctx.db.sql, shown);
+      const list = mails.map((mail) =>
+        card(
+          html`<h2>${mail.subject}</h2>
+<p class="quiet">To ${mail.recipient}, ${instant(mail.created_at, formatInstant(mail.created_at))}</p>
+<pre>${mail.body}</pre>`,
+        ),
+      );
+      const empty = card(
+        html`<h2>No mail yet</h2>
+<p class="quiet">Create a merchant with an e-mail address and open its onboarding_url: the code it is sent shows up here.</p>`,
+      );
+      const title = 'Mail of the sandbox';
+      return sendPage(reply, 200, {
+        title,
+        testMode: true,
+        body: html`<h1>${title}</h1>${list.length ? list : empty}`,
+      });
+    },
+  });
+}

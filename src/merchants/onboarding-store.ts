@@ -1,0 +1,221 @@
+import type { Database, Scope, Tx } from '../db/connection.ts';
+
+/** What a merchant can say about itself while onboarding. */
+export type OnboardingDetails = {
+  display_name: string | null;
+  business_name: string | null;
+  country: string | null;
+  phone: string | null;
+  website: string | null;
+};
+
+/** A merchant as onboarding sees it. */
+export type OnboardingRow = OnboardingDetails & {
+  id: string;
+  test_mode: boolean;
+  email: string | null;
+  wallet_address: string | null;
+  onboarded_at: Date | null;
+  onboarding_epoch: number;
+  partner_name: string;
+};
+
+export async function selectOnboarding(tx: Tx, scope: Scope, accountId: string): Promise<OnboardingRow | null> {
+  const [row] = await tx<OnboardingRow[]>`
+    select m.id, m.test_mode, m.email, m.display_name, m.business_name, m.country, m.phone, m.website, m.wallet_address,
+      m.onboarded_at, m.onboarding_epoch, p.name as partner_name
+    from merchants m join partners p on p.id = m.partner_id
+    where m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode} and m.id = ${accountId}`;
+  return row ?? null;
+}
+
+/** The same, held against others until the transaction ends. */
+export async function lockOnboarding(tx: Tx, scope: Scope, accountId: string): Promise<OnboardingRow | null> {
+  await tx`select from merchants where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+    and id = ${accountId} for no key update`;
+  return selectOnboarding(tx, scope, accountId);
+}
+
+export async function updateDetails(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  details: OnboardingDetails,
+): Promise<void> {
+  await tx`
+    update merchants set display_name = ${details.display_name}, business_name = ${details.business_name},
+      country = ${details.country}, phone = ${details.phone}, website = ${details.website}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}
+      and onboarded_at is null`;
+}
+
+/** Keeps a new single-use number, and forgets those that have run out. */
+export async function insertNonce(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  nonce: { value: string; now: Date; expiresAt: Date },
+): Promise<void> {
+  const { partnerId, testMode } = scope;
+  await tx`
+    delete from onboarding_nonces where partner_id = ${partnerId} and test_mode = ${testMode}
+      and account_id = ${accountId} and expires_at < ${nonce.now}`;
+  await tx`
+    insert into onboarding_nonces (partner_id, test_mode, account_id, nonce, expires_at)
+    values (${partnerId}, ${testMode}, ${accountId}, ${nonce.value}, ${nonce.expiresAt})`;
+}
+
+/** Until when a number may be used; null when it is unknown, used or has run out. */
+export async function selectNonce(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  nonce: string,
+  now: Date,
+): Promise<{ expiresAt: Date } | null> {
+  const [row] = await tx<{ expires_at: Date }[]>`
+    select expires_at from onboarding_nonces where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      and account_id = ${accountId} and nonce = ${nonce} and used_at is null and expires_at > ${now}`;
+  return row ? { expiresAt: row.expires_at } : null;
+}
+
+/** Uses up a number; false when somebody already has, or it has run out. */
+export async function updateNonceUsed(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  nonce: string,
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx`
+    update onboarding_nonces set used_at = ${now} where partner_id = ${scope.partnerId}
+      and test_mode = ${scope.testMode} and account_id = ${accountId} and nonce = ${nonce}
+      and used_at is null and expires_at > ${now} returning nonce`;
+  return rows.length === 1;
+}
+
+export type CodeRow = { code_hash: Uint8Array; attempts: number; expires_at: Date };
+
+export async function selectCode(tx: Tx, scope: Scope, accountId: string): Promise<CodeRow | null> {
+  const [row] = await tx<CodeRow[]>`
+    select code_hash, attempts, expires_at from onboarding_codes
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId} for update`;
+  return row ?? null;
+}
+
+/** Keeps the hash of a new code; with `attempts` used before, when an older one had not run out. */
+export async function upsertCode(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  code: { hash: Buffer; attempts: number; expiresAt: Date },
+): Promise<void> {
+  await tx`
+    insert into onboarding_codes (partner_id, test_mode, account_id, code_hash, attempts, expires_at)
+    values (${scope.partnerId}, ${scope.testMode}, ${accountId}, ${code.hash}, ${code.attempts}, ${code.expiresAt})
+    on conflict (partner_id, test_mode, account_id) do update
+      set code_hash = excluded.code_hash, attempts = excluded.attempts, expires_at = excluded.expires_at`;
+}
+
+export async function updateCodeAttempts(tx: Tx, scope: Scope, accountId: string, attempts: number): Promise<void> {
+  await tx`
+    update onboarding_codes set attempts = ${attempts}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}`;
+}
+
+export async function deleteCode(tx: Tx, scope: Scope, accountId: string): Promise<void> {
+  await tx`
+    delete from onboarding_codes
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}`;
+}
+
+/** Signs a wallet's place in the platform's registry; false when another merchant has it. */
+export async function claimSignedWallet(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  address: string,
+  now: Date,
+): Promise<boolean> {
+  const { partnerId, testMode } = scope;
+  const own = await tx`
+    update wallets set signed_at = ${now} where partner_id = ${partnerId} and test_mode = ${testMode}
+      and address = ${address} and account_id = ${accountId} returning address`;
+  if (own.length === 1) return true;
+  const claimed = await tx`
+    insert into wallets (address, partner_id, test_mode, account_id, claimed_at, signed_at)
+    values (${address}, ${partnerId}, ${testMode}, ${accountId}, ${now}, ${now})
+    on conflict do nothing returning address`;
+  return claimed.length === 1;
+}
+
+export type Completion = {
+  walletAddress: string;
+  walletChainIds: number[] | null;
+  email: string | null;
+  emailChecked: boolean;
+  termsVersion: string;
+  fromAddress: string;
+  now: Date;
+};
+
+export async function updateCompleted(tx: Tx, scope: Scope, accountId: string, c: Completion): Promise<void> {
+  await tx`
+    update merchants set wallet_address = ${c.walletAddress}, wallet_signed_at = ${c.now},
+      wallet_chain_ids = ${c.walletChainIds}, onboarded_at = ${c.now}, email = coalesce(email, ${c.email}),
+      email_checked_at = ${c.emailChecked ? c.now : null}, terms_version = ${c.termsVersion},
+      terms_accepted_at = ${c.now}, terms_accepted_from = ${c.fromAddress}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}`;
+}
+
+/** Takes a merchant back to the start. Its open requests end: they would still pay the wallet that is given up. */
+export async function updateReset(tx: Tx, scope: Scope, accountId: string, now: Date): Promise<'reset' | 'has_money'> {
+  const { partnerId, testMode } = scope;
+  // Held against creates in flight: their foreign key waits for this lock.
+  await tx`select from merchants where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}
+    for update`;
+  const [money] = await tx`
+    select from transfers where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
+    union all
+    select from requests where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
+      and proof_status <> 'none' limit 1`;
+  if (money) return 'has_money';
+  await tx`
+    with voided as (
+      update requests set status = 'voided', voided_at = ${now}
+      where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
+        and status in ('requested', 'opened') and proof_status = 'none'
+      returning id)
+    update amount_reservations set reserved_until = ${now}::timestamptz + interval '24 hours'
+    where partner_id = ${partnerId} and test_mode = ${testMode} and request_id in (select id from voided)`;
+  await tx`delete from wallets where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}`;
+  await tx`
+    update merchants set wallet_address = null, wallet_signed_at = null, wallet_chain_ids = null, onboarded_at = null,
+      email_checked_at = null, terms_version = null, terms_accepted_at = null, terms_accepted_from = null,
+      onboarding_epoch = onboarding_epoch + 1
+    where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}`;
+  return 'reset';
+}
+
+/**
+ * Frees wallets that were claimed and never signed for, over all scopes: one by its address, or those claimed before a
+ * time. Who signs at the same moment either comes first and keeps the wallet, or finds it free.
+ */
+export async function deleteUnsignedWallets(
+  db: Database,
+  which: { address: string } | { claimedBefore: Date },
+): Promise<string[]> {
+  const { sql } = db;
+  const rows = await sql<{ address: string }[]>`
+    with freed as (
+      delete from wallets where signed_at is null
+        and ${'address' in which ? sql`address = ${which.address}` : sql`claimed_at < ${which.claimedBefore}`}
+      returning *
+    ), cleared as (
+      update merchants m set wallet_address = null from freed f
+      where (m.partner_id, m.test_mode, m.id) = (f.partner_id, f.test_mode, f.account_id) and m.wallet_signed_at is null
+      returning m.id
+    )
+    select address from freed`;
+  return rows.map(({ address }) => address);
+}

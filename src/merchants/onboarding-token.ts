@@ -1,0 +1,50 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Config } from '../config.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+
+/** An onboarding link lives seven days; reading the merchant gives a fresh one. */
+export const onboardingTokenMs = 7 * 24 * 3_600_000;
+
+/** The part of a merchant that a link is made from; a reset raises the epoch, so older links die. */
+export type OnboardingSubject = { id: string; onboarding_epoch: number };
+
+const headBytes = 24; // 16 account id, 4 expiry in seconds, 4 epoch
+const macBytes = 24;
+
+function mac(secret: SecretKey, head: Buffer): Buffer {
+  return keyedHash(secret, 'onboarding', `link/${head.toString('hex')}`).subarray(0, macBytes);
+}
+
+/** An unguessable token for a merchant's onboarding, 64 characters of base64url; nothing is stored. */
+export function makeOnboardingToken(secrets: SecretKey[], subject: OnboardingSubject, now: Date): string {
+  const head = Buffer.alloc(headBytes);
+  Buffer.from(subject.id.replaceAll('-', ''), 'hex').copy(head);
+  head.writeUInt32BE(Math.floor((now.getTime() + onboardingTokenMs) / 1000), 16);
+  head.writeUInt32BE(subject.onboarding_epoch, 20);
+  return Buffer.concat([head, mac(newest(secrets), head)]).toString('base64url');
+}
+
+/**
+ * Reads a token made with any of the secret keys.
+ *
+ * @returns null for anything we did not make; `expired` once its seven days are over
+ */
+export function readOnboardingToken(
+  secrets: SecretKey[],
+  token: string,
+  now: Date,
+): { accountId: string; epoch: number; expired: boolean } | null {
+  const bytes = Buffer.from(token, 'base64url');
+  if (bytes.length !== headBytes + macBytes || bytes.toString('base64url') !== token) return null;
+  const head = bytes.subarray(0, headBytes);
+  const given = bytes.subarray(headBytes);
+  if (!secrets.some((secret) => timingSafeEqual(mac(secret, head), given))) return null;
+  const hex = head.toString('hex', 0, 16);
+  const accountId = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return { accountId, epoch: head.readUInt32BE(20), expired: head.readUInt32BE(16) * 1000 <= now.getTime() };
+}
+
+/** The address a merchant finishes onboarding at, with a fresh token. */
+export function onboardingUrl(config: Config, subject: OnboardingSubject, now: Date): string {
+  return `${config.baseUrl}/onboard/${makeOnboardingToken(config.secretKeys, subject, now)}`;
+}

@@ -1,0 +1,88 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { updateOpened } from './store.ts';
+
+/** Chat and social unfurlers, mail scanners and crawlers: they fetch a link before, or instead of, a person. */
+const previewAgents = new RegExp(
+  [
+    '^whatsapp',
+    'slackbot',
+    'slack-imgproxy',
+    'twitterbot',
+    'facebookexternalhit',
+    'facebookcatalog',
+    'facebot',
+    'meta-external',
+    'discordbot',
+    'telegrambot',
+    'linkedinbot',
+    'applebot',
+    'skypeuripreview',
+    'microsoftpreview',
+    'teamsbot',
+    'bingpreview',
+    'bingbot',
+    'googlebot',
+    'google-read-aloud',
+    'google-pagerenderer',
+    'googleother',
+    'google-safety',
+    'feedfetcher',
+    'googleimageproxy',
+    'yandex\\w*bot',
+    'baiduspider',
+    'duckduckbot',
+    'pinterestbot',
+    'pinterest/0',
+    'redditbot',
+    'embedly',
+    'iframely',
+    '^viber',
+    'line-poker',
+    'linespider',
+    'kakaotalk-scrap',
+    'vkshare',
+    'mastodon',
+    'bluesky',
+    'snap url preview',
+    '^tumblr',
+    'xing-contenttabreceiver',
+    'zoombot',
+    'mattermost-bot',
+    'rocket.chat',
+    'synapse',
+    'quora link preview',
+    'link ?preview',
+    'url ?preview',
+    'unfurl',
+    'bot/\\d',
+    '\\bbot\\b',
+    'crawler',
+    'spider',
+  ].join('|'),
+  'i',
+);
+
+/**
+ * Decides whether fetching the pay page means that the customer opened it: a GET by a person. HEAD, prefetches, link
+ * previews and, where the client tells, anything but the navigation of a document see the page and open nothing.
+ */
+export function opensRequest(method: string, headers: IncomingHttpHeaders): boolean {
+  if (method !== 'GET') return false;
+  if (isPrefetch(headers)) return false;
+  if (previewAgents.test(headers['user-agent'] ?? '')) return false;
+  const mode = headers['sec-fetch-mode'];
+  const dest = headers['sec-fetch-dest'];
+  return (mode === undefined || mode === 'navigate') && (dest === undefined || dest === 'document');
+}
+
+function isPrefetch(headers: IncomingHttpHeaders): boolean {
+  const purposes = [headers['sec-purpose'], headers.purpose, headers['x-purpose'], headers['x-moz']];
+  return purposes.flat().some((purpose) => purpose !== undefined && /prefetch|prerender|preview/i.test(purpose));
+}
+
+/** Marks a request as opened by its customer. Changes nothing when it no longer waits for that. */
+export async function openRequest(ctx: Context, scope: Scope, id: string): Promise<void> {
+  await ctx.db.scoped(scope, (tx) => updateOpened(tx, scope, id));
+}

@@ -1,0 +1,81 @@
+import type { ChainConfig } from '../chain/config.ts';
+import { formatMicro } from '../lib/money.ts';
+import type { CountedTransfer, PayPageRow } from './page-store.ts';
+import { effectiveStatus } from './rules.ts';
+
+export type PayState = {
+  kind: 'waiting' | 'confirming' | 'paid' | 'attention' | 'ended';
+  headline: string;
+  rest: string;
+  /** Whether money sent now would still be for this request. */
+  payable: boolean;
+};
+
+/** What the customer must know now, in words. Money that has come is told from transfers that count, never guessed. */
+export function payState(row: PayPageRow, transfers: CountedTransfer[], chains: ChainConfig[], now: Date): PayState {
+  const merchant = row.merchant_name ?? 'the merchant';
+  if (row.proof_status === 'verified') {
+    return {
+      kind: 'paid',
+      headline: 'Paid',
+      rest: `${merchant} has the money. There is nothing left to do.`,
+      payable: false,
+    };
+  }
+  if (row.proof_status === 'attached') {
+    const rest = `${confirmations(row, transfers, chains)}You can close this page; the payment completes by itself.`;
+    return { kind: 'confirming', headline: 'Payment seen, being confirmed', rest, payable: false };
+  }
+  const status = effectiveStatus(row, now);
+  if (status === 'voided') {
+    const rest = `Please do not pay it. Money sent after this reaches ${merchant}, but for no request: ask them about it.`;
+    return { kind: 'ended', headline: 'This request was cancelled', rest, payable: false };
+  }
+  if (status === 'expired') {
+    const rest = `Please do not pay it; ask ${merchant} for a new one. If you already sent the money, it is looked for up to 30 minutes after the expiry.`;
+    return { kind: 'ended', headline: 'This request has expired', rest, payable: false };
+  }
+  return open(row, transfers, merchant);
+}
+
+function open(row: PayPageRow, transfers: CountedTransfer[], merchant: string): PayState {
+  const paid = paidMicro(transfers);
+  const due = BigInt(row.usdc_micro);
+  if (paid > 0n && paid < due) {
+    const rest = `${groupMicro(paid)} of ${groupMicro(due)} USDC arrived. Tell ${merchant} before you send the rest by hand: a second transfer is not always recognised by itself.`;
+    return { kind: 'attention', headline: `${groupMicro(due - paid)} USDC is missing`, rest, payable: true };
+  }
+  if (row.proof_note === 'reorged') {
+    const rest =
+      'The network rewrote its latest blocks and your transaction is no longer in them. It usually comes back by itself; look in your wallet before you pay again.';
+    return { kind: 'attention', headline: 'The payment we saw was taken back by the network', rest, payable: true };
+  }
+  return {
+    kind: 'waiting',
+    headline: 'Waiting for the payment',
+    rest: 'It shows up here once it is on the network.',
+    payable: true,
+  };
+}
+
+function paidMicro(transfers: CountedTransfer[]): bigint {
+  return transfers.reduce((sum, transfer) => sum + BigInt(transfer.value), 0n);
+}
+
+/** `2 of 5 confirmations. ` of the newest transfer, where its chain counts blocks; nothing where it uses tags. */
+function confirmations(row: PayPageRow, transfers: CountedTransfer[], chains: ChainConfig[]): string {
+  const last = transfers.at(-1);
+  const chain = chains.find((candidate) => String(candidate.chainId) === last?.chain_id);
+  if (!last || !chain || last.head_number === null) return '';
+  const due = BigInt(row.usdc_micro);
+  const tier = chain.finality.find(({ upToUsdcMicro }) => upToUsdcMicro === null || due <= upToUsdcMicro);
+  if (!tier || !('confirmations' in tier)) return `Waiting until ${chain.name} makes it final. `;
+  const seen = Number(BigInt(last.head_number) - BigInt(last.block_number)) + 1;
+  return `${Math.max(0, Math.min(seen, tier.confirmations))} of ${tier.confirmations} confirmations on ${chain.name}. `;
+}
+
+/** Micro units for reading: `1,234,567.500001`. To be copied, use formatMicro. */
+export function groupMicro(micro: bigint): string {
+  const [whole = '0', fraction = '00'] = formatMicro(micro).split('.');
+  return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction}`;
+}

@@ -1,0 +1,111 @@
+import { renderSVG } from 'uqr';
+import { type Html, html, raw } from '../lib/html.ts';
+
+/** A state has a word, a colour and a shape, never colour alone. */
+export type StateKind = 'waiting' | 'confirming' | 'paid' | 'attention' | 'failed' | 'ended';
+
+const shapes: Record<StateKind, string> = {
+  waiting: '<circle cx="12" cy="12" r="8" fill="none" stroke="currentColor" stroke-width="2.5"/>',
+  confirming:
+    '<circle cx="12" cy="12" r="8" fill="none" stroke="currentColor" stroke-width="2.5" opacity=".35"/>' +
+    '<path d="M12 4a8 8 0 0 1 0 16" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round"/>',
+  paid:
+    '<circle cx="12" cy="12" r="10" fill="currentColor"/>' +
+    '<path class="tick" d="m7.5 12.5 3 3 6-6.5" fill="none" stroke="Canvas" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round"/>',
+  attention:
+    '<path d="M12 3.5 22 20.5H2Z" fill="currentColor" stroke="currentColor" stroke-width="1.5" stroke-linejoin="round"/>' +
+    '<path d="M12 10v5m0 2.4v.1" stroke="Canvas" stroke-width="2" stroke-linecap="round"/>',
+  failed:
+    '<circle cx="12" cy="12" r="10" fill="currentColor"/>' +
+    '<path d="m8.5 8.5 7 7m0-7-7 7" stroke="Canvas" stroke-width="2.2" stroke-linecap="round"/>',
+  ended: '<path d="M5 12h14" stroke="currentColor" stroke-width="3" stroke-linecap="round"/>',
+};
+
+/** What is going on, in words, with the shape of its kind. Announced by screen readers when it is the page's news. */
+export function stateLine(kind: StateKind, headline: string, rest: Html | string | null = null): Html {
+  return html`<div class="state ${kind}" role="status">${raw(
+    `<svg class="shape" viewBox="0 0 24 24" aria-hidden="true">${shapes[kind]}</svg>`,
+  )}<p><strong>${headline}</strong></p>${rest !== null && html`<p class="quiet">${rest}</p>`}</div>`;
+}
+
+/** One block of the column. */
+export function card(...parts: (Html | false | null)[]): Html {
+  return html`<section class="card">${parts}</section>`;
+}
+
+/** Named facts, one under the other; null leaves one out. */
+export function facts(list: ([name: string, value: Html | string] | null)[]): Html {
+  return html`<dl class="facts">${list.map(
+    (fact) => fact && html`<div><dt>${fact[0]}</dt><dd>${fact[1]}</dd></div>`,
+  )}</dl>`;
+}
+
+/** An instant for people, with the exact one for machines. */
+export function instant(at: Date, text: string): Html {
+  return html`<time datetime="${at.toISOString()}">${text}</time>`;
+}
+
+/** `14 Aug 2026, 09:05 UTC`. */
+export function formatInstant(at: Date): string {
+  const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+  return `${format.format(at)} UTC`;
+}
+
+/** How long until an instant, rounded down to what people say: `2 days`, `14 minutes`, `less than a minute`. */
+export function formatRemaining(ms: number): string {
+  const say = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return 'less than a minute';
+  if (minutes < 120) return say(minutes, 'minute');
+  if (minutes < 48 * 60) return say(Math.floor(minutes / 60), 'hour');
+  return say(Math.floor(minutes / (24 * 60)), 'day');
+}
+
+/** A text that is copied whole: an address, a hash, an exact amount. */
+export function mono(text: string): Html {
+  return html`<span class="mono">${text}</span>`;
+}
+
+/** `0x1234…abcd`, where the whole is not needed to act. */
+export function shortHex(text: string): string {
+  return `${text.slice(0, 6)}…${text.slice(-4)}`;
+}
+
+/** A QR code with what it says in words. */
+export function qr(text: string, caption: string): Html {
+  const svg = renderSVG(text, { border: 3, ecc: 'M' }).replace('<svg ', '<svg role="img" aria-label="QR code" ');
+  return html`<figure class="qr">${raw(svg)}<figcaption class="quiet">${caption}</figcaption></figure>`;
+}
+
+export type Field = {
+  name: string;
+  label: string;
+  value?: string | null;
+  /** The rule, said before the fault. */
+  hint?: string;
+  fault?: string | undefined;
+  /** Further attributes, from our own code only: `required maxlength="120"`. */
+  attributes?: string;
+  rows?: number;
+};
+
+/** A labelled input with its rule and its fault; keeps what was typed. With `rows` a text area. */
+export function field(field: Field): Html {
+  const { name, value } = field;
+  const describedBy = [field.hint && `${name}-hint`, field.fault && `${name}-fault`].filter(Boolean).join(' ');
+  const attributes = raw(
+    `${field.attributes ?? ''}${describedBy && ` aria-describedby="${describedBy}"`}${field.fault ? ' aria-invalid="true"' : ''}`,
+  );
+  const input = field.rows
+    ? html`<textarea id="${name}" name="${name}" rows="${field.rows}" ${attributes}>${value}</textarea>`
+    : html`<input id="${name}" name="${name}" value="${value}" ${attributes}>`;
+  return html`<div class="field"><label for="${name}">${field.label}</label>
+${field.hint && html`<p class="quiet" id="${name}-hint">${field.hint}</p>`}
+${input}
+${field.fault && html`<p class="fault" id="${name}-fault">${field.fault}</p>`}</div>`;
+}
+
+/** A hidden value that the next step needs. */
+export function carried(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
+}
