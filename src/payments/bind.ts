@@ -54,6 +54,9 @@ export async function bind(tx: Tx, ctx: Context, scope: Scope, binding: Binding)
   const counted = locked.filter((other) => !isSame(other, row));
   if (!current || current.block_hash !== row.block_hash || current.request_id !== null) return { kind: 'gone' };
 
+  // A wallet can have changed hands: a merchant decides about their own money and requests only.
+  if (rule === 'merchant' && request.account_id !== current.account_id) return { kind: 'gone' };
+
   const payable = toPayable(request, counted);
   const admission = admit(toTransfer(current), payable, rule);
   if (!admission.counts) return { kind: 'refused', reason: admission.reason };

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
+import { unbindPartial } from './proof.ts';
 import { renderRequest } from './render.ts';
 import { type RequestRow, selectRequest, updateVoided } from './store.ts';
 
@@ -15,7 +16,10 @@ export function cancelRequest(ctx: Context, scope: Scope, id: string): Promise<R
   if (!isUuid(id)) throw refuse('not_found');
   return ctx.db.scoped(scope, async (tx) => {
     const voided = await updateVoided(tx, scope, id);
-    if (voided) return voided;
+    if (voided) {
+      await unbindPartial(tx, scope, id);
+      return voided;
+    }
     const current = await selectRequest(tx, scope, id);
     if (!current) throw refuse('not_found');
     throw refuse('cannot_cancel', { request: JSON.parse(renderRequest(ctx, current)) });

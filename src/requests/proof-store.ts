@@ -118,6 +118,19 @@ export async function deleteReservations(
   return rows.length;
 }
 
+/**
+ * Gives back what had come in part to a request that is voided in this transaction: it stands among the unmatched
+ * payments again. What a reorganisation is just taking away is left to that.
+ */
+export async function updateUnbound(tx: Tx, scope: Scope, id: string): Promise<void> {
+  await tx`
+    update transfers set request_id = null, rule = null, counts = false, reason = 'voided', candidate_request_id = ${id}
+    where (chain_id, tx_hash, ordinal) in (
+      select chain_id, tx_hash, ordinal from transfers
+      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${id}
+      for update skip locked)`;
+}
+
 /** Lets a waiting request expire at this moment; null when it waits for nothing. For rehearsals in the sandbox. */
 export async function updateExpiresNow(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`

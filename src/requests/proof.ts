@@ -8,6 +8,7 @@ export {
   updateAttached as attachProof,
   updateDetached as detachProof,
   updateExpiresNow as expireNow,
+  updateUnbound as unbindPartial,
   updateVerified as verifyProof,
 } from './proof-store.ts';
 export type { RequestRow } from './store.ts';

@@ -1,0 +1,103 @@
+import { formatMicro } from '../lib/money.ts';
+import type { Bound } from './bind.ts';
+import type { Reason } from './rules.ts';
+
+/** What came of a transaction that a customer pointed out, or signed for. */
+export type Outcome =
+  /** Not 0x and 64 hex digits. */
+  | { kind: 'malformed' }
+  /** No chain of the request's mode knows it. */
+  | { kind: 'not_found' }
+  /** The chain could not be asked in time. */
+  | { kind: 'unavailable' }
+  | { kind: 'pending_in_mempool' }
+  | { kind: 'failed' }
+  /** It pays the wallet, but with another token or coin. */
+  | { kind: 'wrong_token' }
+  | { kind: 'wrong_recipient' }
+  | { kind: 'before_request' }
+  /** Mined and in order; the watcher has not come to its block yet. */
+  | { kind: 'seen' }
+  | { kind: 'counted'; proofStatus: 'attached' | 'verified' }
+  /** Bound to this request, which needs more. */
+  | { kind: 'underpaid'; missingMicro: bigint }
+  /** Bound to another request. */
+  | { kind: 'already_used' }
+  /** The request was paid by another transfer. */
+  | { kind: 'already_paid' }
+  | { kind: 'late' }
+  | { kind: 'voided' }
+  /** It may be for this request, which only its sender can say: see `claimTypedData`. */
+  | { kind: 'needs_signature'; chainId: number; txHash: string; ordinal: number; from: string }
+  /** Not signed by the transfer's sender. */
+  | { kind: 'bad_signature' };
+
+/** The outcome of a transfer that a request does not take. */
+export function refusedOutcome(reason: Reason): Outcome {
+  switch (reason) {
+    case 'before_request':
+    case 'late':
+    case 'voided':
+    case 'already_paid':
+    case 'wrong_token':
+    case 'wrong_recipient':
+      return { kind: reason };
+    case 'no_match':
+    case 'ambiguous':
+    case 'conflict':
+    case 'self_transfer':
+      return { kind: 'wrong_recipient' };
+  }
+}
+
+/** The outcome of binding a transfer. */
+export function boundOutcome(bound: Bound): Outcome {
+  if (bound.kind === 'refused') return refusedOutcome(bound.reason);
+  if (bound.kind === 'gone') return { kind: 'already_used' };
+  if (bound.kind === 'insufficient' || bound.proofStatus === 'none') {
+    return { kind: 'underpaid', missingMicro: bound.missingMicro };
+  }
+  return { kind: 'counted', proofStatus: bound.proofStatus };
+}
+
+/** An outcome in a sentence or two for the customer. */
+export function outcomeText(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'malformed':
+      return 'This is no transaction hash: it has 0x and 64 letters or digits.';
+    case 'not_found':
+      return 'No network that is accepted here knows this transaction yet. Check the hash, and the network it was sent on.';
+    case 'unavailable':
+      return 'The network could not be asked just now. Nothing is lost; please try again in a minute.';
+    case 'pending_in_mempool':
+      return 'The transaction was sent and waits to be mined. There is nothing left to do.';
+    case 'failed':
+      return 'This transaction failed on the network, so no money was moved. Please send it again.';
+    case 'wrong_token':
+      return 'This transaction reached the right address, but with another token or coin. Ask the merchant about it.';
+    case 'wrong_recipient':
+      return 'This transaction does not pay the address of this request.';
+    case 'before_request':
+      return 'This transaction is older than the request, so it cannot be its payment.';
+    case 'seen':
+      return 'The transaction is on the network; it shows up here in a moment.';
+    case 'counted':
+      return outcome.proofStatus === 'verified'
+        ? 'This payment is complete.'
+        : 'This payment is seen and being confirmed.';
+    case 'underpaid':
+      return `This payment counts, but ${formatMicro(outcome.missingMicro)} USDC is still missing.`;
+    case 'already_used':
+      return 'This transaction already paid another request.';
+    case 'already_paid':
+      return 'The request was already paid by another transaction. The merchant sees this one too; ask them about it.';
+    case 'late':
+      return 'This transaction came more than 30 minutes after the request expired. The merchant sees it; ask them about it.';
+    case 'voided':
+      return 'The request was cancelled before this payment was seen. The merchant sees it; ask them about it.';
+    case 'needs_signature':
+      return 'The money arrived, but nothing says that it is for this request. Sign with the wallet that sent it, or ask the merchant.';
+    case 'bad_signature':
+      return 'This signature is not that of the wallet which sent the money.';
+  }
+}

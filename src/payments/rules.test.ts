@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  admit,
+  choose,
+  completing,
+  flaw,
+  type Hints,
+  neighbourhoodMicro,
+  type Payable,
+  type Reservation,
+  type Transfer,
+} from './rules.ts';
+
+const wallet = `0x${'aa'.repeat(20)}`;
+const token = `0x${'cc'.repeat(20)}`;
+const createdAt = new Date('2026-03-01T12:00:00.400Z');
+const expiresAt = new Date('2026-03-01T12:15:00.400Z');
+const at = (iso: string) => new Date(`2026-03-01T${iso}Z`);
+
+const transfer = (details: Partial<Transfer> = {}): Transfer => ({
+  chainId: 31337,
+  tokenAddress: token,
+  from: `0x${'bb'.repeat(20)}`,
+  to: wallet,
+  value: 13_586_957n,
+  blockNumber: 101,
+  blockTime: at('12:05:00'),
+  reference: null,
+  ...details,
+});
+
+const request = (details: Partial<Payable> = {}): Payable => ({
+  id: 'r',
+  walletAddress: wallet,
+  usdcMicro: 13_586_957n,
+  status: 'requested',
+  proofStatus: 'none',
+  createdAt,
+  expiresAt,
+  startBlocks: { 31337: 100 },
+  countedMicro: 0n,
+  ...details,
+});
+
+const reservation = (details: Partial<Reservation> = {}): Reservation => ({
+  requestId: 'r',
+  usdcMicro: 13_586_957n,
+  reservedAt: createdAt,
+  reservedUntil: new Date('2026-03-02T12:15:00.400Z'),
+  startBlocks: { 31337: 100 },
+  ...details,
+});
+
+const hints = (details: Partial<Hints> = {}): Hints => ({ referenced: null, reservations: [], ...details });
+const bound = (requestId: string, rule: string) => ({ requestId, rule });
+const unmatched = (reason: string) => ({ requestId: null, reason });
+
+const choices: [name: string, Transfer, Hints, object][] = [
+  ['nothing known → no_match', transfer(), hints(), unmatched('no_match')],
+  [
+    'a reference → its request',
+    transfer({ value: 1n }),
+    hints({ referenced: { id: 'r', walletAddress: wallet } }),
+    bound('r', 'reference'),
+  ],
+  [
+    'a reference beats the reserved amount of another request',
+    transfer(),
+    hints({ referenced: { id: 'r', walletAddress: wallet }, reservations: [reservation({ requestId: 's' })] }),
+    bound('r', 'reference'),
+  ],
+  [
+    'a reference of a request to another wallet → conflict, also where the amount fits',
+    transfer(),
+    hints({ referenced: { id: 'r', walletAddress: token }, reservations: [reservation({ requestId: 's' })] }),
+    unmatched('conflict'),
+  ],
+  ['a reserved amount → its request', transfer(), hints({ reservations: [reservation()] }), bound('r', 'amount')],
+  [
+    'one micro unit off → no_match',
+    transfer({ value: 13_586_958n }),
+    hints({ reservations: [reservation()] }),
+    unmatched('no_match'),
+  ],
+  [
+    'an uneven amount beside others → its request',
+    transfer(),
+    hints({ reservations: [reservation(), reservation({ requestId: 's', usdcMicro: 13_586_958n })] }),
+    bound('r', 'amount'),
+  ],
+  [
+    'a reservation that has ended → no_match',
+    transfer({ blockTime: at('12:05:01') }),
+    hints({ reservations: [reservation({ reservedUntil: at('12:05:00') })] }),
+    unmatched('no_match'),
+  ],
+  [
+    'a block up to the newest at its creation → no_match',
+    transfer({ blockNumber: 100 }),
+    hints({ reservations: [reservation()] }),
+    unmatched('no_match'),
+  ],
+  [
+    'a chain unknown at its creation: the same second → its request',
+    transfer({ blockTime: at('12:00:00') }),
+    hints({ reservations: [reservation({ startBlocks: {} })] }),
+    bound('r', 'amount'),
+  ],
+  [
+    'a chain unknown at its creation: the second before → no_match',
+    transfer({ blockTime: at('11:59:59') }),
+    hints({ reservations: [reservation({ startBlocks: {} })] }),
+    unmatched('no_match'),
+  ],
+];
+for (const [name, given, known, expected] of choices) {
+  test(`choose › ${name}`, () => assert.deepEqual(choose(given, known), expected));
+}
+
+const wholeCent = reservation({ usdcMicro: 12_500_000n });
+const neighbours: [name: string, Partial<Reservation>, object][] = [
+  ['none near → its request', { usdcMicro: 12_510_001n }, bound('r', 'amount')],
+  ['one micro unit above → ambiguous', { usdcMicro: 12_500_001n }, unmatched('ambiguous')],
+  ['one cent above → ambiguous', { usdcMicro: 12_510_000n }, unmatched('ambiguous')],
+  ['one cent below → ambiguous', { usdcMicro: 12_490_000n }, unmatched('ambiguous')],
+  [
+    'reserved later than the block → its request',
+    { usdcMicro: 12_500_001n, reservedAt: at('12:05:01') },
+    bound('r', 'amount'),
+  ],
+  [
+    'reserved within the second of the block → ambiguous',
+    { usdcMicro: 12_500_001n, reservedAt: at('12:05:00.900') },
+    unmatched('ambiguous'),
+  ],
+  [
+    'ended before the block → its request',
+    { usdcMicro: 12_500_001n, reservedUntil: at('12:04:59') },
+    bound('r', 'amount'),
+  ],
+];
+for (const [name, other, expected] of neighbours) {
+  test(`choose › a whole cent, another amount ${name}`, () => {
+    const reservations = [wholeCent, reservation({ requestId: 's', ...other })];
+    assert.deepEqual(choose(transfer({ value: 12_500_000n }), hints({ reservations })), expected);
+  });
+}
+
+const no = (reason: string) => ({ counts: false, reason });
+const yes = (completes: boolean) => ({ counts: true, completes });
+const admissions: [name: string, Partial<Transfer>, Partial<Payable>, object][] = [
+  ['the exact amount → completes', {}, {}, yes(true)],
+  ['more → completes', { value: 20_000_000n }, {}, yes(true)],
+  ['less → counts in part', { value: 13_586_956n }, {}, yes(false)],
+  ['the rest of the sum → completes', { value: 1n }, { countedMicro: 13_586_956n }, yes(true)],
+  ['an opened request → completes', {}, { status: 'opened' }, yes(true)],
+  [
+    'an expired request, within 30 minutes → completes',
+    { blockTime: at('12:45:00') },
+    { status: 'expired' },
+    yes(true),
+  ],
+  ['30 minutes after expiry and a second → late', { blockTime: at('12:45:01') }, { status: 'expired' }, no('late')],
+  ['late before the expiry is stored → late', { blockTime: at('12:45:01') }, {}, no('late')],
+  ['voided → voided', {}, { status: 'voided' }, no('voided')],
+  ['attached → already_paid', {}, { proofStatus: 'attached', countedMicro: 13_586_957n }, no('already_paid')],
+  ['verified → already_paid', {}, { proofStatus: 'verified', countedMicro: 13_586_957n }, no('already_paid')],
+  ['a block up to the start → before_request', { blockNumber: 100 }, {}, no('before_request')],
+  ['another wallet → wrong_recipient', { to: token }, {}, no('wrong_recipient')],
+];
+for (const [name, given, known, expected] of admissions) {
+  test(`admit › ${name}`, () => assert.deepEqual(admit(transfer(given), request(known), 'reference'), expected));
+}
+
+test('admit › late money that the merchant attaches → completes', () => {
+  const late = transfer({ blockTime: at('15:00:00') });
+  assert.deepEqual(admit(late, request({ status: 'expired' }), 'merchant'), yes(true));
+});
+
+test('flaw › another token and a transfer to oneself are no payments', () => {
+  assert.equal(flaw(transfer(), [token]), null);
+  assert.equal(flaw(transfer(), [wallet]), 'wrong_token');
+  assert.equal(flaw(transfer({ from: wallet }), [token]), 'self_transfer');
+});
+
+test('completing › names the transfer with which the sum is reached, and none below it', () => {
+  const values = fc.array(fc.bigInt({ min: 1n, max: 100n }), { maxLength: 8 });
+  fc.assert(
+    fc.property(values, fc.bigInt({ min: 1n, max: 300n }), (amounts, due) => {
+      const counted = amounts.map((value) => ({ value: value.toString() }));
+      const last = completing(counted, due);
+      const before = last ? amounts.slice(0, counted.indexOf(last)) : amounts;
+      const sum = before.reduce((a, b) => a + b, 0n);
+      assert.ok(sum < due);
+      if (last) assert.ok(sum + BigInt(last.value) >= due);
+    }),
+  );
+});
+
+test('choose › by amount never pays a request whose reserved amount differs, nor a rounded figure near two', () => {
+  const amount = fc.bigInt({ min: 1n, max: 40_000n });
+  fc.assert(
+    fc.property(fc.uniqueArray(amount, { minLength: 1, maxLength: 6 }), amount, (reserved, value) => {
+      const reservations = reserved.map((usdcMicro) => reservation({ requestId: `r${usdcMicro}`, usdcMicro }));
+      const choice = choose(transfer({ value }), hints({ reservations }));
+      if (choice.requestId !== null) {
+        assert.equal(choice.requestId, `r${value}`);
+        const near = reserved.filter((other) => other >= value - 10_000n && other <= value + 10_000n);
+        assert.ok(value % 10_000n !== 0n || near.length === 1);
+      } else {
+        assert.ok(!reserved.includes(value) || neighbourhoodMicro(value) > 0n);
+      }
+    }),
+  );
+});

@@ -1,0 +1,62 @@
+import { scopeOfRequest } from '../auth/scope.ts';
+import type { ChainConfig } from '../chain/config.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { readRequest } from '../requests/read.ts';
+import { toPayable } from './bind.ts';
+import { lookOnChains } from './look.ts';
+import { type Outcome, refusedOutcome } from './outcome.ts';
+import { admit, type Payable } from './rules.ts';
+import { keyOf, selectByHash, selectCounted, type TransferRow, toTransfer } from './store.ts';
+
+const hashPattern = /^0x[0-9a-f]{64}$/;
+
+/**
+ * Looks up a transaction that a customer says has paid a request. It is a hint and binds nothing: anyone can read a
+ * hash off the chain and post it.
+ *
+ * @param hint `chainId` where it is known; otherwise all chains of the request's mode are asked
+ * @throws Refusal not_found for an unknown request
+ */
+export async function submitHash(
+  ctx: Context,
+  requestId: string,
+  hint: { chainId?: number; txHash: string },
+): Promise<Outcome> {
+  const scope = await scopeOfRequest(ctx.db, requestId);
+  if (!scope) throw refuse('not_found');
+  const txHash = hint.txHash.trim().toLowerCase();
+  if (!hashPattern.test(txHash)) return { kind: 'malformed' };
+  const all = ctx.chains[scope.testMode ? 'test' : 'live'];
+  const chains = all.filter(({ chainId }) => hint.chainId === undefined || chainId === hint.chainId);
+  const chainIds = chains.map(({ chainId }) => chainId);
+
+  const row = await readRequest(ctx.db, scope, requestId);
+  const [counted, found] = await ctx.db.scoped(scope, (tx) =>
+    Promise.all([selectCounted(tx, scope, row.id), selectByHash(tx, scope, txHash, chainIds)]),
+  );
+  const request = toPayable(row, counted);
+  if (found.length > 0) return judgeFound(request, found, chains);
+  return { kind: await lookOnChains(chains, request, txHash) };
+}
+
+/** What became of the transfers of one transaction, as far as this request is concerned. */
+function judgeFound(request: Payable, found: TransferRow[], chains: ChainConfig[]): Outcome {
+  if (found.some((row) => row.request_id === request.id)) {
+    if (request.proofStatus !== 'none') return { kind: 'counted', proofStatus: request.proofStatus };
+    return { kind: 'underpaid', missingMicro: request.usdcMicro - request.countedMicro };
+  }
+  if (found.some((row) => row.judged_at === null)) return { kind: 'seen' };
+  const free = found.filter((row) => row.request_id === null);
+  if (free.length === 0) return { kind: 'already_used' };
+  const outcomes = free.map((row) => judgeFree(request, row, chains));
+  return outcomes.find(({ kind }) => kind === 'needs_signature') ?? outcomes[0] ?? { kind: 'wrong_recipient' };
+}
+
+function judgeFree(request: Payable, row: TransferRow, chains: ChainConfig[]): Outcome {
+  const chain = chains.find(({ chainId }) => String(chainId) === row.chain_id);
+  if (!chain?.tokens.some(({ address }) => address === row.token_address)) return { kind: 'wrong_token' };
+  const admission = admit(toTransfer(row), request, 'claim');
+  if (!admission.counts) return refusedOutcome(admission.reason);
+  return { kind: 'needs_signature', ...keyOf(row), from: row.from_address };
+}

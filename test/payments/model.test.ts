@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import type { Context } from '../../src/context.ts';
+import type { Scope } from '../../src/db/connection.ts';
+import { judgePending } from '../../src/payments/match.ts';
+import { onRemoved } from '../../src/payments/removed.ts';
+import { settle } from '../../src/payments/verify.ts';
+import { cancelRequest } from '../../src/requests/cancel.ts';
+import { openRequest } from '../../src/requests/open.ts';
+import { expireNow } from '../../src/requests/proof.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { idleChain, testContext } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/world.ts';
+
+/** The chain here is a table: what a real chain does is tested with a real one, every order of events is tested here. */
+const chain = idleChain(31337);
+const confirmations = 2;
+const graceMs = 30 * 60_000;
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let ctx: Context;
+before(async () => {
+  database = await testDatabase();
+  ctx = testContext(database.db, { chains: { test: [chain], live: [] } });
+});
+after(() => database?.drop());
+
+type Pay = {
+  kind: 'pay';
+  request: number;
+  part: 'all' | 'half' | 'double';
+  tagged: boolean;
+  lateMinutes: number;
+  depth: number;
+};
+type Step =
+  | Pay
+  | { kind: 'mine'; blocks: number }
+  | { kind: 'reorg'; depth: number }
+  | { kind: 'cancel' | 'open' | 'expire'; request: number };
+
+const which = fc.nat({ max: 1 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('pay' as const),
+      request: which,
+      part: fc.constantFrom('all' as const, 'all' as const, 'half' as const, 'half' as const, 'double' as const),
+      tagged: fc.boolean(),
+      lateMinutes: fc.constantFrom(0, 0, 0, 40, 50),
+      depth: fc.constantFrom(0, 0, 0, 3),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('mine' as const), blocks: fc.integer({ min: 1, max: 3 }) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('reorg' as const), depth: fc.integer({ min: 1, max: 4 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('cancel' as const, 'open' as const, 'expire' as const),
+      request: which,
+    }),
+  },
+);
+
+/** What the rules say in words, once more and as plainly as possible. */
+type ModelTransfer = {
+  id: number;
+  block: number;
+  atMs: number;
+  value: bigint;
+  for: number;
+  bound: boolean;
+  final: boolean;
+  reason: string | null;
+};
+type ModelRequest = { due: bigint; expiresAtMs: number; status: string; proof: string; note: string | null };
+
+class Model {
+  head = 100;
+  requests: ModelRequest[];
+  transfers: ModelTransfer[] = [];
+  constructor(requests: ModelRequest[]) {
+    this.requests = requests;
+  }
+  bound(i: number) {
+    return this.transfers.filter((t) => t.bound && t.for === i);
+  }
+  sum(i: number) {
+    return this.bound(i).reduce((sum, t) => sum + t.value, 0n);
+  }
+  isFinal(t: ModelTransfer) {
+    return t.final || t.block <= this.head - confirmations + 1;
+  }
+  judge(t: ModelTransfer) {
+    const r = this.requests[t.for] as ModelRequest;
+    t.reason = null;
+    if (r.status === 'voided') t.reason = 'voided';
+    else if (r.proof !== 'none') t.reason = 'already_paid';
+    else if (t.atMs > r.expiresAtMs + graceMs) t.reason = 'late';
+    t.bound = t.reason === null;
+    if (!t.bound || this.sum(t.for) < r.due) return;
+    r.proof = 'attached';
+    r.note = null;
+    if (this.bound(t.for).every((other) => this.isFinal(other))) this.verify(t.for);
+  }
+  verify(i: number) {
+    (this.requests[i] as ModelRequest).proof = 'verified';
+    for (const t of this.bound(i)) t.final = true;
+  }
+  settle() {
+    for (const [i, r] of this.requests.entries()) {
+      for (const t of this.bound(i)) t.final = this.isFinal(t);
+      if (r.proof === 'attached' && this.bound(i).every((t) => t.final)) this.verify(i);
+    }
+  }
+  reorg(depth: number) {
+    this.head -= depth;
+    const lost = this.transfers.filter((t) => t.block > this.head && !t.final);
+    this.transfers = this.transfers.filter((t) => !lost.includes(t));
+    const again: ModelTransfer[] = [];
+    for (const [i, r] of this.requests.entries()) {
+      if (r.proof !== 'attached' || this.sum(i) >= r.due) continue;
+      r.proof = 'none';
+      r.note = 'reorged';
+      again.push(...this.transfers.filter((t) => t.for === i && t.reason === 'already_paid'));
+    }
+    for (const t of again.sort((a, b) => a.block - b.block || a.id - b.id)) this.judge(t);
+    return lost;
+  }
+}
+
+test('every order of payments, blocks, reorganisations, cancels, openings and expiries → the states of the model', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 22 }), async (steps) => {
+      const run = await begin();
+      for (const each of steps) {
+        await apply(run, each);
+        await compare(run);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+type Run = { model: Model; rows: RequestRow[]; scope: Scope; baseMs: number; accountId: string; nextId: number };
+
+async function begin(): Promise<Run> {
+  const { test: scope } = await makePartner(ctx.db);
+  const merchant = await makeMerchant(ctx.db, scope);
+  const rows = [0, 1].map(() => makeRequest(ctx.db, scope, merchant, { startBlocks: { 31337: 90 } }));
+  const requests = await Promise.all(rows);
+  await ctx.db.sql`delete from chain_cursors`;
+  await ctx.db.sql`
+    insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
+    values (31337, 1, 100, '0x', now(), 100, 99, now())`;
+  const model = new Model(
+    requests.map((row) => ({
+      due: BigInt(row.usdc_micro),
+      expiresAtMs: row.expires_at.getTime(),
+      status: 'requested',
+      proof: 'none',
+      note: null,
+    })),
+  );
+  return {
+    model,
+    rows: requests,
+    scope,
+    baseMs: Math.floor(Date.now() / 1000) * 1000,
+    accountId: merchant.id,
+    nextId: 1,
+  };
+}
+
+async function apply(run: Run, each: Step): Promise<void> {
+  const { model, rows, scope } = run;
+  if (each.kind === 'pay') await pay(run, each);
+  else if (each.kind === 'mine') {
+    model.head += each.blocks;
+    await moveHead(run);
+    await settle(ctx);
+    model.settle();
+  } else if (each.kind === 'reorg') await reorganise(run, each.depth);
+  else {
+    const row = rows[each.request] as RequestRow;
+    const request = model.requests[each.request] as ModelRequest;
+    const waits = request.status === 'requested' && request.proof === 'none';
+    if (each.kind === 'cancel') {
+      const done = await cancelRequest(ctx, scope, row.id).then(
+        () => true,
+        (error: { code?: string }) => error.code,
+      );
+      assert.equal(done, waits ? true : 'cannot_cancel');
+      if (waits) {
+        request.status = 'voided';
+        for (const t of model.bound(each.request)) Object.assign(t, { bound: false, reason: 'voided' });
+      }
+    } else if (each.kind === 'open') {
+      await openRequest(ctx, scope, row.id);
+      if (waits) request.status = 'opened';
+    } else {
+      const expired = await ctx.db.scoped(scope, (tx) => expireNow(tx, scope, row.id));
+      const could = ['requested', 'opened'].includes(request.status) && request.proof === 'none';
+      assert.equal(expired !== null, could);
+      if (expired) Object.assign(request, { status: 'expired', expiresAtMs: expired.expires_at.getTime() });
+    }
+  }
+}
+
+async function pay(run: Run, each: Pay): Promise<void> {
+  const { model, rows, scope } = run;
+  const row = rows[each.request] as RequestRow;
+  const due = BigInt(row.usdc_micro);
+  const value = each.part === 'all' ? due : each.part === 'half' ? due / 2n + 1n : due * 2n;
+  // Only the exact amount finds its request without a reference.
+  const tagged = each.tagged || each.part !== 'all';
+  if (each.depth === 0) model.head += 1;
+  await moveHead(run);
+  const transfer: ModelTransfer = {
+    id: run.nextId++,
+    block: model.head - each.depth,
+    atMs: run.baseMs + each.lateMinutes * 60_000,
+    value,
+    for: each.request,
+    bound: false,
+    final: false,
+    reason: null,
+  };
+  if (transfer.block <= 90) return; // before the requests
+  await ctx.db.sql`
+    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+      to_address, value, partner_id, test_mode, account_id, calldata_reference)
+    values (31337, ${`0x${randomBytes(32).toString('hex')}`}, ${transfer.id}, ${transfer.block}, '0x', ${new Date(transfer.atMs)},
+      ${chain.tokens[0]?.address ?? ''}, ${randomAddress()}, ${row.wallet_address}, ${value.toString()}, ${scope.partnerId}, true,
+      ${run.accountId}, ${tagged ? Buffer.from(row.reference) : null})`;
+  model.transfers.push(transfer);
+  assert.equal(await judgePending(ctx), 1);
+  model.judge(transfer);
+}
+
+/** As the watcher does it: the transfers go, and what they paid is taken back, in one transaction. */
+async function reorganise(run: Run, depth: number): Promise<void> {
+  const { model } = run;
+  const lost = model.reorg(depth);
+  await moveHead(run);
+  await ctx.db.sql.begin(async (tx) => {
+    const gone = await tx`
+      delete from transfers where partner_id = ${run.scope.partnerId} and block_number > ${model.head} and final_at is null
+      returning request_id`;
+    assert.equal(gone.length, lost.length);
+    await onRemoved(
+      tx,
+      gone.map(({ request_id }) => ({ partnerId: run.scope.partnerId, testMode: true, requestId: request_id })),
+    );
+  });
+  await judgePending(ctx);
+}
+
+async function moveHead({ model }: Run): Promise<void> {
+  await ctx.db.sql`update chain_cursors set number = ${model.head}, head_number = ${model.head}`;
+}
+
+async function compare({ model, rows, scope }: Run): Promise<void> {
+  for (const [i, expected] of model.requests.entries()) {
+    const id = rows[i]?.id ?? '';
+    const [row] = await ctx.db.sql<(RequestRow & { counted: string; events: number })[]>`
+      select r.*,
+        (select coalesce(sum(value), 0) from transfers t where t.request_id = r.id and t.counts)::text as counted,
+        (select count(*)::int from webhook_deliveries d where d.request_id = r.id) as events
+      from requests r where r.partner_id = ${scope.partnerId} and r.id = ${id}`;
+    assert.deepEqual(
+      {
+        status: row?.status,
+        proof: row?.proof_status,
+        note: row?.proof_note,
+        counted: row?.counted,
+        events: row?.events,
+      },
+      {
+        status: expected.status,
+        proof: expected.proof,
+        note: expected.note,
+        counted: model.sum(i).toString(),
+        events: expected.proof === 'verified' ? 1 : 0,
+      },
+    );
+  }
+  const stored = await ctx.db.sql`
+    select ordinal, reason, counts from transfers where partner_id = ${scope.partnerId} order by ordinal`;
+  assert.deepEqual(
+    [...stored].map(({ ordinal, reason, counts }) => ({ ordinal, reason, counts })),
+    model.transfers.map((t) => ({ ordinal: t.id, reason: t.reason, counts: t.bound })),
+  );
+}
