@@ -100,8 +100,9 @@ function readAnswer(text: string, status: number, retryAfter: string | null, whe
   }
   if (answer?.error) {
     const { code, message } = answer.error;
-    // -32005 and 429 are what providers use for "limit exceeded".
-    const kind = code === -32005 || code === 429 ? 'limited' : 'refused';
+    // -32005 means "limit exceeded": of calls at some providers, of the answer's size at others.
+    const tooMany = code === 429 || (code === -32005 && /rate|per second|too many requests/i.test(String(message)));
+    const kind = tooMany ? 'limited' : 'refused';
     throw new RpcError(kind, `${where}: ${code} ${String(message).slice(0, 300)}`);
   }
   if (typeof answer !== 'object' || answer === null || answer.result === undefined) {

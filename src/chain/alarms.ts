@@ -1,0 +1,14 @@
+import type { Sql, Tx } from '../db/connection.ts';
+
+/** Raises an alarm for the operator, or renews its message; it keeps the time at which it was first raised. */
+export async function raiseAlarm(sql: Sql | Tx, name: string, message: string): Promise<void> {
+  await sql`
+    insert into alarms (name, message) values (${name}, ${message})
+    on conflict (name) do update set message = excluded.message, cleared_at = null,
+      raised_at = case when alarms.cleared_at is null then alarms.raised_at else now() end`;
+}
+
+/** Ends an alarm; nothing happens when it was not raised. */
+export async function clearAlarm(sql: Sql | Tx, name: string): Promise<void> {
+  await sql`update alarms set cleared_at = now() where name = ${name} and cleared_at is null`;
+}

@@ -1,0 +1,26 @@
+import type { FinalityTier } from './config.ts';
+
+/** How far a chain was read, and what its provider's tags say; null where tags are not used or not known. */
+export type Heads = { latest: number; safe: number | null; finalized: number | null };
+
+/** The newest block number that a tier counts as final. */
+function finalUnder(tier: FinalityTier, heads: Heads): number {
+  if ('confirmations' in tier) return heads.latest - tier.confirmations + 1;
+  // A tag can run ahead of what was read here: only what was read is known to be on the chain.
+  return Math.min(heads[tier.tag] ?? -1, heads.latest);
+}
+
+/**
+ * Whether a transfer of this size in this block can no longer be reorganised away, as the chain is configured.
+ *
+ * @param tiers the first whose limit the amount does not exceed applies
+ */
+export function isFinal(blockNumber: number, usdcMicro: bigint, tiers: readonly FinalityTier[], heads: Heads): boolean {
+  const tier = tiers.find(({ upToUsdcMicro }) => upToUsdcMicro === null || usdcMicro <= upToUsdcMicro);
+  return tier !== undefined && blockNumber <= finalUnder(tier, heads);
+}
+
+/** The newest block number that is final for any amount; -1 when there is none. */
+export function finalNumber(tiers: readonly FinalityTier[], heads: Heads): number {
+  return Math.max(-1, Math.min(...tiers.map((tier) => finalUnder(tier, heads))));
+}

@@ -1,0 +1,95 @@
+import type { Mode } from '../config.ts';
+import type { Context } from '../context.ts';
+import type { ChainConfig } from './config.ts';
+import { connectRpc, RpcError } from './rpc.ts';
+
+export type ChainStatus = {
+  chainId: number;
+  name: string;
+  mode: Mode;
+  /** At least one endpoint answers. */
+  reachable: boolean;
+  /** The newest block any endpoint tells; null when none answers. */
+  head: number | null;
+  /** The newest block that was read; null before the first, or without the database. */
+  read: number | null;
+  /** Blocks between the two; null when one is not known. */
+  lag: number | null;
+  /** Each endpoint by its host, and what it answered instead of a block. */
+  endpoints: { host: string; head: number | null; error: string | null }[];
+};
+
+const timeoutMs = 3_000;
+
+/** Asks every endpoint of every chain for its head, all at the same time. Never throws for a chain in trouble. */
+export async function chainStatus(ctx: Context): Promise<ChainStatus[]> {
+  const all = [
+    ...ctx.chains.test.map((chain) => ({ chain, mode: 'test' as const })),
+    ...ctx.chains.live.map((chain) => ({ chain, mode: 'live' as const })),
+  ];
+  const [cursors, probes] = await Promise.all([
+    readCursors(ctx),
+    Promise.all(all.map(({ chain }) => Promise.all(chain.rpcUrls.map(probe)))),
+  ]);
+  return all.map(({ chain, mode }, i) => {
+    const endpoints = probes[i] ?? [];
+    const heads = endpoints.flatMap(({ head }) => (head === null ? [] : [head]));
+    const head = heads.length > 0 ? Math.max(...heads) : null;
+    const read = cursors.get(chain.chainId) ?? null;
+    const lag = head === null || read === null ? null : Math.max(0, head - read);
+    return { chainId: chain.chainId, name: chain.name, mode, reachable: head !== null, head, read, lag, endpoints };
+  });
+}
+
+async function readCursors(ctx: Context): Promise<Map<number, number>> {
+  try {
+    const rows = await ctx.db.sql<{ chain_id: string; number: string }[]>`select chain_id, number from chain_cursors`;
+    return new Map(rows.map((row) => [Number(row.chain_id), Number(row.number)]));
+  } catch (error) {
+    // Readiness reports the database by itself, and still wants to know of the chains.
+    ctx.log.debug({ err: error }, 'chain cursors cannot be read');
+    return new Map();
+  }
+}
+
+async function probe(url: string): Promise<ChainStatus['endpoints'][number]> {
+  const rpc = connectRpc(url, timeoutMs);
+  try {
+    const header = await rpc.header('latest');
+    return { host: rpc.host, head: header?.number ?? null, error: header ? null : 'it has no blocks' };
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    return { host: rpc.host, head: null, error: error.message };
+  }
+}
+
+/** `decimals()` */
+const decimalsCall = '0x313ce567';
+
+/**
+ * Checks what the configuration claims: each endpoint is of this chain, each token has six decimals.
+ *
+ * @returns a sentence for each fault; none when all is well. An endpoint that does not answer is a fault too.
+ */
+export async function checkTokens(chain: ChainConfig): Promise<string[]> {
+  const faults = await Promise.all(chain.rpcUrls.map((url) => checkEndpoint(chain, url)));
+  return faults.flat();
+}
+
+async function checkEndpoint(chain: ChainConfig, url: string): Promise<string[]> {
+  const rpc = connectRpc(url, timeoutMs);
+  const where = `Chain ${chain.chainId} at ${rpc.host}`;
+  try {
+    const id = await rpc.chainId();
+    if (id !== chain.chainId) return [`${where}: this is chain ${id}.`];
+    const checks = chain.tokens.map(async ({ symbol, address }) => {
+      const answer = await rpc.call(address, decimalsCall);
+      if (answer.length === 66 && BigInt(answer) === 6n) return [];
+      return [`${where}: ${symbol} at ${address} has not six decimals.`];
+    });
+    return (await Promise.all(checks)).flat();
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    return [`${where} does not answer: ${error.message}.`];
+  }
+}

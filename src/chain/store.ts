@@ -1,0 +1,209 @@
+import type { Database, Sql, Tx } from '../db/connection.ts';
+import { raiseAlarm } from './alarms.ts';
+import type { Heads } from './finality.ts';
+import type { Lease } from './lease.ts';
+import type { Header } from './rpc.ts';
+
+/** Blocks kept to compare parents with and to walk back along. */
+const keptBlocks = 512;
+
+/** Up to where a chain was read. */
+export type Cursor = { number: number; hash: string };
+
+/** What the provider says of the chain, kept beside the cursor. */
+export type Progress = { head: number; final: number; safe: number | null; finalized: number | null };
+
+/** A transfer to a watched wallet, as it stands in a block. Addresses and hashes in lower case. */
+export type FoundTransfer = {
+  txHash: string;
+  /** Of the log among all logs of its transaction. */
+  ordinal: number;
+  block: Header;
+  tokenAddress: string;
+  fromAddress: string;
+  toAddress: string;
+  value: bigint;
+  partnerId: string;
+  accountId: string;
+  calldataReference: Buffer | null;
+};
+
+/** A transfer that a reorganisation took away, and the request it was bound to. Its row is gone. */
+export type RemovedTransfer = {
+  chainId: number;
+  txHash: string;
+  ordinal: number;
+  partnerId: string;
+  testMode: boolean;
+  accountId: string;
+  requestId: string | null;
+};
+
+/** This process is no longer the one that reads the chain; nothing was written. */
+export class Deposed extends Error {}
+
+export async function selectCursor(db: Database, chainId: number): Promise<Cursor | null> {
+  const [row] = await db.sql<{ number: string; hash: string }[]>`
+    select number, hash from chain_cursors where chain_id = ${chainId}`;
+  return row ? { number: Number(row.number), hash: row.hash } : null;
+}
+
+/** How far the chain was read, for judging finality; null before its first block. */
+export async function selectHeads(sql: Sql | Tx, chainId: number): Promise<Heads | null> {
+  const [row] = await sql<{ number: string; safe_number: string | null; finalized_number: string | null }[]>`
+    select number, safe_number, finalized_number from chain_cursors where chain_id = ${chainId}`;
+  const tag = (value: string | null) => (value === null ? null : Number(value));
+  return row ? { latest: Number(row.number), safe: tag(row.safe_number), finalized: tag(row.finalized_number) } : null;
+}
+
+/** The hashes of the blocks that are kept, by number. */
+export async function selectBlocks(db: Database, chainId: number): Promise<Map<number, string>> {
+  const rows = await db.sql<{ number: string; hash: string }[]>`
+    select number, hash from chain_blocks where chain_id = ${chainId} order by number desc limit ${keptBlocks + 1}`;
+  return new Map(rows.map((row) => [Number(row.number), row.hash]));
+}
+
+/** Shuts out every earlier holder of the lease: their writes find a greater fence. */
+export async function raiseFence(db: Database, chainId: number, lease: Lease): Promise<void> {
+  await db.sql`update chain_cursors set fence = ${lease.fence} where chain_id = ${chainId} and fence < ${lease.fence}`;
+}
+
+/** Begins reading a chain behind this block: what was paid before the service knew the chain is not its business. */
+export async function insertCursor(db: Database, chainId: number, lease: Lease, head: Header, progress: Progress) {
+  await db.sql.begin(async (tx) => {
+    await tx`
+      insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, safe_number,
+        finalized_number, updated_at)
+      values (${chainId}, ${lease.fence}, ${head.number}, ${head.hash}, ${head.time}, ${progress.head}, ${progress.final},
+        ${progress.safe}, ${progress.finalized}, now())
+      on conflict (chain_id) do nothing`;
+    await insertBlocks(tx, chainId, [head]);
+  });
+}
+
+/**
+ * Moves the cursor from where this process saw it. The row stays locked until the transaction ends.
+ *
+ * @throws Deposed when another process leads the chain or moved the cursor
+ */
+async function moveCursor(tx: Tx, chainId: number, lease: Lease, from: Cursor, to: Header, progress: Progress) {
+  const moved = await tx`
+    update chain_cursors set fence = ${lease.fence}, number = ${to.number}, hash = ${to.hash}, block_time = ${to.time},
+      head_number = ${progress.head}, final_number = ${progress.final}, safe_number = ${progress.safe},
+      finalized_number = ${progress.finalized}, updated_at = now()
+    where chain_id = ${chainId} and fence <= ${lease.fence} and number = ${from.number} and hash = ${from.hash}
+      and exists (select from leases where name = ${lease.name} and fence = ${lease.fence})
+    returning chain_id`;
+  if (moved.length === 0) throw new Deposed(`chain ${chainId}: another process leads`);
+}
+
+/** Keeps what the provider says of the chain while no block is read. */
+export async function updateProgress(db: Database, chainId: number, lease: Lease, progress: Progress): Promise<void> {
+  const rows = await db.sql`
+    update chain_cursors set head_number = ${progress.head}, final_number = ${progress.final},
+      safe_number = ${progress.safe}, finalized_number = ${progress.finalized}, updated_at = now()
+    where chain_id = ${chainId} and fence <= ${lease.fence} returning chain_id`;
+  if (rows.length === 0) throw new Deposed(`chain ${chainId}: another process leads`);
+}
+
+/** Stores blocks that were read and what was found in them: both or nothing. */
+export async function saveBlocks(
+  db: Database,
+  chain: { chainId: number; testMode: boolean },
+  lease: Lease,
+  from: Cursor,
+  headers: readonly Header[],
+  found: readonly FoundTransfer[],
+  progress: Progress,
+): Promise<void> {
+  const last = headers.at(-1);
+  if (!last) return;
+  await db.sql.begin(async (tx) => {
+    await moveCursor(tx, chain.chainId, lease, from, last, progress);
+    await insertBlocks(tx, chain.chainId, headers.slice(-keptBlocks));
+    for (const transfer of found) await insertTransfer(tx, chain, transfer);
+    await tx`delete from chain_blocks where chain_id = ${chain.chainId} and number < ${last.number - keptBlocks}`;
+  });
+}
+
+async function insertBlocks(tx: Tx, chainId: number, headers: readonly Header[]): Promise<void> {
+  const rows = headers.map((header) => ({
+    chain_id: chainId,
+    number: header.number,
+    hash: header.hash,
+    parent_hash: header.parentHash,
+    block_time: header.time,
+  }));
+  await tx`
+    insert into chain_blocks ${tx(rows)} on conflict (chain_id, number) do update
+      set hash = excluded.hash, parent_hash = excluded.parent_hash, block_time = excluded.block_time`;
+}
+
+/** One that is still there was final before a reorganisation: it is known to be in another block now. */
+async function insertTransfer(tx: Tx, chain: { chainId: number; testMode: boolean }, t: FoundTransfer): Promise<void> {
+  await tx`
+    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+      to_address, value, partner_id, test_mode, account_id, calldata_reference)
+    values (${chain.chainId}, ${t.txHash}, ${t.ordinal}, ${t.block.number}, ${t.block.hash}, ${t.block.time},
+      ${t.tokenAddress}, ${t.fromAddress}, ${t.toAddress}, ${t.value.toString()}, ${t.partnerId}, ${chain.testMode},
+      ${t.accountId}, ${t.calldataReference})
+    on conflict (chain_id, tx_hash, ordinal) do update set block_number = excluded.block_number,
+      block_hash = excluded.block_hash, block_time = excluded.block_time
+      where transfers.block_hash <> excluded.block_hash`;
+}
+
+type RemovedRow = {
+  tx_hash: string;
+  ordinal: number;
+  partner_id: string;
+  test_mode: boolean;
+  account_id: string;
+  request_id: string | null;
+};
+
+/**
+ * Goes back to a block that the chain still has: later blocks and the transfers in them that were not final are removed,
+ * and `onRemoved` re-judges what they paid, all in one transaction. Final ones stay, and the operator is told.
+ *
+ * @param deep what to tell the operator when no kept block is on the chain any more
+ * @throws Deposed
+ */
+export async function rewindTo(
+  db: Database,
+  chainId: number,
+  lease: Lease,
+  from: Cursor,
+  ancestor: Header,
+  progress: Progress,
+  deep: string | null,
+  onRemoved: (tx: Tx, removed: RemovedTransfer[]) => Promise<void>,
+): Promise<void> {
+  await db.sql.begin(async (tx) => {
+    await moveCursor(tx, chainId, lease, from, ancestor, progress);
+    await tx`delete from chain_blocks where chain_id = ${chainId} and number > ${ancestor.number}`;
+    await insertBlocks(tx, chainId, [ancestor]);
+    const rows = await tx<RemovedRow[]>`
+      delete from transfers where chain_id = ${chainId} and block_number > ${ancestor.number} and final_at is null
+      returning tx_hash, ordinal, partner_id, test_mode, account_id, request_id`;
+    const final = await tx<{ tx_hash: string }[]>`
+      select tx_hash from transfers where chain_id = ${chainId} and block_number > ${ancestor.number} limit 20`;
+    if (final.length > 0) {
+      const hashes = final.map((row) => row.tx_hash).join(', ');
+      await raiseAlarm(tx, `chain-${chainId}-final-reorged`, `Chain ${chainId} took back final transfers: ${hashes}`);
+    }
+    if (deep) await raiseAlarm(tx, `chain-${chainId}-deep-reorg`, deep);
+    if (rows.length === 0) return;
+    await onRemoved(
+      tx,
+      rows.map((row) => ({
+        chainId,
+        txHash: row.tx_hash,
+        ordinal: row.ordinal,
+        partnerId: row.partner_id,
+        testMode: row.test_mode,
+        accountId: row.account_id,
+        requestId: row.request_id,
+      })),
+    );
+  });
+}
