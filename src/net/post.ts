@@ -126,10 +126,13 @@ function dispatch(
     let received = 0;
     let ended = false;
     const dispatchedAt = performance.now();
-    let timer = setTimeout(() => {
-      end({ error: 'timeout', durationMs: since(startedAt) });
-      controller?.abort(new Error('too late'));
-    }, deadline - dispatchedAt);
+    let timer = setTimeout(
+      () => {
+        end({ error: 'timeout', durationMs: since(startedAt) });
+        controller?.abort(new Error('too late'));
+      },
+      Math.max(0, deadline - dispatchedAt),
+    );
 
     const end = (outcome: PostOutcome | Stale) => {
       if (ended) return;

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
+import { isUnreachable } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
 import { attempt, createDeliveryDeps, type DeliveryDeps, type Finished } from './attempt.ts';
 import { hearBell, ringBell } from './bell.ts';
 import { activateDueSecrets } from './endpoint.ts';
 import { type Busy, type Claimed, claimDue, releaseLeases } from './queue-store.ts';
 import { endpointKey, recordFinished } from './record.ts';
-import { maxPosts, slotsPerEndpoint } from './rules.ts';
+import { isCrowded, leaseMs, maxPosts, slotsPerEndpoint } from './rules.ts';
 
 export { createDeliveryDeps, type DeliveryDeps } from './attempt.ts';
 
@@ -15,6 +16,7 @@ const activateEveryMs = 60_000;
 /** At a stop, attempts under way get this long; then they are left to the next process. */
 const graceMs = 3000;
 const afterErrorMs = 1000;
+const crowdedLookMs = 100;
 /** Longer than an attempt can take. */
 const passMs = 15_000;
 
@@ -40,15 +42,20 @@ export async function startDelivering(
 ): Promise<void> {
   const work = startWork(ctx, deps);
   let activatedAt = Number.NEGATIVE_INFINITY;
+  let lookAgainAt = 0;
   while (!signal.aborted) {
     try {
       if (performance.now() - activatedAt > activateEveryMs) {
         activatedAt = performance.now();
         await activateDueSecrets(ctx);
       }
-      const claimed = await claim(ctx, work.busy(), maxPosts - work.posts());
+      const free = maxPosts - work.posts();
+      // While this process has its hands full, most looks would find nothing that may be taken yet.
+      const claimed = isCrowded(free) && performance.now() < lookAgainAt ? [] : await claim(ctx, work.busy(), free);
       for (const row of claimed) work.begin(row);
-      if (claimed.length === 0) await hearBell(signal);
+      if (claimed.length > 0) continue;
+      if (performance.now() >= lookAgainAt) lookAgainAt = performance.now() + crowdedLookMs;
+      await hearBell(signal);
     } catch (error) {
       ctx.log.error({ err: error }, 'deliveries could not be claimed');
       await pause(afterErrorMs, signal);
@@ -131,16 +138,22 @@ function startWork(ctx: Context, deps: DeliveryDeps) {
   };
 }
 
-/** A batch that fails is recorded one by one, so that one bad row does not take the others along. */
+/**
+ * While the database cannot be reached a batch is tried again as long as its leases hold; lost, its attempts would be made
+ * twice. A batch that fails otherwise is recorded one by one, so that one bad row does not take the others along.
+ */
 async function recordBatch(ctx: Context, batch: Finished[]): Promise<void> {
-  try {
-    await recordFinished(ctx, batch);
-  } catch (error) {
-    ctx.log.error({ err: error, attempts: batch.length }, 'a batch of attempts could not be recorded at once');
-    for (const finished of batch) {
-      await recordFinished(ctx, [finished]).catch((cause) =>
-        ctx.log.error({ err: cause, delivery_id: finished.claimed.id }, 'an attempt could not be recorded'),
-      );
+  const giveUpAt = performance.now() + leaseMs / 2;
+  for (;;) {
+    try {
+      return await recordFinished(ctx, batch);
+    } catch (error) {
+      ctx.log.error({ err: error, attempts: batch.length }, 'attempts could not be recorded');
+      const again = isUnreachable(error) && performance.now() < giveUpAt;
+      if (!again && (isUnreachable(error) || batch.length === 1)) return;
+      if (!again) break;
+      await pause(afterErrorMs);
     }
   }
+  for (const finished of batch) await recordBatch(ctx, [finished]);
 }

@@ -111,12 +111,17 @@ export function isOldNews(before: Health, tally: Tally, now: Date): boolean {
   return Math.abs(now.getTime() - last_success_at.getTime()) < minute;
 }
 
+/** True when at least half of what this process can do is under way. */
+export function isCrowded(freePosts: number): boolean {
+  return freePosts <= maxPosts / 2;
+}
+
 /**
  * How many attempts one endpoint may have under way: many while there is room, few when it is short, so that receivers
  * that hang hold only a part of it.
  */
 export function slotsPerEndpoint(freePosts: number): { healthy: number; failing: number } {
-  const healthy = freePosts > maxPosts / 2 ? 64 : freePosts > maxPosts / 8 ? 4 : 1;
+  const healthy = !isCrowded(freePosts) ? 64 : freePosts > maxPosts / 8 ? 4 : 1;
   return { healthy, failing: Math.min(healthy, 8) };
 }
 
