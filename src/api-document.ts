@@ -3,6 +3,9 @@ import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from './context.ts';
 
+/** Where the reference page lives. */
+export const docsPath = '/docs';
+
 const description = `Quittance lets merchants be paid in stablecoins, straight to their own wallet.
 
 **Keys.** \`Authorization: Bearer qt_test_…\` reaches only sandbox data, \`qt_live_…\` only real data.
@@ -68,7 +71,7 @@ export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<v
     reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
   );
   await app.register(scalar, {
-    routePrefix: '/docs',
+    routePrefix: docsPath,
     configuration: { url: '/openapi.json', title: 'Quittance API', telemetry: false, withDefaultFonts: false } as never,
   });
 }

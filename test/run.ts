@@ -23,7 +23,7 @@ await migrate(db.sql);
 await db.close();
 await admin.end();
 
-const child = spawn(process.execPath, ['--test', '--test-reporter=spec', '--test-concurrency=2', ...chooseFiles()], {
+const child = spawn(process.execPath, ['--test', '--test-reporter=spec', '--test-concurrency=2', '--test-timeout=300000', ...chooseFiles()], {
   stdio: 'inherit',
   env: { ...process.env, TEST_DATABASE_URL: server.url },
 });

@@ -79,7 +79,7 @@ async function readAndCount(
       select k.id, k.partner_id, k.test_mode, k.scopes, p.slug, p.disabled_at is not null as disabled, p.currency,
         p.allowed_expiry_minutes, p.default_expiry_minutes
       from api_keys k join partners p on p.id = k.partner_id
-      where k.hash = any (${keyHashes(ctx.config.secretKeys, key)}) and k.revoked_at is null
+      where k.hash in ${sql(keyHashes(ctx.config.secretKeys, key))} and k.revoked_at is null
     ), counted as (
       insert into rate_counters as counter (partner_id, subject, action, minute, calls)
       select partner_id, id, ${endpoint}, date_trunc('minute', clock_timestamp()), 1 from key

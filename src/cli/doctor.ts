@@ -7,8 +7,9 @@ import type { Command } from './command.ts';
 type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: string };
 
 async function checkDatabase(ctx: Context): Promise<Finding[]> {
-  const [row] = await ctx.db.sql`select now() as now, current_setting('server_version') as version`;
-  const skewMs = Math.abs((row?.now as Date).getTime() - ctx.clock.now().getTime());
+  const [row] = await ctx.db.sql<{ now: Date; version: string }[]>`
+    select now() as now, current_setting('server_version') as version`;
+  const skewMs = Math.abs((row?.now.getTime() ?? 0) - ctx.clock.now().getTime());
   const pending = await pendingMigrations(ctx.db.sql);
   return [
     { check: `database, PostgreSQL ${row?.version}`, state: 'ok', advice: '' },
