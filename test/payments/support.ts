@@ -1,4 +1,4 @@
-import { headNumber } from '../../src/chain/dev-wallet.ts';
+import { callRpc } from '../../src/chain/rpc.ts';
 import { startWatching } from '../../src/chain/watcher.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
@@ -35,9 +35,10 @@ export function movableClock() {
 }
 
 /** A real chain, the real watcher on it, and a partner with a merchant; the loops of payments turn when a test says so. */
-export async function payWorld() {
+export async function payWorld(secondEndpoint: string[] = []) {
   const database = await testDatabase();
   const node = await testChain();
+  node.chain.rpcUrls.push(...secondEndpoint);
   const clock = movableClock();
   const ctx = testContext(database.db, { chains: { test: [node.chain], live: [] }, clock });
   const stop = new AbortController();
@@ -62,8 +63,12 @@ export async function payWorld() {
     /** Waits until the watcher has read the chain's newest block. */
     caughtUp: () =>
       until('the watcher catches up', async () => {
-        const head = await headNumber(node.chain);
-        return (await cursorOf(ctx, node)) === head;
+        // By hash: after a reorganisation the number alone is the same.
+        const head = (await callRpc(node.chain.rpcUrls[0] ?? '', 'eth_getBlockByNumber', ['latest', false])) as {
+          hash: string;
+        };
+        const rows = await database.db.sql`select from chain_cursors where hash = ${head.hash}`;
+        return rows.length > 0;
       }),
     /** Waits for the watcher, then lets each loop turn once. */
     turn: async () => {

@@ -1,0 +1,33 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A second RPC endpoint that passes everything on to a chain, and can be away or deny what it knows. */
+export async function secondEndpoint() {
+  const endpoint = { target: '', mode: 'honest' as 'honest' | 'away' | 'denies' };
+  const server = createServer(async (request, response) => {
+    if (endpoint.mode === 'away') return request.socket.destroy();
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    const { id, method } = JSON.parse(body) as { id: number; method: string };
+    response.setHeader('content-type', 'application/json');
+    if (endpoint.mode === 'denies' && method === 'eth_getTransactionReceipt') {
+      return response.end(JSON.stringify({ jsonrpc: '2.0', id, result: null }));
+    }
+    const answer = await fetch(endpoint.target, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    return response.end(await answer.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

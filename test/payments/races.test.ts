@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Context } from '../../src/context.ts';
+import type { Scope } from '../../src/db/connection.ts';
+import { judgePending } from '../../src/payments/match.ts';
+import { releaseReservations } from '../../src/payments/release.ts';
+import { settle } from '../../src/payments/verify.ts';
+import { cancelRequest } from '../../src/requests/cancel.ts';
+import { openRequest } from '../../src/requests/open.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { idleChain, testContext } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/world.ts';
+
+const chain = idleChain(31337);
+const rounds = 20;
+const perRound = 50;
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let ctx: Context;
+let scope: Scope;
+before(async () => {
+  database = await testDatabase();
+  ctx = testContext(database.db, { chains: { test: [chain], live: [] } });
+  ({ test: scope } = await makePartner(database.db));
+  await database.db.sql`
+    insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
+    values (31337, 1, 100, '0x', now(), 100, 99, now())`;
+});
+after(() => database?.drop());
+
+/** A payment of the whole amount, as the watcher stores it: in the newest block, or in one that is final already. */
+async function arrive(request: RequestRow, blockNumber: number, value = request.usdc_micro): Promise<void> {
+  await database.db.sql`
+    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+      to_address, value, partner_id, test_mode, account_id, calldata_reference)
+    values (31337, ${`0x${randomBytes(32).toString('hex')}`}, 0, ${blockNumber}, '0x', now(), ${chain.tokens[0]?.address ?? ''},
+      ${randomAddress()}, ${request.wallet_address}, ${value}, ${scope.partnerId}, true, ${request.account_id},
+      ${Buffer.from(request.reference)})`;
+}
+
+test('cancel against open against a payment, 1,000 times → one of them comes first, and no voided request has money', async () => {
+  const outcomes = new Map<string, number>();
+  for (let round = 0; round < rounds; round++) {
+    const merchant = await makeMerchant(database.db, scope);
+    const startBlocks = { 31337: 50 };
+    const requests = await Promise.all(
+      Array.from({ length: perRound }, () => makeRequest(database.db, scope, merchant, { startBlocks })),
+    );
+    const cancelled = new Set<string>();
+    const racers = requests.flatMap((request, i) => [
+      () => arrive(request, i % 2 === 0 ? 100 : 98, i % 5 === 0 ? '1' : request.usdc_micro),
+      () => openRequest(ctx, scope, request.id),
+      async () => {
+        const done = await cancelRequest(ctx, scope, request.id).then(
+          () => true,
+          (error: { code?: string }) => assert.equal(error.code, 'cannot_cancel'),
+        );
+        if (done) cancelled.add(request.id);
+      },
+    ]);
+    // In an order of its own each round, with both loops turning in between and at once.
+    racers.sort(() => Math.random() - 0.5);
+    const loops = Array.from({ length: 3 }, () => [() => judgePending(ctx), () => settle(ctx)]).flat();
+    for (const [i, loop] of loops.entries()) racers.splice(i * 25, 0, async () => void (await loop()));
+    await Promise.all(racers.map((racer) => racer()));
+    await judgePending(ctx);
+    await settle(ctx);
+    await check(requests, cancelled, outcomes);
+  }
+  const total = [...outcomes.values()].reduce((a, b) => a + b, 0);
+  assert.equal(total, rounds * perRound);
+  for (const outcome of ['voided none', 'opened verified', 'opened attached']) {
+    assert.ok(outcomes.get(outcome), `${outcome} never came first: ${JSON.stringify([...outcomes])}`);
+  }
+});
+
+async function check(requests: RequestRow[], cancelled: Set<string>, outcomes: Map<string, number>): Promise<void> {
+  const rows = await database.db.sql`
+    select r.id, r.status, r.proof_status, r.usdc_micro::text as due,
+      (select coalesce(sum(value), 0)::text from transfers t where t.request_id = r.id and t.counts) as counted,
+      (select count(*)::int from webhook_deliveries d where d.request_id = r.id) as events,
+      (select count(*)::int from transfers t where t.to_address = r.wallet_address and t.judged_at is null) as unjudged
+    from requests r where r.id = any(${requests.map(({ id }) => id)}::uuid[])`;
+  assert.equal(rows.length, requests.length);
+  for (const row of rows) {
+    assert.equal(row.unjudged, 0);
+    assert.equal(row.status === 'voided', cancelled.has(row.id));
+    if (row.status === 'voided') {
+      assert.equal(row.proof_status, 'none');
+      assert.equal(row.counted, '0');
+    }
+    assert.equal(row.proof_status !== 'none', BigInt(row.counted) >= BigInt(row.due));
+    assert.equal(row.events, row.proof_status === 'verified' ? 1 : 0);
+    const outcome = `${row.status} ${row.proof_status}`;
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  }
+}
+
+test('reserved amounts are freed once their time has passed and every chain was read past it, never while attached', async () => {
+  const merchant = await makeMerchant(database.db, scope);
+  const [gone, attached, unread, still] = await Promise.all(
+    [1, 2, 3, 4].map(() => makeRequest(database.db, scope, merchant, { startBlocks: { 31337: 50 } })),
+  );
+  const until = async (request: RequestRow | undefined, interval: string) => {
+    await database.db.sql`
+      update amount_reservations set reserved_until = now() + ${interval}::interval where request_id = ${request?.id ?? ''}`;
+  };
+  await until(gone, '-2 hours');
+  await until(attached, '-2 hours');
+  await until(unread, '-30 minutes');
+  await until(still, '1 hour');
+  await database.db.sql`update requests set proof_status = 'attached' where id = ${attached?.id ?? ''}`;
+  await database.db.sql`update chain_cursors set block_time = now() - interval '1 hour'`;
+  const twoChains = { ...ctx, chains: { test: [chain, idleChain(31339)], live: [] } };
+  assert.equal(await releaseReservations(twoChains), 0);
+  assert.equal(await releaseReservations(ctx), 1);
+  const left = await database.db.sql`
+    select request_id from amount_reservations where wallet_address = ${merchant.wallet}`;
+  const ids = left.map(({ request_id }) => request_id).sort();
+  assert.deepEqual(ids, [attached?.id, unread?.id, still?.id].sort());
+});
