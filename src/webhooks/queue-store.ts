@@ -14,6 +14,8 @@ export type Claimed = {
   secret: Uint8Array;
   pending_secret: Uint8Array | null;
   pending_since: Date | null;
+  /** The turn to probe that this attempt took; null while attempts are free. */
+  probe: string | null;
 } & Health;
 
 /** An endpoint, and how many attempts to it this process has under way. */
@@ -71,7 +73,8 @@ export function claimDue(sql: Sql, busy: Busy[], limits: ClaimLimits): Promise<C
         as b (partner_id uuid, test_mode boolean, posts int) using (partner_id, test_mode)
     ), due as (
       select o.partner_id, o.test_mode, d.id, o.url, o.secret, o.pending_secret, o.pending_since, o.failures,
-        o.failing_since, o.last_success_at, o.disabled_reason
+        o.failing_since, o.last_success_at, o.disabled_reason,
+        case when o.failures >= ${probeAfterFailures} then o.probe_at::text end as probe
       from open o cross join lateral (
         select d.id, d.next_attempt_at from webhook_deliveries d
         where d.partner_id = o.partner_id and d.test_mode = o.test_mode and ${isDue}
@@ -84,7 +87,8 @@ export function claimDue(sql: Sql, busy: Busy[], limits: ClaimLimits): Promise<C
     from due
     where d.partner_id = due.partner_id and d.test_mode = due.test_mode and d.id = due.id
     returning d.partner_id, d.test_mode, d.id, d.event, d.body, d.attempts, d.lease, due.url, due.secret,
-      due.pending_secret, due.pending_since, due.failures, due.failing_since, due.last_success_at, due.disabled_reason`;
+      due.pending_secret, due.pending_since, due.failures, due.failing_since, due.last_success_at, due.disabled_reason,
+      due.probe`;
 }
 
 /** One attempt, as it is recorded. */
@@ -140,28 +144,30 @@ export async function releaseLeases(sql: Sql, claimed: Claimed[]): Promise<void>
 }
 
 /** An endpoint's health, locked until the transaction ends; only while the URL is still the one that was tried. */
-export type HealthRow = Health & { partner_id: string; test_mode: boolean; url: string };
+export type HealthRow = Health & { partner_id: string; test_mode: boolean; url: string; probe: string | null };
 export type EndpointKey = { partner_id: string; test_mode: boolean; url: string };
 
 /** Locked in the order of the key, so that two processes never wait for each other. */
 export function lockHealth(tx: Tx, keys: EndpointKey[]): Promise<HealthRow[]> {
   return tx<HealthRow[]>`
-    select e.partner_id, e.test_mode, e.url, e.failures, e.failing_since, e.last_success_at, e.disabled_reason
+    select e.partner_id, e.test_mode, e.url, e.failures, e.failing_since, e.last_success_at, e.disabled_reason,
+      e.probe_at::text as probe
     from webhook_endpoints e
     join json_to_recordset(${JSON.stringify(keys)}::json) as k (partner_id uuid, test_mode boolean, url text)
       on e.partner_id = k.partner_id and e.test_mode = k.test_mode and e.url = k.url
     order by e.partner_id, e.test_mode for update of e`;
 }
 
-export type HealthUpdate = HealthRow & { probeWaitMs: number | null; disabledAt: Date | null };
+export type HealthUpdate = HealthRow & { probeWaitMs: number | null; keepsProbe: boolean; disabledAt: Date | null };
 
 export async function updateHealth(tx: Tx, updates: HealthUpdate[]): Promise<void> {
   await tx`
     update webhook_endpoints e set failures = u.failures, failing_since = u.failing_since,
-      last_success_at = u.last_success_at, probe_at = now() + u."probeWaitMs" * interval '1 ms',
+      last_success_at = u.last_success_at, 
+      probe_at = case when u."keepsProbe" then e.probe_at else now() + u."probeWaitMs" * interval '1 ms' end,
       disabled_reason = u.disabled_reason, disabled_at = coalesce(e.disabled_at, u."disabledAt")
     from json_to_recordset(${JSON.stringify(updates)}::json) as u (partner_id uuid, test_mode boolean, failures int,
-      failing_since timestamptz, last_success_at timestamptz, "probeWaitMs" double precision, disabled_reason text,
+      failing_since timestamptz, last_success_at timestamptz, "probeWaitMs" double precision, "keepsProbe" boolean, disabled_reason text,
       "disabledAt" timestamptz)
     where e.partner_id = u.partner_id and e.test_mode = u.test_mode`;
 }

@@ -3,7 +3,7 @@ import type { Tx } from '../db/connection.ts';
 import { type Finished, tally } from './attempt.ts';
 import { disabledAlarm } from './endpoint.ts';
 import { type HealthRow, lockHealth, raiseAlarm, recordAttempts, updateHealth } from './queue-store.ts';
-import { isOldNews, judgeHealth, type Tally } from './rules.ts';
+import { isOldNews, judgeHealth, probeAfterFailures, type Tally } from './rules.ts';
 
 /** The name of an endpoint within this process. */
 export function endpointKey(row: { partner_id: string; test_mode: boolean }): string {
@@ -23,7 +23,7 @@ export async function recordFinished(ctx: Context, batch: Finished[]): Promise<v
   });
 }
 
-type Changed = Map<string, { partner_id: string; test_mode: boolean; url: string; tally: Tally }>;
+type Changed = Map<string, { partner_id: string; test_mode: boolean; url: string; tally: Tally; probes: string[] }>;
 
 function changedEndpoints(batch: Finished[], now: Date): Changed {
   const changed: Changed = new Map();
@@ -34,7 +34,8 @@ function changedEndpoints(batch: Finished[], now: Date): Changed {
     const sum = tally(group);
     if (!claimed || isOldNews(claimed, sum, now)) continue;
     const { partner_id, test_mode, url } = claimed;
-    changed.set(key, { partner_id, test_mode, url, tally: sum });
+    const probes = group.flatMap((finished) => finished.claimed.probe ?? []);
+    changed.set(key, { partner_id, test_mode, url, tally: sum, probes });
   }
   return changed;
 }
@@ -44,10 +45,13 @@ async function updateEndpoints(ctx: Context, tx: Tx, changed: Changed): Promise<
   const keys = [...changed.values()].map(({ partner_id, test_mode, url }) => ({ partner_id, test_mode, url }));
   const rows = await lockHealth(tx, keys);
   const updates = rows.flatMap((row) => {
-    const sum = changed.get(`${endpointKey(row)} ${row.url}`)?.tally;
-    if (!sum) return [];
-    const health = judgeHealth(row, sum, ctx.config.webhookScheduleMs, now);
-    return [{ ...row, ...health, disabledAt: health.disabled_reason ? now : null }];
+    const change = changed.get(`${endpointKey(row)} ${row.url}`);
+    if (!change) return [];
+    const health = judgeHealth(row, change.tally, ctx.config.webhookScheduleMs, now);
+    // Attempts from before the probing began must not call the next probe while one is under way.
+    const myTurn = row.failures < probeAfterFailures || (row.probe !== null && change.probes.includes(row.probe));
+    const keepsProbe = health.probeWaitMs !== null && !myTurn;
+    return [{ ...row, ...health, keepsProbe, disabledAt: health.disabled_reason ? now : null }];
   });
   await updateHealth(tx, updates);
   for (const row of updates) {
