@@ -96,7 +96,7 @@ const listenCommand: Command = {
   run: async (ctx, args) =>
     listen(ctx, await scopeOption(ctx, args), {
       count: numberOption(args, 'count', Number.POSITIVE_INFINITY, 1, Number.POSITIVE_INFINITY),
-      json: args.options.json === true,
+      json: args.options.json !== undefined,
       print: (line) => process.stdout.write(`${line}\n`),
       note: (line) => process.stderr.write(`${line}\n`),
     }),
