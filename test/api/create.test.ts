@@ -13,7 +13,7 @@ before(async () => {
   one = await api.party();
   two = await api.party();
 });
-after(() => api.stop());
+after(() => api?.stop());
 
 type Fields = Record<string, unknown>;
 const minimal = (): Fields => ({ account_id: one.test.merchant.id, fiat_amount_int: 1250 });
