@@ -404,6 +404,20 @@ begin atomic
   returning last_at;
 end;
 
+-- An amount plus the smallest surcharge that nobody holds; null when all are taken. The registry spans the platform, so it
+-- is read beyond the caller's scope. Among one more than are held there is a free one: no need to look further.
+create function free_amount(wallet text, exact_micro numeric) returns numeric
+  stable security definer set search_path = public, pg_temp language plpgsql as $$
+declare
+  held constant bigint := (select count(*) from amount_reservations r
+    where r.wallet_address = wallet and r.usdc_micro between exact_micro and exact_micro + 9999);
+begin
+  return (select exact_micro + surcharge from generate_series(0, least(9999, held)) as surcharge
+    where not exists (
+      select from amount_reservations r where r.wallet_address = wallet and r.usdc_micro = exact_micro + surcharge)
+    order by surcharge limit 1);
+end $$;
+
 -- Stores a request: scope, clock, replay, amount, row. One call, one round trip; the clock is held for this statement.
 -- The clock also queues the creates of one partner and mode, so the look-ups below see everything committed before.
 create function create_request(
@@ -423,12 +437,9 @@ begin
   replayed := found;
   if replayed then return; end if;
 
-  -- The smallest surcharge nobody holds. The primary key decides; losing to a row that was not visible tries the next.
+  -- The primary key decides; losing to a row that was not visible tries the next.
   for attempt in 1..5 loop
-    select exact_micro + surcharge into free from generate_series(0, 9999) as surcharge
-      where not exists (
-        select from amount_reservations r where r.wallet_address = wallet and r.usdc_micro = exact_micro + surcharge)
-      order by surcharge limit 1;
+    free := free_amount(wallet, exact_micro);
     exit when free is null;
     insert into amount_reservations values (wallet, free, partner, test, request, at, at + expiry + interval '24 hours')
       on conflict do nothing;

@@ -437,12 +437,9 @@ begin
   replayed := found;
   if replayed then return; end if;
 
-  -- The smallest surcharge nobody holds. The primary key decides; losing to a row that was not visible tries the next.
+  -- The primary key decides; losing to a row that was not visible tries the next.
   for attempt in 1..5 loop
-    select exact_micro + surcharge into free from generate_series(0, 9999) as surcharge
-      where not exists (
-        select from amount_reservations r where r.wallet_address = wallet and r.usdc_micro = exact_micro + surcharge)
-      order by surcharge limit 1;
+    free := free_amount(wallet, exact_micro);
     exit when free is null;
     insert into amount_reservations values (wallet, free, partner, test, request, at, at + expiry + interval '24 hours')
       on conflict do nothing;
@@ -471,6 +468,22 @@ begin
   perform set_config('quittance.partner_id', partner::text, true),
           set_config('quittance.test_mode', test::text, true),
           set_config('role', 'quittance_app', true);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.free_amount(wallet text, exact_micro numeric)
+ RETURNS numeric
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  held constant bigint := (select count(*) from amount_reservations r
+    where r.wallet_address = wallet and r.usdc_micro between exact_micro and exact_micro + 9999);
+begin
+  return (select exact_micro + surcharge from generate_series(0, least(9999, held)) as surcharge
+    where not exists (
+      select from amount_reservations r where r.wallet_address = wallet and r.usdc_micro = exact_micro + surcharge)
+    order by surcharge limit 1);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.scope_partner()
