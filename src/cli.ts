@@ -21,6 +21,9 @@ const commands: Command[] = [
   ...doctorCommands,
 ];
 
+/** Options without a value: they must not take the next word as theirs. */
+const flags = new Set(['json', 'untagged', 'help', 'check']);
+
 function parse(words: string[]): Arguments {
   const args: Arguments = { words: [], options: {} };
   for (let i = 0; i < words.length; i++) {
@@ -32,7 +35,7 @@ function parse(words: string[]): Arguments {
     const [name = '', inline] = word.slice(2).split(/=(.*)/s);
     const next = words[i + 1];
     if (inline !== undefined) args.options[name] = inline;
-    else if (next === undefined || next.startsWith('--')) args.options[name] = true;
+    else if (flags.has(name) || next === undefined || next.startsWith('--')) args.options[name] = true;
     else args.options[name] = words[++i] as string;
   }
   return args;
@@ -54,11 +57,7 @@ function help(about: Command[]): string {
 }
 
 async function main(): Promise<void> {
-  // A bare flag must not take the next word as its value.
-  const argv = process.argv
-    .slice(2)
-    .map((word) => (['--json', '--untagged', '--help', '--check'].includes(word) ? `${word}=true` : word));
-  const args = parse(argv);
+  const args = parse(process.argv.slice(2));
   const standalone = find(developCommands, args.words);
   const command = standalone ?? find(commands, args.words);
   if (!command || args.options.help) {
