@@ -31,6 +31,11 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
     bodyLimit: 64 * 1024,
     requestTimeout: 30_000,
     forceCloseConnections: 'idle',
+    // An address that cannot be decoded, or an id of any length, fails before any hook has run.
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id);
+      return answerError(ctx, error, request, reply);
+    },
   });
   const routes = collectRoutes(app);
   // Contracts are checked by the routes themselves, after the key; here they only describe.
