@@ -7,9 +7,12 @@ export function scopeOf(partnerId: string, testMode: boolean): Scope {
 
 type ScopeRow = { partner_id: string; test_mode: boolean };
 
-function fromRow(row: ScopeRow | undefined): Scope | null {
-  return row ? scopeOf(row.partner_id, row.test_mode) : null;
+/** Loops: the scope of a row that a named look-up over all partners returned. */
+export function scopeOfRow(row: ScopeRow): Scope {
+  return scopeOf(row.partner_id, row.test_mode);
 }
+
+const fromRow = (row: ScopeRow | undefined): Scope | null => (row ? scopeOfRow(row) : null);
 
 /** Public pages and loops: the scope a request lives in; null when there is no such request. */
 export async function scopeOfRequest(db: Database, requestId: string): Promise<Scope | null> {

@@ -1,6 +1,5 @@
-import type { Database, Sql, Tx } from '../db/connection.ts';
-import { raiseAlarm } from './alarms.ts';
-import type { Heads } from './finality.ts';
+import { raiseAlarm } from '../db/alarms.ts';
+import type { Database, Tx } from '../db/connection.ts';
 import type { Lease } from './lease.ts';
 import type { Header } from './rpc.ts';
 
@@ -46,14 +45,6 @@ export async function selectCursor(db: Database, chainId: number): Promise<Curso
   const [row] = await db.sql<{ number: string; hash: string }[]>`
     select number, hash from chain_cursors where chain_id = ${chainId}`;
   return row ? { number: Number(row.number), hash: row.hash } : null;
-}
-
-/** How far the chain was read, for judging finality; null before its first block. */
-export async function selectHeads(sql: Sql | Tx, chainId: number): Promise<Heads | null> {
-  const [row] = await sql<{ number: string; safe_number: string | null; finalized_number: string | null }[]>`
-    select number, safe_number, finalized_number from chain_cursors where chain_id = ${chainId}`;
-  const tag = (value: string | null) => (value === null ? null : Number(value));
-  return row ? { latest: Number(row.number), safe: tag(row.safe_number), finalized: tag(row.finalized_number) } : null;
 }
 
 /** The hashes of the blocks that are kept, by number. */

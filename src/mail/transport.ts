@@ -1,4 +1,4 @@
-import { raiseAlarm } from '../chain/alarms.ts';
+import { raiseAlarm } from '../db/alarms.ts';
 import type { Context } from '../context.ts';
 import type { NewMail } from './outbox.ts';
 

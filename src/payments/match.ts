@@ -1,4 +1,4 @@
-import { scopeOf } from '../auth/scope.ts';
+import { scopeOfRow } from '../auth/scope.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import { confirmTransfer } from '../chain/confirm.ts';
 import { finalNumber } from '../chain/finality.ts';
@@ -58,7 +58,7 @@ async function secondOpinion(ctx: Context, chain: ChainConfig, testMode: boolean
 }
 
 function judgeOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed: boolean): Promise<boolean> {
-  const scope = scopeOf(row.partner_id, row.test_mode);
+  const scope = scopeOfRow(row);
   const transfer = toTransfer(row);
   const tokens = chain.tokens.map(({ address }) => address);
   return ctx.db.scoped(scope, async (tx) => {

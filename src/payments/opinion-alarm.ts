@@ -1,6 +1,6 @@
-import { clearAlarm, raiseAlarm } from '../chain/alarms.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
+import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import type { Database } from '../db/connection.ts';
 
 /** An endpoint may be away for as long before the operator hears of it. */

@@ -1,5 +1,5 @@
-import { scopeOf } from '../auth/scope.ts';
-import { raiseAlarm } from '../chain/alarms.ts';
+import { scopeOfRow } from '../auth/scope.ts';
+import { raiseAlarm } from '../db/alarms.ts';
 import type { Tx } from '../db/connection.ts';
 import { detachProof, lockForProof } from '../requests/proof.ts';
 import { sumMicro } from './rules.ts';
@@ -25,7 +25,7 @@ export async function onRemoved(tx: Tx, removed: readonly Removed[]): Promise<vo
 }
 
 async function takeBack(tx: Tx, partnerId: string, testMode: boolean, requestId: string): Promise<void> {
-  const scope = scopeOf(partnerId, testMode);
+  const scope = scopeOfRow({ partner_id: partnerId, test_mode: testMode });
   const request = await lockForProof(tx, scope, requestId);
   if (!request || request.proof_status === 'none') return;
   const restMicro = sumMicro(await selectCounted(tx, scope, requestId));

@@ -1,4 +1,4 @@
-import { scopeOf } from '../auth/scope.ts';
+import { scopeOfRow } from '../auth/scope.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import { confirmTransfer } from '../chain/confirm.ts';
 import type { Context } from '../context.ts';
@@ -36,7 +36,7 @@ async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
   let verified = 0;
   for (const [requestId, own] of Map.groupBy(agreed, (row) => row.request_id)) {
     if (requestId === null || !own[0]) continue;
-    const scope = scopeOf(own[0].partner_id, own[0].test_mode);
+    const scope = scopeOfRow(own[0]);
     try {
       if (await settleRequest(ctx, scope, requestId, own)) verified++;
     } catch (error) {

@@ -1,6 +1,7 @@
 import { countCall } from '../auth/count.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
+import { clearAlarm } from '../db/alarms.ts';
 import type { Database, Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { open, seal } from '../lib/seal.ts';
@@ -135,7 +136,7 @@ export function disabledAlarm(partnerId: string, testMode: boolean): string {
 }
 
 async function settled(db: Database, scope: Scope): Promise<void> {
-  await store.clearAlarm(db, disabledAlarm(scope.partnerId, scope.testMode));
+  await clearAlarm(db.sql, disabledAlarm(scope.partnerId, scope.testMode));
   ringBell();
 }
 

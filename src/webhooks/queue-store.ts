@@ -171,10 +171,3 @@ export async function updateHealth(tx: Tx, updates: HealthUpdate[]): Promise<voi
       "disabledAt" timestamptz)
     where e.partner_id = u.partner_id and e.test_mode = u.test_mode`;
 }
-
-/** Tells the operator of a disabled endpoint; partners have no mail address yet. */
-export async function raiseAlarm(sql: Sql | Tx, name: string, message: string): Promise<void> {
-  await sql`
-    insert into alarms (name, message) values (${name}, ${message})
-    on conflict (name) do update set message = excluded.message, raised_at = now(), cleared_at = null`;
-}

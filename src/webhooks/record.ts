@@ -1,8 +1,9 @@
 import type { Context } from '../context.ts';
+import { raiseAlarm } from '../db/alarms.ts';
 import type { Tx } from '../db/connection.ts';
 import { type Finished, tally } from './attempt.ts';
 import { disabledAlarm } from './endpoint.ts';
-import { type HealthRow, lockHealth, raiseAlarm, recordAttempts, updateHealth } from './queue-store.ts';
+import { type HealthRow, lockHealth, recordAttempts, updateHealth } from './queue-store.ts';
 import { isOldNews, judgeHealth, probeAfterFailures, type Tally } from './rules.ts';
 
 /** The name of an endpoint within this process. */

@@ -82,10 +82,6 @@ export async function updateActivatedSince(db: Database, before: Date): Promise<
   return rows.length;
 }
 
-export async function clearAlarm(db: Database, name: string): Promise<void> {
-  await db.sql`update alarms set cleared_at = now() where name = ${name} and cleared_at is null`;
-}
-
 /** Begins a new round of attempts with the same id and body; an attempt under way no longer decides about it. */
 export async function updateReplayed(tx: Tx, scope: Scope, deliveryId: string): Promise<boolean> {
   const rows = await tx`

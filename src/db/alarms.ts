@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../db/connection.ts';
+import type { Sql, Tx } from './connection.ts';
 
 /** Raises an alarm for the operator, or renews its message; it keeps the time at which it was first raised. */
 export async function raiseAlarm(sql: Sql | Tx, name: string, message: string): Promise<void> {

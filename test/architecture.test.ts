@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+
+/** What each layer may import besides itself, `lib`, `errors`, `config` and `context`; types may come from anywhere. */
+const foundations = ['auth', 'net', 'chain', 'mail', 'db'];
+const below: Record<string, string[]> = {
+  lib: [],
+  db: [],
+  ui: [],
+  auth: ['db'],
+  net: [],
+  chain: ['db'],
+  mail: ['db', 'ui'],
+  rates: foundations,
+  partners: foundations,
+  merchants: [...foundations, 'rates', 'partners', 'ui'],
+  requests: [...foundations, 'rates', 'partners', 'merchants', 'ui'],
+  webhooks: foundations,
+  payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks'],
+};
+
+const files = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));
+const folderOf = (file: string) => /^src\/([a-z]+)\//.exec(file)?.[1];
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(/^(?:import|export) (?!type\b)[^;]*?from '(\.{1,2}\/[^']+)'/gm)].map((match) =>
+    normalize(join(dirname(file), match[1] as string)),
+  );
+}
+
+test('imports run one way', () => {
+  const wrong = files.flatMap((file) => {
+    const allowed = below[folderOf(file) ?? ''];
+    if (!allowed) return []; // server, jobs, cli and main may import everything
+    return importsOf(file)
+      .filter((target) => {
+        const folder = folderOf(target);
+        if (folder === undefined) return !/^src\/(errors|config|context)\.ts$/.test(target);
+        return folder !== folderOf(file) && folder !== 'lib' && !allowed.includes(folder);
+      })
+      .map((target) => `${file} → ${target}`);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('rules import only lib and errors', () => {
+  const wrong = files
+    .filter((file) => file.endsWith('/rules.ts'))
+    .flatMap((file) =>
+      importsOf(file)
+        .filter((target) => !/^src\/(lib\/|errors\.ts)/.test(target))
+        .map((to) => `${file} → ${to}`),
+    );
+  assert.deepEqual(wrong, []);
+});
+
+test('the environment is read in one file', () => {
+  const readers = files.filter((file) => /process\.env/.test(readFileSync(file, 'utf8')));
+  assert.deepEqual(readers.sort(), ['src/cli.ts', 'src/main.ts']); // both hand it to config.ts
+});
+
+test('a store is private to its folder', () => {
+  const wrong = files.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => /\/(?:[a-z]+-)?store\.ts$/.test(target) && folderOf(target) !== folderOf(file))
+      .map((to) => `${file} → ${to}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('a scope is made only by auth, and where nobody calls: seeding and the command line', () => {
+  const makers = files.filter(
+    (file) => !file.startsWith('src/auth/') && /\bscopeOf\(/.test(readFileSync(file, 'utf8')),
+  );
+  assert.deepEqual(
+    makers.filter((file) => !/^src\/(demo\.ts|cli\/)/.test(file)),
+    [],
+  );
+});
+
+test('files stay small enough to be read at once', () => {
+  const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 320);
+  assert.deepEqual(long, []);
+});
