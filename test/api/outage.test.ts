@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { connect, type Database } from '../../src/db/connection.ts';
+import { buildServer } from '../../src/server.ts';
+import { type Api, assertRefused, type Party, send, startApi } from '../support/client.ts';
+
+let api: Api;
+let one: Party;
+
+before(async () => {
+  api = await startApi();
+  one = await api.party();
+});
+after(() => api?.stop());
+
+async function withNode(db: Database, work: (url: string) => Promise<void>): Promise<void> {
+  const node = await buildServer({ ...api.ctx, db });
+  try {
+    await work(await node.listen({ host: '127.0.0.1', port: 0 }));
+  } finally {
+    await node.close();
+    await db.close();
+  }
+}
+
+test('Errors › the database cannot be reached → 503 unavailable, without a word about it', async () => {
+  const key = await one.test.api.newKey();
+  await withNode(connect('postgres://quittance:secret@127.0.0.1:9/nowhere', 1), async (url) => {
+    for (const path of ['/api/v1/requests', '/api/v1/accounts', '/api/v1/requests/x']) {
+      const answer = await send(url, 'GET', path, { key });
+      assertRefused(answer, 503, 'unavailable');
+      assert.doesNotMatch(answer.text, /secret|nowhere|ECONN|127\.0\.0\.1/);
+    }
+    const wrong = await send(url, 'GET', '/api/v1/requests', { key: 'qt_test_nonsense' });
+    assertRefused(wrong, 401, 'unauthorized');
+  });
+});
+
+test('Errors › connections that the database drops → 503 unavailable at most, then it works again by itself', async () => {
+  const key = await one.test.api.newKey();
+  const db = connect(api.databaseUrl, 2);
+  await withNode(db, async (url) => {
+    assert.equal((await send(url, 'GET', '/api/v1/requests', { key })).status, 200);
+    const calls = Array.from({ length: 20 }, () => send(url, 'GET', '/api/v1/requests', { key }));
+    await api.db.sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`;
+    for (const { status } of await Promise.all(calls)) assert.ok(status === 200 || status === 503, String(status));
+    assert.equal((await send(url, 'GET', '/api/v1/requests', { key })).status, 200);
+  });
+});
+
+test('Errors › our own fault → 500 internal_error without anything from the inside', async () => {
+  const { sql } = api.db;
+  const key = await one.test.api.newKey();
+  await sql`alter table requests rename to requests_gone`;
+  try {
+    const answer = await one.test.api.read(one.test.merchant.id, { key });
+    assertRefused(answer, 500, 'internal_error');
+    assert.doesNotMatch(answer.text, /requests_gone|relation|42P01/);
+  } finally {
+    await sql`alter table requests_gone rename to requests`;
+  }
+  assert.equal((await one.test.api.list('', { key })).status, 200);
+});
