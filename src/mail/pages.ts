@@ -1,9 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
-import { isUnreachable } from '../db/connection.ts';
 import { html } from '../lib/html.ts';
 import { card, formatInstant, instant } from '../ui/components.ts';
-import { pageErrors } from '../ui/error-page.ts';
 import { sendPage } from '../ui/layout.ts';
 import { listMails } from './outbox.ts';
 
@@ -16,7 +14,6 @@ export function mailPages(app: FastifyInstance, ctx: Context): void {
     method: 'GET',
     url: '/dev/mail',
     config: { auth: 'public' },
-    errorHandler: pageErrors(isUnreachable),
     handler: async (_request, reply) => {
       const mails = await listMails(ctx.db.sql, shown);
       const list = mails.map((mail) =>

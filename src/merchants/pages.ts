@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
-import { isUnreachable } from '../db/connection.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import type { Html } from '../lib/html.ts';
-import { pageErrors, sendNotice } from '../ui/error-page.ts';
+import { sendNotice } from '../ui/error-page.ts';
 import { sendPage } from '../ui/layout.ts';
 import { isOwnForm } from '../ui/origin.ts';
 import { beginOnboarding, chainsOf, completeOnboarding } from './onboard.ts';
@@ -24,27 +23,27 @@ const minuteMs = 60_000;
 
 /** `GET /onboard/:token` and its steps, as plain forms: e-mail code, details, signature and terms, done. */
 export function onboardingPages(app: FastifyInstance, ctx: Context): void {
-  const limit = new AttemptLimit(30, minuteMs);
-  const errorHandler = pageErrors(isUnreachable);
-  const common = { config: { auth: 'public' as const }, errorHandler };
+  const perLink = new AttemptLimit(20, minuteMs);
+  const perClient = new AttemptLimit(300, minuteMs);
+  const config = { auth: 'public' as const };
 
   app.route({
-    ...common,
+    config,
     method: ['GET', 'HEAD'],
     url: '/onboard/:token',
     handler: (request: Visit, reply) => answer(ctx, request, reply, async (step) => first(ctx, step)),
   });
-  // A step's address opened by itself, by a reload for example: back to where the link begins.
-  app.route({
-    ...common,
-    method: ['GET', 'HEAD'],
-    url: '/onboard/:token/:step',
-    handler: (request: Visit, reply) => reply.redirect(`/onboard/${encodeURIComponent(request.params.token)}`, 303),
-  });
   const steps = { code: sendCode, email: enterCode, details: saveDetails, complete: finish };
   for (const [name, run] of Object.entries(steps)) {
+    // Opened by itself, by a reload for example: back to where the link begins.
     app.route({
-      ...common,
+      config,
+      method: ['GET', 'HEAD'],
+      url: `/onboard/:token/${name}`,
+      handler: (request: Visit, reply) => reply.redirect(`/onboard/${encodeURIComponent(request.params.token)}`, 303),
+    });
+    app.route({
+      config,
       method: 'POST',
       url: `/onboard/:token/${name}`,
       handler: (request: Visit, reply) => {
@@ -56,7 +55,10 @@ export function onboardingPages(app: FastifyInstance, ctx: Context): void {
             'Open your link and fill in the form there.',
           );
         }
-        if (!limit.take(clientSubject(request.ip), ctx.clock.now())) return sendRefusal(reply, 'too_many_attempts');
+        const now = ctx.clock.now();
+        if (!perClient.take(clientSubject(request.ip), now) || !perLink.take(request.params.token, now)) {
+          return sendRefusal(reply, 'too_many_attempts');
+        }
         return answer(ctx, request, reply, (step) => run(ctx, step));
       },
     });

@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { scopeOfRequest } from '../auth/scope.ts';
 import type { Config, Mode } from '../config.ts';
 import type { Context } from '../context.ts';
-import { isUnreachable, type Scope } from '../db/connection.ts';
+import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
-import { pageErrors, sendNotFound } from '../ui/error-page.ts';
+import { sendNotFound } from '../ui/error-page.ts';
 import { sendPage } from '../ui/layout.ts';
 
 import { openRequest, opensRequest } from './open.ts';
@@ -49,7 +49,6 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
     url: payRoute(ctx.config),
     exposeHeadRoute: false,
     config: { auth: 'public' },
-    errorHandler: pageErrors(isUnreachable),
     handler: async (request: FastifyRequest<{ Params: { request_id: string } }>, reply) => {
       const found = await readPayPage(ctx, request.params.request_id);
       if (!found) return sendNotFound(reply);

@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { html } from '../lib/html.ts';
 import { card, stateLine } from './components.ts';
 import { sendPage } from './layout.ts';
@@ -24,23 +24,6 @@ export function sendTrouble(reply: FastifyReply, status: 500 | 503): FastifyRepl
   const advice =
     'This is our fault, and no money was moved by it. A payment you already sent is on the chain and will be found. Try again in a minute.';
   return sendNotice(reply, status, 'Something is not working on our side', advice);
-}
-
-/**
- * The error handler of pages: a fault of the caller's form as a page, our own faults logged and told plainly.
- *
- * @param isUnreachable tells "the database cannot be reached" from other errors
- */
-export function pageErrors(isUnreachable: (error: unknown) => boolean) {
-  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const status = error.statusCode ?? 500;
-    if (status >= 400 && status < 500) {
-      const advice = 'Go back, reload the page and fill in the form again. No money was moved by it.';
-      return sendNotice(reply, status, 'This form could not be read', advice);
-    }
-    request.log.error({ err: error, requestId: request.id }, 'a page failed');
-    return sendTrouble(reply, isUnreachable(error) ? 503 : 500);
-  };
 }
 
 /** The page for an expected failure of an address that belongs to no other page. */

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createTestClient, getAddress, type Hex, http, serializeErc6492Signature } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import type { ChainConfig } from '../../src/chain/config.ts';
+import { createShell } from '../../src/merchants/create.ts';
+import { beginOnboarding, completeOnboarding } from '../../src/merchants/onboard.ts';
+import { OnboardingRefusal } from '../../src/merchants/onboarding-refusal.ts';
+import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
+import { idleChain, testContext } from '../support/app.ts';
+import { testChain } from '../support/chain.ts';
+import { testDatabase } from '../support/database.ts';
+import { makePartner, randomAddress, testSecrets } from '../support/world.ts';
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let chains: Awaited<ReturnType<typeof testChain>>[];
+let world: Awaited<ReturnType<typeof makePartner>>;
+
+before(async () => {
+  [database, ...chains] = await Promise.all([
+    testDatabase(),
+    testChain({ chainId: 31337 }),
+    testChain({ chainId: 31339 }),
+  ]);
+  world = await makePartner(database.db);
+});
+after(async () => {
+  await Promise.all([...chains.map((chain) => chain.stop()), database.drop()]);
+});
+
+/** ERC-1271 in a few bytes: `isValidSignature` answers its magic value when ecrecover gives the owner, else zero. */
+function contractWallet(owner: string): Hex {
+  const load = '600435600052' + '60a43560001a602052' + '606435604052' + '608435606052'; // hash, v, r, s
+  const recover = '602060006080600060015afa50600051';
+  const compare = `73${owner.slice(2).toLowerCase()}14`;
+  return `0x${load}${recover}${compare}7f1626ba7e${'00'.repeat(28)}0260005260206000f3`;
+}
+
+async function deploy(chain: ChainConfig, address: string, owner: string): Promise<void> {
+  const client = createTestClient({ mode: 'anvil', transport: http(chain.rpcUrls[0]) });
+  await client.setCode({ address: address as Hex, bytecode: contractWallet(owner) });
+}
+
+const configs = () => chains.map(({ chain }) => chain);
+
+/** Onboards a new merchant with a wallet at this address, whose message `sign` signs. */
+async function onboard(address: string, sign: (message: string) => Promise<Hex>, offered = configs()) {
+  const ctx = testContext(database.db, { chains: { test: offered, live: [idleChain(31338)] } });
+  const merchant = await createShell(ctx, world.test, { display_currency: 'EUR' });
+  const token = makeOnboardingToken(testSecrets, merchant, ctx.clock.now());
+  const { message } = await beginOnboarding(ctx, { token, address, chainId: null, details: null });
+  const signature = await sign(message);
+  await completeOnboarding(ctx, { token, message, signature, acceptTerms: true, fromAddress: '127.0.0.1' });
+  const [row] = await database.db.sql`
+    select wallet_address, wallet_chain_ids from merchants where id = ${merchant.id}`;
+  return row as { wallet_address: string; wallet_chain_ids: number[] | null };
+}
+
+const newAccount = () => privateKeyToAccount(generatePrivateKey());
+const signedBy = (account: PrivateKeyAccount) => (message: string) => account.signMessage({ message });
+const refusedFor = (reason: string) => (error: unknown) => {
+  assert.ok(error instanceof OnboardingRefusal, String(error));
+  assert.equal(error.reason, reason);
+  return true;
+};
+
+test('A contract wallet onboards, and is kept with the chains where its code accepted the signature', async () => {
+  const [first, second] = configs() as [ChainConfig, ChainConfig];
+  const owner = newAccount();
+  const onBoth = randomAddress();
+  await deploy(first, onBoth, owner.address);
+  await deploy(second, onBoth, owner.address);
+  assert.deepEqual(await onboard(getAddress(onBoth as Hex), signedBy(owner)), {
+    wallet_address: onBoth,
+    wallet_chain_ids: [31337, 31339],
+  });
+
+  const onOne = randomAddress();
+  await deploy(second, onOne, owner.address);
+  assert.deepEqual((await onboard(onOne, signedBy(owner))).wallet_chain_ids, [31339]);
+
+  const differing = randomAddress();
+  await deploy(first, differing, owner.address);
+  await deploy(second, differing, newAccount().address);
+  assert.deepEqual((await onboard(differing, signedBy(owner))).wallet_chain_ids, [31337]);
+});
+
+test('An account of a key is offered on every chain', async () => {
+  const account = newAccount();
+  assert.equal((await onboard(account.address, signedBy(account))).wallet_chain_ids, null);
+});
+
+test('A chain that cannot be reached is not among those where a contract wallet was checked', async () => {
+  const [first] = configs() as [ChainConfig];
+  const owner = newAccount();
+  const address = randomAddress();
+  await deploy(first, address, owner.address);
+  assert.deepEqual((await onboard(address, signedBy(owner), [first, idleChain(31339)])).wallet_chain_ids, [31337]);
+  await assert.rejects(
+    onboard(randomAddress(), signedBy(owner), [first, idleChain(31339)]),
+    refusedFor('chain_unreachable'),
+  );
+});
+
+test('A provider that turns out to be another chain is not believed', async () => {
+  const [first] = configs() as [ChainConfig];
+  const owner = newAccount();
+  const address = randomAddress();
+  await deploy(first, address, owner.address);
+  const lying = { ...idleChain(31339), rpcUrls: first.rpcUrls };
+  await assert.rejects(onboard(address, signedBy(owner), [lying]), refusedFor('chain_unreachable'));
+});
+
+test('A contract that does not accept the signature is refused', async () => {
+  const [first] = configs() as [ChainConfig];
+  const address = randomAddress();
+  await deploy(first, address, newAccount().address);
+  await assert.rejects(onboard(address, signedBy(newAccount())), refusedFor('signature_invalid'));
+});
+
+test('The signature of another key is refused, and so is garbage', async () => {
+  await assert.rejects(onboard(randomAddress(), signedBy(newAccount())), refusedFor('signature_invalid'));
+  for (const garbage of ['0x', '0x12', 'hello', `0x${'00'.repeat(65)}`, `0x${'ff'.repeat(10_000)}`]) {
+    await assert.rejects(
+      onboard(randomAddress(), async () => garbage as Hex),
+      refusedFor('signature_invalid'),
+    );
+  }
+});
+
+test('A smart wallet that is not deployed yet is told to deploy first (ERC-6492)', async () => {
+  const owner = newAccount();
+  const wrapped = async (message: string) =>
+    serializeErc6492Signature({
+      address: randomAddress() as Hex,
+      data: '0x1234',
+      signature: await owner.signMessage({ message }),
+    });
+  await assert.rejects(onboard(randomAddress(), wrapped), refusedFor('wallet_not_deployed'));
+});
+
+test('A deployed wallet may sign in the ERC-6492 form too', async () => {
+  const [first] = configs() as [ChainConfig];
+  const owner = newAccount();
+  const address = randomAddress();
+  await deploy(first, address, owner.address);
+  const wrapped = async (message: string) =>
+    serializeErc6492Signature({
+      address: randomAddress() as Hex,
+      data: '0x1234',
+      signature: await owner.signMessage({ message }),
+    });
+  assert.deepEqual((await onboard(address, wrapped)).wallet_chain_ids, [31337]);
+});

@@ -1,0 +1,410 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { createShell } from '../../src/merchants/create.ts';
+import { releaseStaleWallets, releaseWallet, resetOnboarding } from '../../src/merchants/onboard.ts';
+import { makeOnboardingToken, onboardingUrl } from '../../src/merchants/onboarding-token.ts';
+import { readMerchant } from '../../src/merchants/read.ts';
+import { onboardWithKey } from '../../src/merchants/sandbox-onboard.ts';
+import { startApp } from '../support/app.ts';
+import { submit, type Visit, visit } from '../support/forms.ts';
+import { makePartner, makeRequest, testSecrets } from '../support/world.ts';
+
+const day = 24 * 3_600_000;
+let offsetMs = 0;
+const clock = { now: () => new Date(Date.now() + offsetMs) };
+let app: Awaited<ReturnType<typeof startApp>>;
+let world: Awaited<ReturnType<typeof makePartner>>;
+
+before(async () => {
+  app = await startApp({ clock });
+  world = await makePartner(app.db);
+});
+after(() => app.stop());
+
+const newAccount = () => privateKeyToAccount(generatePrivateKey());
+const newEmail = () => `ada-${randomBytes(5).toString('hex')}@example.com`;
+
+async function shell(fields: Record<string, string> = {}, scope = world.test) {
+  const merchant = await createShell(app.ctx, scope, { display_currency: 'EUR', ...fields });
+  const url = new URL(onboardingUrl(app.ctx.config, merchant, clock.now()));
+  return { id: merchant.id, link: app.url + url.pathname };
+}
+
+const read = async (id: string) => {
+  const row = await readMerchant(app.ctx, world.test, id);
+  assert.ok(row);
+  return row;
+};
+
+const messageOn = (page: Visit) =>
+  page.forms.find(({ action }) => action.endsWith('/complete'))?.fields.message?.replaceAll('\r\n', '\n') ?? '';
+
+/** From the link to the message, typing an address. */
+async function toMessage(link: string, address: string, typed: Record<string, string> = {}): Promise<Visit> {
+  return submit(app.url, await visit(link), '/details', { wallet_address: address, ...typed });
+}
+
+async function sign(page: Visit, account: PrivateKeyAccount, typed: Record<string, string> = {}): Promise<Visit> {
+  const signature = await account.signMessage({ message: messageOn(page) });
+  return submit(app.url, page, '/complete', { signature, accept_terms: '1', ...typed });
+}
+
+async function mailedCode(recipient: string): Promise<string> {
+  const [mail] = await app.db.sql`
+    select subject from mails where recipient = ${recipient} order by created_at desc limit 1`;
+  return mail?.subject.slice(0, 6);
+}
+
+test('A merchant signs with a wallet, accepts the terms, and is complete', async () => {
+  const { id, link } = await shell({ business_name: 'Ada’s Bakery' });
+  const account = newAccount();
+  const page = await toMessage(link, account.address, {
+    display_name: 'Ada',
+    business_name: 'Ada’s Bread',
+    country: 'de',
+  });
+  assert.equal(page.status, 200);
+  const message = messageOn(page);
+  assert.match(message, /^localhost:3000 wants you to sign in with your Ethereum account:\n0x/);
+  assert.match(message, new RegExp(`as merchant ${id} and accept the terms in version 1\\.`));
+  assert.ok(message.includes(account.address), 'the message shows the address with its checksum');
+
+  const done = await sign(page, account);
+  assert.equal(done.status, 200);
+  assert.match(done.html, /You are ready to be paid/);
+  const row = await read(id);
+  assert.equal(row.wallet_address, account.address.toLowerCase());
+  assert.ok(row.onboarded_at);
+  assert.deepEqual([row.display_name, row.business_name, row.country], ['Ada', 'Ada’s Bread', 'DE']);
+  const [kept] = await app.db.sql`
+    select terms_version, terms_accepted_at, terms_accepted_from, wallet_signed_at, wallet_chain_ids
+    from merchants where id = ${id}`;
+  assert.equal(kept?.terms_version, '1');
+  assert.equal(kept?.terms_accepted_from, '127.0.0.1');
+  assert.ok(kept?.terms_accepted_at && kept?.wallet_signed_at);
+  assert.equal(kept?.wallet_chain_ids, null);
+});
+
+test('A link that was used, has run out, was forged or was replaced opens nothing and says what to do', async () => {
+  const used = await shell();
+  const account = newAccount();
+  await sign(await toMessage(used.link, account.address), account);
+  const again = await visit(used.link);
+  assert.equal(again.status, 410);
+  assert.match(again.html, /This link has done its work/);
+
+  const late = await shell();
+  offsetMs = 7 * day + 1000;
+  const expired = await visit(late.link).finally(() => {
+    offsetMs = 0;
+  });
+  assert.equal(expired.status, 410);
+  assert.match(expired.html, /This link has run out/);
+
+  const token = late.link.slice(late.link.lastIndexOf('/') + 1);
+  const bytes = Buffer.from(token, 'base64url');
+  bytes[20] = (bytes[20] ?? 0) ^ 1;
+  for (const forged of [bytes.toString('base64url'), `${token}A`, token.slice(0, -1), 'x', token.toUpperCase()]) {
+    const page = await visit(`${app.url}/onboard/${forged}`);
+    assert.equal(page.status, 404, forged);
+    assert.match(page.html, /This link is not one of ours/);
+  }
+  const other = makeOnboardingToken(
+    [{ id: 'other', key: Buffer.alloc(32, 9) }],
+    { id: late.id, onboarding_epoch: 0 },
+    clock.now(),
+  );
+  assert.equal((await visit(`${app.url}/onboard/${other}`)).status, 404);
+  const rotated = makeOnboardingToken(testSecrets, { id: late.id, onboarding_epoch: 1 }, clock.now());
+  assert.equal((await visit(`${app.url}/onboard/${rotated}`)).status, 410);
+});
+
+test('A wallet that another merchant has, in either mode, is refused in plain words', async () => {
+  const owner = await shell();
+  const account = newAccount();
+  await sign(await toMessage(owner.link, account.address), account);
+  for (const scope of [world.test, world.live]) {
+    const second = await shell({}, scope);
+    const page = await sign(await toMessage(second.link, account.address), account);
+    assert.equal(page.status, 409);
+    assert.match(page.html, /This wallet already belongs to another merchant/);
+  }
+});
+
+test('A wallet given at create must be the one that signs, in any casing', async () => {
+  const account = newAccount();
+  const { id, link } = await shell({ wallet_address: account.address.toLowerCase() });
+  const other = await toMessage(link, newAccount().address);
+  assert.equal(other.status, 409);
+  assert.match(other.html, /This is not the wallet that was announced/);
+  const page = await toMessage(link, `0x${account.address.slice(2).toUpperCase()}`);
+  assert.equal((await sign(page, account)).status, 200);
+  assert.equal((await read(id)).wallet_address, account.address.toLowerCase());
+});
+
+test('While the network cannot be asked about a wallet, the page says so and the message can be signed again', async () => {
+  const { id, link } = await shell();
+  const account = newAccount();
+  const page = await toMessage(link, account.address);
+  const refused = await sign(page, newAccount());
+  assert.equal(refused.status, 503);
+  assert.match(refused.html, /The network could not be asked about this wallet/);
+  assert.equal((await read(id)).onboarded_at, null);
+  assert.equal((await sign(refused, account)).status, 200, 'a key proves itself without the network');
+});
+
+test('More than 20 forms a minute on one link are refused', async () => {
+  const { link } = await shell();
+  const page = await visit(link);
+  for (let i = 0; i < 20; i++) await submit(app.url, page, '/details', { wallet_address: '' });
+  assert.equal((await submit(app.url, page, '/details', { wallet_address: '' })).status, 429);
+});
+
+test('Without accepting the terms nothing is completed', async () => {
+  const { id, link } = await shell();
+  const account = newAccount();
+  const page = await toMessage(link, account.address);
+  for (const accept_terms of ['', '0']) {
+    const refused = await sign(page, account, { accept_terms });
+    assert.equal(refused.status, 400);
+    assert.match(refused.html, /The terms were not accepted/);
+  }
+  assert.equal((await read(id)).onboarded_at, null);
+});
+
+test('A message signed for one merchant is worth nothing to another, nor is a changed one', async () => {
+  const [mine, theirs] = [await shell(), await shell()];
+  const account = newAccount();
+  const page = await toMessage(mine.link, account.address);
+  const victim = await toMessage(theirs.link, account.address);
+  const replayed = await sign(victim, account, {
+    message: messageOn(page),
+    signature: await account.signMessage({ message: messageOn(page) }),
+  });
+  assert.equal(replayed.status, 409, 'the number is known to the other merchant only');
+
+  const changes: [RegExp, string][] = [
+    [/localhost:3000 wants/, 'evil.example wants'],
+    [/version 1\./, 'version 2.'],
+    [/Chain ID: 31337/, 'Chain ID: 1'],
+    [/Expiration Time: 20/, 'Expiration Time: 21'],
+    [/Version: 1/, 'Version: 1\nExtra: 1'],
+    [new RegExp(`merchant ${mine.id}`), `merchant ${theirs.id}`],
+  ];
+  for (const [from, to] of changes) {
+    const message = messageOn(page).replace(from, to);
+    assert.notEqual(message, messageOn(page));
+    const signature = await account.signMessage({ message });
+    const refused = await submit(app.url, page, '/complete', { message, signature, accept_terms: '1' });
+    assert.ok([400, 409].includes(refused.status), `${from}: ${refused.status}`);
+  }
+  assert.equal((await read(mine.id)).onboarded_at, null);
+});
+
+test('A message counts once and for 15 minutes', async () => {
+  const { id, link } = await shell();
+  const account = newAccount();
+  const page = await toMessage(link, account.address);
+  offsetMs = 15 * 60_000 + 1000;
+  const late = await sign(page, account).finally(() => {
+    offsetMs = 0;
+  });
+  assert.equal(late.status, 409);
+  assert.match(late.html, /This message was used already, or has run out/);
+
+  assert.equal((await sign(page, account)).status, 200);
+  // Back at the start, the link is fresh, and still the old message is worth nothing.
+  assert.equal(await resetOnboarding(app.ctx, world.test, id), true);
+  const fresh = await read(id);
+  const link2 = app.url + new URL(onboardingUrl(app.ctx.config, fresh, clock.now())).pathname;
+  const page2 = await toMessage(link2, account.address);
+  const signature = await account.signMessage({ message: messageOn(page) });
+  const replayed = await submit(app.url, page2, '/complete', {
+    message: messageOn(page),
+    signature,
+    accept_terms: '1',
+  });
+  assert.equal(replayed.status, 409);
+  assert.equal((await visit(link)).status, 410, 'the link from before the reset is dead');
+  assert.equal((await sign(page2, account)).status, 200);
+});
+
+test('Two merchants racing for one wallet: one wins', async () => {
+  const account = newAccount();
+  const pages = await Promise.all(
+    Array.from({ length: 6 }, async () => toMessage((await shell()).link, account.address)),
+  );
+  const outcomes = await Promise.all(pages.map((page) => sign(page, account)));
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), [200, 409, 409, 409, 409, 409]);
+  const [count] = await app.db.sql`
+    select count(*)::int as n from merchants where wallet_address = ${account.address.toLowerCase()}`;
+  assert.equal(count?.n, 1);
+});
+
+test('Two devices finishing the same merchant: one wins', async () => {
+  const { id, link } = await shell();
+  const accounts = [newAccount(), newAccount()];
+  const outcomes = await Promise.all(
+    accounts.map(async (account) => sign(await toMessage(link, account.address), account)),
+  );
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), [200, 410]);
+  const winner = accounts[outcomes.findIndex(({ status }) => status === 200)];
+  assert.equal((await read(id)).wallet_address, winner?.address.toLowerCase());
+  const claimed = await app.db.sql`select address from wallets where account_id = ${id}`;
+  assert.equal(claimed.length, 1);
+});
+
+test('Where the partner gave an e-mail, nothing goes on without the code sent to it', async () => {
+  const email = newEmail();
+  const { id, link } = await shell({ email });
+  const account = newAccount();
+  const start = await visit(link);
+  assert.ok(!start.html.includes(email), 'the link alone does not tell the address');
+  assert.ok(start.html.includes(`a••••@example.com`));
+  const bare = await visit(`${link}/details`, {
+    method: 'POST',
+    body: new URLSearchParams({ wallet_address: account.address }),
+  });
+  assert.equal(bare.status, 403);
+  assert.match(bare.html, /The code from the e-mail is missing/);
+
+  const codePage = await submit(app.url, start, '/code');
+  const code = await mailedCode(email);
+  assert.match(code, /^\d{6}$/);
+  const wrong = await submit(app.url, codePage, '/email', { code: code === '123456' ? '123457' : '123456' });
+  assert.equal(wrong.status, 403);
+  assert.match(wrong.html, /This code is not right/);
+  const details = await submit(app.url, wrong, '/email', { code: `${code.slice(0, 3)} ${code.slice(3)}` });
+  assert.equal(details.status, 200);
+  const signing = await submit(app.url, details, '/details', { wallet_address: account.address });
+  const dodged = await sign(signing, account, { code: '' });
+  assert.equal(dodged.status, 403);
+  assert.equal((await sign(signing, account)).status, 200);
+  const [kept] = await app.db.sql`select email, email_checked_at from merchants where id = ${id}`;
+  assert.equal(kept?.email, email);
+  assert.ok(kept?.email_checked_at);
+});
+
+test('A code dies after five wrong tries, and new ones give no more tries until it has run out', async () => {
+  const email = newEmail();
+  const { link } = await shell({ email });
+  const page = await submit(app.url, await visit(link), '/code');
+  const code = await mailedCode(email);
+  const wrong = code === '000000' ? '000001' : '000000';
+  for (let i = 0; i < 5; i++)
+    assert.match((await submit(app.url, page, '/email', { code: wrong })).html, /is not right/);
+  const exhausted = await submit(app.url, page, '/email', { code });
+  assert.equal(exhausted.status, 429);
+  assert.match(exhausted.html, /Too many wrong codes/);
+  offsetMs = 2 * 60_000;
+  try {
+    assert.match((await submit(app.url, page, '/code')).html, /Too many wrong codes/);
+    offsetMs = 15 * 60_000 + 1000;
+    assert.match((await submit(app.url, page, '/email', { code })).html, /This code has run out/);
+    assert.equal((await submit(app.url, page, '/code')).status, 200);
+    assert.equal((await submit(app.url, page, '/email', { code: await mailedCode(email) })).status, 200);
+  } finally {
+    offsetMs = 0;
+  }
+});
+
+test('A second code within a minute is not sent', async () => {
+  const email = newEmail();
+  const { link } = await shell({ email });
+  const page = await submit(app.url, await visit(link), '/code');
+  const again = await submit(app.url, page, '/code');
+  assert.equal(again.status, 429);
+  assert.match(again.html, /A code was sent a moment ago/);
+  const [count] = await app.db.sql`select count(*)::int as n from mails where recipient = ${email}`;
+  assert.equal(count?.n, 1);
+});
+
+test('Faults in the details are named beside their fields, and what was typed stays, escaped', async () => {
+  const { link } = await shell();
+  const typed = { country: 'Germany', display_name: '"><script>alert(1)</script>', email: 'nobody' };
+  const page = await toMessage(link, newAccount().address, typed);
+  assert.equal(page.status, 400);
+  assert.match(page.html, /id="country-fault">Two letters/);
+  assert.match(page.html, /id="email-fault">/);
+  assert.ok(!page.html.includes('<script>'));
+  assert.equal(page.forms[0]?.fields.display_name, typed.display_name);
+  const malformed = await toMessage(link, '0x123');
+  assert.equal(malformed.status, 400);
+  assert.match(malformed.html, /id="wallet_address-fault">/);
+});
+
+test('A form sent from another site is refused', async () => {
+  const { link } = await shell();
+  const page = await visit(link);
+  const foreign: Record<string, string>[] = [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }];
+  for (const headers of foreign) {
+    const refused = await submit(app.url, page, '/details', { wallet_address: newAccount().address }, headers);
+    assert.equal(refused.status, 403);
+    assert.match(refused.html, /came from another site/);
+  }
+});
+
+test('A step opened by itself leads back to the link, and a HEAD shows without a body', async () => {
+  const { link } = await shell();
+  const step = await visit(`${link}/details`);
+  assert.equal(step.status, 303);
+  assert.equal(step.headers.get('location'), new URL(link).pathname);
+  const head = await visit(link, { method: 'HEAD' });
+  assert.equal(head.status, 200);
+  assert.equal(head.html, '');
+});
+
+test('A reset voids open requests; a merchant that has taken money cannot be reset', async () => {
+  const { id, link } = await shell();
+  const account = newAccount();
+  await sign(await toMessage(link, account.address), account);
+  const merchant = { id, wallet: account.address.toLowerCase() };
+  const open = await makeRequest(app.db, world.test, merchant);
+  assert.equal(await resetOnboarding(app.ctx, world.test, id), true);
+  const [voided] = await app.db.sql`select status from requests where id = ${open.id}`;
+  assert.equal(voided?.status, 'voided');
+  const row = await read(id);
+  assert.equal(row.wallet_address, null);
+  assert.equal(row.onboarded_at, null);
+
+  const link2 = app.url + new URL(onboardingUrl(app.ctx.config, row, clock.now())).pathname;
+  await sign(await toMessage(link2, account.address), account);
+  const paid = await makeRequest(app.db, world.test, merchant);
+  await app.db.sql`update requests set proof_status = 'attached' where id = ${paid.id}`;
+  assert.equal(await resetOnboarding(app.ctx, world.test, id), false);
+  assert.equal((await read(id)).wallet_address, merchant.wallet);
+});
+
+test('A wallet that was claimed and never signed for is freed by the operator, or after 30 days', async () => {
+  const [claimed, signed] = [newAccount(), newAccount()];
+  const { id } = await shell({ wallet_address: claimed.address.toLowerCase() });
+  const owner = await shell();
+  await sign(await toMessage(owner.link, signed.address), signed);
+  assert.equal(await releaseWallet(app.ctx, claimed.address), true);
+  assert.equal((await read(id)).wallet_address, null);
+  assert.equal(await releaseWallet(app.ctx, claimed.address), false);
+  assert.equal(await releaseWallet(app.ctx, signed.address), false);
+
+  const stale = await shell({ wallet_address: claimed.address.toLowerCase() });
+  offsetMs = 30 * day - 60_000;
+  try {
+    await releaseStaleWallets(app.ctx);
+    assert.ok((await read(stale.id)).wallet_address, 'not yet');
+    offsetMs = 30 * day + 60_000;
+    await releaseStaleWallets(app.ctx);
+  } finally {
+    offsetMs = 0;
+  }
+  assert.equal((await read(stale.id)).wallet_address, null);
+  assert.equal((await read(owner.id)).wallet_address, signed.address.toLowerCase());
+});
+
+test('The sandbox onboards with a key, the e-mail code included', async () => {
+  const { id } = await shell({ email: newEmail() });
+  const privateKey = generatePrivateKey();
+  const done = await onboardWithKey(app.ctx, id, privateKey);
+  assert.deepEqual(done, { account_id: id, wallet_address: privateKeyToAccount(privateKey).address.toLowerCase() });
+  assert.ok((await read(id)).onboarded_at);
+});

@@ -1,0 +1,48 @@
+/** A person without script: keeps to the forms of a page as a browser would send them. */
+export type Visit = { status: number; html: string; headers: Headers; forms: Form[] };
+export type Form = { action: string; fields: Record<string, string> };
+
+const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
+
+function decode(text: string): string {
+  return text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? entity);
+}
+
+/** The forms of a page with what they would send if nobody typed anything; boxes are not ticked. */
+function readForms(html: string): Form[] {
+  return [...html.matchAll(/<form [^>]*action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(([, action = '', inner = '']) => {
+    const fields: Record<string, string> = {};
+    for (const [tag, name = ''] of inner.matchAll(/<input [^>]*?name="([^"]*)"[^>]*>/gs)) {
+      if (tag.includes('type="checkbox"')) continue;
+      fields[name] = decode(tag.match(/ value="([^"]*)"/s)?.[1] ?? '');
+    }
+    for (const [, name = '', value = ''] of inner.matchAll(/<textarea [^>]*name="([^"]*)"[^>]*>(.*?)<\/textarea>/gs)) {
+      fields[name] = decode(value);
+    }
+    return { action: decode(action), fields };
+  });
+}
+
+/** Fetches a page by HTTP, following no redirect. */
+export async function visit(url: string, init: RequestInit = {}): Promise<Visit> {
+  const response = await fetch(url, { redirect: 'manual', ...init });
+  const html = await response.text();
+  return { status: response.status, html, headers: response.headers, forms: readForms(html) };
+}
+
+/** Sends the form of a page whose action ends so, with what is typed over what stands in it; line ends as browsers send them. */
+export function submit(
+  origin: string,
+  page: Visit,
+  actionEnd: string,
+  typed: Record<string, string> = {},
+  headers: Record<string, string> = {},
+): Promise<Visit> {
+  const form = page.forms.find(({ action }) => action.endsWith(actionEnd));
+  if (!form) throw new Error(`no form for ${actionEnd} on this page:\n${page.html.replace(/<style>.*<\/style>/s, '')}`);
+  const fields = Object.entries({ ...form.fields, ...typed }).map(([name, value]) => [
+    name,
+    value.replace(/\r?\n/g, '\r\n'),
+  ]);
+  return visit(new URL(form.action, origin).href, { method: 'POST', body: new URLSearchParams(fields), headers });
+}
