@@ -44,6 +44,8 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     const allowed = routes.allowedMethods(pathOf(request));
+    // Fastify would match an empty id; an address that only looks alike is unknown, with or without a key.
+    if (allowed.length === 0 && request.url.startsWith('/api/')) throw refuse('not_found');
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(reply, allowed);
   });
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply));

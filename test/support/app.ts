@@ -51,7 +51,10 @@ export function testContext(db: Database, overrides: Partial<Context> = {}): Con
 export async function startApp(overrides: Partial<Context> = {}) {
   const database = await testDatabase();
   const ctx = testContext(database.db, overrides);
-  const app = await buildServer(ctx);
+  const app = await buildServer(ctx).catch(async (error) => {
+    await database.drop(); // an open pool would keep the test file from ending
+    throw error;
+  });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     ctx,
