@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type ChainConfig, readChains } from './chain/config.ts';
+import { createFile } from './lib/files.ts';
 import type { SecretKey } from './lib/seal.ts';
 
 /** Test and live never meet: each has its own chains, keys, merchants and webhooks. */
@@ -142,8 +143,8 @@ function readSchedule(value: string | undefined, faults: string[]): number[] {
 
 /** `SECRET_KEYS` is `id:base64 of 32 bytes`, separated by commas. The sandbox makes one and keeps it in its data folder. */
 function readSecretKeys(value: string | undefined, sandbox: boolean, dataDir: string, faults: string[]): SecretKey[] {
-  const text = value || (sandbox ? sandboxSecret(dataDir) : '');
-  if (!text) {
+  const text = value || (sandbox ? sandboxSecret(dataDir, faults) : '');
+  if (!text && !sandbox) {
     faults.push('SECRET_KEYS is needed in production: <id>:<base64 of 32 random bytes>, newest first, comma-separated');
   }
   return readList(text, []).map((part) => {
@@ -156,13 +157,16 @@ function readSecretKeys(value: string | undefined, sandbox: boolean, dataDir: st
   });
 }
 
-function sandboxSecret(dataDir: string): string {
+function sandboxSecret(dataDir: string, faults: string[]): string {
   const file = join(dataDir, 'secret-keys');
-  if (!existsSync(file)) {
+  try {
     mkdirSync(dataDir, { recursive: true });
-    writeFileSync(file, `sandbox:${randomBytes(32).toString('base64')}`, { mode: 0o600 });
+    if (!existsSync(file)) createFile(file, `sandbox:${randomBytes(32).toString('base64')}`, 0o600);
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    faults.push(`DATA_DIR ${dataDir} cannot be used: ${(error as Error).message}`);
+    return '';
   }
-  return readFileSync(file, 'utf8').trim();
 }
 
 function readChainsFile(file: string | undefined, sandbox: boolean, faults: string[]): Config['chains'] {

@@ -1,13 +1,15 @@
 import { checkTokens } from './chain/status.ts';
 import type { Config } from './config.ts';
 import { ConfigError, readConfig } from './config.ts';
+import type { Context } from './context.ts';
 import { seedDemo } from './demo.ts';
 import { runJobs } from './jobs.ts';
 import { lockDataDir } from './lib/lock.ts';
+import { StartFault } from './lib/start-fault.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';
 import { buildServer } from './server.ts';
-import { openService, type Service } from './service.ts';
+import { openService } from './service.ts';
 import { welcome } from './welcome.ts';
 
 /** Starts the service: config → context → listen → loops, and ends it in the opposite order. */
@@ -15,33 +17,69 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const unlock = config.databaseUrl && config.chains ? () => {} : lockDataDir(config.dataDir);
   const ending = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort());
-  const service = await openService(config);
+  // For good: npm passes a terminal's Ctrl-C on once more, and the second must not break the stop off half way.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort());
   try {
-    await serve(config, service, ending.signal);
+    const service = await openService(config);
+    try {
+      if (!ending.signal.aborted) await serve(service.ctx, ending);
+    } finally {
+      await service.close();
+    }
   } finally {
-    await service.close();
     unlock();
   }
 }
 
-async function serve(config: Config, { ctx }: Service, ending: AbortSignal): Promise<void> {
-  await Promise.all(Object.values(ctx.chains).flat().map(checkTokens));
+async function serve(ctx: Context, ending: AbortController): Promise<void> {
+  const { config } = ctx;
+  await checkChains(ctx);
   await refreshIfDue(ctx, rateSources(config.rateProviders)).catch((error) => {
     ctx.log.error({ err: error }, 'rates could not be fetched yet; creating requests waits for them');
   });
   const app = await buildServer(ctx);
-  await app.listen({ host: config.host, port: config.port });
-  const jobs = runJobs(ctx, ending);
-  const demo = config.sandbox ? await seedDemo(ctx) : null;
-  process.stdout.write(welcome(ctx, demo));
-  if (!ending.aborted) await new Promise((resolve) => ending.addEventListener('abort', resolve, { once: true }));
-  await app.close();
-  await jobs;
+  await app.listen({ host: config.host, port: config.port }).catch((error) => {
+    throw asListenFault(config, error);
+  });
+  const jobs = runJobs(ctx, ending.signal);
+  jobs.catch(() => ending.abort()); // thrown again below, after the server is closed
+  try {
+    const demo = config.sandbox ? await seedDemo(ctx) : null;
+    process.stdout.write(welcome(ctx, demo));
+    await aborted(ending.signal);
+  } finally {
+    ending.abort();
+    await app.close();
+    await jobs;
+  }
+}
+
+async function checkChains(ctx: Context): Promise<void> {
+  try {
+    await Promise.all(Object.values(ctx.chains).flat().map(checkTokens));
+  } catch (error) {
+    throw new StartFault((error as Error).message, { cause: error });
+  }
+}
+
+function asListenFault({ host, port }: Config, error: NodeJS.ErrnoException): Error {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} of ${host} is in use. Stop what listens there, or set another PORT.`,
+    EACCES: `Port ${port} of ${host} may not be opened by this user. Set a PORT of 1024 or more.`,
+    EADDRNOTAVAIL: `This machine has no address ${host}. Set another HOST.`,
+    ENOTFOUND: `There is no host ${host}. Set another HOST.`,
+  };
+  const reason = reasons[error.code ?? ''];
+  return reason ? new StartFault(reason, { cause: error }) : error;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 main().catch((error: unknown) => {
-  const known = error instanceof ConfigError || (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-  process.stderr.write(`Quittance does not start. ${known ? (error as Error).message : (error as Error).stack}\n`);
+  const known = error instanceof ConfigError || error instanceof StartFault;
+  process.stderr.write(`Quittance does not start. ${known ? error.message : (error as Error).stack}\n`);
   process.exitCode = 1;
 });

@@ -2,9 +2,10 @@ import { type Logger, pino } from 'pino';
 import { readDevChains, startDevChains } from './chain/dev-chain.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
-import { connect } from './db/connection.ts';
+import { connect, isUnreachable, sqlState } from './db/connection.ts';
 import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
+import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
 
 /** A context with everything it stands on running. */
@@ -18,7 +19,10 @@ export function makeLog(config: Pick<Config, 'logLevel'>): Logger {
 export async function openService(config: Config): Promise<Service> {
   const stops: Array<() => Promise<void>> = [];
   const close = async () => {
-    for (const stop of stops.reverse()) await stop();
+    const faults: unknown[] = [];
+    // One part that cannot be stopped must not keep the others running.
+    for (const stop of stops.reverse()) await stop().catch((error) => faults.push(error));
+    if (faults.length > 0) throw faults[0];
   };
   const started = await Promise.allSettled([
     config.databaseUrl ? null : startEmbedded(config.dataDir),
@@ -33,13 +37,25 @@ export async function openService(config: Config): Promise<Service> {
     }) as [EmbeddedPostgres | null, Awaited<ReturnType<typeof startDevChains>> | null];
     const db = connect(config.databaseUrl ?? (embedded as EmbeddedPostgres).url);
     stops.push(() => db.close());
-    await migrate(db.sql);
+    await migrate(db.sql).catch((error) => {
+      throw asDatabaseFault(config, error);
+    });
     const chains = config.chains ?? (devChains as NonNullable<typeof devChains>).chains;
     return { ctx: { config, db, clock: systemClock, log: makeLog(config), chains }, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** SQLSTATEs of a wrong user, password or database name. */
+const refused = ['28000', '28P01', '3D000'];
+
+function asDatabaseFault(config: Config, error: unknown): unknown {
+  const state = sqlState(error);
+  if (!config.databaseUrl || !(isUnreachable(error) || (state && refused.includes(state)))) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new StartFault(`The database of DATABASE_URL cannot be used: ${message || code}.`, { cause: error });
 }
 
 /**

@@ -1,10 +1,6 @@
 import { readTransfer } from './blocks.ts';
 import type { ChainConfig } from './config.ts';
 import { connectRpc, type Receipt, RpcError } from './rpc.ts';
-import { selectHeads } from './store.ts';
-
-/** How far a chain was read, for `isFinal`; null before its first block. */
-export const chainHeads = selectHeads;
 
 /** A transfer as it was found; addresses and hashes in lower case. */
 export type TransferKey = {

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from '../lib/files.ts';
 import { type ChainConfig, readChains } from './config.ts';
 import { answersAs, backUpState, type DevProcess, findAnvilOn, setTimeToNow, spawnAnvil } from './dev-process.ts';
 import { deployUsdc, devUsdcAddress, hasUsdc } from './dev-usdc.ts';
@@ -22,19 +23,15 @@ const backupEveryMs = 5_000;
  * @throws Error when a chain does not start
  */
 export async function startDevChains(dataDir: string): Promise<DevChains> {
-  const folder = join(dataDir, 'chains');
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(join(dataDir, 'chains'), { recursive: true });
+  const folder = realpathSync(join(dataDir, 'chains')); // one name, so that a process is found by it
   const known = readDevChains(dataDir);
-  const [test, live] = await Promise.all(
-    (['test', 'live'] as const).map((mode) =>
-      openChain(devChainIds[mode], join(folder, `${mode}.json`), known?.[mode]),
-    ),
+  const [test, live] = await allOrNone(
+    openChain(devChainIds.test, join(folder, 'test.json'), known?.test),
+    openChain(devChainIds.live, join(folder, 'live.json'), known?.live),
   );
-  if (!test || !live) throw new Error('a local chain is missing');
-  const file = join(dataDir, 'chains.json');
   const entries = { test: [describe('test', test.url)], live: [describe('live', live.url)] };
-  writeFileSync(`${file}.new`, `${JSON.stringify(entries, null, 2)}\n`); // read by other processes: whole or not at all
-  renameSync(`${file}.new`, file);
+  replaceFile(join(dataDir, 'chains.json'), `${JSON.stringify(entries, null, 2)}\n`);
 
   const stopBackups = startBackups([test.stateFile, live.stateFile]);
   return {
@@ -54,6 +51,17 @@ export function readDevChains(dataDir: string): Record<'test' | 'live', ChainCon
 }
 
 type OpenChain = DevProcess & { stateFile: string; started: boolean };
+
+/** Both chains; when one does not start, the other is ended again. */
+async function allOrNone(...opening: [Promise<OpenChain>, Promise<OpenChain>]): Promise<[OpenChain, OpenChain]> {
+  try {
+    return await Promise.all(opening);
+  } catch (error) {
+    const opened = await Promise.allSettled(opening);
+    await Promise.all(opened.map((part) => (part.status === 'fulfilled' ? part.value.stop() : null)));
+    throw error;
+  }
+}
 
 /** Opens one chain on a state file: the one that runs there, or a new process; with USDC in either case. */
 async function openChain(chainId: number, stateFile: string, known: ChainConfig[] = []): Promise<OpenChain> {

@@ -1,8 +1,11 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { replaceFile } from '../lib/files.ts';
 import { freePort } from '../lib/ports.ts';
+import { listCommands, signalProcess } from '../lib/processes.ts';
+import { StartFault } from '../lib/start-fault.ts';
 import { pause } from '../lib/time.ts';
 import { callRpc } from './rpc.ts';
 
@@ -18,44 +21,59 @@ function findAnvil(): string {
   return join(dirname(require.resolve(`${name}/package.json`)), 'bin', 'anvil');
 }
 
+const startLimitMs = 10_000;
+const startAttempts = 3;
+
 /**
  * Starts anvil on a state file. It saves its state each second and when it ends; killed hard, it loses at most that
  * second. Nothing is mined but by a transaction or on demand.
  *
  * @param wishedPort used when it is free
- * @throws Error when it does not answer within 10 s
+ * @throws StartFault when it does not answer within 10 s
  */
 export async function spawnAnvil(chainId: number, stateFile: string, wishedPort = 0): Promise<DevProcess> {
   restoreState(stateFile);
-  const port = await freePort(wishedPort);
+  // A free port can be taken by somebody else before anvil opens it: then it ends at once, and another one is tried.
+  for (let attempt = 1; attempt <= startAttempts; attempt++) {
+    const port = await freePort(attempt === 1 ? wishedPort : 0);
+    const child = launch(chainId, stateFile, port);
+    const url = `http://127.0.0.1:${port}`;
+    if (!(await waitForChain(url, chainId, child))) continue;
+    // A chain loaded from a file goes on at the time of its last block; people pay now.
+    await setTimeToNow(url);
+    const pid = child.pid as number;
+    return { url, pid, stop: () => endProcess(pid, stateFile) };
+  }
+  throw new StartFault(`The local chain ${chainId} does not start; see ${stateFile}.log`);
+}
+
+function launch(chainId: number, stateFile: string, port: number): ChildProcess {
   const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--quiet'];
   args.push('--state', stateFile, '--state-interval', '1', '--slots-in-an-epoch', '4', '--order', 'fifo');
   // States older than these blocks are forgotten, which bounds memory and the depth of a rehearsed reorganisation.
   args.push('--prune-history', '256', '--cache-path', `${stateFile}.cache`);
-  const logFile = openSync(`${stateFile}.log`, 'a');
+  const log = openSync(`${stateFile}.log`, 'a');
   // Detached: a Ctrl-C in the terminal must reach the service first.
-  const child = spawn(findAnvil(), args, { stdio: ['ignore', logFile, logFile], detached: true });
+  const child = spawn(findAnvil(), args, { stdio: ['ignore', log, log], detached: true });
+  closeSync(log);
   child.unref();
-  const url = `http://127.0.0.1:${port}`;
-  await waitForChain(url, chainId, child, stateFile);
-  // A chain loaded from a file goes on at the time of its last block; people pay now.
-  await setTimeToNow(url);
-  const pid = child.pid as number;
-  return { url, pid, stop: () => endProcess(pid, stateFile) };
+  return child;
 }
 
-async function waitForChain(url: string, chainId: number, child: ChildProcess, stateFile: string): Promise<void> {
-  let failure: Error | null = null;
-  child.once('error', (error) => {
-    failure = error;
+/** False when the process ended, or does not answer in time and was ended. */
+async function waitForChain(url: string, chainId: number, child: ChildProcess): Promise<boolean> {
+  let failed = false;
+  child.once('error', () => {
+    failed = true;
   });
-  for (let waitedMs = 0; !(await answersAs(url, chainId)); waitedMs += 20) {
-    if (failure || child.exitCode !== null || waitedMs > 10_000) {
-      child.kill('SIGKILL');
-      throw new Error(`The local chain ${chainId} does not start; see ${stateFile}.log`, { cause: failure });
-    }
+  const ended = () => failed || child.exitCode !== null || child.signalCode !== null;
+  const deadline = performance.now() + startLimitMs;
+  while (!ended() && performance.now() < deadline) {
+    if ((await answersAs(url, chainId)) && !ended()) return true;
     await pause(20);
   }
+  child.kill('SIGKILL');
+  return false;
 }
 
 /** True when a chain with this id answers there. */
@@ -74,43 +92,19 @@ export async function setTimeToNow(url: string): Promise<void> {
 
 /** The anvil that a killed service left behind on a state file; null when there is none. */
 export function findAnvilOn(stateFile: string): DevProcess | null {
-  for (const [pid, args] of listProcesses()) {
-    if (!args.includes(stateFile) || !args.includes('--state')) continue;
-    const port = args[args.indexOf('--port') + 1];
-    return { url: `http://127.0.0.1:${port}`, pid, stop: () => endProcess(pid, stateFile) };
+  for (const [pid, command] of listCommands()) {
+    const port = command.includes(` --state ${stateFile} `) ? / --port (\d+) /.exec(command)?.[1] : undefined;
+    if (port) return { url: `http://127.0.0.1:${port}`, pid, stop: () => endProcess(pid, stateFile) };
   }
   return null;
-}
-
-/** Processes with their arguments: from /proc, or from `ps` where there is none. */
-function* listProcesses(): Generator<[pid: number, args: string[]]> {
-  if (existsSync('/proc/self/cmdline')) {
-    for (const name of readdirSync('/proc')) {
-      if (/^\d+$/.test(name)) yield [Number(name), readArguments(name)];
-    }
-    return;
-  }
-  const lines = execFileSync('ps', ['-axo', 'pid=,command='], { encoding: 'utf8' }).split('\n');
-  for (const line of lines) {
-    const [pid, ...args] = line.trim().split(' ');
-    if (pid) yield [Number(pid), args];
-  }
-}
-
-function readArguments(pid: string): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-  } catch {
-    return []; // it ended while the list was read
-  }
 }
 
 /** Ends an anvil, which saves its state first; by force after 15 s. */
 async function endProcess(pid: number, stateFile: string): Promise<void> {
   const runs = () => findAnvilOn(stateFile)?.pid === pid;
   for (let waitedMs = 0; runs(); waitedMs += 20) {
-    if (waitedMs === 0) process.kill(pid, 'SIGTERM');
-    if (waitedMs === 15_000) process.kill(pid, 'SIGKILL');
+    if (waitedMs === 0) signalProcess(pid, 'SIGTERM');
+    if (waitedMs === 15_000) signalProcess(pid, 'SIGKILL');
     if (waitedMs > 20_000) return;
     await pause(20);
   }
@@ -137,11 +131,6 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function replaceFile(file: string, content: string | Buffer): void {
-  writeFileSync(`${file}.new`, content);
-  renameSync(`${file}.new`, file);
 }
 
 /** The end of a complete state file: anvil writes its keys in a fixed order, the last of which is not used here. */

@@ -4,10 +4,12 @@ import { pause } from '../lib/time.ts';
 /** The right to do what only one process may do. Whoever writes checks the fence in the same transaction. */
 export type Lease = { name: string; holder: string; fence: number };
 
-/** A holder that stops renewing loses the lease after `leaseMs`; others look every `retryMs`: taken over within 11 s. */
+/** A holder that stops renewing loses the lease after `leaseMs`; others look every `retryMs`. */
 const leaseMs = 9_000;
 const renewMs = 3_000;
 const retryMs = 2_000;
+/** So long at most until another process takes over from one that died. */
+export const takeoverMs = leaseMs + retryMs;
 
 /** Takes a lease that is free or whose holder stopped renewing it; null when somebody holds it. */
 export async function acquireLease(db: Database, name: string, holder: string): Promise<Lease | null> {

@@ -6,10 +6,11 @@ export class ProviderFault extends Error {}
 /** One endpoint of a chain and how it has behaved. */
 export type Provider = {
   rpc: Rpc;
+  /** Whether it was found to be of this chain, with the tokens as configured; nothing is read from it before. */
+  checked: 'no' | 'asking' | 'yes';
   /** Failed passes in a row. */
   failures: number;
   restUntilMs: number;
-  lastError: string | null;
   /** The newest head it told, and when that was news. */
   head: number;
   headAtMs: number;
@@ -25,6 +26,7 @@ export type Pool = {
   pick(): Provider | null;
   /** Another one than this, for a second opinion; null when there is none that works. */
   other(than: Provider): Provider | null;
+  isAwake(provider: Provider): boolean;
   worked(provider: Provider): void;
   failed(provider: Provider, error: Error): void;
   /** How long until one can be asked again. */
@@ -34,9 +36,9 @@ export type Pool = {
 export function makePool(urls: readonly string[], timeoutMs?: number, nowMs = () => performance.now()): Pool {
   const providers: Provider[] = urls.map((url) => ({
     rpc: connectRpc(url, timeoutMs),
+    checked: 'no',
     failures: 0,
     restUntilMs: 0,
-    lastError: null,
     head: -1,
     headAtMs: nowMs(),
   }));
@@ -54,14 +56,14 @@ export function makePool(urls: readonly string[], timeoutMs?: number, nowMs = ()
       }
       return null;
     },
-    other: (than) => providers.find((provider) => provider !== than && awake(provider)) ?? null,
+    other: (than) =>
+      providers.find((provider) => provider !== than && provider.checked === 'yes' && awake(provider)) ?? null,
+    isAwake: awake,
     worked: (provider) => {
       provider.failures = 0;
-      provider.lastError = null;
     },
     failed: (provider, error) => {
       provider.failures++;
-      provider.lastError = error.message;
       const wishedMs = error instanceof RpcError ? error.retryAfterMs : null;
       const backoffMs = Math.min(longestRestMs, firstRestMs * 2 ** (provider.failures - 1));
       provider.restUntilMs = nowMs() + (wishedMs ?? backoffMs);

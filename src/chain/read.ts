@@ -9,6 +9,7 @@ import { type Pool, type Provider, ProviderFault } from './pool.ts';
 import { rewind } from './rewind.ts';
 import { type Header, type Log, RpcError } from './rpc.ts';
 import * as store from './store.ts';
+import { findFault } from './tokens.ts';
 import type { Wallets } from './wallets.ts';
 
 export type WatchHooks = {
@@ -60,6 +61,8 @@ export async function poll(reader: Reader): Promise<{ waitMs: number }> {
   const provider = pool.pick();
   if (!provider) return { waitMs: pool.restMs() };
   try {
+    await checkProvider(reader, provider);
+    for (const other of pool.providers) if (other !== provider && pool.isAwake(other)) void checkOther(reader, other);
     const behind = await readPass(reader, provider);
     pool.worked(provider);
     return { waitMs: behind > 0 ? 0 : chain.pollMs };
@@ -68,6 +71,31 @@ export async function poll(reader: Reader): Promise<{ waitMs: number }> {
     pool.failed(provider, error);
     reader.log.warn({ chain: chain.chainId, provider: provider.rpc.host, reason: error.message }, 'a provider failed');
     return { waitMs: pool.pick() ? 0 : pool.restMs() };
+  }
+}
+
+/** Compares a provider with the configuration, once. */
+async function checkProvider(reader: Reader, provider: Provider): Promise<void> {
+  if (provider.checked === 'yes') return;
+  provider.checked = 'asking';
+  try {
+    const fault = await findFault(reader.chain, provider.rpc);
+    if (fault) throw new ProviderFault(fault);
+    provider.checked = 'yes';
+  } finally {
+    if (provider.checked === 'asking') provider.checked = 'no';
+  }
+}
+
+/** The same beside the reading, for one that may be needed later: it must not hold up the one that works. */
+async function checkOther(reader: Reader, provider: Provider): Promise<void> {
+  if (provider.checked !== 'no') return;
+  try {
+    await checkProvider(reader, provider);
+  } catch (error) {
+    reader.pool.failed(provider, error as Error);
+    const reason = (error as Error).message;
+    reader.log.warn({ chain: reader.chain.chainId, provider: provider.rpc.host, reason }, 'a provider failed');
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Mode } from '../config.ts';
 import type { Context } from '../context.ts';
-import type { ChainConfig } from './config.ts';
 import { connectRpc, RpcError } from './rpc.ts';
 
 export type ChainStatus = {
@@ -63,33 +62,4 @@ async function probe(url: string): Promise<ChainStatus['endpoints'][number]> {
   }
 }
 
-/** `decimals()` */
-const decimalsCall = '0x313ce567';
-
-/**
- * Checks what the configuration claims: each endpoint is of this chain, each token has six decimals.
- *
- * @returns a sentence for each fault; none when all is well. An endpoint that does not answer is a fault too.
- */
-export async function checkTokens(chain: ChainConfig): Promise<string[]> {
-  const faults = await Promise.all(chain.rpcUrls.map((url) => checkEndpoint(chain, url)));
-  return faults.flat();
-}
-
-async function checkEndpoint(chain: ChainConfig, url: string): Promise<string[]> {
-  const rpc = connectRpc(url, timeoutMs);
-  const where = `Chain ${chain.chainId} at ${rpc.host}`;
-  try {
-    const id = await rpc.chainId();
-    if (id !== chain.chainId) return [`${where}: this is chain ${id}.`];
-    const checks = chain.tokens.map(async ({ symbol, address }) => {
-      const answer = await rpc.call(address, decimalsCall);
-      if (answer.length === 66 && BigInt(answer) === 6n) return [];
-      return [`${where}: ${symbol} at ${address} has not six decimals.`];
-    });
-    return (await Promise.all(checks)).flat();
-  } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    return [`${where} does not answer: ${error.message}.`];
-  }
-}
+export { checkTokens } from './tokens.ts';

@@ -1,10 +1,26 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import postgres from 'postgres';
+import { replaceFile } from '../lib/files.ts';
 import { freePort } from '../lib/ports.ts';
+import { beginningOf, commandOf, signalProcess } from '../lib/processes.ts';
+import { StartFault } from '../lib/start-fault.ts';
 import { pause } from '../lib/time.ts';
 
 /** A PostgreSQL server of our own under the data folder. */
@@ -39,12 +55,24 @@ function chooseRunner(dataDir: string): Runner {
   if (process.getuid?.() !== 0) return own;
   const wrap = ['unshare', '--user', '--map-user=1000', '--map-group=1000'];
   if (spawnSync(wrap[0] as string, [...wrap.slice(1), 'true']).status === 0) return { ...own, wrap };
+  return asNobody(dataDir, native);
+}
+
+function asNobody(dataDir: string, native: string): Runner {
   const nobody = 65534;
-  const shared = join('/var/lib/quittance', Buffer.from(resolve(dataDir)).toString('base64url'));
-  mkdirSync(join(shared, 'data'), { recursive: true, mode: 0o755 });
-  if (!existsSync(join(shared, 'native'))) cpSync(native, join(shared, 'native'), { recursive: true });
+  const shared = join('/var/lib/quittance', Buffer.from(dataDir).toString('base64url'));
+  const copy = join(shared, 'native');
+  mkdirSync(join(shared, 'data'), { recursive: true });
+  if (!existsSync(copy)) {
+    rmSync(`${copy}.new`, { recursive: true, force: true });
+    cpSync(native, `${copy}.new`, { recursive: true, verbatimSymlinks: true });
+    renameSync(`${copy}.new`, copy); // with its final name it is complete
+  }
+  // Whatever root's umask says.
+  for (const folder of [dirname(shared), shared]) chmodSync(folder, 0o755);
+  execFileSync('chmod', ['-R', 'a+rX', copy]);
   chownSync(join(shared, 'data'), nobody, nobody);
-  return { wrap: [], uid: nobody, gid: nobody, native: join(shared, 'native'), dataDir: join(shared, 'data/postgres') };
+  return { wrap: [], uid: nobody, gid: nobody, native: copy, dataDir: join(shared, 'data/postgres') };
 }
 
 function command(runner: Runner, program: string, args: string[]): [string, string[]] {
@@ -61,7 +89,7 @@ function initialise(runner: Runner, password: string): void {
   try {
     const args = ['-D', incomplete, '-U', 'quittance', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
     const [file, rest] = command(runner, 'initdb', [...args, '-E', 'UTF8', '--locale=C', '--no-instructions']);
-    execFileSync(file, rest, { stdio: 'pipe', uid: runner.uid, gid: runner.gid });
+    execFileSync(file, rest, { stdio: 'pipe', cwd: '/', uid: runner.uid, gid: runner.gid });
   } finally {
     rmSync(passwordFile, { force: true });
   }
@@ -73,25 +101,28 @@ function readSettings(file: string): Settings | null {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Settings) : null;
 }
 
-/** The process id of a running server on this data folder, or null. */
-function runningPid(runner: Runner): number | null {
+/** The number in the server's own lock file; null when there is none. */
+function readPid(runner: Runner): number | null {
   const file = join(runner.dataDir, 'postmaster.pid');
-  if (!existsSync(file)) return null;
-  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
-  return pid > 0 && isAlive(pid) && commandOf(pid).includes('postgres') ? pid : null;
+  const pid = existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : 0;
+  return pid > 0 ? pid : null;
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+/** True while a process is the server of this data folder. */
+function isServer(pid: number, runner: Runner): boolean {
+  return commandOf(pid).includes(` -D ${runner.dataDir} `);
 }
 
-function commandOf(pid: number): string {
-  return existsSync(`/proc/${pid}/cmdline`) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : 'postgres';
+function runningPid(runner: Runner): number | null {
+  const pid = readPid(runner);
+  return pid !== null && isServer(pid, runner) ? pid : null;
+}
+
+/** After a crash the number may belong to another program: PostgreSQL would take it for its own server and refuse. */
+function forgetStalePid(runner: Runner): void {
+  const pid = readPid(runner);
+  if (pid === null || beginningOf(pid) === null || commandOf(pid).includes('postgres')) return;
+  rmSync(join(runner.dataDir, 'postmaster.pid'), { force: true });
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -112,52 +143,79 @@ export function embeddedUrl(dataDir: string): string | null {
   return settings && `postgres://quittance:${settings.password}@127.0.0.1:${settings.port}/postgres`;
 }
 
+const startLimitMs = 30_000;
+const startAttempts = 3;
+
 /**
  * Starts the embedded server of a data folder, or adopts the one that a killed service left running.
  *
- * @throws Error when the server does not answer within 30 s; its log is named in the message
+ * @throws StartFault when the server does not answer within 30 s; its log is named in the message
  */
-export async function startEmbedded(dataDir: string): Promise<EmbeddedPostgres> {
-  mkdirSync(dataDir, { recursive: true });
+export async function startEmbedded(folder: string): Promise<EmbeddedPostgres> {
+  mkdirSync(folder, { recursive: true });
+  const dataDir = realpathSync(folder); // one name, so that a running server is known by it
   const runner = chooseRunner(dataDir);
   const settingsFile = join(dataDir, 'postgres.json');
-  const settings = readSettings(settingsFile) ?? { port: await freePort(), password: randomBytes(18).toString('hex') };
-  if (!existsSync(runner.dataDir)) initialise(runner, settings.password);
-
-  const adopted = runningPid(runner);
-  let child: ChildProcess | null = null;
-  if (adopted === null) {
-    settings.port = await freePort(settings.port);
-    writeFileSync(settingsFile, JSON.stringify(settings), { mode: 0o600 });
-    const logFile = openSync(join(dataDir, 'postgres.log'), 'a');
-    const args = ['-D', runner.dataDir, '-p', String(settings.port), '-k', '', '-h', '127.0.0.1'];
-    const [file, rest] = command(runner, 'postgres', [...args, '-c', 'max_connections=200']);
-    child = spawn(file, rest, {
-      stdio: ['ignore', logFile, logFile],
-      detached: true, // a Ctrl-C in the terminal must reach the service first
-      uid: runner.uid,
-      gid: runner.gid,
-    });
-    child.unref();
+  const settings = readSettings(settingsFile) ?? { port: 0, password: randomBytes(18).toString('hex') };
+  const save = () => replaceFile(settingsFile, JSON.stringify(settings), 0o600);
+  if (!existsSync(runner.dataDir)) {
+    save(); // before: a kill right after must not lose the password
+    initialise(runner, settings.password);
   }
-  const url = embeddedUrl(dataDir) as string;
-  for (let waitedMs = 0; !(await answers(url)); waitedMs += 50) {
-    if (waitedMs > 30_000 || child?.exitCode != null) {
-      throw new Error(`PostgreSQL does not start; see ${join(dataDir, 'postgres.log')}`);
+  // A free port can be taken by somebody else before the server opens it, and a server found running can be ending:
+  // either ends at once, and is started anew.
+  for (let attempt = 1; attempt <= startAttempts; attempt++) {
+    const adopted = runningPid(runner);
+    if (adopted === null) {
+      settings.port = await freePort(attempt === 1 ? settings.port : 0);
+      save();
     }
+    const child = adopted === null ? launch(runner, settings.port, join(dataDir, 'postgres.log')) : null;
+    const runs = () => (child ? child.exitCode === null && child.signalCode === null : isServer(adopted ?? 0, runner));
+    const url = embeddedUrl(dataDir) as string;
+    if (await waitForAnswer(url, runs)) return { url, started: child !== null, stop: () => stop(runner) };
+    if (runs()) {
+      await stop(runner);
+      break;
+    }
+  }
+  throw new StartFault(`PostgreSQL does not start; see ${join(dataDir, 'postgres.log')}`);
+}
+
+function launch(runner: Runner, port: number, logFile: string): ChildProcess {
+  forgetStalePid(runner);
+  const log = openSync(logFile, 'a');
+  const args = ['-D', runner.dataDir, '-p', String(port), '-k', '', '-h', '127.0.0.1'];
+  const [file, rest] = command(runner, 'postgres', [...args, '-c', 'max_connections=200']);
+  const child = spawn(file, rest, {
+    stdio: ['ignore', log, log],
+    detached: true, // a Ctrl-C in the terminal must reach the service first
+    cwd: '/',
+    uid: runner.uid,
+    gid: runner.gid,
+  });
+  closeSync(log);
+  child.unref();
+  return child;
+}
+
+/** False when the server ended, or gave no answer in time. */
+async function waitForAnswer(url: string, runs: () => boolean): Promise<boolean> {
+  const deadline = performance.now() + startLimitMs;
+  while (runs() && performance.now() < deadline) {
+    if (await answers(url)) return true;
     await pause(50);
   }
-  return { url, started: child !== null, stop: () => stop(runner) };
+  return false;
 }
 
 /** Ends the server: "fast" first, at once after 20 s. Committed data is safe either way. */
 async function stop(runner: Runner): Promise<void> {
   const pid = runningPid(runner);
   if (pid === null) return;
-  process.kill(pid, 'SIGINT');
-  for (let waitedMs = 0; isAlive(pid) && commandOf(pid).includes('postgres'); waitedMs += 20) {
-    if (waitedMs === 20_000) process.kill(pid, 'SIGQUIT');
-    if (waitedMs > 30_000) return;
+  for (let waitedMs = 0; isServer(pid, runner) && waitedMs <= 30_000; waitedMs += 20) {
+    if (waitedMs === 0) signalProcess(pid, 'SIGINT');
+    if (waitedMs === 20_000) signalProcess(pid, 'SIGQUIT');
     await pause(20);
   }
 }

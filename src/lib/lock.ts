@@ -1,32 +1,56 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createFile } from './files.ts';
+import { beginningOf } from './processes.ts';
+import { StartFault } from './start-fault.ts';
 
 /**
- * Takes the data folder for this process: two services must not share embedded parts.
+ * Takes the data folder for this process: two services must not share embedded parts. The file holds the process's number
+ * and beginning, so that a number used again by another program after a crash does not keep the folder.
  *
  * @returns what gives it back
- * @throws Error naming the process that holds it; the lock of a process that is gone is taken over
+ * @throws StartFault naming the process that holds it; the lock of a process that is gone is taken over
  */
 export function lockDataDir(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true });
   const file = join(dataDir, 'service.pid');
-  if (existsSync(file)) {
-    const pid = Number(readFileSync(file, 'utf8'));
-    if (pid !== process.pid && isOurs(pid)) {
-      throw new Error(`Another service (process ${pid}) already runs on ${dataDir}; stop it, or set DATA_DIR.`);
+  const own = `${process.pid} ${beginningOf(process.pid)}`;
+  for (let attempt = 0; attempt < 5; attempt++) {
+    if (createFile(file, own)) return () => giveBack(file, own);
+    const holder = read(file);
+    if (holder === null) continue;
+    const [pid = '', ...beginning] = holder.split(' ');
+    if (beginningOf(Number(pid)) === beginning.join(' ')) {
+      throw new StartFault(`Another service (process ${pid}) runs on ${dataDir}. Stop it, or set another DATA_DIR.`);
     }
+    discard(file, holder);
   }
-  writeFileSync(file, String(process.pid));
-  return () => rmSync(file, { force: true });
+  throw new StartFault(`Several services start on ${dataDir} at once. Start one.`);
 }
 
-/** True when a process lives and was started from this service's main file. */
-function isOurs(pid: number): boolean {
+function read(file: string): string | null {
   try {
-    process.kill(pid, 0);
+    return readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return null; // given back just now
   }
-  const commandFile = `/proc/${pid}/cmdline`;
-  return !existsSync(commandFile) || readFileSync(commandFile, 'utf8').includes('main.ts');
+}
+
+function giveBack(file: string, own: string): void {
+  if (read(file) === own) rmSync(file, { force: true });
+}
+
+/** Removes the lock of a process that is gone, unless another process was faster and put its own there. */
+function discard(file: string, stale: string): void {
+  const aside = `${file}.${process.pid}.old`;
+  try {
+    renameSync(file, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return;
+  }
+  const moved = read(aside);
+  rmSync(aside, { force: true });
+  if (moved !== null && moved !== stale) createFile(file, moved);
 }

@@ -34,8 +34,8 @@ export async function testChain(options: { chainId?: number; pollMs?: number } =
     },
     pay: async (payment: { from: TestWallet; to: string; usdcMicro: bigint; reference?: Uint8Array }) => {
       const { from, to, usdcMicro, reference } = payment;
-      if ((await wallet.usdcBalance(chain, from.address)) < usdcMicro)
-        await wallet.fund(chain, from.address, usdcMicro);
+      const enough = (await wallet.usdcBalance(chain, from.address)) >= usdcMicro;
+      await wallet.fund(chain, from.address, enough ? 0n : usdcMicro);
       return wallet.sendUsdc(chain, { privateKey: from.privateKey, to, usdcMicro, reference });
     },
     stop: async () => {

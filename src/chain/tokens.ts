@@ -1,0 +1,46 @@
+import type { ChainConfig } from './config.ts';
+import { connectRpc, type Rpc, RpcError } from './rpc.ts';
+
+/** `decimals()` */
+const decimalsCall = '0x313ce567';
+
+/**
+ * Compares one endpoint with the configuration: it is of this chain, and each token has six decimals.
+ *
+ * @returns a sentence that names the first fault; null when all is well
+ * @throws RpcError when the endpoint does not answer
+ */
+export async function findFault(chain: ChainConfig, rpc: Rpc): Promise<string | null> {
+  const id = await rpc.chainId();
+  if (id !== chain.chainId) return `${rpc.host} is of chain ${id}, not of ${chain.chainId}`;
+  for (const { symbol, address } of chain.tokens) {
+    const answer = await rpc.call(address, decimalsCall);
+    if (answer.length !== 66 || BigInt(answer) !== 6n) {
+      return `${symbol} at ${address} on chain ${chain.chainId} has not six decimals, says ${rpc.host}`;
+    }
+  }
+  return null;
+}
+
+const timeoutMs = 3_000;
+
+/**
+ * Checks at start what the configuration claims about a chain. An endpoint that does not answer is let pass: the watcher
+ * checks it again before it reads from it.
+ *
+ * @throws Error when an endpoint contradicts the configuration
+ */
+export async function checkTokens(chain: ChainConfig): Promise<void> {
+  const faults = await Promise.all(
+    chain.rpcUrls.map(async (url) => {
+      try {
+        return await findFault(chain, connectRpc(url, timeoutMs));
+      } catch (error) {
+        if (error instanceof RpcError && error.kind !== 'refused') return null;
+        throw error;
+      }
+    }),
+  );
+  const fault = faults.find((sentence) => sentence !== null);
+  if (fault) throw new Error(`CHAINS_FILE does not fit: ${fault}.`);
+}
