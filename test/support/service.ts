@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../src/lib/ports.ts';
+import { listCommands, signalProcess } from '../../src/lib/processes.ts';
+import { until } from './receiver.ts';
+
+const root = join(import.meta.dirname, '../..');
+const startLimitMs = 60_000;
+const stopLimitMs = 45_000;
+
+export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string };
+export type Service = {
+  pid: number;
+  /** `http://127.0.0.1:<port>` */
+  url: string;
+  stdout(): string;
+  stderr(): string;
+  ended: Promise<Ended>;
+  /** Sends a signal, SIGTERM unless said otherwise, and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Ended>;
+};
+export type StartOptions = { user?: number; command?: string[] };
+
+const spawned = new Map<number, ChildProcess>();
+const folders = new Set<string>();
+
+/** A new folder for the data of a service; `endAll` removes it with whatever still runs on it. */
+export function dataFolder(owner?: number): string {
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-service-'));
+  if (owner !== undefined) chownSync(folder, owner, owner);
+  folders.add(folder);
+  return folder;
+}
+
+/** Starts `node src/main.ts` with this environment, and nothing of ours but the path. */
+function launch(env: Record<string, string>, options: StartOptions) {
+  const [file = '', ...args] = options.command ?? [process.execPath, join(root, 'src/main.ts')];
+  const child = spawn(file, args, {
+    cwd: options.command ? root : '/',
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    uid: options.user,
+    gid: options.user,
+    detached: options.command !== undefined, // a group of its own, as a terminal's job has
+  });
+  const text = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (chunk) => {
+      text[name] += chunk;
+    });
+  }
+  if (child.pid) spawned.set(child.pid, child);
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      spawned.delete(child.pid as number);
+      resolve({ code, signal, ...text });
+    });
+  });
+  return { pid: child.pid as number, text, ended };
+}
+
+/** Starts a service on a free port and waits until it says that it is ready. */
+export async function startService(env: Record<string, string>, options: StartOptions = {}): Promise<Service> {
+  const port = env.PORT ?? String(await freePort());
+  const { pid, text, ended } = launch({ ...env, PORT: port }, options);
+  let over: Ended | null = null;
+  void ended.then((end) => {
+    over = end;
+  });
+  await until(() => over !== null || text.stdout.includes('is ready at'), 'the service to be ready', startLimitMs);
+  if (over) throw new Error(`the service ended: ${JSON.stringify(over)}`);
+  return {
+    pid,
+    url: `http://127.0.0.1:${port}`,
+    stdout: () => text.stdout,
+    stderr: () => text.stderr,
+    ended,
+    stop: (signal = 'SIGTERM') => {
+      signalProcess(pid, signal);
+      return withLimit(ended, 'the service to end');
+    },
+  };
+}
+
+/** Starts a service that is expected to end by itself. */
+export function runService(env: Record<string, string>, options: StartOptions = {}): Promise<Ended> {
+  return withLimit(launch(env, options).ended, 'the service to refuse the start');
+}
+
+/** Starts a service and kills it hard after a while, wherever it is. */
+export async function crashService(env: Record<string, string>, afterMs: number): Promise<Ended> {
+  const { pid, ended } = launch(env, {});
+  setTimeout(() => signalProcess(pid, 'SIGKILL'), afterMs);
+  return withLimit(ended, 'the killed service to end');
+}
+
+async function withLimit<T>(promise: Promise<T>, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited in vain for ${what}`)), stopLimitMs);
+  });
+  return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
+}
+
+/** The database server and the chains that run on a data folder, by their names. */
+export function embeddedPids(dataDir: string): { postgres: number[]; anvil: number[] } {
+  const all = listCommands().filter(([, command]) => command.includes(` ${dataDir}/`));
+  const named = (name: string) =>
+    all.filter(([, command]) => command.split(' ')[0]?.endsWith(name)).map(([pid]) => pid);
+  return { postgres: named('postgres'), anvil: named('anvil') };
+}
+
+/** Ends every process that was started here and all that runs on the data folders, and removes these. */
+export async function endAll(): Promise<void> {
+  const pids = () => [
+    ...spawned.keys(),
+    ...[...folders].flatMap((folder) => Object.values(embeddedPids(folder)).flat()),
+  ];
+  for (const pid of pids()) signalProcess(pid, 'SIGKILL');
+  await until(() => pids().length === 0, 'all processes to end');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  folders.clear();
+}
