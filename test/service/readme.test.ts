@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { dataFolder, endAll, startService } from '../support/service.ts';
+
+const root = join(import.meta.dirname, '../..');
+const blocks = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(
+  (match) => match[1] as string,
+);
+/** Run by `.ci/run` on a clean checkout, and by whoever runs this. */
+const runElsewhere = ['npm ci && npm start\n', 'npm ci && npm test\n'];
+
+after(endAll);
+
+test('README › every command, in order, as pasted into a second terminal', async () => {
+  const dataDir = dataFolder();
+  const service = await startService({ DATA_DIR: dataDir });
+  const printed = service.stdout();
+  const find = (pattern: RegExp) => pattern.exec(printed)?.[1] ?? assert.fail(`not printed: ${pattern}`);
+  const values: Record<string, string> = {
+    KEY: find(/Test key +(qt_test_\w+)/),
+    MERCHANT: find(/Merchant, ready +(\S+)/),
+    SHELL_MERCHANT: find(/Merchant, shell +(\S+)/),
+  };
+  const script = blocks
+    .filter((block) => !runElsewhere.includes(block))
+    .join('\n')
+    .replace(
+      /^([A-Z_]+)=(?:qt_test_)?\.\.\.$/gm,
+      (_line, name: string) => `${name}=${values[name] ?? assert.fail(name)}`,
+    )
+    .replaceAll('http://localhost:3000', service.url);
+
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-readme-'));
+  symlinkSync(join(root, 'bin'), join(folder, 'bin'));
+  const env = { ...process.env, DATA_DIR: dataDir, PORT: new URL(service.url).port };
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd: folder,
+    env,
+    timeout: 120_000,
+  });
+  rmSync(folder, { recursive: true });
+
+  assert.match(stdout, /"status":"requested"/);
+  assert.match(stdout, /payment\.proof_verified .* signature valid/);
+  assert.match(stdout, /"proof_status":"verified"/);
+  assert.match(stdout, /wallet_address +0x[0-9a-f]{40}/);
+  assert.match(stdout, /delivered/);
+  assert.match(stdout, /healthy +true/);
+  assert.match(stdout, /Usage: quittance/);
+  assert.doesNotMatch(stderr, /error|warn/i);
+  await service.stop();
+});
+
+test('README › the scripts and files it names exist', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const links = [...readme.matchAll(/\]\((docs\/[^)]+)\)/g)].map((match) => match[1] as string);
+  const sources = [...readme.matchAll(/`(src\/[a-z/]+\.ts)`/g)].map((match) => match[1] as string);
+  assert.deepEqual(
+    [...links, ...sources].filter((file) => !existsSync(join(root, file))),
+    [],
+  );
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const named = [...readme.matchAll(/npm run ([a-z:]+)/g)].map((match) => match[1] as string);
+  assert.deepEqual(
+    named.filter((name) => !(name in scripts)),
+    [],
+  );
+});
