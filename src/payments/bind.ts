@@ -36,6 +36,7 @@ export function toPayable(row: RequestRow, counted: readonly TransferRow[]): Pay
     expiresAt: row.expires_at,
     startBlocks: row.start_blocks,
     countedMicro: sumMicro(counted),
+    countedParts: counted.length,
   };
 }
 

@@ -25,6 +25,8 @@ export type Outcome =
   | { kind: 'already_used' }
   /** The request was paid by another transfer. */
   | { kind: 'already_paid' }
+  /** Many parts came before it, and it does not complete the sum. */
+  | { kind: 'too_many_parts' }
   | { kind: 'late' }
   | { kind: 'voided' }
   /** It may be for this request, which only its sender can say: see `claimTypedData`. */
@@ -39,6 +41,7 @@ export function refusedOutcome(reason: Reason): Outcome {
     case 'late':
     case 'voided':
     case 'already_paid':
+    case 'too_many_parts':
     case 'wrong_token':
     case 'wrong_recipient':
       return { kind: reason };
@@ -91,6 +94,8 @@ export function outcomeText(outcome: Outcome): string {
       return 'This transaction already paid another request.';
     case 'already_paid':
       return 'The request was already paid by another transaction. The merchant sees this one too; ask them about it.';
+    case 'too_many_parts':
+      return 'Too many small payments came for this request. The merchant sees this one too; ask them about it.';
     case 'late':
       return 'This transaction came more than 30 minutes after the request expired. The merchant sees it; ask them about it.';
     case 'voided':

@@ -41,6 +41,7 @@ const request = (details: Partial<Payable> = {}): Payable => ({
   expiresAt,
   startBlocks: { 31337: 100 },
   countedMicro: 0n,
+  countedParts: 0,
   ...details,
 });
 
@@ -155,6 +156,13 @@ const admissions: [name: string, Partial<Transfer>, Partial<Payable>, object][] 
   ['more → completes', { value: 20_000_000n }, {}, yes(true)],
   ['less → counts in part', { value: 13_586_956n }, {}, yes(false)],
   ['the rest of the sum → completes', { value: 1n }, { countedMicro: 13_586_956n }, yes(true)],
+  [
+    'a part after 50 others → too_many_parts',
+    { value: 1n },
+    { countedMicro: 50n, countedParts: 50 },
+    no('too_many_parts'),
+  ],
+  ['the rest after 50 others → completes', {}, { countedMicro: 50n, countedParts: 50 }, yes(true)],
   ['an opened request → completes', {}, { status: 'opened' }, yes(true)],
   [
     'an expired request, within 30 minutes → completes',

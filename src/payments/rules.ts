@@ -17,6 +17,8 @@ export type Reason =
   | 'voided'
   /** The request was paid by another transfer. */
   | 'already_paid'
+  /** It pays a small part only, after many others: a request is not to be flooded with dust. */
+  | 'too_many_parts'
   /** The token is none of those that are accepted. */
   | 'wrong_token'
   /** Sent by the wallet to itself. */
@@ -52,6 +54,8 @@ export type Payable = {
   startBlocks: Record<string, number>;
   /** The sum of the transfers that are bound to it and count. */
   countedMicro: bigint;
+  /** How many they are. */
+  countedParts: number;
 };
 
 /** An amount that tells a payment to one wallet apart. */
@@ -77,6 +81,8 @@ export type Choice = { requestId: string; rule: Rule } | { requestId: null; reas
 const wholeCentMicro = 10_000n;
 /** Money that was mined this long after expiry still counts. */
 export const graceMs = 30 * 60_000;
+/** So many transfers may pay a request in parts; one that completes the sum is always taken. */
+const maxParts = 50;
 
 /** Blocks have whole seconds, so a moment is compared as the second it lies in. */
 function toSecond(moment: Date): number {
@@ -157,7 +163,9 @@ export function admit(transfer: Transfer, request: Payable, rule: Rule): Admissi
   if (request.proofStatus !== 'none') return no('already_paid');
   const late = transfer.blockTime.getTime() > request.expiresAt.getTime() + graceMs;
   if (late && rule !== 'merchant') return no('late');
-  return { counts: true, completes: request.countedMicro + transfer.value >= request.usdcMicro };
+  const completes = request.countedMicro + transfer.value >= request.usdcMicro;
+  if (!completes && request.countedParts >= maxParts) return no('too_many_parts');
+  return { counts: true, completes };
 }
 
 /**

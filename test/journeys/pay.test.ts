@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { paymentCommands } from '../../src/cli/payments.ts';
 import { judgePending } from '../../src/payments/match.ts';
@@ -272,4 +274,32 @@ test('sandbox expire › a waiting request expires now; a paid one is left alone
     async () => expire?.run(world.ctx, { words: [request.id], options: {} }),
     /waits for no payment/,
   );
+});
+
+test('sandbox pay › pays with the reference, or untagged, and with a key and an amount of one’s choice', async () => {
+  const pay = paymentCommands.find(({ name }) => name === 'sandbox pay');
+  const ctx = { ...world.ctx, config: { ...world.ctx.config, dataDir: world.node.folder } };
+  const [url] = world.node.chain.rpcUrls;
+  const entry = { ...world.node.chain, chain_id: 31337, rpc_urls: [url], finality: [{ confirmations: 2 }] };
+  const chains = { test: [entry], live: [{ ...entry, chain_id: 31338 }] };
+  writeFileSync(join(world.node.folder, 'chains.json'), JSON.stringify(chains));
+  const run = async (id: string, options: Record<string, string | true>) =>
+    (await pay?.run(ctx, { words: [id], options }))?.tx_hash as string;
+
+  const request = await world.request();
+  const payer = world.node.wallet();
+  const part = await run(request.id, { 'usdc-micro': '1000000', 'private-key': payer.privateKey });
+  await world.turn();
+  assert.equal((await world.transfer(part))?.rule, 'reference');
+  assert.equal((await world.transfer(part))?.from_address, payer.address);
+  await run(request.id, { 'usdc-micro': String(BigInt(request.usdc_micro) - 1_000_000n) });
+  await world.turn();
+  assert.notEqual((await world.read(request)).proof_status, 'none');
+
+  const untagged = await world.request();
+  const hash = await run(untagged.id, { untagged: 'true' });
+  await world.turn();
+  assert.equal((await world.transfer(hash))?.rule, 'amount');
+  await assert.rejects(run(request.id, { 'usdc-micro': '1.5' }), /whole number of micro units/);
+  await assert.rejects(run('00000000-0000-4000-8000-000000000000', {}), /There is no request/);
 });
