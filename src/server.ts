@@ -17,6 +17,7 @@ import { healthRoutes } from './health.ts';
 import { mailPages } from './mail/pages.ts';
 import { onboardingPages } from './merchants/pages.ts';
 import { merchantRoutes } from './merchants/routes.ts';
+import { proofPages } from './payments/pages.ts';
 import { payPages } from './requests/pages.ts';
 import { requestRoutes } from './requests/routes.ts';
 import { errorPage } from './ui/error-page.ts';
@@ -60,6 +61,7 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
   });
   healthRoutes(app, ctx);
   payPages(app, ctx);
+  proofPages(app, ctx);
   onboardingPages(app, ctx);
   if (ctx.config.sandbox) mailPages(app, ctx);
   await app.ready();

@@ -18,7 +18,7 @@ const below: Record<string, string[]> = {
   merchants: [...foundations, 'rates', 'partners', 'ui'],
   requests: [...foundations, 'rates', 'partners', 'merchants', 'ui'],
   webhooks: foundations,
-  payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks'],
+  payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'ui'],
 };
 
 const files = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));

@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { startApp, testConfig } from '../support/app.ts';
+import { submit, visit } from '../support/forms.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+let offsetMs = 0;
+const clock = { now: () => new Date(Date.now() + offsetMs) };
+let app: Awaited<ReturnType<typeof startApp>>;
+let world: Awaited<ReturnType<typeof makePartner>>;
+let merchant: Awaited<ReturnType<typeof makeMerchant>>;
+
+before(async () => {
+  app = await startApp({ clock });
+  world = await makePartner(app.db);
+  merchant = await makeMerchant(app.db, world.test);
+});
+after(() => app.stop());
+
+type Details = Parameters<typeof makeRequest>[3];
+const newRequest = (details: Details = {}) => makeRequest(app.db, world.test, merchant, details);
+const pay = (id: string, init: Parameters<typeof visit>[1] = {}) => visit(`${app.url}/pay/${id}`, init);
+const statusOf = async (id: string) => (await app.db.sql`select status from requests where id = ${id}`)[0]?.status;
+const hash = () => `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
+
+/** A transfer that counts towards a request, as payments stores it. */
+async function countTransfer(id: string, value: bigint, block = 10) {
+  const txHash = hash();
+  await app.db.sql`
+    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+      to_address, value, partner_id, test_mode, account_id, request_id, rule, counts, judged_at)
+    values (31337, ${txHash}, 0, ${block}, ${hash()}, now(), ${`0x${'5f'.repeat(20)}`}, ${`0x${'ab'.repeat(20)}`},
+      ${merchant.wallet}, ${value.toString()}, ${world.partner.id}, true, ${merchant.id}, ${id}, 'reference', true, now())`;
+  return txHash;
+}
+
+test('The page shows who is paid, both amounts, the memo, the expiry, the address, network, token and a QR code', async () => {
+  const row = await newRequest({ memo: 'Two loaves\nand a cake' });
+  const { status, html } = await pay(row.id);
+  assert.equal(status, 200);
+  for (const part of [
+    'Ada’s Bakery',
+    'Corner Shops Ltd',
+    '€12.50',
+    `${(Number(row.usdc_micro) / 1e6).toFixed(6)} USDC`,
+    '1 USDC = 0.92 EUR',
+    'Two loaves\nand a cake',
+    `<time datetime="${row.expires_at.toISOString()}">`,
+    '14 minutes left',
+    merchant.wallet,
+    'Chain 31337',
+    `0x${'5f'.repeat(20)}`,
+    '<svg role="img" aria-label="QR code"',
+    'Waiting for the payment',
+    'Test mode.',
+  ]) {
+    assert.ok(html.includes(part), part);
+  }
+});
+
+test('A live request has no test banner', async () => {
+  const owner = await makeMerchant(app.db, world.live);
+  const row = await makeRequest(app.db, world.live, owner);
+  const { html } = await pay(row.id);
+  assert.ok(!html.includes('Test mode'));
+  assert.ok(html.includes('Chain 31338'));
+});
+
+test('The amount to be paid exactly is never rounded, and grouped only where it is read', async () => {
+  const row = await newRequest({ fiatInt: 123_456_789, exactMicro: 1_342_000_000_001n });
+  const { html } = await pay(row.id);
+  assert.ok(html.includes('€1,234,567.89'));
+  assert.ok(html.includes('Send exactly 1,342,000.000001 USDC'));
+  assert.ok(html.includes('<span class="mono">1342000.000001</span>'));
+});
+
+test('Memo and names are escaped', async () => {
+  const evil = '<script>alert(1)</script>"\'><img src=x onerror=alert(2)>';
+  const owner = await makeMerchant(app.db, world.test);
+  await app.db.sql`update merchants set business_name = ${evil} where id = ${owner.id}`;
+  const row = await makeRequest(app.db, world.test, owner, { memo: evil });
+  const { html } = await pay(row.id);
+  assert.ok(!html.includes('<script'));
+  assert.ok(!html.includes('<img'));
+  assert.ok(html.includes('&lt;script&gt;alert(1)'));
+});
+
+test('Pages are not stored, framed, sniffed, or told to others, and run no foreign script or style', async () => {
+  const row = await newRequest();
+  for (const page of [await pay(row.id), await pay(randomUUID()), await visit(`${app.url}/onboard/x`)]) {
+    const { headers } = page;
+    assert.equal(headers.get('cache-control'), 'no-store');
+    assert.equal(headers.get('referrer-policy'), 'no-referrer');
+    assert.equal(headers.get('x-content-type-options'), 'nosniff');
+    const policy = headers.get('content-security-policy') ?? '';
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /frame-ancestors 'none'/);
+    assert.match(policy, /style-src 'sha256-[A-Za-z0-9+/=]+'/);
+    assert.ok(!policy.includes('unsafe'));
+    assert.match(headers.get('content-type') ?? '', /^text\/html; charset=utf-8/);
+    assert.ok(!/ style="/.test(page.html), 'no style attribute: the policy forbids it');
+  }
+});
+
+test('Looking at the page opens the request once; HEAD, prefetch, previews and frames do not', async () => {
+  const row = await newRequest();
+  const unopened: Parameters<typeof visit>[1][] = [
+    { method: 'HEAD' },
+    { headers: { 'sec-purpose': 'prefetch' } },
+    { headers: { 'user-agent': 'WhatsApp/2.23.20.0' } },
+    { headers: { 'sec-fetch-mode': 'cors' } },
+    { headers: { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' } },
+  ];
+  for (const init of unopened) {
+    assert.equal((await pay(row.id, init)).status, 200);
+    assert.equal(await statusOf(row.id), 'requested', JSON.stringify(init));
+  }
+  const navigation = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'cross-site' };
+  assert.equal((await pay(row.id, { headers: navigation })).status, 200);
+  assert.equal(await statusOf(row.id), 'opened');
+  const [first] = await app.db.sql`select opened_at from requests where id = ${row.id}`;
+  await pay(row.id.toUpperCase());
+  const [second] = await app.db.sql`select opened_at from requests where id = ${row.id}`;
+  assert.deepEqual(first, second);
+});
+
+test('HEAD answers without a body', async () => {
+  const row = await newRequest();
+  const head = await pay(row.id, { method: 'HEAD' });
+  assert.equal(head.status, 200);
+  assert.equal(head.html, '');
+});
+
+test('An unknown or malformed id is a page that says so', async () => {
+  for (const id of [randomUUID(), 'x', '..%2f', `${randomUUID()}0`, '%00']) {
+    const page = await pay(id);
+    assert.equal(page.status, 404, id);
+    assert.match(page.html, /There is nothing here/);
+  }
+});
+
+test('The page takes no address or amount from its own address', async () => {
+  const row = await newRequest();
+  const { html } = await pay(`${row.id}?wallet_address=0x${'ee'.repeat(20)}&amount=1&memo=evil`);
+  assert.ok(!html.includes('ee'.repeat(20)));
+  assert.ok(!html.includes('evil'));
+});
+
+test('An expired request says so at once and asks for no money', async () => {
+  const row = await newRequest();
+  offsetMs = 16 * 60_000;
+  const { html } = await pay(row.id).finally(() => {
+    offsetMs = 0;
+  });
+  assert.match(html, /This request has expired/);
+  assert.ok(!html.includes('Send exactly'));
+  assert.ok(!html.includes('QR code'));
+});
+
+test('An expired request is not opened by a look', async () => {
+  const row = await newRequest();
+  await app.db.sql`update requests set expires_at = now() - interval '1 second' where id = ${row.id}`;
+  await pay(row.id);
+  assert.equal(await statusOf(row.id), 'requested', 'the expiry itself is stored by its loop');
+});
+
+test('A voided request says so and asks for no money', async () => {
+  const row = await newRequest();
+  await app.db.sql`update requests set status = 'voided', voided_at = now() where id = ${row.id}`;
+  const { html } = await pay(row.id);
+  assert.match(html, /This request was cancelled/);
+  assert.ok(!html.includes('Send exactly'));
+  assert.equal(await statusOf(row.id), 'voided');
+});
+
+test('A partial payment says how much is missing', async () => {
+  const row = await newRequest({ exactMicro: 20_000_000n });
+  const due = BigInt(row.usdc_micro);
+  await countTransfer(row.id, due - 1_500_001n);
+  const { html } = await pay(row.id);
+  assert.match(html, /1\.500001 USDC is missing/);
+  assert.match(html, /18\.49\d* of 20\.0\d* USDC arrived/);
+});
+
+test('A payment being confirmed counts its confirmations', async () => {
+  const row = await newRequest();
+  const txHash = await countTransfer(row.id, BigInt(row.usdc_micro), 10);
+  await app.db.sql`
+    insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
+    values (31337, 1, 10, '0x', now(), 10, 9, now()) on conflict do nothing`;
+  await app.db.sql`update requests set proof_status = 'attached', tx_hash = ${txHash} where id = ${row.id}`;
+  const { html } = await pay(row.id);
+  assert.match(html, /Payment seen, being confirmed/);
+  assert.match(html, /1 of 2 confirmations on Chain 31337/);
+  assert.ok(!html.includes('Send exactly'));
+});
+
+test('A payment the network took back is told, and money is asked for again', async () => {
+  const row = await newRequest();
+  await app.db.sql`update requests set proof_note = 'reorged' where id = ${row.id}`;
+  const { html } = await pay(row.id);
+  assert.match(html, /taken back by the network/);
+  assert.match(html, /Send exactly/);
+});
+
+test('A paid request shows its receipt with the transaction, and links to the explorer where there is one', async () => {
+  const chain = { ...app.ctx.chains.test[0], explorerUrl: 'https://scan.example' } as (typeof app.ctx.chains.test)[0];
+  const before = app.ctx.chains.test;
+  const row = await newRequest();
+  const txHash = await countTransfer(row.id, BigInt(row.usdc_micro));
+  await app.db.sql`
+    update requests set proof_status = 'verified', tx_hash = ${txHash}, payer_address = ${`0x${'ab'.repeat(20)}`},
+      asset_id = ${`eip155:31337/erc20:0x${'5f'.repeat(20)}`}, proof_verified_at = now() where id = ${row.id}`;
+  const plain = await pay(row.id);
+  assert.match(plain.html, /<strong>Paid<\/strong>/);
+  assert.ok(plain.html.includes(txHash));
+  assert.ok(!plain.html.includes('Send exactly'));
+  assert.equal(plain.forms.length, 0);
+  app.ctx.chains.test = [chain];
+  const linked = await pay(row.id);
+  app.ctx.chains.test = before;
+  assert.ok(linked.html.includes(`href="https://scan.example/tx/${txHash}"`));
+});
+
+test('The form for a transaction hash works without script and answers in words', async () => {
+  const row = await newRequest();
+  const page = await pay(row.id);
+  const malformed = await submit(app.url, page, '/proof', { tx_hash: '<b>0x12' });
+  assert.equal(malformed.status, 400);
+  assert.match(malformed.html, /This is no transaction hash/);
+  assert.equal(malformed.forms[0]?.fields.tx_hash, '<b>0x12', 'what was typed is kept');
+  assert.ok(!malformed.html.includes('<b>'));
+
+  const txHash = await countTransfer(row.id, 1_000_000n);
+  const counted = await submit(app.url, page, '/proof', { tx_hash: ` ${txHash.toUpperCase().replace('0X', '0x')} ` });
+  assert.equal(counted.status, 200);
+  assert.match(counted.html, /This payment counts, but .* is still missing/);
+});
+
+test('A hash sent from another site is refused; one from an old browser under no-referrer is not', async () => {
+  const row = await newRequest();
+  const page = await pay(row.id);
+  const post = (headers: Record<string, string>) => submit(app.url, page, '/proof', { tx_hash: '0x12' }, headers);
+  for (const headers of [
+    { origin: 'https://evil.example' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site', origin: app.url },
+  ] as Record<string, string>[]) {
+    assert.equal((await post(headers)).status, 403, JSON.stringify(headers));
+  }
+  for (const headers of [
+    {},
+    { origin: 'null' },
+    { origin: app.url },
+    { 'sec-fetch-site': 'same-origin', origin: 'null' },
+  ] as Record<string, string>[]) {
+    assert.equal((await post(headers)).status, 400, JSON.stringify(headers));
+  }
+});
+
+test('More than ten hashes a minute for one request are refused', async () => {
+  const row = await newRequest();
+  const page = await pay(row.id);
+  for (let i = 0; i < 10; i++) assert.equal((await submit(app.url, page, '/proof', { tx_hash: 'x' })).status, 400);
+  const refused = await submit(app.url, page, '/proof', { tx_hash: 'x' });
+  assert.equal(refused.status, 429);
+  assert.match(refused.html, /Too many attempts/);
+});
+
+test('Pay pages may have a host of their own: the address is then only the id', async () => {
+  const config = testConfig({ payUrl: 'https://pay.example' });
+  const own = await startApp({ config });
+  try {
+    const partner = await makePartner(own.db);
+    const owner = await makeMerchant(own.db, partner.test);
+    const row = await makeRequest(own.db, partner.test, owner);
+    const page = await visit(`${own.url}/${row.id}`);
+    assert.equal(page.status, 200);
+    assert.equal(page.forms[0]?.action, `/${row.id}/proof`);
+    assert.equal((await visit(`${own.url}/pay/${row.id}`)).status, 404);
+    assert.equal((await visit(`${own.url}/healthz`)).status, 200);
+    const proof = await submit(own.url, page, '/proof', { tx_hash: 'x' });
+    assert.equal(proof.status, 400);
+  } finally {
+    await own.stop();
+  }
+});
+
+test('A client that says nothing about its fetch opens the request', async () => {
+  const row = await newRequest();
+  await pay(row.id, { headers: { 'user-agent': 'curl/8.14.1' } });
+  assert.equal(await statusOf(row.id), 'opened');
+});
