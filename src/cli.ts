@@ -1,25 +1,30 @@
-import { accessCommands } from './cli/access.ts';
-import { chainCommands } from './cli/chain.ts';
 import type { Arguments, Command } from './cli/command.ts';
-import { developCommands } from './cli/develop.ts';
-import { doctorCommands } from './cli/doctor.ts';
-import { onboardingCommands } from './cli/onboarding.ts';
 import { layOut } from './cli/output.ts';
-import { paymentCommands } from './cli/payments.ts';
-import { rateCommands } from './cli/rates.ts';
-import { webhookCommands } from './cli/webhooks.ts';
 import { readConfig } from './config.ts';
 import { joinService, standAlone } from './service.ts';
 
-const commands: Command[] = [
-  ...accessCommands,
-  ...webhookCommands,
-  ...rateCommands,
-  ...onboardingCommands,
-  ...chainCommands,
-  ...paymentCommands,
-  ...doctorCommands,
+/** Commands by their first word. Each group is loaded on use: most need neither the server nor a chain's library. */
+const access = async () => (await import('./cli/access.ts')).accessCommands;
+const webhooks = async () => (await import('./cli/webhooks.ts')).webhookCommands;
+const sandbox = async () => [
+  ...(await import('./cli/onboarding.ts')).onboardingCommands,
+  ...(await import('./cli/chain.ts')).chainCommands,
+  ...(await import('./cli/payments.ts')).paymentCommands,
 ];
+const groups: Record<string, () => Promise<Command[]>> = {
+  partner: access,
+  key: access,
+  merchant: access,
+  webhook: webhooks,
+  listen: webhooks,
+  rate: async () => (await import('./cli/rates.ts')).rateCommands,
+  sandbox,
+  wallet: sandbox,
+  doctor: async () => (await import('./cli/doctor.ts')).doctorCommands,
+};
+const develop = async () => (await import('./cli/develop.ts')).developCommands;
+/** They need no running service. */
+const developGroups: typeof groups = { openapi: develop, schema: develop };
 
 /** Options without a value: they must not take the next word as theirs. */
 const flags = new Set(['json', 'untagged', 'help', 'check']);
@@ -48,6 +53,10 @@ function find(all: Command[], words: string[]): Command | undefined {
   return matching.sort((a, b) => b.name.length - a.name.length)[0];
 }
 
+async function allCommands(): Promise<Command[]> {
+  return (await Promise.all([...new Set(Object.values(groups))].map((load) => load()))).flat();
+}
+
 function help(about: Command[]): string {
   const lines = about.flatMap(({ name, usage, summary }) => [
     `  quittance ${`${name} ${usage}`.trim()}`,
@@ -58,11 +67,12 @@ function help(about: Command[]): string {
 
 async function main(): Promise<void> {
   const args = parse(process.argv.slice(2));
-  const standalone = find(developCommands, args.words);
-  const command = standalone ?? find(commands, args.words);
+  const [first = ''] = args.words;
+  const standalone = developGroups[first];
+  const command = find((await (standalone ?? groups[first])?.()) ?? [], args.words);
   if (!command || args.options.help) {
     const known = args.words.length === 0 || args.options.help;
-    process[known ? 'stdout' : 'stderr'].write(help(command ? [command] : commands));
+    process[known ? 'stdout' : 'stderr'].write(help(command ? [command] : await allCommands()));
     process.exitCode = known ? 0 : 1;
     return;
   }

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { isWellFormedKey } from '../../src/auth/api-keys.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, setRate } from '../support/world.ts';
+
+const script = join(import.meta.dirname, '../../bin/quittance');
+let database: Awaited<ReturnType<typeof testDatabase>>;
+before(async () => {
+  database = await testDatabase();
+  await setRate(database.db, 'EUR', '0.92');
+});
+after(() => database.drop());
+
+/** Runs a command as an operator would, beside a running service's database. */
+function quittance(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { ...process.env, DATABASE_URL: database.url };
+  return new Promise((resolve) => {
+    execFile(script, words, { env, timeout: 60_000 }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr });
+    });
+  });
+}
+
+/** The one JSON object that a command answers with `--json`. */
+async function answer(...words: string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await quittance(...words, '--json');
+  assert.equal(code, 0, stderr);
+  assert.equal(stdout.trim().split('\n').length, 1);
+  return JSON.parse(stdout);
+}
+
+async function refused(sentence: RegExp, ...words: string[]): Promise<void> {
+  const { code, stdout, stderr } = await quittance(...words);
+  assert.notEqual(code, 0);
+  assert.equal(stdout, '');
+  assert.match(stderr, sentence);
+  assert.doesNotMatch(stderr, /\n\s+at /, 'a stack is no sentence');
+}
+
+test('partner create › answers the partner; a taken slug, a bad slug and an unknown currency are refused in a sentence', async () => {
+  const created = await answer(
+    'partner',
+    'create',
+    'tills',
+    '--name',
+    'Tills & Co',
+    '--currency',
+    'EUR',
+    '--expiry',
+    '5,60',
+  );
+  const partner = created.partner as Record<string, unknown>;
+  assert.equal(partner.slug, 'tills');
+  assert.deepEqual(partner.allowed_expiry_minutes, [5, 60]);
+  assert.equal(partner.default_expiry_minutes, 5);
+  assert.equal(partner.disabled, false);
+  await refused(/already a partner "tills"/, 'partner', 'create', 'tills', '--name', 'N', '--currency', 'EUR');
+  await refused(/lower-case/, 'partner', 'create', 'Tills!', '--name', 'N', '--currency', 'EUR');
+  await refused(/no rate for "XTS"/, 'partner', 'create', 'other', '--name', 'N', '--currency', 'XTS');
+  await refused(/--name is missing/, 'partner', 'create', 'other', '--currency', 'EUR');
+  await refused(
+    /default expiry/,
+    'partner',
+    'create',
+    'other',
+    '--name',
+    'N',
+    '--currency',
+    'EUR',
+    '--expiry',
+    '5',
+    '--default-expiry',
+    '60',
+  );
+});
+
+test('partner disable and enable › switch a partner', async () => {
+  const { partner } = await makePartner(database.db);
+  const off = await answer('partner', 'disable', partner.slug);
+  assert.equal((off.partner as Record<string, unknown>).disabled, true);
+  const on = await answer('partner', 'enable', partner.slug);
+  assert.equal((on.partner as Record<string, unknown>).disabled, false);
+  await refused(/no partner "nobody"/, 'partner', 'disable', 'nobody');
+});
+
+test('key create, list, revoke › the key is shown once; all scopes unless said; unknown scopes are refused', async () => {
+  const { partner } = await makePartner(database.db);
+  const made = await answer('key', 'create', '--partner', partner.slug, '--mode', 'live', '--scopes', 'requests:read');
+  assert.match(made.key as string, /^qt_live_/);
+  assert.ok(isWellFormedKey(made.key as string));
+  await answer('key', 'create', '--partner', partner.slug, '--mode', 'test');
+  await answer('key', 'revoke', made.key_id as string);
+  const { keys } = (await answer('key', 'list', '--partner', partner.slug)) as { keys: Record<string, unknown>[] };
+  assert.equal(keys.length, 2);
+  assert.deepEqual(keys[0]?.scopes, ['requests:read']);
+  assert.ok(keys[0]?.revoked_at);
+  assert.equal((keys[1]?.scopes as string[] | undefined)?.length, 4);
+  assert.ok(!JSON.stringify(keys).includes((made.key as string).slice(12, 30)), 'the key itself is not shown again');
+  await refused(/Unknown scopes: all/, 'key', 'create', '--partner', partner.slug, '--mode', 'test', '--scopes', 'all');
+  await refused(/test or live/, 'key', 'create', '--partner', partner.slug, '--mode', 'both');
+  await refused(/no key/, 'key', 'revoke', randomUUID());
+});
+
+test('merchant disable and enable › turn the operator’s switch', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  assert.equal((await answer('merchant', 'disable', merchant.id)).disabled_by_operator, true);
+  assert.equal((await answer('merchant', 'enable', merchant.id)).disabled_by_operator, false);
+  await refused(/no merchant/, 'merchant', 'disable', randomUUID());
+});
+
+test('without a command, with --help and with an unknown one › lists what there is', async () => {
+  const help = await quittance('--help');
+  assert.equal(help.code, 0);
+  for (const name of [
+    'partner create',
+    'key revoke',
+    'webhook rotate',
+    'rate set',
+    'sandbox pay',
+    'wallet release',
+    'listen',
+    'doctor',
+  ]) {
+    assert.ok(help.stdout.includes(`quittance ${name}`), name);
+  }
+  const unknown = await quittance('partner', 'destroy');
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.stderr, /Usage/);
+});
+
+test('doctor › says what is wrong and what to do', async () => {
+  const report = (await answer('doctor')) as { findings: Array<{ check: string; state: string; advice: string }> };
+  assert.ok(report.findings.some(({ check, state }) => check.startsWith('database') && state === 'ok'));
+  for (const { state, advice } of report.findings) if (state !== 'ok') assert.ok(advice.length > 10);
+});
+
+test('a database that does not answer › a sentence with the way out', async () => {
+  const env = { ...process.env, DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' };
+  const stderr = await new Promise<string>((resolve) => {
+    execFile(script, ['key', 'list', '--partner', 'x'], { env }, (_error, _stdout, text) => resolve(text));
+  });
+  assert.match(stderr, /does not answer.*npm start/);
+});
