@@ -1,0 +1,53 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { globSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Pool } from 'undici';
+import type { Child } from './child.ts';
+import { post, repeat } from './post.ts';
+import type { Arm } from './rounds.ts';
+import { createBody, merchantOf } from './statements.ts';
+
+export const clients = 16;
+export const names = { http: 'creates over HTTP', pgbench: 'pgbench' };
+
+/** Creates over HTTP: 16 clients over kept connections, the keys in turn, so that none meets its limit of 60 a minute. */
+export function httpArm(server: Child, keys: string[]): Arm & { close(): Promise<void> } {
+  const pool = new Pool(server.origin, { connections: clients, pipelining: 1 });
+  let calls = 0;
+  const create = async () => {
+    const call = calls++;
+    const key = call % keys.length;
+    const amount = 100 + Math.floor(Math.random() * 99_900);
+    const body = createBody(merchantOf(key, Math.floor(call / keys.length)), amount, crypto.randomUUID());
+    const headers = { authorization: `Bearer ${keys[key]}`, 'content-type': 'application/json' };
+    const status = await post(pool, server.origin, '/api/v1/requests/create', headers, body);
+    if (status !== 201) throw new Error(`a create answered ${status}`);
+  };
+  return { name: names.http, run: (seconds) => repeat(clients, seconds, create), close: () => pool.destroy() };
+}
+
+/** The newest pgbench of the machine; null when there is none. */
+export function findPgbench(): string | null {
+  const found = [...globSync('/usr/lib/postgresql/*/bin/pgbench').sort().reverse(), 'pgbench'];
+  return found.find((path) => spawnSync(path, ['--version']).status === 0) ?? null;
+}
+
+/** The same statements without a service in front of them. */
+export function pgbenchArm(program: string, databaseUrl: string, script: string, folder: string): Arm {
+  const file = join(folder, 'create.sql');
+  writeFileSync(file, script);
+  const { hostname, port, username, password, pathname } = new URL(databaseUrl);
+  const connection = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password };
+  return {
+    name: names.pgbench,
+    run: async (seconds) => {
+      const args = ['-n', '-M', 'prepared', '-c', String(clients), '-j', '2', '-T', String(seconds), '-f', file];
+      const options = { env: { ...process.env, ...connection }, timeout: (seconds + 20) * 1000 };
+      const { stdout } = await promisify(execFile)(program, [...args, pathname.slice(1)], options);
+      const [, rate] = /^tps = ([\d.]+)/m.exec(stdout) ?? [];
+      if (!rate || !/failed transactions: 0 /.test(stdout)) throw new Error(`pgbench did not get through:\n${stdout}`);
+      return Number(rate);
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { Agent } from 'undici';
+import type { Context } from '../src/context.ts';
+import type { Sql } from '../src/db/connection.ts';
+import { newest } from '../src/lib/seal.ts';
+import { pause } from '../src/lib/time.ts';
+import { startDelivering } from '../src/webhooks/deliver.ts';
+import { proofVerified, proofVerifiedBody } from '../src/webhooks/enqueue.ts';
+import { maxPosts } from '../src/webhooks/rules.ts';
+import { post, repeat } from './post.ts';
+import type { Arm } from './rounds.ts';
+import { idOf, shape } from './world.ts';
+
+export const names = { loop: 'signed deliveries', bare: 'bare POST loop' };
+/** More than any machine delivers in one round. */
+const prepared = 30_000;
+
+type Prepared = { id: string; path: string; body: string };
+
+/** Stores verified requests whose events wait, dealt out to all receivers in turn. */
+export async function prepareDeliveries(sql: Sql): Promise<Prepared[]> {
+  const rows = Array.from({ length: prepared }, (_, n) => {
+    const [id, requestId, txHash] = [randomUUID(), randomUUID(), `0x${String(n).padStart(64, '0')}`];
+    const receiver = n % shape.receivers;
+    const accountId = idOf('b', receiver);
+    const metadata = '{"order":"A-1047","till":"3"}';
+    const event = {
+      requestId,
+      accountId,
+      txHash,
+      payerAddress: `0x${'ab'.repeat(20)}`,
+      metadata,
+      verifiedAt: new Date(),
+    };
+    const body = proofVerifiedBody(id, event);
+    return {
+      n,
+      id,
+      partner_id: idOf('a', receiver),
+      account_id: accountId,
+      request_id: requestId,
+      tx_hash: txHash,
+      body,
+    };
+  });
+  for (let from = 0; from < prepared; from += 5000) {
+    await sql`
+      with made as materialized (
+        select * from json_to_recordset(${JSON.stringify(rows.slice(from, from + 5000))}::json)
+          as m (n int, id uuid, partner_id uuid, account_id uuid, request_id uuid, tx_hash text, body text)
+      ), paid as (
+        insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate,
+          payment_mode, metadata, wallet_address, reference, start_blocks, proof_status, tx_hash, payer_address,
+          created_at, expires_at, proof_verified_at)
+        select partner_id, true, request_id, account_id, 1250, 'EUR', 13586957, false, '0.92', 'pos', '{}',
+          '0x' || repeat('ab', 20), uuid_send(id), '{}', 'verified', tx_hash, '0x' || repeat('ab', 20),
+          now() - interval '1 day' + n * interval '1 ms', now(), now()
+        from made
+      )
+      insert into webhook_deliveries (partner_id, test_mode, id, request_id, event, body, next_attempt_at)
+      select partner_id, true, id, request_id, ${proofVerified}, body, now() from made`;
+  }
+  return rows.map(({ n, id, body }) => ({ id, body, path: `/hook/${n % shape.receivers}` }));
+}
+
+/** The product's own loop, on a queue that never runs dry: claims, signs, posts through the guard and records. */
+export function loopArm(ctx: Context): Arm {
+  const { sql } = ctx.db;
+  return {
+    name: names.loop,
+    run: async (seconds) => {
+      await sql`
+        update webhook_deliveries set state = 'waiting', attempts = 0, next_attempt_at = now(), delivered_at = null
+        where state <> 'waiting'`;
+      await sql`vacuum analyze webhook_deliveries`;
+      const startedAt = performance.now();
+      const ending = new AbortController();
+      const ended = startDelivering(ctx, ending.signal);
+      await pause(seconds * 1000);
+      ending.abort();
+      await ended;
+      const passedMs = performance.now() - startedAt;
+      const [row] = await sql<{ delivered: number; failed: number }[]>`
+        select count(*) filter (where state = 'delivered')::int as delivered,
+          count(*) filter (where state = 'waiting' and attempts > 0)::int as failed from webhook_deliveries`;
+      if (!row || row.failed > 0 || row.delivered === prepared) throw new Error('deliveries failed, or ran out');
+      return (row.delivered / passedMs) * 1000;
+    },
+  };
+}
+
+/** The same bodies to the same receiver over kept connections, as many at once, an HMAC each, and nothing else. */
+export function bareArm(ctx: Context, origin: string, deliveries: Prepared[]): Arm {
+  const secret = newest(ctx.config.secretKeys).key;
+  let sent = 0;
+  return {
+    name: names.bare,
+    run: async (seconds) => {
+      const agent = new Agent({ pipelining: 1 });
+      const rate = await repeat(maxPosts, seconds, async () => {
+        const { id, path, body } = deliveries[sent++ % deliveries.length] as Prepared;
+        const t = Math.floor(Date.now() / 1000);
+        const signature = createHmac('sha256', secret).update(`${t}.${body}`).digest('hex');
+        const headers = {
+          'content-type': 'application/json',
+          'x-service-signature': `v1=${signature},t=${t}`,
+          'x-service-delivery': id,
+        };
+        const status = await post(agent, origin, path, headers, body);
+        if (status !== 200) throw new Error(`the receiver answered ${status}`);
+      });
+      await agent.destroy();
+      return rate;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { Dispatcher } from 'undici';
+
+const timeoutMs = 10_000;
+
+/**
+ * Sends one POST and reads its answer to the end, with as little work of our own as undici allows.
+ *
+ * @returns the status
+ */
+export function post(client: Dispatcher, origin: string, path: string, headers: Record<string, string>, body: string) {
+  return new Promise<number>((resolve, reject) => {
+    let status = 0;
+    client.dispatch(
+      { origin, path, method: 'POST', headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
+      {
+        onRequestStart: () => {},
+        onResponseStart: (_controller, statusCode) => {
+          status = statusCode;
+        },
+        onResponseData: () => {},
+        onResponseEnd: () => resolve(status),
+        onResponseError: (_controller, error) => reject(error),
+      },
+    );
+  });
+}
+
+/**
+ * Repeats work for a time, so many at once.
+ *
+ * @returns how often it was done per second
+ */
+export async function repeat(concurrency: number, seconds: number, work: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  const endAt = startedAt + seconds * 1000;
+  let done = 0;
+  const one = async () => {
+    while (performance.now() < endAt) {
+      await work();
+      done++;
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, one));
+  return (done / (performance.now() - startedAt)) * 1000;
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import type { Context } from '../src/context.ts';
+import { buildServer } from '../src/server.ts';
+import { idOf, prefixOf, shape } from './world.ts';
+
+/** What the server sent to the database for one create: the two statements, word by word, and their parameters. */
+type Sent = { text: string; parameters: unknown[] };
+
+/** The body of a create call as a till sends it. */
+export function createBody(merchant: number, amount: number, idempotencyKey: string): string {
+  return JSON.stringify({
+    account_id: idOf('b', merchant),
+    fiat_amount_int: amount,
+    fiat_currency_code: 'EUR',
+    memo: 'Table 7',
+    idempotency_key: idempotencyKey,
+    metadata: { order: 'A-1047', till: '3' },
+  });
+}
+
+/** The merchant of the j-th call with key `k`: one of the five of the key's partner. */
+export const merchantOf = (key: number, j: number) =>
+  (key % shape.partners) + shape.partners * (j % (shape.merchants / shape.partners));
+
+/** Makes one create call in this process and notes what it sends. */
+async function capture(ctx: Context, key: string): Promise<{ sent: Sent[]; known: Map<string, string> }> {
+  const sent: Sent[] = [];
+  const app = await buildServer(ctx);
+  const idempotencyKey = randomBytes(16).toString('hex');
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const call = () =>
+    app.inject({
+      method: 'POST',
+      url: '/api/v1/requests/create',
+      headers,
+      payload: createBody(0, 1250, idempotencyKey),
+    });
+  const debug = (_connection: number, text: string, parameters: unknown[]) => sent.push({ text, parameters });
+  Object.assign(ctx.db.sql.options, { debug });
+  const answer = await call();
+  Object.assign(ctx.db.sql.options, { debug: undefined });
+  await app.close();
+  if (answer.statusCode !== 201 || sent.length !== 2)
+    throw new Error(`a create answered ${answer.statusCode} after ${sent.length} statements: ${answer.body}`);
+  const { request_id, amount } = answer.json();
+  const known = new Map([
+    [idempotencyKey, "'bench-' || lpad(:nonce::text, 32, '0')"],
+    [idOf('a', 0), `('${prefixOf('a')}' || lpad(:partner::text, 12, '0'))::uuid`],
+    [idOf('b', 0), `('${prefixOf('b')}' || lpad(:merchant::text, 12, '0'))::uuid`],
+    [`0x${'0'.repeat(40)}`, "'0x' || lpad(to_hex(:merchant::int), 40, '0')"],
+    [request_id, 'gen_random_uuid()'],
+    ['1250', ':amount'],
+    [amount.usdc_micro, ':micro'],
+  ]);
+  return { sent, known };
+}
+
+/** How pgbench writes a parameter: what differs from call to call out of the script's variables, the rest as it is. */
+function expression(value: unknown, known: Map<string, string>): string {
+  if (value === null) return 'null';
+  const text = String(value);
+  if (/^\\x[0-9a-f]{64}$/.test(text)) return "decode(lpad(:key::text, 64, '0'), 'hex')";
+  if (/^\\x[0-9a-f]{32}$/.test(text)) return 'uuid_send(gen_random_uuid())'; // the reference
+  return known.get(text) ?? `'${text.replaceAll("'", "''")}'`;
+}
+
+/**
+ * The statements of a create, and a script of pgbench that sends the same ones. The key's hash, ids and amounts are made
+ * from random numbers in the statement itself: a few function calls that cost next to nothing.
+ */
+export async function readStatements(ctx: Context, key: string): Promise<{ statements: string[]; script: string }> {
+  const { sent, known } = await capture(ctx, key);
+  const variables = [
+    `\\set key random(0, ${shape.keys - 1})`,
+    `\\set partner :key % ${shape.partners}`,
+    `\\set merchant :partner + ${shape.partners} * random(0, ${shape.merchants / shape.partners - 1})`,
+    '\\set amount random(100, 99999)',
+    '\\set micro (:amount * 1000000 + 91) / 92',
+    '\\set nonce random(1, 9000000000000000000)',
+  ];
+  const filled = sent.map(({ text, parameters }) =>
+    text.replace(/\$(\d+)/g, (_, number) => expression(parameters[Number(number) - 1], known)),
+  );
+  return {
+    statements: sent.map(({ text }) =>
+      text
+        .replace(/^ {4}/gm, '')
+        .replace(/\s*\n(\s*\n)*/g, '\n')
+        .trim(),
+    ),
+    script: `${[...variables, ...filled.map((text) => `${text.replace(/\s*\n\s*/g, ' ').trim()};`)].join('\n')}\n`,
+  };
+}
