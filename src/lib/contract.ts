@@ -37,5 +37,9 @@ export const ErrorBody = Type.Object(
     error: Type.String({ description: 'A code for programs.', examples: ['not_found'] }),
     message: Type.String({ description: 'One sentence for people.' }),
   },
-  { additionalProperties: true, description: 'Some errors add fields, such as details or expected_fiat_code.' },
+  {
+    additionalProperties: true,
+    description: 'Some errors add fields, such as details or expected_fiat_code.',
+    examples: [{ ok: false, error: 'not_found', message: 'There is nothing here under this address or id.' }],
+  },
 );

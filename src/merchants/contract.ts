@@ -4,6 +4,28 @@ import { CurrencyCode, Limit, nullable, Offset, Timestamp, text, Uuid } from '..
 const AppMode = Type.Enum(['personal', 'business']);
 const OnboardingStatus = Type.Enum(['complete', 'incomplete']);
 
+const merchantExample = {
+  ok: true,
+  account_id: '5f0c9f0e-3b1a-4c57-9b0e-1f2d3c4b5a69',
+  email: 'ada@example.com',
+  display_name: null,
+  business_name: 'Ada’s Bakery',
+  country: 'DE',
+  phone: null,
+  website: null,
+  instagram: null,
+  industry: 'Bakery',
+  app_mode: 'business',
+  onboarding_status: 'incomplete',
+  wallet_address: null,
+  display_currency: 'EUR',
+  home_portal: 'tills',
+  disabled: false,
+  created_at: '2026-01-31T09:30:00.000Z',
+  test_mode: false,
+  onboarding_url: 'https://api.example.com/onboard/Xw9f…',
+};
+
 /** `POST /api/v1/accounts`: every field is optional. */
 export const CreateMerchant = Type.Object(
   {
@@ -38,31 +60,37 @@ export const CreateMerchant = Type.Object(
       }),
     ),
   },
-  { additionalProperties: true },
+  {
+    additionalProperties: true,
+    examples: [{ email: 'ada@example.com', business_name: 'Ada’s Bakery', country: 'DE', app_mode: 'business' }],
+  },
 );
 
-export const MerchantObject = Type.Object({
-  ok: Type.Literal(true),
-  account_id: Uuid,
-  email: nullable(Type.String()),
-  display_name: nullable(Type.String()),
-  business_name: nullable(Type.String()),
-  country: nullable(Type.String()),
-  phone: nullable(Type.String()),
-  website: nullable(Type.String()),
-  instagram: nullable(Type.String()),
-  industry: nullable(Type.String()),
-  app_mode: AppMode,
-  onboarding_status: OnboardingStatus,
-  wallet_address: nullable(Type.String()),
-  display_currency: nullable(CurrencyCode),
-  home_portal: Type.String({ description: 'The partner’s slug.' }),
-  disabled: Type.Boolean(),
-  created_at: Timestamp,
-  test_mode: Type.Boolean(),
-  onboarding_url: nullable(Type.String({ description: 'Where the merchant finishes; null when complete.' })),
-  idempotent_replay: Type.Optional(Type.Literal(true)),
-});
+export const MerchantObject = Type.Object(
+  {
+    ok: Type.Literal(true),
+    account_id: Uuid,
+    email: nullable(Type.String()),
+    display_name: nullable(Type.String()),
+    business_name: nullable(Type.String()),
+    country: nullable(Type.String()),
+    phone: nullable(Type.String()),
+    website: nullable(Type.String()),
+    instagram: nullable(Type.String()),
+    industry: nullable(Type.String()),
+    app_mode: AppMode,
+    onboarding_status: OnboardingStatus,
+    wallet_address: nullable(Type.String()),
+    display_currency: nullable(CurrencyCode),
+    home_portal: Type.String({ description: 'The partner’s slug.' }),
+    disabled: Type.Boolean(),
+    created_at: Timestamp,
+    test_mode: Type.Boolean(),
+    onboarding_url: nullable(Type.String({ description: 'Where the merchant finishes; null when complete.' })),
+    idempotent_replay: Type.Optional(Type.Literal(true)),
+  },
+  { examples: [merchantExample] },
+);
 
 export const MerchantQuery = Type.Object({
   onboarding_status: Type.Optional(OnboardingStatus),
@@ -71,10 +99,13 @@ export const MerchantQuery = Type.Object({
   offset: Type.Optional(Offset),
 });
 
-export const MerchantList = Type.Object({
-  ok: Type.Literal(true),
-  merchants: Type.Array(MerchantObject),
-  has_more: Type.Boolean(),
-  limit: Type.Integer(),
-  offset: Type.Integer(),
-});
+export const MerchantList = Type.Object(
+  {
+    ok: Type.Literal(true),
+    merchants: Type.Array(MerchantObject),
+    has_more: Type.Boolean(),
+    limit: Type.Integer(),
+    offset: Type.Integer(),
+  },
+  { examples: [{ ok: true, merchants: [merchantExample], has_more: false, limit: 50, offset: 0 }] },
+);

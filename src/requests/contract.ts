@@ -11,6 +11,41 @@ const Metadata = Type.Record(Type.String(), text(500, 'A value of your own.'), {
   examples: [{ order: 'A-1042' }],
 });
 
+const accountExample = '5f0c9f0e-3b1a-4c57-9b0e-1f2d3c4b5a69';
+
+const createExample = {
+  account_id: accountExample,
+  fiat_amount_int: 1250,
+  fiat_currency_code: 'EUR',
+  memo: 'Table 4',
+  idempotency_key: 'b3JkZXItQS0xMDQyLWF0dGVtcHQtMDAwMDAx',
+  metadata: { order: 'A-1042' },
+};
+
+const requestExample = {
+  ok: true,
+  request_id: '9d3f6d2e-8a41-4f1c-a1c5-6f2f0f6f7b10',
+  status: 'requested',
+  proof_status: 'none',
+  pay_page_url: 'https://pay.example.com/9d3f6d2e-8a41-4f1c-a1c5-6f2f0f6f7b10',
+  expires_at: '2026-01-31T09:45:00.000Z',
+  created_at: '2026-01-31T09:30:00.000Z',
+  proof_verified_at: null,
+  tx_hash: null,
+  amount: { fiat_int: 1250, fiat_code: 'EUR', usdc_micro: '14501161' },
+  account_id: accountExample,
+  metadata: { order: 'A-1042' },
+  test_mode: false,
+  memo: 'Table 4',
+  payment_mode: 'pos',
+  customer_name: null,
+  customer_email: null,
+  customer_phone: null,
+  asset_id: 'eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+  fiat_amount: 1250,
+  fiat_currency: 'eur',
+};
+
 /** `POST /api/v1/requests/create` */
 export const CreateRequest = Type.Object(
   {
@@ -35,40 +70,43 @@ export const CreateRequest = Type.Object(
       Type.Integer({ description: 'One of the values allowed for the partner.', examples: [15] }),
     ),
   },
-  { additionalProperties: true },
+  { additionalProperties: true, examples: [createExample] },
 );
 
-export const RequestObject = Type.Object({
-  ok: Type.Literal(true),
-  request_id: Uuid,
-  status: Status,
-  proof_status: ProofStatus,
-  pay_page_url: Type.String({ description: 'Give this link to the customer.' }),
-  expires_at: Timestamp,
-  created_at: Timestamp,
-  proof_verified_at: nullable(Timestamp),
-  tx_hash: nullable(Type.String()),
-  amount: Type.Object({
-    fiat_int: Type.Integer({ description: 'Minor units.' }),
-    fiat_code: CurrencyCode,
-    usdc_micro: Type.String({ description: 'Micro units of the stablecoin.', examples: ['13586957'] }),
-  }),
-  account_id: Uuid,
-  metadata: Metadata,
-  test_mode: Type.Boolean(),
-  memo: nullable(Type.String()),
-  payment_mode: Type.Enum(['pos', 'invoice']),
-  customer_name: nullable(Type.String()),
-  customer_email: nullable(Type.String()),
-  customer_phone: nullable(Type.String()),
-  asset_id: Type.String({
-    description: 'CAIP-19: the asset paid with, before that the first one offered.',
-    examples: ['eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'],
-  }),
-  fiat_amount: Type.Integer({ description: 'As amount.fiat_int, for clients of the quickstart shape.' }),
-  fiat_currency: Type.String({ description: 'As amount.fiat_code, in lower case.' }),
-  idempotent_replay: Type.Optional(Type.Literal(true)),
-});
+export const RequestObject = Type.Object(
+  {
+    ok: Type.Literal(true),
+    request_id: Uuid,
+    status: Status,
+    proof_status: ProofStatus,
+    pay_page_url: Type.String({ description: 'Give this link to the customer.' }),
+    expires_at: Timestamp,
+    created_at: Timestamp,
+    proof_verified_at: nullable(Timestamp),
+    tx_hash: nullable(Type.String()),
+    amount: Type.Object({
+      fiat_int: Type.Integer({ description: 'Minor units.' }),
+      fiat_code: CurrencyCode,
+      usdc_micro: Type.String({ description: 'Micro units of the stablecoin.', examples: ['13586957'] }),
+    }),
+    account_id: Uuid,
+    metadata: Metadata,
+    test_mode: Type.Boolean(),
+    memo: nullable(Type.String()),
+    payment_mode: Type.Enum(['pos', 'invoice']),
+    customer_name: nullable(Type.String()),
+    customer_email: nullable(Type.String()),
+    customer_phone: nullable(Type.String()),
+    asset_id: Type.String({
+      description: 'CAIP-19: the asset paid with, before that the first one offered.',
+      examples: ['eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'],
+    }),
+    fiat_amount: Type.Integer({ description: 'As amount.fiat_int, for clients of the quickstart shape.' }),
+    fiat_currency: Type.String({ description: 'As amount.fiat_code, in lower case.' }),
+    idempotent_replay: Type.Optional(Type.Literal(true)),
+  },
+  { examples: [requestExample] },
+);
 
 export const RequestQuery = Type.Object({
   status: Type.Optional(Status),
@@ -80,10 +118,13 @@ export const RequestQuery = Type.Object({
   offset: Type.Optional(Offset),
 });
 
-export const RequestList = Type.Object({
-  ok: Type.Literal(true),
-  requests: Type.Array(RequestObject),
-  has_more: Type.Boolean(),
-  limit: Type.Integer(),
-  offset: Type.Integer(),
-});
+export const RequestList = Type.Object(
+  {
+    ok: Type.Literal(true),
+    requests: Type.Array(RequestObject),
+    has_more: Type.Boolean(),
+    limit: Type.Integer(),
+    offset: Type.Integer(),
+  },
+  { examples: [{ ok: true, requests: [requestExample], has_more: false, limit: 50, offset: 0 }] },
+);

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Ajv } from 'ajv';
+import { breakingChanges, type OpenApi } from '../../src/cli/api-changes.ts';
+import { startApp } from '../support/app.ts';
+import { makeKey, makeMerchant, makePartner, setRate } from '../support/world.ts';
+
+type Media = { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> };
+type Content = { content?: { 'application/json'?: Media } };
+type Operation = { operationId: string; requestBody?: Content; responses: Record<string, Content> };
+type Document = { openapi: string; paths: Record<string, Record<string, Operation>>; webhooks: object };
+
+const ajv = new Ajv({ strict: false });
+let app: Awaited<ReturnType<typeof startApp>>;
+let document: Document;
+before(async () => {
+  app = await startApp();
+  document = (await (await fetch(`${app.url}/openapi.json`)).json()) as Document;
+});
+after(() => app.stop());
+
+const operations = () => Object.values(document.paths).flatMap((methods) => Object.values(methods));
+const schemaOf = (content: Content | undefined) => content?.content?.['application/json']?.schema;
+
+test('GET /openapi.json › 3.1, with the seven endpoints and the webhook', () => {
+  assert.match(document.openapi, /^3\.1\./);
+  const names = operations().map(({ operationId }) => operationId);
+  assert.deepEqual(names.sort(), [
+    'cancelRequest',
+    'createMerchant',
+    'createRequest',
+    'getMerchant',
+    'getRequest',
+    'listMerchants',
+    'listRequests',
+  ]);
+  assert.ok('payment.proof_verified' in document.webhooks);
+});
+
+test('GET /openapi.json › every body has an example that keeps its own contract', () => {
+  for (const { operationId, requestBody, responses } of operations()) {
+    for (const content of [requestBody, ...Object.values(responses)]) {
+      const media = content?.content?.['application/json'];
+      if (!media) continue;
+      const example = media.example ?? Object.values(media.examples ?? {})[0]?.value;
+      assert.ok(example, `${operationId} has no example`);
+      assert.ok(ajv.validate(media.schema, example), `${operationId}: ${ajv.errorsText()}`);
+    }
+  }
+});
+
+test('answers of the running service keep the documented contracts', async () => {
+  await setRate(app.db, 'EUR', '0.92');
+  const { test: scope } = await makePartner(app.db);
+  const merchant = await makeMerchant(app.db, scope);
+  const { key } = await makeKey(app.db, scope);
+  const check = async (path: string, method: string, url: string, body?: object) => {
+    const headers = { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) };
+    const response = await fetch(app.url + url, { method, headers, body: body && JSON.stringify(body) });
+    const value = (await response.json()) as Record<string, unknown>;
+    const responses = document.paths[path]?.[method.toLowerCase()]?.responses ?? {};
+    const schema = schemaOf(responses[response.status] ?? responses[`${Math.floor(response.status / 100)}XX`]);
+    assert.ok(schema, `${method} ${path} ${response.status} is not documented`);
+    assert.ok(ajv.validate(schema, value), `${method} ${path}: ${ajv.errorsText()}`);
+    return value;
+  };
+  const create = { account_id: merchant.id, fiat_amount_int: 1250, idempotency_key: 'k'.repeat(32) };
+  const { request_id: id } = await check('/api/v1/requests/create', 'POST', '/api/v1/requests/create', create);
+  await check('/api/v1/requests/create', 'POST', '/api/v1/requests/create', create);
+  await check('/api/v1/requests/create', 'POST', '/api/v1/requests/create', {});
+  await check('/api/v1/requests/{request_id}', 'GET', `/api/v1/requests/${id}`);
+  await check('/api/v1/requests', 'GET', '/api/v1/requests');
+  await check('/api/v1/requests/{request_id}/cancel', 'POST', `/api/v1/requests/${id}/cancel`);
+  await check('/api/v1/requests/{request_id}/cancel', 'POST', `/api/v1/requests/${id}/cancel`);
+  await check('/api/v1/accounts', 'POST', '/api/v1/accounts', { country: 'DE' });
+  await check('/api/v1/accounts', 'GET', '/api/v1/accounts');
+  await check('/api/v1/accounts/{account_id}', 'GET', `/api/v1/accounts/${merchant.id}`);
+});
+
+test('GET /docs › the reference page loads its script from here', async () => {
+  const page = await (await fetch(`${app.url}/docs/`)).text();
+  assert.match(page, /js\/scalar\.js/);
+  assert.equal((await fetch(`${app.url}/docs/js/scalar.js`)).status, 200);
+  assert.doesNotMatch(page, /https?:\/\/(?!localhost)/);
+});
+
+test('GET /healthz, /readyz, /metrics › live; not ready while chains do not answer, and says which; figures', async () => {
+  assert.equal((await fetch(`${app.url}/healthz`)).status, 200);
+  const ready = await fetch(`${app.url}/readyz`);
+  assert.equal(ready.status, 503);
+  const parts = (await ready.json()) as Record<string, unknown>;
+  assert.equal(parts.database, 'ok');
+  assert.equal(parts.migrations, 'ok');
+  assert.match(String(parts['chain 31337']), /no provider/);
+  assert.match(await (await fetch(`${app.url}/metrics`)).text(), /quittance_webhooks_due 0/);
+});
+
+test('comparing two documents › additions pass; what breaks a client is named', () => {
+  const before = structuredClone(document) as unknown as OpenApi;
+  assert.deepEqual(breakingChanges(before, before), []);
+  const create = (doc: OpenApi) => doc.paths['/api/v1/requests/create']?.post;
+  const bodyOf = (doc: OpenApi) => create(doc)?.requestBody?.content?.['application/json']?.schema ?? {};
+  const change = (edit: (doc: OpenApi) => void) => {
+    const after = structuredClone(before);
+    edit(after);
+    return breakingChanges(before, after).join('; ');
+  };
+  assert.equal(
+    change((doc) => Object.assign(bodyOf(doc).properties ?? {}, { colour: { type: 'string' } })),
+    '',
+  );
+  assert.match(
+    change((doc) => delete doc.paths['/api/v1/accounts']),
+    /GET \/api\/v1\/accounts is gone/,
+  );
+  assert.match(
+    change((doc) => bodyOf(doc).required?.push('memo')),
+    /body\.memo is newly required/,
+  );
+  assert.match(
+    change((doc) => delete bodyOf(doc).properties?.memo),
+    /body\.memo is gone/,
+  );
+  const tighter = change((doc) => {
+    const memo = bodyOf(doc).properties?.memo;
+    if (memo) memo.maxLength = 10;
+  });
+  assert.match(tighter, /tighter maxLength/);
+  const fewer = change((doc) => {
+    const answer = create(doc)?.responses['201']?.content?.['application/json']?.schema;
+    if (answer) answer.required = answer.required?.filter((name) => name !== 'status');
+  });
+  assert.match(fewer, /status may be missing/);
+});
