@@ -1,5 +1,5 @@
-import { raiseAlarm } from '../db/alarms.ts';
 import type { Context } from '../context.ts';
+import { raiseAlarm } from '../db/alarms.ts';
 import type { NewMail } from './outbox.ts';
 
 /** Hands one mail on; throws when it could not. */
@@ -53,6 +53,6 @@ async function alarmWhenWaiting(ctx: Context): Promise<void> {
   const [row] = await ctx.db.sql<{ waiting: number }[]>`
     select count(*)::int as waiting from (select from mails where sent_at is null limit 1000) w`;
   if (!row?.waiting) return;
-  const message = `${row.waiting} mails wait: no mail transport is configured.`;
+  const message = `${row.waiting === 1 ? '1 mail waits' : `${row.waiting} mails wait`}: no mail transport is configured.`;
   await raiseAlarm(ctx.db.sql, alarmName, message);
 }

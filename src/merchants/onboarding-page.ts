@@ -181,11 +181,11 @@ function termsText(): Html {
 export function donePage(row: OnboardingRow, walletAddress: string): Html {
   return card(
     stepList(row, 'Done'),
-    html`<h1 class="hidden">Done</h1>`,
     stateLine(
       'paid',
       'You are ready to be paid',
       `${row.partner_name} sees it at once and can ask for payments for you.`,
+      'h1',
     ),
     facts([
       row.business_name || row.display_name ? ['Paid to', row.business_name ?? row.display_name ?? ''] : null,

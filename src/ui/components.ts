@@ -21,11 +21,20 @@ const shapes: Record<StateKind, string> = {
   ended: '<path d="M5 12h14" stroke="currentColor" stroke-width="3" stroke-linecap="round"/>',
 };
 
-/** What is going on, in words, with the shape of its kind. Announced by screen readers when it is the page's news. */
-export function stateLine(kind: StateKind, headline: string, rest: Html | string | null = null): Html {
-  return html`<div class="state ${kind}" role="status">${raw(
-    `<svg class="shape" viewBox="0 0 24 24" aria-hidden="true">${shapes[kind]}</svg>`,
-  )}<p><strong>${headline}</strong></p>${rest !== null && html`<p class="quiet">${rest}</p>`}</div>`;
+/**
+ * What is going on, in words, with the shape of its kind; announced by screen readers.
+ *
+ * @param as `h1` where this is all the page says
+ */
+export function stateLine(
+  kind: StateKind,
+  headline: string,
+  rest: string | null = null,
+  as: 'strong' | 'h1' = 'strong',
+): Html {
+  const shape = raw(`<svg class="shape" viewBox="0 0 24 24" aria-hidden="true">${shapes[kind]}</svg>`);
+  const title = as === 'h1' ? html`<h1>${headline}</h1>` : html`<p><strong>${headline}</strong></p>`;
+  return html`<div class="state ${kind}" role="status">${shape}${title}${rest !== null && html`<p class="quiet">${rest}</p>`}</div>`;
 }
 
 /** One block of the column. */

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import { html } from '../lib/html.ts';
 import { card, stateLine } from './components.ts';
 import { sendPage } from './layout.ts';
 
@@ -8,7 +7,7 @@ export function sendNotice(reply: FastifyReply, status: number, title: string, s
   return sendPage(reply, status, {
     title,
     testMode: false,
-    body: card(html`<h1 class="hidden">${title}</h1>`, stateLine(status >= 500 ? 'failed' : 'ended', title, sentences)),
+    body: card(stateLine(status >= 500 ? 'failed' : 'ended', title, sentences, 'h1')),
   });
 }
 

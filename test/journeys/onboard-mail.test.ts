@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { queueMail } from '../../src/mail/outbox.ts';
+import { sendDueMails } from '../../src/mail/transport.ts';
+import { startApp, testConfig, testContext } from '../support/app.ts';
+import { visit } from '../support/forms.ts';
+import { makePartner } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+before(async () => {
+  app = await startApp();
+});
+after(() => app.stop());
+
+const mail = (recipient: string) => ({ recipient, subject: 'Hello <you>', body: 'A code: 123456' });
+const read = async (recipient: string) =>
+  (
+    await app.db
+      .sql`select sent_at, attempts, next_attempt_at > now() as later from mails where recipient = ${recipient}`
+  )[0];
+
+test('The sandbox prints mails, keeps them, and shows them escaped under /dev/mail', async () => {
+  assert.match((await visit(`${app.url}/dev/mail`)).html, /No mail yet/);
+  await queueMail(app.db.sql, mail('<b>@example.com'));
+  assert.equal(await sendDueMails(app.ctx), 1);
+  assert.equal(await sendDueMails(app.ctx), 0, 'each goes out once');
+  assert.ok((await read('<b>@example.com'))?.sent_at);
+  const page = await visit(`${app.url}/dev/mail`);
+  assert.equal(page.status, 200);
+  assert.ok(page.html.includes('Hello &lt;you&gt;'));
+  assert.ok(!page.html.includes('<b>@'));
+});
+
+test('A mail of a transaction that failed is never sent', async () => {
+  const { test: scope } = await makePartner(app.db);
+  const work = app.db.scoped(scope, async (tx) => {
+    await queueMail(tx, mail('rolled-back@example.com'));
+    throw new Error('rolled back');
+  });
+  await assert.rejects(work, /rolled back/);
+  assert.equal(await read('rolled-back@example.com'), undefined);
+});
+
+test('A mail that could not be sent is tried again later, and holds up no other', async () => {
+  await queueMail(app.db.sql, mail('broken@example.com'));
+  await queueMail(app.db.sql, mail('fine@example.com'));
+  const transport = async ({ recipient }: { recipient: string }) => {
+    if (recipient.startsWith('broken')) throw new Error('mailbox unavailable');
+  };
+  assert.equal(await sendDueMails(app.ctx, transport), 1);
+  const broken = await read('broken@example.com');
+  assert.deepEqual([broken?.sent_at, broken?.attempts, broken?.later], [null, 1, true]);
+  assert.ok((await read('fine@example.com'))?.sent_at);
+});
+
+test('Several nodes send each mail once', async () => {
+  for (let i = 0; i < 30; i++) await queueMail(app.db.sql, mail(`many-${i}@example.com`));
+  const sent: string[] = [];
+  const transport = async ({ recipient }: { recipient: string }) => {
+    sent.push(recipient);
+  };
+  await Promise.all(Array.from({ length: 4 }, () => sendDueMails(app.ctx, transport)));
+  assert.equal(sent.length, 30);
+  assert.equal(new Set(sent).size, 30);
+});
+
+test('In production without a transport mails stay queued, and an alarm says so', async () => {
+  await queueMail(app.db.sql, mail('waiting@example.com'));
+  const ctx = testContext(app.db, { config: testConfig({ sandbox: false }) });
+  assert.equal(await sendDueMails(ctx), 0);
+  assert.equal((await read('waiting@example.com'))?.sent_at, null);
+  const [alarm] = await app.db.sql`select message, cleared_at from alarms where name = 'mail_transport'`;
+  assert.match(alarm?.message, /mails? waits?: no mail transport is configured/);
+  assert.equal(alarm?.cleared_at, null);
+});
+
+test('In production there is no /dev/mail', async () => {
+  const production = await startApp({ config: testConfig({ sandbox: false }) });
+  try {
+    assert.equal((await visit(`${production.url}/dev/mail`)).status, 404);
+  } finally {
+    await production.stop();
+  }
+});

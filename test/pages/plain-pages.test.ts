@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { createShell } from '../../src/merchants/create.ts';
+import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
+import { startApp } from '../support/app.ts';
+import { openBrowser, photograph, sizes } from '../support/browser.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+let world: Awaited<ReturnType<typeof makePartner>>;
+let merchant: Awaited<ReturnType<typeof makeMerchant>>;
+let browser: Browser;
+
+before(async () => {
+  [app, browser] = await Promise.all([startApp(), openBrowser()]);
+  for (const chain of app.ctx.chains.test) chain.name = 'Base Sandbox';
+  world = await makePartner(app.db);
+  merchant = await makeMerchant(app.db, world.test);
+});
+after(async () => {
+  await browser.close();
+  await app.stop();
+});
+
+/** A browser without script, on a phone: whatever works here works everywhere. */
+async function open(url: string): Promise<{ page: Page; complaints: string[] }> {
+  const context = await browser.newContext({ javaScriptEnabled: false, viewport: sizes.phone });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('requestfailed', (request) => complaints.push(request.url()));
+  await page.goto(url);
+  return { page, complaints };
+}
+
+/** Nothing sticks out at the side, at either size. */
+async function assertFits(page: Page): Promise<void> {
+  for (const size of Object.values(sizes)) {
+    await page.setViewportSize(size);
+    const box = await page.locator('html').boundingBox();
+    const widths = await page
+      .locator('main *')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right));
+    assert.ok(box && Math.max(...widths) <= size.width + 1, `wider than ${size.width}`);
+  }
+}
+
+const hash = (digit: string) => `0x${digit.repeat(64)}`;
+
+async function countTransfer(id: string, value: bigint) {
+  await app.db.sql`
+    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+      to_address, value, partner_id, test_mode, account_id, request_id, rule, counts, judged_at)
+    select 31337, ${`0x${id.replaceAll('-', '').repeat(2)}`}, 0, 10, ${hash('b')}, now(), ${`0x${'5f'.repeat(20)}`},
+      ${`0x${'ab'.repeat(20)}`}, ${merchant.wallet}, ${value.toString()}, ${world.partner.id}, true, ${merchant.id}, ${id},
+      'reference', true, now()`;
+}
+
+test('A customer opens the page in a browser without script: it opens the request, fits, and breaks no policy', async () => {
+  const row = await makeRequest(app.db, world.test, merchant, { memo: 'Two loaves of rye and a birthday cake' });
+  const { page, complaints } = await open(`${app.url}/pay/${row.id}`);
+  await page.getByRole('heading', { name: 'Ada’s Bakery' }).waitFor();
+  await assertFits(page);
+  await photograph(page, 'pay-waiting');
+  assert.deepEqual(complaints, []);
+  const [stored] = await app.db.sql`select status from requests where id = ${row.id}`;
+  assert.equal(stored?.status, 'opened');
+
+  await page.getByLabel('Transaction hash').fill('0x1234');
+  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await page.getByText('This is no transaction hash').waitFor();
+  assert.equal(await page.getByLabel('Transaction hash').inputValue(), '0x1234');
+  await photograph(page, 'pay-hash-refused');
+});
+
+test('Every state of a payment is told in words and fits', async () => {
+  const states: [string, string, (id: string, due: bigint) => Promise<unknown>][] = [
+    ['underpaid', 'is missing', (id, due) => countTransfer(id, due - 2_500_001n)],
+    [
+      'confirming',
+      'Payment seen, being confirmed',
+      async (id, due) => {
+        await countTransfer(id, due);
+        await app.db.sql`update requests set proof_status = 'attached' where id = ${id}`;
+      },
+    ],
+    [
+      'paid',
+      'Paid',
+      async (id, due) => {
+        await countTransfer(id, due);
+        await app.db.sql`
+          update requests set proof_status = 'verified', proof_verified_at = now(), tx_hash = ${hash('c')},
+            payer_address = ${`0x${'ab'.repeat(20)}`}, asset_id = ${`eip155:31337/erc20:0x${'5f'.repeat(20)}`}
+          where id = ${id}`;
+      },
+    ],
+    ['expired', 'has expired', (id) => app.db.sql`update requests set expires_at = now() where id = ${id}`],
+    [
+      'voided',
+      'was cancelled',
+      (id) => app.db.sql`update requests set status = 'voided', voided_at = now() where id = ${id}`,
+    ],
+    ['reorged', 'taken back', (id) => app.db.sql`update requests set proof_note = 'reorged' where id = ${id}`],
+  ];
+  for (const [name, words, put] of states) {
+    const row = await makeRequest(app.db, world.test, merchant, {
+      fiatInt: 123_456_789,
+      exactMicro: 1_342_000_000_001n,
+    });
+    await put(row.id, BigInt(row.usdc_micro));
+    const { page } = await open(`${app.url}/pay/${row.id}`);
+    await page.getByRole('status').filter({ hasText: words }).first().waitFor();
+    await assertFits(page);
+    await photograph(page, `pay-${name}`);
+    await page.context().close();
+  }
+  const { page } = await open(`${app.url}/pay/nothing`);
+  await page.getByRole('status').filter({ hasText: 'There is nothing here' }).waitFor();
+  await photograph(page, 'pay-unknown');
+});
+
+test('A merchant goes through onboarding in a browser without script', async () => {
+  const email = 'ada@example.com';
+  const shell = await createShell(app.ctx, world.test, {
+    display_currency: 'EUR',
+    email,
+    business_name: 'Ada’s Bakery',
+  });
+  const url = app.url + new URL(onboardingUrl(app.ctx.config, shell, new Date())).pathname;
+  const account = privateKeyToAccount(generatePrivateKey());
+  const { page, complaints } = await open(url);
+  await photograph(page, 'onboard-1-email');
+  await page.getByRole('button', { name: 'Send me the code' }).click();
+  await photograph(page, 'onboard-2-code');
+  await page.getByLabel('Six digits').fill('12');
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByText('This code is not right').waitFor();
+  await photograph(page, 'onboard-3-code-wrong');
+  const [mail] = await app.db.sql`select subject from mails where recipient = ${email}`;
+  await page.getByLabel('Six digits').fill(mail?.subject.slice(0, 6));
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByLabel('Your name').fill('Ada Lovelace');
+  await page.getByLabel('Country').fill('Germany');
+  await page.getByLabel('Wallet address').fill(account.address);
+  await assertFits(page);
+  await photograph(page, 'onboard-4-details');
+  assert.equal(await page.getByLabel('Country').inputValue(), 'Ge', 'two letters are all it takes');
+  await page.getByLabel('Country').fill('de');
+  await page.getByRole('button', { name: 'Go on to signing' }).click();
+  const message = (await page.locator('pre').textContent()) ?? '';
+  await assertFits(page);
+  await photograph(page, 'onboard-5-sign');
+  await page.locator('summary').click();
+  await photograph(page, 'onboard-6-terms');
+  await page.getByLabel('Signature').fill(await account.signMessage({ message }));
+  await page.getByLabel('I have read the terms').check();
+  await page.getByRole('button', { name: 'Finish' }).click();
+  await page.getByText('You are ready to be paid').waitFor();
+  await assertFits(page);
+  await photograph(page, 'onboard-7-done');
+  assert.deepEqual(
+    complaints.filter((line) => !line.includes('403')),
+    [],
+  );
+
+  await page.goto(url);
+  await page.getByRole('heading', { name: 'This link has done its work' }).waitFor();
+  await photograph(page, 'onboard-8-used');
+});
