@@ -11,6 +11,9 @@ export { defaultWallet } from './dev-usdc.ts';
 const mintAbi = parseAbi(['function mint(address to, uint256 amount)']);
 const gasLimit = 500_000n;
 
+/** Any casing is accepted; viem would take upper case for a wrong checksum. */
+const asHex = (address: string) => address.toLowerCase() as Hex;
+
 function endpointOf(chain: ChainConfig): { url: string; usdc: Hex } {
   const [url] = chain.rpcUrls;
   const [token] = chain.tokens;
@@ -28,7 +31,7 @@ export async function fund(chain: ChainConfig, address: string, usdcMicro: bigin
   const { url, usdc } = endpointOf(chain);
   await callRpc(url, 'anvil_setBalance', [address, toHex(100n * 10n ** 18n)]);
   if (usdcMicro === 0n) return null;
-  const data = encodeFunctionData({ abi: mintAbi, functionName: 'mint', args: [address as Hex, usdcMicro] });
+  const data = encodeFunctionData({ abi: mintAbi, functionName: 'mint', args: [asHex(address), usdcMicro] });
   const transaction = { from: minter, to: usdc, data, gas: toHex(gasLimit) };
   return submit(url, () => callRpc(url, 'eth_sendTransaction', [transaction]));
 }
@@ -44,7 +47,7 @@ export type UsdcPayment = { privateKey: Hex; to: string; usdcMicro: bigint; refe
  */
 export async function sendUsdc(chain: ChainConfig, payment: UsdcPayment): Promise<string> {
   const { usdc } = endpointOf(chain);
-  const args = [payment.to as Hex, payment.usdcMicro] as const;
+  const args = [asHex(payment.to), payment.usdcMicro] as const;
   const call = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
   const data: Hex = `${call}${Buffer.from(payment.reference ?? []).toString('hex')}`;
   return sendTransaction(chain, payment.privateKey, usdc, data);
@@ -66,7 +69,7 @@ export async function sendTransaction(chain: ChainConfig, privateKey: Hex, to: s
       type: 'eip1559',
       chainId: chain.chainId,
       nonce,
-      to: to as Hex,
+      to: asHex(to),
       data,
       gas: gasLimit,
       maxFeePerGas: gasPrice * 2n,
@@ -142,7 +145,7 @@ export async function reorg(chain: ChainConfig, depth: number): Promise<void> {
 /** How much USDC an address holds. */
 export async function usdcBalance(chain: ChainConfig, address: string): Promise<bigint> {
   const { url, usdc } = endpointOf(chain);
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [address as Hex] });
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [asHex(address)] });
   return BigInt((await callRpc(url, 'eth_call', [{ to: usdc, data }, 'latest'])) as string);
 }
 

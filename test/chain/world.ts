@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import type { ChainConfig } from '../../src/chain/config.ts';
+import { acquireLease, type Lease } from '../../src/chain/lease.ts';
+import { poll, type Reader, type WatchHooks } from '../../src/chain/read.ts';
+import type { RemovedTransfer } from '../../src/chain/store.ts';
+import { leaseName, makeReader } from '../../src/chain/watcher.ts';
+import { pause } from '../../src/lib/time.ts';
+import { testContext } from '../support/app.ts';
+import { testChain } from '../support/chain.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+export type TransferRow = {
+  tx_hash: string;
+  ordinal: number;
+  block_number: string;
+  block_hash: string;
+  from_address: string;
+  to_address: string;
+  value: string;
+  account_id: string;
+  calldata_reference: Buffer | null;
+};
+
+/** A real chain and a database with one merchant, whose wallet is watched from its first request on. */
+export async function watchWorld() {
+  const database = await testDatabase();
+  const node = await testChain({ pollMs: 10 });
+  const ctx = testContext(database.db, { chains: { test: [node.chain], live: [] } });
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const removed: RemovedTransfer[] = [];
+  const hooks: WatchHooks = {
+    onRemoved: async (_tx, keys) => {
+      removed.push(...keys);
+    },
+  };
+
+  const world = {
+    ctx,
+    db: database.db,
+    node,
+    scope,
+    merchant,
+    removed,
+    hooks,
+    request: () => makeRequest(database.db, scope, merchant),
+    pay: (usdcMicro: bigint, reference?: Uint8Array) =>
+      node.pay({ from: node.wallet(), to: merchant.wallet, usdcMicro, reference }),
+    /** The lease over this chain, taken from whoever holds it, as after its time ran out. */
+    lease: async (): Promise<Lease> => {
+      await database.db
+        .sql`update leases set held_until = now() - interval '1 second' where name = ${leaseName(node.chain)}`;
+      const lease = await acquireLease(database.db, leaseName(node.chain), randomUUID());
+      if (!lease) throw new Error('the lease is not free');
+      return lease;
+    },
+    /** A reader that leads this chain through the given endpoints, without a loop of its own. */
+    reader: async (rpcUrls = node.chain.rpcUrls, changes: Partial<ChainConfig> = {}): Promise<Reader> => {
+      const chain = { ...node.chain, ...changes, rpcUrls };
+      return makeReader(ctx, chain, true, await world.lease(), hooks, new AbortController().signal);
+    },
+    transfers: () =>
+      database.db.sql<TransferRow[]>`
+        select * from transfers where chain_id = ${node.chain.chainId} order by block_number, tx_hash, ordinal`,
+    cursor: async () => {
+      const [row] = await database.db.sql`select * from chain_cursors where chain_id = ${node.chain.chainId}`;
+      return row ? { number: Number(row.number), hash: row.hash as string } : null;
+    },
+    stop: async () => {
+      await node.stop();
+      await database.drop();
+    },
+  };
+  return world;
+}
+
+export type WatchWorld = Awaited<ReturnType<typeof watchWorld>>;
+
+/** Reads on until the condition holds. */
+export async function pollUntil(reader: Reader, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error('not within 20 s');
+    await pause((await poll(reader)).waitMs);
+  }
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { headNumber } from '../../src/chain/dev-wallet.ts';
+import { poll } from '../../src/chain/read.ts';
+import { startWatching } from '../../src/chain/watcher.ts';
+import { fakeProvider, type Lie } from '../chain/fake-provider.ts';
+import { pollUntil, type WatchWorld, watchWorld } from '../chain/world.ts';
+
+let world: WatchWorld;
+let provider: Awaited<ReturnType<typeof fakeProvider>>;
+before(async () => {
+  world = await watchWorld();
+  provider = await fakeProvider(world.node.chain.rpcUrls[0] ?? '');
+  await world.request();
+  await poll(await world.reader());
+});
+after(async () => {
+  await provider?.stop();
+  await world?.stop();
+});
+
+const found = async (txHash: string) => (await world.transfers()).some((row) => row.tx_hash === txHash);
+const refused = { error: { code: -32601, message: 'method not found' } };
+type Entry = Record<string, unknown>;
+
+/** Pays, polls a few times while the provider lies, and expects that nothing was read past the payment; then it repents. */
+async function neverPassed(lie: Lie, times: number): Promise<void> {
+  const reader = await world.reader([provider.url]);
+  await pollUntil(reader, async () => (await world.cursor())?.number === (await headNumber(world.node.chain)));
+  const txHash = await world.pay(100n);
+  const block = await headNumber(world.node.chain);
+  await world.node.mine(1);
+  let told = 0;
+  provider.fake.lie = async (call) => {
+    const answer = await lie(call);
+    if (answer) told++;
+    return answer;
+  };
+  await pollUntil(reader, async () => {
+    assert.ok(((await world.cursor())?.number ?? 0) < block, 'the cursor passed a block that was not read');
+    return told >= times;
+  });
+  provider.fake.lie = async () => null;
+  await pollUntil(reader, () => found(txHash));
+}
+
+const lies: Record<string, Lie> = {
+  'hangs up': async () => 'hang up',
+  'answers 500': async () => ({ status: 500 }),
+  'answers 429': async () => ({ status: 429 }),
+  'answers with errors': async () => ({ error: { code: -32000, message: 'server busy' } }),
+  'answers null': async () => ({ result: null }),
+  'says there are no logs, and knows no receipts': async ({ method }) => {
+    if (method === 'eth_getBlockReceipts') return refused;
+    return method === 'eth_getLogs' ? { result: [] } : null;
+  },
+  'says there are no logs and no receipts': async ({ method }) =>
+    ['eth_getLogs', 'eth_getBlockReceipts'].includes(method) ? { result: [] } : null,
+  'gives logs of another block': async ({ method, params, ask }) => {
+    if (method !== 'eth_getLogs') return null;
+    const logs = (await ask(method, params)) as Entry[];
+    return logs.length > 0 ? { result: logs.map((log) => ({ ...log, blockHash: `0x${'12'.repeat(32)}` })) } : null;
+  },
+  'gives logs of another token': async ({ method, params, ask }) => {
+    if (method !== 'eth_getLogs') return null;
+    const logs = (await ask(method, params)) as Entry[];
+    return logs.length > 0 ? { result: logs.map((log) => ({ ...log, address: `0x${'34'.repeat(20)}` })) } : null;
+  },
+  'has a log without its receipt': async ({ method }) =>
+    method === 'eth_getTransactionReceipt' ? { result: null } : null,
+  'says that the transaction failed': async ({ method, params, ask }) => {
+    if (method !== 'eth_getTransactionReceipt') return null;
+    return { result: { ...((await ask(method, params)) as Entry), status: '0x0' } };
+  },
+  'says that the receipt has another amount': async ({ method, params, ask }) => {
+    if (method !== 'eth_getTransactionReceipt') return null;
+    const receipt = (await ask(method, params)) as { logs: Entry[] };
+    return { result: { ...receipt, logs: receipt.logs.map((log) => ({ ...log, data: `0x${'0'.repeat(63)}1` })) } };
+  },
+  'sends what is no JSON-RPC': async () => ({ result: { number: 'soon' } }),
+};
+
+// The pauses between the attempts grow, so few are waited for.
+for (const [what, lie] of Object.entries(lies)) {
+  test(`a provider that ${what} never moves the cursor, and the payment is found afterwards`, () =>
+    neverPassed(lie, what.includes('knows no receipts') ? 2 : 3));
+}
+
+test('an empty log answer is settled by the receipts of the block, whose filter must fit', async () => {
+  const reader = await world.reader([provider.url]);
+  provider.fake.lie = async ({ method }) => (method === 'eth_getLogs' ? { result: [] } : null);
+  const txHash = await world.pay(200n);
+  await pollUntil(reader, () => found(txHash));
+  provider.fake.lie = async () => null;
+});
+
+test('a provider whose range answers are cut short silently is noticed by the filters of the blocks', async () => {
+  const paid: string[] = [];
+  for (let i = 0; i < 6; i++) {
+    await world.node.mine(5);
+    paid.push(await world.pay(BigInt(300 + i)));
+  }
+  await world.node.mine(5);
+  const reader = await world.reader([provider.url]);
+  const ranges: number[] = [];
+  provider.fake.lie = async ({ method, params, ask }) => {
+    const [filter] = params as { fromBlock?: string; toBlock?: string }[];
+    if (method !== 'eth_getLogs' || !filter?.fromBlock) return null;
+    ranges.push(Number(filter.toBlock) - Number(filter.fromBlock) + 1);
+    return { result: ((await ask(method, params)) as unknown[]).slice(0, 2) };
+  };
+  const head = await headNumber(world.node.chain);
+  await pollUntil(reader, async () => (await world.cursor())?.number === head);
+  for (const txHash of paid) assert.ok(await found(txHash));
+  assert.ok((ranges[1] ?? 0) < (ranges[0] ?? 0), 'asked for fewer blocks');
+  provider.fake.lie = async () => null;
+});
+
+test('a provider that limits ranges is asked for fewer blocks at once', async () => {
+  await world.node.mine(120);
+  const txHash = await world.pay(400n);
+  const reader = await world.reader([provider.url]);
+  const refusals: string[] = [];
+  provider.fake.lie = async ({ method, params }) => {
+    const [filter] = params as { fromBlock?: string; toBlock?: string }[];
+    if (method !== 'eth_getLogs' || !filter?.fromBlock) return null;
+    const blocks = Number(filter.toBlock) - Number(filter.fromBlock) + 1;
+    if (blocks <= 10) return null;
+    refusals.push(String(blocks));
+    return { error: { code: -32005, message: 'query exceeds max block range 10' } };
+  };
+  await pollUntil(reader, () => found(txHash));
+  assert.ok(refusals.length > 1 && reader.range <= 12);
+  provider.fake.lie = async () => null;
+});
+
+test('with a second endpoint, a failing, lying or late one is left at once', async () => {
+  const honest = world.node.chain.rpcUrls[0] ?? '';
+  const frozen = { at: 0 };
+  const late: Lie = async ({ method, params, ask }) =>
+    method === 'eth_getBlockByNumber' && params[0] === 'latest'
+      ? { result: await ask(method, [`0x${frozen.at.toString(16)}`, false]) }
+      : null;
+  const otherBranch: Lie = async ({ method, params, ask }) => {
+    if (method !== 'eth_getBlockByNumber') return null;
+    const block = (await ask(method, params)) as Entry;
+    return { result: { ...block, parentHash: `0x${'77'.repeat(32)}` } };
+  };
+  const all = {
+    failing: lies['answers 500'],
+    lying: lies['says there are no logs, and knows no receipts'],
+    late,
+    otherBranch,
+  };
+  for (const [what, lie] of Object.entries(all)) {
+    const reader = await world.reader([provider.url, honest]);
+    await pollUntil(reader, async () => reader.pool.providers.every(({ checked }) => checked === 'yes'));
+    const txHash = await world.pay(500n);
+    frozen.at = (await world.cursor())?.number ?? 0;
+    if (what === 'late') frozen.at -= 1;
+    world.removed.length = 0;
+    provider.fake.lie = lie as Lie;
+    await pollUntil(reader, () => found(txHash));
+    assert.deepEqual(world.removed, [], `${what}: nothing was taken back`);
+    provider.fake.lie = async () => null;
+  }
+});
+
+test('a provider of another chain is never read from', async () => {
+  const reader = await world.reader([provider.url]);
+  provider.fake.lie = async ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : null);
+  const before = await world.cursor();
+  await world.node.mine(1);
+  await poll(reader);
+  assert.deepEqual(await world.cursor(), before);
+  provider.fake.lie = async () => null;
+});
+
+test('a chain whose provider never answers does not delay another chain', async () => {
+  const hung = await fakeProvider(world.node.chain.rpcUrls[0] ?? '');
+  hung.fake.lie = () => new Promise(() => {});
+  const other = { ...world.node.chain, chainId: 31_999, rpcUrls: [hung.url] };
+  const ctx = { ...world.ctx, chains: { test: [other, world.node.chain], live: [] } };
+  await world.db.sql`update leases set held_until = now()`;
+  const stop = new AbortController();
+  const found = Promise.withResolvers<void>();
+  const watching = startWatching(ctx, { ...world.hooks, onFound: found.resolve }, stop.signal);
+  const txHash = await world.pay(600n);
+  await found.promise;
+  assert.ok((await world.transfers()).some((row) => row.tx_hash === txHash));
+  assert.ok((hung.fake.calls.get('eth_chainId') ?? 0) > 0);
+  stop.abort();
+  await hung.stop();
+  await watching;
+});
