@@ -23,9 +23,10 @@ export function payPageBody(view: PayView, proof: ProofForm): Html {
   const state = payState(view.row, view.transfers, view.chains, view.now);
   const news = stateLine(state.kind, state.headline, state.rest);
   return html`
-${card(summary(view, state), html`<hr class="rule">`, news, state.kind === 'paid' && receipt(view))}
-${state.payable && instructions(view)}
-${state.kind !== 'paid' && proofForm(view, proof, state)}
+${card(summary(view, state), html`<hr class="rule">`, news, state.kind === 'paid' && html`<hr class="rule">${receipt(view)}`)}
+${state.payByHand && instructions(view)}
+${state.kind === 'confirming' && underWay(view)}
+${state.waits || state.kind === 'ended' ? proofForm(view, proof, state) : proofNews(proof)}
 ${footer(view)}`;
 }
 
@@ -37,7 +38,7 @@ function summary({ row, now }: PayView, state: PayState): Html {
 <div><p class="amount${fiat.length > 11 && ' long'}">${fiat}</p>
 <p class="coin">${usdc} USDC <span class="quiet">· 1 USDC = ${row.rate} ${row.fiat_code}</span></p></div>
 ${row.memo !== null && html`<p class="memo">${row.memo}</p>`}
-${state.payable && html`<p class="quiet">Open until ${instant(row.expires_at, formatInstant(row.expires_at))}, ${formatRemaining(left)} left</p>`}`;
+${state.waits && html`<p class="quiet">Open until ${instant(row.expires_at, formatInstant(row.expires_at))}, ${formatRemaining(left)} left</p>`}`;
 }
 
 /** A contract wallet is offered only on chains where its signature was checked against deployed code. */
@@ -48,18 +49,18 @@ function offeredChains({ row, chains }: PayView): ChainConfig[] {
 function instructions(view: PayView): Html {
   const { row, url } = view;
   const exact = formatMicro(BigInt(row.usdc_micro));
+  const grouped = groupMicro(BigInt(row.usdc_micro));
   const chains = offeredChains(view);
   const networks = chains.map(({ name }) => name).join(' or ');
   return html`${card(
-    html`<h2>Send exactly ${groupMicro(BigInt(row.usdc_micro))} USDC</h2>`,
+    html`<h2>Send exactly ${grouped} USDC on ${networks}</h2>`,
     facts([
-      ['Amount, every digit', html`${mono(exact)} USDC`],
+      // Wallets take no commas, so what is copied has none.
+      exact === grouped ? null : ['The amount, to be copied', mono(exact)],
       ['To this address', mono(row.wallet_address)],
       ...chains.map(({ name, tokens }): [string, Html] => [
-        chains.length > 1 ? `Network and token: ${name}` : 'Network and token',
-        html`${chains.length === 1 && html`${name}<br>`}${tokens.map(
-          ({ symbol, address }, i) => html`${i > 0 && html`<br>`}${symbol} ${mono(address)}`,
-        )}`,
+        `The token on ${name}`,
+        html`${tokens.map(({ symbol, address }, i) => html`${i > 0 && html`<br>`}${symbol} ${mono(address)}`)}`,
       ]),
     ]),
     html`<p class="quiet">Only ${networks}, and only this token: anything else may be lost. The last digits tell your payment apart from others, so do not round. If an exchange takes its fee from the amount, add the fee.</p>`,
@@ -87,22 +88,39 @@ ${field({
   );
 }
 
-function receipt({ row, transfers, chains }: PayView): Html {
-  const chainId = row.asset_id?.match(/^eip155:(\d+)\//)?.[1];
-  const chain = chains.find((candidate) => String(candidate.chainId) === chainId);
-  const hashes = transfers.length > 0 ? transfers.map(({ tx_hash }) => tx_hash) : [row.tx_hash ?? ''];
+/** What came of a hash where there is no form any more. */
+function proofNews({ fault, note }: ProofForm): Html | null {
+  const text = fault ?? note;
+  return text === undefined ? null : card(html`<p role="status">${text}</p>`);
+}
+
+/** The transactions that are being confirmed. */
+function underWay(view: PayView): Html {
+  return card(facts([transactionFact(view)]), html`<p><a href="${view.url}">See where the payment stands now</a></p>`);
+}
+
+function receipt(view: PayView): Html {
+  const { row } = view;
   const at = row.proof_verified_at;
   return facts([
     at && ['Confirmed', instant(at, formatInstant(at))],
-    chain ? ['Network', chain.name] : null,
-    [
-      hashes.length > 1 ? 'Transactions' : 'Transaction',
-      html`${[...new Set(hashes)].map((hash) => html`<p>${explorerLink(chain, hash)}</p>`)}`,
-    ],
+    transactionFact(view),
     ['From', mono(row.payer_address ?? '')],
     ['To', mono(row.wallet_address)],
     ['Receipt number', mono(row.id)],
   ]);
+}
+
+/** The transactions that pay, each with its network and, where there is one, a link to its explorer. */
+function transactionFact({ row, transfers, chains }: PayView): [string, Html] {
+  const paidOn = row.asset_id?.match(/^eip155:(\d+)\//)?.[1];
+  const counted = transfers.map(({ chain_id, tx_hash }) => [tx_hash, chain_id] as const);
+  const hashes = new Map(counted.length > 0 ? counted : [[row.tx_hash ?? '', paidOn ?? '']]);
+  const lines = [...hashes].map(([hash, chainId]) => {
+    const chain = chains.find((candidate) => String(candidate.chainId) === chainId);
+    return html`<p>${chain?.name}</p><p>${explorerLink(chain, hash)}</p>`;
+  });
+  return [hashes.size > 1 ? 'Transactions' : 'Transaction', html`${lines}`];
 }
 
 function explorerLink(chain: ChainConfig | undefined, hash: string): Html {

@@ -7,9 +7,16 @@ export type PayState = {
   kind: 'waiting' | 'confirming' | 'paid' | 'attention' | 'ended';
   headline: string;
   rest: string;
-  /** Whether money sent now would still be for this request. */
-  payable: boolean;
+  /** The request still waits for money, until it expires. */
+  waits: boolean;
+  /**
+   * The whole amount may be sent by hand. Not where a part has come: the whole would be too much, and a rest that is
+   * typed by hand could be the amount of another customer's request.
+   */
+  payByHand: boolean;
 };
+
+const over = { waits: false, payByHand: false };
 
 /** What the customer must know now, in words. Money that has come is told from transfers that count, never guessed. */
 export function payState(row: PayPageRow, transfers: CountedTransfer[], chains: ChainConfig[], now: Date): PayState {
@@ -19,21 +26,21 @@ export function payState(row: PayPageRow, transfers: CountedTransfer[], chains: 
       kind: 'paid',
       headline: 'Paid',
       rest: `${merchant} has the money. There is nothing left to do.`,
-      payable: false,
+      ...over,
     };
   }
   if (row.proof_status === 'attached') {
     const rest = `${confirmations(row, transfers, chains)}You can close this page; the payment completes by itself.`;
-    return { kind: 'confirming', headline: 'Payment seen, being confirmed', rest, payable: false };
+    return { kind: 'confirming', headline: 'Payment seen, being confirmed', rest, ...over };
   }
   const status = effectiveStatus(row, now);
   if (status === 'voided') {
     const rest = `Please do not pay it. Money sent after this reaches ${merchant}, but for no request: ask them about it.`;
-    return { kind: 'ended', headline: 'This request was cancelled', rest, payable: false };
+    return { kind: 'ended', headline: 'This request was cancelled', rest, ...over };
   }
   if (status === 'expired') {
     const rest = `Please do not pay it; ask ${merchant} for a new one. If you already sent the money, it is looked for up to 30 minutes after the expiry.`;
-    return { kind: 'ended', headline: 'This request has expired', rest, payable: false };
+    return { kind: 'ended', headline: 'This request has expired', rest, ...over };
   }
   return open(row, transfers, merchant);
 }
@@ -42,19 +49,32 @@ function open(row: PayPageRow, transfers: CountedTransfer[], merchant: string): 
   const paid = paidMicro(transfers);
   const due = BigInt(row.usdc_micro);
   if (paid > 0n && paid < due) {
-    const rest = `${groupMicro(paid)} of ${groupMicro(due)} USDC arrived. Tell ${merchant} before you send the rest by hand: a second transfer is not always recognised by itself.`;
-    return { kind: 'attention', headline: `${groupMicro(due - paid)} USDC is missing`, rest, payable: true };
+    const rest = `${groupMicro(paid)} of ${groupMicro(due)} USDC arrived. Do not send the rest by hand on your own: tell ${merchant}, who sees what arrived.`;
+    return {
+      kind: 'attention',
+      headline: `${groupMicro(due - paid)} USDC is missing`,
+      rest,
+      waits: true,
+      payByHand: false,
+    };
   }
   if (row.proof_note === 'reorged') {
     const rest =
       'The network rewrote its latest blocks and your transaction is no longer in them. It usually comes back by itself; look in your wallet before you pay again.';
-    return { kind: 'attention', headline: 'The payment we saw was taken back by the network', rest, payable: true };
+    return {
+      kind: 'attention',
+      headline: 'The payment we saw was taken back by the network',
+      rest,
+      waits: true,
+      payByHand: true,
+    };
   }
   return {
     kind: 'waiting',
     headline: 'Waiting for the payment',
     rest: 'It shows up here once it is on the network.',
-    payable: true,
+    waits: true,
+    payByHand: true,
   };
 }
 

@@ -181,6 +181,7 @@ test('A partial payment says how much is missing', async () => {
   const { html } = await pay(row.id);
   assert.match(html, /1\.500001 USDC is missing/);
   assert.match(html, /18\.49\d* of 20\.0\d* USDC arrived/);
+  assert.ok(!html.includes('Send exactly'), 'the whole amount again would be far too much');
 });
 
 test('A payment being confirmed counts its confirmations', async () => {
@@ -193,6 +194,8 @@ test('A payment being confirmed counts its confirmations', async () => {
   const { html } = await pay(row.id);
   assert.match(html, /Payment seen, being confirmed/);
   assert.match(html, /1 of 2 confirmations on Chain 31337/);
+  assert.ok(html.includes(txHash));
+  assert.ok(!html.includes('not seen yet'));
   assert.ok(!html.includes('Send exactly'));
 });
 
