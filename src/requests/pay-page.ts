@@ -36,7 +36,8 @@ function summary({ row, now }: PayView, state: PayState): Html {
   const left = row.expires_at.getTime() - now.getTime();
   return html`<h1>${row.merchant_name ?? row.partner_name}</h1>
 <div><p class="amount${fiat.length > 11 && ' long'}">${fiat}</p>
-<p class="coin">${usdc} USDC <span class="quiet">· 1 USDC = ${row.rate} ${row.fiat_code}</span></p></div>
+<p class="coin">${usdc} USDC</p>
+<p class="quiet">1 USDC = ${row.rate} ${row.fiat_code}</p></div>
 ${row.memo !== null && html`<p class="memo">${row.memo}</p>`}
 ${state.waits && html`<p class="quiet">Open until ${instant(row.expires_at, formatInstant(row.expires_at))}, ${formatRemaining(left)} left</p>`}`;
 }
@@ -56,7 +57,7 @@ function instructions(view: PayView): Html {
     html`<h2>Send exactly ${grouped} USDC on ${networks}</h2>`,
     facts([
       // Wallets take no commas, so what is copied has none.
-      exact === grouped ? null : ['The amount, to be copied', mono(exact)],
+      ['This amount', mono(exact)],
       ['To this address', mono(row.wallet_address)],
       ...chains.map(({ name, tokens }): [string, Html] => [
         `The token on ${name}`,

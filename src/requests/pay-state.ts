@@ -39,7 +39,10 @@ export function payState(row: PayPageRow, transfers: CountedTransfer[], chains: 
     return { kind: 'ended', headline: 'This request was cancelled', rest, ...over };
   }
   if (status === 'expired') {
-    const rest = `Please do not pay it; ask ${merchant} for a new one. If you already sent the money, it is looked for up to 30 minutes after the expiry.`;
+    const part = paidMicro(transfers);
+    const rest = part
+      ? `${arrived(part, row)} Ask ${merchant} about it, and please send nothing more.`
+      : `Please do not pay it; ask ${merchant} for a new one. Money you already sent still counts if it reached the network within 30 minutes of the expiry.`;
     return { kind: 'ended', headline: 'This request has expired', rest, ...over };
   }
   return open(row, transfers, merchant);
@@ -49,7 +52,7 @@ function open(row: PayPageRow, transfers: CountedTransfer[], merchant: string): 
   const paid = paidMicro(transfers);
   const due = BigInt(row.usdc_micro);
   if (paid > 0n && paid < due) {
-    const rest = `${groupMicro(paid)} of ${groupMicro(due)} USDC arrived. Do not send the rest by hand on your own: tell ${merchant}, who sees what arrived.`;
+    const rest = `${arrived(paid, row)} Do not send the rest by hand on your own: tell ${merchant}, who sees what arrived.`;
     return {
       kind: 'attention',
       headline: `${groupMicro(due - paid)} USDC is missing`,
@@ -76,6 +79,10 @@ function open(row: PayPageRow, transfers: CountedTransfer[], merchant: string): 
     waits: true,
     payByHand: true,
   };
+}
+
+function arrived(part: bigint, row: PayPageRow): string {
+  return `${groupMicro(part)} of ${groupMicro(BigInt(row.usdc_micro))} USDC arrived.`;
 }
 
 function paidMicro(transfers: CountedTransfer[]): bigint {
