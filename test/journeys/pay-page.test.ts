@@ -159,10 +159,10 @@ test('An expired request says so at once and asks for no money', async () => {
 });
 
 test('An expired request that got a part of its money says how much', async () => {
-  const row = await newRequest({ exactMicro: 20_000_000n });
+  const row = await newRequest({ exactMicro: 25_000_000n });
   await countTransfer(row.id, 5_000_000n);
   await app.db.sql`update requests set expires_at = now() - interval '1 second' where id = ${row.id}`;
-  assert.match((await pay(row.id)).html, /5\.00 of 20\.0\d* USDC arrived\. Ask Ada’s Bakery/);
+  assert.match((await pay(row.id)).html, /5\.00 of 25\.0\d* USDC arrived\. Ask Ada’s Bakery/);
 });
 
 test('An expired request is not opened by a look', async () => {
