@@ -10,11 +10,7 @@ import { sendPage } from '../ui/layout.ts';
 import { openRequest, opensRequest } from './open.ts';
 import { selectPayPage } from './page-store.ts';
 import { type PayView, type ProofForm, payPageBody } from './pay-page.ts';
-
-/** The public address of a request's pay page. */
-export function payPageUrl(config: Config, requestId: string): string {
-  return `${config.payUrl}/${requestId}`;
-}
+import { payPageUrl } from './render.ts';
 
 /** The route of pay pages: `/pay/:request_id`, or only the id where they have a host of their own. */
 export function payRoute(config: Config): string {

@@ -1,4 +1,5 @@
 import type { ChainConfig } from '../chain/config.ts';
+import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { RequestRow } from './store.ts';
 
@@ -9,8 +10,8 @@ function firstAsset(chains: ChainConfig[]): string {
 }
 
 /** The link a partner gives to the customer. */
-export function payPageUrl(ctx: Pick<Context, 'config'>, requestId: string): string {
-  return `${ctx.config.payUrl}/${requestId}`;
+export function payPageUrl(config: Pick<Config, 'payUrl'>, requestId: string): string {
+  return `${config.payUrl}/${requestId}`;
 }
 
 /**
@@ -24,7 +25,7 @@ export function renderRequest(ctx: Pick<Context, 'config' | 'chains'>, row: Requ
     request_id: row.id,
     status: row.status,
     proof_status: row.proof_status,
-    pay_page_url: payPageUrl(ctx, row.id),
+    pay_page_url: payPageUrl(ctx.config, row.id),
     expires_at: row.expires_at.toISOString(),
     created_at: row.created_at.toISOString(),
     proof_verified_at: row.proof_verified_at?.toISOString() ?? null,
