@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { revokeApiKey } from '../../src/auth/api-keys.ts';
+import { signalProcess } from '../../src/lib/processes.ts';
+import { pause } from '../../src/lib/time.ts';
+import { ApiClient, type ApiJson, send } from '../support/client.ts';
+import { type NodeWorld, nodeWorld, twoChains } from '../support/nodes.ts';
+import { until } from '../support/receiver.ts';
+import { endAll, type Service, startService } from '../support/service.ts';
+import { makeKey, makePartner } from '../support/world.ts';
+
+let chains: Awaited<ReturnType<typeof twoChains>>;
+let world: NodeWorld;
+/** Nodes of one database that are there for all tests. */
+let nodes: Service[] = [];
+
+before(async () => {
+  chains = await twoChains();
+  world = await nodeWorld(chains);
+  nodes = await Promise.all(Array.from({ length: 3 }, () => startService(world.env)));
+});
+after(async () => {
+  for (const node of nodes) assert.equal((await node.stop()).stderr, '');
+  await endAll();
+  await world?.drop();
+  await chains?.stop();
+});
+
+const nodeAt = (index: number): Service => nodes[index % nodes.length] as Service;
+const clientAt = (index: number) => new ApiClient(world.db, nodeAt(index).url, world.scope);
+const createBody = () => ({ account_id: world.merchant.id, fiat_amount_int: 1250 });
+
+/** How many milliseconds of its calendar minute the database's clock has left. */
+async function minuteLeftMs(): Promise<number> {
+  const [row] = await world.db.sql`select 60000 - extract(epoch from clock_timestamp()) * 1000 % 60000 as left`;
+  return Number(row?.left);
+}
+
+describe('several services on one database', { concurrency: true }, () => {
+  test('one key on all nodes, across the boundary of a minute → exactly 60 successes in each minute', async () => {
+    const { test: scope } = await makePartner(world.db);
+    const { key, key_id } = await makeKey(world.db, scope);
+    const leftMs = await minuteLeftMs();
+    await pause(leftMs > 2000 ? leftMs - 2000 : leftMs + 58_000);
+    const boundary = Date.now() + (await minuteLeftMs());
+    const calls: { startMs: number; endMs: number; status: number }[] = [];
+    const worker = async (index: number) => {
+      while (Date.now() < boundary + 2500) {
+        const startMs = Date.now();
+        const { status } = await send(nodeAt(index).url, 'GET', '/api/v1/requests?limit=1', { key });
+        calls.push({ startMs, endMs: Date.now(), status });
+        await pause(15);
+      }
+    };
+    await Promise.all(Array.from({ length: 9 }, (_, index) => worker(index)));
+
+    const successes = calls.filter(({ status }) => status === 200);
+    assert.deepEqual([...new Set(calls.map(({ status }) => status))].sort(), [200, 429]);
+    const clockSlackMs = 5;
+    const before = calls.filter(({ endMs }) => endMs < boundary - clockSlackMs);
+    const past = calls.filter(({ startMs }) => startMs > boundary + clockSlackMs);
+    assert.ok(before.length > 60 && past.length > 60, `${before.length} and ${past.length} calls`);
+    assert.equal(successes.length, 120);
+    assert.equal(before.filter(({ status }) => status === 200).length, 60, 'used up before the minute ended');
+    const [counter] = await world.db.sql`select calls from rate_counters where subject = ${key_id}`;
+    assert.ok(
+      counter?.calls >= past.length && counter?.calls <= calls.length - before.length,
+      'each call counted once',
+    );
+  });
+
+  test('creates on all nodes while a reader follows `since` → no row lost, created_at strictly increasing', async () => {
+    const created: string[] = [];
+    let creating = true;
+    const creator = async (index: number) => {
+      const api = clientAt(index);
+      for (let i = 0; i < 50; i++) {
+        const { status, json } = await api.create(createBody());
+        assert.equal(status, 201);
+        created.push(json.request_id);
+      }
+    };
+    const reader = async (index: number) => {
+      const api = clientAt(index);
+      const seen: ApiJson[] = [];
+      for (let last = ''; ; ) {
+        const finishing = !creating;
+        const { json } = await api.list(last ? `?limit=100&since=${last}` : '?limit=100');
+        const fresh = json.requests.filter(({ created_at }) => created_at > last);
+        assert.ok(fresh.length >= json.requests.length - 1, 'only the row at the cursor comes again');
+        seen.push(...fresh);
+        last = fresh.at(-1)?.created_at ?? last;
+        if (finishing && fresh.length === 0) return seen;
+        await pause(10);
+      }
+    };
+    const reading = [reader(0), reader(1)];
+    await Promise.all(Array.from({ length: 6 }, (_, index) => creator(index)));
+    creating = false;
+    for (const seen of await Promise.all(reading)) {
+      const times = seen.map(({ created_at }) => created_at);
+      assert.ok(times.every((at, i) => i === 0 || at > (times[i - 1] as string)));
+      const ids = new Set(seen.map(({ request_id }) => request_id));
+      for (const id of created) assert.ok(ids.has(id), `${id} was never seen`);
+    }
+  });
+
+  test('a key revoked → refused by every node at the next call', async () => {
+    const { partner, test: scope } = await makePartner(world.db);
+    const { key, key_id } = await makeKey(world.db, scope);
+    const statuses = () =>
+      Promise.all(nodes.map(async ({ url }) => (await send(url, 'GET', '/api/v1/requests', { key })).status));
+    assert.deepEqual(await statuses(), [200, 200, 200]);
+    await revokeApiKey(world.db, key_id);
+    assert.deepEqual(await statuses(), [401, 401, 401], partner.slug);
+  });
+
+  test('a change on one node → every read on another shows it', async () => {
+    const apis = nodes.map((_, index) => clientAt(index));
+    for (let round = 0; round < 20; round++) {
+      const [one, other] = [apis[round % 3], apis[(round + 1) % 3]];
+      assert.ok(one && other);
+      const { json } = await one.create({ ...createBody(), metadata: { round: String(round) } });
+      const read = await other.read(json.request_id);
+      assert.deepEqual(read.json.metadata, { round: String(round) });
+      const listed = await other.list(`?since=${json.created_at}`);
+      assert.ok(listed.json.requests.some(({ request_id }) => request_id === json.request_id));
+      assert.equal((await other.cancel(json.request_id)).json.status, 'voided');
+      assert.equal((await one.read(json.request_id)).json.status, 'voided');
+    }
+  });
+
+  test('the leader of a chain killed, or stopped in its tracks → another one takes over, and payments go on', async () => {
+    const own = await nodeWorld(chains);
+    const started = await Promise.all(Array.from({ length: 3 }, () => startService({ ...own.env, LOG_LEVEL: 'info' })));
+    const leads = (node: Service) =>
+      node
+        .stdout()
+        .split('\n')
+        .filter((line) => isLeading(line)).length;
+    const lease = async () => (await own.db.sql`select holder, fence from leases where name = 'chain-31337'`)[0];
+    const payAndVerify = async () => {
+      const request = await own.request();
+      await own.pay(request);
+      await chains.test.mine(3);
+      const rows = () => own.db.sql`select from requests where id = ${request.id} and proof_status = 'verified'`;
+      await until(async () => (await rows()).length === 1, 'a payment to be verified', 30_000);
+    };
+    const leaderAmong = async (candidates: Service[], what: string): Promise<Service> => {
+      await until(() => candidates.some((node) => leads(node) > 0), what, 15_000);
+      const leaders = candidates.filter((node) => leads(node) > 0);
+      assert.equal(leaders.length, 1, 'one leader at a time');
+      return leaders[0] as Service;
+    };
+    const first = await leaderAmong(started, 'a first leader');
+    await payAndVerify();
+    const before = await lease();
+
+    await first.stop('SIGKILL');
+    const others = started.filter((node) => node !== first);
+    const second = await leaderAmong(others, 'another leader within 15 s');
+    assert.equal(Number((await lease())?.fence), Number(before?.fence) + 1);
+    await payAndVerify();
+
+    signalProcess(second.pid, 'SIGSTOP');
+    const third = await leaderAmong(
+      others.filter((node) => node !== second),
+      'a third leader within 15 s',
+    );
+    const fence = (await lease())?.fence;
+    signalProcess(second.pid, 'SIGCONT');
+    await payAndVerify();
+    await payAndVerify();
+    assert.deepEqual([leads(second), leads(third), (await lease())?.fence], [1, 1, fence]);
+    for (const node of [second, third]) assert.equal((await node.stop()).code, 0);
+    await own.drop();
+  });
+});
+
+function isLeading(line: string): boolean {
+  return line.includes('"leading the chain"') && line.includes('"chain":31337');
+}
