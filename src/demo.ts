@@ -1,12 +1,13 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApiKey, listApiKeys, scopeNames } from './auth/api-keys.ts';
 import { scopeOf } from './auth/scope.ts';
 import type { Context } from './context.ts';
+import { replaceFile } from './lib/files.ts';
 import { createShell } from './merchants/create.ts';
 import { onboardWithKey } from './merchants/sandbox-onboard.ts';
 import { createPartner } from './partners/create.ts';
-import { readPartner } from './partners/read.ts';
+import { type Partner, readPartner } from './partners/read.ts';
 import { expiryMinutes } from './partners/rules.ts';
 
 /** What the sandbox starts with. Kept in the data folder: keys are stored hashed and could not be shown again. */
@@ -30,15 +31,7 @@ export async function seedDemo(ctx: Context): Promise<Demo> {
     const keys = await listApiKeys(ctx.db, partner.id);
     if (keys.some((key) => key.key_id === demo.test_key_id)) return demo;
   }
-  const { id } =
-    partner ??
-    (await createPartner(ctx.db, {
-      slug,
-      name: 'Demo Platform',
-      currency: 'EUR',
-      allowedExpiryMinutes: [...expiryMinutes],
-      defaultExpiryMinutes: 15,
-    }));
+  const { id } = partner ?? (await makePartner(ctx));
   const test = scopeOf(id, true);
   const testKey = await createApiKey(ctx.db, ctx.config.secretKeys, test, scopeNames);
   const liveKey = await createApiKey(ctx.db, ctx.config.secretKeys, scopeOf(id, false), scopeNames);
@@ -57,6 +50,22 @@ export async function seedDemo(ctx: Context): Promise<Demo> {
     merchant: merchant.id,
     incomplete_merchant: shell.id,
   };
-  writeFileSync(file, JSON.stringify(demo, null, 2), { mode: 0o600 });
+  replaceFile(file, JSON.stringify(demo, null, 2), 0o600);
   return demo;
+}
+
+async function makePartner(ctx: Context): Promise<Partner> {
+  try {
+    return await createPartner(ctx.db, {
+      slug,
+      name: 'Demo Platform',
+      currency: 'EUR',
+      allowedExpiryMinutes: [...expiryMinutes],
+      defaultExpiryMinutes: 15,
+    });
+  } catch (error) {
+    const partner = await readPartner(ctx.db, slug);
+    if (!partner) throw error;
+    return partner; // another node that starts at the same time was faster
+  }
 }
