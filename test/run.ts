@@ -23,10 +23,14 @@ await migrate(db.sql);
 await db.close();
 await admin.end();
 
-const child = spawn(process.execPath, ['--test', '--test-reporter=spec', '--test-concurrency=2', '--test-timeout=300000', ...chooseFiles()], {
-  stdio: 'inherit',
-  env: { ...process.env, TEST_DATABASE_URL: server.url },
-});
+const child = spawn(
+  process.execPath,
+  ['--test', '--test-reporter=spec', '--test-concurrency=2', '--test-timeout=300000', ...chooseFiles()],
+  {
+    stdio: 'inherit',
+    env: { ...process.env, TEST_DATABASE_URL: server.url },
+  },
+);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
 const code = await new Promise<number>((resolve) => child.on('exit', (exit) => resolve(exit ?? 1)));
 await server.stop();
