@@ -252,7 +252,7 @@ test('npm start, ended by Ctrl-C in its terminal → nothing left running', asyn
   await until(() => Object.values(embeddedPids(dataDir)).flat().length === 0, 'the embedded parts to end');
 });
 
-test('a crash at any point of the first start → the next one completes it', async () => {
+test('a crash at any point of the first start, and numbers of processes used again → the next start completes it', async () => {
   const folder = dataFolder();
   for (const waitMs of [400, 1200, 2000]) {
     await crashService({ DATA_DIR: folder, PORT: '0' }, waitMs);
@@ -260,13 +260,11 @@ test('a crash at any point of the first start → the next one completes it', as
   const completed = await startService({ DATA_DIR: folder });
   assert.equal(completed.stderr(), '');
   assert.equal((await pasteCurl(completed)).ok, true);
-  assert.deepEqual((await completed.stop()).code, 0);
-  assertNothingRuns(folder);
+  await assertNumbersUsedAgain(folder, completed);
 });
 
-test('numbers of processes that belong to other programs by now → they are left alone, and the start goes on', async () => {
-  const folder = dataFolder();
-  const one = await startService({ DATA_DIR: folder });
+/** After a crash, numbers that were written down may belong to other programs: these are left alone. */
+async function assertNumbersUsedAgain(folder: string, one: Service): Promise<void> {
   const { postgres, anvil } = partsOf(folder);
   for (const pid of [one.pid, ...postgres, ...anvil]) signalProcess(pid, 'SIGKILL');
   await one.ended;
@@ -277,7 +275,8 @@ test('numbers of processes that belong to other programs by now → they are lef
   const again = await startService({ DATA_DIR: folder });
   assert.equal((await pasteCurl(again)).ok, true);
   assert.deepEqual((await again.stop()).code, 0);
-});
+  assertNothingRuns(folder);
+}
 
 test('faults of the configuration → all at once, exit code 1', async () => {
   const env = {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../src/lib/ports.ts';
@@ -105,12 +105,25 @@ async function withLimit<T>(promise: Promise<T>, what: string): Promise<T> {
   return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
 }
 
-/** The database server and the chains that run on a data folder, by their names. */
+/** The database server and the chains that run on a data folder. */
 export function embeddedPids(dataDir: string): { postgres: number[]; anvil: number[] } {
   const all = listCommands().filter(([, command]) => command.includes(` ${dataDir}/`));
-  const named = (name: string) =>
-    all.filter(([, command]) => command.split(' ')[0]?.endsWith(name)).map(([pid]) => pid);
+  const pids = new Set(all.map(([pid]) => pid));
+  // A session of the database server is called like the server itself for its first instant.
+  const own = all.filter(([pid]) => !pids.has(parentOf(pid)));
+  const named = (name: string) => own.filter(([, command]) => command.includes(`/bin/${name} `)).map(([pid]) => pid);
   return { postgres: named('postgres'), anvil: named('anvil') };
+}
+
+function parentOf(pid: number): number {
+  const file = `/proc/${pid}/stat`;
+  return existsSync(file)
+    ? Number(
+        readFileSync(file, 'utf8')
+          .replace(/^.*\) /s, '')
+          .split(' ')[1],
+      )
+    : 0;
 }
 
 /** Ends every process that was started here and all that runs on the data folders, and removes these. */
