@@ -134,6 +134,7 @@ export async function endAll(): Promise<void> {
   ];
   for (const pid of pids()) signalProcess(pid, 'SIGKILL');
   await until(() => pids().length === 0, 'all processes to end');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  // Sessions of a killed database server write for a moment longer.
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
   folders.clear();
 }
