@@ -38,7 +38,8 @@ export function pgbenchArm(program: string, databaseUrl: string, script: string,
   const file = join(folder, 'create.sql');
   writeFileSync(file, script);
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
-  const connection = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password };
+  const login = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password };
+  const connection = { ...login, PGOPTIONS: '-c enable_seqscan=off' }; // as the service's own connections
   return {
     name: names.pgbench,
     run: async (seconds) => {
