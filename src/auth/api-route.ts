@@ -43,7 +43,7 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
   const checkQuery = compileCheck(route.schema.querystring ?? empty);
   const takesBody = route.schema.body !== undefined;
 
-  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+  const answerCall = async (request: FastifyRequest, reply: FastifyReply) => {
     const parsed = takesBody ? ((request.body ?? { fault: 'invalid_json' }) as ApiBody) : noBody;
     const body = parsed.fault === null ? parsed.value : {};
     const { caller, facts } = await passGate<F>(ctx, request.headers, route, (sql) =>
@@ -56,7 +56,17 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     const answer = await route.handle({ caller, facts, params, query, body, keyOrder: parsed.keyOrder, faults });
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.json);
   };
+  const handler = (request: FastifyRequest, reply: FastifyReply) => withinLimit(answerCall(request, reply));
   app.route({ method: route.method, url: route.url, schema: route.schema, config: { auth: 'api-key' }, handler });
+}
+
+/** A call never waits longer, whatever became of the database: the client hears `unavailable` and can try again. */
+const limitMs = 10_000;
+
+async function withinLimit<T>(work: Promise<T>): Promise<T> {
+  const limit = Promise.withResolvers<never>();
+  const timer = setTimeout(() => limit.reject(refuse('unavailable')), limitMs);
+  return Promise.race([work, limit.promise]).finally(() => clearTimeout(timer));
 }
 
 const noBody: ApiBody = { fault: null, value: {}, keyOrder: new Map() };

@@ -61,7 +61,7 @@ export async function raiseFence(db: Database, chainId: number, lease: Lease): P
 
 /** Begins reading a chain behind this block: what was paid before the service knew the chain is not its business. */
 export async function insertCursor(db: Database, chainId: number, lease: Lease, head: Header, progress: Progress) {
-  await db.sql.begin(async (tx) => {
+  await db.transaction(async (tx) => {
     await tx`
       insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, safe_number,
         finalized_number, updated_at)
@@ -109,7 +109,7 @@ export async function saveBlocks(
 ): Promise<void> {
   const last = headers.at(-1);
   if (!last) return;
-  await db.sql.begin(async (tx) => {
+  await db.transaction(async (tx) => {
     await moveCursor(tx, chain.chainId, lease, from, last, progress);
     await insertBlocks(tx, chain.chainId, headers.slice(-keptBlocks));
     for (const transfer of found) await insertTransfer(tx, chain, transfer);
@@ -169,7 +169,7 @@ export async function rewindTo(
   deep: string | null,
   onRemoved: (tx: Tx, removed: RemovedTransfer[]) => Promise<void>,
 ): Promise<void> {
-  await db.sql.begin(async (tx) => {
+  await db.transaction(async (tx) => {
     await moveCursor(tx, chainId, lease, from, ancestor, progress);
     await tx`delete from chain_blocks where chain_id = ${chainId} and number > ${ancestor.number}`;
     await insertBlocks(tx, chainId, [ancestor]);

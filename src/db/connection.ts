@@ -12,6 +12,8 @@ export type Scope = { readonly partnerId: string; readonly testMode: boolean; re
 
 export type Database = {
   sql: Sql;
+  /** Runs work in a transaction as the owner role: for what belongs to no scope. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Runs work in a transaction of one scope; the role and scope are set in the same round trip as its first statement. */
   scoped<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -55,16 +57,18 @@ export function connect(url: string, connections = 8): Database {
       json: { to: 114, from: [114], serialize: (text: string) => text, parse: (text: string) => text },
     },
   });
+  const transaction = <T>(work: (tx: Tx) => Promise<T>) => sql.begin(work) as Promise<T>;
   return {
     sql,
-    scoped: <T>(scope: Scope, work: (tx: Tx) => Promise<T>) =>
-      sql.begin(async (tx) => {
+    transaction,
+    scoped: (scope, work) =>
+      transaction(async (tx) => {
         const [, result] = await Promise.all([
           tx`select enter_scope(${scope.partnerId}, ${scope.testMode})`.execute(),
           work(tx),
         ]);
         return result;
-      }) as Promise<T>,
+      }),
     close: () => sql.end({ timeout: 5 }),
   };
 }

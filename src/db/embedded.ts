@@ -144,7 +144,8 @@ export function embeddedUrl(dataDir: string): string | null {
 }
 
 const startLimitMs = 30_000;
-const startAttempts = 3;
+const startAttempts = 12;
+const attemptPauseMs = 500;
 
 /**
  * Starts the embedded server of a data folder, or adopts the one that a killed service left running.
@@ -162,8 +163,8 @@ export async function startEmbedded(folder: string): Promise<EmbeddedPostgres> {
     save(); // before: a kill right after must not lose the password
     initialise(runner, settings.password);
   }
-  // A free port can be taken by somebody else before the server opens it, and a server found running can be ending:
-  // either ends at once, and is started anew.
+  // A free port can be taken by somebody else before the server opens it, a server found running can be ending, and the
+  // sessions of one that was killed hold its memory for a moment: it ends at once, and is started anew.
   for (let attempt = 1; attempt <= startAttempts; attempt++) {
     const adopted = runningPid(runner);
     if (adopted === null) {
@@ -178,6 +179,7 @@ export async function startEmbedded(folder: string): Promise<EmbeddedPostgres> {
       await stop(runner);
       break;
     }
+    await pause(attemptPauseMs);
   }
   throw new StartFault(`PostgreSQL does not start; see ${join(dataDir, 'postgres.log')}`);
 }

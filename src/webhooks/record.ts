@@ -19,7 +19,7 @@ export async function recordFinished(ctx: Context, batch: Finished[]): Promise<v
   const records = batch.map(({ record }) => record);
   const changed = changedEndpoints(batch, ctx.clock.now());
   if (changed.size === 0) return recordAttempts(ctx.db.sql, records);
-  await ctx.db.sql.begin(async (tx) => {
+  await ctx.db.transaction(async (tx) => {
     await Promise.all([recordAttempts(tx, records), updateEndpoints(ctx, tx, changed)]);
   });
 }
