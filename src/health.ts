@@ -8,7 +8,7 @@ import { pendingMigrations } from './db/migrate.ts';
 export type Readiness = { ready: boolean; parts: Record<string, string> };
 
 /** Asks database, migrations and chains. */
-export async function checkReadiness(ctx: Context): Promise<Readiness> {
+async function checkReadiness(ctx: Context): Promise<Readiness> {
   const parts: Record<string, string> = { database: 'ok', migrations: 'ok' };
   try {
     const pending = await pendingMigrations(ctx.db.sql);

@@ -11,7 +11,7 @@ import { systemClock } from './lib/time.ts';
 /** A context with everything it stands on running. */
 export type Service = { ctx: Context; close(): Promise<void> };
 
-export function makeLog(config: Pick<Config, 'logLevel'>): Logger {
+function makeLog(config: Pick<Config, 'logLevel'>): Logger {
   return pino({ level: config.logLevel, redact: ['req.headers.authorization'] });
 }
 

@@ -12,7 +12,7 @@ import { listen } from './listen.ts';
 const where = '--partner <slug> --mode test|live';
 
 /** The scope that `--partner` and `--mode` name. */
-export async function scopeOption(ctx: Context, args: Arguments): Promise<Scope> {
+async function scopeOption(ctx: Context, args: Arguments): Promise<Scope> {
   const slug = option(args, 'partner');
   const scope = await scopeOfPartner(ctx.db, slug, testModeOption(args));
   if (!scope) throw new Error(`There is no partner "${slug}".`);

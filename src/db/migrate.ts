@@ -7,7 +7,7 @@ const folder = join(import.meta.dirname, '../../migrations');
 const migrationLock = 7_188_254;
 
 /** The numbered migrations of this version, in order. */
-export async function listMigrations(): Promise<string[]> {
+async function listMigrations(): Promise<string[]> {
   return (await readdir(folder)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
 }
 

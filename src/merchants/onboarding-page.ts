@@ -28,7 +28,7 @@ function refusalLine(refusal: OnboardingRefusal | null): Html | null {
 }
 
 /** `a••••@example.com`: enough to know the mailbox by, not enough to learn it. */
-export function maskEmail(email: string): string {
+function maskEmail(email: string): string {
   const at = email.lastIndexOf('@');
   return `${email.slice(0, 1)}••••${email.slice(at)}`;
 }

@@ -1,9 +1,6 @@
 /** The values `expiry_minutes` can have at all; a partner allows a subset. */
 export const expiryMinutes = [5, 10, 15, 30, 60, 180, 1440, 4320, 10_080, 43_200] as const;
 
-/** Always allowed in `invoice` mode, and its default: seven days. */
-export const invoiceExpiryMinutes = 10_080;
-
 /** A partner's default in `pos` mode, unless said otherwise. */
 export const defaultExpiryMinutes = 15;
 

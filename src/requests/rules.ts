@@ -28,6 +28,7 @@ export type MerchantFacts = {
 export type PartnerTerms = { testMode: boolean; allowedExpiryMinutes: number[]; defaultExpiryMinutes: number };
 
 const idempotencyPattern = /^[A-Za-z0-9_-]{32,64}$/;
+/** Always allowed in `invoice` mode, and its default: seven days. */
 const invoiceExpiryMinutes = 10_080;
 
 /** True for 32 to 64 characters of base64url; hex is part of it. */

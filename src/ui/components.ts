@@ -75,11 +75,6 @@ export function mono(text: string): Html {
   return html`<span class="mono">${text}</span>`;
 }
 
-/** `0x1234…abcd`, where the whole is not needed to act. */
-export function shortHex(text: string): string {
-  return `${text.slice(0, 6)}…${text.slice(-4)}`;
-}
-
 /** A QR code with what it says in words. */
 export function qr(text: string, caption: string): Html {
   const svg = renderSVG(text, { border: 3, ecc: 'M' }).replace('<svg ', '<svg role="img" aria-label="QR code" ');

@@ -19,7 +19,7 @@ export function sendNotFound(reply: FastifyReply): FastifyReply {
 }
 
 /** 500 or 503: our fault. */
-export function sendTrouble(reply: FastifyReply, status: 500 | 503): FastifyReply {
+function sendTrouble(reply: FastifyReply, status: 500 | 503): FastifyReply {
   const advice =
     'This is our fault, and no money was moved by it. A payment you already sent is on the chain and will be found. Try again in a minute.';
   return sendNotice(reply, status, 'Something is not working on our side', advice);
