@@ -80,6 +80,17 @@ export async function sendTransaction(chain: ChainConfig, privateKey: Hex, to: s
 }
 
 /**
+ * Sends a transaction that is signed already, for instance one that a reorganisation took away.
+ *
+ * @returns its hash, mined
+ * @throws Error when it reverts
+ */
+export function sendSigned(chain: ChainConfig, signed: string): Promise<string> {
+  const { url } = endpointOf(chain);
+  return submit(url, () => callRpc(url, 'eth_sendRawTransaction', [signed]));
+}
+
+/**
  * Sends and waits until it is mined. Payments of one wallet at the same moment can take the same nonce; anvil then drops
  * one of them silently, and it is sent anew.
  */

@@ -21,7 +21,8 @@ after(async () => {
   await second?.stop();
 });
 
-const rpc = (method: string, params: unknown[]) => callRpc(second.endpoint.target, method, params);
+const signedForm = async (txHash: string) =>
+  String(await callRpc(second.endpoint.target, 'eth_getRawTransactionByHash', [txHash]));
 const alarms = (name: string) => world.db.sql`select * from alarms where name = ${name} and cleared_at is null`;
 
 test('reorganised away before it is final → none with a note; mined again → attached, then verified', async () => {
@@ -29,7 +30,7 @@ test('reorganised away before it is final → none with a note; mined again → 
   const { txHash } = await world.pay(request);
   await world.turn();
   assert.equal((await world.read(request)).proof_status, 'attached');
-  const raw = await rpc('eth_getRawTransactionByHash', [txHash]);
+  const signed = await signedForm(txHash);
   await world.node.reorg(1);
   await world.turn();
   const back = await world.read(request);
@@ -38,7 +39,7 @@ test('reorganised away before it is final → none with a note; mined again → 
   assert.equal(back.asset_id, null);
   assert.equal(await world.transfer(txHash), undefined);
 
-  assert.equal(await rpc('eth_sendRawTransaction', [raw]), txHash);
+  assert.equal(await world.node.resend(signed), txHash);
   await world.turn();
   const again = await world.read(request);
   assert.equal(again.proof_status, 'attached');
@@ -60,11 +61,11 @@ test('two payments reorganised away and only the second mined again → that one
   await world.turn();
   assert.equal((await world.read(request)).proof_status, 'attached');
   assert.equal((await world.transfer(second.txHash))?.reason, 'already_paid');
-  const raw = await rpc('eth_getRawTransactionByHash', [second.txHash]);
+  const signed = await signedForm(second.txHash);
   await world.node.reorg(2);
   await world.turn();
   assert.equal((await world.read(request)).proof_status, 'none');
-  await rpc('eth_sendRawTransaction', [raw]);
+  await world.node.resend(signed);
   await world.node.mine(3);
   await world.turn();
   const row = await world.read(request);

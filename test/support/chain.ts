@@ -26,6 +26,7 @@ export async function testChain(options: { chainId?: number; pollMs?: number } =
     pid: anvil.pid,
     mine: (blocks: number) => wallet.mine(chain, blocks),
     reorg: (depth: number) => wallet.reorg(chain, depth),
+    resend: (signed: string) => wallet.sendSigned(chain, signed),
     fund: (address: string, usdcMicro: bigint) => wallet.fund(chain, address, usdcMicro),
     /** A new wallet without funds. */
     wallet: (): TestWallet => {
