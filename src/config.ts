@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type ChainConfig, readChains } from './chain/config.ts';
 import { createFile } from './lib/files.ts';
@@ -30,6 +31,8 @@ export type Config = {
   webhookScheduleMs: number[];
   /** Networks that webhooks may reach although they are private. */
   webhookAllowCidrs: string[];
+  /** Proxies in front of the service: addresses and networks whose X-Forwarded-For is believed. */
+  trustProxy: string[];
   logLevel: string;
 };
 
@@ -86,17 +89,14 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     chains: readChainsFile(env.CHAINS_FILE, sandbox, faults),
     rateProviders: readList(env.RATE_PROVIDERS, sandbox ? ['fixed'] : rateProviderNames.slice(1)),
     webhookScheduleMs: readSchedule(env.WEBHOOK_SCHEDULE_SECONDS, faults),
-    webhookAllowCidrs: readList(env.WEBHOOK_ALLOW_CIDRS, sandbox ? ['127.0.0.0/8', '::1/128'] : []),
+    webhookAllowCidrs: readNetworks('WEBHOOK_ALLOW_CIDRS', env, sandbox ? ['127.0.0.0/8', '::1/128'] : [], 0, faults),
+    trustProxy: readNetworks('TRUST_PROXY', env, [], 1, faults),
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
   };
   for (const name of config.rateProviders) {
     if (!rateProviderNames.includes(name)) {
       faults.push(`RATE_PROVIDERS names "${name}"; known are ${rateProviderNames.join(', ')}`);
     }
-  }
-  for (const cidr of config.webhookAllowCidrs) {
-    if (!/^[0-9a-fA-F:.]+\/\d{1,3}$/.test(cidr))
-      faults.push(`WEBHOOK_ALLOW_CIDRS holds "${cidr}", which is no network`);
   }
   if (!logLevels.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${logLevels.join(', ')}`);
   if (faults.length > 0) throw new ConfigError(faults);
@@ -111,19 +111,40 @@ function readList(value: string | undefined, fallback: string[]): string[] {
     .filter(Boolean);
 }
 
+/** Addresses are networks of one. A network must fix at least so many bits. */
+function readNetworks(
+  name: 'WEBHOOK_ALLOW_CIDRS' | 'TRUST_PROXY',
+  env: NodeJS.ProcessEnv,
+  fallback: string[],
+  leastBits: number,
+  faults: string[],
+): string[] {
+  return readList(env[name], fallback).map((network) => {
+    const [address = '', prefix, ...more] = network.split('/');
+    const bits = isIP(address) === 4 ? 32 : 128;
+    const length = prefix === undefined ? bits : Number(prefix);
+    const isWritten = /^\d{1,3}$/.test(prefix ?? '0') && more.length === 0;
+    if (isIP(address) === 0 || address.includes('%') || !isWritten || length < leastBits || length > bits) {
+      faults.push(`${name} holds "${network}", which is no network such as 10.0.0.0/8`);
+    }
+    return `${address}/${length}`;
+  });
+}
+
+/** Never 0, for any free port: addresses in answers are made from it, and commands beside the service read it too. */
 function readPort(value: string | undefined, faults: string[]): number {
   const port = Number(value || 3000);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) faults.push('PORT must be a whole number from 0 to 65535');
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) faults.push('PORT must be a whole number from 1 to 65535');
   return port;
 }
 
 function readUrl(name: string, value: string | undefined, fallback: string, faults: string[]): string {
-  const text = value || fallback;
-  const url = URL.parse(text);
+  if (!value) return fallback; // made from other values: a fault of theirs is told once
+  const url = URL.parse(value);
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.search || url.hash) {
     faults.push(`${name} must be an http or https address without query`);
   }
-  return text.replace(/\/+$/, '');
+  return value.replace(/\/+$/, '');
 }
 
 function readDatabaseUrl(value: string | undefined, faults: string[]): string | null {

@@ -31,6 +31,7 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
     exposeHeadRoutes: false,
     bodyLimit: 64 * 1024,
     requestTimeout: 30_000,
+    trustProxy: ctx.config.trustProxy.length > 0 ? ctx.config.trustProxy : false,
     forceCloseConnections: 'idle',
     // An address that cannot be decoded, or an id of any length, fails before any hook has run.
     frameworkErrors: (error, request, reply) => {

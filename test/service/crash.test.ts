@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { after, test } from 'node:test';
+import { freePort } from '../../src/lib/ports.ts';
 import { signalProcess } from '../../src/lib/processes.ts';
 import { pause } from '../../src/lib/time.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
@@ -145,7 +146,7 @@ async function crash(world: NodeWorld, receiver: Receiver, env: Record<string, s
     await forgetLeases(world);
     const name = names[round % (names.length + 1)];
     if (name === undefined) {
-      await crashService({ ...env, PORT: '0' }, 200 + random() * 1500); // while it starts
+      await crashService({ ...env, PORT: String(await freePort()) }, 200 + random() * 1500); // while it starts
       continue;
     }
     const service = await startService(env);

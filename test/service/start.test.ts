@@ -125,7 +125,7 @@ test('a second service on the same data folder → refused in a sentence, the fi
   const files = ['secret-keys', 'postgres.json', 'chains.json', 'demo.json', 'service.pid'];
   const content = () => files.map((file) => readFileSync(join(dataDir, file), 'utf8'));
   const kept = content();
-  const ended = await runService({ DATA_DIR: dataDir, PORT: '0' });
+  const ended = await runService({ DATA_DIR: dataDir });
   assert.deepEqual(ended, {
     code: 1,
     signal: null,
@@ -255,7 +255,7 @@ test('npm start, ended by Ctrl-C in its terminal → nothing left running', asyn
 test('a crash at any point of the first start, and numbers of processes used again → the next start completes it', async () => {
   const folder = dataFolder();
   for (const waitMs of [400, 1200, 2000]) {
-    await crashService({ DATA_DIR: folder, PORT: '0' }, waitMs);
+    await crashService({ DATA_DIR: folder, PORT: String(await freePort()) }, waitMs);
   }
   const completed = await startService({ DATA_DIR: folder });
   assert.equal(completed.stderr(), '');
@@ -288,12 +288,12 @@ test('faults of the configuration → all at once, exit code 1', async () => {
   };
   const ended = await runService({ DATA_DIR: dataFolder(), CHAINS_FILE: '/nonexistent', ...env });
   assert.deepEqual([ended.code, ended.stdout], [1, '']);
-  assert.match(ended.stderr, /^Quittance does not start. The configuration has faults:\n( {2}- .+\n){7}$/);
+  assert.match(ended.stderr, /^Quittance does not start. The configuration has faults:\n( {2}- .+\n){6}$/);
   for (const name of [...Object.keys(env), 'CHAINS_FILE']) assert.ok(ended.stderr.includes(`  - ${name}`), name);
 });
 
 test('production without secrets and chains → refused, naming all', async () => {
-  const ended = await runService({ DATA_DIR: dataFolder(), NODE_ENV: 'production', PORT: '0' });
+  const ended = await runService({ DATA_DIR: dataFolder(), NODE_ENV: 'production' });
   assert.deepEqual([ended.code, ended.stdout], [1, '']);
   for (const name of ['BASE_URL', 'SECRET_KEYS', 'CHAINS_FILE'])
     assert.match(ended.stderr, new RegExp(`- ${name} is needed`));
@@ -301,7 +301,7 @@ test('production without secrets and chains → refused, naming all', async () =
 
 test('a database that cannot be reached, a data folder that cannot be made → a sentence without a stack', async () => {
   const folder = dataFolder();
-  const away = await runService({ DATA_DIR: folder, DATABASE_URL: 'postgres://a:b@127.0.0.1:9/c', PORT: '0' });
+  const away = await runService({ DATA_DIR: folder, DATABASE_URL: 'postgres://a:b@127.0.0.1:9/c' });
   assert.equal(away.code, 1);
   assert.match(
     away.stderr,
@@ -309,7 +309,7 @@ test('a database that cannot be reached, a data folder that cannot be made → a
   );
   assertNothingRuns(folder);
   writeFileSync(join(folder, 'file'), '');
-  const inFile = await runService({ DATA_DIR: join(folder, 'file/data'), PORT: '0' });
+  const inFile = await runService({ DATA_DIR: join(folder, 'file/data') });
   assert.match(
     inFile.stderr,
     /^Quittance does not start\. The configuration has faults:\n {2}- DATA_DIR .* cannot be used: .*\n$/,

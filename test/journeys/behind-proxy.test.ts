@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { createShell } from '../../src/merchants/create.ts';
+import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
+import { startApp, testConfig } from '../support/app.ts';
+import { assertRefused, send } from '../support/client.ts';
+import { submit, visit } from '../support/forms.ts';
+import { makeKey, makeMerchant, makePartner, setRate } from '../support/world.ts';
+
+/** Two services: the tests are a proxy that the first trusts, and a stranger to the second. */
+let trusting: Awaited<ReturnType<typeof startApp>>;
+let wary: typeof trusting;
+
+before(async () => {
+  const clock = { now: () => new Date('2030-01-01T00:00:00Z') }; // one window for all attempts
+  trusting = await startApp({ clock, config: testConfig({ trustProxy: ['127.0.0.0/8', '10.0.0.0/8'] }) });
+  wary = await startApp({ clock });
+});
+after(async () => {
+  await trusting?.stop();
+  await wary?.stop();
+});
+
+/** Onboards a merchant from behind these hops; returns the address that was kept with the terms. */
+async function acceptTerms(app: typeof trusting, forwardedFor: string): Promise<string> {
+  const { test: scope } = await makePartner(app.db);
+  const merchant = await createShell(app.ctx, scope, { display_currency: 'EUR' });
+  const { pathname } = new URL(onboardingUrl(app.ctx.config, merchant, app.ctx.clock.now()));
+  const account = privateKeyToAccount(generatePrivateKey());
+  const headers = { 'x-forwarded-for': forwardedFor };
+  const asked = await submit(app.url, await visit(app.url + pathname), '/details', { wallet_address: account.address });
+  const message = asked.forms.find(({ action }) => action.endsWith('/complete'))?.fields.message ?? '';
+  const signature = await account.signMessage({ message: message.replaceAll('\r\n', '\n') });
+  const typed = { signature, accept_terms: '1' };
+  assert.equal((await submit(app.url, asked, '/complete', typed, headers)).status, 200);
+  const [row] = await app.db.sql`select terms_accepted_from from merchants where id = ${merchant.id}`;
+  return row?.terms_accepted_from;
+}
+
+test('Behind a trusted proxy › the address kept with the terms is the customer’s', async () => {
+  assert.equal(await acceptTerms(trusting, '203.0.113.7'), '203.0.113.7');
+  assert.equal(await acceptTerms(trusting, '203.0.113.7, 10.1.2.3'), '203.0.113.7');
+  const forged = '198.51.100.1, 203.0.113.7';
+  assert.equal(
+    await acceptTerms(trusting, forged),
+    '203.0.113.7',
+    'what the customer wrote before the proxies counts not',
+  );
+});
+
+test('Without a trusted proxy › X-Forwarded-For changes no address', async () => {
+  assert.equal(await acceptTerms(wary, '203.0.113.7'), '127.0.0.1');
+});
+
+/** Hands in a hash for no request at all, and says whether the client still may. */
+async function mayTry(app: typeof trusting, forwardedFor: string): Promise<boolean> {
+  const headers = { 'x-forwarded-for': forwardedFor };
+  const body = new URLSearchParams({ tx_hash: 'x' });
+  const { status } = await visit(`${app.url}/pay/${randomUUID()}/proof`, { method: 'POST', headers, body });
+  assert.ok([404, 429].includes(status), String(status));
+  return status === 404;
+}
+
+test('Behind a trusted proxy › attempts are limited per customer, not for all together', async () => {
+  const tries = await Promise.all(Array.from({ length: 61 }, () => mayTry(trusting, '203.0.113.8')));
+  assert.equal(tries.filter(Boolean).length, 60);
+  assert.equal(await mayTry(trusting, '203.0.113.9'), true);
+  assert.equal(await mayTry(trusting, '198.51.100.1, 203.0.113.8'), false, 'a forged first hop is no way out');
+});
+
+test('Without a trusted proxy › a client that makes up addresses is limited as one', async () => {
+  const tries = await Promise.all(Array.from({ length: 61 }, (_, n) => mayTry(wary, `203.0.113.${n}`)));
+  assert.equal(tries.filter(Boolean).length, 60);
+});
+
+test('Behind a trusted proxy › X-Forwarded-Host and -Proto change neither whose host it is nor an address', async () => {
+  const { db, url, ctx } = trusting;
+  await setRate(db, 'EUR', '0.92');
+  const one = await makePartner(db);
+  const two = await makePartner(db);
+  const merchant = await makeMerchant(db, one.test);
+  const { key } = await makeKey(db, one.test);
+  const forwarded = { 'x-forwarded-proto': 'gopher', 'x-forwarded-for': '203.0.113.7' };
+  const create = (host: string, forwardedHost: string) =>
+    send(url, 'POST', '/api/v1/requests/create', {
+      key,
+      headers: { ...forwarded, host, 'x-forwarded-host': forwardedHost },
+      body: { account_id: merchant.id, fiat_amount_int: 1 },
+    });
+  const stranger = `${two.partner.slug}.localhost`;
+  const own = `${one.partner.slug}.localhost`;
+  assertRefused(await create(stranger, own), 401, 'unauthorized');
+  const created = await create(own, stranger);
+  assert.equal(created.status, 201, created.text);
+  assert.ok(created.json.pay_page_url.startsWith(`${ctx.config.payUrl}/`), created.json.pay_page_url);
+  assert.doesNotMatch(JSON.stringify(created), /gopher/);
+});
