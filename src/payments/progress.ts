@@ -1,10 +1,12 @@
 import type { FinalityTier } from '../chain/config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { readRequest } from '../requests/read.ts';
+import { refuse } from '../errors.ts';
+import { isUuid } from '../lib/ids.ts';
+import { findRequest } from '../requests/proof.ts';
 import { type ChainView, readChainView, standsFinal } from './heads.ts';
-import { sumMicro } from './rules.ts';
-import { selectCounted, type TransferKey, type TransferRow } from './store.ts';
+import { type Reason, sumMicro } from './rules.ts';
+import { selectCandidates, selectCounted, type TransferKey, type TransferRow } from './store.ts';
 
 /** How far one transfer has come. */
 export type TransferProgress = TransferKey & {
@@ -18,6 +20,9 @@ export type TransferProgress = TransferKey & {
   final: boolean;
 };
 
+/** A transfer that seems meant for the request and pays nothing: late, second, after a cancel. */
+export type UnmatchedProgress = TransferProgress & { reason: Reason };
+
 /** How far the payment of a request has come. */
 export type PaymentProgress = {
   proofStatus: 'none' | 'attached' | 'verified';
@@ -27,29 +32,42 @@ export type PaymentProgress = {
   receivedMicro: bigint;
   /** 0n when it is paid in full. */
   missingMicro: bigint;
-  /** In the order of the chain. */
+  /** What came beyond the amount due, with the transfers that count; 0n otherwise. */
+  overpaidMicro: bigint;
+  /** Those that count, in the order of the chain. */
   transfers: TransferProgress[];
+  /** The newest first, at most 20. */
+  unmatched: UnmatchedProgress[];
 };
 
 /**
- * What pages and dashboards show of a payment under way.
+ * What pages and dashboards show of a payment under way, read in one round trip; the one place that counts confirmations.
  *
  * @throws Refusal not_found
  */
 export async function readProgress(ctx: Context, scope: Scope, requestId: string): Promise<PaymentProgress> {
-  const request = await readRequest(ctx.db, scope, requestId);
-  const [counted, view] = await ctx.db.scoped(scope, (tx) =>
-    Promise.all([selectCounted(tx, scope, request.id), readChainView(ctx, tx, scope.testMode)]),
+  if (!isUuid(requestId)) throw refuse('not_found');
+  const [request, counted, candidates, view] = await ctx.db.scoped(scope, (tx) =>
+    Promise.all([
+      findRequest(tx, scope, requestId),
+      selectCounted(tx, scope, requestId),
+      selectCandidates(tx, scope, requestId),
+      readChainView(ctx, tx, scope.testMode),
+    ]),
   );
+  if (!request) throw refuse('not_found');
   const dueMicro = BigInt(request.usdc_micro);
   const receivedMicro = sumMicro(counted);
+  const beyondMicro = receivedMicro - dueMicro;
   return {
     proofStatus: request.proof_status,
     proofNote: request.proof_note,
     dueMicro,
     receivedMicro,
-    missingMicro: receivedMicro >= dueMicro ? 0n : dueMicro - receivedMicro,
+    missingMicro: beyondMicro < 0n ? -beyondMicro : 0n,
+    overpaidMicro: beyondMicro > 0n ? beyondMicro : 0n,
     transfers: counted.map((row) => describe(row, dueMicro, view)),
+    unmatched: candidates.map((row) => ({ ...describe(row, dueMicro, view), reason: row.reason ?? 'no_match' })),
   };
 }
 

@@ -107,6 +107,15 @@ export function selectCounted(tx: Tx, scope: Scope, requestId: string): Promise<
     order by block_time, chain_id, block_number, tx_hash, ordinal`;
 }
 
+/** Transfers that seem meant for a request and are bound to none, newest first. */
+export function selectCandidates(tx: Tx, scope: Scope, requestId: string): Promise<TransferRow[]> {
+  return tx<TransferRow[]>`
+    select * from transfers
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
+      and candidate_request_id = ${requestId} and judged_at is not null
+    order by block_time desc, chain_id, tx_hash, ordinal limit 20`;
+}
+
 /**
  * Locks a transfer and those that already count for a request, whose own lock is held.
  *

@@ -11,4 +11,4 @@ export {
   updateUnbound as unbindPartial,
   updateVerified as verifyProof,
 } from './proof-store.ts';
-export type { RequestRow } from './store.ts';
+export { type RequestRow, selectRequest as findRequest } from './store.ts';

@@ -148,6 +148,29 @@ test('an overpaid request is paid; a second payment stands among the unmatched o
   assert.equal(row?.candidate_request_id, request.id);
   assert.deepEqual(await submitHash(world.ctx, request.id, { txHash: second.txHash }), { kind: 'already_paid' });
   assert.equal((await world.events(request)).length, 1);
+  const progress = await readProgress(world.ctx, world.scope, request.id);
+  assert.equal(progress.overpaidMicro, 5n);
+  assert.equal(progress.missingMicro, 0n);
+  assert.deepEqual(
+    progress.transfers.map(({ txHash, fromAddress, final }) => ({ txHash, fromAddress, final })),
+    [{ txHash: first.txHash, fromAddress: first.from.address, final: true }],
+  );
+  assert.deepEqual(
+    progress.unmatched.map(({ txHash, fromAddress, usdcMicro, reason }) => ({
+      txHash,
+      fromAddress,
+      usdcMicro,
+      reason,
+    })),
+    [
+      {
+        txHash: second.txHash,
+        fromAddress: second.from.address,
+        usdcMicro: BigInt(request.usdc_micro),
+        reason: 'already_paid',
+      },
+    ],
+  );
 });
 
 test('money mined within 30 minutes after expiry counts and the status stays expired; later money waits for the merchant', async () => {
@@ -165,6 +188,8 @@ test('money mined within 30 minutes after expiry counts and the status stays exp
   assert.equal((await world.events(soon)).length, 1);
   assert.equal((await world.read(late)).proof_status, 'none');
   assert.equal((await world.transfer(txHash))?.reason, 'late');
+  const [told] = (await readProgress(world.ctx, world.scope, late.id)).unmatched;
+  assert.deepEqual([told?.txHash, told?.reason], [txHash, 'late']);
   assert.deepEqual(await submitHash(world.ctx, late.id, { txHash }), { kind: 'late' });
 
   const listed = await listUnmatched(world.db, world.scope, { accountId: null, limit: 100, offset: 0 });
