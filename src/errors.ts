@@ -1,5 +1,6 @@
 /** Every error an API client can see: code → HTTP status and the sentence for people. Codes never change their meaning. */
 export const errors = {
+  malformed_http: [400, 'This is no HTTP request that could be read; the connection is closed.'],
   invalid_json: [400, 'The body must be one JSON object in UTF-8, without duplicate keys, NUL or lone surrogates.'],
   invalid_request: [400, 'Some fields break their rule; see details.'],
   invalid_idempotency_key: [400, 'idempotency_key must be 32 to 64 characters of base64url or hex.'],
@@ -14,11 +15,13 @@ export const errors = {
   partner_disabled: [403, 'This partner is switched off.'],
   not_found: [404, 'There is nothing here under this address or id.'],
   method_not_allowed: [405, 'This address does not answer that method; see the Allow header.'],
+  request_timeout: [408, 'The request took too long to arrive; send it again.'],
   cannot_cancel: [409, 'Only a request that nobody has opened or paid can be cancelled.'],
   wallet_address_conflict: [409, 'This wallet address already belongs to another merchant.'],
   body_too_large: [413, 'The body may have at most 128 KiB.'],
   unsupported_media_type: [415, 'The body must be application/json.'],
   rate_limited: [429, 'Too many calls to this endpoint in this minute; wait 60 seconds, then go on more slowly.'],
+  headers_too_large: [431, 'Address and headers may have at most 16 KiB together.'],
   internal_error: [500, 'Something failed on our side; it is logged under the x-request-id of this answer.'],
   rate_unavailable: [503, 'There is no fresh exchange rate for this currency; try again in a minute.'],
   unavailable: [503, 'The service cannot reach its database; try again shortly.'],

@@ -10,6 +10,7 @@ import fastify, {
 } from 'fastify';
 import { apiDocument, docsPath } from './api-document.ts';
 import { readApiBodies } from './auth/api-body.ts';
+import { answerClientErrors, passOverExpectations } from './client-errors.ts';
 import type { Context } from './context.ts';
 import { asRefusal } from './db/connection.ts';
 import { errors, Refusal, refuse } from './errors.ts';
@@ -33,18 +34,23 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
     requestTimeout: 30_000,
     trustProxy: ctx.config.trustProxy.length > 0 ? ctx.config.trustProxy : false,
     forceCloseConnections: 'idle',
+    return503OnClosing: false, // what still arrives at a stop is answered like everything else
+    http: { requireHostHeader: false }, // Node would answer in words of its own; see onRequest
+    clientErrorHandler: answerClientErrors(ctx.log),
     // An address that cannot be decoded, or an id of any length, fails before any hook has run.
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
       return answerError(ctx, error, request, reply);
     },
   });
+  passOverExpectations(app);
   const routes = collectRoutes(app);
   // Contracts are checked by the routes themselves, after the key; here they only describe.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (value) => (typeof value === 'string' ? value : JSON.stringify(value)));
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    if (!hasOneHost(request)) throw refuse('malformed_http');
     const allowed = routes.allowedMethods(pathOf(request));
     // Fastify would match an empty id; an address that only looks alike is unknown, with or without a key.
     if (allowed.length === 0 && request.url.startsWith('/api/')) throw refuse('not_found');
@@ -71,6 +77,12 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
 
 function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '';
+}
+
+/** HTTP/1.1 demands one Host header; with two, a proxy in front may have read the other one. */
+function hasOneHost({ raw }: FastifyRequest): boolean {
+  const hosts = raw.headersDistinct.host?.length ?? 0;
+  return hosts === 1 || (hosts === 0 && raw.httpVersion === '1.0');
 }
 
 type Route = { pattern: RegExp; methods: string[]; fixed: boolean };

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { after, before, test } from 'node:test';
+import { pino } from 'pino';
+import { startApp, testConfig } from '../support/app.ts';
+import { assertRefused } from '../support/client.ts';
+import { until } from '../support/receiver.ts';
+
+const logged: string[] = [];
+let app: Awaited<ReturnType<typeof startApp>>;
+
+before(async () => {
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  app = await startApp({ log, config: testConfig() });
+});
+after(() => app?.stop());
+
+/** What came over one connection until the service closed it. */
+async function talk(begin: (socket: Socket) => void): Promise<string> {
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.on('error', () => {}); // a reset after the answer
+  socket.setTimeout(10_000, () => socket.destroy(new Error('the service kept the connection')));
+  await once(socket, 'connect');
+  begin(socket);
+  await new Promise((resolve) => socket.once('close', resolve));
+  return text;
+}
+
+/** The one answer that a text holds. */
+function readAnswer(text: string) {
+  const [head = '', ...bodies] = text.split('\r\n\r\n');
+  const [first = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(lines.map((line) => line.split(': ', 2).map((part) => part.toLowerCase())));
+  const body = bodies.join('\r\n\r\n');
+  assert.equal(Number(headers['content-length']), Buffer.byteLength(body), text);
+  return { status: Number(/^HTTP\/1\.1 (\d{3}) [A-Z]/.exec(first)?.[1]), headers, text: body, json: JSON.parse(body) };
+}
+
+async function assertAnswered(sent: string, status: number, code: string): Promise<void> {
+  const answer = readAnswer(await talk((socket) => socket.write(sent)));
+  assertRefused(answer, status, code);
+  assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+  assert.match(answer.headers['x-request-id'] ?? '', /^[0-9a-f-]{36}$/);
+  assert.equal(answer.headers.connection, 'close');
+}
+
+const path = '/api/v1/requests';
+const head = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n`;
+const post = `POST ${path}/create HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+
+const malformed: Record<string, string> = {
+  'no HTTP at all': 'hello\r\n\r\n',
+  'a TLS greeting': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+  'an unknown method': `BREW ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+  'a header without a colon': `${head}nonsense\r\n\r\n`,
+  'NUL in a header': `${head}x-a: b\0c\r\n\r\n`,
+  'a length and chunks': `${post}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`,
+  'two lengths': `${post}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
+  'a chunk of no size': `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n`,
+};
+for (const [what, sent] of Object.entries(malformed)) {
+  test(`Malformed HTTP › ${what} → 400 malformed_http, and the connection is closed`, () =>
+    assertAnswered(sent, 400, 'malformed_http'));
+}
+
+test('Malformed HTTP › headers of more than 16 KiB → 431 headers_too_large', async () => {
+  await assertAnswered(`${head}x-a: ${'a'.repeat(17_000)}\r\n\r\n`, 431, 'headers_too_large');
+  await assertAnswered(`GET /${'a'.repeat(17_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431, 'headers_too_large');
+});
+
+test('Malformed HTTP › no Host header, or two → 400 malformed_http', async () => {
+  for (const hosts of ['', 'Host: localhost\r\nHost: localhost\r\n']) {
+    const sent = `GET ${path} HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`;
+    await assertAnswered(sent, 400, 'malformed_http');
+  }
+  const old = readAnswer(await talk((socket) => socket.write(`GET ${path} HTTP/1.0\r\n\r\n`)));
+  assertRefused(old, 401, 'unauthorized'); // HTTP/1.0 knows no Host header
+});
+
+test('Malformed HTTP › a request that does not arrive in time → 408 request_timeout', async () => {
+  // Node looks for such connections every 30 s only: the test says so in its place.
+  const late = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  const { server } = app.app;
+  server.once('connection', (peer) => peer.once('data', () => server.emit('clientError', late, peer)));
+  const text = await talk((socket) => socket.write('GET / HTTP/1.1\r\n'));
+  assertRefused(readAnswer(text), 408, 'request_timeout');
+});
+
+test('Malformed HTTP › an unknown expectation, an upgrade, a rare method → answered like any other call', async () => {
+  for (const extra of ['Expect: miracles\r\n', 'Upgrade: h2c\r\nConnection: upgrade\r\n', 'Upgrade: websocket\r\n']) {
+    const text = await talk((socket) => socket.write(`${head}${extra}Connection: close\r\n\r\n`));
+    assertRefused(readAnswer(text), 401, 'unauthorized');
+  }
+  const rare = `PROPFIND ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+  assertRefused(readAnswer(await talk((socket) => socket.write(rare))), 405, 'method_not_allowed');
+  assert.equal(await talk((socket) => socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')), '');
+});
+
+test('Malformed HTTP › a call that arrives while the service stops → answered, then closed', async () => {
+  const other = await startApp();
+  const socket = connect(Number(new URL(other.url).port), '127.0.0.1');
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk;
+  });
+  const [peer] = (await once(other.app.server, 'connection')) as [Socket];
+  socket.write(head);
+  await until(() => peer.bytesRead > 0, 'the first half to arrive');
+  const stopped = other.stop();
+  socket.write('\r\n');
+  await once(socket, 'close');
+  await stopped;
+  assertRefused(readAnswer(text), 401, 'unauthorized');
+});
+
+test('Malformed HTTP › is logged for debugging only', () => {
+  const lines = logged
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => msg === 'a client sent what could not be read');
+  assert.ok(lines.length >= Object.keys(malformed).length, String(lines.length));
+  const debug = 20;
+  assert.deepEqual([...new Set(lines.map(({ level }) => level))], [debug]);
+});
