@@ -10,6 +10,8 @@ import fastify, {
 } from 'fastify';
 import { apiDocument, docsPath } from './api-document.ts';
 import { readApiBodies } from './auth/api-body.ts';
+import { liveStates } from './checkout/live.ts';
+import { payPages } from './checkout/pages.ts';
 import { answerClientErrors, passOverExpectations } from './client-errors.ts';
 import type { Context } from './context.ts';
 import { asRefusal } from './db/connection.ts';
@@ -18,9 +20,9 @@ import { healthRoutes } from './health.ts';
 import { mailPages } from './mail/pages.ts';
 import { onboardingPages } from './merchants/pages.ts';
 import { merchantRoutes } from './merchants/routes.ts';
-import { proofPages } from './payments/pages.ts';
-import { payPages } from './requests/pages.ts';
+import { partnerPages } from './partners/pages.ts';
 import { requestRoutes } from './requests/routes.ts';
+import { assetRoutes } from './ui/assets.ts';
 import { errorPage } from './ui/error-page.ts';
 
 /** The HTTP server with all its routes, not listening yet. */
@@ -67,9 +69,11 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
     merchantRoutes(api, ctx);
   });
   healthRoutes(app, ctx);
+  assetRoutes(app);
   payPages(app, ctx);
-  proofPages(app, ctx);
+  liveStates(app, ctx);
   onboardingPages(app, ctx);
+  partnerPages(app, ctx);
   if (ctx.config.sandbox) mailPages(app, ctx);
   await app.ready();
   return app;

@@ -14,11 +14,12 @@ const below: Record<string, string[]> = {
   chain: ['db'],
   mail: ['db', 'ui'],
   rates: foundations,
-  partners: foundations,
+  partners: [...foundations, 'ui'],
   merchants: [...foundations, 'rates', 'partners', 'ui'],
   requests: [...foundations, 'rates', 'partners', 'merchants', 'ui'],
   webhooks: foundations,
   payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'ui'],
+  checkout: [...foundations, 'partners', 'merchants', 'requests', 'payments', 'ui'],
 };
 
 const files = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));

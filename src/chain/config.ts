@@ -23,6 +23,10 @@ export type ChainConfig = {
   tokens: TokenConfig[];
   finality: FinalityTier[];
   explorerUrl: string | null;
+  /** An endpoint that customers' wallets may be told of; the others may hold the operator's secrets. */
+  publicRpcUrl?: string;
+  /** Symbol of the coin that pays fees; ETH unless said. */
+  coin?: string;
   /** How often the head is asked for. */
   pollMs: number;
 };
@@ -30,7 +34,7 @@ export type ChainConfig = {
 /**
  * Reads a chains file: `{"test": [chain, …], "live": [chain, …]}` with
  * `{"chain_id", "name", "rpc_urls", "tokens": [{"symbol", "address"}], "finality": [{"up_to_usdc_micro"?, "confirmations"} | {"tag"}],
- * "explorer_url"?, "poll_ms"?}`.
+ * "explorer_url"?, "public_rpc_url"?, "coin"?, "poll_ms"?}`.
  *
  * @throws Error naming the first fault
  */
@@ -85,6 +89,8 @@ function readChain(entry: Record<string, unknown>): ChainConfig {
     tokens,
     finality,
     explorerUrl: typeof entry.explorer_url === 'string' ? entry.explorer_url.replace(/\/+$/, '') : null,
+    ...(typeof entry.public_rpc_url === 'string' ? { publicRpcUrl: entry.public_rpc_url } : {}),
+    ...(typeof entry.coin === 'string' ? { coin: entry.coin } : {}),
     pollMs: typeof entry.poll_ms === 'number' ? entry.poll_ms : 1000,
   };
 }

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { html } from '../lib/html.ts';
-import { card, formatInstant, instant } from '../ui/components.ts';
+import { card } from '../ui/components.ts';
+import { instant } from '../ui/formats.ts';
+import { wordsFor } from '../ui/language.ts';
 import { sendPage } from '../ui/layout.ts';
 import { listMails } from './outbox.ts';
 
@@ -14,12 +16,13 @@ export function mailPages(app: FastifyInstance, ctx: Context): void {
     method: 'GET',
     url: '/dev/mail',
     config: { auth: 'public' },
-    handler: async (_request, reply) => {
+    handler: async (request, reply) => {
+      const words = wordsFor(request);
       const mails = await listMails(ctx.db.sql, shown);
       const list = mails.map((mail) =>
         card(
           html`<h2>${mail.subject}</h2>
-<p class="quiet">To ${mail.recipient}, ${instant(mail.created_at, formatInstant(mail.created_at))}</p>
+<p class="quiet">To ${mail.recipient}, ${instant(words, mail.created_at)}</p>
 <pre>${mail.body}</pre>`,
         ),
       );
@@ -30,6 +33,7 @@ export function mailPages(app: FastifyInstance, ctx: Context): void {
       const title = 'Mail of the sandbox';
       return sendPage(reply, 200, {
         title,
+        words,
         testMode: true,
         body: html`<h1>${title}</h1>${list.length ? list : empty}`,
       });

@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import type { Html } from '../lib/html.ts';
-import { sendNotice } from '../ui/error-page.ts';
+import { sendForeignForm, sendNotice } from '../ui/error-page.ts';
+import { wordsFor } from '../ui/language.ts';
 import { sendPage } from '../ui/layout.ts';
 import { isOwnForm } from '../ui/origin.ts';
 import { beginOnboarding, chainsOf, completeOnboarding } from './onboard.ts';
@@ -48,12 +49,7 @@ export function onboardingPages(app: FastifyInstance, ctx: Context): void {
       url: `/onboard/:token/${name}`,
       handler: (request: Visit, reply) => {
         if (!isOwnForm(request.headers, ctx.config.baseUrl)) {
-          return sendNotice(
-            reply,
-            403,
-            'This form came from another site',
-            'Open your link and fill in the form there.',
-          );
+          return sendForeignForm(reply);
         }
         const now = ctx.clock.now();
         if (!perClient.take(clientSubject(request.ip), now) || !perLink.take(request.params.token, now)) {
@@ -92,7 +88,8 @@ function sendRefusal(reply: FastifyReply, reason: OnboardingReason): FastifyRepl
 
 function show(step: Step, status: number, body: Html): FastifyReply {
   const title = `Be paid through ${step.row.partner_name}`;
-  return sendPage(step.reply, status, { title, testMode: step.row.test_mode, body });
+  const words = wordsFor(step.reply.request);
+  return sendPage(step.reply, status, { title, words, testMode: step.row.test_mode, body });
 }
 
 const statusOf = (refusal: OnboardingRefusal | null) => (refusal ? onboardingRefusals[refusal.reason][0] : 200);

@@ -21,20 +21,28 @@ const shapes: Record<StateKind, string> = {
   ended: '<path d="M5 12h14" stroke="currentColor" stroke-width="3" stroke-linecap="round"/>',
 };
 
+/** A ring that fills, from 0 to 1. */
+const ring = (done: number) =>
+  '<circle cx="12" cy="12" r="8" fill="none" stroke="currentColor" stroke-width="2.5" opacity=".3"/>' +
+  `<circle class="fill" cx="12" cy="12" r="8" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" pathLength="100" stroke-dasharray="${Math.round(done * 100)} 100" transform="rotate(-90 12 12)"/>`;
+
 /**
- * What is going on, in words, with the shape of its kind; announced by screen readers.
+ * What is going on, in words, with the shape of its kind.
  *
  * @param as `h1` where this is all the page says
+ * @param done 0 to 1, for a state whose end can be counted
  */
 export function stateLine(
   kind: StateKind,
   headline: string,
   rest: string | null = null,
   as: 'strong' | 'h1' = 'strong',
+  done?: number,
 ): Html {
-  const shape = raw(`<svg class="shape" viewBox="0 0 24 24" aria-hidden="true">${shapes[kind]}</svg>`);
+  const drawing = done === undefined ? shapes[kind] : ring(done);
+  const shape = raw(`<svg class="shape" viewBox="0 0 24 24" aria-hidden="true">${drawing}</svg>`);
   const title = as === 'h1' ? html`<h1>${headline}</h1>` : html`<p><strong>${headline}</strong></p>`;
-  return html`<div class="state ${kind}" role="status">${shape}${title}${rest !== null && html`<p class="quiet">${rest}</p>`}</div>`;
+  return html`<div class="state ${kind}">${shape}${title}${rest !== null && html`<p class="quiet">${rest}</p>`}</div>`;
 }
 
 /** One block of the column. */
@@ -49,36 +57,15 @@ export function facts(list: ([name: string, value: Html | string] | null)[]): Ht
   )}</dl>`;
 }
 
-/** An instant for people, with the exact one for machines. */
-export function instant(at: Date, text: string): Html {
-  return html`<time datetime="${at.toISOString()}">${text}</time>`;
-}
-
-/** `14 Aug 2026, 09:05 UTC`. */
-export function formatInstant(at: Date): string {
-  const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
-  return `${format.format(at)} UTC`;
-}
-
-/** How long until an instant, rounded down to what people say: `2 days`, `14 minutes`, `less than a minute`. */
-export function formatRemaining(ms: number): string {
-  const say = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return 'less than a minute';
-  if (minutes < 120) return say(minutes, 'minute');
-  if (minutes < 48 * 60) return say(Math.floor(minutes / 60), 'hour');
-  return say(Math.floor(minutes / (24 * 60)), 'day');
-}
-
 /** A text that is copied whole: an address, a hash, an exact amount. */
 export function mono(text: string): Html {
   return html`<span class="mono">${text}</span>`;
 }
 
-/** A QR code with what it says in words. */
-export function qr(text: string, caption: string): Html {
-  const svg = renderSVG(text, { border: 3, ecc: 'M' }).replace('<svg ', '<svg role="img" aria-label="QR code" ');
-  return html`<figure class="qr">${raw(svg)}<figcaption class="quiet">${caption}</figcaption></figure>`;
+/** A QR code with what it is for; `label` and the text itself are what a screen reader reads. */
+export function qr(text: string, label: string, caption: string): Html {
+  const svg = renderSVG(text, { border: 3, ecc: 'M' }).replace('<svg ', '<svg aria-hidden="true" ');
+  return html`<figure class="qr"><div role="img" aria-label="${label}: ${text}">${raw(svg)}</div><figcaption class="quiet">${caption}</figcaption></figure>`;
 }
 
 export type Field = {

@@ -1,55 +1,94 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import { type Html, html, raw } from '../lib/html.ts';
+import { type IslandName, islandPath } from './assets.ts';
+import { chosenLanguage, languageCookie, languageName, languages, type Words } from './language.ts';
+import type { Look } from './look.ts';
 
 /** Small enough to travel inside each page: one request shows everything. */
 const style = readFileSync(new URL('./style.css', import.meta.url), 'utf8')
   .replace(/\n\s*/g, '')
   .replaceAll(': ', ':')
   .replaceAll(' {', '{');
-const styleHash = createHash('sha256').update(style).digest('base64');
-
-const pageHeaders = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy':
-    `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; form-action 'self'; ` +
-    "base-uri 'none'; frame-ancestors 'none'",
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-robots-tag': 'noindex',
-};
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const styleHash = hashOf(style);
 
 export type Page = {
   title: string;
+  words: Words;
   /** Shown above everything else when nothing on this page is real money. */
   testMode: boolean;
   body: Html;
+  /** The partner whose page it is: its accent colour. */
+  look?: Look | undefined;
+  /** Browser code that the page works better with. */
+  island?: IslandName | undefined;
+  /** Address of this page, for the links of the language switch; without it there is no switch. */
+  path?: string | undefined;
+  /** Where there is no script: the page asks anew after so many seconds. */
+  refreshSeconds?: number | undefined;
 };
 
 /** A whole HTML document: one column of 440 px. */
-export function layout(page: Page): string {
+function layout(page: Page, nonce: string): string {
+  const { words, island } = page;
+  const { common } = words.t;
   return html`<!doctype html>
-<html lang="en">
+<html lang="${words.language}" dir="${words.direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${page.title}</title>
 <link rel="icon" href="data:,">
 ${raw(`<style>${style}</style>`)}
+${page.look?.accentStyle && raw(`<style>${page.look.accentStyle}</style>`)}
+${island && html`<script type="module" nonce="${nonce}" src="${islandPath(island)}"></script>`}
+${page.refreshSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${page.refreshSeconds}"></noscript>`}
 </head>
 <body>
-${page.testMode && html`<p class="banner" role="note"><strong>Test mode.</strong> No real money moves on this page.</p>`}
+${page.testMode && html`<p class="banner" role="note"><strong>${common.testMode}</strong> ${common.testModeRest}</p>`}
 <main class="column">
 ${page.body}
 </main>
+${page.path !== undefined && languageSwitch(words, page.path)}
 </body>
 </html>
 `.text;
 }
 
+function languageSwitch(words: Words, path: string): Html {
+  return html`<nav class="languages" aria-label="${words.t.common.language}">${languages.map((language) =>
+    language === words.language
+      ? html`<span aria-current="true" lang="${language}">${languageName(language)}</span>`
+      : html`<a href="${path}?lang=${language}" lang="${language}" hreflang="${language}">${languageName(language)}</a>`,
+  )}</nav>`;
+}
+
 /** Answers with a page: never stored, never framed, no script or style but our own. */
 export function sendPage(reply: FastifyReply, status: number, page: Page): FastifyReply {
-  return reply.code(status).headers(pageHeaders).send(layout(page));
+  const nonce = randomBytes(16).toString('base64');
+  const styles = page.look?.accentStyle ? `${styleHash} ${hashOf(page.look.accentStyle)}` : styleHash;
+  const scripts = page.island ? ` script-src 'nonce-${nonce}' 'strict-dynamic'; connect-src 'self';` : '';
+  reply.code(status).headers({
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy':
+      `default-src 'none'; style-src ${styles};${scripts} img-src 'self' data:; form-action 'self'; ` +
+      "base-uri 'none'; frame-ancestors 'none'",
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-robots-tag': 'noindex',
+  });
+  const chosen = chosenLanguage(reply.request.query);
+  if (chosen) reply.header('set-cookie', `${languageCookie}=${chosen}; Path=/; Max-Age=31536000; SameSite=Lax`);
+  return sendCompressed(reply, layout(page, nonce));
+}
+
+/** Pages are small and made anew each time: compressed at once, where the client reads gzip. */
+function sendCompressed(reply: FastifyReply, text: string): FastifyReply {
+  reply.header('vary', 'accept-encoding');
+  if (!/\bgzip\b/.test(String(reply.request.headers['accept-encoding'] ?? ''))) return reply.send(text);
+  return reply.header('content-encoding', 'gzip').send(gzipSync(text));
 }

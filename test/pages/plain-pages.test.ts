@@ -68,6 +68,7 @@ test('A customer opens the page in a browser without script: it opens the reques
   const [stored] = await app.db.sql`select status from requests where id = ${row.id}`;
   assert.equal(stored?.status, 'opened');
 
+  await page.getByText('Sent, but not seen yet?').click();
   await page.getByLabel('Transaction hash').fill('0x1234');
   await page.getByRole('button', { name: 'Look for this transaction' }).click();
   await page.getByText('This is no transaction hash').waitFor();
@@ -80,7 +81,7 @@ test('Every state of a payment is told in words and fits', async () => {
     ['underpaid', 'is missing', (id, due) => countTransfer(id, due - 2_500_001n)],
     [
       'confirming',
-      'Payment seen, being confirmed',
+      'Payment is being confirmed',
       async (id, due) => {
         await countTransfer(id, due);
         await app.db.sql`update requests set proof_status = 'attached' where id = ${id}`;
@@ -103,7 +104,11 @@ test('Every state of a payment is told in words and fits', async () => {
       'was cancelled',
       (id) => app.db.sql`update requests set status = 'voided', voided_at = now() where id = ${id}`,
     ],
-    ['reorged', 'taken back', (id) => app.db.sql`update requests set proof_note = 'reorged' where id = ${id}`],
+    [
+      'reorged',
+      'took the payment back',
+      (id) => app.db.sql`update requests set proof_note = 'reorged' where id = ${id}`,
+    ],
   ];
   for (const [name, words, put] of states) {
     const row = await makeRequest(app.db, world.test, merchant, {
@@ -118,7 +123,7 @@ test('Every state of a payment is told in words and fits', async () => {
     await page.context().close();
   }
   const { page } = await open(`${app.url}/pay/nothing`);
-  await page.getByRole('status').filter({ hasText: 'There is nothing here' }).waitFor();
+  await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
   await photograph(page, 'pay-unknown');
 });
 

@@ -1,0 +1,130 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
+import { type Change, hearChanges } from '../db/changes.ts';
+import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { pause } from '../lib/time.ts';
+import { wordsFor } from '../ui/language.ts';
+import { partsOf, titleOf } from './page.ts';
+import { payRoute } from './paths.ts';
+import { type Checkout, readCheckout } from './read.ts';
+import { isOver } from './state.ts';
+
+/** Lost connections are noticed, and what no trigger tells (expiry, hints, strays) is looked at, after this long. */
+const restMs = 5_000;
+/** A burst of changes is told once. */
+const gatherMs = 50;
+/** Browsers connect again by themselves; so a forgotten page does not hold a connection for ever. */
+const longestMs = 15 * 60_000;
+const mostPages = 10_000;
+
+type Open = { requestId: string; confirming: boolean; wake: () => void };
+
+/** `GET {pay_url}/<id>/events` (server-sent events) and `…/state` (the same, once): the page's parts as they are now. */
+export function liveStates(app: FastifyInstance, ctx: Context): void {
+  const open = new Set<Open>();
+  const ending = new AbortController();
+  let hearing: Promise<() => Promise<void>> | undefined;
+  const connections = new AttemptLimit(120, 60_000);
+
+  const hear = (change: Change) => {
+    for (const page of open) {
+      const concerns =
+        change.kind === 'anything' || (change.kind === 'chain' ? page.confirming : page.requestId === change.requestId);
+      if (concerns) page.wake();
+    }
+  };
+  app.addHook('preClose', async () => {
+    ending.abort();
+    for (const page of open) page.wake();
+    await (await hearing?.catch(() => undefined))?.();
+  });
+
+  app.route({
+    method: 'GET',
+    url: `${payRoute(ctx.config)}/state`,
+    config: { auth: 'public' },
+    handler: async (request: FastifyRequest<{ Params: { request_id: string } }>, reply) => {
+      const checkout = await readCheckout(ctx, request.params.request_id, wordsFor(request));
+      if (!checkout) return reply.code(404).send({ error: 'not_found' });
+      return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(stateOf(checkout));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: `${payRoute(ctx.config)}/events`,
+    config: { auth: 'public' },
+    handler: async (request: FastifyRequest<{ Params: { request_id: string } }>, reply) => {
+      const words = wordsFor(request);
+      const read = () => readCheckout(ctx, request.params.request_id, words);
+      const first = await read();
+      if (!first) return reply.code(404).send({ error: 'not_found' });
+      const full = open.size >= mostPages || !connections.take(clientSubject(request.ip), ctx.clock.now());
+      // 204 ends an event source for good: the page asks for its state now and then instead.
+      if (full || ending.signal.aborted) return reply.code(204).send();
+      // A database that cannot be listened to leaves the page its rest: it looks again by itself.
+      hearing ??= hearChanges(ctx.db, hear).catch((error) => {
+        hearing = undefined;
+        throw error;
+      });
+      await hearing.catch((error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
+
+      reply.hijack();
+      const stream = reply.raw;
+      stream.writeHead(200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+        'x-content-type-options': 'nosniff',
+        'x-request-id': request.id,
+      });
+      const page: Open = { requestId: first.row.id, confirming: false, wake: () => {} };
+      open.add(page);
+      stream.once('close', () => page.wake());
+      const until = performance.now() + longestMs;
+      let told = '';
+      try {
+        while (!stream.destroyed && !ending.signal.aborted && performance.now() < until) {
+          // From before reading, so that a change meanwhile is not missed.
+          const woken = wake(page);
+          const checkout = await read();
+          if (!checkout) break;
+          page.confirming = checkout.state.kind === 'confirming';
+          const state = JSON.stringify(stateOf(checkout));
+          stream.write(state === told ? ': still here\n\n' : `data: ${state}\n\n`);
+          told = state;
+          if (isOver(checkout.state)) break;
+          await woken;
+          await pause(gatherMs, ending.signal);
+        }
+      } catch (error) {
+        // The browser connects again by itself and shows what it last knew until then.
+        ctx.log.warn({ err: error, request_id: request.id }, 'a live page could not be told');
+      } finally {
+        open.delete(page);
+        stream.end();
+      }
+    },
+  });
+}
+
+/** Resolves when the page is woken, or has rested. */
+function wake(page: Open): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, restMs);
+    page.wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+}
+
+/** What browser code is told: the page's parts with their versions, so that only what changed is replaced. */
+function stateOf(checkout: Checkout): object {
+  return {
+    kind: checkout.state.kind,
+    over: isOver(checkout.state),
+    title: titleOf(checkout),
+    parts: partsOf(checkout),
+  };
+}

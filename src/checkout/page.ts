@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+import { type Html, html } from '../lib/html.ts';
+import { card } from '../ui/components.ts';
+import { fill } from '../ui/language.ts';
+import { sendPage } from '../ui/layout.ts';
+import { newsOf } from './news.ts';
+import { payPagePath } from './paths.ts';
+import { type Answer, proofForm } from './proof-form.ts';
+import type { Checkout } from './read.ts';
+import { receiptCard } from './receipt.ts';
+import { isOver } from './state.ts';
+import { summary } from './summary.ts';
+import { testPanel } from './test-panel.ts';
+import { waysOf } from './ways.ts';
+
+/** A part of the page that is replaced alone when it changes. */
+export type Part = { name: string; version: string; html: string };
+
+const names = ['summary', 'news', 'ways', 'receipt', 'proof', 'test'] as const;
+
+function renderParts(checkout: Checkout, answer: Answer | null): Record<(typeof names)[number], Html | null> {
+  return {
+    summary: summary(checkout),
+    news: newsOf(checkout),
+    ways: waysOf(checkout),
+    receipt: checkout.state.kind === 'paid' ? receiptCard(checkout) : null,
+    proof: proofForm(checkout, answer),
+    test: testPanel(checkout),
+  };
+}
+
+/** The parts of a page as they are now. What was typed into a form is not part of a version. */
+export function partsOf(checkout: Checkout): Part[] {
+  return Object.entries(renderParts(checkout, null)).map(([name, part]) => ({
+    name,
+    version: versionOf(name, part, checkout),
+    html: part?.text ?? '',
+  }));
+}
+
+function versionOf(name: string, part: Html | null, { state }: Checkout): string {
+  // The countdown runs in the browser: a minute less is no change.
+  const text = name === 'summary' ? state.kind : (part?.text ?? '');
+  return createHash('sha256').update(text).digest('base64url').slice(0, 8);
+}
+
+export function titleOf({ state, words, merchant }: Checkout): string {
+  return fill(state.kind === 'paid' ? words.t.pay.titlePaid : words.t.pay.title, { merchant });
+}
+
+/** The pay page, top to bottom: who is paid and how much, where it stands, how to pay, and "not seen yet?". */
+export function sendPayPage(
+  reply: FastifyReply,
+  status: number,
+  checkout: Checkout,
+  answer: Answer | null = null,
+): FastifyReply {
+  const { row, words, look, url } = checkout;
+  const path = payPagePath(url);
+  const parts = renderParts(checkout, answer);
+  const versions = Object.fromEntries(partsOf(checkout).map(({ name, version }) => [name, version]));
+  const part = (name: (typeof names)[number], attributes: Html | null = null) =>
+    html`<div class="part" data-part="${name}" data-version="${versions[name]}"${attributes}>${parts[name]}</div>`;
+  return sendPage(reply, status, {
+    title: titleOf(checkout),
+    words,
+    look,
+    testMode: row.test_mode,
+    island: 'pay',
+    path,
+    refreshSeconds: isOver(checkout.state) || answer ? undefined : 20,
+    body: html`<div id="checkout" class="parts" data-path="${path}">
+${card(part('summary'), html`<hr class="rule">`, part('news', html` role="status" aria-live="polite"`))}
+${part('ways')}${part('receipt')}${part('proof')}${part('test')}
+</div>
+${footer(checkout)}`,
+  });
+}
+
+function footer({ row, words, merchant, look }: Checkout): Html {
+  const { pay } = words.t;
+  return html`<footer class="foot"><p>${fill(pay.straight, { merchant })}</p>
+<p>${row.merchant_name !== null && html`${fill(pay.through, { partner: look.name })} · `}${fill(pay.details, { number: '' })}<span class="mono">${row.id}</span></p></footer>`;
+}

@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { renderSVG } from 'uqr';
+import type { Context } from '../context.ts';
+import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { claim } from '../payments/claim.ts';
+import type { Outcome } from '../payments/outcome.ts';
+import { submitHash } from '../payments/submit.ts';
+import { openRequest, opensRequest } from '../requests/open.ts';
+import { sendForeignForm, sendNotFound, sendTooMany } from '../ui/error-page.ts';
+import { wordsFor } from '../ui/language.ts';
+import { isOwnForm } from '../ui/origin.ts';
+import { payOptions, transferUri } from './options.ts';
+import { sendPayPage } from './page.ts';
+import { payRoute } from './paths.ts';
+import { type Checkout, readCheckout } from './read.ts';
+import { sendReceipt } from './receipt-page.ts';
+
+type Visit = FastifyRequest<{
+  Params: { request_id: string; option?: string };
+  Body: Record<string, unknown> | undefined;
+}>;
+
+const minuteMs = 60_000;
+const publicRoute = { auth: 'public' as const };
+
+/** `GET {pay_url}/<request_id>` and what stands below it: receipt, QR codes, and the forms of the page. */
+export function payPages(app: FastifyInstance, ctx: Context): void {
+  const route = payRoute(ctx.config);
+  const show = (url: string, answer: (checkout: Checkout, request: Visit, reply: FastifyReply) => unknown) =>
+    app.route({
+      method: ['GET', 'HEAD'],
+      url,
+      exposeHeadRoute: false,
+      config: publicRoute,
+      handler: async (request: Visit, reply) => {
+        const checkout = await readCheckout(ctx, request.params.request_id, wordsFor(request));
+        return checkout ? answer(checkout, request, reply) : sendNotFound(reply);
+      },
+    });
+  show(route, async (checkout, request, reply) => {
+    const { scope, row } = checkout;
+    // Rule 5.1 of the decisions.
+    if (row.status === 'requested' && opensRequest(request.method, request.headers)) {
+      await openRequest(ctx, scope, row.id);
+    }
+    return sendPayPage(reply, 200, checkout);
+  });
+  show(`${route}/receipt`, (checkout, _, reply) => sendReceipt(reply, checkout));
+  show(`${route}/qr/:option`, (checkout, request, reply) => {
+    const option = payOptions(checkout)[Number(request.params.option)];
+    if (!option) return sendNotFound(reply);
+    const svg = renderSVG(transferUri(checkout, option), { border: 3, ecc: 'M' });
+    return reply.headers({ 'content-type': 'image/svg+xml', 'cache-control': 'no-store' }).send(svg);
+  });
+  payForms(app, ctx, route);
+}
+
+/** The forms: a hint and a claim. Each says in plain words what a transaction is worth. */
+function payForms(app: FastifyInstance, ctx: Context, route: string): void {
+  const perRequest = new AttemptLimit(10, minuteMs);
+  const perClient = new AttemptLimit(60, minuteMs);
+  const forms: Record<string, (id: string, typed: (name: string) => string) => Promise<Outcome>> = {
+    proof: (id, typed) => submitHash(ctx, id, { txHash: typed('tx_hash') }),
+    claim: (id, typed) => {
+      const key = { chainId: Number(typed('chain_id')), txHash: typed('tx_hash'), ordinal: Number(typed('ordinal')) };
+      if (!Number.isSafeInteger(key.chainId) || !Number.isSafeInteger(key.ordinal)) {
+        return Promise.resolve({ kind: 'malformed' });
+      }
+      return claim(ctx, id, { ...key, signature: typed('signature').trim() });
+    },
+  };
+  for (const [name, run] of Object.entries(forms)) {
+    app.route({
+      method: 'POST',
+      url: `${route}/${name}`,
+      config: publicRoute,
+      handler: async (request: Visit, reply) => {
+        if (!isOwnForm(request.headers, ctx.config.payUrl)) return sendForeignForm(reply);
+        const now = ctx.clock.now();
+        if (!perClient.take(clientSubject(request.ip), now)) return sendTooMany(reply);
+        const id = request.params.request_id.toLowerCase();
+        const words = wordsFor(request);
+        const before = await readCheckout(ctx, id, words);
+        if (!before) return sendNotFound(reply);
+        const typed = (field: string) => {
+          const value = request.body?.[field];
+          return typeof value === 'string' ? value.slice(0, 20_000) : '';
+        };
+        const typedHash = typed('tx_hash').slice(0, 200);
+        if (!perRequest.take(id, now)) {
+          return sendPayPage(reply, 429, before, { typed: typedHash, outcome: { kind: 'tooMany' } });
+        }
+        const outcome = await run(id, typed);
+        const checkout = (await readCheckout(ctx, id, words)) ?? before;
+        const status = outcome.kind === 'malformed' ? 400 : 200;
+        return sendPayPage(reply, status, checkout, { typed: typedHash, outcome });
+      },
+    });
+  }
+}

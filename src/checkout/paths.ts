@@ -1,0 +1,13 @@
+import type { Config } from '../config.ts';
+
+/** The route of pay pages: `/pay/:request_id`, or only the id where they have a host of their own. */
+export function payRoute(config: Pick<Config, 'payUrl'>): string {
+  const path = new URL(config.payUrl).pathname.replace(/\/+$/, '');
+  // At the root, only what looks like an id: everything else stays with the other routes.
+  return path === '' ? '/:request_id([0-9a-fA-F-]{36})' : `${path}/:request_id`;
+}
+
+/** The path of a pay page's public address. */
+export function payPagePath(url: string): string {
+  return new URL(url).pathname;
+}

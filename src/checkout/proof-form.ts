@@ -1,0 +1,60 @@
+import { type Html, html } from '../lib/html.ts';
+import type { Outcome } from '../payments/outcome.ts';
+import { card, carried, field } from '../ui/components.ts';
+import { groupMicro } from '../ui/formats.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { payPagePath } from './paths.ts';
+import type { Checkout } from './read.ts';
+import { isOver, payable } from './state.ts';
+
+/** What came of a transaction hash that was handed in. */
+export type Answer = { typed: string; outcome: Outcome | { kind: 'tooMany' } };
+
+/** What is on its way, or waits for us: news. Everything else is a fault beside the field. */
+const news: string[] = ['pending_in_mempool', 'seen', 'counted', 'underpaid', 'unavailable', 'needs_signature'];
+
+/** "Not seen yet?": takes a transaction hash and says in plain words what it is worth. */
+export function proofForm(checkout: Checkout, answer: Answer | null): Html | null {
+  const { state, words, url } = checkout;
+  const { proof } = words.t;
+  const text = answer && outcomeText(checkout, answer.outcome);
+  const isNews = answer !== null && news.includes(answer.outcome.kind);
+  const note = isNews && html`<p role="status">${text}</p>`;
+  if (state.kind === 'confirming' || state.kind === 'paid') {
+    // Nothing is to be handed in any more; what came of it is still said.
+    return text === null ? null : card(html`<p role="status">${text}</p>`);
+  }
+  const ended = isOver(state) || payable(state) === 'no';
+  const path = payPagePath(url);
+  return html`<details class="card proof"${(answer || ended) && html` open`}><summary>${ended ? proof.headingEnded : proof.headingWaiting}</summary>
+${note}
+${answer?.outcome.kind === 'needs_signature' && signature(answer.outcome, words, path)}
+<form method="post" action="${path}/proof">
+${field({
+  name: 'tx_hash',
+  label: proof.hash,
+  hint: proof.hashHint,
+  value: answer?.typed ?? '',
+  fault: text !== null && !isNews ? text : undefined,
+  attributes: 'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="100" placeholder="0x…"',
+})}
+<button class="second">${proof.look}</button></form></details>`;
+}
+
+/** The payer's wallet says by a signature what the transaction does not say. */
+function signature(outcome: Outcome & { kind: 'needs_signature' }, { t }: Words, path: string): Html {
+  const { chainId, txHash, ordinal, from } = outcome;
+  return html`<form method="post" action="${path}/claim" class="claim" data-from="${from}">
+${carried('chain_id', String(chainId))}${carried('tx_hash', txHash)}${carried('ordinal', String(ordinal))}
+<p class="quiet">${fill(t.proof.signHint, { address: from })}</p>
+${field({ name: 'signature', label: t.proof.signature, attributes: 'required autocomplete="off" spellcheck="false" placeholder="0x…"' })}
+<button>${t.proof.sign}</button></form>`;
+}
+
+function outcomeText({ words, merchant }: Checkout, outcome: Answer['outcome']): string {
+  const { proof } = words.t;
+  const isVerified = outcome.kind === 'counted' && outcome.proofStatus === 'verified';
+  const text = isVerified ? proof.verified : proof[outcome.kind];
+  const amount = outcome.kind === 'underpaid' ? groupMicro(words, outcome.missingMicro) : '';
+  return fill(text, { merchant, amount });
+}

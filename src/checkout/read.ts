@@ -1,0 +1,64 @@
+import { scopeOfRequest } from '../auth/scope.ts';
+import type { ChainConfig } from '../chain/config.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { isUuid } from '../lib/ids.ts';
+import { type PaymentProgress, readProgress } from '../payments/progress.ts';
+import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
+import { payPageUrl } from '../requests/render.ts';
+import { effectiveStatus } from '../requests/rules.ts';
+import type { Words } from '../ui/language.ts';
+import type { Look } from '../ui/look.ts';
+import { type Hint, type PayState, payState, type Stray } from './state.ts';
+
+/** All that a customer's page is made of. */
+export type Checkout = {
+  scope: Scope;
+  row: PayPageRow;
+  /** What the customer calls whoever is paid. */
+  merchant: string;
+  progress: PaymentProgress;
+  state: PayState;
+  /** Those of the mode that this merchant's wallet can be paid on. */
+  chains: ChainConfig[];
+  /** A chain that could not be read for a while; null when all is well. */
+  troubled: ChainConfig | null;
+  look: Look;
+  /** A test wallet can pay: on the sandbox's own chain only. */
+  testWallet: boolean;
+  /** Public address of the pay page. */
+  url: string;
+  now: Date;
+  words: Words;
+};
+
+/** Reads what a pay page shows; null when there is no such request. */
+export async function readCheckout(ctx: Context, requestId: string, words: Words): Promise<Checkout | null> {
+  if (!isUuid(requestId)) return null;
+  const id = requestId.toLowerCase();
+  const scope = await scopeOfRequest(ctx.db, id);
+  const row = scope && (await readPayPageRow(ctx.db, scope, id));
+  if (!row) return null;
+  const now = ctx.clock.now();
+  const progress = await readProgress(ctx, scope, id);
+  const hints: Hint[] = [];
+  const strays: Stray[] = [];
+  const status = effectiveStatus(row, now);
+  const look: Look = { name: row.partner_name, logoPath: null, accentStyle: null };
+  const chains = ctx.chains[scope.testMode ? 'test' : 'live'];
+  return {
+    scope,
+    row,
+    merchant: row.merchant_name ?? row.partner_name,
+    progress,
+    state: payState({ row, status, progress, hints, strays }),
+    // A contract wallet is offered only on chains where its signature was checked against deployed code.
+    chains: chains.filter(({ chainId }) => row.wallet_chain_ids === null || row.wallet_chain_ids.includes(chainId)),
+    troubled: null,
+    look,
+    testWallet: row.test_mode && ctx.config.sandbox && ctx.config.chains === null,
+    url: payPageUrl(ctx.config, id),
+    now,
+    words,
+  };
+}

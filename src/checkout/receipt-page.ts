@@ -1,0 +1,34 @@
+import type { FastifyReply } from 'fastify';
+import { html } from '../lib/html.ts';
+import { receiptNumber } from '../lib/receipt-number.ts';
+import { card, stateLine } from '../ui/components.ts';
+import { fill } from '../ui/language.ts';
+import { sendPage } from '../ui/layout.ts';
+import { payPagePath } from './paths.ts';
+import type { Checkout } from './read.ts';
+import { receiptFacts } from './receipt.ts';
+
+/** The receipt at an address of its own, which stays; says so where nothing is paid yet. */
+export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyReply {
+  const { row, words, look, url, state, merchant } = checkout;
+  const { receipt, news } = words.t;
+  const path = payPagePath(url);
+  const back = html`<p><a href="${path}">${receipt.back}</a></p>`;
+  const page = { words, look, testMode: row.test_mode, path: `${path}/receipt` };
+  if (state.kind !== 'paid') {
+    const body = card(stateLine('ended', receipt.notPaid, receipt.notPaidRest, 'h1'), back);
+    return sendPage(reply, 404, { ...page, title: receipt.notPaid, body });
+  }
+  const number = receiptNumber(row.id, row.proof_verified_at ?? row.created_at);
+  return sendPage(reply, 200, {
+    ...page,
+    title: fill(receipt.title, { number }),
+    island: 'receipt',
+    body: html`<article class="card receipt">${
+      look.logoPath !== null && html`<img class="logo" src="${look.logoPath}" alt="${look.name}">`
+    }
+${stateLine('paid', news.paid, merchant, 'h1')}
+<hr class="rule">${receiptFacts(checkout)}</article>
+<p class="actions"><button type="button" class="second" data-print hidden>${receipt.print}</button></p>${back}`,
+  });
+}

@@ -1,0 +1,43 @@
+import { type Html, html } from '../lib/html.ts';
+import { formatFiat } from '../lib/money.ts';
+import { receiptNumber } from '../lib/receipt-number.ts';
+import { card, facts, mono } from '../ui/components.ts';
+import { groupMicro, instant } from '../ui/formats.ts';
+import { fill } from '../ui/language.ts';
+import { payPagePath } from './paths.ts';
+import type { Checkout } from './read.ts';
+import { transactionFact } from './transactions.ts';
+
+/** What was paid, when, how and to whom; on the pay page, and at an address of its own. */
+export function receiptCard(checkout: Checkout): Html {
+  const { receipt } = checkout.words.t;
+  const path = `${payPagePath(checkout.url)}/receipt`;
+  return card(
+    html`<h2>${receipt.heading}</h2>`,
+    receiptFacts(checkout),
+    html`<p><a href="${path}">${receipt.link}</a></p>`,
+  );
+}
+
+/** The receipt of a verified request as named facts. */
+export function receiptFacts(checkout: Checkout): Html {
+  const { row, words, merchant, progress, look } = checkout;
+  const { receipt } = words.t;
+  const at = row.proof_verified_at;
+  const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
+  return facts([
+    [receipt.number, mono(receiptNumber(row.id, row.proof_verified_at ?? row.created_at))],
+    at && [receipt.confirmed, instant(words, at)],
+    [receipt.paidTo, merchant],
+    row.memo !== null ? [receipt.for, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
+    [
+      receipt.amount,
+      html`${amount} <span class="quiet">(${fill(words.t.pay.rate, { rate: `${row.rate} ${row.fiat_code}` })})</span>`,
+    ],
+    [receipt.received, html`<bdi>${groupMicro(words, progress.receivedMicro)} USDC</bdi>`],
+    [receipt.from, mono(row.payer_address ?? '')],
+    [receipt.to, mono(row.wallet_address)],
+    transactionFact(checkout),
+    row.merchant_name !== null ? [receipt.through, look.name] : null,
+  ]);
+}

@@ -1,0 +1,91 @@
+import type { PaymentProgress } from '../payments/progress.ts';
+import type { RequestRow } from '../requests/store.ts';
+
+/** A transaction that the customer's wallet told of, and what its chain says of it now. Shown on the page only. */
+export type Hint = { chainId: number; txHash: string; state: 'seen' | 'mined' | 'failed' | 'replaced' | 'gone' };
+
+/** Money that reached the wallet, looks meant for this request, and cannot count. */
+export type Stray = {
+  kind: 'wrong_token' | 'wrong_network';
+  chainName: string;
+  tokenAddress: string;
+  symbol: string | null;
+};
+
+/** Where a payment stands, for its customer. */
+export type PayState =
+  | { kind: 'waiting' }
+  | { kind: 'seen'; hint: Hint }
+  /** `needed` null: the chain says by a tag when it is final. */
+  | { kind: 'confirming'; chainId: number; seen: number; needed: number | null }
+  | { kind: 'paid'; overMicro: bigint; late: boolean }
+  | { kind: 'part'; paidMicro: bigint; missingMicro: bigint }
+  | { kind: 'expired'; paidMicro: bigint }
+  | { kind: 'voided' }
+  /** Money came after the request had ended. */
+  | { kind: 'too_late'; micro: bigint; voided: boolean }
+  | { kind: 'reorged' }
+  | { kind: 'failed' | 'replaced' | 'gone'; hint: Hint }
+  | { kind: 'stray'; stray: Stray };
+
+export type Known = {
+  row: Pick<RequestRow, 'status' | 'proof_status' | 'proof_note' | 'expires_at' | 'usdc_micro'>;
+  status: string;
+  progress: PaymentProgress;
+  hints: Hint[];
+  strays: Stray[];
+};
+
+/** Decides what the customer must know now: what is proved comes before what was only heard of. */
+export function payState({ row, status, progress, hints, strays }: Known): PayState {
+  const { receivedMicro, missingMicro, overpaidMicro } = progress;
+  if (row.proof_status === 'verified') {
+    const late = progress.transfers.some(({ blockTime }) => blockTime > row.expires_at);
+    return { kind: 'paid', overMicro: overpaidMicro, late };
+  }
+  if (row.proof_status === 'attached') return confirming(progress);
+  const stray = progress.unmatched.find(({ reason }) => reason === 'late' || reason === 'voided');
+  if (stray) return { kind: 'too_late', micro: stray.usdcMicro, voided: status === 'voided' };
+  if (status === 'voided') return { kind: 'voided' };
+  const underWay = hints.find(({ state }) => state === 'seen' || state === 'mined');
+  if (underWay) return { kind: 'seen', hint: underWay };
+  if (status === 'expired') return { kind: 'expired', paidMicro: receivedMicro };
+  if (receivedMicro > 0n) return { kind: 'part', paidMicro: receivedMicro, missingMicro };
+  const [lost] = hints;
+  if (lost && lost.state !== 'seen' && lost.state !== 'mined') return { kind: lost.state, hint: lost };
+  if (row.proof_note === 'reorged') return { kind: 'reorged' };
+  const [wrong] = strays;
+  return wrong ? { kind: 'stray', stray: wrong } : { kind: 'waiting' };
+}
+
+/** The transfer that needs longest decides. */
+function confirming({ transfers }: PaymentProgress): PayState {
+  const open = transfers.filter(({ final }) => !final);
+  const last = (open.length > 0 ? open : transfers).at(-1);
+  if (!last) return { kind: 'waiting' };
+  const needed = last.neededConfirmations;
+  const seen = needed === null ? last.confirmations : Math.min(last.confirmations, needed);
+  return { kind: 'confirming', chainId: last.chainId, seen, needed };
+}
+
+/** Whether the request still takes money: the whole amount, only the rest, or none. */
+export function payable(state: PayState): 'whole' | 'rest' | 'no' {
+  switch (state.kind) {
+    case 'waiting':
+    case 'reorged':
+    case 'failed':
+    case 'replaced':
+    case 'gone':
+    case 'stray':
+      return 'whole';
+    case 'part':
+      return 'rest';
+    default:
+      return 'no';
+  }
+}
+
+/** Whether the page changes no more by itself. */
+export function isOver(state: PayState): boolean {
+  return state.kind === 'paid' || state.kind === 'voided' || state.kind === 'too_late';
+}

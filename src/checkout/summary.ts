@@ -1,0 +1,26 @@
+import { type Html, html } from '../lib/html.ts';
+import { formatFiat } from '../lib/money.ts';
+import { formatRemaining, groupMicro, instant } from '../ui/formats.ts';
+import { fill } from '../ui/language.ts';
+import type { Checkout } from './read.ts';
+import { payable } from './state.ts';
+
+/** Who is paid, how much, for what, and how long is left. */
+export function summary(checkout: Checkout): Html {
+  const { row, state, now, words, merchant, look } = checkout;
+  const { pay } = words.t;
+  const fiat = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
+  const left = row.expires_at.getTime() - now.getTime();
+  const whole = row.expires_at.getTime() - row.created_at.getTime();
+  const open = payable(state) !== 'no' && left > 0;
+  return html`<header class="payee">${look.logoPath !== null && html`<img class="logo" src="${look.logoPath}" alt="${look.name}">`}<h1>${merchant}</h1></header>
+<div><p class="amount${fiat.length > 11 && ' long'}">${fiat}</p>
+<p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
+<p class="quiet">${fill(pay.rate, { rate: `${row.rate} ${row.fiat_code}` })}, ${instant(words, row.created_at)}</p></div>
+${row.memo !== null && html`<p class="memo" dir="auto">${row.memo}</p>`}
+${
+  open &&
+  html`<div class="countdown" data-until="${row.expires_at.toISOString()}"><progress max="${whole}" value="${left}" aria-hidden="true"></progress>
+<p class="quiet"><span data-left>${fill(pay.left, { time: formatRemaining(words, left) })}</span> · ${pay.until} ${instant(words, row.expires_at)}</p></div>`
+}`;
+}

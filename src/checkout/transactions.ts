@@ -1,0 +1,21 @@
+import type { ChainConfig } from '../chain/config.ts';
+import { type Html, html } from '../lib/html.ts';
+import { mono } from '../ui/components.ts';
+import type { Checkout } from './read.ts';
+
+/** The transactions that pay, each with its network and, where there is one, a link to its explorer. */
+export function transactionFact({ progress, chains, words }: Checkout): [string, Html] {
+  const { receipt } = words.t;
+  const hashes = new Map(progress.transfers.map(({ txHash, chainId }) => [txHash, chainId]));
+  const lines = [...hashes].map(([hash, chainId]) => {
+    const chain = chains.find((candidate) => candidate.chainId === chainId);
+    return html`<p>${chain?.name}</p><p>${explorerLink(chain, hash)}</p>`;
+  });
+  return [hashes.size > 1 ? receipt.transactions : receipt.transaction, html`${lines}`];
+}
+
+/** The hash, as a link where the chain has an explorer. */
+export function explorerLink(chain: ChainConfig | undefined, hash: string): Html {
+  if (!chain?.explorerUrl) return mono(hash);
+  return html`<a class="mono" href="${chain.explorerUrl}/tx/${hash}" rel="noreferrer">${hash}</a>`;
+}

@@ -1,0 +1,88 @@
+import { type Html, html, raw } from '../lib/html.ts';
+import { formatMicro } from '../lib/money.ts';
+import { mono, qr } from '../ui/components.ts';
+import { groupMicro } from '../ui/formats.ts';
+import { fill } from '../ui/language.ts';
+import { type Option, payOptions, walletOrders } from './options.ts';
+import { payPagePath } from './paths.ts';
+import type { Checkout } from './read.ts';
+
+/** How to pay: a wallet in this browser, one on a phone, or by hand; null when there is nothing to pay. */
+export function waysOf(checkout: Checkout): Html | null {
+  const options = payOptions(checkout);
+  if (options.length === 0) return null;
+  const { ways } = checkout.words.t;
+  const orders = JSON.stringify(walletOrders(checkout, options));
+  return html`<section class="card ways" data-orders="${orders}">
+<h2>${ways.heading}</h2>
+${options.length > 1 && networkChips(checkout, options)}
+<div class="wallets" hidden></div>
+<p class="told" role="alert" hidden></p>
+${phone(checkout)}
+${byHand(checkout, options)}
+</section>`;
+}
+
+/** One chip a network and token; browser code hides what belongs to the others. */
+function networkChips({ words }: Checkout, options: Option[]): Html {
+  return html`<fieldset class="chips" hidden><legend class="quiet">${words.t.ways.network}</legend>${options.map(
+    ({ index, chain, token }) =>
+      html`<label><input type="radio" name="option" value="${index}"${index === 0 && html` checked`}><span>${optionName(chain.name, token.symbol, options)}</span></label>`,
+  )}</fieldset>`;
+}
+
+/** The network's name, and the token's where a network offers several or they differ. */
+function optionName(network: string, symbol: string, options: Option[]): string {
+  const symbols = new Set(options.map(({ token }) => token.symbol));
+  return symbols.size > 1 ? `${network} · ${symbol}` : network;
+}
+
+/** Wallets that open a page in their own browser, by links their makers document. */
+const walletLinks: [name: string, link: (url: string) => string][] = [
+  ['MetaMask', (url) => `https://metamask.app.link/dapp/${url.replace(/^https?:\/\//, '')}`],
+  ['Base', (url) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(url)}`],
+  ['Trust Wallet', (url) => `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(url)}`],
+];
+
+function phone({ url, words }: Checkout): Html {
+  const { ways, common } = words.t;
+  return html`<details class="phone" open><summary>${ways.phone}</summary>
+<div class="there">${qr(url, common.qrCode, ways.phoneRest)}</div>
+<div class="here"><p class="quiet">${ways.openIn}</p><p class="links">${walletLinks.map(
+    ([name, link]) => html`<a class="button second" href="${link(url)}" rel="noreferrer">${name}</a>`,
+  )}</p></div></details>`;
+}
+
+function byHand(checkout: Checkout, options: Option[]): Html | null {
+  const { words } = checkout;
+  const { ways } = words.t;
+  // A rest that is typed by hand could be the amount of another customer's request.
+  if (checkout.state.kind === 'part') return null;
+  return html`<details class="by-hand"><summary>${ways.byHand}</summary>
+${options.map((option) => html`<div data-option="${option.index}">${instructions(checkout, option)}</div>`)}
+<p class="quiet">${ways.exactly}</p></details>`;
+}
+
+function instructions({ row, url, words }: Checkout, { index, chain, token, amountMicro }: Option): Html {
+  const { ways, common } = words.t;
+  const exact = formatMicro(amountMicro);
+  const grouped = groupMicro(words, amountMicro);
+  const values = { network: chain.name, token: token.symbol };
+  return html`<p><strong>${fill(ways.sendExactly, { ...values, amount: grouped })}</strong></p>
+<dl class="facts">
+${copyable(ways.amount, ways.copyAmount, exact, common.copied)}
+${copyable(ways.address, ways.copyAddress, row.wallet_address, common.copied)}
+<div><dt>${ways.network}</dt><dd>${chain.name}</dd></div>
+${copyable(fill(ways.tokenContract, values), ways.copyToken, token.address, common.copied)}
+</dl>
+<p class="warning">${fill(ways.warning, values)}</p>
+<details><summary>${ways.phoneDirect}</summary><p class="quiet">${ways.phoneDirectRest}</p><figure class="qr"><img loading="lazy" width="200" height="200" src="${payPagePath(url)}/qr/${index}" alt="${fill(ways.sendExactly, { ...values, amount: grouped })}: ${row.wallet_address}"></figure></details>`;
+}
+
+/** A fact with a button that copies it; the button needs script and shows only with it. */
+function copyable(name: string, label: string, value: string, copied: string): Html {
+  return html`<div class="copyable"><dt>${name}</dt><dd>${mono(value)}</dd><dd><button type="button" class="copy" data-copy="${value}" data-copied="${copied}" aria-label="${label}" hidden>${raw(copyShape)}</button></dd></div>`;
+}
+
+const copyShape =
+  '<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.8"><rect x="8" y="8" width="12" height="12" rx="2.5"/><path d="M16 8V6a2 2 0 0 0-2-2H6a2 2 0 0 0-2 2v8a2 2 0 0 0 2 2h2"/></svg>';

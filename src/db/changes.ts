@@ -1,0 +1,36 @@
+import type { Database } from './connection.ts';
+
+/** Something that pages show has changed. */
+export type Change =
+  | { kind: 'request'; requestId: string; accountId: string; partnerId: string; testMode: boolean }
+  | { kind: 'chain'; chainId: number }
+  /** The connection was lost for a while: anything may have changed. */
+  | { kind: 'anything' };
+
+/** Told by the triggers of `0003_changes.sql`. */
+const channel = 'changes';
+
+/**
+ * Hears of changes made by any process, from commit on.
+ *
+ * @returns what ends it
+ */
+export async function hearChanges(db: Database, hear: (change: Change) => void): Promise<() => Promise<void>> {
+  const { unlisten } = await db.sql.listen(
+    channel,
+    (payload) => {
+      const change = readChange(payload);
+      if (change) hear(change);
+    },
+    () => hear({ kind: 'anything' }),
+  );
+  return unlisten;
+}
+
+function readChange(payload: string): Change | null {
+  const [kind, ...parts] = payload.split(' ');
+  if (kind === 'chain') return { kind, chainId: Number(parts[0]) };
+  const [requestId, accountId, partnerId, testMode] = parts;
+  if (kind !== 'request' || !requestId || !accountId || !partnerId) return null;
+  return { kind, requestId, accountId, partnerId, testMode: testMode === 't' };
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import type { FastifyInstance } from 'fastify';
+
+/** The browser's part of a page, one file each in `src/islands/`. */
+export type IslandName = 'pay' | 'receipt' | 'onboard';
+
+const folder = join(import.meta.dirname, '../islands');
+const sources = globSync('**/*.ts', { cwd: folder }).sort();
+/** Changes with any source, so that what a browser keeps for ever is never stale. */
+const version = sources
+  .reduce((hash, file) => hash.update(file).update(readFileSync(join(folder, file))), createHash('sha256'))
+  .digest('hex')
+  .slice(0, 10);
+
+/** Address of an island's script. */
+export function islandPath(name: IslandName): string {
+  return `/assets/${name}-${version}.js`;
+}
+
+type Asset = Record<'identity' | 'gzip' | 'br', Buffer>;
+let bundled: Promise<Map<string, Asset>> | undefined;
+
+/** Bundles all islands, once in a process: each is one small file, and what several need, or need late, a file of its own. */
+export function bundleIslands(): Promise<Map<string, Asset>> {
+  bundled ??= bundle();
+  return bundled;
+}
+
+async function bundle(): Promise<Map<string, Asset>> {
+  const { outputFiles } = await build({
+    entryPoints: sources.filter((file) => !file.includes('/')).map((file) => join(folder, file)),
+    outdir: '/assets',
+    entryNames: `[name]-${version}`,
+    chunkNames: 'part-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    write: false,
+    logLevel: 'silent',
+  });
+  return new Map(
+    outputFiles.map(({ path, contents }) => {
+      const identity = Buffer.from(contents);
+      return [basename(path), { identity, gzip: gzipSync(identity, { level: 9 }), br: brotliCompressSync(identity) }];
+    }),
+  );
+}
+
+/** `GET /assets/:name`: browser code, kept by browsers for ever since its name changes with it. */
+export function assetRoutes(app: FastifyInstance): void {
+  app.route({
+    method: 'GET',
+    url: '/assets/:name',
+    config: { auth: 'public' },
+    handler: async (request, reply) => {
+      const asset = (await bundleIslands()).get((request.params as { name: string }).name);
+      if (!asset) return reply.callNotFound();
+      const accepted = String(request.headers['accept-encoding'] ?? '');
+      const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : 'identity';
+      if (encoding !== 'identity') reply.header('content-encoding', encoding);
+      return reply
+        .headers({
+          'content-type': 'text/javascript; charset=utf-8',
+          'cache-control': 'public, max-age=31536000, immutable',
+          'x-content-type-options': 'nosniff',
+          vary: 'accept-encoding',
+        })
+        .send(asset[encoding]);
+    },
+  });
+}

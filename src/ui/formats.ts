@@ -1,0 +1,31 @@
+import { type Html, html } from '../lib/html.ts';
+import { formatMicro } from '../lib/money.ts';
+import type { Words } from './language.ts';
+
+/** An instant for people, in UTC, with the exact one for machines and for the reader's own time zone. */
+export function instant({ language }: Words, at: Date): Html {
+  const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+  return html`<time datetime="${at.toISOString()}">${format.format(at)} UTC</time>`;
+}
+
+/** How long until an instant, rounded down to what people say: `2 days`, `14 minutes`, `less than a minute`. */
+export function formatRemaining(words: Words, ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return words.t.common.lessThanAMinute;
+  if (minutes < 120) return formatUnit(words, minutes, 'minute');
+  if (minutes < 48 * 60) return formatUnit(words, Math.floor(minutes / 60), 'hour');
+  return formatUnit(words, Math.floor(minutes / (24 * 60)), 'day');
+}
+
+function formatUnit({ language }: Words, count: number, unit: 'minute' | 'hour' | 'day'): string {
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+}
+
+/**
+ * Micro units for reading, grouped as the language does, every digit kept: `1,234,567.500001`. To be copied or typed, use
+ * formatMicro: wallets take no grouping, and digits of other scripts even less.
+ */
+export function groupMicro({ language }: Words, micro: bigint): string {
+  const format = new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits: 2, maximumFractionDigits: 6 });
+  return format.format(formatMicro(micro) as Intl.StringNumericLiteral);
+}

@@ -1,0 +1,82 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { en } from './texts/en.ts';
+
+/** The same texts in another language: every key, every `{placeholder}`. */
+export type Texts = Translated<typeof en>;
+type Translated<T> = { readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]> };
+
+const texts = { en };
+
+/** BCP 47 name of a language that pages are written in. */
+export type Language = keyof typeof texts;
+export const languages = Object.keys(texts) as Language[];
+
+/** What a page is written with. */
+export type Words = { language: Language; direction: 'ltr' | 'rtl'; t: Texts };
+
+const rightToLeft: string[] = ['ar'];
+
+export function wordsOf(language: Language): Words {
+  return { language, direction: rightToLeft.includes(language) ? 'rtl' : 'ltr', t: texts[language] };
+}
+
+/** The request as far as it says which language its reader wants. */
+export type Asking = { headers: IncomingHttpHeaders; query?: unknown };
+
+export const languageCookie = 'lang';
+
+/** The language chosen on a page (`?lang=de`, then kept in a cookie), else the first one of `Accept-Language` that we have. */
+export function languageFor({ headers, query }: Asking): Language {
+  const kept = new RegExp(`(?:^|;\\s*)${languageCookie}=([a-z]+)`).exec(headers.cookie ?? '')?.[1];
+  const wanted = [chosenLanguage(query), kept, ...acceptedLanguages(headers['accept-language'] ?? '')];
+  return wanted.find(isLanguage) ?? 'en';
+}
+
+/** The words in which to answer a request. */
+export function wordsFor(asking: Asking): Words {
+  return wordsOf(languageFor(asking));
+}
+
+/** The language that a link of the language switch asks for; undefined without one. */
+export function chosenLanguage(query: unknown): Language | undefined {
+  const chosen = (query as { lang?: unknown } | undefined)?.lang;
+  return isLanguage(chosen) ? chosen : undefined;
+}
+
+function isLanguage(name: unknown): name is Language {
+  return languages.some((language) => language === name);
+}
+
+/** Primary languages of an `Accept-Language` header, the most wanted first. */
+function acceptedLanguages(header: string): string[] {
+  return header
+    .slice(0, 500)
+    .split(',')
+    .map((part) => {
+      const [tag = '', ...parameters] = part.trim().toLowerCase().split(';');
+      const weight = parameters.map((parameter) => /^\s*q=([\d.]+)/.exec(parameter)?.[1]).find(Boolean);
+      return { language: tag.split('-')[0] ?? '', weight: Number(weight ?? 1) };
+    })
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .map(({ language }) => language);
+}
+
+/** The language's name in itself: `Deutsch`. */
+export function languageName(language: Language): string {
+  const name = new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language;
+  return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
+}
+
+/**
+ * Puts values into a text's `{placeholders}`.
+ *
+ * @throws Error for a placeholder without a value: a fault of ours
+ */
+export function fill(text: string, values: Record<string, string | number>): string {
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`The text "${text}" needs a value for {${name}}.`);
+    return String(value);
+  });
+}
