@@ -182,6 +182,29 @@ alter table partners enable row level security;
 create policy scope on partners for ALL to quittance_app using ((id = scope_partner()));
 grant SELECT on partners to quittance_app;
 
+create table payment_hints (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  request_id uuid not null,
+  chain_id bigint not null,
+  tx_hash text not null,
+  from_address text not null,
+  nonce bigint not null,
+  seen_block bigint not null,
+  state text not null,
+  replaced_by text,
+  first_seen_at timestamp with time zone not null default now(),
+  checked_at timestamp with time zone not null default now(),
+  constraint payment_hints_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
+  constraint payment_hints_pkey PRIMARY KEY (partner_id, test_mode, request_id, chain_id, tx_hash),
+  constraint payment_hints_state_check CHECK ((state = ANY (ARRAY['seen'::text, 'mined'::text, 'failed'::text, 'replaced'::text, 'gone'::text]))),
+  constraint payment_hints_tx_hash_check CHECK ((tx_hash ~ '^0x[0-9a-f]{64}$'::text))
+);
+CREATE INDEX payment_hints_age ON public.payment_hints USING btree (first_seen_at);
+alter table payment_hints enable row level security;
+create policy scope on payment_hints for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
+grant DELETE, INSERT, SELECT, UPDATE on payment_hints to quittance_app;
+
 create table rate_counters (
   partner_id uuid not null,
   subject uuid not null,
@@ -506,3 +529,14 @@ BEGIN ATOMIC
    VALUES (take_clock.partner, take_clock.test, date_trunc('milliseconds'::text, clock_timestamp())) ON CONFLICT(partner_id, test_mode) DO UPDATE SET last_at = GREATEST((clock.last_at + '00:00:00.001'::interval), date_trunc('milliseconds'::text, clock_timestamp()))
    RETURNING clock.last_at;
 END;
+
+CREATE OR REPLACE FUNCTION public.tell_hint()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', format('request %s %s %s %s', new.request_id, r.account_id, new.partner_id, new.test_mode))
+    from requests r
+    where (r.partner_id, r.test_mode, r.id) = (new.partner_id, new.test_mode, new.request_id);
+  return null;
+end $function$;

@@ -4,6 +4,7 @@ import type { Context } from './context.ts';
 import { pause } from './lib/time.ts';
 import { sendDueMails } from './mail/transport.ts';
 import { releaseStaleWallets } from './merchants/onboard.ts';
+import { forgetHints } from './payments/hints.ts';
 import { judgePending } from './payments/match.ts';
 import { releaseReservations } from './payments/release.ts';
 import { onRemoved } from './payments/removed.ts';
@@ -24,6 +25,7 @@ const loops: Loop[] = [
   { name: 'verify payments', everyMs: 250, run: settle },
   { name: 'expire requests', everyMs: 5 * second, run: expireDue },
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
+  { name: 'forget hints', everyMs: 10 * minute, run: forgetHints },
   { name: 'send mails', everyMs: 2 * second, run: sendDueMails },
   { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },
   { name: 'mine sandbox blocks', everyMs: second, run: mineWhileWaiting, sandboxOnly: true },

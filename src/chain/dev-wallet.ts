@@ -46,11 +46,14 @@ export type UsdcPayment = { privateKey: Hex; to: string; usdcMicro: bigint; refe
  * @throws Error when it reverts, for instance for lack of funds
  */
 export async function sendUsdc(chain: ChainConfig, payment: UsdcPayment): Promise<string> {
-  const { usdc } = endpointOf(chain);
+  return sendTransaction(chain, payment.privateKey, endpointOf(chain).usdc, transferCall(payment));
+}
+
+/** The calldata of a payment. */
+export function transferCall(payment: Omit<UsdcPayment, 'privateKey'>): Hex {
   const args = [asHex(payment.to), payment.usdcMicro] as const;
   const call = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
-  const data: Hex = `${call}${Buffer.from(payment.reference ?? []).toString('hex')}`;
-  return sendTransaction(chain, payment.privateKey, usdc, data);
+  return `${call}${Buffer.from(payment.reference ?? []).toString('hex')}`;
 }
 
 /**
@@ -61,21 +64,35 @@ export async function sendUsdc(chain: ChainConfig, payment: UsdcPayment): Promis
  */
 export async function sendTransaction(chain: ChainConfig, privateKey: Hex, to: string, data: Hex): Promise<string> {
   const { url } = endpointOf(chain);
+  return submit(url, async () => callRpc(url, 'eth_sendRawTransaction', [await signCall(chain, privateKey, to, data)]));
+}
+
+/**
+ * Signs a call and sends nothing.
+ *
+ * @param change `nonce` instead of the wallet's next one; `feeFactor` to pay more than another with the same nonce
+ */
+export async function signCall(
+  chain: ChainConfig,
+  privateKey: Hex,
+  to: string,
+  data: Hex,
+  change: { nonce?: number; feeFactor?: bigint } = {},
+): Promise<Hex> {
+  const { url } = endpointOf(chain);
   const account = privateKeyToAccount(privateKey);
-  return submit(url, async () => {
-    const nonce = Number(await callRpc(url, 'eth_getTransactionCount', [account.address, 'pending']));
-    const gasPrice = BigInt((await callRpc(url, 'eth_gasPrice', [])) as string);
-    const signed = await account.signTransaction({
-      type: 'eip1559',
-      chainId: chain.chainId,
-      nonce,
-      to: asHex(to),
-      data,
-      gas: gasLimit,
-      maxFeePerGas: gasPrice * 2n,
-      maxPriorityFeePerGas: 1n,
-    });
-    return callRpc(url, 'eth_sendRawTransaction', [signed]);
+  const nonce = change.nonce ?? Number(await callRpc(url, 'eth_getTransactionCount', [account.address, 'pending']));
+  const gasPrice = BigInt((await callRpc(url, 'eth_gasPrice', [])) as string);
+  const factor = change.feeFactor ?? 1n;
+  return account.signTransaction({
+    type: 'eip1559',
+    chainId: chain.chainId,
+    nonce,
+    to: asHex(to),
+    data,
+    gas: gasLimit,
+    maxFeePerGas: gasPrice * 2n * factor,
+    maxPriorityFeePerGas: factor,
   });
 }
 

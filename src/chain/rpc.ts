@@ -21,7 +21,15 @@ export type Log = {
   txHash: string;
   logIndex: number;
 };
-export type Transaction = { hash: string; from: string; to: string | null; input: string; blockHash: string | null };
+export type Transaction = {
+  hash: string;
+  from: string;
+  nonce: number;
+  to: string | null;
+  input: string;
+  /** Null while it is not mined. */
+  blockHash: string | null;
+};
 export type Receipt = { txHash: string; blockHash: string; blockNumber: number; success: boolean; logs: Log[] };
 export type BlockTag = 'latest' | 'safe' | 'finalized';
 
@@ -132,6 +140,9 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
           { fromBlock: toHex(from), toBlock: toHex(to), address: addresses, topics: [topic] },
         ]),
       ),
+    /** The same without naming contracts: `topics` as eth_getLogs takes them, null for any. */
+    logsOfTopics: async (from: number, to: number, topics: readonly (string | null)[]) =>
+      readLogs(await call('eth_getLogs', [{ fromBlock: toHex(from), toBlock: toHex(to), topics }])),
     transaction: async (hash: string) => readTransaction(await call('eth_getTransactionByHash', [hash])),
     receipt: async (hash: string) => {
       const result = await call('eth_getTransactionReceipt', [hash]);
@@ -142,6 +153,20 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
       const result = await call('eth_getBlockReceipts', [blockHash]);
       return result === null ? null : readArray(result, 'receipts').map(readReceipt);
     },
+    /** All transactions of a block; null when the provider does not have it. */
+    blockTransactions: async (number: number) => {
+      const result = await call('eth_getBlockByNumber', [toHex(number), true]);
+      if (result === null) return null;
+      return readArray(readObject(result, 'block').transactions, 'transactions').flatMap(
+        (tx) => readTransaction(tx) ?? [],
+      );
+    },
+    /** How many transactions an account has sent, up to a block. */
+    nonceAt: async (address: string, block: number | 'latest') =>
+      readNumber(
+        await call('eth_getTransactionCount', [address, typeof block === 'number' ? toHex(block) : block]),
+        'transaction count',
+      ),
     code: async (address: string) => readHex(await call('eth_getCode', [address, 'latest']), 'code'),
     call: async (to: string, data: string) => readHex(await call('eth_call', [{ to, data }, 'latest']), 'call result'),
   };
@@ -219,6 +244,7 @@ function readTransaction(value: unknown): Transaction | null {
   return {
     hash: readBytes(tx.hash, 32, 'transaction hash'),
     from: readBytes(tx.from, 20, 'sender'),
+    nonce: readNumber(tx.nonce, 'nonce'),
     to: tx.to == null ? null : readBytes(tx.to, 20, 'recipient'),
     input: readHex(tx.input, 'calldata'),
     blockHash: tx.blockHash == null ? null : readBytes(tx.blockHash, 32, 'block hash'),

@@ -1,6 +1,6 @@
 import { readTransfer } from '../chain/blocks.ts';
 import type { ChainConfig } from '../chain/config.ts';
-import { connectRpc, type Receipt, type Rpc, RpcError } from '../chain/rpc.ts';
+import { connectRpc, type Receipt, type Rpc, RpcError, type Transaction } from '../chain/rpc.ts';
 import type { Outcome } from './outcome.ts';
 import type { Payable } from './rules.ts';
 
@@ -19,33 +19,48 @@ type Answer = Extract<
   | 'seen'
 >;
 
+/** A transaction that moved nothing yet, or failed to, as an endpoint of its chain knows it. */
+export type Sighting = {
+  chain: ChainConfig;
+  transaction: Transaction;
+  /** The newest block of that endpoint. */
+  headNumber: number;
+  state: 'seen' | 'failed';
+};
+
+export type Look = { kind: Answer; sighting: Sighting | null };
+
 /** Asks the chains what they know of a transaction that the watcher has not brought; the most telling answer counts. */
-export async function lookOnChains(chains: ChainConfig[], request: Payable, txHash: string): Promise<Answer> {
-  const answers = await Promise.all(chains.map((chain) => lookOnChain(chain, request, txHash)));
-  const told = answers.find((answer) => answer !== 'not_found' && answer !== 'unavailable');
-  return told ?? (answers.includes('unavailable') ? 'unavailable' : 'not_found');
+export async function lookOnChains(chains: ChainConfig[], request: Payable, txHash: string): Promise<Look> {
+  const looks = await Promise.all(chains.map((chain) => lookOnChain(chain, request, txHash)));
+  const told = looks.find(({ kind }) => kind !== 'not_found' && kind !== 'unavailable');
+  return told ?? answerOnly(looks.some(({ kind }) => kind === 'unavailable') ? 'unavailable' : 'not_found');
 }
 
-async function lookOnChain(chain: ChainConfig, request: Payable, txHash: string): Promise<Answer> {
-  let answer: Answer = 'unavailable';
+async function lookOnChain(chain: ChainConfig, request: Payable, txHash: string): Promise<Look> {
+  let look = answerOnly('unavailable');
   // The second endpoint may know what the first does not, or be up when it is down; more would take too long.
   for (const url of chain.rpcUrls.slice(0, 2)) {
     try {
-      answer = await askEndpoint(connectRpc(url, timeoutMs), chain, request, txHash);
-      if (answer !== 'not_found') return answer;
+      look = await askEndpoint(connectRpc(url, timeoutMs), chain, request, txHash);
+      if (look.kind !== 'not_found') return look;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
     }
   }
-  return answer;
+  return look;
 }
 
-async function askEndpoint(rpc: Rpc, chain: ChainConfig, request: Payable, txHash: string): Promise<Answer> {
-  const [receipt, tx] = await Promise.all([rpc.receipt(txHash), rpc.transaction(txHash)]);
-  if (!receipt) return tx ? 'pending_in_mempool' : 'not_found';
-  if (!receipt.success) return 'failed';
-  return readPayment(chain, request, receipt, tx?.to ?? null);
+async function askEndpoint(rpc: Rpc, chain: ChainConfig, request: Payable, txHash: string): Promise<Look> {
+  const [receipt, transaction] = await Promise.all([rpc.receipt(txHash), rpc.transaction(txHash)]);
+  if (receipt?.success) return answerOnly(readPayment(chain, request, receipt, transaction?.to ?? null));
+  if (!transaction) return answerOnly(receipt ? 'failed' : 'not_found');
+  const headNumber = (await rpc.header('latest'))?.number ?? 0;
+  const state = receipt ? 'failed' : 'seen';
+  return { kind: receipt ? 'failed' : 'pending_in_mempool', sighting: { chain, transaction, headNumber, state } };
 }
+
+const answerOnly = (kind: Answer): Look => ({ kind, sighting: null });
 
 function readPayment(chain: ChainConfig, request: Payable, receipt: Receipt, recipient: string | null): Answer {
   const tokens = chain.tokens.map(({ address }) => address as string);

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { readRequest } from '../requests/read.ts';
 import { toPayable } from './bind.ts';
+import { keepHint } from './hints.ts';
 import { lookOnChains } from './look.ts';
 import { type Outcome, refusedOutcome } from './outcome.ts';
 import { admit, type Payable } from './rules.ts';
@@ -13,7 +14,7 @@ const hashPattern = /^0x[0-9a-f]{64}$/;
 
 /**
  * Looks up a transaction that a customer says has paid a request. It is a hint and binds nothing: anyone can read a
- * hash off the chain and post it.
+ * hash off the chain and post it. What is not mined yet, or failed, is kept for the page: see `readHints`.
  *
  * @param hint `chainId` where it is known; otherwise all chains of the request's mode are asked
  * @throws Refusal not_found for an unknown request
@@ -37,7 +38,9 @@ export async function submitHash(
   );
   const request = toPayable(row, counted);
   if (found.length > 0) return judgeFound(request, found, chains);
-  return { kind: await lookOnChains(chains, request, txHash) };
+  const { kind, sighting } = await lookOnChains(chains, request, txHash);
+  if (sighting) await keepHint(ctx, scope, row, sighting);
+  return { kind };
 }
 
 /** What became of the transfers of one transaction, as far as this request is concerned. */

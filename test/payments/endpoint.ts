@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 /** A second RPC endpoint that passes everything on to a chain, and can be away or deny what it knows. */
 export async function secondEndpoint() {
-  const endpoint = { target: '', mode: 'honest' as 'honest' | 'away' | 'denies' };
+  const endpoint = { target: '', mode: 'honest' as 'honest' | 'away' | 'denies', receiptsAsked: 0 };
   const server = createServer(async (request, response) => {
     if (endpoint.mode === 'away') return request.socket.destroy();
     const chunks: Buffer[] = [];
@@ -11,6 +11,7 @@ export async function secondEndpoint() {
     const body = Buffer.concat(chunks).toString();
     const { id, method } = JSON.parse(body) as { id: number; method: string };
     response.setHeader('content-type', 'application/json');
+    if (method === 'eth_getTransactionReceipt') endpoint.receiptsAsked++;
     if (endpoint.mode === 'denies' && method === 'eth_getTransactionReceipt') {
       return response.end(JSON.stringify({ jsonrpc: '2.0', id, result: null }));
     }

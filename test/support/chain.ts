@@ -6,9 +6,17 @@ import { privateKeyToAccount } from 'viem/accounts';
 import type { ChainConfig } from '../../src/chain/config.ts';
 import { startDevChain } from '../../src/chain/dev-chain.ts';
 import * as wallet from '../../src/chain/dev-wallet.ts';
-import type { Hex } from '../../src/chain/rpc.ts';
+import { callRpc, type Hex } from '../../src/chain/rpc.ts';
 
 export type TestWallet = { privateKey: Hex; address: Hex };
+type Offer = {
+  from: TestWallet;
+  to: string;
+  usdcMicro: bigint;
+  reference?: Uint8Array;
+  ahead?: number;
+  feeFactor?: bigint;
+};
 export type TestChain = Awaited<ReturnType<typeof testChain>>;
 
 /**
@@ -38,6 +46,14 @@ export async function testChain(options: { chainId?: number; pollMs?: number } =
       const enough = (await wallet.usdcBalance(chain, from.address)) >= usdcMicro;
       await wallet.fund(chain, from.address, enough ? 0n : usdcMicro);
       return wallet.sendUsdc(chain, { privateKey: from.privateKey, to, usdcMicro, reference });
+    },
+    /** Hands a payment to the chain and waits for nothing. With `ahead`, it waits for so many earlier ones of the wallet. */
+    offer: async (payment: Offer) => {
+      const { from, ahead = 0, feeFactor } = payment;
+      const data = wallet.transferCall(payment);
+      const token = chain.tokens[0]?.address ?? '';
+      const signed = await wallet.signCall(chain, from.privateKey, token, data, { nonce: ahead, feeFactor });
+      return (await callRpc(chain.rpcUrls[0] ?? '', 'eth_sendRawTransaction', [signed])) as string;
     },
     stop: async () => {
       await anvil.stop();

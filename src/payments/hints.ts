@@ -1,0 +1,137 @@
+import type { ChainConfig } from '../chain/config.ts';
+import { findByNonce } from '../chain/replacement.ts';
+import { connectRpc, type Rpc, RpcError } from '../chain/rpc.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import type { RequestRow } from '../requests/proof.ts';
+import { fits } from './hint-fit.ts';
+import {
+  claimHints,
+  deleteOldHints,
+  type HintRow,
+  type HintState,
+  selectHints,
+  updateHint,
+  upsertHint,
+} from './hint-store.ts';
+import type { Sighting } from './look.ts';
+
+/** A transaction that was told of and that no stored transfer stands for yet. It proves nothing and changes no state. */
+export type PaymentHint = {
+  chainId: number;
+  txHash: string;
+  fromAddress: string;
+  /**
+   * `seen`: waits to be mined. `mined`: the watcher is about to read it. `failed`: mined, and moved nothing. `replaced`:
+   * its sender used its nonce for another one. `gone`: no longer known, nor is anything in its place.
+   */
+  state: HintState;
+  /** With `replaced`: what was mined instead, where it could be found. */
+  replacedBy: string | null;
+  firstSeenAt: Date;
+};
+
+const timeoutMs = 2_500;
+const batchSize = 500;
+const maxBatches = 20;
+
+/** Keeps what was seen of a transaction for the page of its request, if it looks like a payment of it. */
+export async function keepHint(ctx: Context, scope: Scope, request: RequestRow, sighting: Sighting): Promise<void> {
+  const { chain, transaction, headNumber, state } = sighting;
+  await ctx.db.scoped(scope, async (tx) => {
+    if (!(await fits(tx, scope, request, chain, transaction))) return;
+    await upsertHint(tx, scope, {
+      requestId: request.id,
+      chainId: chain.chainId,
+      txHash: transaction.hash,
+      fromAddress: transaction.from,
+      nonce: transaction.nonce,
+      seenBlock: headNumber,
+      state,
+    });
+  });
+}
+
+/** The hints of a request as they were last found, newest first, at most ten. */
+export async function readHints(ctx: Context, scope: Scope, requestId: string): Promise<PaymentHint[]> {
+  return (await ctx.db.scoped(scope, (tx) => selectHints(tx, scope, requestId))).map(toHint);
+}
+
+function toHint(row: HintRow): PaymentHint {
+  return {
+    chainId: Number(row.chain_id),
+    txHash: row.tx_hash,
+    fromAddress: row.from_address,
+    state: row.state,
+    replacedBy: row.replaced_by,
+    firstSeenAt: row.first_seen_at,
+  };
+}
+
+/**
+ * Asks the chains again about the hints of a request, each at most once a second however many pages ask. Where a chain
+ * does not answer, a hint stays as it was.
+ *
+ * @returns as `readHints`
+ */
+export async function refreshHints(ctx: Context, scope: Scope, requestId: string): Promise<PaymentHint[]> {
+  const due = await ctx.db.scoped(scope, (tx) => claimHints(tx, scope, requestId));
+  const chains = ctx.chains[scope.testMode ? 'test' : 'live'];
+  const news = await Promise.all(
+    due.map(async (row) => {
+      const chain = chains.find(({ chainId }) => String(chainId) === row.chain_id);
+      const told = chain ? await askChain(chain, row) : null;
+      return told && (told.state !== row.state || told.replacedBy !== row.replaced_by) ? { row, told } : null;
+    }),
+  );
+  return ctx.db.scoped(scope, async (tx) => {
+    for (const found of news) if (found) await updateHint(tx, scope, found.row, found.told);
+    return (await selectHints(tx, scope, requestId)).map(toHint);
+  });
+}
+
+type News = { state: HintState; replacedBy: string | null };
+
+/** What a chain says of a transaction now; null when not all who were asked have answered and none knows it. */
+async function askChain(chain: ChainConfig, row: HintRow): Promise<News | null> {
+  let without: Rpc | null = null;
+  let silent = false;
+  // What waits is not known everywhere, so the second endpoint has a say.
+  for (const url of chain.rpcUrls.slice(0, 2)) {
+    const rpc = connectRpc(url, timeoutMs);
+    try {
+      const [receipt, tx] = await Promise.all([rpc.receipt(row.tx_hash), rpc.transaction(row.tx_hash)]);
+      if (receipt) return { state: receipt.success ? 'mined' : 'failed', replacedBy: null };
+      if (tx) return { state: 'seen', replacedBy: null };
+      without = rpc;
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      silent = true;
+    }
+  }
+  return silent || !without ? null : askWhy(without, row);
+}
+
+/** Why a transaction is no longer known. */
+async function askWhy(rpc: Rpc, row: HintRow): Promise<News | null> {
+  const nonce = Number(row.nonce);
+  try {
+    if ((await rpc.nonceAt(row.from_address, 'latest')) <= nonce) return { state: 'gone', replacedBy: null };
+  } catch (error) {
+    if (error instanceof RpcError) return null;
+    throw error;
+  }
+  const other = await findByNonce(rpc, row.from_address, nonce, Number(row.seen_block));
+  return other === row.tx_hash ? { state: 'mined', replacedBy: null } : { state: 'replaced', replacedBy: other };
+}
+
+/** Forgets hints of three days ago; what they told of has long been mined or given up. Returns how many. */
+export async function forgetHints(ctx: Context): Promise<number> {
+  let forgotten = 0;
+  for (let batch = 0; batch < maxBatches; batch++) {
+    const count = await deleteOldHints(ctx.db, batchSize);
+    forgotten += count;
+    if (count < batchSize) break;
+  }
+  return forgotten;
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { callRpc } from '../../src/chain/rpc.ts';
+import { forgetHints, type PaymentHint, readHints, refreshHints } from '../../src/payments/hints.ts';
+import { submitHash } from '../../src/payments/submit.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { secondEndpoint } from '../payments/endpoint.ts';
+import { type PayWorld, payWorld, until } from '../payments/support.ts';
+import type { TestWallet } from '../support/chain.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+let second: Awaited<ReturnType<typeof secondEndpoint>>;
+let world: PayWorld;
+before(async () => {
+  second = await secondEndpoint();
+  second.endpoint.mode = 'away';
+  world = await payWorld([second.url]);
+  second.endpoint.target = world.node.chain.rpcUrls[0] ?? '';
+  second.endpoint.mode = 'honest';
+});
+after(async () => {
+  await world?.stop();
+  await second?.stop();
+});
+
+const rpc = (method: string, params: unknown[]) => callRpc(second.endpoint.target, method, params);
+const told = (hints: PaymentHint[]) => hints.map(({ txHash, state }) => [txHash, state]);
+const read = (request: { id: string }) => readHints(world.ctx, world.scope, request.id);
+const submit = (request: { id: string }, txHash: string) => submitHash(world.ctx, request.id, { txHash });
+
+/** A funded wallet whose first transaction is still to come, so that later ones wait. */
+async function payer(usdcMicro: bigint): Promise<TestWallet> {
+  const from = world.node.wallet();
+  await world.node.fund(from.address, usdcMicro);
+  return from;
+}
+
+/** A transaction that waits in the mempool because the wallet's first one is missing. */
+async function waiting(request: RequestRow, details: { usdcMicro?: bigint; to?: string; reference?: Uint8Array } = {}) {
+  const usdcMicro = details.usdcMicro ?? BigInt(request.usdc_micro);
+  const from = await payer(usdcMicro);
+  const payment = { from, to: details.to ?? request.wallet_address, usdcMicro, reference: details.reference, ahead: 1 };
+  return { from, payment, txHash: await world.node.offer(payment) };
+}
+
+/** The wallet's missing first transaction: it moves nothing of note. */
+async function fillGap(from: TestWallet): Promise<void> {
+  await world.node.offer({ from, to: from.address, usdcMicro: 0n });
+  await world.node.mine(1);
+}
+
+const becomes = (request: RequestRow, state: PaymentHint['state']) =>
+  until(`the hint is ${state}`, async () => {
+    const [hint] = await refreshHints(world.ctx, world.scope, request.id);
+    return hint?.state === state && hint;
+  });
+
+test('a transaction in the mempool → seen on the page, no state changed; mined → mined, and then told by its transfer', async () => {
+  const request = await world.request();
+  const { txHash, from } = await waiting(request, { reference: request.reference });
+  assert.deepEqual(await submit(request, txHash), { kind: 'pending_in_mempool' });
+  const [hint] = await read(request);
+  assert.deepEqual(
+    { ...hint, firstSeenAt: null },
+    { chainId: 31337, txHash, fromAddress: from.address, state: 'seen', replacedBy: null, firstSeenAt: null },
+  );
+  await world.turn();
+  assert.equal((await world.read(request)).proof_status, 'none');
+
+  await world.db.sql`update chain_cursors set fence = 9000000`; // the watcher stands still
+  await fillGap(from);
+  await becomes(request, 'mined');
+  await world.db.sql`update chain_cursors set fence = 1`;
+  await world.turn();
+  assert.deepEqual(await read(request), []);
+  assert.notEqual((await world.read(request)).proof_status, 'none');
+});
+
+test('another transaction took its nonce → replaced, with the other’s hash', async () => {
+  const request = await world.request();
+  const { txHash, payment, from } = await waiting(request);
+  await submit(request, txHash);
+  const other = await world.node.offer({ ...payment, to: from.address, feeFactor: 3n });
+  await world.node.mine(5);
+  await fillGap(from);
+  await world.node.mine(5);
+  assert.equal((await becomes(request, 'replaced')).replacedBy, other);
+});
+
+test('dropped by the network → gone; sent again → seen', async () => {
+  const request = await world.request();
+  const { txHash, from } = await waiting(request);
+  await submit(request, txHash);
+  const signed = await rpc('eth_getRawTransactionByHash', [txHash]);
+  await rpc('anvil_removePoolTransactions', [from.address]);
+  await becomes(request, 'gone');
+  await rpc('eth_sendRawTransaction', [signed]);
+  await becomes(request, 'seen');
+});
+
+test('mined and reverted → failed, on the page too', async () => {
+  const request = await world.request();
+  const from = await payer(0n);
+  const txHash = await world.node.offer({ from, to: request.wallet_address, usdcMicro: BigInt(request.usdc_micro) });
+  await until('it is mined', () => rpc('eth_getTransactionReceipt', [txHash]));
+  assert.deepEqual(await submit(request, txHash), { kind: 'failed' });
+  assert.deepEqual(told(await read(request)), [[txHash, 'failed']]);
+});
+
+test('while an endpoint does not answer, a hint stays as it was', async () => {
+  const request = await world.request();
+  const { txHash, from } = await waiting(request);
+  await submit(request, txHash);
+  await rpc('anvil_removePoolTransactions', [from.address]);
+  second.endpoint.mode = 'away';
+  try {
+    const before = await hintRow(request);
+    const asked = async () => {
+      await refreshHints(world.ctx, world.scope, request.id);
+      return (await hintRow(request))?.checked_at > before?.checked_at;
+    };
+    await until('the chain was asked', asked);
+    assert.deepEqual(told(await read(request)), [[txHash, 'seen']]);
+  } finally {
+    second.endpoint.mode = 'honest';
+  }
+  await becomes(request, 'gone');
+});
+
+test('however many ask, a chain is asked once a second', async () => {
+  const request = await world.request();
+  const { txHash, from } = await waiting(request);
+  await submit(request, txHash);
+  // The first endpoint does not know it any more, so the second is asked each time.
+  await rpc('anvil_removePoolTransactions', [from.address]);
+  await until('it is due', async () => {
+    const due = await world.db.sql`
+      select from payment_hints where request_id = ${request.id} and checked_at < clock_timestamp() - interval '1 second'`;
+    return due.length > 0;
+  });
+  const askedBefore = second.endpoint.receiptsAsked;
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: 10 }, () => refreshHints(world.ctx, world.scope, request.id)));
+  const seconds = Math.floor((performance.now() - startedAt) / 1000);
+  const asked = second.endpoint.receiptsAsked - askedBefore;
+  assert.ok(asked >= 1 && asked <= 1 + seconds, `asked ${asked} times`);
+  assert.deepEqual(told(await read(request)), [[txHash, 'gone']]);
+});
+
+async function hintRow(request: RequestRow) {
+  const [row] = await world.db.sql`select * from payment_hints where request_id = ${request.id}`;
+  return row;
+}
+
+test('transactions of other people, other wallets and other requests are not kept', async () => {
+  const request = await world.request();
+  const neighbour = await world.request();
+  const elsewhere = await makeRequest(world.db, world.scope, await makeMerchant(world.db, world.scope));
+  const amount = BigInt(neighbour.usdc_micro);
+  const strangers = [
+    await waiting(request, { to: world.node.wallet().address }),
+    await waiting(request, { to: elsewhere.wallet_address, reference: elsewhere.reference }),
+    await waiting(request, { reference: neighbour.reference }),
+    await waiting(request, { usdcMicro: amount }),
+  ];
+  for (const { txHash } of strangers) {
+    assert.deepEqual(await submit(request, txHash), { kind: 'pending_in_mempool' });
+  }
+  assert.deepEqual(await read(request), []);
+  const own = await waiting(request, { usdcMicro: 1_234_567n, reference: randomBytes(16) });
+  await submit(request, own.txHash);
+  assert.deepEqual(told(await read(request)), [[own.txHash, 'seen']]);
+});
+
+test('of one request the newest ten are kept, nobody else’s scope reads them, and after three days they are forgotten', async () => {
+  const request = await world.request();
+  const from = await payer(1n);
+  const hashes: string[] = [];
+  for (let ahead = 1; ahead <= 12; ahead++) {
+    const txHash = await world.node.offer({ from, to: request.wallet_address, usdcMicro: 1n, ahead });
+    await submit(request, txHash);
+    hashes.unshift(txHash);
+  }
+  assert.deepEqual(
+    (await read(request)).map(({ txHash }) => txHash),
+    hashes.slice(0, 10),
+  );
+  const stranger = await makePartner(world.db);
+  for (const scope of [stranger.test, stranger.live]) {
+    assert.deepEqual(await readHints(world.ctx, scope, request.id), []);
+    const seen = await world.db.scoped(scope, (tx) => tx`select count(*)::int as n from payment_hints`);
+    assert.equal(seen[0]?.n, 0);
+  }
+  await world.db
+    .sql`update payment_hints set first_seen_at = now() - interval '71 hours' where request_id = ${request.id}`;
+  assert.equal(await forgetHints(world.ctx), 0);
+  await world.db
+    .sql`update payment_hints set first_seen_at = now() - interval '73 hours' where request_id = ${request.id}`;
+  assert.equal(await forgetHints(world.ctx), 10);
+  assert.deepEqual(await read(request), []);
+});
