@@ -104,14 +104,14 @@ const choices: [name: string, Transfer, Hints, object][] = [
     unmatched('no_match'),
   ],
   [
-    'a chain unknown at its creation: the same second → its request',
-    transfer({ blockTime: at('12:00:00') }),
+    'a head unknown at its creation: 15 seconds before, as clocks differ → its request',
+    transfer({ blockTime: at('11:59:45') }),
     hints({ reservations: [reservation({ startBlocks: {} })] }),
     bound('r', 'amount'),
   ],
   [
-    'a chain unknown at its creation: the second before → no_match',
-    transfer({ blockTime: at('11:59:59') }),
+    'a head unknown at its creation: the second before that → no_match',
+    transfer({ blockTime: at('11:59:44') }),
     hints({ reservations: [reservation({ startBlocks: {} })] }),
     unmatched('no_match'),
   ],
@@ -176,6 +176,13 @@ const admissions: [name: string, Partial<Transfer>, Partial<Payable>, object][] 
   ['attached → already_paid', {}, { proofStatus: 'attached', countedMicro: 13_586_957n }, no('already_paid')],
   ['verified → already_paid', {}, { proofStatus: 'verified', countedMicro: 13_586_957n }, no('already_paid')],
   ['a block up to the start → before_request', { blockNumber: 100 }, {}, no('before_request')],
+  ['a block after the start, whatever its clock says → counts', { blockTime: at('11:00:00') }, {}, yes(true)],
+  [
+    'a head unknown at its creation, a block from a minute before → before_request',
+    { blockTime: at('11:59:00') },
+    { startBlocks: {} },
+    no('before_request'),
+  ],
   ['another wallet → wrong_recipient', { to: token }, {}, no('wrong_recipient')],
 ];
 for (const [name, given, known, expected] of admissions) {

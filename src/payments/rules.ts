@@ -9,7 +9,7 @@ export type Reason =
   | 'ambiguous'
   /** It carries the reference of a request that is paid to another wallet. */
   | 'conflict'
-  /** In a block up to the one that was the newest when the request was made. */
+  /** In a block up to the one that was the newest when the request was made; where that is not known, by block time. */
   | 'before_request'
   /** Mined more than 30 minutes after the request expired. */
   | 'late'
@@ -50,7 +50,7 @@ export type Payable = {
   proofStatus: 'none' | 'attached' | 'verified';
   createdAt: Date;
   expiresAt: Date;
-  /** Last block before the request, by chain id. */
+  /** Last block before the request, by chain id; absent where nobody was reading the chain. */
   startBlocks: Record<string, number>;
   /** The sum of the transfers that are bound to it and count. */
   countedMicro: bigint;
@@ -84,14 +84,19 @@ export const graceMs = 30 * 60_000;
 /** So many transfers may pay a request in parts; one that completes the sum is always taken. */
 const maxParts = 50;
 
+/** The clock of who makes a block may be so much behind ours. */
+const producerSkewMs = 15_000;
+
 /** Blocks have whole seconds, so a moment is compared as the second it lies in. */
 function toSecond(moment: Date): number {
   return Math.floor(moment.getTime() / 1000) * 1000;
 }
 
+/** Numbers decide, as clocks differ; only where the number is not known does the time. */
 function wasMinedAfter(transfer: Transfer, startBlocks: Record<string, number>, since: Date): boolean {
   const start = startBlocks[String(transfer.chainId)];
-  return start === undefined ? transfer.blockTime.getTime() >= toSecond(since) : transfer.blockNumber > start;
+  if (start !== undefined) return transfer.blockNumber > start;
+  return transfer.blockTime.getTime() >= toSecond(since) - producerSkewMs;
 }
 
 /**

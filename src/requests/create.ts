@@ -96,7 +96,7 @@ async function replay(ctx: Context, scope: Scope, id: string): Promise<{ row: Re
   return { row, replayed: true };
 }
 
-/** The last block of each chain of the mode before the request: only later ones can pay it. */
+/** The last block of each chain of the mode before the request, where it is known: only later ones can pay it. */
 function startBlocks(ctx: Context, testMode: boolean, heads: Record<string, number> | null): Record<string, number> {
   const ids = ctx.chains[testMode ? 'test' : 'live'].map((chain) => String(chain.chainId));
   return Object.fromEntries(Object.entries(heads ?? {}).filter(([chainId]) => ids.includes(chainId)));
