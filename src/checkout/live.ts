@@ -44,7 +44,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
     url: `${payRoute(ctx.config)}/state`,
     config: { auth: 'public' },
     handler: async (request: FastifyRequest<{ Params: { request_id: string } }>, reply) => {
-      const checkout = await readCheckout(ctx, request.params.request_id, wordsFor(request));
+      const checkout = await readCheckout(ctx, request.params.request_id, wordsFor(request), 'chains');
       if (!checkout) return reply.code(404).send({ error: 'not_found' });
       return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(stateOf(checkout));
     },
@@ -56,7 +56,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
     config: { auth: 'public' },
     handler: async (request: FastifyRequest<{ Params: { request_id: string } }>, reply) => {
       const words = wordsFor(request);
-      const read = () => readCheckout(ctx, request.params.request_id, words);
+      const read = () => readCheckout(ctx, request.params.request_id, words, 'chains');
       const first = await read();
       if (!first) return reply.code(404).send({ error: 'not_found' });
       const full = open.size >= mostPages || !connections.take(clientSubject(request.ip), ctx.clock.now());

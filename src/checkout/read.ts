@@ -3,13 +3,14 @@ import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
+import { readHints, refreshHints } from '../payments/hints.ts';
 import { type PaymentProgress, readProgress } from '../payments/progress.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { effectiveStatus } from '../requests/rules.ts';
 import type { Words } from '../ui/language.ts';
 import type { Look } from '../ui/look.ts';
-import { type Hint, type PayState, payState, type Stray } from './state.ts';
+import { type PayState, payState, type Stray } from './state.ts';
 
 /** All that a customer's page is made of. */
 export type Checkout = {
@@ -32,16 +33,26 @@ export type Checkout = {
   words: Words;
 };
 
-/** Reads what a pay page shows; null when there is no such request. */
-export async function readCheckout(ctx: Context, requestId: string, words: Words): Promise<Checkout | null> {
+/**
+ * Reads what a pay page shows; null when there is no such request.
+ *
+ * @param asks whether a page that is open asks: then the chains are asked about what was only heard of, which may take a
+ *   few seconds
+ */
+export async function readCheckout(
+  ctx: Context,
+  requestId: string,
+  words: Words,
+  asks: 'chains' | 'database' = 'database',
+): Promise<Checkout | null> {
   if (!isUuid(requestId)) return null;
   const id = requestId.toLowerCase();
   const scope = await scopeOfRequest(ctx.db, id);
   const row = scope && (await readPayPageRow(ctx.db, scope, id));
   if (!row) return null;
   const now = ctx.clock.now();
-  const progress = await readProgress(ctx, scope, id);
-  const hints: Hint[] = [];
+  const hearHints = asks === 'chains' && row.proof_status === 'none' ? refreshHints : readHints;
+  const [progress, hints] = await Promise.all([readProgress(ctx, scope, id), hearHints(ctx, scope, id)]);
   const strays: Stray[] = [];
   const status = effectiveStatus(row, now);
   const look: Look = { name: row.partner_name, logoPath: null, accentStyle: null };

@@ -1,8 +1,6 @@
+import type { PaymentHint } from '../payments/hints.ts';
 import type { PaymentProgress } from '../payments/progress.ts';
 import type { RequestRow } from '../requests/store.ts';
-
-/** A transaction that the customer's wallet told of, and what its chain says of it now. Shown on the page only. */
-export type Hint = { chainId: number; txHash: string; state: 'seen' | 'mined' | 'failed' | 'replaced' | 'gone' };
 
 /** Money that reached the wallet, looks meant for this request, and cannot count. */
 export type Stray = {
@@ -15,7 +13,7 @@ export type Stray = {
 /** Where a payment stands, for its customer. */
 export type PayState =
   | { kind: 'waiting' }
-  | { kind: 'seen'; hint: Hint }
+  | { kind: 'seen'; hint: PaymentHint }
   /** `needed` null: the chain says by a tag when it is final. */
   | { kind: 'confirming'; chainId: number; seen: number; needed: number | null }
   | { kind: 'paid'; overMicro: bigint; late: boolean }
@@ -25,14 +23,14 @@ export type PayState =
   /** Money came after the request had ended. */
   | { kind: 'too_late'; micro: bigint; voided: boolean }
   | { kind: 'reorged' }
-  | { kind: 'failed' | 'replaced' | 'gone'; hint: Hint }
+  | { kind: 'failed' | 'replaced' | 'gone'; hint: PaymentHint }
   | { kind: 'stray'; stray: Stray };
 
 export type Known = {
   row: Pick<RequestRow, 'status' | 'proof_status' | 'proof_note' | 'expires_at' | 'usdc_micro'>;
   status: string;
   progress: PaymentProgress;
-  hints: Hint[];
+  hints: PaymentHint[];
   strays: Stray[];
 };
 
