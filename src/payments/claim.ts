@@ -1,4 +1,14 @@
-import { createPublicClient, type Hex, http, isHex, recoverTypedDataAddress, size } from 'viem';
+import {
+  createPublicClient,
+  getTypesForEIP712Domain,
+  type Hex,
+  http,
+  isHex,
+  recoverTypedDataAddress,
+  serializeTypedData,
+  size,
+  type TypedData,
+} from 'viem';
 import { scopeOfRequest } from '../auth/scope.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import type { Config } from '../config.ts';
@@ -43,9 +53,16 @@ export function claimTypedData(config: Pick<Config, 'baseUrl'>, requestId: strin
   };
 }
 
+/** The same as wallets take it: the JSON text of `eth_signTypedData_v4`. */
+export function claimTypedDataJson(config: Pick<Config, 'baseUrl'>, requestId: string, key: TransferKey): string {
+  const { domain, types, primaryType, message } = claimTypedData(config, requestId, key);
+  const withDomain: TypedData = { EIP712Domain: getTypesForEIP712Domain({ domain }), ...types };
+  return serializeTypedData({ domain, types: withDomain, primaryType, message });
+}
+
 /**
  * Binds an unmatched transfer to a request by the signature of its sender, a key or a contract (ERC-1271, ERC-6492).
- * Apart from that it is judged like any other.
+ * Apart from that it is judged like any other. Chains are asked, so the caller limits attempts.
  *
  * @param claim hash and ordinal as `needs_signature` named them
  * @throws Refusal not_found for an unknown request
@@ -83,12 +100,12 @@ function beforeSigning(row: TransferRow, requestId: string, chain: ChainConfig):
   return null;
 }
 
-type TypedData = ReturnType<typeof claimTypedData>;
+type ClaimData = ReturnType<typeof claimTypedData>;
 
 async function isSigned(
   chain: ChainConfig,
   address: Hex,
-  data: TypedData,
+  data: ClaimData,
   signature: string,
 ): Promise<'yes' | 'no' | 'unknown'> {
   if (!isHex(signature) || size(signature) > maxSignatureBytes) return 'no';
@@ -105,7 +122,7 @@ async function isSigned(
   return 'unknown';
 }
 
-async function recover(data: TypedData, signature: Hex): Promise<string | null> {
+async function recover(data: ClaimData, signature: Hex): Promise<string | null> {
   try {
     return (await recoverTypedDataAddress({ ...data, signature })).toLowerCase();
   } catch {

