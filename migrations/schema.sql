@@ -173,7 +173,16 @@ create table partners (
   default_expiry_minutes integer not null,
   disabled_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
+  accent text,
+  logo bytea,
+  logo_type text,
+  logo_hash text,
+  constraint partners_accent_check CHECK ((accent ~ '^#[0-9a-f]{6}$'::text)),
   constraint partners_check CHECK ((default_expiry_minutes = ANY (allowed_expiry_minutes))),
+  constraint partners_logo_check CHECK (((octet_length(logo) >= 1) AND (octet_length(logo) <= 65536))),
+  constraint partners_logo_hash_check CHECK ((logo_hash ~ '^[0-9a-f]{16}$'::text)),
+  constraint partners_logo_type_check CHECK ((logo_type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text, 'image/webp'::text]))),
+  constraint partners_logo_whole CHECK ((num_nulls(logo, logo_type, logo_hash) = ANY (ARRAY[0, 3]))),
   constraint partners_pkey PRIMARY KEY (id),
   constraint partners_slug_check CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$'::text)),
   constraint partners_slug_key UNIQUE (slug)
@@ -530,6 +539,15 @@ BEGIN ATOMIC
    RETURNING clock.last_at;
 END;
 
+CREATE OR REPLACE FUNCTION public.tell_chain()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', format('chain %s', new.chain_id));
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.tell_hint()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -538,5 +556,30 @@ begin
   perform pg_notify('changes', format('request %s %s %s %s', new.request_id, r.account_id, new.partner_id, new.test_mode))
     from requests r
     where (r.partner_id, r.test_mode, r.id) = (new.partner_id, new.test_mode, new.request_id);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_request()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', format('request %s %s %s %s', new.id, new.account_id, new.partner_id, new.test_mode));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_transfer()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  told uuid;
+  at transfers := coalesce(new, old);
+begin
+  foreach told in array array[new.request_id, new.candidate_request_id, old.request_id, old.candidate_request_id] loop
+    if told is not null then
+      perform pg_notify('changes', format('request %s %s %s %s', told, at.account_id, at.partner_id, at.test_mode));
+    end if;
+  end loop;
   return null;
 end $function$;

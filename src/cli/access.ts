@@ -1,16 +1,24 @@
+import { readFile, stat } from 'node:fs/promises';
 import { createApiKey, listApiKeys, revokeApiKey, type ScopeName, scopeNames } from '../auth/api-keys.ts';
 import { scopeOf, scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUuid } from '../lib/ids.ts';
 import { setMerchantDisabled } from '../merchants/disable.ts';
 import { createPartner } from '../partners/create.ts';
+import { logoPath, logoTooLarge, maxLogoBytes } from '../partners/logo.ts';
+import { setLook } from '../partners/look.ts';
 import { type Partner, readPartner, setPartnerDisabled } from '../partners/read.ts';
 import { defaultExpiryMinutes, expiryMinutes } from '../partners/rules.ts';
 import { isKnownCurrency } from '../rates/known.ts';
 import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
 
-const view = ({ disabled_at, ...partner }: Partner) => ({
-  partner: { ...partner, created_at: partner.created_at.toISOString(), disabled: disabled_at !== null },
+const view = ({ disabled_at, logo_hash, ...partner }: Partner) => ({
+  partner: {
+    ...partner,
+    created_at: partner.created_at.toISOString(),
+    disabled: disabled_at !== null,
+    logo_path: logoPath({ slug: partner.slug, logo_hash }),
+  },
 });
 
 async function mustReadPartner(ctx: Context, slug: string): Promise<Partner> {
@@ -46,6 +54,35 @@ const switchPartner = (disabled: boolean) => async (ctx: Context, args: Argument
   return view(partner);
 };
 
+/** An option that may be left out, or say `none`. */
+function clearable(args: Arguments, name: string): string | null | undefined {
+  if (args.options[name] === undefined) return undefined;
+  const value = option(args, name);
+  return value === 'none' ? null : value;
+}
+
+/** The bytes of a logo's file, unless it is clearly not one. */
+async function readLogoFile(path: string): Promise<Buffer> {
+  const file = await stat(path).catch(() => null);
+  if (!file?.isFile()) throw new Error(`There is no file "${path}".`);
+  if (file.size > maxLogoBytes) throw logoTooLarge(file.size);
+  return readFile(path);
+}
+
+async function look(ctx: Context, args: Arguments) {
+  const slug = word(args, 0, 'The slug');
+  const { name } = args.options;
+  const accent = clearable(args, 'accent');
+  const logo = clearable(args, 'logo');
+  const partner = await setLook(ctx.db, slug, {
+    ...(name !== undefined && { name: option(args, 'name') }),
+    ...(accent !== undefined && { accent }),
+    ...(logo !== undefined && { logo: logo === null ? null : await readLogoFile(logo) }),
+  });
+  if (!partner) throw new Error(`There is no partner "${slug}".`);
+  return view(partner);
+}
+
 const switchMerchant = (disabled: boolean) => async (ctx: Context, args: Arguments) => {
   const id = word(args, 0, 'The account id');
   const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
@@ -76,6 +113,12 @@ export const accessCommands: Command[] = [
     usage: '<slug> --name N --currency EUR [--expiry 5,15,60] [--default-expiry 15]',
     summary: 'Creates a partner.',
     run: create,
+  },
+  {
+    name: 'partner look',
+    usage: '<slug> [--name N] [--accent "#0a7"|none] [--logo FILE|none]',
+    summary: 'Sets the name, accent colour and logo (PNG, JPEG or WebP, at most 64 KiB) of a partner’s pages.',
+    run: look,
   },
   { name: 'partner disable', usage: '<slug>', summary: 'Switches a partner off.', run: switchPartner(true) },
   { name: 'partner enable', usage: '<slug>', summary: 'Switches a partner on again.', run: switchPartner(false) },

@@ -6,6 +6,11 @@ export const defaultExpiryMinutes = 15;
 
 const slugPattern = /^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/;
 
+/** A text that could be a partner's slug. */
+export function isSlug(text: string): boolean {
+  return slugPattern.test(text);
+}
+
 export type NewPartner = {
   slug: string;
   name: string;
@@ -17,7 +22,7 @@ export type NewPartner = {
 /** The faults of a new partner, as sentences; none when it may be created. */
 export function partnerFaults(partner: NewPartner): string[] {
   const faults: string[] = [];
-  if (!slugPattern.test(partner.slug)) {
+  if (!isSlug(partner.slug)) {
     faults.push('The slug must be 1 to 40 lower-case letters, digits and hyphens, and no hyphen at either end.');
   }
   if (partner.name.trim() === '') faults.push('A name is needed.');

@@ -1,4 +1,5 @@
 import type { Database } from '../db/connection.ts';
+import type { Logo, LogoType } from './logo.ts';
 import type { NewPartner } from './rules.ts';
 
 export type Partner = {
@@ -10,7 +11,26 @@ export type Partner = {
   default_expiry_minutes: number;
   disabled_at: Date | null;
   created_at: Date;
+  /** `#rrggbb` as the partner wants it; pages show it moved until it can be read. */
+  accent: string | null;
+  logo_type: LogoType | null;
+  logo_hash: string | null;
 };
+
+/** Every column but the logo's bytes, which only its own route needs. */
+const columns = Object.keys({
+  id: true,
+  slug: true,
+  name: true,
+  currency: true,
+  allowed_expiry_minutes: true,
+  default_expiry_minutes: true,
+  disabled_at: true,
+  created_at: true,
+  accent: true,
+  logo_type: true,
+  logo_hash: true,
+} satisfies Record<keyof Partner, true>);
 
 /** Null when the slug is taken. */
 export async function insertPartner(db: Database, id: string, partner: NewPartner): Promise<Partner | null> {
@@ -18,18 +38,46 @@ export async function insertPartner(db: Database, id: string, partner: NewPartne
     insert into partners (id, slug, name, currency, allowed_expiry_minutes, default_expiry_minutes)
     values (${id}, ${partner.slug}, ${partner.name}, ${partner.currency}, ${partner.allowedExpiryMinutes},
       ${partner.defaultExpiryMinutes})
-    on conflict (slug) do nothing returning *`;
+    on conflict (slug) do nothing returning ${db.sql(columns)}`;
   return row ?? null;
 }
 
 export async function selectPartner(db: Database, slug: string): Promise<Partner | null> {
-  const [row] = await db.sql<Partner[]>`select * from partners where slug = ${slug}`;
+  const [row] = await db.sql<Partner[]>`select ${db.sql(columns)} from partners where slug = ${slug}`;
   return row ?? null;
 }
 
 export async function updateDisabled(db: Database, slug: string, disabled: boolean): Promise<Partner | null> {
   const [row] = await db.sql<Partner[]>`
     update partners set disabled_at = case when ${disabled} then coalesce(disabled_at, now()) end
-    where slug = ${slug} returning *`;
+    where slug = ${slug} returning ${db.sql(columns)}`;
+  return row ?? null;
+}
+
+/** What changes a partner's look; what is absent stays, null takes away. */
+export type LookChange = { name?: string; accent?: string | null; logo?: Logo | null };
+
+export async function updateLook(db: Database, slug: string, { logo, ...rest }: LookChange): Promise<Partner | null> {
+  const none = { logo: null, logo_type: null, logo_hash: null };
+  const changes = {
+    ...rest,
+    ...(logo && { logo: logo.bytes, logo_type: logo.type, logo_hash: logo.hash }),
+    ...(logo === null && none),
+  };
+  const [row] = await db.sql<Partner[]>`
+    update partners set ${db.sql(changes)} where slug = ${slug} returning ${db.sql(columns)}`;
+  return row ?? null;
+}
+
+export type LookRow = Pick<Partner, 'slug' | 'name' | 'accent' | 'logo_hash'>;
+
+export async function selectLook(db: Database, partnerId: string): Promise<LookRow | null> {
+  const [row] = await db.sql<LookRow[]>`select slug, name, accent, logo_hash from partners where id = ${partnerId}`;
+  return row ?? null;
+}
+
+export async function selectLogo(db: Database, slug: string): Promise<Logo | null> {
+  const [row] = await db.sql<Logo[]>`
+    select logo as bytes, logo_type as type, logo_hash as hash from partners where slug = ${slug} and logo is not null`;
   return row ?? null;
 }
