@@ -3,6 +3,7 @@ import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
+import { readLook } from '../partners/look.ts';
 import { readHints, refreshHints } from '../payments/hints.ts';
 import { type PaymentProgress, readProgress } from '../payments/progress.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
@@ -52,10 +53,13 @@ export async function readCheckout(
   if (!row) return null;
   const now = ctx.clock.now();
   const hearHints = asks === 'chains' && row.proof_status === 'none' ? refreshHints : readHints;
-  const [progress, hints] = await Promise.all([readProgress(ctx, scope, id), hearHints(ctx, scope, id)]);
+  const [progress, hints, look] = await Promise.all([
+    readProgress(ctx, scope, id),
+    hearHints(ctx, scope, id),
+    readLook(ctx, scope.partnerId),
+  ]);
   const strays: Stray[] = [];
   const status = effectiveStatus(row, now);
-  const look: Look = { name: row.partner_name, logoPath: null, accentStyle: null };
   const chains = ctx.chains[scope.testMode ? 'test' : 'live'];
   return {
     scope,

@@ -4,6 +4,7 @@ import { receiptNumber } from '../lib/receipt-number.ts';
 import { card, stateLine } from '../ui/components.ts';
 import { fill } from '../ui/language.ts';
 import { sendPage } from '../ui/layout.ts';
+import { logoOf } from '../ui/look.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { receiptFacts } from './receipt.ts';
@@ -24,9 +25,7 @@ export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyRep
     ...page,
     title: fill(receipt.title, { number }),
     island: 'receipt',
-    body: html`<article class="card receipt">${
-      look.logoPath !== null && html`<img class="logo" src="${look.logoPath}" alt="${look.name}">`
-    }
+    body: html`<article class="card receipt">${logoOf(look)}
 ${stateLine('paid', news.paid, merchant, 'h1')}
 <hr class="rule">${receiptFacts(checkout)}</article>
 <p class="actions"><button type="button" class="second" data-print hidden>${receipt.print}</button></p>${back}`,

@@ -2,6 +2,7 @@ import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import { formatRemaining, groupMicro, instant } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
+import { logoOf } from '../ui/look.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
@@ -13,7 +14,7 @@ export function summary(checkout: Checkout): Html {
   const left = row.expires_at.getTime() - now.getTime();
   const whole = row.expires_at.getTime() - row.created_at.getTime();
   const open = payable(state) !== 'no' && left > 0;
-  return html`<header class="payee">${look.logoPath !== null && html`<img class="logo" src="${look.logoPath}" alt="${look.name}">`}<h1>${merchant}</h1></header>
+  return html`<header class="payee">${logoOf(look)}<h1>${merchant}</h1></header>
 <div><p class="amount${fiat.length > 11 && ' long'}">${fiat}</p>
 <p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
 <p class="quiet">${fill(pay.rate, { rate: `${row.rate} ${row.fiat_code}` })}, ${instant(words, row.created_at)}</p></div>

@@ -21,6 +21,11 @@ const shapes: Record<StateKind, string> = {
   ended: '<path d="M5 12h14" stroke="currentColor" stroke-width="3" stroke-linecap="round"/>',
 };
 
+/** The shape of a state alone, where a word stands beside it. */
+export function shapeOf(kind: StateKind): Html {
+  return raw(`<svg class="shape" viewBox="0 0 24 24" aria-hidden="true">${shapes[kind]}</svg>`);
+}
+
 /** A ring that fills, from 0 to 1. */
 const ring = (done: number) =>
   '<circle cx="12" cy="12" r="8" fill="none" stroke="currentColor" stroke-width="2.5" opacity=".3"/>' +

@@ -8,6 +8,20 @@ export function instant({ language }: Words, at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${format.format(at)} UTC</time>`;
 }
 
+/** How long ago, with the exact instant on hover and for machines: `3 minutes ago`. */
+export function ago({ language }: Words, at: Date, now: Date): Html {
+  const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
+  const seconds = Math.round((at.getTime() - now.getTime()) / 1000);
+  const units = [
+    ['day', 86_400],
+    ['hour', 3600],
+    ['minute', 60],
+  ] as const;
+  const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? (['second', 1] as const);
+  const text = new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit);
+  return html`<time datetime="${at.toISOString()}" title="${exact.format(at)} UTC">${text}</time>`;
+}
+
 /** How long until an instant, rounded down to what people say: `2 days`, `14 minutes`, `less than a minute`. */
 export function formatRemaining(words: Words, ms: number): string {
   const minutes = Math.floor(ms / 60_000);

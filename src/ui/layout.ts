@@ -8,12 +8,16 @@ import { chosenLanguage, languageCookie, languageName, languages, type Words } f
 import type { Look } from './look.ts';
 
 /** Small enough to travel inside each page: one request shows everything. */
-const style = readFileSync(new URL('./style.css', import.meta.url), 'utf8')
-  .replace(/\n\s*/g, '')
-  .replaceAll(': ', ':')
-  .replaceAll(' {', '{');
+const readStyle = (name: string) =>
+  readFileSync(new URL(name, import.meta.url), 'utf8')
+    .replace(/\n\s*/g, '')
+    .replaceAll(': ', ':')
+    .replaceAll(' {', '{');
+const style = readStyle('./style.css');
+/** The same, and what only wide pages need. */
+const wideStyle = style + readStyle('./shell.css');
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-const styleHash = hashOf(style);
+const [styleHash, wideStyleHash] = [hashOf(style), hashOf(wideStyle)];
 
 export type Page = {
   title: string;
@@ -27,11 +31,13 @@ export type Page = {
   island?: IslandName | undefined;
   /** Address of this page, for the links of the language switch; without it there is no switch. */
   path?: string | undefined;
+  /** What stands beside the page instead of one column: the navigation of people who work here. */
+  frame?: { before: Html; wide: true } | undefined;
   /** Where there is no script: the page asks anew after so many seconds. */
   refreshSeconds?: number | undefined;
 };
 
-/** A whole HTML document: one column of 440 px. */
+/** A whole HTML document: one column of 440 px, or a frame. */
 function layout(page: Page, nonce: string): string {
   const { words, island } = page;
   const { common } = words.t;
@@ -42,14 +48,15 @@ function layout(page: Page, nonce: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${page.title}</title>
 <link rel="icon" href="data:,">
-${raw(`<style>${style}</style>`)}
+${raw(`<style>${page.frame ? wideStyle : style}</style>`)}
 ${page.look?.accentStyle && raw(`<style>${page.look.accentStyle}</style>`)}
 ${island && html`<script type="module" nonce="${nonce}" src="${islandPath(island)}"></script>`}
 ${page.refreshSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${page.refreshSeconds}"></noscript>`}
 </head>
-<body>
+<body${page.frame && html` class="framed"`}>
 ${page.testMode && html`<p class="banner" role="note"><strong>${common.testMode}</strong> ${common.testModeRest}</p>`}
-<main class="column">
+${page.frame?.before}
+<main class="${page.frame ? 'wide' : 'column'}">
 ${page.body}
 </main>
 ${page.path !== undefined && languageSwitch(words, page.path)}
@@ -69,7 +76,8 @@ function languageSwitch(words: Words, path: string): Html {
 /** Answers with a page: never stored, never framed, no script or style but our own. */
 export function sendPage(reply: FastifyReply, status: number, page: Page): FastifyReply {
   const nonce = randomBytes(16).toString('base64');
-  const styles = page.look?.accentStyle ? `${styleHash} ${hashOf(page.look.accentStyle)}` : styleHash;
+  const own = page.frame ? wideStyleHash : styleHash;
+  const styles = page.look?.accentStyle ? `${own} ${hashOf(page.look.accentStyle)}` : own;
   const scripts = page.island ? ` script-src 'nonce-${nonce}' 'strict-dynamic'; connect-src 'self';` : '';
   reply.code(status).headers({
     'content-type': 'text/html; charset=utf-8',

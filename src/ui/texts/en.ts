@@ -10,6 +10,23 @@ export const en = {
     qrCode: 'QR code',
     close: 'Close',
   },
+  app: {
+    navigation: 'Pages',
+    pages: 'Pages of this list',
+    first: 'Back to the newest',
+    next: 'Older',
+    apply: 'Show',
+    reset: 'Show all',
+    all: 'All',
+    csv: 'Download as CSV',
+    yes: 'Yes, {act}',
+    test: 'Test',
+    live: 'Live',
+    mode: 'Mode',
+    signOut: 'Sign out',
+    figures: 'Show the figures',
+    chartOf: 'Chart: {title}',
+  },
   errors: {
     notFound: 'There is nothing here',
     notFoundRest:

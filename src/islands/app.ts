@@ -1,0 +1,2 @@
+/** Pages of people who work here: regions that renew themselves when something changed, and buttons that copy. */
+import './lib/regions.ts';

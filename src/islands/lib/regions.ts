@@ -1,0 +1,45 @@
+/**
+ * Regions of a page that renew themselves: `<div data-region="name">` on a page where an element names what to listen to,
+ * `<main data-live="/portal/events">`. When the server tells that something changed, the page is fetched again and its regions replaced; so there is
+ * one rendering, the server's.
+ */
+const source = document.querySelector<HTMLElement>('[data-live]')?.dataset.live;
+
+const quietMs = 300;
+const retryMs = 5000;
+
+/** Somebody types or has unfolded a question: the region waits. */
+function inUse(region: Element): boolean {
+  const active = document.activeElement;
+  const typing = active !== null && region.contains(active) && active.matches('input, select, textarea');
+  return typing || region.querySelector('details.confirm[open]') !== null;
+}
+
+async function renew(): Promise<void> {
+  const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+  if (!answer.ok || answer.redirected) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  for (const region of document.querySelectorAll<HTMLElement>('[data-region]')) {
+    const next = fresh.querySelector<HTMLElement>(`[data-region="${region.dataset.region}"]`);
+    if (!next || next.innerHTML === region.innerHTML || inUse(region)) continue;
+    region.innerHTML = next.innerHTML;
+  }
+}
+
+function follow(address: string): void {
+  let timer = 0;
+  const soon = () => {
+    clearTimeout(timer);
+    timer = window.setTimeout(() => renew().catch(() => {}), quietMs);
+  };
+  const events = new EventSource(address);
+  events.addEventListener('message', soon);
+  // A connection that was lost may have missed something.
+  events.addEventListener('open', soon);
+  events.addEventListener('error', () => {
+    if (events.readyState === EventSource.CLOSED) setTimeout(() => follow(address), retryMs);
+  });
+  addEventListener('pagehide', () => events.close(), { once: true });
+}
+
+if (source) follow(source);

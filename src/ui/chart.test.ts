@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chart } from './chart.ts';
+import { wordsOf } from './language.ts';
+
+const format = (value: number) => `${value} EUR`;
+
+test('each column says its values, and the same figures stand in a table', () => {
+  const bars = [
+    { label: '1 May', values: [120, 7] },
+    { label: '2 <May>', values: [0, 3] },
+  ];
+  const { text } = chart(wordsOf('en'), { title: 'Paid', series: ['Shop', 'Web'], bars, format });
+  assert.ok(text.includes('aria-label="1 May: Shop 120 EUR, Web 7 EUR"'));
+  assert.ok(text.includes('2 &lt;May&gt;') && !text.includes('<May>'));
+  assert.equal(text.match(/<tr>/g)?.length, 3);
+  assert.ok(text.includes('200 EUR'), 'the axis ends at a round figure above the highest');
+});
+
+test('a chart without values, or without columns, is drawn all the same', () => {
+  for (const bars of [[], [{ label: 'x', values: [0] }]]) {
+    const { text } = chart(wordsOf('en'), { title: 'Paid', series: ['Shop'], bars, format });
+    assert.ok(text.includes('<svg') && !text.includes('NaN'));
+  }
+});

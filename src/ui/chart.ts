@@ -1,0 +1,68 @@
+import { type Html, html, raw } from '../lib/html.ts';
+import { fill, type Words } from './language.ts';
+
+/** A column of the chart: a label such as a day, and one value for each series. */
+export type Bar = { label: string; values: number[] };
+export type Chart = {
+  title: string;
+  /** At most two, each with its name. */
+  series: string[];
+  bars: Bar[];
+  /** A value as people read it, with its unit. */
+  format: (value: number) => string;
+};
+
+const width = 720;
+const height = 220;
+const edge = { left: 64, right: 8, top: 12, bottom: 28 };
+
+/** Columns drawn on the server: labelled axes, values on focus and hover, and the same figures as a table behind a toggle. */
+export function chart(words: Words, { title, series, bars, format }: Chart): Html {
+  const { app } = words.t;
+  const top = niceTop(Math.max(0, ...bars.flatMap(({ values }) => values)));
+  const slot = (width - edge.left - edge.right) / Math.max(1, bars.length);
+  const column = Math.max(2, Math.min(36, (slot * 0.7) / Math.max(1, series.length)));
+  const y = (value: number) => height - edge.bottom - (value / top) * (height - edge.top - edge.bottom);
+  const every = Math.ceil(bars.length / 8);
+  const grid = [0, 0.5, 1].map((part) => {
+    const value = top * part;
+    return `<line x1="${edge.left}" x2="${width - edge.right}" y1="${y(value)}" y2="${y(value)}" class="grid"/>${text(edge.left - 8, y(value) + 4, format(value), 'end')}`;
+  });
+  const columns = bars.map(({ label, values }, i) => {
+    const middle = edge.left + slot * (i + 0.5);
+    const spoken = `${label}: ${values.map((value, s) => `${series[s]} ${format(value)}`).join(', ')}`;
+    const drawn = values.map((value, s) => {
+      const x = middle - (column * values.length) / 2 + s * column;
+      const tall = Math.max(value > 0 ? 1 : 0, height - edge.bottom - y(value));
+      return `<rect class="series-${s}" x="${round(x)}" y="${round(height - edge.bottom - tall)}" width="${round(column - 1)}" height="${round(tall)}" rx="2"/>`;
+    });
+    const below = i % every === 0 ? text(middle, height - 8, label, 'middle') : '';
+    return `<g tabindex="0" role="img" aria-label="${escaped(spoken)}"><title>${escaped(spoken)}</title><rect class="hit" x="${round(middle - slot / 2)}" y="${edge.top}" width="${round(slot)}" height="${height - edge.top - edge.bottom}"/>${drawn.join('')}</g>${below}`;
+  });
+  const drawing = `<svg viewBox="0 0 ${width} ${height}">${grid.join('')}${columns.join('')}</svg>`;
+  const legend =
+    series.length > 1 &&
+    html`<p class="legend">${series.map((name, s) => html`<span class="series-${s}">${name}</span>`)}</p>`;
+  return html`<figure class="chart" aria-label="${fill(app.chartOf, { title })}"><figcaption><strong>${title}</strong>${legend}</figcaption>
+${raw(drawing)}
+<details><summary>${app.figures}</summary><div class="table"><table><thead><tr><th scope="col"></th>${series.map(
+    (name) => html`<th scope="col" class="figures">${name}</th>`,
+  )}</tr></thead><tbody>${bars.map(
+    ({ label, values }) =>
+      html`<tr><th scope="row">${label}</th>${values.map((value, s) => html`<td class="figures" data-name="${series[s]}">${format(value)}</td>`)}</tr>`,
+  )}</tbody></table></div></details></figure>`;
+}
+
+const round = (value: number) => Math.round(value * 10) / 10;
+const escaped = (value: string) => html`${value}`.text;
+
+function text(x: number, y: number, content: string, anchor: 'start' | 'middle' | 'end'): string {
+  return `<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}">${escaped(content)}</text>`;
+}
+
+/** The next 1, 2 or 5 times a power of ten: axes that can be read. */
+function niceTop(most: number): number {
+  if (most <= 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(most));
+  return ([1, 2, 5, 10].find((step) => step * power >= most) ?? 10) * power;
+}

@@ -1,0 +1,112 @@
+import { type Html, html, raw } from '../lib/html.ts';
+import { carried, field } from './components.ts';
+import { fill, type Words } from './language.ts';
+
+/** A network as a page offers it; `rpcUrl` may be told to wallets that do not know it yet. */
+export type OfferedChain = {
+  chainId: number;
+  name: string;
+  publicRpcUrl?: string;
+  coin?: string;
+  explorerUrl: string | null;
+};
+
+/** What browser code is given: it reads it from the element's `data-wallets`. */
+export type WalletsData = {
+  texts: Words['t']['signing'];
+  /** Connecting: the networks that count. Signing: none. */
+  chains: OfferedChain[];
+  /** Signing: the wallet that must sign, in lower case. */
+  address: string | null;
+};
+
+/** Where browser code lists the wallets it finds, and says what it waits for; empty without script. */
+function walletList(words: Words, data: Omit<WalletsData, 'texts'>): Html {
+  const all: WalletsData = { texts: words.t.signing, ...data };
+  return html`<div class="wallets" data-wallets="${JSON.stringify(all)}" hidden></div>
+<p class="told" role="alert" hidden></p>`;
+}
+
+export type ConnectForm = {
+  action: string;
+  chains: OfferedChain[];
+  /** What was typed. */
+  typed: { wallet_address?: string | undefined; chain_id?: string | undefined };
+  /** A sentence on what was typed. */
+  fault: string | undefined;
+};
+
+/** Takes a wallet's address: from a wallet in this browser, or by hand. */
+export function connectForm(words: Words, form: ConnectForm): Html {
+  const { signing } = words.t;
+  const { chains, typed } = form;
+  const choice = html`<div class="field"><label for="chain_id">${signing.network}</label><select id="chain_id" name="chain_id">${chains.map(
+    ({ chainId, name }) =>
+      html`<option value="${chainId}"${typed.chain_id === String(chainId) && html` selected`}>${name}</option>`,
+  )}</select></div>`;
+  const only = carried('chain_id', String(chains[0]?.chainId ?? ''));
+  return html`${walletList(words, { chains, address: null })}
+<details class="by-hand" open><summary>${signing.byHand}</summary>
+<form method="post" action="${form.action}">
+${field({
+  name: 'wallet_address',
+  label: signing.address,
+  hint: signing.addressHint,
+  value: typed.wallet_address ?? '',
+  fault: form.fault,
+  attributes:
+    'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="42" dir="ltr" placeholder="0x…"',
+})}
+${chains.length > 1 ? choice : only}
+<button class="second">${signing.useAddress}</button></form></details>`;
+}
+
+export type SignForm = {
+  action: string;
+  /** The wallet that must sign. */
+  address: string;
+  message: string;
+  /** What stands above the buttons, inside the form: terms to accept. */
+  before?: Html;
+  /** What was typed. */
+  signature: string;
+  fault: string | undefined;
+  /** Hidden values for the next step. */
+  carry?: Record<string, string>;
+  /** Text of the button that sends a signature made by hand. */
+  button: string;
+};
+
+/** Takes a wallet's signature under a message: from a wallet in this browser, or by hand. */
+export function signForm(words: Words, form: SignForm): Html {
+  const { signing } = words.t;
+  return html`<form method="post" action="${form.action}">
+${carried('message', form.message)}
+${Object.entries(form.carry ?? {}).map(([name, value]) => carried(name, value))}
+${form.before}
+${walletList(words, { chains: [], address: form.address })}
+<details class="by-hand" open><summary>${signing.byHand}</summary>
+<div class="stack"><p class="quiet">${signing.signHint}</p>
+<pre tabindex="0" dir="ltr" aria-label="${signing.message}">${form.message}</pre>
+${field({
+  name: 'signature',
+  label: signing.signature,
+  hint: signing.signatureHint,
+  value: form.signature,
+  fault: form.fault,
+  rows: 3,
+  attributes: 'required autocomplete="off" autocapitalize="off" spellcheck="false" dir="ltr" placeholder="0x…"',
+})}
+<button class="second">${form.button}</button></div></details></form>`;
+}
+
+/** An address for reading: shortened in the middle, the whole one on hover and for copying. */
+export function shortAddress(address: string): Html {
+  return html`<span class="mono" dir="ltr" title="${address}">${`${address.slice(0, 8)}…${address.slice(-6)}`}</span>`;
+}
+
+/** Puts HTML in place of a text's `{placeholders}`; everything else is escaped. */
+export function fillHtml(text: string, values: Record<string, Html | string>): Html {
+  const escaped = Object.entries(values).map(([name, value]) => [name, html`${value}`.text] as const);
+  return raw(fill(html`${text}`.text, Object.fromEntries(escaped)));
+}
