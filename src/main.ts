@@ -2,7 +2,6 @@ import { checkTokens } from './chain/status.ts';
 import type { Config } from './config.ts';
 import { ConfigError, readConfig } from './config.ts';
 import type { Context } from './context.ts';
-import { isUnreachable } from './db/connection.ts';
 import { seedDemo } from './demo.ts';
 import { runJobs } from './jobs.ts';
 import { lockDataDir } from './lib/lock.ts';
@@ -37,11 +36,6 @@ async function serve(ctx: Context, ending: AbortController): Promise<void> {
   await checkChains(ctx);
   await refreshIfDue(ctx, rateSources(config.rateProviders)).catch((error) => {
     ctx.log.error({ err: error }, 'rates could not be fetched yet; creating requests waits for them');
-  });
-  // A connection that breaks can fail a statement that nobody waits for any more, such as the driver's own rollback.
-  process.on('unhandledRejection', (reason) => {
-    if (!isUnreachable(reason)) throw reason;
-    ctx.log.warn({ err: reason }, 'a database connection was lost');
   });
   const app = await buildServer(ctx);
   await app.listen({ host: config.host, port: config.port }).catch((error) => {

@@ -34,20 +34,35 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /**
+ * How long statements wait, in seconds: in the queue for one of the pool's connections, for it to be made, and for the
+ * answer. Then they fail as unreachable, and a connection that did not answer is closed: its place in the pool is free again.
+ */
+export type Waits = { queue: number; connect: number; answer: number };
+
+/** The server ends a statement after this itself, unless it cannot be heard any more. */
+const statementMs = 30_000;
+const usualWaits: Waits = { queue: 10, connect: 5, answer: statementMs / 1000 + 5 };
+/** After an outage of any length a new connection is tried again within this. */
+const longestBackoffSeconds = 1;
+
+/**
  * Opens a pool. On two cores eight connections were fastest where a commit waits for the disk: fewer leave it idle, more
  * only wait for each other.
  *
  * @param url `postgres://user:password@host:port/database`
  */
-export function connect(url: string, connections = 8): Database {
+export function connect(url: string, connections = 8, waits: Waits = usualWaits): Database {
   const sql = postgres(url, {
     max: connections,
     idle_timeout: 60,
-    connect_timeout: 5,
+    queue_timeout: waits.queue,
+    connect_timeout: waits.connect,
+    answer_timeout: waits.answer,
+    backoff: (failures: number) => Math.min(3 ** failures / 100, longestBackoffSeconds),
     onnotice: () => {},
     connection: {
       application_name: 'quittance',
-      statement_timeout: 30_000,
+      statement_timeout: statementMs,
       idle_in_transaction_session_timeout: 10_000,
       // Plans of prepared statements and foreign keys are kept: one made while a table was small must use its index too.
       enable_seqscan: 'off',

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { randomInt, randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import postgres from 'postgres';
+import { scopeOf } from '../../src/auth/scope.ts';
+import { connect, type Database, isUnreachable, type Tx, type Waits } from '../../src/db/connection.ts';
+import { testDatabase } from '../support/database.ts';
+import { startProxy } from '../support/proxy.ts';
+
+/** More by hand: `STRESS_ROUNDS=500 npm test -- test/service/connections.test.ts`. */
+const rounds = Number(process.env.STRESS_ROUNDS ?? 25);
+const tasksInRound = 20;
+const connections = 2;
+/** Longer than any wait of the driver when connections are lost and the server is there: connecting anew, mostly. */
+const settleLimitMs = 10_000;
+
+/** Not one of the pool's: it ends those. */
+let other: postgres.Sql;
+let database: Awaited<ReturnType<typeof testDatabase>>;
+/** What would have ended the process. */
+const strays: unknown[] = [];
+const keepStray = (error: unknown) => void strays.push(error);
+
+before(async () => {
+  process.on('unhandledRejection', keepStray).on('uncaughtException', keepStray);
+  database = await testDatabase();
+  other = postgres(database.url, { max: 1 });
+});
+after(async () => {
+  await other?.end();
+  await database?.drop();
+  process.off('unhandledRejection', keepStray).off('uncaughtException', keepStray);
+});
+
+type Pool = { url?: string; size?: number; waits?: Waits };
+
+async function withPool(work: (db: Database) => Promise<void>, pool: Pool = {}): Promise<void> {
+  const db = connect(pool.url ?? database.url, pool.size ?? connections, pool.waits);
+  try {
+    await work(db);
+  } finally {
+    await db.close();
+  }
+  assert.deepEqual(strays.splice(0), [], 'an error reached nobody');
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+async function within<T>(limitMs: number, what: string, work: Promise<T>): Promise<T> {
+  const limit = Promise.withResolvers<never>();
+  const timer = setTimeout(() => limit.reject(new Error(`${what} did not settle in ${limitMs} ms`)), limitMs);
+  return Promise.race([work, limit.promise]).finally(() => clearTimeout(timer));
+}
+
+/**
+ * Each of the pool's connections is in a transaction at once, or this fails. A connection that was ended while nobody used
+ * it may be told to one transaction only now, so it is tried once for each.
+ */
+async function assertNoneLost(db: Database, size = connections): Promise<void> {
+  for (let ended = 0; ; ended++) {
+    try {
+      return await useAll(db, size);
+    } catch (error) {
+      if (!isUnreachable(error) || ended === size) throw error;
+    }
+  }
+}
+
+async function useAll(db: Database, size: number): Promise<void> {
+  const all = Promise.withResolvers<void>();
+  let began = 0;
+  const hold = () =>
+    db
+      .transaction(async (tx) => {
+        await tx`select 1`;
+        if (++began === size) all.resolve();
+        await all.promise;
+      })
+      .catch((error) => {
+        all.resolve();
+        throw error;
+      });
+  await within(
+    settleLimitMs,
+    `transactions on ${size} connections at once`,
+    Promise.all(Array.from({ length: size }, hold)),
+  );
+}
+
+/** Leaves a mark in its transaction, and finds it there after something else happened: nobody else wrote into it. */
+async function markAndFind(tx: Tx, between: () => Promise<unknown>): Promise<void> {
+  const mark = randomUUID();
+  await tx`select set_config('stress.mark', ${mark}, true)`;
+  await between();
+  const [row] = await tx`select current_setting('stress.mark', true) as mark`;
+  assert.equal(row?.mark, mark);
+}
+
+const markAround = (tx: Tx) => markAndFind(tx, turn);
+
+async function echo(db: Database): Promise<void> {
+  const value = randomUUID();
+  const [row] = await db.sql`select ${value}::text as value`;
+  assert.equal(row?.value, value);
+}
+
+const large = 'a'.repeat(300_000);
+
+const tasks: Array<(db: Database) => Promise<unknown>> = [
+  (db) => db.sql`select 1`,
+  echo,
+  (db) => db.scoped(scopeOf(randomUUID(), true), markAround),
+  (db) => db.transaction((tx) => Promise.all([tx`select 1`, markAround(tx), tx`select pg_sleep(0.002)`])),
+  (db) => db.transaction((tx) => markAndFind(tx, () => tx`select length(${large}::text)`)),
+  (db) => db.transaction((tx) => markAround(tx).catch(() => turn().then(() => tx`select 2`))),
+  (db) =>
+    assert.rejects(
+      db.transaction((tx) => tx`select ${1}::int / 0`),
+      (e) => isUnreachable(e) || isDivision(e),
+    ),
+];
+
+const isDivision = (error: unknown) => (error as { code?: string }).code === '22012';
+
+test(`connections ended at random under ${tasksInRound} tasks, ${rounds} times → each task settles, none is lost`, async (t) => {
+  await withPool(async (db) => {
+    let lost = 0;
+    for (let round = 0; round < rounds; round++) {
+      const running = Array.from({ length: tasksInRound }, async () => {
+        const task = tasks[randomInt(tasks.length)] as (typeof tasks)[number];
+        await within(settleLimitMs, 'a task', task(db)).catch((error) => {
+          if (!isUnreachable(error)) throw error;
+          lost++;
+        });
+      });
+      const settled = Promise.all(running);
+      let going = true;
+      const stop = () => {
+        going = false;
+      };
+      settled.then(stop, stop);
+      while (going) await endConnections(0.6);
+      await settled;
+    }
+    t.diagnostic(`${lost} of ${rounds * tasksInRound} tasks failed as unreachable`);
+    assert.ok(lost > 0 && lost < rounds * tasksInRound);
+    await assertNoneLost(db);
+  });
+});
+
+test('a statement that comes after its connection was lost reaches no other transaction', async () => {
+  await withPool(
+    async (db) => {
+      const begun = Promise.withResolvers<void>();
+      const ended = Promise.withResolvers<void>();
+      const late = db.transaction(async (tx) => {
+        await tx`select 1`;
+        await assert.rejects(Promise.all([tx`select pg_sleep(10)`, endConnections(1)]), isUnreachable);
+        await begun.promise;
+        await assert.rejects(async () => tx`select set_config('stress.mark', 'of another', true)`, isUnreachable);
+        ended.resolve();
+      });
+      await assert.rejects(late, isUnreachable);
+      await db.transaction((tx) =>
+        markAndFind(tx, () => {
+          begun.resolve();
+          return ended.promise;
+        }),
+      );
+    },
+    { size: 1 },
+  );
+});
+
+test('a statement that comes after its transaction ended is refused', async () => {
+  await withPool(
+    async (db) => {
+      const ended = Promise.withResolvers<void>();
+      const straggler = Promise.withResolvers<unknown>();
+      const failing = db.transaction((tx) => {
+        const work = async () => {
+          await ended.promise;
+          await tx`select 1`;
+        };
+        straggler.resolve(work().catch((error) => error.code));
+        return tx`select ${1}::int / 0`;
+      });
+      await assert.rejects(failing, isDivision);
+      ended.resolve();
+      assert.equal(await straggler.promise, 'TRANSACTION_ENDED');
+    },
+    { size: 1 },
+  );
+});
+
+test('a transaction that begins as the hundredth statement on its connection has it for itself', async () => {
+  await withPool(async (db) => {
+    const work = Array.from({ length: 400 }, (_, at) => (at % 20 === 19 ? db.transaction(markAround) : echo(db)));
+    await Promise.all(work);
+    await assertNoneLost(db);
+  });
+});
+
+test('a statement that cannot be written → its own fault; answers go to those who asked', async () => {
+  await withPool(
+    async (db) => {
+      await db.sql`select 1`;
+      const faulty = db.sql`select ${undefined as unknown as string}::text`;
+      const [before, fault, behind] = await Promise.allSettled([echo(db), faulty, echo(db)]);
+      assert.equal(before.status, 'fulfilled');
+      assert.equal((fault as PromiseRejectedResult).reason?.code, 'UNDEFINED_VALUE');
+      assert.equal(behind.status, 'fulfilled');
+      await assertNoneLost(db, 1);
+    },
+    { size: 1 },
+  );
+});
+
+test('a server that falls silent → statements, transactions and whoever waits fail in time, and all works again', async () => {
+  const proxy = await startProxy(database.url);
+  const waits = { queue: 1, connect: 0.5, answer: 0.5 };
+  try {
+    await withPool(
+      async (db) => {
+        await assertNoneLost(db);
+        proxy.behave('silent');
+        const work = Array.from({ length: 10 }, (_, at) => (at % 2 ? echo(db) : db.transaction(markAround)));
+        await assertUnreachable(4000, work);
+        proxy.behave('forward');
+        await assertNoneLost(db);
+      },
+      { url: proxy.url, waits },
+    );
+  } finally {
+    proxy.close();
+  }
+});
+
+test('a server that hangs up on who connects → unreachable, and all works again', async () => {
+  const proxy = await startProxy(database.url);
+  try {
+    await withPool(
+      async (db) => {
+        proxy.behave('hang up');
+        for (let attempt = 0; attempt < 5; attempt++) {
+          await assertUnreachable(settleLimitMs, [echo(db), db.transaction(markAround)]);
+        }
+        proxy.behave('forward');
+        await assertNoneLost(db);
+      },
+      { url: proxy.url },
+    );
+  } finally {
+    proxy.close();
+  }
+});
+
+async function assertUnreachable(limitMs: number, work: Promise<unknown>[]): Promise<void> {
+  await Promise.all(work.map((one) => assert.rejects(within(limitMs, 'work', one), isUnreachable)));
+}
+
+/** Ends each of the pool's connections with a probability, after up to 8 ms. */
+async function endConnections(probability: number): Promise<void> {
+  await other`select pg_sleep(random() * 0.008)`;
+  await other`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'quittance' and random() < ${probability}`;
+}

@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** `silent`: nothing arrives any more, and nobody is told. `hang up`: new connections are closed at once. */
+type Manner = 'forward' | 'silent' | 'hang up';
+
+/** A network that fails on demand, between a client and the real server. */
+export type Proxy = { url: string; behave(manner: Manner): void; close(): void };
+
+/** Stands in front of the server of a URL, on a free loopback port. */
+export async function startProxy(target: string): Promise<Proxy> {
+  const { hostname, port } = new URL(target);
+  const ends = new Set<Socket>();
+  let manner: Manner = 'forward';
+  const passOn = (from: Socket, to: Socket) => {
+    ends.add(from);
+    from.on('data', (bytes) => manner === 'silent' || to.write(bytes));
+    from.on('error', () => from.destroy()); // the other end hears of it by the close
+    from.on('close', () => {
+      ends.delete(from);
+      to.destroy();
+    });
+  };
+  const server = createServer((near) => {
+    if (manner === 'hang up') return near.destroy();
+    const far = connect(Number(port), hostname);
+    passOn(near, far);
+    passOn(far, near);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(target);
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    behave: (next) => {
+      manner = next;
+    },
+    close: () => {
+      server.close();
+      for (const end of ends) end.destroy();
+    },
+  };
+}
