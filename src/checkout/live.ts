@@ -3,11 +3,12 @@ import type { Context } from '../context.ts';
 import { type Change, hearChanges } from '../db/changes.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { pause } from '../lib/time.ts';
+import { findStrays, type Stray } from '../payments/strays.ts';
 import { wordsFor } from '../ui/language.ts';
 import { partsOf, titleOf } from './page.ts';
 import { payRoute } from './paths.ts';
 import { type Checkout, readCheckout } from './read.ts';
-import { isOver } from './state.ts';
+import { isOver, payable } from './state.ts';
 
 /** Lost connections are noticed, and what no trigger tells (expiry, hints, strays) is looked at, after this long. */
 const restMs = 5_000;
@@ -16,8 +17,10 @@ const gatherMs = 50;
 /** Browsers connect again by themselves; so a forgotten page does not hold a connection for ever. */
 const longestMs = 15 * 60_000;
 const mostPages = 10_000;
+/** An event, since browsers do not show a page comments: it takes a long silence for a broken connection. */
+const signOfLife = 'event: here\ndata: 1\n\n';
 
-type Open = { requestId: string; confirming: boolean; wake: () => void };
+type Open = { requestId: string; confirming: boolean; strays: Stray[]; wake: () => void };
 
 /** `GET {pay_url}/<id>/events` (server-sent events) and `…/state` (the same, once): the page's parts as they are now. */
 export function liveStates(app: FastifyInstance, ctx: Context): void {
@@ -44,7 +47,10 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
     url: `${payRoute(ctx.config)}/state`,
     config: { auth: 'public' },
     handler: async (request: FastifyRequest<{ Params: { request_id: string } }>, reply) => {
-      const checkout = await readCheckout(ctx, request.params.request_id, wordsFor(request), 'chains');
+      const words = wordsFor(request);
+      const first = await readCheckout(ctx, request.params.request_id, words, []);
+      const strays = first && waitsForMoney(first) ? await findStrays(ctx, first.scope, first.row.id) : [];
+      const checkout = strays.length > 0 ? await readCheckout(ctx, request.params.request_id, words, strays) : first;
       if (!checkout) return reply.code(404).send({ error: 'not_found' });
       return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(stateOf(checkout));
     },
@@ -56,8 +62,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
     config: { auth: 'public' },
     handler: async (request: FastifyRequest<{ Params: { request_id: string } }>, reply) => {
       const words = wordsFor(request);
-      const read = () => readCheckout(ctx, request.params.request_id, words, 'chains');
-      const first = await read();
+      const first = await readCheckout(ctx, request.params.request_id, words);
       if (!first) return reply.code(404).send({ error: 'not_found' });
       const full = open.size >= mostPages || !connections.take(clientSubject(request.ip), ctx.clock.now());
       // 204 ends an event source for good: the page asks for its state now and then instead.
@@ -78,22 +83,26 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
         'x-content-type-options': 'nosniff',
         'x-request-id': request.id,
       });
-      const page: Open = { requestId: first.row.id, confirming: false, wake: () => {} };
+      const page: Open = { requestId: first.row.id, confirming: false, strays: [], wake: () => {} };
       open.add(page);
       stream.once('close', () => page.wake());
       const until = performance.now() + longestMs;
       let told = '';
+      let looking: Promise<void> | undefined;
       try {
         while (!stream.destroyed && !ending.signal.aborted && performance.now() < until) {
           // From before reading, so that a change meanwhile is not missed.
           const woken = wake(page);
-          const checkout = await read();
+          const checkout = await readCheckout(ctx, request.params.request_id, words, page.strays);
           if (!checkout) break;
           page.confirming = checkout.state.kind === 'confirming';
           const state = JSON.stringify(stateOf(checkout));
-          stream.write(state === told ? ': still here\n\n' : `data: ${state}\n\n`);
+          stream.write(state === told ? signOfLife : `data: ${state}\n\n`);
           told = state;
           if (isOver(checkout.state)) break;
+          looking ??= waitsForMoney(checkout)
+            ? lookFor(ctx, checkout, page).finally(() => (looking = undefined))
+            : undefined;
           await woken;
           await pause(gatherMs, ending.signal);
         }
@@ -106,6 +115,19 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       }
     },
   });
+}
+
+const waitsForMoney = ({ state }: Checkout) => payable(state) === 'whole';
+
+/** Looks beside the page's turns, since a chain in trouble answers late; wakes the page when something was found or went. */
+async function lookFor(ctx: Context, { scope, row }: Checkout, page: Open): Promise<void> {
+  try {
+    const before = page.strays.length;
+    page.strays = await findStrays(ctx, scope, row.id);
+    if (page.strays.length !== before) page.wake();
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'money that went astray could not be looked for');
+  }
 }
 
 /** Resolves when the page is woken, or has rested. */

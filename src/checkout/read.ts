@@ -6,12 +6,13 @@ import { isUuid } from '../lib/ids.ts';
 import { readLook } from '../partners/look.ts';
 import { readHints, refreshHints } from '../payments/hints.ts';
 import { type PaymentProgress, readProgress } from '../payments/progress.ts';
+import type { Stray } from '../payments/strays.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { effectiveStatus } from '../requests/rules.ts';
 import type { Words } from '../ui/language.ts';
 import type { Look } from '../ui/look.ts';
-import { type PayState, payState, type Stray } from './state.ts';
+import { type PayState, payState } from './state.ts';
 
 /** All that a customer's page is made of. */
 export type Checkout = {
@@ -37,14 +38,14 @@ export type Checkout = {
 /**
  * Reads what a pay page shows; null when there is no such request.
  *
- * @param asks whether a page that is open asks: then the chains are asked about what was only heard of, which may take a
- *   few seconds
+ * @param strays while a page is open: what was found of its wallet. Then the chains are asked too about what was only heard
+ *   of, which may take a few seconds
  */
 export async function readCheckout(
   ctx: Context,
   requestId: string,
   words: Words,
-  asks: 'chains' | 'database' = 'database',
+  strays: Stray[] | null = null,
 ): Promise<Checkout | null> {
   if (!isUuid(requestId)) return null;
   const id = requestId.toLowerCase();
@@ -52,13 +53,12 @@ export async function readCheckout(
   const row = scope && (await readPayPageRow(ctx.db, scope, id));
   if (!row) return null;
   const now = ctx.clock.now();
-  const hearHints = asks === 'chains' && row.proof_status === 'none' ? refreshHints : readHints;
+  const hearHints = strays && row.proof_status === 'none' ? refreshHints : readHints;
   const [progress, hints, look] = await Promise.all([
     readProgress(ctx, scope, id),
     hearHints(ctx, scope, id),
     readLook(ctx, scope.partnerId),
   ]);
-  const strays: Stray[] = [];
   const status = effectiveStatus(row, now);
   const chains = ctx.chains[scope.testMode ? 'test' : 'live'];
   return {
@@ -66,7 +66,7 @@ export async function readCheckout(
     row,
     merchant: row.merchant_name ?? row.partner_name,
     progress,
-    state: payState({ row, status, progress, hints, strays }),
+    state: payState({ row, status, progress, hints, strays: strays ?? [] }),
     // A contract wallet is offered only on chains where its signature was checked against deployed code.
     chains: chains.filter(({ chainId }) => row.wallet_chain_ids === null || row.wallet_chain_ids.includes(chainId)),
     troubled: null,

@@ -1,14 +1,7 @@
 import type { PaymentHint } from '../payments/hints.ts';
 import type { PaymentProgress } from '../payments/progress.ts';
+import type { Stray } from '../payments/strays.ts';
 import type { RequestRow } from '../requests/store.ts';
-
-/** Money that reached the wallet, looks meant for this request, and cannot count. */
-export type Stray = {
-  kind: 'wrong_token' | 'wrong_network';
-  chainName: string;
-  tokenAddress: string;
-  symbol: string | null;
-};
 
 /** Where a payment stands, for its customer. */
 export type PayState =
