@@ -14,7 +14,7 @@ const gasLimit = 500_000n;
 /** Any casing is accepted; viem would take upper case for a wrong checksum. */
 const asHex = (address: string) => address.toLowerCase() as Hex;
 
-function endpointOf(chain: ChainConfig): { url: string; usdc: Hex } {
+export function endpointOf(chain: ChainConfig): { url: string; usdc: Hex } {
   const [url] = chain.rpcUrls;
   const [token] = chain.tokens;
   if (!url || !token) throw new Error(`The chain ${chain.chainId} has no endpoint or no token.`);
@@ -124,7 +124,7 @@ export async function submit(url: string, send: () => Promise<unknown>): Promise
 }
 
 /** The status in the receipt; null when the chain dropped the transaction. */
-async function waitMined(url: string, hash: string): Promise<string | null> {
+export async function waitMined(url: string, hash: string): Promise<string | null> {
   for (let waitedMs = 0; waitedMs < 10_000; waitedMs += 20) {
     const known = await callRpc(url, 'eth_getTransactionByHash', [hash]);
     const receipt = (await callRpc(url, 'eth_getTransactionReceipt', [hash])) as { status: string } | null;
@@ -135,7 +135,7 @@ async function waitMined(url: string, hash: string): Promise<string | null> {
   throw new Error(`The transaction ${hash} was not mined within 10 s.`);
 }
 
-async function sendOnce(send: () => Promise<unknown>): Promise<string> {
+export async function sendOnce(send: () => Promise<unknown>): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     try {
       return (await send()) as string;

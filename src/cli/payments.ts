@@ -1,10 +1,10 @@
-import { privateKeyToAccount } from 'viem/accounts';
 import { scopeOfRequest } from '../auth/scope.ts';
-import { defaultWallet, fund, sendUsdc } from '../chain/dev-wallet.ts';
+import { defaultWallet } from '../chain/dev-wallet.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
-import { expireNow } from '../requests/proof.ts';
+import { payInSandbox } from '../payments/sandbox-pay.ts';
+import { moveExpiry } from '../requests/proof.ts';
 import { readRequest } from '../requests/read.ts';
 import { sandboxChain } from './chain.ts';
 import { type Arguments, type Command, word } from './command.ts';
@@ -38,12 +38,9 @@ async function pay(ctx: Context, args: Arguments): Promise<{ tx_hash: string }> 
   const { scope, id } = await findRequest(ctx, args);
   const request = await readRequest(ctx.db, scope, id);
   const chain = sandboxChain(ctx, scope.testMode);
-  const privateKey = payer(args);
   const usdcMicro = amount(args, BigInt(request.usdc_micro));
-  // Always the whole amount: what the wallet holds may already be on its way elsewhere.
-  await fund(chain, privateKeyToAccount(privateKey).address, usdcMicro);
-  const reference = args.options.untagged ? undefined : request.reference;
-  return { tx_hash: await sendUsdc(chain, { privateKey, to: request.wallet_address, usdcMicro, reference }) };
+  const payment = { privateKey: payer(args), usdcMicro, tagged: !args.options.untagged };
+  return { tx_hash: await payInSandbox(chain, request, payment) };
 }
 
 /** The commands that rehearse a customer in the sandbox. */
@@ -61,7 +58,7 @@ export const paymentCommands: Command[] = [
     run: async (ctx, args) => {
       if (!ctx.config.sandbox) throw new Error('Only the sandbox can let a request expire before its time.');
       const { scope, id } = await findRequest(ctx, args);
-      const expired = await ctx.db.scoped(scope, (tx) => expireNow(tx, scope, id));
+      const expired = await ctx.db.scoped(scope, (tx) => moveExpiry(tx, scope, id, 0));
       if (!expired) throw new Error(`The request ${id} waits for no payment any more.`);
       return { request_id: id, status: expired.status, expires_at: expired.expires_at.toISOString() };
     },

@@ -131,13 +131,17 @@ export async function updateUnbound(tx: Tx, scope: Scope, id: string): Promise<v
       for update skip locked)`;
 }
 
-/** Lets a waiting request expire at this moment; null when it waits for nothing. For rehearsals in the sandbox. */
-export async function updateExpiresNow(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
+/**
+ * Makes a request's expiry lie so long ago; null when it waits for nothing. For rehearsals in the sandbox.
+ *
+ * @param minutesAgo 0: at this moment, and only what has not expired yet
+ */
+export async function updateExpiry(tx: Tx, scope: Scope, id: string, minutesAgo: number): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`
     with expired as (
-      update requests set status = 'expired', expires_at = now()
+      update requests set status = 'expired', expires_at = now() - ${`${minutesAgo} minutes`}::interval
       where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
-        and status in ('requested', 'opened') and proof_status = 'none'
+        and proof_status = 'none' and status <> 'voided' and (status <> 'expired' or ${minutesAgo > 0})
       returning *
     ), kept as (
       update amount_reservations set reserved_until = now() + interval '24 hours'

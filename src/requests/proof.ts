@@ -7,7 +7,7 @@ export {
   selectReservations as findReservations,
   updateAttached as attachProof,
   updateDetached as detachProof,
-  updateExpiresNow as expireNow,
+  updateExpiry as moveExpiry,
   updateUnbound as unbindPartial,
   updateVerified as verifyProof,
 } from './proof-store.ts';

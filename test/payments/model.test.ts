@@ -9,7 +9,7 @@ import { onRemoved } from '../../src/payments/removed.ts';
 import { settle } from '../../src/payments/verify.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import { openRequest } from '../../src/requests/open.ts';
-import { expireNow } from '../../src/requests/proof.ts';
+import { moveExpiry } from '../../src/requests/proof.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
@@ -203,7 +203,7 @@ async function apply(run: Run, each: Step): Promise<void> {
       await openRequest(ctx, scope, row.id);
       if (waits) request.status = 'opened';
     } else {
-      const expired = await ctx.db.scoped(scope, (tx) => expireNow(tx, scope, row.id));
+      const expired = await ctx.db.scoped(scope, (tx) => moveExpiry(tx, scope, row.id, 0));
       const could = ['requested', 'opened'].includes(request.status) && request.proof === 'none';
       assert.equal(expired !== null, could);
       if (expired) Object.assign(request, { status: 'expired', expiresAtMs: expired.expires_at.getTime() });
