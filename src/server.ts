@@ -12,6 +12,7 @@ import { apiDocument, docsPath } from './api-document.ts';
 import { readApiBodies } from './auth/api-body.ts';
 import { liveStates } from './checkout/live.ts';
 import { payPages } from './checkout/pages.ts';
+import { testPayments } from './checkout/test-route.ts';
 import { answerClientErrors, passOverExpectations } from './client-errors.ts';
 import type { Context } from './context.ts';
 import { asRefusal } from './db/connection.ts';
@@ -72,6 +73,7 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
   assetRoutes(app);
   payPages(app, ctx);
   liveStates(app, ctx);
+  testPayments(app, ctx);
   onboardingPages(app, ctx);
   partnerPages(app, ctx);
   if (ctx.config.sandbox) mailPages(app, ctx);

@@ -11,7 +11,7 @@ import type { Checkout } from './read.ts';
 import { receiptCard } from './receipt.ts';
 import { isOver } from './state.ts';
 import { summary } from './summary.ts';
-import { testPanel } from './test-panel.ts';
+import { type TestRefusal, testPanel } from './test-panel.ts';
 import { waysOf } from './ways.ts';
 
 /** A part of the page that is replaced alone when it changes. */
@@ -19,14 +19,18 @@ export type Part = { name: string; version: string; html: string };
 
 const names = ['summary', 'news', 'ways', 'receipt', 'proof', 'test'] as const;
 
-function renderParts(checkout: Checkout, answer: Answer | null): Record<(typeof names)[number], Html | null> {
+function renderParts(
+  checkout: Checkout,
+  answer: Answer | null,
+  testRefusal: TestRefusal | null = null,
+): Record<(typeof names)[number], Html | null> {
   return {
     summary: summary(checkout),
     news: newsOf(checkout),
     ways: waysOf(checkout),
     receipt: checkout.state.kind === 'paid' ? receiptCard(checkout) : null,
     proof: proofForm(checkout, answer),
-    test: testPanel(checkout),
+    test: testPanel(checkout, testRefusal),
   };
 }
 
@@ -55,10 +59,11 @@ export function sendPayPage(
   status: number,
   checkout: Checkout,
   answer: Answer | null = null,
+  testRefusal: TestRefusal | null = null,
 ): FastifyReply {
   const { row, words, look, url } = checkout;
   const path = payPagePath(url);
-  const parts = renderParts(checkout, answer);
+  const parts = renderParts(checkout, answer, testRefusal);
   const versions = Object.fromEntries(partsOf(checkout).map(({ name, version }) => [name, version]));
   const part = (name: (typeof names)[number], attributes: Html | null = null) =>
     html`<div class="part" data-part="${name}" data-version="${versions[name]}"${attributes}>${parts[name]}</div>`;
@@ -70,12 +75,18 @@ export function sendPayPage(
     island: 'pay',
     path,
     refreshSeconds: isOver(checkout.state) || answer ? undefined : 20,
-    body: html`<div id="checkout" class="parts" data-path="${path}">
+    body: html`<div id="checkout" class="parts" data-path="${path}" data-texts="${JSON.stringify(islandTexts(checkout))}">
+<p class="told" role="status" data-silence hidden></p><p class="hidden" role="status" data-say></p>
 ${card(part('summary'), html`<hr class="rule">`, part('news', html` role="status" aria-live="polite"`))}
 ${part('ways')}${part('receipt')}${part('proof')}${part('test')}
 </div>
 ${footer(checkout)}`,
   });
+}
+
+/** What browser code says by itself. */
+function islandTexts({ words: { t } }: Checkout): Record<string, string> {
+  return { ...t.wallet, copied: t.common.copied, offline: t.news.offline, unreachable: t.news.unreachable };
 }
 
 function footer({ row, words, merchant, look }: Checkout): Html {

@@ -1,32 +1,25 @@
 import { type Html, html } from '../lib/html.ts';
+import { type SandboxOutcome, type SandboxRefusal, sandboxOutcomes } from '../payments/sandbox.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
-/** What a test payment can come to, in the order partners try them. */
-export const testOutcomes = [
-  'exact',
-  'too_little',
-  'too_much',
-  'late',
-  'too_late',
-  'wrong_token',
-  'wrong_network',
-  'failed',
-  'reorganised',
-] as const;
-export type TestOutcome = (typeof testOutcomes)[number] | 'rest';
+/** Why a test payment was not sent. */
+export type TestRefusal = SandboxRefusal['reason'];
+
+/** Where a part has come, only what can be added to it. */
+const afterPart: SandboxOutcome[] = ['rest', 'too_little', 'too_much'];
 
 /** In the sandbox's test mode: pays with a test wallet, every way a payment can go; null elsewhere. */
-export function testPanel(checkout: Checkout): Html | null {
+export function testPanel(checkout: Checkout, refusal: TestRefusal | null): Html | null {
   const { testWallet, state, words, url } = checkout;
   const part = payable(state);
-  if (!testWallet || part === 'no') return null;
+  if (!testWallet || (part === 'no' && refusal === null)) return null;
   const { test } = words.t;
-  const offered: TestOutcome[] = part === 'rest' ? ['rest', 'too_much'] : [...testOutcomes];
-  return html`<section class="card test"><h2>${test.heading}</h2><p class="quiet">${test.rest}</p>
-<form method="post" action="${payPagePath(url)}/test" class="outcomes">${offered.map(
-    (outcome) =>
-      html`<button name="outcome" value="${outcome}" class="second">${outcome === 'rest' ? test.rest_of : test[outcome]}</button>`,
+  const offered = part === 'rest' ? afterPart : sandboxOutcomes.filter((outcome) => outcome !== 'rest');
+  return html`<section class="card test"><h2>${test.heading}</h2><p class="quiet">${test.hint}</p>
+${refusal && html`<p role="status">${test.refused[refusal]}</p>`}
+<form method="post" action="${payPagePath(url)}/test" class="outcomes" data-working="${test.working}">${offered.map(
+    (outcome) => html`<button name="outcome" value="${outcome}" class="second">${test.outcomes[outcome]}</button>`,
   )}</form></section>`;
 }

@@ -1,0 +1,40 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
+import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { SandboxRefusal, sandboxOutcome, sandboxOutcomes } from '../payments/sandbox.ts';
+import { sendForeignForm, sendNotFound, sendTooMany } from '../ui/error-page.ts';
+import { wordsFor } from '../ui/language.ts';
+import { isOwnForm } from '../ui/origin.ts';
+import { sendPayPage } from './page.ts';
+import { payRoute } from './paths.ts';
+import { readCheckout } from './read.ts';
+import type { TestRefusal } from './test-panel.ts';
+
+type Press = FastifyRequest<{ Params: { request_id: string }; Body: { outcome?: unknown } | undefined }>;
+
+/** `POST {pay_url}/<request_id>/test`: pays with a test wallet as the panel's button says. In the sandbox's test mode only. */
+export function testPayments(app: FastifyInstance, ctx: Context): void {
+  const perClient = new AttemptLimit(30, 60_000);
+  app.route({
+    method: 'POST',
+    url: `${payRoute(ctx.config)}/test`,
+    config: { auth: 'public' },
+    handler: async (request: Press, reply) => {
+      if (!isOwnForm(request.headers, ctx.config.payUrl)) return sendForeignForm(reply);
+      if (!perClient.take(clientSubject(request.ip), ctx.clock.now())) return sendTooMany(reply);
+      const words = wordsFor(request);
+      const before = await readCheckout(ctx, request.params.request_id, words);
+      const outcome = sandboxOutcomes.find((name) => name === request.body?.outcome);
+      if (!before?.testWallet || !outcome) return sendNotFound(reply);
+      let refusal: TestRefusal | null = null;
+      try {
+        await sandboxOutcome(ctx, before.scope, before.row.id, outcome);
+      } catch (error) {
+        if (!(error instanceof SandboxRefusal)) throw error;
+        refusal = error.reason;
+      }
+      const after = (await readCheckout(ctx, before.row.id, words, [])) ?? before;
+      return sendPayPage(reply, refusal === null ? 200 : 409, after, null, refusal);
+    },
+  });
+}
