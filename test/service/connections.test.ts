@@ -161,12 +161,13 @@ test('a statement that comes after its connection was lost reaches no other tran
         ended.resolve();
       });
       await assert.rejects(late, isUnreachable);
-      await db.transaction((tx) =>
+      const next = db.transaction((tx) =>
         markAndFind(tx, () => {
           begun.resolve();
           return ended.promise;
         }),
       );
+      await within(settleLimitMs, 'the next transaction', next);
     },
     { size: 1 },
   );
@@ -193,12 +194,17 @@ test('a statement that comes after its transaction ended is refused', async () =
   );
 });
 
-test('a transaction that begins as the hundredth statement on its connection has it for itself', async () => {
-  await withPool(async (db) => {
-    const work = Array.from({ length: 400 }, (_, at) => (at % 20 === 19 ? db.transaction(markAround) : echo(db)));
-    await Promise.all(work);
-    await assertNoneLost(db);
-  });
+test('a transaction that begins behind a hundred statements has its connection for itself', async () => {
+  await withPool(
+    async (db) => {
+      await echo(db);
+      const ahead = Array.from({ length: 100 }, () => db.sql`select 1`.execute());
+      const transaction = db.transaction(markAround);
+      const behind = Array.from({ length: 10 }, () => echo(db));
+      await within(settleLimitMs, 'all of it', Promise.all([...ahead, transaction, ...behind]));
+    },
+    { size: 1 },
+  );
 });
 
 test('a statement that cannot be written → its own fault; answers go to those who asked', async () => {
@@ -206,7 +212,8 @@ test('a statement that cannot be written → its own fault; answers go to those 
     async (db) => {
       await db.sql`select 1`;
       const faulty = db.sql`select ${undefined as unknown as string}::text`;
-      const [before, fault, behind] = await Promise.allSettled([echo(db), faulty, echo(db)]);
+      const all = Promise.allSettled([echo(db), faulty, echo(db)]);
+      const [before, fault, behind] = await within(settleLimitMs, 'all three', all);
       assert.equal(before.status, 'fulfilled');
       assert.equal((fault as PromiseRejectedResult).reason?.code, 'UNDEFINED_VALUE');
       assert.equal(behind.status, 'fulfilled');
@@ -216,7 +223,28 @@ test('a statement that cannot be written → its own fault; answers go to those 
   );
 });
 
-test('a server that falls silent → statements, transactions and whoever waits fail in time, and all works again', async () => {
+test('all connections in use for long → whoever waits for one fails in time, and is not run later', async () => {
+  await withPool(
+    async (db) => {
+      const freed = Promise.withResolvers<void>();
+      const began = Promise.withResolvers<void>();
+      const holding = db.transaction((tx) =>
+        markAndFind(tx, () => {
+          began.resolve();
+          return freed.promise;
+        }),
+      );
+      await began.promise;
+      await assertUnreachable(4000, [echo(db), db.transaction(markAround)]);
+      freed.resolve();
+      await holding;
+      await assertNoneLost(db, 1);
+    },
+    { size: 1, waits: { queue: 0.3, connect: 5, answer: 35 } },
+  );
+});
+
+test('a server that falls silent → statements and transactions fail in time, and all works again', async () => {
   const proxy = await startProxy(database.url);
   const waits = { queue: 1, connect: 0.5, answer: 0.5 };
   try {
