@@ -47,3 +47,20 @@ test('PORT › 0 and what is no port → a fault; answers and commands must know
   for (const PORT of ['0', '-1', '65536', '80.5', 'http']) assert.equal(faultsOf({ PORT }).length, 1, PORT);
   assert.equal(readConfig({ ...secrets, PORT: '8080' }).baseUrl, 'http://localhost:8080');
 });
+
+test('SMTP_URL and MAIL_FROM › read together, faults told, the password never', () => {
+  assert.equal(readConfig(secrets).mail, null);
+  const smtpUrl = 'smtps://ada:p%40ss@mail.example:465';
+  for (const from of ['pay@quittance.example', 'Quittance <pay@quittance.example>']) {
+    assert.deepEqual(readConfig({ ...secrets, SMTP_URL: smtpUrl, MAIL_FROM: from }).mail, { smtpUrl, from });
+  }
+  assert.match(faultsOf({ SMTP_URL: smtpUrl }).join(), /^MAIL_FROM is needed/);
+  for (const from of ['pay', 'a@b, c@d', 'Quittance <pay@b', 'pay@b>', 'a\r\nBcc: x <a@b>']) {
+    assert.match(faultsOf({ SMTP_URL: smtpUrl, MAIL_FROM: from }).join(), /^MAIL_FROM must/, from);
+  }
+  for (const url of ['http://ada:p%40ss@mail.example', 'mail.example:25', 'smtp://', 'smtps://a?pool=true']) {
+    const faults = faultsOf({ SMTP_URL: url, MAIL_FROM: 'a@b' }).join();
+    assert.match(faults, /^SMTP_URL must/, url);
+    assert.ok(!faults.includes('p%40ss'));
+  }
+});

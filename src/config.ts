@@ -10,6 +10,14 @@ import type { SecretKey } from './lib/seal.ts';
 export type Mode = 'test' | 'live';
 export const modes: readonly Mode[] = ['test', 'live'];
 
+/** Where e-mails are handed on, and as whose. */
+export type MailConfig = {
+  /** `smtp://` (STARTTLS where it is offered, always before a password) or `smtps://`. Holds a password: never log this. */
+  smtpUrl: string;
+  /** An address, or `Name <address>`. */
+  from: string;
+};
+
 export type Config = {
   /** True everywhere but in production: demo data, local chains, a fixed rate table, relaxed webhook addresses. */
   sandbox: boolean;
@@ -33,6 +41,8 @@ export type Config = {
   webhookAllowCidrs: string[];
   /** Proxies in front of the service: addresses and networks whose X-Forwarded-For is believed. */
   trustProxy: string[];
+  /** Null: the sandbox prints mails; in production they wait, and an alarm says so. */
+  mail: MailConfig | null;
   logLevel: string;
 };
 
@@ -91,6 +101,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     webhookScheduleMs: readSchedule(env.WEBHOOK_SCHEDULE_SECONDS, faults),
     webhookAllowCidrs: readNetworks('WEBHOOK_ALLOW_CIDRS', env, sandbox ? ['127.0.0.0/8', '::1/128'] : [], 0, faults),
     trustProxy: readNetworks('TRUST_PROXY', env, [], 1, faults),
+    mail: readMail(env.SMTP_URL, env.MAIL_FROM, faults),
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
   };
   for (const name of config.rateProviders) {
@@ -152,6 +163,21 @@ function readDatabaseUrl(value: string | undefined, faults: string[]): string | 
   if (!/^postgres(ql)?:\/\//.test(value))
     faults.push('DATABASE_URL must look like postgres://user:password@host:port/name');
   return value;
+}
+
+const senderPattern = /^(?:[^<>\r\n]+ <)?[^\s@<>,;]+@[^\s@<>,;]+>?$/;
+
+function readMail(smtpUrl: string | undefined, from: string | undefined, faults: string[]): MailConfig | null {
+  if (!smtpUrl) return null;
+  const url = URL.parse(smtpUrl);
+  if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || !url.hostname || url.search || url.hash) {
+    faults.push('SMTP_URL must look like smtps://user:password@host:port or smtp://…');
+  }
+  if (!from) faults.push('MAIL_FROM is needed with SMTP_URL: an address, or Name <address>');
+  else if (!senderPattern.test(from) || from.includes('<') !== from.endsWith('>')) {
+    faults.push('MAIL_FROM must be an address, or Name <address>');
+  }
+  return { smtpUrl, from: from ?? '' };
 }
 
 function readSchedule(value: string | undefined, faults: string[]): number[] {

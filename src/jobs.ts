@@ -15,7 +15,12 @@ import { expireDue } from './requests/expire.ts';
 import { startDelivering } from './webhooks/deliver.ts';
 
 /** Work that comes back: what is left over or failed is taken up at the next turn, on this node or another. */
-type Loop = { name: string; everyMs: number; run(ctx: Context): Promise<unknown>; sandboxOnly?: true };
+type Loop = {
+  name: string;
+  everyMs: number;
+  run(ctx: Context, signal: AbortSignal): Promise<unknown>;
+  sandboxOnly?: true;
+};
 
 const second = 1000;
 const minute = 60 * second;
@@ -46,7 +51,7 @@ export async function runJobs(ctx: Context, signal: AbortSignal): Promise<void> 
 async function repeat(ctx: Context, loop: Loop, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      await loop.run(ctx);
+      await loop.run(ctx, signal);
     } catch (error) {
       ctx.log.error({ err: error, loop: loop.name }, 'a loop failed; it goes on at its next turn');
     }

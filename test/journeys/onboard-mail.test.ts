@@ -6,6 +6,7 @@ import { startApp, testConfig, testContext } from '../support/app.ts';
 import { visit } from '../support/forms.ts';
 import { makePartner } from '../support/world.ts';
 
+const running = new AbortController().signal;
 let app: Awaited<ReturnType<typeof startApp>>;
 before(async () => {
   app = await startApp();
@@ -22,8 +23,8 @@ const read = async (recipient: string) =>
 test('The sandbox prints mails, keeps them, and shows them escaped under /dev/mail', async () => {
   assert.match((await visit(`${app.url}/dev/mail`)).html, /No mail yet/);
   await queueMail(app.db.sql, mail('<b>@example.com'));
-  assert.equal(await sendDueMails(app.ctx), 1);
-  assert.equal(await sendDueMails(app.ctx), 0, 'each goes out once');
+  assert.equal(await sendDueMails(app.ctx, running), 1);
+  assert.equal(await sendDueMails(app.ctx, running), 0, 'each goes out once');
   assert.ok((await read('<b>@example.com'))?.sent_at);
   const page = await visit(`${app.url}/dev/mail`);
   assert.equal(page.status, 200);
@@ -47,7 +48,7 @@ test('A mail that could not be sent is tried again later, and holds up no other'
   const transport = async ({ recipient }: { recipient: string }) => {
     if (recipient.startsWith('broken')) throw new Error('mailbox unavailable');
   };
-  assert.equal(await sendDueMails(app.ctx, transport), 1);
+  assert.equal(await sendDueMails(app.ctx, running, transport), 1);
   const broken = await read('broken@example.com');
   assert.deepEqual([broken?.sent_at, broken?.attempts, broken?.later], [null, 1, true]);
   assert.ok((await read('fine@example.com'))?.sent_at);
@@ -59,7 +60,7 @@ test('Several nodes send each mail once', async () => {
   const transport = async ({ recipient }: { recipient: string }) => {
     sent.push(recipient);
   };
-  await Promise.all(Array.from({ length: 4 }, () => sendDueMails(app.ctx, transport)));
+  await Promise.all(Array.from({ length: 4 }, () => sendDueMails(app.ctx, running, transport)));
   assert.equal(sent.length, 30);
   assert.equal(new Set(sent).size, 30);
 });
@@ -67,7 +68,7 @@ test('Several nodes send each mail once', async () => {
 test('In production without a transport mails stay queued, and an alarm says so', async () => {
   await queueMail(app.db.sql, mail('waiting@example.com'));
   const ctx = testContext(app.db, { config: testConfig({ sandbox: false }) });
-  assert.equal(await sendDueMails(ctx), 0);
+  assert.equal(await sendDueMails(ctx, running), 0);
   assert.equal((await read('waiting@example.com'))?.sent_at, null);
   const [alarm] = await app.db.sql`select message, cleared_at from alarms where name = 'mail_transport'`;
   assert.match(alarm?.message, /mails? waits?: no mail transport is configured/);

@@ -36,6 +36,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     webhookScheduleMs: [0, 5000, 30_000],
     webhookAllowCidrs: ['127.0.0.0/8', '::1/128'],
     trustProxy: [],
+    mail: null,
     logLevel: process.env.LOG_LEVEL ?? 'silent',
     ...overrides,
   };

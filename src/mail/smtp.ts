@@ -1,0 +1,50 @@
+import { createTransport } from 'nodemailer';
+import type { MailConfig } from '../config.ts';
+import type { MailTransport } from './transport.ts';
+
+const connectMs = 10_000;
+const silenceMs = 20_000;
+/** One address and nothing else: the library would read commas and angle brackets as a list. */
+const oneAddress = /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/;
+
+/** Mails go out, but not to this address. */
+export class RecipientRefused extends Error {}
+
+/** Hands mails to an SMTP server, each over a connection of its own. A password is never sent unencrypted. */
+export function smtpTransport({ smtpUrl, from }: MailConfig): MailTransport {
+  const url = new URL(smtpUrl);
+  const auth = url.username
+    ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) }
+    : undefined;
+  const secure = url.protocol === 'smtps:';
+  const transporter = createTransport({
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port) || (secure ? 465 : 587),
+    secure,
+    requireTLS: auth !== undefined && !secure,
+    ...(auth && { auth }),
+    dnsTimeout: connectMs,
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    socketTimeout: silenceMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const domain = from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
+  return async ({ id, recipient, subject, body }, signal) => {
+    if (!oneAddress.test(recipient)) throw new RecipientRefused('the recipient is not one e-mail address');
+    const sending = transporter.sendMail({
+      from,
+      to: recipient,
+      subject,
+      text: body,
+      // The same at each attempt: if an answer was lost, the second copy can be known as one.
+      messageId: `<${id}@${domain}>`,
+      headers: { 'auto-submitted': 'auto-generated' },
+      signal,
+    });
+    await sending.catch((error: Error & { command?: string }) => {
+      throw error.command === 'RCPT TO' ? new RecipientRefused(error.message, { cause: error }) : error;
+    });
+  };
+}

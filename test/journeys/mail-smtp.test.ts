@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { after, before, test } from 'node:test';
+import tls from 'node:tls';
+import type { SMTPServerOptions } from 'smtp-server';
+import { freePort } from '../../src/lib/ports.ts';
+import { queueMail } from '../../src/mail/outbox.ts';
+import { smtpTransport } from '../../src/mail/smtp.ts';
+import { sendDueMails } from '../../src/mail/transport.ts';
+import { testConfig, testContext } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { until } from '../support/receiver.ts';
+import { selfSigned } from '../support/self-signed.ts';
+import { startSmtp } from '../support/smtp.ts';
+
+const running = new AbortController().signal;
+const from = 'Quittance <pay@quittance.example>';
+let database: Awaited<ReturnType<typeof testDatabase>>;
+const trusted = tls.getCACertificates('default');
+
+before(async () => {
+  tls.setDefaultCACertificates([...trusted, selfSigned.cert]);
+  database = await testDatabase();
+});
+after(async () => {
+  tls.setDefaultCACertificates(trusted);
+  await database?.drop();
+});
+
+/** A production node that hands its mails on to this address. */
+const nodeWith = (smtpUrl: string) =>
+  testContext(database.db, { config: testConfig({ sandbox: false, mail: { smtpUrl, from } }) });
+const mailTo = (recipient: string) => ({ recipient, subject: 'Zwölf € – 12', body: 'Grüße,\n.\nfrom the till.' });
+const queue = (recipient: string) => queueMail(database.db.sql, mailTo(recipient));
+const makeDue = () => database.db.sql`update mails set next_attempt_at = now() where sent_at is null`;
+
+async function read(recipient: string) {
+  const [row] = await database.db.sql`
+    select id, sent_at, attempts, next_attempt_at::text as next, extract(epoch from next_attempt_at - now())::float as wait_s
+    from mails where recipient = ${recipient}`;
+  assert.ok(row);
+  return row;
+}
+
+async function openAlarm(name: string): Promise<string | null> {
+  const [row] = await database.db.sql`select message from alarms where name = ${name} and cleared_at is null`;
+  return row?.message ?? null;
+}
+
+test('Mails go out by SMTP, once each, as they were written; the alarm about a missing transport ends', async (t) => {
+  const smtp = await startSmtp(t, { disabledCommands: ['STARTTLS'] });
+  await queue('ada@example.com');
+  await sendDueMails(testContext(database.db, { config: testConfig({ sandbox: false }) }), running);
+  assert.match((await openAlarm('mail_transport')) ?? '', /set SMTP_URL and MAIL_FROM/);
+
+  const node = nodeWith(`smtp://127.0.0.1:${smtp.port}`);
+  const sent = await Promise.all([1, 2, 3].map(() => sendDueMails(node, running)));
+  assert.equal(
+    sent.reduce((a, b) => a + b),
+    1,
+  );
+  assert.equal(await sendDueMails(node, running), 0);
+  assert.equal(smtp.mails.length, 1);
+  const [mail] = smtp.mails;
+  assert.deepEqual([mail?.from, mail?.to], ['pay@quittance.example', ['ada@example.com']]);
+  const { id, sent_at } = await read('ada@example.com');
+  assert.ok(sent_at);
+  assert.match(mail?.text ?? '', new RegExp(`^Message-ID: <${id}@quittance\\.example>\\r$`, 'm'));
+  assert.match(mail?.text ?? '', /^From: Quittance <pay@quittance\.example>\r$/m);
+  assert.match(mail?.text ?? '', /^Auto-Submitted: auto-generated\r$/m);
+  assert.match(mail?.text ?? '', /^Subject: =\?UTF-8\?/m);
+  assert.match(mail?.text ?? '', /Gr=C3=BC=C3=9Fe,\r\n\.\r\nfrom the till\./);
+  assert.equal(await openAlarm('mail_transport'), null);
+});
+
+test('A user and password are used over TLS only: at once with smtps, after STARTTLS with smtp', async (t) => {
+  const options: SMTPServerOptions = {
+    ...selfSigned,
+    authOptional: false,
+    onAuth: ({ username, password }, _session, done) =>
+      username === 'ada' && password === 'p@ss:word' ? done(null, { user: 'ada' }) : done(new Error('who?')),
+  };
+  const credentials = `ada:${encodeURIComponent('p@ss:word')}`;
+  for (const scheme of ['smtps', 'smtp']) {
+    const smtp = await startSmtp(t, { ...options, secure: scheme === 'smtps' });
+    await queue(`${scheme}@example.com`);
+    assert.equal(await sendDueMails(nodeWith(`${scheme}://${credentials}@localhost:${smtp.port}`), running), 1, scheme);
+    assert.deepEqual([smtp.mails[0]?.user, smtp.mails[0]?.secure], ['ada', true]);
+  }
+  let asked = false;
+  const open = await startSmtp(t, {
+    ...options,
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth: (_auth, _session, done) => {
+      asked = true;
+      done(null, { user: 'ada' });
+    },
+  });
+  await queue('unencrypted@example.com');
+  assert.equal(await sendDueMails(nodeWith(`smtp://${credentials}@localhost:${open.port}`), running), 0);
+  assert.equal(asked, false, 'no password went out');
+  assert.deepEqual(open.mails, []);
+  const message = (await openAlarm('mail_failing')) ?? '';
+  assert.match(message, /^A mail could not be sent: /);
+  assert.doesNotMatch(message, /p@ss|p%40ss/);
+});
+
+test('A server that refuses → tried again later, further apart each time, at most twelve times; no alarm about one address', async (t) => {
+  await database.db.sql`update mails set sent_at = now() where sent_at is null`;
+  await database.db.sql`update alarms set cleared_at = now()`;
+  let refuse = true;
+  const smtp = await startSmtp(t, {
+    disabledCommands: ['STARTTLS'],
+    onRcptTo: ({ address }, _session, done) =>
+      done(refuse && address.startsWith('full') ? Object.assign(new Error('full'), { responseCode: 452 }) : null),
+  });
+  const node = nodeWith(`smtp://127.0.0.1:${smtp.port}`);
+  await queue('full@example.com');
+  await queue('other@example.com');
+  assert.equal(await sendDueMails(node, running), 1, 'one address holds up no other');
+  assert.equal(await openAlarm('mail_failing'), null);
+  const waits: number[] = [];
+  for (let attempts = 1; attempts < 12; attempts++) {
+    const row = await read('full@example.com');
+    assert.deepEqual([row.sent_at, row.attempts], [null, attempts]);
+    waits.push(Math.round(row.wait_s / 60));
+    await makeDue();
+    assert.equal(await sendDueMails(node, running), 0);
+  }
+  assert.deepEqual(waits, [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1440]);
+  assert.equal((await read('full@example.com')).next, 'infinity');
+  refuse = false;
+  await makeDue(); // an operator's own decision
+  assert.equal(await sendDueMails(node, running), 1);
+  assert.deepEqual(
+    smtp.mails.map(({ to }) => to[0]),
+    ['other@example.com', 'full@example.com'],
+  );
+});
+
+test('No server, then one → an alarm that ends with the first mail that goes out', async (t) => {
+  const nobody = await freePort();
+  await queue('patient@example.com');
+  assert.equal(await sendDueMails(nodeWith(`smtp://127.0.0.1:${nobody}`), running), 0);
+  assert.match((await openAlarm('mail_failing')) ?? '', /ECONNREFUSED/);
+  const smtp = await startSmtp(t, { disabledCommands: ['STARTTLS'] });
+  await makeDue();
+  assert.equal(await sendDueMails(nodeWith(`smtp://127.0.0.1:${smtp.port}`), running), 1);
+  assert.equal(await openAlarm('mail_failing'), null);
+});
+
+test('A server that takes the connection and says nothing → given up when the time is over, connection and all', async (t) => {
+  const peers: Socket[] = [];
+  const mute = createServer((socket) => void peers.push(socket.resume().on('error', () => {})));
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    mute.close();
+    for (const peer of peers) peer.destroy();
+  });
+  const { port } = mute.address() as AddressInfo;
+  const over = new AbortController();
+  const send = smtpTransport({ smtpUrl: `smtp://127.0.0.1:${port}`, from });
+  const outcome = assert.rejects(send({ id: 'x', ...mailTo('a@example.com') }, over.signal));
+  await until(() => peers.length > 0, 'the connection');
+  const closed = once(peers[0] as Socket, 'close');
+  over.abort();
+  await Promise.all([outcome, closed]);
+});
+
+test('An address that reads like a list, or holds a header → reaches nobody else', async (t) => {
+  const smtp = await startSmtp(t, { disabledCommands: ['STARTTLS'] });
+  const send = smtpTransport({ smtpUrl: `smtp://127.0.0.1:${smtp.port}`, from });
+  const tricks = [
+    'a@example.com, evil@example.net',
+    'a@example.com\r\nRCPT TO:<evil@example.net>',
+    '<evil@example.net>',
+  ];
+  for (const recipient of tricks) {
+    await send({ id: 'x', ...mailTo(recipient) }, running).catch(() => {});
+  }
+  await send({ id: 'y', recipient: 'ok@example.com', subject: 'a\r\nBcc: evil@example.net', body: 'b' }, running);
+  const reached = smtp.mails.flatMap(({ to }) => to);
+  assert.ok(reached.includes('ok@example.com'));
+  assert.deepEqual(
+    reached.filter((address) => address === 'evil@example.net'),
+    [],
+  );
+});
