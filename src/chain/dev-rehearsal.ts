@@ -16,14 +16,14 @@ export function freshWallet(): { privateKey: Hex; address: Hex } {
 
 /** With a chain's id: the lease over rehearsals on it. While it is held, nothing is mined but by a transaction. */
 export const rehearsalPrefix = 'rehearsal-';
-const waitMs = 20_000;
+const waitMs = 10_000;
 const retryMs = 50;
 
 /**
  * Does work on a local chain while nobody else rehearses on it, on any node. The work ends within 8 s: then the lease
  * runs out.
  *
- * @returns null when the chain was not free within 20 s
+ * @returns null when the chain was not free within 10 s
  */
 export async function whileRehearsing<T>(
   db: Database,

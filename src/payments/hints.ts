@@ -3,6 +3,7 @@ import { findByNonce } from '../chain/replacement.ts';
 import { connectRpc, type Rpc, RpcError } from '../chain/rpc.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { pause } from '../lib/time.ts';
 import type { RequestRow } from '../requests/proof.ts';
 import { fits } from './hint-fit.ts';
 import {
@@ -32,6 +33,8 @@ export type PaymentHint = {
 };
 
 const timeoutMs = 2_500;
+/** A page waits for this. */
+const limitMs = 3_000;
 const batchSize = 500;
 const maxBatches = 20;
 
@@ -70,24 +73,26 @@ function toHint(row: HintRow): PaymentHint {
 
 /**
  * Asks the chains again about the hints of a request, each at most once a second however many pages ask. Where a chain
- * does not answer, a hint stays as it was.
+ * does not answer, a hint stays as it was; what comes after three seconds is stored for the next reader.
  *
  * @returns as `readHints`
  */
 export async function refreshHints(ctx: Context, scope: Scope, requestId: string): Promise<PaymentHint[]> {
   const due = await ctx.db.scoped(scope, (tx) => claimHints(tx, scope, requestId));
-  const chains = ctx.chains[scope.testMode ? 'test' : 'live'];
-  const news = await Promise.all(
-    due.map(async (row) => {
-      const chain = chains.find(({ chainId }) => String(chainId) === row.chain_id);
-      const told = chain ? await askChain(chain, row) : null;
-      return told && (told.state !== row.state || told.replacedBy !== row.replaced_by) ? { row, told } : null;
-    }),
-  );
-  return ctx.db.scoped(scope, async (tx) => {
-    for (const found of news) if (found) await updateHint(tx, scope, found.row, found.told);
-    return (await selectHints(tx, scope, requestId)).map(toHint);
+  const enough = new AbortController();
+  const asked = Promise.all(due.map((row) => askAgain(ctx, scope, row))).catch((error) => {
+    ctx.log.warn({ err: error, request_id: requestId }, 'a hint could not be followed');
   });
+  await Promise.race([asked, pause(limitMs, enough.signal)]);
+  enough.abort();
+  return readHints(ctx, scope, requestId);
+}
+
+async function askAgain(ctx: Context, scope: Scope, row: HintRow): Promise<void> {
+  const chain = ctx.chains[scope.testMode ? 'test' : 'live'].find(({ chainId }) => String(chainId) === row.chain_id);
+  const news = chain ? await askChain(chain, row) : null;
+  if (!news || (news.state === row.state && news.replacedBy === row.replaced_by)) return;
+  await ctx.db.scoped(scope, (tx) => updateHint(tx, scope, row, news));
 }
 
 type News = { state: HintState; replacedBy: string | null };

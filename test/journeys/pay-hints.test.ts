@@ -128,17 +128,33 @@ test('while an endpoint does not answer, a hint stays as it was', async () => {
   await becomes(request, 'gone');
 });
 
+test('endpoints that never answer hold nobody up for long', async () => {
+  const request = await world.request();
+  const { txHash, from } = await waiting(request);
+  await submit(request, txHash);
+  await rpc('anvil_removePoolTransactions', [from.address]);
+  second.endpoint.mode = 'silent';
+  try {
+    await isDue(request);
+    const startedAt = performance.now();
+    const chain = { ...world.node.chain, rpcUrls: [second.url, second.url] };
+    const ctx = { ...world.ctx, chains: { test: [chain], live: [] } };
+    const hints = await refreshHints(ctx, world.scope, request.id);
+    assert.ok(performance.now() - startedAt < 4_500);
+    assert.deepEqual(told(hints), [[txHash, 'seen']]);
+  } finally {
+    second.endpoint.mode = 'honest';
+  }
+  await becomes(request, 'gone');
+});
+
 test('however many ask, a chain is asked once a second', async () => {
   const request = await world.request();
   const { txHash, from } = await waiting(request);
   await submit(request, txHash);
   // The first endpoint does not know it any more, so the second is asked each time.
   await rpc('anvil_removePoolTransactions', [from.address]);
-  await until('it is due', async () => {
-    const due = await world.db.sql`
-      select from payment_hints where request_id = ${request.id} and checked_at < clock_timestamp() - interval '1 second'`;
-    return due.length > 0;
-  });
+  await isDue(request);
   const askedBefore = second.endpoint.receiptsAsked;
   const startedAt = performance.now();
   await Promise.all(Array.from({ length: 10 }, () => refreshHints(world.ctx, world.scope, request.id)));
@@ -147,6 +163,13 @@ test('however many ask, a chain is asked once a second', async () => {
   assert.ok(asked >= 1 && asked <= 1 + seconds, `asked ${asked} times`);
   assert.deepEqual(told(await read(request)), [[txHash, 'gone']]);
 });
+
+const isDue = (request: RequestRow) =>
+  until('the hint is due', async () => {
+    const due = await world.db.sql`
+      select from payment_hints where request_id = ${request.id} and checked_at < clock_timestamp() - interval '1 second'`;
+    return due.length > 0;
+  });
 
 async function hintRow(request: RequestRow) {
   const [row] = await world.db.sql`select * from payment_hints where request_id = ${request.id}`;

@@ -1,11 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A second RPC endpoint that passes everything on to a chain, and can be away or deny what it knows. */
+/** A second RPC endpoint that passes everything on to a chain, and can be away, deny what it knows, or never answer. */
 export async function secondEndpoint() {
-  const endpoint = { target: '', mode: 'honest' as 'honest' | 'away' | 'denies', receiptsAsked: 0 };
+  const endpoint = { target: '', mode: 'honest' as 'honest' | 'away' | 'denies' | 'silent', receiptsAsked: 0 };
   const server = createServer(async (request, response) => {
     if (endpoint.mode === 'away') return request.socket.destroy();
+    if (endpoint.mode === 'silent') return;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
