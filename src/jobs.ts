@@ -4,6 +4,7 @@ import type { Context } from './context.ts';
 import { pause } from './lib/time.ts';
 import { sendDueMails } from './mail/transport.ts';
 import { releaseStaleWallets } from './merchants/onboard.ts';
+import { settleRecoveries } from './merchants/recovery.ts';
 import { forgetHints } from './payments/hints.ts';
 import { judgePending } from './payments/match.ts';
 import { releaseReservations } from './payments/release.ts';
@@ -33,6 +34,7 @@ const loops: Loop[] = [
   { name: 'forget hints', everyMs: 10 * minute, run: forgetHints },
   { name: 'send mails', everyMs: 2 * second, run: sendDueMails },
   { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },
+  { name: 'recover wallets', everyMs: minute, run: settleRecoveries },
   { name: 'mine sandbox blocks', everyMs: second, run: mineWhileWaiting, sandboxOnly: true },
 ];
 

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 
 /** What each layer may import besides itself, `lib`, `errors`, `config` and `context`; types may come from anywhere. */
 const foundations = ['auth', 'net', 'chain', 'mail', 'db'];
+const nouns = ['rates', 'partners', 'merchants', 'requests', 'webhooks', 'payments'];
 const below: Record<string, string[]> = {
   lib: [],
   db: [],
@@ -13,6 +14,7 @@ const below: Record<string, string[]> = {
   net: [],
   chain: ['db'],
   mail: ['db', 'ui'],
+  audit: ['db'],
   rates: foundations,
   partners: [...foundations, 'ui'],
   merchants: [...foundations, 'rates', 'partners', 'ui'],
@@ -20,6 +22,11 @@ const below: Record<string, string[]> = {
   webhooks: foundations,
   payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'ui'],
   checkout: [...foundations, 'partners', 'merchants', 'requests', 'payments', 'ui'],
+  users: [...foundations, 'audit', 'partners', 'ui'],
+  dashboard: [...foundations, ...nouns, 'ui'],
+  islands: [], // browser code: nothing of the server but types
+  portal: [...foundations, ...nouns, 'audit', 'users', 'ui'],
+  admin: [...foundations, ...nouns, 'audit', 'users', 'ui'],
 };
 
 const files = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));

@@ -92,6 +92,6 @@ export function pageOf<T>(
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may call: a route that does not say so fails the start. */
-    auth?: 'public' | 'api-key';
+    auth?: 'public' | 'api-key' | 'session';
   }
 }

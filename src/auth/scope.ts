@@ -26,6 +26,24 @@ export async function scopeOfMerchant(db: Database, accountId: string): Promise<
   return fromRow(row);
 }
 
+/** Signing in: the merchant that is paid at a wallet; null for one that nobody signed for. */
+export async function scopeOfWallet(
+  db: Database,
+  address: string,
+): Promise<{ scope: Scope; accountId: string } | null> {
+  const [row] = await db.sql<(ScopeRow & { account_id: string })[]>`
+    select w.partner_id, w.test_mode, w.account_id from wallets w
+    join merchants m on (m.partner_id, m.test_mode, m.id) = (w.partner_id, w.test_mode, w.account_id)
+    where w.address = ${address} and m.wallet_address = w.address and m.onboarded_at is not null`;
+  return row ? { scope: scopeOfRow(row), accountId: row.account_id } : null;
+}
+
+/** Changes of wallets: the scope one lives in; null when there is no such change. */
+export async function scopeOfWalletChange(db: Database, changeId: string): Promise<Scope | null> {
+  const [row] = await db.sql<ScopeRow[]>`select partner_id, test_mode from wallet_changes where id = ${changeId}`;
+  return fromRow(row);
+}
+
 /** Operators: the scope a webhook delivery lives in; null when there is no such delivery. */
 export async function scopeOfDelivery(db: Database, deliveryId: string): Promise<Scope | null> {
   const [row] = await db.sql<ScopeRow[]>`select partner_id, test_mode from webhook_deliveries where id = ${deliveryId}`;

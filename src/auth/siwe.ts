@@ -1,59 +1,136 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createPublicClient, getAddress, type Hex, http, isHex, recoverMessageAddress, size } from 'viem';
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe';
 import type { ChainConfig } from '../chain/config.ts';
+import type { Context } from '../context.ts';
+import type { Sql, Tx } from '../db/connection.ts';
 import { isAddress } from '../lib/ids.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 
-/** Everything a wallet signs to become the wallet of one merchant (EIP-4361). */
-export type SignIn = {
-  /** Public address of the service: its host is the domain that the wallet shows. */
-  baseUrl: string;
-  address: string;
-  chainId: number;
-  accountId: string;
-  nonce: string;
-  termsVersion: string;
-  issuedAt: Date;
-  expiresAt: Date;
+/** What a wallet is asked to sign. Two purposes never have the same text, so one can never serve as the other. */
+export type WalletRequest = {
+  /** Where on this service it is asked: `/onboard`. */
+  path: string;
+  /** One line in which the wallet's owner says what it signs for; it names whom and what it concerns. */
+  statement: string;
 };
 
-/** The message to sign. Two different sign-ins never have the same message. */
-export function signInMessage(signIn: SignIn): string {
-  const { baseUrl, accountId } = signIn;
+/** A message that was signed: `nonce` must be used up in the transaction that acts on it. */
+export type SignedMessage = { address: string; chainId: number; nonce: string; expiresAt: Date };
+
+/** How long a message may wait for its signature. */
+const messageMs = 15 * 60_000;
+const saltBytes = 12;
+const macBytes = 16;
+
+type MessageContext = Pick<Context, 'config' | 'clock'>;
+
+/** Makes a message to be signed (EIP-4361), single-use, for 15 minutes; nothing is stored until it is used. */
+export function makeWalletMessage(
+  ctx: MessageContext,
+  request: WalletRequest,
+  wallet: { address: string; chainId: number },
+): string {
+  const expiresAt = new Date(ctx.clock.now().getTime() + messageMs);
+  const salt = randomBytes(saltBytes).toString('hex');
+  const unproved = writeMessage(ctx, request, { ...wallet, expiresAt, nonce: salt });
+  const nonce = salt + proofOf(newest(ctx.config.secretKeys), unproved).toString('hex');
+  return writeMessage(ctx, request, { ...wallet, expiresAt, nonce });
+}
+
+function writeMessage({ config }: MessageContext, request: WalletRequest, message: SignedMessage): string {
   return createSiweMessage({
-    address: getAddress(signIn.address.toLowerCase()),
-    chainId: signIn.chainId,
-    domain: new URL(baseUrl).host,
-    uri: `${baseUrl}/onboard`,
+    address: getAddress(message.address.toLowerCase()),
+    chainId: message.chainId,
+    domain: new URL(config.baseUrl).host,
+    uri: config.baseUrl + request.path,
     version: '1',
-    nonce: signIn.nonce,
-    issuedAt: signIn.issuedAt,
-    expirationTime: signIn.expiresAt,
-    statement: `I receive payments at this wallet as merchant ${accountId} and accept the terms in version ${signIn.termsVersion}.`,
-    resources: [`${baseUrl}/accounts/${accountId}`],
+    nonce: message.nonce,
+    issuedAt: new Date(message.expiresAt.getTime() - messageMs),
+    expirationTime: message.expiresAt,
+    statement: request.statement,
   });
 }
 
+/** Shows that we made a message: over its whole text, but with the salt only for a nonce. */
+function proofOf(secret: SecretKey, unproved: string): Buffer {
+  return keyedHash(secret, 'wallet-message', unproved).subarray(0, macBytes);
+}
+
 /**
- * What a message claims. To trust it, build the message again from what the service knows and compare the whole text:
- * so no field, line or character can differ unseen.
+ * Reads a message that came back. It is written again from what the service knows, and the whole text compared: so no
+ * field, line or character can differ unseen. Says nothing about the signature.
  *
- * @returns null for a text that is no EIP-4361 message
+ * @returns `message_changed` for a text that we did not make for this request; `message_used` when it has run out
  */
-export function readSignIn(message: string): { address: string; chainId: number; nonce: string } | null {
-  const { address, chainId, nonce } = parseSiweMessage(message);
-  if (!isAddress(address) || !chainId || !Number.isSafeInteger(chainId) || !nonce) return null;
-  return { address: address.toLowerCase(), chainId, nonce };
+export function readWalletMessage(
+  ctx: MessageContext,
+  request: WalletRequest,
+  handedIn: string,
+): SignedMessage | 'message_changed' | 'message_used' {
+  const text = withPlainLineEnds(handedIn);
+  const { address, chainId, nonce, expirationTime: expiresAt } = parseSiweMessage(text);
+  if (!isAddress(address) || !chainId || !Number.isSafeInteger(chainId) || !nonce || !expiresAt)
+    return 'message_changed';
+  if (Number.isNaN(expiresAt.getTime()) || !/^[0-9a-f]{56}$/.test(nonce)) return 'message_changed';
+  const message = { address: address.toLowerCase(), chainId, nonce, expiresAt };
+  if (writeMessage(ctx, request, message) !== text) return 'message_changed';
+  const unproved = writeMessage(ctx, request, { ...message, nonce: nonce.slice(0, 2 * saltBytes) });
+  const proof = Buffer.from(nonce.slice(2 * saltBytes), 'hex');
+  if (!ctx.config.secretKeys.some((secret) => timingSafeEqual(proofOf(secret, unproved), proof)))
+    return 'message_changed';
+  return expiresAt > ctx.clock.now() ? message : 'message_used';
+}
+
+/** Uses up a message; false when somebody already has. Those that have run out long ago are forgotten. */
+export async function useWalletMessage(tx: Tx | Sql, message: SignedMessage, now: Date): Promise<boolean> {
+  const { count } = await tx`
+    with forgotten as (
+      delete from used_wallet_messages where expires_at < ${now}::timestamptz - interval '30 days')
+    insert into used_wallet_messages (nonce, expires_at) values (${message.nonce}, ${message.expiresAt})
+    on conflict do nothing`;
+  return count === 1;
 }
 
 /** Forms send line ends as CR LF; what was signed has LF. */
-export function withPlainLineEnds(message: string): string {
+function withPlainLineEnds(message: string): string {
   return message.replaceAll('\r\n', '\n').trim();
 }
 
-export type WalletProof =
+/** Why what a wallet handed in proves nothing. */
+export type WalletFault =
+  | 'message_changed'
+  | 'message_used'
+  | 'signature_invalid'
+  | 'wallet_not_deployed'
+  | 'chain_unreachable';
+
+type WalletProof =
   /** `chainIds`: a contract wallet, and the chains on which its deployed code accepted the signature; null: any chain. */
   | { valid: true; chainIds: number[] | null }
-  | { valid: false; reason: 'signature_invalid' | 'wallet_not_deployed' | 'chain_unreachable' };
+  | { valid: false; reason: Exclude<WalletFault, 'message_changed' | 'message_used'> };
+
+/**
+ * Checks that a wallet signed a message that we made for this request, on one of these chains. Asks the chains, so never
+ * inside a transaction; the message is used up there, with `useWalletMessage`.
+ *
+ * @returns a WalletFault as text, or what was signed and, of a contract wallet, the chains that accepted it
+ */
+export async function proveMessage(
+  ctx: MessageContext,
+  request: WalletRequest,
+  chains: ChainConfig[],
+  handedIn: HandedIn,
+): Promise<(SignedMessage & { chainIds: number[] | null }) | WalletFault> {
+  const signed = readWalletMessage(ctx, request, handedIn.message);
+  if (typeof signed === 'string') return signed;
+  const text = withPlainLineEnds(handedIn.message);
+  const proof = await proveWallet(chains, signed.address, text, handedIn.signature.trim());
+  return proof.valid ? { ...signed, chainIds: proof.chainIds } : proof.reason;
+}
+
+/** What a form brings back: the message and its signature. */
+export type HandedIn = { message: string; signature: string };
 
 /** No signature of a wallet in use comes near this, and the contracts that read it need gas for each byte. */
 const maxSignatureBytes = 8192;
@@ -63,7 +140,7 @@ const callTimeoutMs = 5000;
  * Checks that a wallet signed a message: a key's signature, or a contract's word (ERC-1271, ERC-6492) on each chain
  * where it is deployed. Asks the chains, so never inside a transaction.
  */
-export async function proveWallet(
+async function proveWallet(
   chains: ChainConfig[],
   address: string,
   message: string,
@@ -83,7 +160,8 @@ export async function proveWallet(
   if (answered('refused')) return { valid: false, reason: 'signature_invalid' };
   if (answered('unreachable')) return { valid: false, reason: 'chain_unreachable' };
   // 65 bytes are a key's signature, only of another key; anything longer comes from a contract that is nowhere.
-  return { valid: false, reason: size(signature) > 65 ? 'wallet_not_deployed' : 'signature_invalid' };
+  const contracts = chains.length > 0 && size(signature) > 65;
+  return { valid: false, reason: contracts ? 'wallet_not_deployed' : 'signature_invalid' };
 }
 
 async function recover(message: string, signature: Hex): Promise<string | null> {

@@ -1,153 +1,167 @@
-import { proveWallet, readSignIn, signInMessage, withPlainLineEnds } from '../auth/siwe.ts';
+import { type HandedIn, makeWalletMessage, proveMessage, useWalletMessage, type WalletRequest } from '../auth/siwe.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
-import { randomBase62 } from '../lib/base62.ts';
 import { isAddress } from '../lib/ids.ts';
-import { checkEmailCode } from './onboarding-code.ts';
-import { assertOpen, openLink } from './onboarding-link.ts';
-import { OnboardingRefusal } from './onboarding-refusal.ts';
+import { passedEmail } from './onboarding-code.ts';
+import { assertOpen, type OpenOnboarding, openLink } from './onboarding-link.ts';
 import type { OnboardingDetails } from './onboarding-store.ts';
 import {
   claimSignedWallet,
   deleteCode,
-  insertNonce,
+  deleteProgress,
   lockOnboarding,
   type OnboardingRow,
-  selectNonce,
+  updateChosenWallet,
   updateCompleted,
   updateDetails,
-  updateNonceUsed,
+  upsertProgress,
 } from './onboarding-store.ts';
+import { MerchantRefusal } from './refusal.ts';
 import { terms } from './terms.ts';
 
 export { releaseStaleWallets, releaseWallet, resetOnboarding } from './onboarding-release.ts';
 
-/** How long a message may wait for its signature. */
-const messageMs = 15 * 60_000;
-
 /** The chains a merchant of this mode can be paid on. */
-export function chainsOf(ctx: Context, row: Pick<OnboardingRow, 'test_mode'>): ChainConfig[] {
+export function chainsOf(ctx: Context, row: { test_mode: boolean }): ChainConfig[] {
   return ctx.chains[row.test_mode ? 'test' : 'live'];
 }
 
-/** The one text that a wallet signs for a merchant; all of it follows from what the service knows and has kept. */
-function messageFor(
-  ctx: Context,
-  accountId: string,
-  wallet: { address: string; chainId: number },
-  nonce: { value: string; expiresAt: Date },
-): string {
-  return signInMessage({
-    baseUrl: ctx.config.baseUrl,
-    accountId,
-    ...wallet,
-    nonce: nonce.value,
-    termsVersion: terms.version,
-    issuedAt: new Date(nonce.expiresAt.getTime() - messageMs),
-    expiresAt: nonce.expiresAt,
-  });
+/** What a wallet signs to become the wallet of one merchant, and its owner to accept the terms. */
+function onboardingRequest({ id }: Pick<OnboardingRow, 'id'>): WalletRequest {
+  const statement = `I receive payments at this wallet as merchant ${id} and accept the terms in version ${terms.version}.`;
+  return { path: '/onboard', statement };
 }
 
-export type Begin = {
+/**
+ * Opens a link for a browser in which the e-mail code was entered, where one is asked.
+ *
+ * @throws MerchantRefusal of the link; email_code_needed
+ */
+async function openChecked(ctx: Context, token: string, emailPass: string | null): Promise<OpenOnboarding> {
+  const open = await openLink(ctx, token);
+  if (!passedEmail(ctx, open.row, emailPass)) throw new MerchantRefusal('email_code_needed');
+  return open;
+}
+
+export type HandIn = {
   token: string;
-  address: string;
-  /** The network the wallet signs in on; the first of the mode when null. */
-  chainId: number | null;
-  emailCode?: string | undefined;
-  details: OnboardingDetails | null;
+  emailPass: string | null;
+  details: OnboardingDetails;
+  /** Given by the merchant where the partner gave none. */
+  email: string | null;
 };
 
 /**
- * Keeps the details and makes the message that the wallet signs, with a single-use number.
+ * Keeps the details, so that the merchant can go on after a reload or on another device.
  *
- * @throws OnboardingRefusal of the link, the e-mail code, the address or the network
+ * @throws MerchantRefusal of the link; email_code_needed
  */
-export async function beginOnboarding(ctx: Context, begin: Begin): Promise<{ row: OnboardingRow; message: string }> {
-  const { scope, row } = await openLink(ctx, begin.token);
-  await checkEmailCode(ctx, scope, row, begin.emailCode);
-  if (!isAddress(begin.address)) throw new OnboardingRefusal('wallet_malformed');
-  const address = begin.address.toLowerCase();
-  assertAnnounced(row, address);
-  const chains = chainsOf(ctx, row);
-  const chainId = begin.chainId ?? chains[0]?.chainId;
-  if (chainId === undefined || !chains.some((chain) => chain.chainId === chainId)) {
-    throw new OnboardingRefusal('chain_unknown');
-  }
-  const now = ctx.clock.now();
-  const nonce = { value: randomBase62(22), now, expiresAt: new Date(now.getTime() + messageMs) };
-  const { details } = begin;
+export async function handInDetails(ctx: Context, { token, emailPass, details, email }: HandIn): Promise<void> {
+  const { scope, row } = await openChecked(ctx, token, emailPass);
   await ctx.db.scoped(scope, async (tx) => {
-    if (details) await updateDetails(tx, scope, row.id, details);
-    await insertNonce(tx, scope, row.id, nonce);
+    await updateDetails(tx, scope, row.id, details);
+    await upsertProgress(tx, scope, row.id, { email: row.email === null ? email : null, now: ctx.clock.now() });
   });
-  return { row: { ...row, ...details }, message: messageFor(ctx, row.id, { address, chainId }, nonce) };
+}
+
+export type Choice = {
+  token: string;
+  emailPass: string | null;
+  address: string;
+  /** The network the wallet signs in on; the first of the mode when null. */
+  chainId: number | null;
+};
+
+/**
+ * Keeps which wallet the merchant wants to be paid at; nothing is claimed before it has signed.
+ *
+ * @throws MerchantRefusal of the link; email_code_needed, wallet_malformed, wallet_differs, chain_unknown
+ */
+export async function chooseWallet(ctx: Context, choice: Choice): Promise<{ address: string; chainId: number }> {
+  const { scope, row } = await openChecked(ctx, choice.token, choice.emailPass);
+  const wallet = readWallet(chainsOf(ctx, row), choice);
+  assertAnnounced(row, wallet.address);
+  await ctx.db.scoped(scope, (tx) => updateChosenWallet(tx, scope, row.id, wallet));
+  return wallet;
+}
+
+/**
+ * A wallet as a form names it.
+ *
+ * @throws MerchantRefusal wallet_malformed, chain_unknown
+ */
+export function readWallet(
+  chains: ChainConfig[],
+  wallet: { address: string; chainId: number | null },
+): { address: string; chainId: number } {
+  if (!isAddress(wallet.address)) throw new MerchantRefusal('wallet_malformed');
+  const chainId = wallet.chainId ?? chains[0]?.chainId;
+  if (chainId === undefined || !chains.some((chain) => chain.chainId === chainId)) {
+    throw new MerchantRefusal('chain_unknown');
+  }
+  return { address: wallet.address.toLowerCase(), chainId };
 }
 
 function assertAnnounced(row: OnboardingRow, address: string): void {
-  if (row.wallet_address !== null && row.wallet_address !== address) throw new OnboardingRefusal('wallet_differs');
+  if (row.wallet_address !== null && row.wallet_address !== address) throw new MerchantRefusal('wallet_differs');
 }
 
-export type Complete = {
+/** The message for a wallet to sign, a new one each time. */
+export function onboardingMessage(
+  ctx: Context,
+  row: Pick<OnboardingRow, 'id'>,
+  wallet: { address: string; chainId: number },
+): string {
+  return makeWalletMessage(ctx, onboardingRequest(row), wallet);
+}
+
+export type Complete = HandedIn & {
   token: string;
-  message: string;
-  signature: string;
+  emailPass: string | null;
   acceptTerms: boolean;
-  emailCode?: string | undefined;
-  /** Given by the merchant where the partner gave none. */
-  email?: string | null;
   /** Internet address of who accepts the terms. */
   fromAddress: string;
 };
 
 /**
  * Finishes onboarding: the wallet has signed, the terms are accepted, the merchant can be paid. All in one transaction,
- * after the chains were asked: number used up, wallet claimed over the whole platform, merchant complete.
+ * after the chains were asked: message used up, wallet claimed over the whole platform, merchant complete.
  *
- * @throws OnboardingRefusal of the link, the e-mail code, the terms, the message, the signature or the wallet
+ * @throws MerchantRefusal of the link, the e-mail code, the terms, the message, the signature or the wallet
  */
 export async function completeOnboarding(
   ctx: Context,
   complete: Complete,
 ): Promise<{ account_id: string; wallet_address: string }> {
-  const { scope, row } = await openLink(ctx, complete.token);
-  await checkEmailCode(ctx, scope, row, complete.emailCode);
-  if (!complete.acceptTerms) throw new OnboardingRefusal('terms_not_accepted');
+  const { scope, row } = await openChecked(ctx, complete.token, complete.emailPass);
+  if (!complete.acceptTerms) throw new MerchantRefusal('terms_not_accepted');
 
-  const message = withPlainLineEnds(complete.message);
-  const signIn = readSignIn(message);
-  if (!signIn) throw new OnboardingRefusal('message_changed');
-  const { address, nonce } = signIn;
-  const kept = await ctx.db.scoped(scope, (tx) => selectNonce(tx, scope, row.id, nonce, ctx.clock.now()));
-  if (!kept) throw new OnboardingRefusal('message_used');
-  const chains = chainsOf(ctx, row);
-  const offered = chains.some(({ chainId }) => chainId === signIn.chainId);
-  if (!offered || message !== messageFor(ctx, row.id, signIn, { value: nonce, expiresAt: kept.expiresAt })) {
-    throw new OnboardingRefusal('message_changed');
-  }
+  const signed = await proveMessage(ctx, onboardingRequest(row), chainsOf(ctx, row), complete);
+  if (typeof signed === 'string') throw new MerchantRefusal(signed);
+  const { address, chainIds } = signed;
   assertAnnounced(row, address);
-  const proof = await proveWallet(chains, address, message, complete.signature.trim());
-  if (!proof.valid) throw new OnboardingRefusal(proof.reason);
 
   const now = ctx.clock.now();
   await ctx.db.scoped(scope, async (tx) => {
     const current = await lockOnboarding(tx, scope, row.id);
-    if (!current) throw new OnboardingRefusal('link_unknown');
+    if (!current) throw new MerchantRefusal('link_unknown');
     assertOpen(current, row.onboarding_epoch);
     assertAnnounced(current, address);
     // An address that came after the code was asked for was not checked by it.
-    if (current.email !== row.email) throw new OnboardingRefusal('email_code_needed');
-    if (!(await updateNonceUsed(tx, scope, row.id, nonce, now))) throw new OnboardingRefusal('message_used');
-    if (!(await claimSignedWallet(tx, scope, row.id, address, now))) throw new OnboardingRefusal('wallet_taken');
+    if (current.email !== row.email) throw new MerchantRefusal('email_code_needed');
+    if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
+    if (!(await claimSignedWallet(tx, scope, row.id, address, now))) throw new MerchantRefusal('wallet_taken');
     await updateCompleted(tx, scope, row.id, {
       walletAddress: address,
-      walletChainIds: proof.chainIds,
-      email: complete.email ?? null,
+      walletChainIds: chainIds,
+      email: current.given_email,
       emailChecked: row.email !== null,
       termsVersion: terms.version,
       fromAddress: complete.fromAddress,
       now,
     });
     await deleteCode(tx, scope, row.id);
+    await deleteProgress(tx, scope, row.id);
   });
   return { account_id: row.id, wallet_address: address };
 }

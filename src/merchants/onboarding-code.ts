@@ -1,15 +1,16 @@
 import { randomInt, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { Scope } from '../db/connection.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import { queueMail } from '../mail/outbox.ts';
-import { openLink } from './onboarding-link.ts';
-import { OnboardingRefusal } from './onboarding-refusal.ts';
+import { type OpenOnboarding, openLink } from './onboarding-link.ts';
 import { type OnboardingRow, selectCode, updateCodeAttempts, upsertCode } from './onboarding-store.ts';
+import { MerchantRefusal } from './refusal.ts';
 
 const codeMs = 15 * 60_000;
 const resendMs = 60_000;
 const maxAttempts = 5;
+/** How long a browser in which the code was entered need not enter it again. */
+export const passMs = 3_600_000;
 
 function hashCode(secret: SecretKey, accountId: string, code: string): Buffer {
   return keyedHash(secret, 'onboarding', `code/${accountId}/${code}`);
@@ -19,7 +20,7 @@ function hashCode(secret: SecretKey, accountId: string, code: string): Buffer {
  * Mails a new six-digit code to the address the partner gave. It lives 15 minutes. Wrong tries carry over from a code
  * that has not run out, so asking for new ones gives no more tries.
  *
- * @throws OnboardingRefusal of the link; email_code_just_sent within a minute; email_code_exhausted
+ * @throws MerchantRefusal of the link; email_code_just_sent within a minute; email_code_exhausted
  */
 export async function sendEmailCode(ctx: Context, token: string): Promise<void> {
   const { scope, row } = await openLink(ctx, token);
@@ -32,9 +33,9 @@ export async function sendEmailCode(ctx: Context, token: string): Promise<void> 
     const known = await selectCode(tx, scope, row.id);
     const alive = known !== null && known.expires_at > now ? known : null;
     if (alive && alive.expires_at.getTime() - codeMs > now.getTime() - resendMs) {
-      throw new OnboardingRefusal('email_code_just_sent');
+      throw new MerchantRefusal('email_code_just_sent');
     }
-    if (alive && alive.attempts >= maxAttempts) throw new OnboardingRefusal('email_code_exhausted');
+    if (alive && alive.attempts >= maxAttempts) throw new MerchantRefusal('email_code_exhausted');
     const expiresAt = new Date(now.getTime() + codeMs);
     await upsertCode(tx, scope, row.id, { hash, attempts: alive?.attempts ?? 0, expiresAt });
     await queueMail(tx, { recipient, subject: `${code} is your code`, body: codeMail(row.partner_name, code) });
@@ -50,20 +51,15 @@ If you did not ask for it, do nothing: without the code nobody can go on.
 }
 
 /**
- * Checks a code and counts the wrong ones; the count is committed by itself. Where no e-mail is known there is nothing
- * to check.
+ * Checks a code and counts the wrong ones; the count is committed by itself.
  *
- * @throws OnboardingRefusal email_code_needed, email_code_wrong, email_code_expired, email_code_exhausted
+ * @returns a pass for this browser, to go on with for an hour
+ * @throws MerchantRefusal of the link; email_code_needed, email_code_wrong, email_code_expired, email_code_exhausted
  */
-export async function checkEmailCode(
-  ctx: Context,
-  scope: Scope,
-  row: Pick<OnboardingRow, 'id' | 'email'>,
-  code: string | undefined,
-): Promise<void> {
-  if (row.email === null) return;
-  const digits = code?.replace(/\s/g, '') ?? '';
-  if (digits === '') throw new OnboardingRefusal('email_code_needed');
+export async function enterEmailCode(ctx: Context, token: string, code: string): Promise<string> {
+  const { scope, row } = await openLink(ctx, token);
+  const digits = code.replace(/\s/g, '');
+  if (digits === '' || row.email === null) throw new MerchantRefusal('email_code_needed');
   const hashes = ctx.config.secretKeys.map((secret) => hashCode(secret, row.id, digits));
   const fault = await ctx.db.scoped(scope, async (tx) => {
     const known = await selectCode(tx, scope, row.id);
@@ -73,5 +69,30 @@ export async function checkEmailCode(
     await updateCodeAttempts(tx, scope, row.id, known.attempts + 1);
     return 'email_code_wrong' as const;
   });
-  if (fault) throw new OnboardingRefusal(fault);
+  if (fault) throw new MerchantRefusal(fault);
+  const until = String(Math.floor((ctx.clock.now().getTime() + passMs) / 1000));
+  return `${until}.${passProof(newest(ctx.config.secretKeys), row, until).toString('hex')}`;
+}
+
+type PassSubject = Pick<OnboardingRow, 'id' | 'email' | 'onboarding_epoch'>;
+
+function passProof(secret: SecretKey, row: PassSubject, until: string): Buffer {
+  return keyedHash(secret, 'onboarding', `pass/${row.id}/${row.onboarding_epoch}/${until}/${row.email}`);
+}
+
+/** True when a code was entered in this browser, or where the partner gave no e-mail address and so none is asked. */
+export function passedEmail(ctx: Pick<Context, 'config' | 'clock'>, row: PassSubject, pass: string | null): boolean {
+  if (row.email === null) return true;
+  const [until = '', hex = ''] = pass?.split('.') ?? [];
+  const given = Buffer.from(hex, 'hex');
+  if (given.length !== 32 || Number(until) * 1000 <= ctx.clock.now().getTime()) return false;
+  return ctx.config.secretKeys.some((secret) => timingSafeEqual(passProof(secret, row, until), given));
+}
+
+/** True while a code that was sent still counts. */
+export function codeUnderWay(ctx: Context, { scope, row }: OpenOnboarding): Promise<boolean> {
+  return ctx.db.scoped(scope, async (tx) => {
+    const known = await selectCode(tx, scope, row.id);
+    return known !== null && known.expires_at > ctx.clock.now();
+  });
 }

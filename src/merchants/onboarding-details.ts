@@ -1,8 +1,9 @@
-import { OnboardingRefusal } from './onboarding-refusal.ts';
 import type { OnboardingDetails } from './onboarding-store.ts';
+import { type DetailFault, MerchantRefusal } from './refusal.ts';
 
 /** The fields of the details form, with the longest text each takes, in code points. */
 export const detailLimits = { display_name: 120, business_name: 120, country: 2, phone: 32, website: 200 } as const;
+export type DetailName = keyof typeof detailLimits;
 
 const emailPattern = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
@@ -15,7 +16,7 @@ function line(value: string | undefined): string | null {
 /**
  * Reads the details form.
  *
- * @throws OnboardingRefusal details_invalid with the faults by field
+ * @throws MerchantRefusal details_invalid with the faults by field
  */
 export function readDetails(form: Record<string, string | undefined>): {
   details: OnboardingDetails;
@@ -29,17 +30,13 @@ export function readDetails(form: Record<string, string | undefined>): {
     website: line(form.website),
   };
   const email = line(form.email);
-  const faults: Record<string, string> = {};
+  const faults: Record<string, DetailFault> = {};
   for (const [name, limit] of Object.entries(detailLimits)) {
-    const value = details[name as keyof OnboardingDetails];
-    if (value !== null && [...value].length > limit) faults[name] = `At most ${limit} characters.`;
+    const value = details[name as DetailName];
+    if (value !== null && [...value].length > limit) faults[name] = 'tooLong';
   }
-  if (details.country !== null && !/^[A-Z]{2}$/.test(details.country)) {
-    faults.country = 'Two letters, for example DE or US.';
-  }
-  if (email !== null && (!emailPattern.test(email) || [...email].length > 254)) {
-    faults.email = 'This does not look like an e-mail address.';
-  }
-  if (Object.keys(faults).length > 0) throw new OnboardingRefusal('details_invalid', faults);
+  if (details.country !== null && !/^[A-Z]{2}$/.test(details.country)) faults.country = 'notACountry';
+  if (email !== null && (!emailPattern.test(email) || [...email].length > 254)) faults.email = 'notAnEmail';
+  if (Object.keys(faults).length > 0) throw new MerchantRefusal('details_invalid', faults);
   return { details, email };
 }

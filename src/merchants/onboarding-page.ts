@@ -1,30 +1,57 @@
-import type { ChainConfig } from '../chain/config.ts';
+import { countryNames } from '../lib/countries.ts';
 import { type Html, html } from '../lib/html.ts';
-import { card, carried, type Field, facts, field, mono, stateLine } from '../ui/components.ts';
-import { detailLimits } from './onboarding-details.ts';
-import { type OnboardingReason, type OnboardingRefusal, onboardingRefusals } from './onboarding-refusal.ts';
+import { card, field, stateLine } from '../ui/components.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { type Look, logoOf } from '../ui/look.ts';
+import { connectForm, fillHtml, type OfferedChain, shortAddress, signForm } from '../ui/wallet-forms.ts';
+import { type DetailName, detailLimits } from './onboarding-details.ts';
 import type { OnboardingRow } from './onboarding-store.ts';
+import type { MerchantRefusal, RefusalReason } from './refusal.ts';
 import { terms } from './terms.ts';
 
 /** What was typed into a form, by field. */
 export type Typed = Record<string, string | undefined>;
 
-const steps = ['E-mail', 'Details', 'Sign', 'Done'] as const;
+/** What every step is written with. */
+export type StepPage = {
+  words: Words;
+  look: Look;
+  row: OnboardingRow;
+  /** Address of the onboarding link, without a host. */
+  path: string;
+  refusal: MerchantRefusal | null;
+  typed: Typed;
+};
+
+const steps = ['stepEmail', 'stepDetails', 'stepWallet', 'stepSign'] as const;
 type Step = (typeof steps)[number];
 
-function stepList(row: OnboardingRow, current: Step): Html {
+function head({ words, look, row }: StepPage, current: Step): Html {
+  const { onboard } = words.t;
   const shown = row.email === null ? steps.slice(1) : steps;
   const at = steps.indexOf(current);
-  return html`<ol class="steps">${shown.map((step) => {
-    if (step === current) return html`<li aria-current="step">${step}</li>`;
-    return html`<li${steps.indexOf(step) < at && html` class="done"`}>${step}</li>`;
+  return html`${logoOf(look)}<ol class="steps" aria-label="${onboard.steps}">${shown.map((step) => {
+    if (step === current) return html`<li aria-current="step">${onboard[step]}</li>`;
+    return html`<li${steps.indexOf(step) < at && html` class="done"`}>${onboard[step]}</li>`;
   })}</ol>`;
 }
 
-function refusalLine(refusal: OnboardingRefusal | null): Html | null {
-  if (!refusal) return null;
-  const [, title, advice] = onboardingRefusals[refusal.reason];
-  return stateLine('attention', title, advice);
+/** A refusal above the form, unless it stands beside its field. */
+export function refusalLine(words: Words, refusal: MerchantRefusal | null, inPlace: RefusalReason[] = []): Html | null {
+  if (!refusal || inPlace.includes(refusal.reason)) return null;
+  const { title, rest } = words.t.refusals[refusal.reason];
+  return html`<div role="alert">${stateLine('attention', title, rest)}</div>`;
+}
+
+/** A refusal as a sentence beside its field. */
+export function refusalSentence(
+  words: Words,
+  refusal: MerchantRefusal | null,
+  reason: RefusalReason,
+): string | undefined {
+  if (refusal?.reason !== reason) return undefined;
+  const { title, rest } = words.t.refusals[reason];
+  return `${title}. ${rest}`;
 }
 
 /** `a••••@example.com`: enough to know the mailbox by, not enough to learn it. */
@@ -33,166 +60,166 @@ function maskEmail(email: string): string {
   return `${email.slice(0, 1)}••••${email.slice(at)}`;
 }
 
-/** Step 1, where the partner gave an e-mail address: have a code sent. */
-export function sendCodePage(row: OnboardingRow, path: string, refusal: OnboardingRefusal | null): Html {
+/** What this is and who invited, on the first page of a link. */
+function introduction({ words, row }: StepPage): Html {
+  const { onboard } = words.t;
+  const partner = row.partner_name;
+  return html`<h1>${fill(onboard.invites, { partner })}</h1>
+<p>${fill(onboard.what, { partner })}</p>
+<p class="quiet">${onboard.needs}</p>`;
+}
+
+/** Where the partner gave an e-mail address: have a code sent. */
+export function sendCodePage(page: StepPage): Html {
+  const { words, row, path } = page;
+  const { onboard } = words.t;
+  const email = html`<strong>${maskEmail(row.email ?? '')}</strong>`;
   return card(
-    stepList(row, 'E-mail'),
-    html`<h1>${row.partner_name} invites you to be paid in stablecoins</h1>`,
-    refusalLine(refusal),
-    html`<p>First we make sure it is you. We send a code to <strong>${maskEmail(row.email ?? '')}</strong>, the address ${row.partner_name} gave us.</p>
-<form method="post" action="${path}/code"><button>Send me the code</button></form>`,
+    head(page, 'stepEmail'),
+    introduction(page),
+    refusalLine(words, page.refusal),
+    html`<p>${fillHtml(onboard.makeSure, { email, partner: row.partner_name })}</p>
+<form method="post" action="${path}/code"><button>${onboard.sendCode}</button></form>`,
   );
 }
 
-/** Step 1, the code is under way. */
-export function enterCodePage(row: OnboardingRow, path: string, refusal: OnboardingRefusal | null): Html {
-  const fault = refusal?.reason === 'email_code_wrong' ? onboardingRefusals.email_code_wrong : null;
+/** The code is under way. */
+export function enterCodePage(page: StepPage): Html {
+  const { words, row, path, refusal } = page;
+  const { onboard } = words.t;
   return card(
-    stepList(row, 'E-mail'),
-    html`<h1>Enter the code from your e-mail</h1>`,
-    fault ? null : refusalLine(refusal),
+    head(page, 'stepEmail'),
+    html`<h1>${onboard.enterCode}</h1>`,
+    refusalLine(words, refusal, ['email_code_wrong']),
     html`<form method="post" action="${path}/email">
 ${field({
   name: 'code',
-  label: 'Six digits',
-  hint: `Sent to ${maskEmail(row.email ?? '')}. It lives for 15 minutes.`,
-  fault: fault ? `${fault[1]}. ${fault[2]}` : undefined,
+  label: onboard.code,
+  hint: fill(onboard.codeHint, { email: maskEmail(row.email ?? '') }),
+  fault: refusalSentence(words, refusal, 'email_code_wrong'),
   attributes: 'required inputmode="numeric" autocomplete="one-time-code" maxlength="12" autofocus',
 })}
-<button>Go on</button></form>
-<form method="post" action="${path}/code"><button class="second">Send another code</button></form>`,
+<button>${onboard.goOn}</button></form>
+<form method="post" action="${path}/code"><button class="second">${onboard.sendAnother}</button></form>`,
   );
 }
 
-const labels: Record<keyof typeof detailLimits, [label: string, autocomplete: string]> = {
-  display_name: ['Your name', 'name'],
-  business_name: ['Business name, as your customers know it', 'organization'],
-  country: ['Country, two letters', 'country'],
-  phone: ['Phone', 'tel'],
-  website: ['Website', 'url'],
-};
-
-/** Step 2: who they are, and which wallet is to be paid. */
-export function detailsPage(
-  row: OnboardingRow,
-  path: string,
-  chains: ChainConfig[],
-  typed: Typed,
-  refusal: OnboardingRefusal | null,
-): Html {
-  const value = (name: keyof typeof detailLimits) => typed[name] ?? row[name];
-  const detailFields = Object.entries(labels).map(([key, [label, autocomplete]]) => {
-    const name = key as keyof typeof detailLimits;
-    const attributes = `autocomplete="${autocomplete}" maxlength="${detailLimits[name]}"`;
-    return field({ name, label, value: value(name), fault: refusal?.faults[name], attributes });
-  });
-  const email: Field = {
-    name: 'email',
-    label: 'E-mail, if you want to hear from us',
-    value: typed.email ?? '',
-    fault: refusal?.faults.email,
-    attributes: 'type="email" autocomplete="email" maxlength="254"',
+/** Who they are. */
+export function detailsPage(page: StepPage): Html {
+  const { words, row, path, refusal, typed } = page;
+  const { onboard } = words.t;
+  const value = (name: DetailName) => typed[name] ?? row[name] ?? '';
+  const fault = (name: DetailName | 'email') => {
+    const kind = refusal?.faults[name];
+    return kind && fill(onboard[kind], { limit: name === 'email' ? 254 : detailLimits[name] });
   };
+  const text = (name: DetailName, label: string, autocomplete: string, hint?: string) =>
+    field({
+      name,
+      label,
+      value: value(name),
+      fault: fault(name),
+      attributes: `autocomplete="${autocomplete}" maxlength="${detailLimits[name]}"`,
+      ...(hint && { hint }),
+    });
   return card(
-    stepList(row, 'Details'),
-    html`<h1>${row.email === null && html`${row.partner_name} invites you. `}Who is paid, and where?</h1>`,
-    refusal && refusal.reason !== 'wallet_malformed' ? refusalLine(refusal) : null,
+    head(page, 'stepDetails'),
+    row.email === null && row.details_at === null ? introduction(page) : null,
+    row.email === null && row.details_at === null ? html`<h2>${onboard.who}</h2>` : html`<h1>${onboard.who}</h1>`,
+    html`<p class="quiet">${fill(onboard.whoRest, { partner: row.partner_name })}</p>`,
+    refusalLine(words, refusal),
     html`<form method="post" action="${path}/details">
-${carried('code', typed.code ?? '')}
-${detailFields}
-${row.email === null && field(email)}
-${walletField(row, typed, refusal)}
-${chainChoice(chains, typed.chain_id)}
-<button>Go on to signing</button></form>`,
+${text('business_name', onboard.businessName, 'organization', onboard.businessHint)}
+${text('display_name', onboard.name, 'name')}
+${countryField(words, value('country'), fault('country'))}
+${text('phone', onboard.phone, 'tel')}
+${text('website', onboard.website, 'url')}
+${
+  row.email === null &&
+  field({
+    name: 'email',
+    label: onboard.email,
+    hint: onboard.emailHint,
+    value: typed.email ?? row.given_email ?? '',
+    fault: fault('email'),
+    attributes: 'type="email" autocomplete="email" maxlength="254"',
+  })
+}
+<button>${onboard.goToWallet}</button></form>`,
   );
 }
 
-function walletField(row: OnboardingRow, typed: Typed, refusal: OnboardingRefusal | null): Html {
+/** A country the partner gave and the list does not know stays choosable. */
+function countryField({ t, language }: Words, value: string, fault: string | undefined): Html {
+  const countries = countryNames(language);
+  const known = value === '' || countries.some(({ code }) => code === value);
+  const all = known ? countries : [{ code: value, name: value }, ...countries];
+  const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="country-fault"`;
+  return html`<div class="field"><label for="country">${t.onboard.country}</label>
+<select id="country" name="country" autocomplete="country"${described}><option value="">${t.onboard.noCountry}</option>${all.map(
+    ({ code, name }) => html`<option value="${code}"${code === value && html` selected`}>${name}</option>`,
+  )}</select>
+${fault !== undefined && html`<p class="fault" id="country-fault">${fault}</p>`}</div>`;
+}
+
+/** Which wallet is to be paid. */
+export function walletPage(page: StepPage, chains: OfferedChain[]): Html {
+  const { words, row, path, refusal, typed } = page;
+  const { onboard } = words.t;
   const announced = row.wallet_address;
-  const malformed = refusal?.reason === 'wallet_malformed' ? onboardingRefusals.wallet_malformed : null;
-  return field({
-    name: 'wallet_address',
-    label: 'Wallet address',
-    hint: announced
-      ? `${row.partner_name} named this wallet; you sign with it in the next step.`
-      : 'The wallet that receives your money: 0x and 40 digits or letters. You sign with it in the next step.',
-    value: announced ?? typed.wallet_address ?? '',
-    fault: malformed ? `${malformed[1]}. ${malformed[2]}` : undefined,
-    attributes: `required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="42"${announced ? ' readonly' : ' placeholder="0x…"'}`,
-  });
-}
-
-function chainChoice(chains: ChainConfig[], typed: string | undefined): Html | null {
-  if (chains.length < 2) return null;
-  return html`<div class="field"><label for="chain_id">Network to sign in on</label><select id="chain_id" name="chain_id">${chains.map(
-    ({ chainId, name }) =>
-      html`<option value="${chainId}"${typed === String(chainId) && html` selected`}>${name}</option>`,
-  )}</select></div>`;
-}
-
-/** Step 3: the message, its signature, and the terms. */
-export function signPage(
-  row: OnboardingRow,
-  path: string,
-  message: string,
-  typed: Typed,
-  refusal: OnboardingRefusal | null,
-): Html {
-  const sentence = (reason: OnboardingReason) =>
-    refusal?.reason === reason ? `${onboardingRefusals[reason][1]}. ${onboardingRefusals[reason][2]}` : undefined;
-  const inPlace = refusal?.reason === 'signature_invalid' || refusal?.reason === 'terms_not_accepted';
-  const termsFault = sentence('terms_not_accepted');
+  const partner = row.partner_name;
   return card(
-    stepList(row, 'Sign'),
-    html`<h1>Show that the wallet is yours</h1>`,
-    inPlace ? null : refusalLine(refusal),
-    html`<p>Sign this message with your wallet. It costs nothing, moves nothing, and allows nobody to take money from you.</p>
-<pre tabindex="0">${message}</pre>
-<form method="post" action="${path}/complete">
-${carried('message', message)}
-${carried('code', typed.code ?? '')}
-${carried('email', typed.email ?? '')}
-${field({
-  name: 'signature',
-  label: 'Signature',
-  hint: 'Wallets call it “sign message”. Paste what comes out, from 0x to the end.',
-  value: typed.signature ?? '',
-  fault: sentence('signature_invalid'),
-  rows: 3,
-  attributes: 'required autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="0x…"',
-})}
-${termsText()}
-<div class="field"><label class="check"><input type="checkbox" name="accept_terms" value="${terms.version}" required${
-      termsFault !== undefined && html` aria-invalid="true" aria-describedby="terms-fault"`
-    }><span>I have read the terms, version ${terms.version}, and accept them.</span></label>
-${termsFault !== undefined && html`<p class="fault" id="terms-fault">${termsFault}</p>`}</div>
-<button>Finish</button></form>
-<p class="quiet"><a href="${path}">Start again</a> with another wallet.</p>`,
+    head(page, 'stepWallet'),
+    html`<h1>${onboard.whichWallet}</h1>`,
+    announced
+      ? html`<p>${fillHtml(onboard.announced, { partner, wallet: shortAddress(announced) })}</p>`
+      : html`<p>${onboard.whichRest}</p>`,
+    refusalLine(words, refusal, ['wallet_malformed']),
+    connectForm(words, {
+      action: `${path}/wallet`,
+      chains,
+      typed: { wallet_address: typed.wallet_address ?? announced ?? undefined, chain_id: typed.chain_id },
+      fault: refusalSentence(words, refusal, 'wallet_malformed'),
+    }),
+    html`<p class="quiet"><a href="${path}?step=details">${onboard.changeDetails}</a></p>`,
   );
 }
 
-function termsText(): Html {
-  return html`<details><summary>The terms, version ${terms.version}</summary><div class="terms" tabindex="0">${terms.sections.map(
+/** The message, its signature, and the terms. */
+export function signPage(page: StepPage, message: string, address: string): Html {
+  const { words, path, refusal, typed } = page;
+  const { onboard } = words.t;
+  return card(
+    head(page, 'stepSign'),
+    html`<h1>${onboard.signTitle}</h1>`,
+    refusalLine(words, refusal, ['signature_invalid', 'terms_not_accepted']),
+    html`<p>${onboard.signRest}</p>
+<dl class="facts"><div><dt>${onboard.wallet}</dt><dd>${shortAddress(address)}</dd></div></dl>`,
+    signForm(words, {
+      action: `${path}/complete`,
+      address,
+      message,
+      before: termsField(words, refusalSentence(words, refusal, 'terms_not_accepted'), typed.accept_terms),
+      signature: typed.signature ?? '',
+      fault: refusalSentence(words, refusal, 'signature_invalid'),
+      button: onboard.finish,
+    }),
+    html`<p class="quiet"><a href="${path}?step=wallet">${onboard.changeWallet}</a> · <a href="${path}?step=details">${onboard.changeDetails}</a></p>`,
+  );
+}
+
+/** The terms as they bind, in English on every page, and the box that accepts them. */
+function termsField({ t, language }: Words, fault: string | undefined, typed: string | undefined): Html {
+  const { onboard } = t;
+  const { version } = terms;
+  const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="terms-fault"`;
+  return html`<details><summary>${fill(onboard.terms, { version })}</summary>
+${language !== 'en' && html`<p class="quiet">${onboard.termsEnglish}</p>`}
+<div class="terms" tabindex="0" role="group" aria-label="${fill(onboard.terms, { version })}" lang="en" dir="ltr">${terms.sections.map(
     ({ title, text }) => html`<div><h3>${title}</h3><p>${text}</p></div>`,
-  )}</div></details>`;
-}
-
-/** The end: what is true now. */
-export function donePage(row: OnboardingRow, walletAddress: string): Html {
-  return card(
-    stepList(row, 'Done'),
-    stateLine(
-      'paid',
-      'You are ready to be paid',
-      `${row.partner_name} sees it at once and can ask for payments for you.`,
-      'h1',
-    ),
-    facts([
-      row.business_name || row.display_name ? ['Paid to', row.business_name ?? row.display_name ?? ''] : null,
-      ['Your wallet', mono(walletAddress)],
-      ['Terms accepted', `Version ${terms.version}`],
-      ['Your merchant number', mono(row.id)],
-    ]),
-    html`<p class="quiet">This link has done its work; you can close the page.</p>`,
-  );
+  )}</div></details>
+<div class="field"><label class="check"><input type="checkbox" name="accept_terms" value="${version}" required${
+    typed === version && html` checked`
+  }${described}><span>${fill(onboard.accept, { version })}</span></label>
+${fault !== undefined && html`<p class="fault" id="terms-fault">${fault}</p>`}</div>`;
 }

@@ -17,14 +17,22 @@ export type OnboardingRow = OnboardingDetails & {
   wallet_address: string | null;
   onboarded_at: Date | null;
   onboarding_epoch: number;
+  partner_id: string;
   partner_name: string;
+  /** What was handed in before the signature; null where nothing was. */
+  details_at: Date | null;
+  given_email: string | null;
+  chosen_wallet: string | null;
+  chosen_chain_id: string | null;
 };
 
 export async function selectOnboarding(tx: Tx, scope: Scope, accountId: string): Promise<OnboardingRow | null> {
   const [row] = await tx<OnboardingRow[]>`
     select m.id, m.test_mode, m.email, m.display_name, m.business_name, m.country, m.phone, m.website, m.wallet_address,
-      m.onboarded_at, m.onboarding_epoch, p.name as partner_name
+      m.onboarded_at, m.onboarding_epoch, p.id as partner_id, p.name as partner_name, o.details_at,
+      o.email as given_email, o.wallet_address as chosen_wallet, o.chain_id as chosen_chain_id
     from merchants m join partners p on p.id = m.partner_id
+      left join onboarding_progress o on (o.partner_id, o.test_mode, o.account_id) = (m.partner_id, m.test_mode, m.id)
     where m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode} and m.id = ${accountId}`;
   return row ?? null;
 }
@@ -49,49 +57,36 @@ export async function updateDetails(
       and onboarded_at is null`;
 }
 
-/** Keeps a new single-use number, and forgets those that have run out. */
-export async function insertNonce(
+/** Keeps that the details were handed in, and an e-mail address that only counts once the merchant has signed. */
+export async function upsertProgress(
   tx: Tx,
   scope: Scope,
   accountId: string,
-  nonce: { value: string; now: Date; expiresAt: Date },
+  progress: { email: string | null; now: Date },
 ): Promise<void> {
-  const { partnerId, testMode } = scope;
   await tx`
-    delete from onboarding_nonces where partner_id = ${partnerId} and test_mode = ${testMode}
-      and account_id = ${accountId} and expires_at < ${nonce.now}`;
-  await tx`
-    insert into onboarding_nonces (partner_id, test_mode, account_id, nonce, expires_at)
-    values (${partnerId}, ${testMode}, ${accountId}, ${nonce.value}, ${nonce.expiresAt})`;
+    insert into onboarding_progress (partner_id, test_mode, account_id, details_at, email)
+    values (${scope.partnerId}, ${scope.testMode}, ${accountId}, ${progress.now}, ${progress.email})
+    on conflict (partner_id, test_mode, account_id) do update
+      set details_at = excluded.details_at, email = excluded.email`;
 }
 
-/** Until when a number may be used; null when it is unknown, used or has run out. */
-export async function selectNonce(
+/** Keeps which wallet the merchant wants to sign with, once the details were handed in. */
+export async function updateChosenWallet(
   tx: Tx,
   scope: Scope,
   accountId: string,
-  nonce: string,
-  now: Date,
-): Promise<{ expiresAt: Date } | null> {
-  const [row] = await tx<{ expires_at: Date }[]>`
-    select expires_at from onboarding_nonces where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
-      and account_id = ${accountId} and nonce = ${nonce} and used_at is null and expires_at > ${now}`;
-  return row ? { expiresAt: row.expires_at } : null;
+  wallet: { address: string; chainId: number },
+): Promise<void> {
+  await tx`
+    update onboarding_progress set wallet_address = ${wallet.address}, chain_id = ${wallet.chainId}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}`;
 }
 
-/** Uses up a number; false when somebody already has, or it has run out. */
-export async function updateNonceUsed(
-  tx: Tx,
-  scope: Scope,
-  accountId: string,
-  nonce: string,
-  now: Date,
-): Promise<boolean> {
-  const rows = await tx`
-    update onboarding_nonces set used_at = ${now} where partner_id = ${scope.partnerId}
-      and test_mode = ${scope.testMode} and account_id = ${accountId} and nonce = ${nonce}
-      and used_at is null and expires_at > ${now} returning nonce`;
-  return rows.length === 1;
+export async function deleteProgress(tx: Tx, scope: Scope, accountId: string): Promise<void> {
+  await tx`
+    delete from onboarding_progress
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}`;
 }
 
 export type CodeRow = { code_hash: Uint8Array; attempts: number; expires_at: Date };
@@ -189,6 +184,9 @@ export async function updateReset(tx: Tx, scope: Scope, accountId: string, now: 
     update amount_reservations set reserved_until = ${now}::timestamptz + interval '24 hours'
     where partner_id = ${partnerId} and test_mode = ${testMode} and request_id in (select id from voided)`;
   await tx`delete from wallets where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}`;
+  await tx`
+    update wallet_changes set state = 'cancelled', ended_at = ${now} where partner_id = ${partnerId}
+      and test_mode = ${testMode} and account_id = ${accountId} and state in ('started', 'signed')`;
   await tx`
     update merchants set wallet_address = null, wallet_signed_at = null, wallet_chain_ids = null, onboarded_at = null,
       email_checked_at = null, terms_version = null, terms_accepted_at = null, terms_accepted_from = null,

@@ -1,28 +1,50 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createMerchantSession, merchantSession } from '../auth/session.ts';
+import { readCookie, setSessionCookie } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import type { Html } from '../lib/html.ts';
+import { readLook } from '../partners/look.ts';
 import { sendForeignForm, sendNotice } from '../ui/error-page.ts';
-import { wordsFor } from '../ui/language.ts';
+import { fill, wordsFor } from '../ui/language.ts';
 import { sendPage } from '../ui/layout.ts';
 import { isOwnForm } from '../ui/origin.ts';
-import { beginOnboarding, chainsOf, completeOnboarding } from './onboard.ts';
-import { checkEmailCode, sendEmailCode } from './onboarding-code.ts';
+import { chainsOf, chooseWallet, completeOnboarding, handInDetails, onboardingMessage } from './onboard.ts';
+import { codeUnderWay, enterEmailCode, passedEmail, passMs, sendEmailCode } from './onboarding-code.ts';
 import { readDetails } from './onboarding-details.ts';
 import { openLink } from './onboarding-link.ts';
-import { detailsPage, donePage, enterCodePage, sendCodePage, signPage, type Typed } from './onboarding-page.ts';
-import { type OnboardingReason, OnboardingRefusal, onboardingRefusals } from './onboarding-refusal.ts';
+import {
+  detailsPage,
+  enterCodePage,
+  type StepPage,
+  sendCodePage,
+  signPage,
+  type Typed,
+  walletPage,
+} from './onboarding-page.ts';
 import type { OnboardingRow } from './onboarding-store.ts';
+import { asRefusal, MerchantRefusal, type RefusalReason, refusalStatus, signAgain } from './refusal.ts';
 import { terms } from './terms.ts';
 
-type Visit = FastifyRequest<{ Params: { token: string }; Body: Typed | undefined }>;
+type Visit = FastifyRequest<{ Params: { token: string }; Querystring: { step?: string }; Body: Typed | undefined }>;
 
 /** What a step works on: the open link, and what was typed. */
-type Step = { token: string; path: string; row: OnboardingRow; typed: Typed; reply: FastifyReply; fromAddress: string };
+type Step = {
+  token: string;
+  path: string;
+  scope: Scope;
+  row: OnboardingRow;
+  emailPass: string | null;
+  typed: Typed;
+  request: Visit;
+  reply: FastifyReply;
+};
 
 const minuteMs = 60_000;
+const passCookie = 'onboarding';
 
-/** `GET /onboard/:token` and its steps, as plain forms: e-mail code, details, signature and terms, done. */
+/** `GET /onboard/:token` and its steps, as plain forms: e-mail code, details, wallet, signature and terms. */
 export function onboardingPages(app: FastifyInstance, ctx: Context): void {
   const perLink = new AttemptLimit(20, minuteMs);
   const perClient = new AttemptLimit(300, minuteMs);
@@ -32,9 +54,9 @@ export function onboardingPages(app: FastifyInstance, ctx: Context): void {
     config,
     method: ['GET', 'HEAD'],
     url: '/onboard/:token',
-    handler: (request: Visit, reply) => answer(ctx, request, reply, async (step) => first(ctx, step)),
+    handler: (request: Visit, reply) => answer(ctx, request, reply, (step) => showStep(ctx, step)),
   });
-  const steps = { code: sendCode, email: enterCode, details: saveDetails, complete: finish };
+  const steps = { code: sendCode, email: enterCode, details: saveDetails, wallet: saveWallet, complete: finish };
   for (const [name, run] of Object.entries(steps)) {
     // Opened by itself, by a reload for example: back to where the link begins.
     app.route({
@@ -48,9 +70,7 @@ export function onboardingPages(app: FastifyInstance, ctx: Context): void {
       method: 'POST',
       url: `/onboard/:token/${name}`,
       handler: (request: Visit, reply) => {
-        if (!isOwnForm(request.headers, ctx.config.baseUrl)) {
-          return sendForeignForm(reply);
-        }
+        if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
         const now = ctx.clock.now();
         if (!perClient.take(clientSubject(request.ip), now) || !perLink.take(request.params.token, now)) {
           return sendRefusal(reply, 'too_many_attempts');
@@ -70,114 +90,150 @@ async function answer(
 ): Promise<FastifyReply> {
   const { token } = request.params;
   try {
-    const { row } = await openLink(ctx, token);
+    const { scope, row } = await openLink(ctx, token);
     const typed = Object.fromEntries(
       Object.entries(request.body ?? {}).filter(([, value]) => typeof value === 'string'),
     );
-    return await run({ token, path: `/onboard/${token}`, row, typed, reply, fromAddress: request.ip });
+    const emailPass = readCookie(request.headers.cookie, passCookie);
+    return await run({ token, path: `/onboard/${token}`, scope, row, emailPass, typed, request, reply });
   } catch (error) {
-    if (error instanceof OnboardingRefusal) return sendRefusal(reply, error.reason);
+    if (error instanceof MerchantRefusal) return sendRefusal(reply, error.reason);
     throw error;
   }
 }
 
-function sendRefusal(reply: FastifyReply, reason: OnboardingReason): FastifyReply {
-  const [status, title, advice] = onboardingRefusals[reason];
-  return sendNotice(reply, status, title, advice);
+/** A refusal that ends the visit, as a page of its own. */
+export function sendRefusal(reply: FastifyReply, reason: RefusalReason): FastifyReply {
+  const { title, rest } = wordsFor(reply.request).t.refusals[reason];
+  return sendNotice(reply, refusalStatus[reason], title, rest);
 }
 
-function show(step: Step, status: number, body: Html): FastifyReply {
-  const title = `Be paid through ${step.row.partner_name}`;
-  const words = wordsFor(step.reply.request);
-  return sendPage(step.reply, status, { title, words, testMode: step.row.test_mode, body });
+/** Shows one step's page; with a refusal it says so with its status, and keeps what was typed. */
+async function show(
+  ctx: Context,
+  step: Step,
+  refusal: MerchantRefusal | null,
+  render: (page: StepPage) => Html,
+): Promise<FastifyReply> {
+  const { row, path, typed, reply } = step;
+  const words = wordsFor(reply.request);
+  const look = await readLook(ctx, row.partner_id);
+  return sendPage(reply, refusal ? refusalStatus[refusal.reason] : 200, {
+    title: fill(words.t.onboard.title, { partner: row.partner_name }),
+    words,
+    look,
+    testMode: row.test_mode,
+    island: 'onboard',
+    path,
+    body: render({ words, look, row, path, refusal, typed: refusal ? typed : {} }),
+  });
 }
 
-const statusOf = (refusal: OnboardingRefusal | null) => (refusal ? onboardingRefusals[refusal.reason][0] : 200);
-const isCodeTrouble = (refusal: OnboardingRefusal) => refusal.reason.startsWith('email_code_');
-
-/** Refusals of the link end the visit; all others are shown where they can be put right. */
-function asRefusal(error: unknown): OnboardingRefusal {
-  if (error instanceof OnboardingRefusal && !error.reason.startsWith('link_')) return error;
-  throw error;
+/** The step the merchant is at, or an earlier one that it wants to change. */
+async function showStep(ctx: Context, step: Step, refusal: MerchantRefusal | null = null): Promise<FastifyReply> {
+  const { row, emailPass, request, scope } = step;
+  if (!passedEmail(ctx, row, emailPass)) {
+    const sent = await codeUnderWay(ctx, { scope, row });
+    return show(ctx, step, refusal, sent ? enterCodePage : sendCodePage);
+  }
+  const wanted = refusal ? undefined : request.query.step;
+  if (row.details_at === null || wanted === 'details') return show(ctx, step, refusal, detailsPage);
+  if (row.chosen_wallet === null || wanted === 'wallet') return showWallet(ctx, step, refusal);
+  return showSign(ctx, step, refusal);
 }
 
-function showDetails(ctx: Context, step: Step, refusal: OnboardingRefusal | null): FastifyReply {
-  const { row, path, typed } = step;
-  return show(step, statusOf(refusal), detailsPage(row, path, chainsOf(ctx, row), typed, refusal));
-}
+const showWallet = (ctx: Context, step: Step, refusal: MerchantRefusal | null) =>
+  show(ctx, step, refusal, (page) => walletPage(page, chainsOf(ctx, step.row)));
 
-function showCode(step: Step, refusal: OnboardingRefusal): FastifyReply {
-  const sendAgain = refusal.reason === 'email_code_needed' || refusal.reason === 'email_code_expired';
-  const page = sendAgain ? sendCodePage : enterCodePage;
-  return show(step, statusOf(refusal), page(step.row, step.path, refusal));
-}
-
-async function first(ctx: Context, step: Step): Promise<FastifyReply> {
-  if (step.row.email !== null) return show(step, 200, sendCodePage(step.row, step.path, null));
-  return showDetails(ctx, step, null);
+/** With the message that was not signed yet, or with a new one. */
+function showSign(
+  ctx: Context,
+  step: Step,
+  refusal: MerchantRefusal | null,
+  message?: string,
+): FastifyReply | Promise<FastifyReply> {
+  const { chosen_wallet: address, chosen_chain_id: chainId } = step.row;
+  if (address === null || chainId === null) return showWallet(ctx, step, refusal);
+  // On another device the merchant may have taken another wallet meanwhile.
+  const kept = message?.toLowerCase().includes(address) ? message : undefined;
+  const text = kept ?? onboardingMessage(ctx, step.row, { address, chainId: Number(chainId) });
+  return show(ctx, step, refusal, (page) => signPage(page, text, address));
 }
 
 async function sendCode(ctx: Context, step: Step): Promise<FastifyReply> {
-  if (step.row.email === null) return showDetails(ctx, step, null);
   try {
     await sendEmailCode(ctx, step.token);
   } catch (error) {
-    return showCode(step, asRefusal(error));
+    return showStep(ctx, step, asRefusal(error));
   }
-  return show(step, 200, enterCodePage(step.row, step.path, null));
+  return step.reply.redirect(step.path, 303);
 }
 
 async function enterCode(ctx: Context, step: Step): Promise<FastifyReply> {
+  const { token, reply, path } = step;
   try {
-    const { scope, row } = await openLink(ctx, step.token);
-    await checkEmailCode(ctx, scope, row, step.typed.code);
+    const pass = await enterEmailCode(ctx, token, step.typed.code ?? '');
+    const secure = ctx.config.baseUrl.startsWith('https:') ? '; Secure' : '';
+    reply.header(
+      'set-cookie',
+      `${passCookie}=${pass}; Path=/onboard; Max-Age=${passMs / 1000}; HttpOnly; SameSite=Lax${secure}`,
+    );
+    return reply.redirect(path, 303);
   } catch (error) {
-    return showCode(step, asRefusal(error));
+    return showStep(ctx, step, asRefusal(error));
   }
-  return showDetails(ctx, step, null);
 }
+
+const isCodeTrouble = (refusal: MerchantRefusal) => refusal.reason.startsWith('email_code_');
 
 async function saveDetails(ctx: Context, step: Step): Promise<FastifyReply> {
-  const { token, typed } = step;
+  const { token, emailPass, typed } = step;
   try {
-    const { details, email } = readDetails(typed);
-    const chainId = typed.chain_id ? Number(typed.chain_id) : null;
-    const address = typed.wallet_address?.trim() ?? '';
-    const begun = await beginOnboarding(ctx, { token, address, chainId, emailCode: typed.code, details });
-    const carriedOn = { code: typed.code, email: email ?? '' };
-    return show(step, 200, signPage(begun.row, step.path, begun.message, carriedOn, null));
+    await handInDetails(ctx, { token, emailPass, ...readDetails(typed) });
+    return step.reply.redirect(step.path, 303);
   } catch (error) {
     const refusal = asRefusal(error);
-    return isCodeTrouble(refusal) ? showCode(step, refusal) : showDetails(ctx, step, refusal);
+    return isCodeTrouble(refusal) ? showStep(ctx, step, refusal) : show(ctx, step, refusal, detailsPage);
   }
 }
 
-/** Refusals after which the same message can still be signed. */
-const signAgain: OnboardingReason[] = [
-  'signature_invalid',
-  'terms_not_accepted',
-  'chain_unreachable',
-  'wallet_not_deployed',
-];
+async function saveWallet(ctx: Context, step: Step): Promise<FastifyReply> {
+  const { token, emailPass, typed } = step;
+  const address = typed.wallet_address?.trim() ?? '';
+  const chainId = typed.chain_id ? Number(typed.chain_id) : null;
+  try {
+    await chooseWallet(ctx, { token, emailPass, address, chainId });
+    return step.reply.redirect(step.path, 303);
+  } catch (error) {
+    const refusal = asRefusal(error);
+    return isCodeTrouble(refusal) ? showStep(ctx, step, refusal) : showWallet(ctx, step, refusal);
+  }
+}
+
+/** Refusals after which another wallet is needed. */
+const takeAnother: RefusalReason[] = ['wallet_taken', 'wallet_differs'];
 
 async function finish(ctx: Context, step: Step): Promise<FastifyReply> {
-  const { token, typed, row } = step;
-  const { message = '', signature = '', code } = typed;
+  const { token, typed, scope, emailPass, request, reply } = step;
+  const { message = '', signature = '' } = typed;
   try {
-    const done = await completeOnboarding(ctx, {
+    const { account_id: accountId, wallet_address: walletAddress } = await completeOnboarding(ctx, {
       token,
+      emailPass,
       message,
       signature,
       acceptTerms: typed.accept_terms === terms.version,
-      emailCode: code,
-      email: readDetails({ email: typed.email }).email,
-      fromAddress: step.fromAddress,
+      fromAddress: request.ip,
     });
-    return show(step, 200, donePage(row, done.wallet_address));
+    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
+    const session = await createMerchantSession(ctx, { scope, accountId, walletAddress }, client);
+    setSessionCookie(reply, ctx.config, session, merchantSession.absoluteMs);
+    return reply.redirect('/dashboard', 303);
   } catch (error) {
     const refusal = asRefusal(error);
-    if (isCodeTrouble(refusal)) return showCode(step, refusal);
-    if (!signAgain.includes(refusal.reason)) return showDetails(ctx, step, refusal);
-    return show(step, statusOf(refusal), signPage(row, step.path, message.replaceAll('\r\n', '\n'), typed, refusal));
+    if (isCodeTrouble(refusal)) return showStep(ctx, step, refusal);
+    if (takeAnother.includes(refusal.reason)) return showWallet(ctx, step, refusal);
+    const same = signAgain.includes(refusal.reason) ? message.replaceAll('\r\n', '\n') : undefined;
+    return showSign(ctx, step, refusal, same);
   }
 }

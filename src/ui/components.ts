@@ -40,7 +40,7 @@ const ring = (done: number) =>
 export function stateLine(
   kind: StateKind,
   headline: string,
-  rest: string | null = null,
+  rest: string | Html | null = null,
   as: 'strong' | 'h1' = 'strong',
   done?: number,
 ): Html {

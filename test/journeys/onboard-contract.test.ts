@@ -4,9 +4,9 @@ import { createTestClient, getAddress, type Hex, http, serializeErc6492Signature
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { ChainConfig } from '../../src/chain/config.ts';
 import { createShell } from '../../src/merchants/create.ts';
-import { beginOnboarding, completeOnboarding } from '../../src/merchants/onboard.ts';
-import { OnboardingRefusal } from '../../src/merchants/onboarding-refusal.ts';
+import { chooseWallet, completeOnboarding, onboardingMessage } from '../../src/merchants/onboard.ts';
 import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
+import { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testChain } from '../support/chain.ts';
 import { testDatabase } from '../support/database.ts';
@@ -48,9 +48,17 @@ async function onboard(address: string, sign: (message: string) => Promise<Hex>,
   const ctx = testContext(database.db, { chains: { test: offered, live: [idleChain(31338)] } });
   const merchant = await createShell(ctx, world.test, { display_currency: 'EUR' });
   const token = makeOnboardingToken(testSecrets, merchant, ctx.clock.now());
-  const { message } = await beginOnboarding(ctx, { token, address, chainId: null, details: null });
+  const wallet = await chooseWallet(ctx, { token, emailPass: null, address, chainId: null });
+  const message = onboardingMessage(ctx, merchant, wallet);
   const signature = await sign(message);
-  await completeOnboarding(ctx, { token, message, signature, acceptTerms: true, fromAddress: '127.0.0.1' });
+  await completeOnboarding(ctx, {
+    token,
+    emailPass: null,
+    message,
+    signature,
+    acceptTerms: true,
+    fromAddress: '127.0.0.1',
+  });
   const [row] = await database.db.sql`
     select wallet_address, wallet_chain_ids from merchants where id = ${merchant.id}`;
   return row as { wallet_address: string; wallet_chain_ids: number[] | null };
@@ -59,7 +67,7 @@ async function onboard(address: string, sign: (message: string) => Promise<Hex>,
 const newAccount = () => privateKeyToAccount(generatePrivateKey());
 const signedBy = (account: PrivateKeyAccount) => (message: string) => account.signMessage({ message });
 const refusedFor = (reason: string) => (error: unknown) => {
-  assert.ok(error instanceof OnboardingRefusal, String(error));
+  assert.ok(error instanceof MerchantRefusal, String(error));
   assert.equal(error.reason, reason);
   return true;
 };

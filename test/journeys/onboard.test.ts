@@ -9,6 +9,7 @@ import { readMerchant } from '../../src/merchants/read.ts';
 import { onboardWithKey } from '../../src/merchants/sandbox-onboard.ts';
 import { startApp } from '../support/app.ts';
 import { submit, type Visit, visit } from '../support/forms.ts';
+import { startVisitor, type Visitor } from '../support/visitor.ts';
 import { makePartner, makeRequest, testSecrets } from '../support/world.ts';
 
 const day = 24 * 3_600_000;
@@ -41,14 +42,22 @@ const read = async (id: string) => {
 const messageOn = (page: Visit) =>
   page.forms.find(({ action }) => action.endsWith('/complete'))?.fields.message?.replaceAll('\r\n', '\n') ?? '';
 
-/** From the link to the message, typing an address. */
-async function toMessage(link: string, address: string, typed: Record<string, string> = {}): Promise<Visit> {
-  return submit(app.url, await visit(link), '/details', { wallet_address: address, ...typed });
+/** From the link to the message, in a browser of its own, typing details and an address. */
+async function toMessage(link: string, address: string, typed: Record<string, string> = {}): Promise<Reached> {
+  const visitor = startVisitor(app.url);
+  const next = await visitor.send(await visitor.open(`${link}?step=details`), '/details', typed);
+  if (next.status !== 200) return { ...next, visitor };
+  const wallet = await visitor.open(`${link}?step=wallet`);
+  return { ...(await visitor.send(wallet, '/wallet', { wallet_address: address })), visitor };
 }
 
-async function sign(page: Visit, account: PrivateKeyAccount, typed: Record<string, string> = {}): Promise<Visit> {
+/** Where somebody has come to, and who. */
+type Reached = Visit & { visitor: Visitor };
+
+async function sign(page: Reached, account: PrivateKeyAccount, typed: Record<string, string> = {}): Promise<Reached> {
   const signature = await account.signMessage({ message: messageOn(page) });
-  return submit(app.url, page, '/complete', { signature, accept_terms: '1', ...typed });
+  const next = await page.visitor.send(page, '/complete', { signature, accept_terms: '1', ...typed });
+  return { ...next, visitor: page.visitor };
 }
 
 async function mailedCode(recipient: string): Promise<string> {
@@ -73,7 +82,7 @@ test('A merchant signs with a wallet, accepts the terms, and is complete', async
 
   const done = await sign(page, account);
   assert.equal(done.status, 200);
-  assert.match(done.html, /You are ready to be paid/);
+  assert.match(done.html, /You are ready to be paid/, 'signed in to the dashboard');
   const row = await read(id);
   assert.equal(row.wallet_address, account.address.toLowerCase());
   assert.ok(row.onboarded_at);
@@ -183,7 +192,8 @@ test('A message signed for one merchant is worth nothing to another, nor is a ch
     message: messageOn(page),
     signature: await account.signMessage({ message: messageOn(page) }),
   });
-  assert.equal(replayed.status, 409, 'the number is known to the other merchant only');
+  assert.equal(replayed.status, 400, 'the message names the other merchant');
+  assert.match(replayed.html, /The signed message is not the one we gave/);
 
   const changes: [RegExp, string][] = [
     [/localhost:3000 wants/, 'evil.example wants'],
@@ -197,8 +207,8 @@ test('A message signed for one merchant is worth nothing to another, nor is a ch
     const message = messageOn(page).replace(from, to);
     assert.notEqual(message, messageOn(page));
     const signature = await account.signMessage({ message });
-    const refused = await submit(app.url, page, '/complete', { message, signature, accept_terms: '1' });
-    assert.ok([400, 409].includes(refused.status), `${from}: ${refused.status}`);
+    const refused = await page.visitor.send(page, '/complete', { message, signature, accept_terms: '1' });
+    assert.equal(refused.status, 400, String(from));
   }
   assert.equal((await read(mine.id)).onboarded_at, null);
 });
@@ -221,11 +231,8 @@ test('A message counts once and for 15 minutes', async () => {
   const link2 = app.url + new URL(onboardingUrl(app.ctx.config, fresh, clock.now())).pathname;
   const page2 = await toMessage(link2, account.address);
   const signature = await account.signMessage({ message: messageOn(page) });
-  const replayed = await submit(app.url, page2, '/complete', {
-    message: messageOn(page),
-    signature,
-    accept_terms: '1',
-  });
+  const old = { message: messageOn(page), signature, accept_terms: '1' };
+  const replayed = await page2.visitor.send(page2, '/complete', old);
   assert.equal(replayed.status, 409);
   assert.equal((await visit(link)).status, 410, 'the link from before the reset is dead');
   assert.equal((await sign(page2, account)).status, 200);
@@ -246,9 +253,9 @@ test('Two merchants racing for one wallet: one wins', async () => {
 test('Two devices finishing the same merchant: one wins', async () => {
   const { id, link } = await shell();
   const accounts = [newAccount(), newAccount()];
-  const outcomes = await Promise.all(
-    accounts.map(async (account) => sign(await toMessage(link, account.address), account)),
-  );
+  const pages: Reached[] = [];
+  for (const { address } of accounts) pages.push(await toMessage(link, address));
+  const outcomes = await Promise.all(accounts.map((account, i) => sign(pages[i] as Reached, account)));
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), [200, 410]);
   const winner = accounts[outcomes.findIndex(({ status }) => status === 200)];
   assert.equal((await read(id)).wallet_address, winner?.address.toLowerCase());
@@ -256,55 +263,118 @@ test('Two devices finishing the same merchant: one wins', async () => {
   assert.equal(claimed.length, 1);
 });
 
-test('Where the partner gave an e-mail, nothing goes on without the code sent to it', async () => {
+test('A merchant goes on where it left off, after a reload and on another device, and can change what it said', async () => {
+  const { id, link } = await shell({ business_name: 'Ada’s Bakery' });
+  const [account, second] = [newAccount(), newAccount()];
+  const email = newEmail();
+  const phone = startVisitor(app.url);
+  const wallet = await phone.send(await phone.open(link), '/details', { business_name: 'Ada’s Bread', email });
+  assert.match(wallet.html, /Which wallet is paid\?/);
+
+  const desk = startVisitor(app.url);
+  const chosen = await desk.send(await desk.open(link), '/wallet', { wallet_address: account.address });
+  const reloaded = await phone.open(link);
+  assert.match(reloaded.html, /Sign in with your wallet/);
+  assert.notEqual(messageOn(reloaded), messageOn(chosen), 'each visit has a message of its own');
+
+  const details = await phone.open(`${link}?step=details`);
+  const form = details.forms.find(({ action }) => action.endsWith('/details'));
+  assert.deepEqual(
+    [form?.fields.business_name, form?.fields.email],
+    ['Ada’s Bread', email],
+    'what was handed in stays',
+  );
+  await phone.send(details, '/details', { country: 'DE' });
+  const other = await phone.send(await phone.open(`${link}?step=wallet`), '/wallet', {
+    wallet_address: second.address,
+  });
+  assert.equal((await sign({ ...other, visitor: phone }, second)).status, 200);
+  const row = await read(id);
+  assert.deepEqual(
+    [row.wallet_address, row.business_name, row.country, row.email],
+    [second.address.toLowerCase(), 'Ada’s Bread', 'DE', email],
+  );
+  const left = await app.db.sql`select from onboarding_progress where account_id = ${id}`;
+  assert.equal(left.length, 0);
+});
+
+test('Where the partner gave an e-mail, nothing goes on without the code sent to it, in every browser anew', async () => {
   const email = newEmail();
   const { id, link } = await shell({ email });
   const account = newAccount();
-  const start = await visit(link);
+  const visitor = startVisitor(app.url);
+  const start = await visitor.open(link);
   assert.ok(!start.html.includes(email), 'the link alone does not tell the address');
   assert.ok(start.html.includes(`a••••@example.com`));
-  const bare = await visit(`${link}/details`, {
-    method: 'POST',
-    body: new URLSearchParams({ wallet_address: account.address }),
-  });
-  assert.equal(bare.status, 403);
-  assert.match(bare.html, /The code from the e-mail is missing/);
+  for (const step of ['details', 'wallet', 'complete']) {
+    const body = new URLSearchParams({ wallet_address: account.address, accept_terms: '1' });
+    const bare = await visit(`${link}/${step}`, { method: 'POST', body });
+    assert.equal(bare.status, 403);
+    assert.match(bare.html, /The code from the e-mail is missing/);
+  }
 
-  const codePage = await submit(app.url, start, '/code');
+  const codePage = await visitor.send(start, '/code');
   const code = await mailedCode(email);
   assert.match(code, /^\d{6}$/);
-  const wrong = await submit(app.url, codePage, '/email', { code: code === '123456' ? '123457' : '123456' });
+  const wrong = await visitor.send(codePage, '/email', { code: code === '123456' ? '123457' : '123456' });
   assert.equal(wrong.status, 403);
   assert.match(wrong.html, /This code is not right/);
-  const details = await submit(app.url, wrong, '/email', { code: `${code.slice(0, 3)} ${code.slice(3)}` });
+  const details = await visitor.send(wrong, '/email', { code: `${code.slice(0, 3)} ${code.slice(3)}` });
   assert.equal(details.status, 200);
-  const signing = await submit(app.url, details, '/details', { wallet_address: account.address });
-  const dodged = await sign(signing, account, { code: '' });
+  const wallet = await visitor.send(details, '/details');
+  const signing = { ...(await visitor.send(wallet, '/wallet', { wallet_address: account.address })), visitor };
+
+  const other = startVisitor(app.url);
+  assert.match((await other.open(link)).html, /Enter the code/, 'another browser has not entered it');
+  const dodged = await sign({ ...signing, visitor: other }, account);
   assert.equal(dodged.status, 403);
+  const forged = startVisitor(app.url);
+  const pass = visitor.cookies.get('onboarding') ?? '';
+  forged.cookies.set(
+    'onboarding',
+    pass.replace(/^\d+/, (until) => String(Number(until) + 1)),
+  );
+  assert.equal((await sign({ ...signing, visitor: forged }, account)).status, 403);
+
   assert.equal((await sign(signing, account)).status, 200);
   const [kept] = await app.db.sql`select email, email_checked_at from merchants where id = ${id}`;
   assert.equal(kept?.email, email);
   assert.ok(kept?.email_checked_at);
 });
 
+test('The pass of a browser that entered the code lives an hour, and for that merchant only', async () => {
+  const [email, another] = [newEmail(), newEmail()];
+  const [{ link }, other] = await Promise.all([shell({ email }), shell({ email: another })]);
+  const visitor = startVisitor(app.url);
+  const codePage = await visitor.send(await visitor.open(link), '/code');
+  await visitor.send(codePage, '/email', { code: await mailedCode(email) });
+  assert.match((await visitor.open(link)).html, /Who is paid\?/);
+  assert.match((await visitor.open(other.link)).html, /Send me the code/);
+  offsetMs = 3_600_000 + 1000;
+  const late = await visitor.open(link).finally(() => {
+    offsetMs = 0;
+  });
+  assert.match(late.html, /Send me the code/);
+});
+
 test('A code dies after five wrong tries, and new ones give no more tries until it has run out', async () => {
   const email = newEmail();
   const { link } = await shell({ email });
-  const page = await submit(app.url, await visit(link), '/code');
+  const visitor = startVisitor(app.url);
+  const page = await visitor.send(await visitor.open(link), '/code');
   const code = await mailedCode(email);
   const wrong = code === '000000' ? '000001' : '000000';
-  for (let i = 0; i < 5; i++)
-    assert.match((await submit(app.url, page, '/email', { code: wrong })).html, /is not right/);
-  const exhausted = await submit(app.url, page, '/email', { code });
+  for (let i = 0; i < 5; i++) assert.match((await visitor.send(page, '/email', { code: wrong })).html, /is not right/);
+  const exhausted = await visitor.send(page, '/email', { code });
   assert.equal(exhausted.status, 429);
   assert.match(exhausted.html, /Too many wrong codes/);
   offsetMs = 2 * 60_000;
   try {
-    assert.match((await submit(app.url, page, '/code')).html, /Too many wrong codes/);
+    assert.match((await visitor.send(page, '/code')).html, /Too many wrong codes/);
     offsetMs = 15 * 60_000 + 1000;
-    assert.match((await submit(app.url, page, '/email', { code })).html, /This code has run out/);
-    assert.equal((await submit(app.url, page, '/code')).status, 200);
-    assert.equal((await submit(app.url, page, '/email', { code: await mailedCode(email) })).status, 200);
+    assert.match((await visitor.send(page, '/email', { code })).html, /This code has run out/);
+    assert.equal((await visitor.send(page, '/code')).status, 200);
+    assert.equal((await visitor.send(page, '/email', { code: await mailedCode(email) })).status, 200);
   } finally {
     offsetMs = 0;
   }
@@ -313,8 +383,9 @@ test('A code dies after five wrong tries, and new ones give no more tries until 
 test('A second code within a minute is not sent', async () => {
   const email = newEmail();
   const { link } = await shell({ email });
-  const page = await submit(app.url, await visit(link), '/code');
-  const again = await submit(app.url, page, '/code');
+  const visitor = startVisitor(app.url);
+  const page = await visitor.send(await visitor.open(link), '/code');
+  const again = await visitor.send(page, '/code');
   assert.equal(again.status, 429);
   assert.match(again.html, /A code was sent a moment ago/);
   const [count] = await app.db.sql`select count(*)::int as n from mails where recipient = ${email}`;
@@ -326,11 +397,11 @@ test('Faults in the details are named beside their fields, and what was typed st
   const typed = { country: 'Germany', display_name: '"><script>alert(1)</script>', email: 'nobody' };
   const page = await toMessage(link, newAccount().address, typed);
   assert.equal(page.status, 400);
-  assert.match(page.html, /id="country-fault">Two letters/);
+  assert.match(page.html, /id="country-fault">Choose a country/);
   assert.match(page.html, /id="email-fault">/);
   assert.ok(!page.html.includes('<script>'));
   assert.equal(page.forms[0]?.fields.display_name, typed.display_name);
-  const malformed = await toMessage(link, '0x123');
+  const malformed = await toMessage(link, '0x123', { business_name: 'Ada’s' });
   assert.equal(malformed.status, 400);
   assert.match(malformed.html, /id="wallet_address-fault">/);
 });

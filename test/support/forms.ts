@@ -21,6 +21,10 @@ function readForms(html: string): Form[] {
     for (const [, name = '', value = ''] of inner.matchAll(/<textarea [^>]*name="([^"]*)"[^>]*>(.*?)<\/textarea>/gs)) {
       fields[name] = decode(value);
     }
+    for (const [, name = '', options = ''] of inner.matchAll(/<select [^>]*name="([^"]*)"[^>]*>(.*?)<\/select>/gs)) {
+      const values = [...options.matchAll(/<option value="([^"]*)"( selected)?/g)];
+      fields[name] = decode((values.find(([, , selected]) => selected) ?? values[0])?.[1] ?? '');
+    }
     return { action: decode(action), fields };
   });
 }
@@ -36,7 +40,9 @@ export async function visit(url: string, init: VisitInit = {}): Promise<Visit> {
     body: init.body?.toString() ?? null,
   });
   const html = await response.body.text();
-  const headers = new Headers(Object.entries(response.headers).map(([name, value]) => [name, String(value)]));
+  const headers = new Headers(
+    Object.entries(response.headers).flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)])),
+  );
   return { status: response.statusCode, html, headers, forms: readForms(html) };
 }
 

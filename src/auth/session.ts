@@ -1,0 +1,118 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { keyedHash, newest } from '../lib/seal.ts';
+import { scopeOf } from './scope.ts';
+
+/** A merchant's session ends after so long without a call, and at the latest so long after sign-in. */
+export const merchantSession = { idleMs: 12 * 3_600_000, absoluteMs: 7 * 24 * 3_600_000 } as const;
+/** That a session is in use is written at most this often. */
+const seenEveryMs = 60_000;
+/** Ended sessions are kept for as long, for the merchant to look back. */
+const keptMs = 30 * 24 * 3_600_000;
+const maxListed = 100;
+
+/** A merchant that is signed in. */
+export type MerchantSession = {
+  id: string;
+  scope: Scope;
+  accountId: string;
+  partnerSlug: string;
+  walletAddress: string;
+};
+
+/** Where a sign-in comes from. */
+export type Client = { ip: string; userAgent: string | undefined };
+
+type SessionContext = Pick<Context, 'config' | 'db' | 'clock'>;
+
+/**
+ * Signs a merchant in.
+ *
+ * @param subject `walletAddress`: the wallet that it has now; with another one the session is over
+ * @returns the token for the cookie: it is stored nowhere
+ */
+export async function createMerchantSession(
+  ctx: SessionContext,
+  subject: { scope: Scope; accountId: string; walletAddress: string },
+  client: Client,
+): Promise<string> {
+  const { scope, accountId, walletAddress } = subject;
+  const token = randomBytes(32).toString('base64url');
+  const now = ctx.clock.now();
+  const expiresAt = new Date(now.getTime() + merchantSession.absoluteMs);
+  await ctx.db.sql`
+    with forgotten as (
+      delete from sessions where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+        and account_id = ${accountId} and last_seen_at < ${new Date(now.getTime() - keptMs)})
+    insert into sessions (id, token_hash, kind, partner_id, test_mode, account_id, wallet_address, created_at,
+      last_seen_at, expires_at, ip, user_agent)
+    values (${randomUUID()}, ${keyedHash(newest(ctx.config.secretKeys), 'session', token)}, 'merchant',
+      ${scope.partnerId}, ${scope.testMode}, ${accountId}, ${walletAddress}, ${now}, ${now}, ${expiresAt},
+      ${client.ip}, ${client.userAgent?.slice(0, 300) ?? null})`;
+  return token;
+}
+
+type SessionRow = {
+  id: string;
+  partner_id: string;
+  test_mode: boolean;
+  account_id: string;
+  slug: string;
+  wallet_address: string;
+};
+
+/** The condition under which a session lives; its merchant must still have the wallet it signed in with. */
+const alive = ({ db: { sql } }: SessionContext, now: Date) => sql`
+  s.kind = 'merchant' and s.revoked_at is null and s.expires_at > ${now}
+  and s.last_seen_at > ${new Date(now.getTime() - merchantSession.idleMs)}
+  and exists (select from merchants m where (m.partner_id, m.test_mode, m.id) = (s.partner_id, s.test_mode, s.account_id)
+    and m.wallet_address = s.wallet_address and m.onboarded_at is not null)`;
+
+/** The session of a token, in one statement, which also keeps it from growing idle; null when there is none. */
+export async function readMerchantSession(ctx: SessionContext, token: string): Promise<MerchantSession | null> {
+  const now = ctx.clock.now();
+  const hashes = ctx.config.secretKeys.map((secret) => keyedHash(secret, 'session', token));
+  const { sql } = ctx.db;
+  const [row] = await sql<SessionRow[]>`
+    with found as (
+      select s.*, p.slug from sessions s join partners p on p.id = s.partner_id
+      where s.token_hash in ${sql(hashes)} and ${alive(ctx, now)}
+    ), seen as (
+      update sessions s set last_seen_at = ${now} from found
+      where s.id = found.id and found.last_seen_at < ${new Date(now.getTime() - seenEveryMs)})
+    select id, partner_id, test_mode, account_id, slug, wallet_address from found`;
+  if (!row) return null;
+  return {
+    id: row.id,
+    scope: scopeOf(row.partner_id, row.test_mode),
+    accountId: row.account_id,
+    partnerSlug: row.slug,
+    walletAddress: row.wallet_address,
+  };
+}
+
+export type SessionView = { id: string; created_at: Date; last_seen_at: Date; ip: string; user_agent: string | null };
+
+/** The living sessions of a merchant, the one last used first. */
+export function listMerchantSessions(ctx: SessionContext, scope: Scope, accountId: string): Promise<SessionView[]> {
+  const { sql } = ctx.db;
+  return sql<SessionView[]>`
+    select id, created_at, last_seen_at, ip, user_agent from sessions s
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}
+      and ${alive(ctx, ctx.clock.now())}
+    order by last_seen_at desc, id limit ${maxListed}`;
+}
+
+/** Ends one session of a merchant at once, on every node; nothing happens when it is not the merchant's. */
+export async function revokeMerchantSession(
+  ctx: SessionContext,
+  scope: Scope,
+  accountId: string,
+  sessionId: string,
+): Promise<void> {
+  await ctx.db.sql`
+    update sessions set revoked_at = ${ctx.clock.now()}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}
+      and id = ${sessionId} and revoked_at is null`;
+}

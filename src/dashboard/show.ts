@@ -1,0 +1,34 @@
+import type { FastifyReply } from 'fastify';
+import type { Context } from '../context.ts';
+import type { Html } from '../lib/html.ts';
+import { type MerchantRefusal, refusalStatus } from '../merchants/refusal.ts';
+import { readLook } from '../partners/look.ts';
+import { type Words, wordsFor } from '../ui/language.ts';
+import { sendPage } from '../ui/layout.ts';
+import type { Look } from '../ui/look.ts';
+
+/** A page's content, made from words and, where a merchant is known, its partner's look. */
+export type Shown = {
+  title: (words: Words) => string;
+  /** Whose look the page has, and whether it is about test money; null where nobody is known yet. */
+  of: { partner_id: string; test_mode: boolean } | null;
+  /** Address of the page, for the language switch; null on answers to a form. */
+  path: string | null;
+  refusal: MerchantRefusal | null;
+  body: (words: Words, look: Look | null) => Html;
+};
+
+/** Answers with a page of the dashboard; with a refusal, under its status. */
+export async function showPage(ctx: Context, reply: FastifyReply, shown: Shown): Promise<FastifyReply> {
+  const words = wordsFor(reply.request);
+  const look = shown.of && (await readLook(ctx, shown.of.partner_id));
+  return sendPage(reply, shown.refusal ? refusalStatus[shown.refusal.reason] : 200, {
+    title: shown.title(words),
+    words,
+    testMode: shown.of?.test_mode ?? false,
+    island: 'onboard',
+    body: shown.body(words, look),
+    ...(look && { look }),
+    ...(shown.path !== null && { path: shown.path }),
+  });
+}

@@ -1,0 +1,109 @@
+import type { FastifyReply } from 'fastify';
+import { merchantSession, readMerchantSession } from '../auth/session.ts';
+import { sessionToken, setSessionCookie } from '../auth/session-cookie.ts';
+import type { Context } from '../context.ts';
+import { html } from '../lib/html.ts';
+import { refusalLine, refusalSentence } from '../merchants/onboarding-page.ts';
+import { asRefusal, MerchantRefusal, signAgain } from '../merchants/refusal.ts';
+import { signIn, signInChains, signInMessage } from '../merchants/sign-in.ts';
+import { card } from '../ui/components.ts';
+import { connectForm, shortAddress, signForm } from '../ui/wallet-forms.ts';
+import { type DashboardRoutes, signInPath, type Typed, type Visit } from './route.ts';
+import { showPage } from './show.ts';
+
+/** Signing in with a wallet: its address, then its signature. */
+export function signInPages(routes: DashboardRoutes, ctx: Context): void {
+  routes.open({
+    method: 'GET',
+    url: signInPath,
+    handle: async ({ request, reply }) => {
+      const token = sessionToken(request, ctx.config);
+      if (token !== null && (await readMerchantSession(ctx, token))) return reply.redirect('/dashboard', 303);
+      return showConnect(ctx, reply, {}, null);
+    },
+  });
+  routes.open({ method: 'POST', url: `${signInPath}/wallet`, handle: (visit) => takeWallet(ctx, visit) });
+  routes.open({ method: 'POST', url: `${signInPath}/complete`, handle: (visit) => complete(ctx, visit) });
+  for (const step of ['wallet', 'complete']) {
+    const url = `${signInPath}/${step}`;
+    routes.open({ method: 'GET', url, handle: ({ reply }) => reply.redirect(signInPath, 303) });
+  }
+}
+
+function showConnect(ctx: Context, reply: FastifyReply, typed: Typed, refusal: MerchantRefusal | null) {
+  return showPage(ctx, reply, {
+    title: ({ t }) => t.signIn.title,
+    of: null,
+    path: signInPath,
+    refusal,
+    body: (words) =>
+      card(
+        html`<h1>${words.t.signIn.heading}</h1><p>${words.t.signIn.rest}</p>`,
+        refusalLine(words, refusal, ['wallet_malformed']),
+        connectForm(words, {
+          action: `${signInPath}/wallet`,
+          chains: signInChains(ctx),
+          typed,
+          fault: refusalSentence(words, refusal, 'wallet_malformed'),
+        }),
+        html`<p class="quiet">${words.t.signIn.lost}</p>`,
+      ),
+  });
+}
+
+/** A message to sign: the one that was not signed rightly, or a new one. */
+function showSign(ctx: Context, reply: FastifyReply, typed: Typed, refusal: MerchantRefusal | null) {
+  const address = typed.wallet_address?.trim() ?? '';
+  const chainId = typed.chain_id ? Number(typed.chain_id) : null;
+  const kept = refusal && signAgain.includes(refusal.reason) ? typed.message?.replaceAll('\r\n', '\n') : undefined;
+  const message = kept ?? signInMessage(ctx, { address, chainId });
+  return showPage(ctx, reply, {
+    title: ({ t }) => t.signIn.title,
+    of: null,
+    path: null,
+    refusal,
+    body: (words) =>
+      card(
+        html`<h1>${words.t.signIn.signHeading}</h1><p>${words.t.signIn.signRest}</p>`,
+        refusalLine(words, refusal, ['signature_invalid']),
+        html`<dl class="facts"><div><dt>${words.t.dashboard.wallet}</dt><dd>${shortAddress(address)}</dd></div></dl>`,
+        signForm(words, {
+          action: `${signInPath}/complete`,
+          address: address.toLowerCase(),
+          message,
+          signature: kept === undefined ? '' : (typed.signature ?? ''),
+          fault: refusalSentence(words, refusal, 'signature_invalid'),
+          carry: { wallet_address: address, chain_id: typed.chain_id ?? '' },
+          button: words.t.signIn.signIn,
+        }),
+        html`<p class="quiet"><a href="${signInPath}">${words.t.signIn.another}</a></p>`,
+      ),
+  });
+}
+
+async function takeWallet(ctx: Context, { reply, typed }: Visit): Promise<FastifyReply> {
+  try {
+    return await showSign(ctx, reply, typed, null);
+  } catch (error) {
+    return showConnect(ctx, reply, typed, asRefusal(error));
+  }
+}
+
+async function complete(ctx: Context, { request, reply, typed }: Visit): Promise<FastifyReply> {
+  try {
+    const { message = '', signature = '' } = typed;
+    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
+    const token = await signIn(ctx, { message, signature }, client);
+    setSessionCookie(reply, ctx.config, token, merchantSession.absoluteMs);
+    return reply.redirect('/dashboard', 303);
+  } catch (error) {
+    const refusal = asRefusal(error);
+    if (refusal.reason === 'wallet_unknown') return showConnect(ctx, reply, {}, refusal);
+    try {
+      return await showSign(ctx, reply, typed, refusal);
+    } catch (fault) {
+      if (fault instanceof MerchantRefusal) return showConnect(ctx, reply, {}, refusal); // the form was not ours
+      throw fault;
+    }
+  }
+}

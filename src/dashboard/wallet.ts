@@ -1,0 +1,203 @@
+import type { FastifyReply } from 'fastify';
+import { createMerchantSession, merchantSession } from '../auth/session.ts';
+import { setSessionCookie } from '../auth/session-cookie.ts';
+import type { Context } from '../context.ts';
+import { html } from '../lib/html.ts';
+import { chainsOf } from '../merchants/onboard.ts';
+import { refusalLine, refusalSentence } from '../merchants/onboarding-page.ts';
+import { readOpenRecovery, vetoRecovery } from '../merchants/recovery.ts';
+import { asRefusal, type MerchantRefusal, signAgain } from '../merchants/refusal.ts';
+import {
+  changeWallet,
+  handOverMessage,
+  proveHandOver,
+  type TypedWallet,
+  takeOverMessage,
+} from '../merchants/wallet-change.ts';
+import { card, stateLine } from '../ui/components.ts';
+import { fill } from '../ui/language.ts';
+import { logoOf } from '../ui/look.ts';
+import { connectForm, fillHtml, shortAddress, signForm } from '../ui/wallet-forms.ts';
+import { recoveryLine } from './recovery-line.ts';
+import type { DashboardRoutes, MerchantVisit, Typed } from './route.ts';
+import { showPage } from './show.ts';
+
+const path = '/dashboard/wallet';
+
+/** Changing the wallet: the new one is named, the present one signs, the new one signs. */
+export function walletPages(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showStart(ctx, visit, null) });
+  const steps = { 'hand-over': handOver, 'take-over': takeOver, apply, veto };
+  for (const [name, run] of Object.entries(steps)) {
+    routes.signedIn({ method: 'GET', url: `${path}/${name}`, handle: ({ reply }) => reply.redirect(path, 303) });
+    routes.signedIn({ method: 'POST', url: `${path}/${name}`, handle: (visit) => run(ctx, visit) });
+  }
+}
+
+const typedWallet = ({ wallet_address = '', chain_id }: Typed): TypedWallet => ({
+  address: wallet_address.trim(),
+  chainId: chain_id ? Number(chain_id) : null,
+});
+
+/** Which wallet is paid now, and which one is to be; after a change, that it was made. */
+async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRefusal | null): Promise<FastifyReply> {
+  const { merchant, session, reply, request, typed } = visit;
+  const recovery = await readOpenRecovery(ctx, session.scope, session.accountId);
+  const { done } = request.query as { done?: unknown };
+  const wallet = shortAddress(merchant.wallet_address ?? '');
+  return showPage(ctx, reply, {
+    title: ({ t }) => t.walletChange.title,
+    of: merchant,
+    path: request.method === 'GET' ? path : null,
+    refusal,
+    body: (words, look) => {
+      const { walletChange } = words.t;
+      const news = {
+        changed: stateLine('paid', walletChange.done, fillHtml(walletChange.doneRest, { wallet })),
+        stopped: stateLine('paid', walletChange.stopped, fillHtml(walletChange.stoppedRest, { wallet })),
+      };
+      return card(
+        look && logoOf(look),
+        done === 'changed' || done === 'stopped' ? html`<div role="status">${news[done]}</div>` : null,
+        recovery && recoveryLine(words, merchant, recovery),
+        html`<h1>${walletChange.heading}</h1>
+<p>${walletChange.rest}</p>
+<dl class="facts"><div><dt>${walletChange.now}</dt><dd>${wallet}</dd></div></dl>`,
+        refusalLine(words, refusal, ['wallet_malformed', 'wallet_same']),
+        html`<h2>${walletChange.newWallet}</h2>`,
+        connectForm(words, {
+          action: `${path}/hand-over`,
+          chains: chainsOf(ctx, merchant),
+          typed,
+          fault: refusalSentence(words, refusal, 'wallet_malformed') ?? refusalSentence(words, refusal, 'wallet_same'),
+        }),
+        html`<p class="quiet">${fill(walletChange.lost, { partner: merchant.partner_name })}</p>
+<p class="quiet"><a href="/dashboard">${walletChange.back}</a></p>`,
+      );
+    },
+  });
+}
+
+type Signing = {
+  step: 'hand-over' | 'take-over';
+  message: string;
+  refusal: MerchantRefusal | null;
+  carry: Record<string, string>;
+};
+
+/** One of the two signatures: the present wallet's, then the new one's. */
+function showSigning(ctx: Context, { merchant, reply, typed }: MerchantVisit, signing: Signing): Promise<FastifyReply> {
+  const { step, message, refusal, carry } = signing;
+  const { address } = typedWallet(typed);
+  const signer = step === 'hand-over' ? (merchant.wallet_address ?? '') : address.toLowerCase();
+  return showPage(ctx, reply, {
+    title: ({ t }) => t.walletChange.title,
+    of: merchant,
+    path: null,
+    refusal,
+    body: (words, look) => {
+      const { walletChange, dashboard } = words.t;
+      const [heading, rest] =
+        step === 'hand-over'
+          ? [walletChange.step1, walletChange.step1Rest]
+          : [walletChange.step2, walletChange.step2Rest];
+      return card(
+        look && logoOf(look),
+        html`<h1>${heading}</h1>`,
+        refusalLine(words, refusal, ['signature_invalid']),
+        html`<p>${fillHtml(rest, { wallet: shortAddress(address) })}</p>
+<dl class="facts"><div><dt>${step === 'hand-over' ? dashboard.wallet : walletChange.newWallet}</dt><dd>${shortAddress(signer)}</dd></div></dl>`,
+        signForm(words, {
+          action: `${path}/${step === 'hand-over' ? 'take-over' : 'apply'}`,
+          address: signer,
+          message,
+          signature: refusal ? (typed.signature ?? '') : '',
+          fault: refusalSentence(words, refusal, 'signature_invalid'),
+          carry: { wallet_address: address, chain_id: typed.chain_id ?? '', ...carry },
+          button: walletChange.sign,
+        }),
+        html`<p class="quiet"><a href="/dashboard">${walletChange.cancel}</a></p>`,
+      );
+    },
+  });
+}
+
+const plain = (text = '') => text.replaceAll('\r\n', '\n');
+
+async function handOver(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  try {
+    const message = handOverMessage(ctx, visit.merchant, typedWallet(visit.typed));
+    return await showSigning(ctx, visit, { step: 'hand-over', message, refusal: null, carry: {} });
+  } catch (error) {
+    return showStart(ctx, visit, asRefusal(error));
+  }
+}
+
+/** After a refusal: the same message where it can still be signed, a new one, or back to the start. */
+async function signingAgain(
+  ctx: Context,
+  visit: MerchantVisit,
+  refusal: MerchantRefusal,
+  signing: Omit<Signing, 'refusal' | 'message'>,
+): Promise<FastifyReply> {
+  const { typed, merchant } = visit;
+  if (signAgain.includes(refusal.reason)) {
+    return showSigning(ctx, visit, { ...signing, message: plain(typed.message), refusal });
+  }
+  try {
+    const write = signing.step === 'hand-over' ? handOverMessage : takeOverMessage;
+    const message = write(ctx, merchant, typedWallet(typed));
+    if (refusal.reason === 'wallet_taken') return await showStart(ctx, visit, refusal);
+    return await showSigning(ctx, { ...visit, typed: { ...typed, signature: '' } }, { ...signing, message, refusal });
+  } catch (error) {
+    return showStart(ctx, visit, asRefusal(error));
+  }
+}
+
+async function takeOver(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { typed, merchant } = visit;
+  const { message = '', signature = '' } = typed;
+  try {
+    await proveHandOver(ctx, merchant, typedWallet(typed), { message, signature });
+    return await showSigning(ctx, visit, {
+      step: 'take-over',
+      message: takeOverMessage(ctx, merchant, typedWallet(typed)),
+      refusal: null,
+      carry: { old_message: plain(message), old_signature: signature },
+    });
+  } catch (error) {
+    return signingAgain(ctx, visit, asRefusal(error), { step: 'hand-over', carry: {} });
+  }
+}
+
+async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { typed, merchant, session, request, reply } = visit;
+  const { message = '', signature = '', old_message = '', old_signature = '' } = typed;
+  const { scope, accountId } = session;
+  try {
+    const walletAddress = await changeWallet(ctx, scope, merchant, typedWallet(typed), {
+      handOver: { message: old_message, signature: old_signature },
+      takeOver: { message, signature },
+    });
+    // Every session of the earlier wallet is over, this one too.
+    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
+    const token = await createMerchantSession(ctx, { scope, accountId, walletAddress }, client);
+    setSessionCookie(reply, ctx.config, token, merchantSession.absoluteMs);
+    return reply.redirect(`${path}?done=changed`, 303);
+  } catch (error) {
+    const carry = { old_message: plain(old_message), old_signature };
+    return signingAgain(ctx, visit, asRefusal(error), { step: 'take-over', carry });
+  }
+}
+
+/** A merchant that is signed in has its wallet: it needs no further signature to stop a recovery. */
+async function veto(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { session, reply } = visit;
+  try {
+    const recovery = await readOpenRecovery(ctx, session.scope, session.accountId);
+    if (recovery) await vetoRecovery(ctx, session.scope, recovery.id);
+    return reply.redirect(`${path}?done=stopped`, 303);
+  } catch (error) {
+    return showStart(ctx, visit, asRefusal(error));
+  }
+}

@@ -1,0 +1,33 @@
+import type { Scope, Tx } from '../db/connection.ts';
+import type { MerchantRow } from './store.ts';
+
+/** What a merchant may change of itself by its dashboard. */
+export type Profile = Pick<
+  MerchantRow,
+  | 'display_name'
+  | 'business_name'
+  | 'country'
+  | 'phone'
+  | 'website'
+  | 'instagram'
+  | 'industry'
+  | 'email'
+  | 'display_currency'
+>;
+
+/** The profile as it is, locked until the transaction ends; null when there is no such merchant. */
+export async function selectProfile(tx: Tx, scope: Scope, accountId: string): Promise<Profile | null> {
+  const [row] = await tx<Profile[]>`
+    select display_name, business_name, country, phone, website, instagram, industry, email, display_currency
+    from merchants
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId} for update`;
+  return row ?? null;
+}
+
+/** Stores a profile. An address that nobody has proved is not checked any more. */
+export async function updateProfile(tx: Tx, scope: Scope, accountId: string, profile: Profile): Promise<void> {
+  await tx`
+    update merchants set ${tx(profile)},
+      email_checked_at = case when email is not distinct from ${profile.email} then email_checked_at end
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}`;
+}

@@ -1,0 +1,75 @@
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { refuse } from '../errors.ts';
+import { type NewMail, queueMail } from '../mail/outbox.ts';
+import { isKnownCurrency } from '../rates/known.ts';
+import { readDetails } from './onboarding-details.ts';
+import { type Profile, selectProfile, updateProfile } from './profile-store.ts';
+import { type DetailFault, MerchantRefusal } from './refusal.ts';
+
+export type { Profile } from './profile-store.ts';
+
+/** The fields of the profile that the details of onboarding do not have, with the longest text each takes. */
+const furtherLimits = { instagram: 200, industry: 80 } as const;
+
+export type ProfileFault = DetailFault | 'notACurrency';
+/** What became of a profile that was handed in: the names of the fields that changed, or what is wrong with which. */
+export type ProfileOutcome = { changed: string[]; currency: string } | { faults: Record<string, ProfileFault> };
+
+type Typed = Record<string, string | undefined>;
+
+/**
+ * Changes what a merchant says of itself. Where its e-mail address changes, the earlier one is told.
+ *
+ * @param notice the mail to the earlier address
+ * @throws Refusal not_found
+ */
+export async function changeProfile(
+  ctx: Pick<Context, 'db'>,
+  scope: Scope,
+  accountId: string,
+  typed: Typed,
+  notice: Omit<NewMail, 'recipient'>,
+): Promise<ProfileOutcome> {
+  const { profile, faults } = readProfile(typed);
+  if (!(await isKnownCurrency(ctx.db, profile.display_currency))) faults.display_currency = 'notACurrency';
+  if (Object.keys(faults).length > 0) return { faults };
+  return ctx.db.scoped(scope, async (tx) => {
+    const before = await selectProfile(tx, scope, accountId);
+    if (!before) throw refuse('not_found');
+    const names = Object.keys(profile) as (keyof Profile)[];
+    const changed = names.filter((name) => profile[name] !== before[name]);
+    if (changed.length > 0) await updateProfile(tx, scope, accountId, profile);
+    if (changed.includes('email') && before.email !== null) {
+      await queueMail(tx, { recipient: before.email, ...notice });
+    }
+    return { changed, currency: profile.display_currency };
+  });
+}
+
+function readProfile(typed: Typed): { profile: Profile; faults: Record<string, ProfileFault> } {
+  const faults: Record<string, ProfileFault> = {};
+  const line = (name: keyof typeof furtherLimits) => {
+    const text = typed[name]?.replace(/\p{Cc}+/gu, ' ').trim() || null;
+    if (text !== null && [...text].length > furtherLimits[name]) faults[name] = 'tooLong';
+    return text;
+  };
+  const profile: Profile = {
+    display_name: null,
+    business_name: null,
+    country: null,
+    phone: null,
+    website: null,
+    email: null,
+    instagram: line('instagram'),
+    industry: line('industry'),
+    display_currency: typed.display_currency ?? '',
+  };
+  try {
+    const { details, email } = readDetails(typed);
+    return { profile: { ...profile, ...details, email }, faults };
+  } catch (error) {
+    if (!(error instanceof MerchantRefusal)) throw error;
+    return { profile, faults: { ...faults, ...error.faults } };
+  }
+}

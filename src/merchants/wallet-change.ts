@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { type HandedIn, makeWalletMessage, proveMessage, useWalletMessage, type WalletRequest } from '../auth/siwe.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { chainsOf, readWallet } from './onboard.ts';
+import { claimSignedWallet } from './onboarding-store.ts';
+import type { MerchantView } from './read.ts';
+import { MerchantRefusal } from './refusal.ts';
+import { provableChains } from './sign-in.ts';
+import { tellOfWallet } from './wallet-notices.ts';
+import { lockWalletOwner, selectOpenChange, updateStopped, updateWallet } from './wallet-store.ts';
+
+const path = '/dashboard/wallet';
+
+const handOverRequest = (accountId: string, newWallet: string): WalletRequest => ({
+  path,
+  statement: `I hand over the payments of merchant ${accountId} from this wallet to ${newWallet}.`,
+});
+const takeOverRequest = (accountId: string, oldWallet: string): WalletRequest => ({
+  path,
+  statement: `I receive the payments of merchant ${accountId} at this wallet, in place of ${oldWallet}.`,
+});
+
+/** A wallet as a form names it. */
+export type TypedWallet = { address: string; chainId: number | null };
+
+/** The wallet that a merchant has; one that is signed in always has one. */
+function presentWallet(merchant: MerchantView): string {
+  if (merchant.wallet_address === null) throw new Error(`merchant ${merchant.id} has no wallet`);
+  return merchant.wallet_address;
+}
+
+/**
+ * The new wallet, as the merchant named it.
+ *
+ * @throws MerchantRefusal wallet_malformed, chain_unknown, wallet_same
+ */
+export function readNewWallet(ctx: Context, merchant: MerchantView, typed: TypedWallet) {
+  const wallet = readWallet(chainsOf(ctx, merchant), typed);
+  if (wallet.address === merchant.wallet_address) throw new MerchantRefusal('wallet_same');
+  return wallet;
+}
+
+/** What the present wallet signs: it names the new one. Throws as readNewWallet. */
+export function handOverMessage(ctx: Context, merchant: MerchantView, typed: TypedWallet): string {
+  const { address: newWallet, chainId } = readNewWallet(ctx, merchant, typed);
+  const wallet = { address: presentWallet(merchant), chainId };
+  return makeWalletMessage(ctx, handOverRequest(merchant.id, newWallet), wallet);
+}
+
+/** What the new wallet signs: it names the present one. Throws as readNewWallet. */
+export function takeOverMessage(ctx: Context, merchant: MerchantView, typed: TypedWallet): string {
+  const wallet = readNewWallet(ctx, merchant, typed);
+  return makeWalletMessage(ctx, takeOverRequest(merchant.id, presentWallet(merchant)), wallet);
+}
+
+/**
+ * Checks that the present wallet hands over to the new one; its message is used up when the change is made.
+ *
+ * @throws MerchantRefusal of the new wallet, the message or the signature
+ */
+export async function proveHandOver(ctx: Context, merchant: MerchantView, typed: TypedWallet, handedIn: HandedIn) {
+  const { address: newWallet } = readNewWallet(ctx, merchant, typed);
+  const request = handOverRequest(merchant.id, newWallet);
+  const signed = await proveMessage(ctx, request, provableChains(ctx, merchant), handedIn);
+  if (typeof signed === 'string') throw new MerchantRefusal(signed);
+  if (signed.address !== merchant.wallet_address) throw new MerchantRefusal('message_changed');
+  return signed;
+}
+
+/**
+ * Changes a merchant's wallet at once: both wallets have signed, each naming the other. Open requests keep the wallet
+ * they were made with; the merchant keeps its earlier wallet claimed for them. A recovery under way ends.
+ *
+ * @returns the new wallet, in lower case
+ * @throws MerchantRefusal of the wallets, the messages or the signatures; wallet_taken
+ */
+export async function changeWallet(
+  ctx: Context,
+  scope: Scope,
+  merchant: MerchantView,
+  typed: TypedWallet,
+  handedIn: { handOver: HandedIn; takeOver: HandedIn },
+): Promise<string> {
+  const oldWallet = presentWallet(merchant);
+  const byOld = await proveHandOver(ctx, merchant, typed, handedIn.handOver);
+  const { address } = readNewWallet(ctx, merchant, typed);
+  const request = takeOverRequest(merchant.id, oldWallet);
+  const byNew = await proveMessage(ctx, request, chainsOf(ctx, merchant), handedIn.takeOver);
+  if (typeof byNew === 'string') throw new MerchantRefusal(byNew);
+  if (byNew.address !== address) throw new MerchantRefusal('message_changed');
+
+  const now = ctx.clock.now();
+  const wallet = { address, chainIds: byNew.chainIds };
+  await ctx.db.scoped(scope, async (tx) => {
+    const owner = await lockWalletOwner(tx, scope, merchant.id);
+    if (owner?.wallet_address !== oldWallet || owner.onboarded_at === null) throw new MerchantRefusal('message_used');
+    for (const signed of [byOld, byNew]) {
+      if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
+    }
+    if (!(await claimSignedWallet(tx, scope, merchant.id, address, now))) throw new MerchantRefusal('wallet_taken');
+    await updateWallet(tx, scope, { id: randomUUID(), accountId: merchant.id, oldWallet, wallet, now });
+    const recovery = await selectOpenChange(tx, scope, merchant.id);
+    if (recovery) await updateStopped(tx, scope, recovery.id, 'cancelled', now);
+    await tellOfWallet(tx, scope, merchant.id, { kind: 'changed', oldWallet, newWallet: address });
+  });
+  return address;
+}

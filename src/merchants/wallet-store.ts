@@ -1,0 +1,168 @@
+import type { Database, Scope, Tx } from '../db/connection.ts';
+
+export type ChangeState = 'started' | 'signed' | 'applied' | 'vetoed' | 'cancelled' | 'expired';
+
+/** A change of a merchant's wallet. */
+export type WalletChange = {
+  partner_id: string;
+  test_mode: boolean;
+  id: string;
+  account_id: string;
+  kind: 'change' | 'recovery';
+  state: ChangeState;
+  old_wallet: string;
+  new_wallet: string | null;
+  link_until: Date | null;
+  due_at: Date | null;
+};
+
+/** A merchant whose wallet is to change, held against others until the transaction ends. */
+export type WalletOwner = { wallet_address: string | null; onboarded_at: Date | null };
+
+export async function lockWalletOwner(tx: Tx, scope: Scope, accountId: string): Promise<WalletOwner | null> {
+  const [row] = await tx<WalletOwner[]>`
+    select wallet_address, onboarded_at from merchants where partner_id = ${scope.partnerId}
+      and test_mode = ${scope.testMode} and id = ${accountId} for no key update`;
+  return row ?? null;
+}
+
+export async function selectChange(tx: Tx, scope: Scope, id: string): Promise<WalletChange | null> {
+  const [row] = await tx<WalletChange[]>`
+    select * from wallet_changes
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}`;
+  return row ?? null;
+}
+
+/** The recovery of a merchant that is under way. */
+export async function selectOpenChange(tx: Tx, scope: Scope, accountId: string): Promise<WalletChange | null> {
+  const [row] = await tx<WalletChange[]>`
+    select * from wallet_changes where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      and account_id = ${accountId} and state in ('started', 'signed')`;
+  return row ?? null;
+}
+
+export async function insertRecovery(
+  tx: Tx,
+  scope: Scope,
+  recovery: { id: string; accountId: string; oldWallet: string; now: Date; linkUntil: Date },
+): Promise<void> {
+  await tx`
+    insert into wallet_changes (partner_id, test_mode, id, account_id, kind, state, old_wallet, started_at, link_until)
+    values (${scope.partnerId}, ${scope.testMode}, ${recovery.id}, ${recovery.accountId}, 'recovery', 'started',
+      ${recovery.oldWallet}, ${recovery.now}, ${recovery.linkUntil})`;
+}
+
+export type NewWallet = { address: string; chainIds: number[] | null };
+
+/** The new wallet of a recovery has signed; false when its link no longer counts. */
+export async function updateSigned(
+  tx: Tx,
+  scope: Scope,
+  id: string,
+  wallet: NewWallet,
+  times: { now: Date; dueAt: Date },
+): Promise<boolean> {
+  const { count } = await tx`
+    update wallet_changes set state = 'signed', new_wallet = ${wallet.address}, new_chain_ids = ${wallet.chainIds},
+      signed_at = ${times.now}, due_at = ${times.dueAt}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id} and state = 'started'
+      and link_until > ${times.now}`;
+  return count === 1;
+}
+
+/** Ends a recovery that is under way, and frees the wallet it held; null when it had ended before. */
+export async function updateStopped(
+  tx: Tx,
+  scope: Scope,
+  id: string,
+  state: 'vetoed' | 'cancelled' | 'expired',
+  now: Date,
+): Promise<WalletChange | null> {
+  const { partnerId, testMode } = scope;
+  const [stopped] = await tx<WalletChange[]>`
+    update wallet_changes set state = ${state}, ended_at = ${now} where partner_id = ${partnerId}
+      and test_mode = ${testMode} and id = ${id} and state in ('started', 'signed') returning *`;
+  if (!stopped) return null;
+  if (stopped.new_wallet !== null) {
+    // An earlier wallet of the same merchant stays its own, and so does the one it has meanwhile.
+    await tx`
+      delete from wallets w where partner_id = ${partnerId} and test_mode = ${testMode}
+        and account_id = ${stopped.account_id} and address = ${stopped.new_wallet}
+        and not exists (select from merchants m where m.partner_id = ${partnerId} and m.test_mode = ${testMode}
+          and m.id = w.account_id and m.wallet_address = w.address)
+        and not exists (select from wallet_changes c where c.partner_id = ${partnerId} and c.test_mode = ${testMode}
+          and c.account_id = w.account_id and c.state = 'applied' and w.address in (c.old_wallet, c.new_wallet))`;
+  }
+  return stopped;
+}
+
+/** A merchant's wallet is another one from now on: signed by both. */
+export async function updateWallet(
+  tx: Tx,
+  scope: Scope,
+  change: { id: string; accountId: string; oldWallet: string; wallet: NewWallet; now: Date },
+): Promise<void> {
+  const { partnerId, testMode } = scope;
+  const { accountId, wallet, now } = change;
+  await tx`
+    update merchants set wallet_address = ${wallet.address}, wallet_chain_ids = ${wallet.chainIds},
+      wallet_signed_at = ${now}
+    where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}`;
+  await tx`
+    insert into wallet_changes (partner_id, test_mode, id, account_id, kind, state, old_wallet, new_wallet,
+      new_chain_ids, started_at, signed_at, ended_at)
+    values (${partnerId}, ${testMode}, ${change.id}, ${accountId}, 'change', 'applied', ${change.oldWallet},
+      ${wallet.address}, ${wallet.chainIds}, ${now}, ${now}, ${now})`;
+}
+
+/** Applies a recovery whose time has come, in one guarded statement; null when it was stopped, or is not due. */
+export async function updateRecovered(tx: Tx, scope: Scope, id: string, now: Date): Promise<WalletChange | null> {
+  const [applied] = await tx<WalletChange[]>`
+    with due as (
+      update wallet_changes set state = 'applied', ended_at = ${now} where partner_id = ${scope.partnerId}
+        and test_mode = ${scope.testMode} and id = ${id} and state = 'signed' and due_at <= ${now} returning *
+    ), moved as (
+      update merchants m set wallet_address = due.new_wallet, wallet_chain_ids = due.new_chain_ids,
+        wallet_signed_at = due.signed_at
+      from due where m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode} and m.id = due.account_id
+      returning m.id)
+    select due.* from due join moved on moved.id = due.account_id`;
+  return applied ?? null;
+}
+
+type Due = { partner_id: string; test_mode: boolean; id: string; account_id: string };
+
+/** Loop: recoveries of all partners whose time has come, and links that have run out. */
+export async function selectDueChanges(
+  db: Database,
+  now: Date,
+  limit: number,
+): Promise<{ apply: Due[]; expire: Due[] }> {
+  const { sql } = db;
+  const [apply, expire] = await Promise.all([
+    sql<Due[]>`
+      select partner_id, test_mode, id, account_id from wallet_changes where state = 'signed' and due_at <= ${now}
+      order by due_at limit ${limit}`,
+    sql<Due[]>`
+      select partner_id, test_mode, id, account_id from wallet_changes where state = 'started' and link_until <= ${now}
+      order by link_until limit ${limit}`,
+  ]);
+  return { apply, expire };
+}
+
+/** Who is told of a change: names and mailboxes; null for a mailbox that is not known. */
+export type Told = {
+  merchant_name: string | null;
+  merchant_email: string | null;
+  partner_name: string;
+  partner_email: string | null;
+};
+
+export async function selectTold(tx: Tx, scope: Scope, accountId: string): Promise<Told | null> {
+  const [row] = await tx<Told[]>`
+    select coalesce(m.business_name, m.display_name) as merchant_name, m.email as merchant_email,
+      p.name as partner_name, to_jsonb(p) ->> 'email' as partner_email
+    from merchants m join partners p on p.id = m.partner_id
+    where m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode} and m.id = ${accountId}`;
+  return row ?? null;
+}
