@@ -15,6 +15,7 @@ import { payPages } from './checkout/pages.ts';
 import { testPayments } from './checkout/test-route.ts';
 import { answerClientErrors, passOverExpectations } from './client-errors.ts';
 import type { Context } from './context.ts';
+import { dashboardPages } from './dashboard/pages.ts';
 import { asRefusal } from './db/connection.ts';
 import { errors, Refusal, refuse } from './errors.ts';
 import { healthRoutes } from './health.ts';
@@ -75,6 +76,7 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
   liveStates(app, ctx);
   testPayments(app, ctx);
   onboardingPages(app, ctx);
+  dashboardPages(app, ctx);
   partnerPages(app, ctx);
   if (ctx.config.sandbox) mailPages(app, ctx);
   await app.ready();
