@@ -139,19 +139,21 @@ alter table onboarding_codes enable row level security;
 create policy scope on onboarding_codes for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on onboarding_codes to quittance_app;
 
-create table onboarding_nonces (
+create table onboarding_progress (
   partner_id uuid not null,
   test_mode boolean not null,
   account_id uuid not null,
-  nonce text not null,
-  expires_at timestamp with time zone not null,
-  used_at timestamp with time zone,
-  constraint onboarding_nonces_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
-  constraint onboarding_nonces_pkey PRIMARY KEY (partner_id, test_mode, account_id, nonce)
+  details_at timestamp with time zone not null,
+  email text,
+  wallet_address text,
+  chain_id bigint,
+  constraint onboarding_progress_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
+  constraint onboarding_progress_pkey PRIMARY KEY (partner_id, test_mode, account_id),
+  constraint onboarding_progress_wallet_address_check CHECK ((wallet_address ~ '^0x[0-9a-f]{40}$'::text))
 );
-alter table onboarding_nonces enable row level security;
-create policy scope on onboarding_nonces for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
-grant DELETE, INSERT, SELECT, UPDATE on onboarding_nonces to quittance_app;
+alter table onboarding_progress enable row level security;
+create policy scope on onboarding_progress for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
+grant DELETE, INSERT, SELECT, UPDATE on onboarding_progress to quittance_app;
 
 create table partner_clocks (
   partner_id uuid not null,
@@ -173,12 +175,14 @@ create table partners (
   default_expiry_minutes integer not null,
   disabled_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
+  email text,
   accent text,
   logo bytea,
   logo_type text,
   logo_hash text,
   constraint partners_accent_check CHECK ((accent ~ '^#[0-9a-f]{6}$'::text)),
   constraint partners_check CHECK ((default_expiry_minutes = ANY (allowed_expiry_minutes))),
+  constraint partners_email_check CHECK ((email <> ''::text)),
   constraint partners_logo_check CHECK (((octet_length(logo) >= 1) AND (octet_length(logo) <= 65536))),
   constraint partners_logo_hash_check CHECK ((logo_hash ~ '^[0-9a-f]{16}$'::text)),
   constraint partners_logo_type_check CHECK ((logo_type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text, 'image/webp'::text]))),
@@ -300,6 +304,32 @@ create table schema_migrations (
   constraint schema_migrations_pkey PRIMARY KEY (name)
 );
 
+create table sessions (
+  id uuid not null,
+  token_hash bytea not null,
+  kind text not null,
+  partner_id uuid,
+  test_mode boolean,
+  account_id uuid,
+  user_id uuid,
+  wallet_address text,
+  created_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  ip text not null,
+  user_agent text,
+  constraint sessions_check CHECK (((kind <> 'merchant'::text) OR (num_nulls(partner_id, test_mode, account_id, wallet_address) = 0))),
+  constraint sessions_check1 CHECK (((kind <> 'partner_user'::text) OR (num_nulls(partner_id, user_id) = 0))),
+  constraint sessions_check2 CHECK (((kind <> 'operator'::text) OR ((user_id IS NOT NULL) AND (partner_id IS NULL)))),
+  constraint sessions_kind_check CHECK ((kind = ANY (ARRAY['merchant'::text, 'partner_user'::text, 'operator'::text]))),
+  constraint sessions_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
+  constraint sessions_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
+  constraint sessions_pkey PRIMARY KEY (id),
+  constraint sessions_token_hash_key UNIQUE (token_hash)
+);
+CREATE INDEX sessions_account ON public.sessions USING btree (partner_id, test_mode, account_id, last_seen_at);
+
 create table transfers (
   chain_id bigint not null,
   tx_hash text not null,
@@ -339,6 +369,43 @@ alter table transfers enable row level security;
 create policy scope on transfers for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on transfers to quittance_app;
 
+create table used_wallet_messages (
+  nonce text not null,
+  expires_at timestamp with time zone not null,
+  constraint used_wallet_messages_pkey PRIMARY KEY (nonce)
+);
+CREATE INDEX used_wallet_messages_expiry ON public.used_wallet_messages USING btree (expires_at);
+grant DELETE, INSERT, SELECT on used_wallet_messages to quittance_app;
+
+create table wallet_changes (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  id uuid not null,
+  account_id uuid not null,
+  kind text not null,
+  state text not null,
+  old_wallet text not null,
+  new_wallet text,
+  new_chain_ids integer[],
+  started_at timestamp with time zone not null,
+  link_until timestamp with time zone,
+  signed_at timestamp with time zone,
+  due_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint wallet_changes_check CHECK (((state <> ALL (ARRAY['signed'::text, 'applied'::text])) OR (num_nulls(new_wallet, signed_at) = 0))),
+  constraint wallet_changes_id_key UNIQUE (id),
+  constraint wallet_changes_kind_check CHECK ((kind = ANY (ARRAY['change'::text, 'recovery'::text]))),
+  constraint wallet_changes_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
+  constraint wallet_changes_pkey PRIMARY KEY (partner_id, test_mode, id),
+  constraint wallet_changes_state_check CHECK ((state = ANY (ARRAY['started'::text, 'signed'::text, 'applied'::text, 'vetoed'::text, 'cancelled'::text, 'expired'::text])))
+);
+CREATE INDEX wallet_changes_due ON public.wallet_changes USING btree (due_at) WHERE (state = 'signed'::text);
+CREATE INDEX wallet_changes_links ON public.wallet_changes USING btree (link_until) WHERE (state = 'started'::text);
+CREATE UNIQUE INDEX wallet_changes_open ON public.wallet_changes USING btree (partner_id, test_mode, account_id) WHERE (state = ANY (ARRAY['started'::text, 'signed'::text]));
+alter table wallet_changes enable row level security;
+create policy scope on wallet_changes for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
+grant DELETE, INSERT, SELECT, UPDATE on wallet_changes to quittance_app;
+
 create table wallets (
   address text not null,
   partner_id uuid not null,
@@ -350,7 +417,7 @@ create table wallets (
   constraint wallets_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id) DEFERRABLE INITIALLY DEFERRED,
   constraint wallets_pkey PRIMARY KEY (address)
 );
-CREATE UNIQUE INDEX wallets_account ON public.wallets USING btree (account_id);
+CREATE INDEX wallets_account ON public.wallets USING btree (account_id);
 alter table wallets enable row level security;
 create policy scope on wallets for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on wallets to quittance_app;
@@ -430,6 +497,7 @@ create table webhook_endpoints (
   constraint webhook_endpoints_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   constraint webhook_endpoints_pkey PRIMARY KEY (partner_id, test_mode)
 );
+CREATE INDEX webhook_endpoints_failing ON public.webhook_endpoints USING btree (failing_since) WHERE ((failing_since IS NOT NULL) AND (disabled_at IS NULL));
 alter table webhook_endpoints enable row level security;
 create policy scope on webhook_endpoints for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on webhook_endpoints to quittance_app;

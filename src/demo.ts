@@ -62,6 +62,7 @@ async function makePartner(ctx: Context): Promise<Partner> {
       currency: 'EUR',
       allowedExpiryMinutes: [...expiryMinutes],
       defaultExpiryMinutes: 15,
+      email: 'demo@example.com',
     });
   } catch (error) {
     const partner = await readPartner(ctx.db, slug);

@@ -14,6 +14,7 @@ import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';
 import { expireDue } from './requests/expire.ts';
 import { startDelivering } from './webhooks/deliver.ts';
+import { disableDead } from './webhooks/disabled.ts';
 
 /** Work that comes back: what is left over or failed is taken up at the next turn, on this node or another. */
 type Loop = {
@@ -35,6 +36,7 @@ const loops: Loop[] = [
   { name: 'send mails', everyMs: 2 * second, run: sendDueMails },
   { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },
   { name: 'recover wallets', everyMs: minute, run: settleRecoveries },
+  { name: 'disable dead endpoints', everyMs: minute, run: disableDead },
   { name: 'mine sandbox blocks', everyMs: second, run: mineWhileWaiting, sandboxOnly: true },
 ];
 

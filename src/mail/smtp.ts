@@ -1,11 +1,10 @@
 import { createTransport } from 'nodemailer';
 import type { MailConfig } from '../config.ts';
+import { isOneAddress } from '../lib/email.ts';
 import type { MailTransport } from './transport.ts';
 
 const connectMs = 10_000;
 const silenceMs = 20_000;
-/** One address and nothing else: the library would read commas and angle brackets as a list. */
-const oneAddress = /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/;
 
 /** Mails go out, but not to this address. */
 export class RecipientRefused extends Error {}
@@ -32,7 +31,7 @@ export function smtpTransport({ smtpUrl, from }: MailConfig): MailTransport {
   });
   const domain = from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
   return async ({ id, recipient, subject, body }, signal) => {
-    if (!oneAddress.test(recipient)) throw new RecipientRefused('the recipient is not one e-mail address');
+    if (!isOneAddress(recipient)) throw new RecipientRefused('the recipient is not one e-mail address');
     const sending = transporter.sendMail({
       from,
       to: recipient,

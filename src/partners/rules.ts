@@ -1,3 +1,5 @@
+import { isOneAddress } from '../lib/email.ts';
+
 /** The values `expiry_minutes` can have at all; a partner allows a subset. */
 export const expiryMinutes = [5, 10, 15, 30, 60, 180, 1440, 4320, 10_080, 43_200] as const;
 
@@ -17,7 +19,14 @@ export type NewPartner = {
   currency: string;
   allowedExpiryMinutes: number[];
   defaultExpiryMinutes: number;
+  /** Whom to tell when something needs the partner's hand; null: nobody. */
+  email: string | null;
 };
+
+/** A sentence when this is no e-mail address; null is none at all and fine. */
+export function emailFault(email: string | null): string | null {
+  return email === null || isOneAddress(email) ? null : `"${email}" is no e-mail address.`;
+}
 
 /** The faults of a new partner, as sentences; none when it may be created. */
 export function partnerFaults(partner: NewPartner): string[] {
@@ -26,6 +35,8 @@ export function partnerFaults(partner: NewPartner): string[] {
     faults.push('The slug must be 1 to 40 lower-case letters, digits and hyphens, and no hyphen at either end.');
   }
   if (partner.name.trim() === '') faults.push('A name is needed.');
+  const email = emailFault(partner.email);
+  if (email) faults.push(email);
   const known: readonly number[] = expiryMinutes;
   if (
     partner.allowedExpiryMinutes.length === 0 ||

@@ -11,6 +11,7 @@ export type Partner = {
   default_expiry_minutes: number;
   disabled_at: Date | null;
   created_at: Date;
+  email: string | null;
   /** `#rrggbb` as the partner wants it; pages show it moved until it can be read. */
   accent: string | null;
   logo_type: LogoType | null;
@@ -27,6 +28,7 @@ const columns = Object.keys({
   default_expiry_minutes: true,
   disabled_at: true,
   created_at: true,
+  email: true,
   accent: true,
   logo_type: true,
   logo_hash: true,
@@ -35,9 +37,9 @@ const columns = Object.keys({
 /** Null when the slug is taken. */
 export async function insertPartner(db: Database, id: string, partner: NewPartner): Promise<Partner | null> {
   const [row] = await db.sql<Partner[]>`
-    insert into partners (id, slug, name, currency, allowed_expiry_minutes, default_expiry_minutes)
+    insert into partners (id, slug, name, currency, allowed_expiry_minutes, default_expiry_minutes, email)
     values (${id}, ${partner.slug}, ${partner.name}, ${partner.currency}, ${partner.allowedExpiryMinutes},
-      ${partner.defaultExpiryMinutes})
+      ${partner.defaultExpiryMinutes}, ${partner.email})
     on conflict (slug) do nothing returning ${db.sql(columns)}`;
   return row ?? null;
 }
@@ -51,6 +53,12 @@ export async function updateDisabled(db: Database, slug: string, disabled: boole
   const [row] = await db.sql<Partner[]>`
     update partners set disabled_at = case when ${disabled} then coalesce(disabled_at, now()) end
     where slug = ${slug} returning ${db.sql(columns)}`;
+  return row ?? null;
+}
+
+export async function updateEmail(db: Database, slug: string, email: string | null): Promise<Partner | null> {
+  const [row] = await db.sql<Partner[]>`
+    update partners set email = ${email} where slug = ${slug} returning ${db.sql(columns)}`;
   return row ?? null;
 }
 

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../db/connection.ts';
-import { type Health, leaseMs, type Next, probeAfterFailures } from './rules.ts';
+import { deadReason, type Health, leaseMs, type Next, probeAfterFailures } from './rules.ts';
 
 /** A delivery under lease, with what its attempt needs to know of its endpoint. */
 export type Claimed = {
@@ -170,4 +170,22 @@ export async function updateHealth(tx: Tx, updates: HealthUpdate[]): Promise<voi
       failing_since timestamptz, last_success_at timestamptz, "probeWaitMs" double precision, "keepsProbe" boolean, disabled_reason text,
       "disabledAt" timestamptz)
     where e.partner_id = u.partner_id and e.test_mode = u.test_mode`;
+}
+
+/** Disables endpoints that have been failing since this instant or longer; those being written are left to the next pass. */
+export function disableFailing(tx: Tx, failingSince: Date, now: Date, limit: number) {
+  return tx<{ partner_id: string; test_mode: boolean; url: string; disabled_reason: string }[]>`
+    update webhook_endpoints e set disabled_at = ${now}, disabled_reason = ${deadReason}
+    from (
+      select partner_id, test_mode from webhook_endpoints
+      where failing_since <= ${failingSince} and disabled_at is null and url is not null
+      order by failing_since limit ${limit} for update skip locked) dead
+    where e.partner_id = dead.partner_id and e.test_mode = dead.test_mode
+    returning e.partner_id, e.test_mode, e.url, e.disabled_reason`;
+}
+
+/** Whom to tell about a partner's endpoint. */
+export async function selectContact(tx: Tx, partnerId: string): Promise<{ email: string | null } | null> {
+  const [row] = await tx<{ email: string | null }[]>`select email from partners where id = ${partnerId}`;
+  return row ?? null;
 }

@@ -1,8 +1,7 @@
 import type { Context } from '../context.ts';
-import { raiseAlarm } from '../db/alarms.ts';
 import type { Tx } from '../db/connection.ts';
 import { type Finished, tally } from './attempt.ts';
-import { disabledAlarm } from './endpoint.ts';
+import { tellDisabled } from './disabled.ts';
 import { type HealthRow, lockHealth, recordAttempts, updateHealth } from './queue-store.ts';
 import { isOldNews, judgeHealth, probeAfterFailures, type Tally } from './rules.ts';
 
@@ -56,20 +55,13 @@ async function updateEndpoints(ctx: Context, tx: Tx, changed: Changed): Promise<
   });
   await updateHealth(tx, updates);
   for (const row of updates) {
-    if (row.disabled_reason && !rows.find((before) => sameEndpoint(before, row))?.disabled_reason) {
-      await tellDisabled(ctx, tx, row);
+    const { disabled_reason } = row;
+    if (disabled_reason && !rows.find((before) => sameEndpoint(before, row))?.disabled_reason) {
+      await tellDisabled(ctx, tx, { ...row, disabled_reason });
     }
   }
 }
 
 function sameEndpoint(a: HealthRow, b: HealthRow): boolean {
   return endpointKey(a) === endpointKey(b);
-}
-
-async function tellDisabled(ctx: Context, tx: Tx, row: HealthRow): Promise<void> {
-  const { partner_id, test_mode, disabled_reason } = row;
-  ctx.log.warn({ partner_id, test_mode, disabled_reason }, 'a webhook endpoint was disabled');
-  const why = disabled_reason === 'gone' ? 'it answered 410' : 'it had no success for 120 hours';
-  const message = `The ${test_mode ? 'test' : 'live'} webhook endpoint of partner ${partner_id} was disabled: ${why}.`;
-  await raiseAlarm(tx, disabledAlarm(partner_id, test_mode), message);
 }

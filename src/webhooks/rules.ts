@@ -8,6 +8,8 @@ const hour = 60 * minute;
 export const activateAfterMs = 24 * hour;
 /** An endpoint without success for so long is disabled. */
 export const disableAfterMs = 120 * hour;
+/** Stored as the reason; a word never changes its meaning. */
+export const deadReason = 'no_success_for_120_hours';
 /** So many failures in a row, and an endpoint gets one probe at a time. */
 export const probeAfterFailures = 10;
 /** How long a claimed delivery is left to its process: one attempt, and time to record it. */
@@ -87,7 +89,7 @@ export function judgeHealth(
   const failures = (tally.succeeded ? 0 : before.failures) + tally.failures;
   const failingSince = failures === 0 ? null : tally.succeeded ? now : (before.failing_since ?? now);
   const tooLong = failingSince !== null && now.getTime() - failingSince.getTime() >= disableAfterMs;
-  const reason = tally.gone ? 'gone' : tooLong ? 'no_success_for_120_hours' : null;
+  const reason = tally.gone ? 'gone' : tooLong ? deadReason : null;
   return {
     failures,
     failing_since: failingSince,

@@ -78,6 +78,21 @@ test('partner create › answers the partner; a taken slug, a bad slug and an un
   );
 });
 
+test('partner email › is kept at creation, set and taken away; what is no address is refused in a sentence', async () => {
+  const named = ['--name', 'N', '--currency', 'EUR'];
+  const emailOf = async (...words: string[]) => ((await answer(...words)).partner as Record<string, unknown>).email;
+  assert.equal(
+    await emailOf('partner', 'create', 'mailed', ...named, '--email', 'ops@mailed.example'),
+    'ops@mailed.example',
+  );
+  assert.equal(await emailOf('partner', 'email', 'mailed', 'new@mailed.example'), 'new@mailed.example');
+  assert.equal(await emailOf('partner', 'email', 'mailed', 'none'), null);
+  assert.equal(await emailOf('partner', 'create', 'unmailed', ...named), null);
+  await refused(/"a@b, c@d" is no e-mail address/, 'partner', 'email', 'mailed', 'a@b, c@d');
+  await refused(/"nobody" is no e-mail address/, 'partner', 'create', 'other', ...named, '--email', 'nobody');
+  await refused(/no partner "nobody"/, 'partner', 'email', 'nobody', 'a@b.example');
+});
+
 test('partner disable and enable › switch a partner', async () => {
   const { partner } = await makePartner(database.db);
   const off = await answer('partner', 'disable', partner.slug);

@@ -15,13 +15,17 @@ export function randomAddress(): string {
 }
 
 /** A partner with the given details, and its scopes. */
-export async function makePartner(db: Database, details: Partial<{ slug: string; currency: string }> = {}) {
+export async function makePartner(
+  db: Database,
+  details: Partial<{ slug: string; currency: string; email: string }> = {},
+) {
   const partner = await createPartner(db, {
     slug: details.slug ?? `p-${randomBytes(5).toString('hex')}`,
     name: 'Corner Shops Ltd',
     currency: details.currency ?? 'EUR',
     allowedExpiryMinutes: [5, 10, 15, 30, 60, 180, 1440, 4320, 10_080, 43_200],
     defaultExpiryMinutes: 15,
+    email: details.email ?? null,
   });
   return { partner, test: scopeOf(partner.id, true), live: scopeOf(partner.id, false) };
 }

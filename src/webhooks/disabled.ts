@@ -1,0 +1,56 @@
+import type { Context } from '../context.ts';
+import { raiseAlarm } from '../db/alarms.ts';
+import type { Tx } from '../db/connection.ts';
+import { queueMail } from '../mail/outbox.ts';
+import { disabledAlarm } from './endpoint.ts';
+import { disableFailing, selectContact } from './queue-store.ts';
+import { disableAfterMs } from './rules.ts';
+
+export type Disabled = { partner_id: string; test_mode: boolean; url: string; disabled_reason: string };
+
+const perPass = 100;
+
+/**
+ * Disables endpoints that have had no success for 120 h, also those that nothing was sent to lately: attempts of one
+ * event end after about 76 h, and the partner must hear of it before the next payment does.
+ *
+ * @returns how many were disabled
+ */
+export async function disableDead(ctx: Context): Promise<number> {
+  const now = ctx.clock.now();
+  return ctx.db.transaction(async (tx) => {
+    const failingSince = new Date(now.getTime() - disableAfterMs);
+    const disabled = await disableFailing(tx, failingSince, now, perPass);
+    for (const row of disabled) await tellDisabled(ctx, tx, row);
+    return disabled.length;
+  });
+}
+
+/** Tells the operator and, where they left an address, the partner; in the transaction that disabled the endpoint. */
+export async function tellDisabled(ctx: Context, tx: Tx, row: Disabled): Promise<void> {
+  const { partner_id, test_mode, disabled_reason } = row;
+  ctx.log.warn({ partner_id, test_mode, disabled_reason }, 'a webhook endpoint was disabled');
+  const mode = test_mode ? 'test' : 'live';
+  const why = disabled_reason === 'gone' ? 'it answered 410' : 'it had no success for 120 hours';
+  const message = `The ${mode} webhook endpoint of partner ${partner_id} was disabled: ${why}.`;
+  await raiseAlarm(tx, disabledAlarm(partner_id, test_mode), message);
+  const contact = await selectContact(tx, partner_id);
+  if (!contact?.email) return;
+  await queueMail(tx, {
+    recipient: contact.email,
+    subject: `Your ${mode} webhook endpoint was switched off`,
+    body: disabledMail(mode, row.url, why),
+  });
+}
+
+function disabledMail(mode: string, url: string, why: string): string {
+  return `We no longer send ${mode} events to
+
+${url}
+
+because ${why}.
+
+No payment is affected, and no event is lost: new events wait. Mend the receiver, then enable the endpoint again or set its
+URL anew; everything that waits goes out at once. Events whose attempts were used up before can be replayed.
+`;
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createDeliveryDeps, type DeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
+import { disableDead } from '../../src/webhooks/disabled.ts';
+import { enableEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
+import { testDatabase } from '../support/database.ts';
+import { deliveryContext, deliveryRow, endpointRow, makeDue, makeEvents } from '../support/deliveries.ts';
+import { type Behaviour, behaviours, type Receiver, startReceiver } from '../support/receiver.ts';
+import { makePartner } from '../support/world.ts';
+
+const hour = 3_600_000;
+let world: Awaited<ReturnType<typeof testDatabase>>;
+let made: ReturnType<typeof deliveryContext>;
+let deps: DeliveryDeps;
+const receivers: Receiver[] = [];
+
+before(async () => {
+  world = await testDatabase();
+  made = deliveryContext(world.db);
+  deps = createDeliveryDeps(made.ctx, { timeoutMs: 300 });
+});
+after(async () => {
+  await Promise.all(receivers.map((receiver) => receiver.close()));
+  await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
+  await world.drop();
+});
+
+async function partnerWithReceiver(behave: Behaviour, email?: string) {
+  const receiver = await startReceiver({ behave });
+  receivers.push(receiver);
+  const { partner, test: scope } = await makePartner(world.db, email ? { email } : {});
+  await setUrl(made.ctx, scope, receiver.url);
+  const alarms = () =>
+    world.db
+      .sql`select message from alarms where name like ${`webhook_disabled:${partner.id}:%`} and cleared_at is null`;
+  return { receiver, scope, alarms };
+}
+const mailsTo = (recipient: string) => world.db.sql`select subject, body from mails where recipient = ${recipient}`;
+const pass = () => deliverDue(made.ctx, deps);
+
+test('410 → the partner is mailed once and the operator alarmed; nothing is lost', async () => {
+  const email = 'gone@partner.example';
+  const { receiver, scope, alarms } = await partnerWithReceiver(behaviours.status(410), email);
+  await makeEvents(world.db, scope, 3);
+  await pass();
+  await pass();
+  const mails = await mailsTo(email);
+  assert.equal(mails.length, 1);
+  assert.equal(mails[0]?.subject, 'Your test webhook endpoint was switched off');
+  assert.ok(mails[0]?.body.includes(`${receiver.url}\n\nbecause it answered 410.`), mails[0]?.body);
+  assert.match(mails[0]?.body, /No payment is affected, and no event is lost/);
+  assert.equal((await alarms()).length, 1);
+  receiver.behave(behaviours.status(200));
+  await enableEndpoint(made.ctx, scope);
+  assert.equal(await pass(), 3);
+  assert.equal((await mailsTo(email)).length, 1);
+  assert.equal((await alarms()).length, 0);
+});
+
+test('disabled a second time → told a second time', async () => {
+  const email = 'twice@partner.example';
+  const { scope } = await partnerWithReceiver(behaviours.status(410), email);
+  await makeEvents(world.db, scope);
+  await pass();
+  await enableEndpoint(made.ctx, scope);
+  await pass();
+  assert.equal((await mailsTo(email)).length, 2);
+});
+
+test('a partner without an address → the operator alone is told', async () => {
+  const before = await world.db.sql`select from mails`;
+  const { scope, alarms } = await partnerWithReceiver(behaviours.status(410));
+  await makeEvents(world.db, scope);
+  await pass();
+  assert.equal((await alarms()).length, 1);
+  assert.equal((await world.db.sql`select from mails`).length, before.length);
+});
+
+test('120 h without success and no attempt due → disabled and told all the same; later events wait', async () => {
+  const email = 'dead@partner.example';
+  const { receiver, scope, alarms } = await partnerWithReceiver(behaviours.status(500), email);
+  const healthy = await partnerWithReceiver(behaviours.status(200));
+  await makeEvents(world.db, scope);
+  await makeEvents(world.db, healthy.scope);
+  await pass();
+  made.clock.forward(120 * hour - 1);
+  assert.equal(await disableDead(made.ctx), 0);
+  made.clock.forward(1);
+  const counts = await Promise.all([disableDead(made.ctx), disableDead(made.ctx)]);
+  assert.equal(counts[0] + counts[1], 1, 'one of several nodes disables it');
+  assert.equal((await endpointRow(world.db, scope)).disabled_reason, 'no_success_for_120_hours');
+  assert.equal((await endpointRow(world.db, healthy.scope)).disabled_at, null);
+  assert.equal((await alarms()).length, 1);
+  const mails = await mailsTo(email);
+  assert.equal(mails.length, 1);
+  assert.match(mails[0]?.body, /because it had no success for 120 hours/);
+
+  const [id = ''] = await makeEvents(world.db, scope);
+  await makeDue(world.db, scope);
+  assert.equal(await pass(), 0);
+  assert.deepEqual([(await deliveryRow(world.db, id)).state, receiver.received.length], ['waiting', 1]);
+  receiver.behave(behaviours.status(200));
+  await enableEndpoint(made.ctx, scope);
+  assert.equal(await pass(), 2);
+  assert.equal(await disableDead(made.ctx), 0);
+});
