@@ -27,7 +27,7 @@ const develop = async () => (await import('./cli/develop.ts')).developCommands;
 const developGroups: typeof groups = { openapi: develop, schema: develop };
 
 /** Options without a value: they must not take the next word as theirs. */
-const flags = new Set(['json', 'untagged', 'help', 'check']);
+const flags = new Set(['cancel', 'json', 'untagged', 'help', 'check']);
 
 function parse(words: string[]): Arguments {
   const args: Arguments = { words: [], options: {} };

@@ -1,0 +1,26 @@
+import { scopeOfMerchant } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import { isUuid } from '../lib/ids.ts';
+import { cancelRecovery, startRecovery } from '../merchants/recovery.ts';
+import { type Arguments, type Command, word } from './command.ts';
+
+async function recover(ctx: Context, args: Arguments) {
+  const id = word(args, 0, 'The account id').toLowerCase();
+  const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
+  if (!scope) throw new Error(`There is no merchant "${id}".`);
+  if (!args.options.cancel) {
+    const { url, until } = await startRecovery(ctx, scope, id);
+    return { account_id: id, recovery_url: url, open_until: until.toISOString() };
+  }
+  if (!(await cancelRecovery(ctx, scope, id))) throw new Error(`No recovery of merchant ${id} is under way.`);
+  return { account_id: id, cancelled: true };
+}
+
+export const recoveryCommands: Command[] = [
+  {
+    name: 'merchant recover',
+    usage: '<account_id> [--cancel]',
+    summary: 'Starts the recovery of a merchant’s lost wallet and shows the link for the merchant, or takes it back.',
+    run: recover,
+  },
+];
