@@ -4,6 +4,7 @@ import { scopeOf, scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUuid } from '../lib/ids.ts';
 import { setMerchantDisabled } from '../merchants/disable.ts';
+import { setPartnerEmail } from '../partners/contact.ts';
 import { createPartner } from '../partners/create.ts';
 import { logoPath, logoTooLarge, maxLogoBytes } from '../partners/logo.ts';
 import { setLook } from '../partners/look.ts';
@@ -44,6 +45,7 @@ async function create(ctx: Context, args: Arguments) {
     currency,
     allowedExpiryMinutes: allowed,
     defaultExpiryMinutes: wanted === undefined ? fallback : Number(wanted),
+    email: clearable(args, 'email') ?? null,
   });
   return view(partner);
 }
@@ -54,6 +56,14 @@ const switchPartner = (disabled: boolean) => async (ctx: Context, args: Argument
   if (!partner) throw new Error(`There is no partner "${slug}".`);
   return view(partner);
 };
+
+async function email(ctx: Context, args: Arguments) {
+  const slug = word(args, 0, 'The slug');
+  const address = word(args, 1, 'The address');
+  const partner = await setPartnerEmail(ctx.db, slug, address === 'none' ? null : address);
+  if (!partner) throw new Error(`There is no partner "${slug}".`);
+  return view(partner);
+}
 
 /** An option that may be left out, or say `none`. */
 function clearable(args: Arguments, name: string): string | null | undefined {
@@ -111,9 +121,15 @@ async function revokeKey(ctx: Context, args: Arguments) {
 export const accessCommands: Command[] = [
   {
     name: 'partner create',
-    usage: '<slug> --name N --currency EUR [--expiry 5,15,60] [--default-expiry 15]',
+    usage: '<slug> --name N --currency EUR [--expiry 5,15,60] [--default-expiry 15] [--email A]',
     summary: 'Creates a partner.',
     run: create,
+  },
+  {
+    name: 'partner email',
+    usage: '<slug> <address>|none',
+    summary: 'Sets whom to tell when something needs the partner’s hand, such as a disabled webhook endpoint.',
+    run: email,
   },
   {
     name: 'partner look',
