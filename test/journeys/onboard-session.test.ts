@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { setMerchantDisabled } from '../../src/merchants/disable.ts';
+import { resetOnboarding } from '../../src/merchants/onboard.ts';
+import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
+import { startApp, testConfig } from '../support/app.ts';
+import { visit } from '../support/forms.ts';
+import { makeOnboarded, messageOn, newAccount, signInMerchant, signOn } from '../support/merchants.ts';
+import { startVisitor } from '../support/visitor.ts';
+import { makePartner, testSecrets } from '../support/world.ts';
+
+const hour = 3_600_000;
+let offsetMs = 0;
+const clock = { now: () => new Date(Date.now() + offsetMs) };
+let app: Awaited<ReturnType<typeof startApp>>;
+let world: Awaited<ReturnType<typeof makePartner>>;
+
+before(async () => {
+  app = await startApp({ clock });
+  world = await makePartner(app.db);
+});
+after(() => app.stop());
+
+/** Whether a browser still sees the dashboard. */
+const isIn = (page: { html: string }) => page.html.includes('Your payments come here');
+
+test('A merchant signs in by its wallet, sees its dashboard, and signs out', async () => {
+  const { id, account, wallet } = await makeOnboarded(app.ctx, world.test);
+  const { visitor, dashboard } = await signInMerchant(app.url, account);
+  assert.equal(dashboard.status, 200);
+  assert.ok(isIn(dashboard));
+  for (const text of ['Ada’s Bakery', wallet, id, 'Corner Shops Ltd', 'Test mode.']) {
+    assert.ok(dashboard.html.includes(text), text);
+  }
+  assert.ok(isIn(await visitor.open('/dashboard/sign-in')), 'who is signed in need not sign in');
+  const token = visitor.cookies.get('session') ?? '';
+  const out = await visitor.send(dashboard, '/sign-out');
+  assert.match(out.html, /Sign in to your dashboard/);
+  visitor.cookies.set('session', token);
+  assert.ok(!isIn(await visitor.open('/dashboard')), 'the token is dead, not only forgotten');
+});
+
+test('The cookie is for this host and not for scripts, and over https named so that no other host can set it', async () => {
+  const secure = testConfig({ baseUrl: 'https://pay.example' });
+  const { account } = await makeOnboarded(app.ctx, world.test);
+  const token = async (config = app.ctx.config) => {
+    const other = await startApp({ clock, config });
+    try {
+      const { test: scope } = await makePartner(other.db);
+      const merchant = await makeOnboarded(other.ctx, scope);
+      const visitor = startVisitor(other.url);
+      const page = await visitor.send(await visitor.open('/dashboard/sign-in'), '/wallet', {
+        wallet_address: merchant.account.address,
+      });
+      const signature = await merchant.account.signMessage({ message: messageOn(page) });
+      const body = new URLSearchParams({ ...page.forms[0]?.fields, message: messageOn(page), signature });
+      const answer = await visit(`${other.url}/dashboard/sign-in/complete`, { method: 'POST', body });
+      assert.equal(answer.status, 303);
+      const [row] = await other.db.sql`select token_hash from sessions`;
+      const value = /=([^;]+)/.exec(answer.headers.getSetCookie()[0] ?? '')?.[1] ?? '';
+      assert.equal(value.length, 43);
+      assert.ok(!Buffer.from(row?.token_hash).equals(createHmac('sha256', '').update(value).digest()));
+      assert.ok(!(await other.db.sql`select s::text as row from sessions s`)[0]?.row.includes(value));
+      return answer.headers.getSetCookie()[0]?.replace(value, '…');
+    } finally {
+      await other.stop();
+    }
+  };
+  assert.equal(await token(), 'session=…; Path=/; Max-Age=604800; HttpOnly; SameSite=Lax');
+  assert.equal(await token(secure), '__Host-session=…; Path=/; Max-Age=604800; HttpOnly; SameSite=Lax; Secure');
+  assert.ok(account);
+});
+
+test('A session ends after 12 hours without a call, and after 7 days with however many', async () => {
+  const { account } = await makeOnboarded(app.ctx, world.test);
+  const { visitor } = await signInMerchant(app.url, account);
+  try {
+    offsetMs = 11 * hour;
+    assert.ok(isIn(await visitor.open('/dashboard')));
+    offsetMs = 22 * hour;
+    assert.ok(isIn(await visitor.open('/dashboard')), 'the call before kept it alive');
+    offsetMs = 34 * hour + 60_000;
+    assert.ok(!isIn(await visitor.open('/dashboard')), 'idle for 12 hours');
+
+    offsetMs = 0;
+    const busy = (await signInMerchant(app.url, account)).visitor;
+    for (offsetMs = 0; offsetMs < 7 * 24 * hour; offsetMs += 11 * hour) {
+      assert.ok(isIn(await busy.open('/dashboard')), `after ${offsetMs / hour} hours`);
+    }
+    offsetMs = 7 * 24 * hour + 1000;
+    assert.ok(!isIn(await busy.open('/dashboard')));
+  } finally {
+    offsetMs = 0;
+  }
+});
+
+test('Each sign-in has a token of its own; a merchant sees where it is signed in and ends it there', async () => {
+  const { account } = await makeOnboarded(app.ctx, world.test);
+  const other = await signInMerchant(app.url, account, { 'user-agent': 'Phone <b>' });
+  const own = await signInMerchant(app.url, account, { 'user-agent': 'Desk' });
+  assert.notEqual(own.visitor.cookies.get('session'), other.visitor.cookies.get('session'));
+  assert.match(own.dashboard.html, /Phone &lt;b&gt;/);
+  assert.match(own.dashboard.html, /This browser/);
+  await own.visitor.send(own.dashboard, '/sessions/end');
+  assert.ok(!isIn(await other.visitor.open('/dashboard')));
+  assert.ok(isIn(await own.visitor.open('/dashboard')));
+});
+
+test('Nobody ends the session of another merchant', async () => {
+  const [one, two] = [await makeOnboarded(app.ctx, world.test), await makeOnboarded(app.ctx, world.live)];
+  const victim = await signInMerchant(app.url, one.account);
+  const attacker = await signInMerchant(app.url, two.account);
+  await signInMerchant(app.url, two.account);
+  const [row] = await app.db.sql`select id from sessions where account_id = ${one.id}`;
+  const page = await attacker.visitor.open('/dashboard');
+  await attacker.visitor.send(page, '/sessions/end', { session: row?.id });
+  assert.ok(isIn(await victim.visitor.open('/dashboard')));
+});
+
+test('A session does not work on a partner’s host, its own partner’s neither, and unknown hosts have nothing', async () => {
+  const { account } = await makeOnboarded(app.ctx, world.test);
+  const { visitor } = await signInMerchant(app.url, account);
+  const cookie = `session=${visitor.cookies.get('session')}`;
+  for (const slug of [world.partner.slug, 'another']) {
+    const page = await visit(`${app.url}/dashboard`, { headers: { host: `${slug}.localhost`, cookie } });
+    assert.equal(page.status, 303);
+    assert.equal(page.headers.get('location'), 'http://localhost:3000/dashboard/sign-in');
+  }
+  assert.equal((await visit(`${app.url}/dashboard`, { headers: { host: 'evil.example', cookie } })).status, 404);
+});
+
+test('Without a session every page of the dashboard leads to signing in, and every form of another site is refused', async () => {
+  const pages = ['', '/wallet', '/wallet/hand-over', '/wallet/take-over', '/wallet/apply', '/wallet/veto'];
+  for (const page of pages) {
+    const answer = await visit(`${app.url}/dashboard${page}`);
+    assert.equal(answer.headers.get('location'), '/dashboard/sign-in', page);
+  }
+  const { account } = await makeOnboarded(app.ctx, world.test);
+  const { visitor } = await signInMerchant(app.url, account);
+  const forms = ['sign-out', 'sessions/end', ...pages.slice(2).map((page) => page.slice(1))];
+  for (const form of [...forms, 'sign-in/wallet', 'sign-in/complete']) {
+    const url = `${app.url}/dashboard/${form}`;
+    const cookie = `session=${visitor.cookies.get('session')}`;
+    const body = new URLSearchParams();
+    const foreign = await visit(url, { method: 'POST', body, headers: { cookie, 'sec-fetch-site': 'cross-site' } });
+    assert.equal(foreign.status, 403, form);
+    assert.match(foreign.html, /came from another site/);
+  }
+  assert.ok(isIn(await visitor.open('/dashboard')));
+});
+
+test('A wallet that belongs to nobody gets the same pages, and after its signature a plain refusal', async () => {
+  const { account } = await makeOnboarded(app.ctx, world.test);
+  const stranger = newAccount();
+  const pages = await Promise.all(
+    [account, stranger].map(async ({ address }) => {
+      const visitor = startVisitor(app.url);
+      const page = await visitor.send(await visitor.open('/dashboard/sign-in'), '/wallet', { wallet_address: address });
+      return { visitor, page };
+    }),
+  );
+  const [known, unknown] = pages.map(({ page }) =>
+    page.html.replace(/nonce="[^"]*"|0x[0-9a-f…]+|Nonce: \w+|\d{4}-\d\d-\d\dT[\d:.]+Z/gi, '…'),
+  );
+  assert.equal(unknown, known);
+  for (const { visitor, page } of pages) {
+    const refused = await signOn(visitor, page, newAccount());
+    assert.notEqual(refused.status, 200);
+    assert.ok(!isIn(refused) && !visitor.cookies.has('session'));
+  }
+  const [, { visitor, page }] = pages as [(typeof pages)[0], (typeof pages)[0]];
+  const refused = await signOn(visitor, page, stranger);
+  assert.equal(refused.status, 403);
+  assert.match(refused.html, /No merchant is paid at this wallet/);
+});
+
+test('A signed message signs in once, for 15 minutes, and no other message does', async () => {
+  const merchant = await makeOnboarded(app.ctx, world.test);
+  const { account } = merchant;
+  const visitor = startVisitor(app.url);
+  const start = await visitor.open('/dashboard/sign-in');
+  const page = await visitor.send(start, '/wallet', { wallet_address: account.address });
+  offsetMs = 15 * 60_000 + 1000;
+  const late = await signOn(visitor, page, account).finally(() => {
+    offsetMs = 0;
+  });
+  assert.equal(late.status, 409);
+  assert.match(late.html, /used already, or has run out/);
+  assert.ok(isIn(await signOn(visitor, page, account)));
+  const thief = startVisitor(app.url);
+  const replayed = await signOn(thief, page, account);
+  assert.equal(replayed.status, 409);
+  assert.ok(!thief.cookies.has('session'));
+
+  // A message of onboarding, which the same wallet signed, is no sign-in; and the other way round.
+  const fresh = await makeOnboarded(app.ctx, world.test);
+  await resetOnboarding(app.ctx, world.test, fresh.id);
+  const link = `/onboard/${makeOnboardingToken(testSecrets, { id: fresh.id, onboarding_epoch: 1 }, clock.now())}`;
+  const wallet = await thief.send(await thief.open(link), '/details');
+  const onboarding = await thief.send(wallet, '/wallet', { wallet_address: account.address });
+  const message = messageOn(onboarding);
+  assert.match(message, /accept the terms/);
+  const crossed = await signOn(thief, page, account, { message, signature: await account.signMessage({ message }) });
+  assert.equal(crossed.status, 400);
+  assert.match(crossed.html, /not the one we gave/);
+  const other = await thief.send(start, '/wallet', { wallet_address: account.address });
+  const signature = await account.signMessage({ message: messageOn(other) });
+  const back = await thief.send(onboarding, '/complete', { message: messageOn(other), signature, accept_terms: '1' });
+  assert.equal(back.status, 400);
+});
+
+test('A disabled merchant keeps its dashboard, and is told what is off and by whom', async () => {
+  const { id, account } = await makeOnboarded(app.ctx, world.test);
+  const { visitor, dashboard } = await signInMerchant(app.url, account);
+  assert.match(dashboard.html, /You are ready to be paid/);
+  await setMerchantDisabled(app.db, world.test, id, 'partner', true);
+  const page = await visitor.open('/dashboard');
+  assert.match(page.html, /New payment requests are switched off/);
+  assert.match(page.html, /Corner Shops Ltd switched you off/);
+  assert.ok(isIn(page));
+  await setMerchantDisabled(app.db, world.test, id, 'operator', true);
+  assert.match((await visitor.open('/dashboard')).html, /We switched you off/);
+  assert.ok(isIn((await signInMerchant(app.url, account)).dashboard), 'and can sign in');
+});
+
+test('A reset ends the sessions of the merchant, and its wallet signs nobody in', async () => {
+  const { id, account } = await makeOnboarded(app.ctx, world.test);
+  const { visitor } = await signInMerchant(app.url, account);
+  assert.equal(await resetOnboarding(app.ctx, world.test, id), true);
+  assert.ok(!isIn(await visitor.open('/dashboard')));
+  assert.match((await signInMerchant(app.url, account)).dashboard.html, /No merchant is paid at this wallet/);
+});
+
+test('More than 60 forms a minute from one client are refused', async () => {
+  const other = await startApp();
+  try {
+    const body = () => new URLSearchParams({ wallet_address: '0x1' });
+    const send = () => visit(`${other.url}/dashboard/sign-in/wallet`, { method: 'POST', body: body() });
+    const statuses: number[] = [];
+    for (let i = 0; i < 130 && statuses.at(-1) !== 429; i++) statuses.push((await send()).status);
+    assert.equal(statuses.at(-1), 429);
+    assert.ok(statuses.length > 60, String(statuses.length));
+  } finally {
+    await other.stop();
+  }
+});
