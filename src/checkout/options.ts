@@ -1,7 +1,5 @@
 import { encodeFunctionData, erc20Abi } from 'viem';
 import type { ChainConfig, TokenConfig } from '../chain/config.ts';
-import { formatMicro } from '../lib/money.ts';
-import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
@@ -28,19 +26,18 @@ export function transferUri({ row }: Checkout, { chain, token, amountMicro }: Op
  * it is for: the token ignores it.
  */
 export function walletOrders(checkout: Checkout, options: Option[]): object {
-  const { row, url, words } = checkout;
+  const { row, state } = checkout;
   const suffix = `0x${Buffer.from(row.reference).toString('hex')}`;
   return {
-    path: payPagePath(url),
     suffix,
-    texts: words.t.wallet,
+    rest: state.kind === 'part',
     options: options.map(({ chain, token, amountMicro }) => ({
       chainId: `0x${chain.chainId.toString(16)}`,
       network: chain.name,
       token: token.address,
       symbol: token.symbol,
       micro: amountMicro.toString(),
-      amount: formatMicro(amountMicro),
+      coin: chain.coin ?? 'ETH',
       data: encodeFunctionData({
         abi: erc20Abi,
         functionName: 'transfer',

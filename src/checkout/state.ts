@@ -43,8 +43,9 @@ export function payState({ row, status, progress, hints, strays }: Known): PaySt
   if (status === 'expired') return { kind: 'expired', paidMicro: receivedMicro };
   if (receivedMicro > 0n) return { kind: 'part', paidMicro: receivedMicro, missingMicro };
   const [lost] = hints;
+  // What a reorganisation took away is gone for a reason that its customer should hear.
+  if (row.proof_note === 'reorged' && (!lost || lost.state === 'gone')) return { kind: 'reorged' };
   if (lost && lost.state !== 'seen' && lost.state !== 'mined') return { kind: lost.state, hint: lost };
-  if (row.proof_note === 'reorged') return { kind: 'reorged' };
   const [wrong] = strays;
   return wrong ? { kind: 'stray', stray: wrong } : { kind: 'waiting' };
 }

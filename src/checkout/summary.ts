@@ -22,6 +22,6 @@ ${row.memo !== null && html`<p class="memo" dir="auto">${row.memo}</p>`}
 ${
   open &&
   html`<div class="countdown" data-until="${row.expires_at.toISOString()}"><progress max="${whole}" value="${left}" aria-hidden="true"></progress>
-<p class="quiet"><span data-left>${fill(pay.left, { time: formatRemaining(words, left) })}</span> · ${pay.until} ${instant(words, row.expires_at)}</p></div>`
+<p class="quiet"><span data-left="${pay.left}">${fill(pay.left, { time: formatRemaining(words, left) })}</span> · ${pay.until} ${instant(words, row.expires_at)}</p></div>`
 }`;
 }

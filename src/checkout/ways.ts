@@ -17,7 +17,7 @@ export function waysOf(checkout: Checkout): Html | null {
 <h2>${ways.heading}</h2>
 ${options.length > 1 && networkChips(checkout, options)}
 <div class="wallets" hidden></div>
-<p class="told" role="alert" hidden></p>
+<p class="told" role="status" hidden></p>
 ${phone(checkout)}
 ${byHand(checkout, options)}
 </section>`;
@@ -64,24 +64,24 @@ ${options.map((option) => html`<div data-option="${option.index}">${instructions
 }
 
 function instructions({ row, url, words }: Checkout, { index, chain, token, amountMicro }: Option): Html {
-  const { ways, common } = words.t;
+  const { ways } = words.t;
   const exact = formatMicro(amountMicro);
   const grouped = groupMicro(words, amountMicro);
   const values = { network: chain.name, token: token.symbol };
   return html`<p><strong>${fill(ways.sendExactly, { ...values, amount: grouped })}</strong></p>
 <dl class="facts">
-${copyable(ways.amount, ways.copyAmount, exact, common.copied)}
-${copyable(ways.address, ways.copyAddress, row.wallet_address, common.copied)}
+${copyable(ways.amount, ways.copyAmount, exact)}
+${copyable(ways.address, ways.copyAddress, row.wallet_address)}
 <div><dt>${ways.network}</dt><dd>${chain.name}</dd></div>
-${copyable(fill(ways.tokenContract, values), ways.copyToken, token.address, common.copied)}
+${copyable(fill(ways.tokenContract, values), ways.copyToken, token.address)}
 </dl>
 <p class="warning">${fill(ways.warning, values)}</p>
 <details><summary>${ways.phoneDirect}</summary><p class="quiet">${ways.phoneDirectRest}</p><figure class="qr"><img loading="lazy" width="200" height="200" src="${payPagePath(url)}/qr/${index}" alt="${fill(ways.sendExactly, { ...values, amount: grouped })}: ${row.wallet_address}"></figure></details>`;
 }
 
 /** A fact with a button that copies it; the button needs script and shows only with it. */
-function copyable(name: string, label: string, value: string, copied: string): Html {
-  return html`<div class="copyable"><dt>${name}</dt><dd>${mono(value)}</dd><dd><button type="button" class="copy" data-copy="${value}" data-copied="${copied}" aria-label="${label}" hidden>${raw(copyShape)}</button></dd></div>`;
+function copyable(name: string, label: string, value: string): Html {
+  return html`<div class="copyable"><dt>${name}</dt><dd>${mono(value)}</dd><dd><button type="button" class="copy" data-copy="${value}" aria-label="${label}" hidden>${raw(copyShape)}</button></dd></div>`;
 }
 
 const copyShape =

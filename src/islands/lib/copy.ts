@@ -1,0 +1,18 @@
+const shownMs = 2_000;
+
+/**
+ * Copies what a `[data-copy]` button names. Where a browser does not let a page write to the clipboard, the text is
+ * selected, so that the person's own way of copying takes it.
+ */
+export async function copyFrom(button: HTMLElement, say: (text: string) => void, copied: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy ?? '');
+  } catch {
+    const shown = button.closest('.copyable')?.querySelector('.mono');
+    if (shown) getSelection()?.selectAllChildren(shown);
+    return;
+  }
+  button.classList.add('done');
+  say(copied);
+  setTimeout(() => button.classList.remove('done'), shownMs);
+}

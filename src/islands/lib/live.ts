@@ -1,0 +1,107 @@
+import type { Part } from './parts.ts';
+
+/** What the server tells of a payment. */
+export type LiveState = { kind: string; over: boolean; title: string; parts: Part[] };
+/** Why nothing is heard. */
+export type Silence = 'offline' | 'unreachable';
+
+const tickMs = 1_000;
+/** The server gives a sign of life every 5 s. */
+const quietMs = 15_000;
+const firstWaitMs = 2_000;
+const longestWaitMs = 15_000;
+const reconnectMs = 30_000;
+const answerMs = 8_000;
+
+/**
+ * Hears of each change by server-sent events; where these do not come through, asks now and then. Ends when the payment
+ * is over.
+ *
+ * @param silence told when nothing can be heard, and null when it can again
+ * @returns asks at once
+ */
+export function followState(
+  path: string,
+  hear: (state: LiveState) => void,
+  silence: (why: Silence | null) => void,
+): () => void {
+  let source: EventSource | undefined;
+  let over = false;
+  let connectedAt = 0;
+  let heardAt = 0;
+  let waitMs = firstWaitMs;
+  let askAt = 0;
+  let asking = false;
+  let failures = 0;
+
+  const alive = () => {
+    failures = 0;
+    silence(null);
+  };
+  const take = (state: LiveState) => {
+    if (over) return;
+    alive();
+    hear(state);
+    if (!state.over) return;
+    over = true;
+    source?.close();
+    clearInterval(ticking);
+  };
+  const connect = () => {
+    source?.close();
+    connectedAt = Date.now();
+    source = new EventSource(`${path}/events`);
+    const heard = () => {
+      heardAt = Date.now();
+      waitMs = firstWaitMs;
+      alive();
+    };
+    source.onmessage = ({ data }) => {
+      heard();
+      take(JSON.parse(data) as LiveState);
+    };
+    source.addEventListener('here', heard);
+    source.onerror = () => {
+      heardAt = 0;
+    };
+  };
+  const ask = async () => {
+    if (asking || over) return;
+    asking = true;
+    try {
+      const answer = await fetch(`${path}/state`, { cache: 'no-store', signal: AbortSignal.timeout(answerMs) });
+      if (!answer.ok) throw new Error(String(answer.status));
+      take((await answer.json()) as LiveState);
+    } catch {
+      failures++;
+      if (!navigator.onLine) silence('offline');
+      else if (failures > 1) silence('unreachable');
+    }
+    asking = false;
+    askAt = Date.now() + waitMs;
+    waitMs = Math.min(waitMs * 1.5, longestWaitMs);
+  };
+  const tick = () => {
+    const now = Date.now();
+    if (now - heardAt < quietMs) return;
+    if (now >= askAt) void ask();
+    // An event source that was ended for good, or whose connection died unnoticed, does not come back by itself.
+    if (source?.readyState !== EventSource.CONNECTING && now - connectedAt > reconnectMs) connect();
+  };
+  /** A phone that slept, or a browser that was offline, has missed what happened meanwhile. */
+  const wake = () => {
+    if (over || document.hidden) return;
+    waitMs = firstWaitMs;
+    connect();
+    void ask();
+  };
+
+  document.addEventListener('visibilitychange', wake);
+  addEventListener('online', wake);
+  addEventListener('offline', () => over || silence('offline'));
+  addEventListener('pageshow', ({ persisted }) => persisted && wake());
+  const ticking = setInterval(tick, tickMs);
+  askAt = Date.now() + firstWaitMs;
+  connect();
+  return () => void ask();
+}

@@ -1,0 +1,51 @@
+/** A part of the page as the server tells it; its markup is escaped there. */
+export type Part = { name: string; version: string; html: string };
+
+/** The place of each part. */
+export function partPlaces(root: HTMLElement): HTMLElement[] {
+  return [...root.querySelectorAll<HTMLElement>('[data-part]')];
+}
+
+const focusable = 'a,button,input,textarea,summary,select';
+
+/** Puts in a part as it is now. Focus, open details and what was typed pass to what stands in the same place. */
+export function replacePart(place: HTMLElement, { version, html }: Part): void {
+  const details = [...place.querySelectorAll('details')].map(({ open }) => open);
+  const typed = [...place.querySelectorAll('input')].map(({ name, value, defaultValue }) =>
+    value === defaultValue ? null : { name, value },
+  );
+  const focused = [...place.querySelectorAll(focusable)].indexOf(document.activeElement as Element);
+  const ring = ringOf(place)?.getAttribute('stroke-dasharray');
+
+  place.innerHTML = html;
+  place.dataset.version = version;
+
+  for (const [i, open] of details.entries()) {
+    const same = place.querySelectorAll('details')[i];
+    if (same) same.open = open;
+  }
+  for (const kept of typed) {
+    const input = kept && place.querySelector<HTMLInputElement>(`input[name="${CSS.escape(kept.name)}"]`);
+    if (input && input.type !== 'hidden' && input.type !== 'radio') input.value = kept.value;
+  }
+  if (focused >= 0) focusIn(place, focused);
+  if (ring) fillFrom(place, ring);
+}
+
+/** The element in the same place, else what tells what happened: the focus is never lost. */
+function focusIn(place: HTMLElement, index: number): void {
+  const same = place.querySelectorAll<HTMLElement>(focusable)[index];
+  const news = document.querySelector<HTMLElement>('[data-part="news"]');
+  if (news) news.tabIndex = -1;
+  (same ?? news)?.focus();
+}
+
+const ringOf = (place: HTMLElement) => place.querySelector('.fill');
+
+/** The ring of confirmations goes on from where it was. */
+function fillFrom(place: HTMLElement, from: string): void {
+  const ring = ringOf(place);
+  if (!ring || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+  const to = ring.getAttribute('stroke-dasharray') ?? from;
+  ring.animate([{ strokeDasharray: from }, { strokeDasharray: to }], { duration: 150, easing: 'ease-out' });
+}

@@ -1,0 +1,18 @@
+/** What browser code says to people, in the page's language: made by the server, never by a script. */
+export type IslandTexts = Record<string, string>;
+
+/** Puts values into a text's `{placeholders}`. */
+export function fill(text: string | undefined, values: Record<string, string> = {}): string {
+  return (text ?? '').replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+}
+
+/** The language of the page, for `Intl`. */
+export const language = document.documentElement.lang || 'en';
+
+/** Micro units for reading, as the server groups them. */
+export function groupMicro(micro: bigint): string {
+  const digits = micro.toString().padStart(7, '0');
+  const decimal = `${digits.slice(0, -6)}.${digits.slice(-6)}` as `${number}`;
+  const format = { minimumFractionDigits: 2, maximumFractionDigits: 6 };
+  return new Intl.NumberFormat(`${language}-u-nu-latn`, format).format(decimal);
+}

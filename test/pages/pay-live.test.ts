@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { callRpc } from '../../src/chain/rpc.ts';
+import { cancelRequest } from '../../src/requests/cancel.ts';
+import { photograph } from '../support/browser.ts';
+import { newsOf, type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
+import { startProxy } from '../support/proxy.ts';
+
+let world: PayPageWorld;
+before(async () => {
+  world = await payPageWorld();
+});
+after(() => world?.stop());
+
+test('waiting → confirming, confirmation by confirmation → paid with a receipt: nothing is reloaded, the title follows', async () => {
+  const request = await world.request();
+  const { page, says, loads, complaints, close } = await world.open(request);
+  await says('Waiting for the payment');
+  assert.equal(await page.title(), 'Pay Ada’s Bakery');
+  await world.pay(request);
+  await says('1 of 3 confirmations on Base Sandbox');
+  assert.equal(await page.getByText('How do you want to pay?').count(), 0);
+  await world.node.mine(1);
+  await says('2 of 3 confirmations');
+  await photograph(page, 'pay-confirming');
+  await world.node.mine(1);
+  await says('Paid');
+  await page.getByRole('heading', { name: 'Receipt' }).waitFor();
+  await photograph(page, 'pay-paid');
+  assert.equal(await page.title(), 'Paid: Ada’s Bakery');
+  assert.equal(loads(), 1);
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test('a payment in the mempool is seen; a reorganised one is told, and told again when it comes back', async () => {
+  const request = await world.request();
+  const { page, says, close } = await world.open(request);
+  await says('Waiting for the payment');
+  const from = world.node.wallet();
+  await world.node.fund(from.address, BigInt(request.usdc_micro));
+  await world.automine(false);
+  const txHash = await world.node.offer({
+    from,
+    to: request.wallet_address,
+    usdcMicro: BigInt(request.usdc_micro),
+    reference: request.reference,
+  });
+  await page.getByText('Sent, but not seen yet?').click();
+  await page.getByLabel('Transaction hash').fill(txHash);
+  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await says('Payment seen on Base Sandbox');
+  await photograph(page, 'pay-seen');
+  const signed = String(await callRpc(world.node.chain.rpcUrls[0] ?? '', 'eth_getRawTransactionByHash', [txHash]));
+  await world.node.mine(1);
+  await world.automine(true);
+  await says('1 of 3 confirmations');
+  await world.node.reorg(1);
+  await says('The network took the payment back');
+  await photograph(page, 'pay-reorged');
+  await world.node.resend(signed);
+  await says('1 of 3 confirmations');
+  await world.node.mine(2);
+  await says('Paid');
+  await close();
+});
+
+test('underpaid → what is missing, and the rest → paid', async () => {
+  const request = await world.request();
+  const { page, says, loads, close } = await world.open(request);
+  await says('Waiting for the payment');
+  await world.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 2_500_000n });
+  await says('2.50 USDC is missing');
+  assert.equal(await page.getByText('By hand or from an exchange').count(), 0, 'a rest typed by hand names no request');
+  await photograph(page, 'pay-underpaid');
+  await world.pay(request, { usdcMicro: 2_500_000n });
+  await world.node.mine(2);
+  await says('Paid');
+  await page.getByText('Transactions').waitFor();
+  assert.equal(loads(), 1);
+  await close();
+});
+
+test('expired while open → no more ways to pay; late money → paid late; far too late → told', async () => {
+  const soon = await world.request();
+  const late = await world.request();
+  await world.db.sql`
+    update requests set expires_at = now() + interval '3 seconds' where id = any(${[soon.id, late.id]})`;
+  const [first, second] = await Promise.all([world.open(soon), world.open(late)]);
+  await first.page.getByText('0:01 left').waitFor();
+  await Promise.all([first.says('This request has expired'), second.says('This request has expired')]);
+  assert.equal(await first.page.getByText('How do you want to pay?').count(), 0);
+  assert.equal(await first.page.locator('.countdown').count(), 0);
+  await photograph(first.page, 'pay-expired');
+  await world.pay(soon);
+  await world.node.mine(2);
+  await first.says('It came after the time had run out, and still counts');
+  await photograph(first.page, 'pay-paid-late');
+
+  await world.db.sql`update requests set expires_at = now() - interval '40 minutes' where id = ${late.id}`;
+  await world.pay(late);
+  await second.says('A payment came too late');
+  await photograph(second.page, 'pay-too-late');
+  await Promise.all([first.close(), second.close()]);
+});
+
+test('voided while open → told, and no more ways to pay', async () => {
+  const request = await world.request();
+  // A chat's preview does not open the request, so that it can still be cancelled.
+  const context = { userAgent: 'WhatsApp/2.23.20.0' };
+  const { page, says, close } = await world.open(request, { context });
+  await says('Waiting for the payment');
+  await cancelRequest(world.app.ctx, world.scope, request.id);
+  await says('This request was cancelled');
+  assert.equal(await page.getByText('How do you want to pay?').count(), 0);
+  await photograph(page, 'pay-voided');
+  await close();
+});
+
+test('an event source that is refused → the page asks now and then; let in again → it hears at once', async () => {
+  const request = await world.request();
+  const asked: string[] = [];
+  const { page, says, close } = await world.open(request, {
+    prepare: async (context) => {
+      context.on('request', (call) => asked.push(new URL(call.url()).pathname.split('/').at(-1) ?? ''));
+      await context.route('**/events', (route) => route.fulfill({ status: 204 }));
+    },
+  });
+  await page.waitForResponse((answer) => answer.url().endsWith('/state'));
+  await world.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 1_000_000n });
+  await says('1.00 USDC is missing');
+  await page.context().unroute('**/events');
+  const events = page.waitForResponse((answer) => answer.url().endsWith('/events') && answer.status() === 200);
+  await page.evaluate(() => window.dispatchEvent(new Event('online')));
+  await events;
+  const before = asked.length;
+  await world.pay(request, { usdcMicro: 1_000_000n });
+  await says('1 of 3 confirmations');
+  assert.ok(!asked.slice(before).includes('events'), 'one connection tells all');
+  await close();
+});
+
+test('a phone that slept while its connection died silently → shows on waking what happened meanwhile', async (t) => {
+  const proxy = await startProxy(world.app.url);
+  t.after(() => proxy.close());
+  const request = await world.request();
+  const { page, says, close } = await world.open(request, { origin: proxy.url });
+  await says('Waiting for the payment');
+  const sleep = (hidden: boolean) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { value, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+  await sleep(true);
+  proxy.behave('silent');
+  await world.pay(request);
+  await world.node.mine(2);
+  proxy.behave('forward');
+  await sleep(false);
+  await says('Paid');
+  await close();
+});
+
+test('a server that is away, and a browser without network → told, and taken back when they return', async (t) => {
+  const proxy = await startProxy(world.app.url);
+  t.after(() => proxy.close());
+  const request = await world.request();
+  const { page, says, close } = await world.open(request, { origin: proxy.url });
+  await says('Waiting for the payment');
+  await page.context().setOffline(true);
+  const told = page.locator('[data-silence]');
+  await told.filter({ hasText: 'You are offline' }).waitFor();
+  await photograph(page, 'pay-offline');
+  await page.context().setOffline(false);
+  await told.waitFor({ state: 'hidden' });
+  await page.route('**/{events,state}', (route) => route.abort());
+  await page.evaluate(() => window.dispatchEvent(new Event('online')));
+  await told.filter({ hasText: 'cannot reach us' }).waitFor();
+  await page.unroute('**/{events,state}');
+  await told.waitFor({ state: 'hidden' });
+  await close();
+});
+
+test('the countdown runs by the server’s clock, not by this device’s, and in the language of the page', async () => {
+  const request = await world.request({ expiryMinutes: 5 });
+  const { page, close } = await world.open(request, {
+    prepare: (context) =>
+      context.addInitScript(() => {
+        const { now } = Date;
+        Date.now = () => now() + 3_600_000;
+      }),
+  });
+  await page.getByText(/^4:5\d left$/).waitFor();
+  const value = () => page.locator('progress').evaluate((bar) => (bar as HTMLProgressElement).value);
+  const first = await value();
+  await page.getByText(/^4:4\d left$/).waitFor();
+  assert.ok((await value()) < first);
+  assert.equal(await newsOf(page).getByText('left').count(), 0, 'it is not announced');
+  await close();
+});
+
+test('copy buttons copy whole, say so once, and select the text where the clipboard is closed', async () => {
+  const request = await world.request({ exactMicro: 1_342_000_000_001n, fiatInt: 123_456_789 });
+  const context = { permissions: ['clipboard-read', 'clipboard-write'] };
+  const { page, close } = await world.open(request, { context });
+  await page.getByText('By hand or from an exchange').click();
+  await page.getByRole('button', { name: 'Copy the amount' }).click();
+  await page.locator('[data-say]', { hasText: 'Copied' }).waitFor();
+  const [row] = await world.db.sql`select usdc_micro from requests where id = ${request.id}`;
+  const exact = (Number(row?.usdc_micro) / 1e6).toFixed(6);
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), exact);
+  await photograph(page, 'pay-by-hand');
+  await page.getByRole('button', { name: 'Copy the address' }).click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), world.merchant.wallet);
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new Error('closed'));
+  });
+  await page.getByRole('button', { name: 'Copy the address' }).click();
+  await page.waitForFunction((text) => getSelection()?.toString().trim() === text, world.merchant.wallet);
+  await close();
+});

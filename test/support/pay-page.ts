@@ -1,0 +1,114 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { callRpc } from '../../src/chain/rpc.ts';
+import { runJobs } from '../../src/jobs.ts';
+import type { NewRequest, RequestRow } from '../../src/requests/store.ts';
+import { until } from '../payments/support.ts';
+import { startApp, testConfig } from './app.ts';
+import { openBrowser, sizes } from './browser.ts';
+import { type TestChain, testChain } from './chain.ts';
+import { type PageWallet, putWallets } from './wallet-in-page.ts';
+import { makeMerchant, makePartner, makeRequest } from './world.ts';
+
+export type PayPageWorld = Awaited<ReturnType<typeof payPageWorld>>;
+
+/**
+ * Chromium, the real server with all its loops, and real chains that mine only when told: what a customer of the pay page
+ * has to do with. The chains are called `Base Sandbox` and `Polygon Sandbox`, and each wants three confirmations.
+ */
+export async function payPageWorld(options: { chains?: 1 | 2 } = {}) {
+  const ids = [31337, 31339].slice(0, options.chains ?? 1);
+  const [browser, ...nodes] = await Promise.all([openBrowser(), ...ids.map((chainId) => testChain({ chainId }))]);
+  for (const [i, { chain }] of nodes.entries()) {
+    chain.name = ['Base Sandbox', 'Polygon Sandbox'][i] ?? chain.name;
+    chain.finality = [{ upToUsdcMicro: null, confirmations: 3 }];
+    chain.publicRpcUrl = chain.rpcUrls[0];
+  }
+  const chains = { test: nodes.map(({ chain }) => chain), live: [] };
+  // Named in the configuration, so that no loop of the sandbox mines by itself.
+  const app = await startApp({ chains, config: testConfig({ chains }) });
+  const stop = new AbortController();
+  const jobs = runJobs(app.ctx, stop.signal);
+  const cursors = async () => {
+    const rows = await app.db.sql<{ chain_id: string; number: string }[]>`select chain_id, number from chain_cursors`;
+    return rows.length === ids.length && Object.fromEntries(rows.map((row) => [row.chain_id, Number(row.number)]));
+  };
+  await until('the watchers begin', cursors);
+  const { test: scope } = await makePartner(app.db);
+  const merchant = await makeMerchant(app.db, scope);
+  const [node] = nodes as [TestChain];
+
+  return {
+    app,
+    db: app.db,
+    node,
+    nodes,
+    scope,
+    merchant,
+    browser,
+    request: async (details: Partial<NewRequest> = {}) =>
+      makeRequest(app.db, scope, merchant, {
+        startBlocks: (await cursors()) || {},
+        memo: 'Two loaves of rye and a birthday cake',
+        ...details,
+      }),
+    read: async ({ id }: { id: string }) => {
+      const [row] = await app.db.sql<RequestRow[]>`select * from requests where id = ${id}`;
+      if (!row) throw new Error(`no request ${id}`);
+      return row;
+    },
+    /** Pays from elsewhere, as a phone would. */
+    pay: (request: RequestRow, payment: { usdcMicro?: bigint; tagged?: boolean } = {}) =>
+      node.pay({
+        from: node.wallet(),
+        to: request.wallet_address,
+        usdcMicro: payment.usdcMicro ?? BigInt(request.usdc_micro),
+        reference: payment.tagged === false ? undefined : request.reference,
+      }),
+    /** Whether transactions are mined as they come, as they are unless said otherwise. */
+    automine: (on: boolean) => callRpc(node.chain.rpcUrls[0] ?? '', 'evm_setAutomine', [on]),
+    /** Opens the page of a request in a browser of its own. */
+    open: (request: RequestRow, customer: Customer = {}) => openPage(browser, app.url, request, customer),
+    stop: async () => {
+      stop.abort();
+      await browser.close();
+      await jobs;
+      await app.stop();
+      await Promise.all(nodes.map((one) => one.stop()));
+    },
+  };
+}
+
+type Customer = {
+  wallets?: PageWallet[];
+  /** Where the server is reached; a proxy that misbehaves, for one. */
+  origin?: string;
+  context?: Parameters<Browser['newContext']>[0];
+  /** Runs before the page is opened. */
+  prepare?: (context: BrowserContext) => Promise<unknown>;
+};
+
+async function openPage(browser: Browser, url: string, request: RequestRow, customer: Customer) {
+  const context = await browser.newContext({ viewport: sizes.phone, locale: 'en-GB', ...customer.context });
+  context.setDefaultTimeout(20_000);
+  if (customer.wallets) await putWallets(context, customer.wallets);
+  await customer.prepare?.(context);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  let loads = 0;
+  page.on('load', () => loads++);
+  await page.goto(new URL(`/pay/${request.id}`, customer.origin ?? url).href);
+  return {
+    page,
+    /** What the console said in anger. */
+    complaints,
+    /** How often a document was loaded: once, unless something reloaded it. */
+    loads: () => loads,
+    /** Waits until the page says so in its news. */
+    says: (text: string | RegExp) => newsOf(page).filter({ hasText: text }).waitFor(),
+    close: () => context.close(),
+  };
+}
+
+export const newsOf = (page: Page) => page.locator('[data-part="news"]');
