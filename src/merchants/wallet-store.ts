@@ -161,7 +161,7 @@ export type Told = {
 export async function selectTold(tx: Tx, scope: Scope, accountId: string): Promise<Told | null> {
   const [row] = await tx<Told[]>`
     select coalesce(m.business_name, m.display_name) as merchant_name, m.email as merchant_email,
-      p.name as partner_name, to_jsonb(p) ->> 'email' as partner_email
+      p.name as partner_name, p.email as partner_email
     from merchants m join partners p on p.id = m.partner_id
     where m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode} and m.id = ${accountId}`;
   return row ?? null;
