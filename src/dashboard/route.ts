@@ -18,7 +18,7 @@ export type MerchantVisit = Visit & { session: MerchantSession; merchant: Mercha
 
 export const signInPath = '/dashboard/sign-in';
 const minuteMs = 60_000;
-const formsPerMinute = 60;
+const formsPerMinute = 120;
 
 type Page<V> = { method: 'GET' | 'POST'; url: string; handle(visit: V): Promise<FastifyReply> | FastifyReply };
 

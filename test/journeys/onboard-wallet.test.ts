@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { createShell } from '../../src/merchants/create.ts';
+import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
+import { readMerchant } from '../../src/merchants/read.ts';
+import { cancelRecovery, settleRecoveries, startRecovery } from '../../src/merchants/recovery.ts';
+import { setPartnerEmail } from '../../src/partners/contact.ts';
+import { startApp } from '../support/app.ts';
+import type { Visit } from '../support/forms.ts';
+import { makeOnboarded, messageOn, newAccount, type Onboarded, signInMerchant, signOn } from '../support/merchants.ts';
+import { startVisitor, type Visitor } from '../support/visitor.ts';
+import { makePartner, makeRequest } from '../support/world.ts';
+
+const hour = 3_600_000;
+let offsetMs = 0;
+const clock = { now: () => new Date(Date.now() + offsetMs) };
+let app: Awaited<ReturnType<typeof startApp>>;
+let world: Awaited<ReturnType<typeof makePartner>>;
+const partnerEmail = 'owner@corner.example';
+
+before(async () => {
+  app = await startApp({ clock });
+  world = await makePartner(app.db);
+  await setPartnerEmail(app.db, world.partner.slug, partnerEmail);
+});
+after(() => app.stop());
+
+const newEmail = () => `ada-${randomBytes(5).toString('hex')}@example.com`;
+const walletOf = async (id: string) => (await readMerchant(app.ctx, world.test, id))?.wallet_address;
+
+/** The subjects of the mails about one merchant, oldest first, to one mailbox. */
+async function subjectsTo(recipient: string, id: string): Promise<string[]> {
+  const rows = await app.db.sql`
+    select subject from mails where recipient = ${recipient} and body like ${`%${id}%`} order by created_at`;
+  return rows.map(({ subject }) => subject.replace('Ada’s Bakery: ', ''));
+}
+
+/** Whether somebody else can be onboarded with a wallet now. */
+async function canClaim(account: ReturnType<typeof newAccount>): Promise<boolean> {
+  const merchant = await createShell(app.ctx, world.live, { display_currency: 'EUR' });
+  const visitor = startVisitor(app.url);
+  const wallet = await visitor.send(
+    await visitor.open(onboardingUrl(app.ctx.config, merchant, clock.now())),
+    '/details',
+  );
+  const page = await visitor.send(wallet, '/wallet', { wallet_address: account.address });
+  const done = await signOn(visitor, page, account, { accept_terms: '1' });
+  assert.ok([200, 409].includes(done.status));
+  return done.status === 200;
+}
+
+/** From the dashboard to the page where the new wallet signs. */
+async function toTakeOver(visitor: Visitor, merchant: Onboarded, next: { address: string }): Promise<Visit> {
+  const start = await visitor.open('/dashboard/wallet');
+  const first = await visitor.send(start, '/hand-over', { wallet_address: next.address });
+  return signOn(visitor, first, merchant.account);
+}
+
+test('A wallet is changed by the signatures of both, at once; open requests keep theirs, and all are told', async () => {
+  const email = newEmail();
+  const merchant = await makeOnboarded(app.ctx, world.test, { email });
+  const open = await makeRequest(app.db, world.test, { id: merchant.id, wallet: merchant.wallet });
+  const next = newAccount();
+  const { visitor } = await signInMerchant(app.url, merchant.account);
+  const elsewhere = await signInMerchant(app.url, merchant.account);
+
+  const start = await visitor.open('/dashboard/wallet');
+  const first = await visitor.send(start, '/hand-over', { wallet_address: next.address });
+  assert.match(
+    messageOn(first),
+    new RegExp(`hand over .* merchant ${merchant.id} .* to ${next.address.toLowerCase()}`),
+  );
+  const second = await signOn(visitor, first, merchant.account);
+  assert.match(messageOn(second), new RegExp(`at this wallet, in place of ${merchant.wallet}`));
+  assert.equal(await walletOf(merchant.id), merchant.wallet, 'one signature changes nothing');
+  const done = await signOn(visitor, second, next);
+  assert.match(done.html, /Your wallet was changed/);
+  assert.equal(await walletOf(merchant.id), next.address.toLowerCase());
+
+  const [request] = await app.db.sql`select wallet_address from requests where id = ${open.id}`;
+  assert.equal(request?.wallet_address, merchant.wallet);
+  assert.equal(await canClaim(merchant.account), false, 'open requests are still paid to the earlier wallet');
+  assert.match((await visitor.open('/dashboard')).html, /Your payments come here/, 'this browser stays signed in');
+  assert.match((await elsewhere.visitor.open('/dashboard')).html, /Sign in to your dashboard/, 'others do not');
+  assert.match((await signInMerchant(app.url, merchant.account)).dashboard.html, /No merchant is paid at this wallet/);
+  assert.match((await signInMerchant(app.url, next)).dashboard.html, /Your payments come here/);
+  for (const mailbox of [email, partnerEmail]) {
+    assert.deepEqual(await subjectsTo(mailbox, merchant.id), ['the wallet was changed']);
+  }
+
+  const back = await toTakeOver(visitor, { ...merchant, account: next }, merchant.account);
+  assert.match((await signOn(visitor, back, merchant.account)).html, /Your wallet was changed/, 'and back again');
+});
+
+test('Neither signature alone, nor one for another wallet, changes anything', async () => {
+  const merchant = await makeOnboarded(app.ctx, world.test);
+  const other = await makeOnboarded(app.ctx, world.test);
+  const [next, third] = [newAccount(), newAccount()];
+  const { visitor } = await signInMerchant(app.url, merchant.account);
+  const start = await visitor.open('/dashboard/wallet');
+  const first = await visitor.send(start, '/hand-over', { wallet_address: next.address });
+
+  const early = await signOn(visitor, first, next);
+  assert.equal(early.status, 403, 'the present wallet must sign first');
+  assert.match(early.html, /The signature is not from this wallet/);
+  const second = await signOn(visitor, first, merchant.account);
+  const wrong = await signOn(visitor, second, merchant.account);
+  assert.notEqual(wrong.status, 200, 'the new wallet must sign second');
+  assert.match(wrong.html, /2 of 2: sign with the new wallet/);
+  const swapped = await signOn(visitor, second, next, { wallet_address: third.address });
+  assert.equal(swapped.status, 400, 'both name each other');
+  const thirds = await toTakeOver(visitor, merchant, third);
+  const form = second.forms.find(({ fields }) => fields.old_message);
+  const mixed = await signOn(visitor, thirds, third, {
+    old_message: form?.fields.old_message ?? '',
+    old_signature: form?.fields.old_signature ?? '',
+  });
+  assert.equal(mixed.status, 400, 'the hand-over was to another wallet');
+
+  const foreign = (await signInMerchant(app.url, other.account)).visitor;
+  const stolen = await foreign.send(second, '/apply', {
+    signature: await next.signMessage({ message: messageOn(second) }),
+  });
+  assert.equal(stolen.status, 400, 'signed for another merchant');
+  assert.equal(await walletOf(merchant.id), merchant.wallet);
+  assert.equal(await walletOf(other.id), other.wallet);
+
+  assert.equal((await signOn(visitor, second, next)).status, 200);
+  const replayed = await signOn(visitor, second, next);
+  assert.notEqual(replayed.status, 200, 'each message counts once');
+});
+
+test('A change to no address, to the same wallet, or to one of another merchant is refused in plain words', async () => {
+  const merchant = await makeOnboarded(app.ctx, world.test);
+  const other = await makeOnboarded(app.ctx, world.live);
+  const { visitor } = await signInMerchant(app.url, merchant.account);
+  const start = await visitor.open('/dashboard/wallet');
+  const refused = async (wallet_address: string) => visitor.send(start, '/hand-over', { wallet_address });
+  assert.match((await refused('0x12')).html, /This is no wallet address/);
+  assert.match((await refused(merchant.account.address)).html, /This is the wallet you have/);
+  const taken = await signOn(visitor, await toTakeOver(visitor, merchant, other.account), other.account);
+  assert.equal(taken.status, 409);
+  assert.match(taken.html, /already belongs to another merchant/);
+  assert.equal(await walletOf(merchant.id), merchant.wallet);
+});
+
+/** A recovery whose new wallet has signed, unless said otherwise. */
+async function recovering(options: { sign?: boolean } = {}) {
+  const email = newEmail();
+  const merchant = await makeOnboarded(app.ctx, world.test, { email });
+  const next = newAccount();
+  const { url } = await startRecovery(app.ctx, world.test, merchant.id);
+  const visitor = startVisitor(app.url);
+  const sign = async () => {
+    const page = await visitor.send(await visitor.open(url), '/wallet', { wallet_address: next.address });
+    return signOn(visitor, page, next);
+  };
+  const signed = options.sign === false ? null : await sign();
+  const [mail] = await app.db.sql`
+    select body from mails where recipient = ${email} and body like '%/veto/%' order by created_at desc limit 1`;
+  const vetoUrl = /\S+\/veto\/\S+/.exec(mail?.body ?? '')?.[0] ?? '';
+  return { email, merchant, next, url, visitor, sign, signed, vetoUrl };
+}
+
+const after48Hours = async <T>(work: () => Promise<T>, ms = 48 * hour + 1000): Promise<T> => {
+  offsetMs = ms;
+  return work().finally(() => {
+    offsetMs = 0;
+  });
+};
+
+test('A recovery: the new wallet signs, 48 hours pass, the wallet is changed, and all are told each time', async () => {
+  const { email, merchant, next, signed, visitor, url } = await recovering();
+  const open = await makeRequest(app.db, world.test, { id: merchant.id, wallet: merchant.wallet });
+  assert.match(signed?.html ?? '', /Your new wallet has signed/);
+  assert.equal(await canClaim(next), false, 'nobody else takes the new wallet meanwhile');
+  await after48Hours(() => settleRecoveries(app.ctx), 48 * hour - 60_000);
+  assert.equal(await walletOf(merchant.id), merchant.wallet, 'not before 48 hours');
+  const { visitor: thief } = await signInMerchant(app.url, merchant.account);
+
+  await after48Hours(() => settleRecoveries(app.ctx));
+  assert.equal(await walletOf(merchant.id), next.address.toLowerCase());
+  await after48Hours(() => settleRecoveries(app.ctx));
+  for (const mailbox of [email, partnerEmail]) {
+    assert.deepEqual(await subjectsTo(mailbox, merchant.id), [
+      'a recovery of the wallet was started',
+      'payments move to another wallet in 48 hours',
+      'the wallet was recovered',
+    ]);
+  }
+  assert.match((await visitor.open(url)).html, /Your payments go to the new wallet/);
+  assert.match((await thief.open('/dashboard')).html, /Sign in to your dashboard/, 'the lost wallet is signed out');
+  assert.match((await signInMerchant(app.url, next)).dashboard.html, /Your payments come here/);
+  const [request] = await app.db.sql`select wallet_address from requests where id = ${open.id}`;
+  assert.equal(request?.wallet_address, merchant.wallet);
+});
+
+test('The present wallet objects by signing on the page of the notice, without a session', async () => {
+  const { email, merchant, next, vetoUrl, visitor, url } = await recovering();
+  const owner = startVisitor(app.url);
+  const page = await owner.open(vetoUrl);
+  assert.equal((await signOn(owner, page, next)).status, 403, 'the new wallet cannot');
+  const stopped = await signOn(owner, page, merchant.account);
+  assert.match(stopped.html, /The recovery was stopped/);
+  await after48Hours(() => settleRecoveries(app.ctx));
+  assert.equal(await walletOf(merchant.id), merchant.wallet);
+  assert.equal(await canClaim(next), true, 'the new wallet is free again');
+  assert.equal((await subjectsTo(email, merchant.id)).at(-1), 'the recovery of the wallet was stopped');
+  assert.match((await visitor.open(url)).html, /The recovery was stopped/);
+  const again = await signOn(owner, page, merchant.account);
+  assert.doesNotMatch(again.html, /went wrong|internal/i);
+});
+
+test('Who is signed in with the present wallet is told, and stops the recovery with one button', async () => {
+  for (const sign of [true, false]) {
+    const { merchant, next, sign: signNow } = await recovering({ sign });
+    const { visitor, dashboard } = await signInMerchant(app.url, merchant.account);
+    assert.match(
+      dashboard.html,
+      sign ? /A recovery of your wallet is under way/ : /A recovery of your wallet was started/,
+    );
+    const stopped = await visitor.send(dashboard, '/veto');
+    assert.match(stopped.html, /The recovery was stopped/);
+    await after48Hours(() => settleRecoveries(app.ctx));
+    assert.equal(await walletOf(merchant.id), merchant.wallet);
+    if (!sign) await assert.rejects(signNow(), /no form/, 'the link takes no wallet any more');
+    assert.equal(await canClaim(next), true);
+  }
+});
+
+test('A link of one kind does not do the work of the other, and forged ones open nothing', async () => {
+  const { url, vetoUrl, visitor } = await recovering({ sign: false });
+  const [token, veto] = [url, vetoUrl].map((link) => link.slice(link.lastIndexOf('/') + 1));
+  for (const path of [`/veto/${token}`, `/recover/${veto}`, '/recover/x', `/recover/${token}A`]) {
+    const page = await visitor.open(path);
+    assert.equal(page.status, 404, path);
+    assert.match(page.html, /This link is not one of ours/);
+  }
+});
+
+test('A link that nobody signed on lives seven days; a cancelled recovery and an expired one free the wallet', async () => {
+  const late = await recovering({ sign: false });
+  const expired = await after48Hours(() => late.visitor.open(late.url), 7 * 24 * hour + 1000);
+  assert.equal(expired.status, 410);
+  await after48Hours(() => settleRecoveries(app.ctx), 7 * 24 * hour + 1000);
+  assert.equal((await subjectsTo(late.email, late.merchant.id)).at(-1), 'the recovery of the wallet was stopped');
+
+  const { merchant, next, url, visitor } = await recovering();
+  assert.equal(await cancelRecovery(app.ctx, world.test, merchant.id), true);
+  assert.equal(await cancelRecovery(app.ctx, world.test, merchant.id), false);
+  assert.equal(await cancelRecovery(app.ctx, world.live, merchant.id), false);
+  assert.equal(await canClaim(next), true);
+  assert.match((await visitor.open(url)).html, /Nothing is under way here/);
+});
+
+test('A recovery is started for merchants that have a wallet; a new one replaces one that nobody signed for', async () => {
+  const shell = await createShell(app.ctx, world.test, { display_currency: 'EUR' });
+  await assert.rejects(startRecovery(app.ctx, world.test, shell.id), /has not finished onboarding/);
+  const first = await recovering({ sign: false });
+  await assert.rejects(startRecovery(app.ctx, world.live, first.merchant.id), /There is no merchant/);
+  const { url } = await startRecovery(app.ctx, world.test, first.merchant.id);
+  assert.match((await first.visitor.open(first.url)).html, /Nothing is under way here/);
+  assert.match((await first.visitor.open(url)).html, /started a recovery of your wallet/);
+  const signed = await recovering();
+  await assert.rejects(startRecovery(app.ctx, world.test, signed.merchant.id), /A new wallet has signed already/);
+});
+
+test('A wallet of another merchant cannot be recovered to; the present one need not be', async () => {
+  const { merchant, url, visitor } = await recovering({ sign: false });
+  const other = await makeOnboarded(app.ctx, world.live);
+  const page = await visitor.send(await visitor.open(url), '/wallet', { wallet_address: other.wallet });
+  const taken = await signOn(visitor, page, other.account);
+  assert.equal(taken.status, 409);
+  assert.match(taken.html, /already belongs to another merchant/);
+  const same = await visitor.send(await visitor.open(url), '/wallet', { wallet_address: merchant.wallet });
+  assert.match(same.html, /This is the wallet you have/);
+});
+
+test('A change by both signatures ends a recovery under way and frees its wallet', async () => {
+  const { merchant, next } = await recovering();
+  const chosen = newAccount();
+  const { visitor } = await signInMerchant(app.url, merchant.account);
+  await signOn(visitor, await toTakeOver(visitor, merchant, chosen), chosen);
+  await after48Hours(() => settleRecoveries(app.ctx));
+  assert.equal(await walletOf(merchant.id), chosen.address.toLowerCase());
+  assert.equal(await canClaim(next), true);
+});
+
+test('An objection and the end of the 48 hours at the same moment: one of them holds', async () => {
+  for (let i = 0; i < 4; i++) {
+    const { merchant, next } = await recovering();
+    const { visitor, dashboard } = await signInMerchant(app.url, merchant.account);
+    await after48Hours(
+      () => Promise.all([settleRecoveries(app.ctx), visitor.send(dashboard, '/veto')]),
+      48 * hour + 1000,
+    );
+    const [change] = await app.db.sql`
+      select state from wallet_changes where account_id = ${merchant.id} and kind = 'recovery'`;
+    const expected = change?.state === 'applied' ? next.address.toLowerCase() : merchant.wallet;
+    assert.ok(['applied', 'vetoed'].includes(change?.state), change?.state);
+    assert.equal(await walletOf(merchant.id), expected);
+    const claimed = await app.db.sql`select address from wallets where address = ${next.address.toLowerCase()}`;
+    assert.equal(claimed.length, change?.state === 'applied' ? 1 : 0);
+  }
+});
