@@ -40,6 +40,38 @@ create table api_keys (
 );
 CREATE INDEX api_keys_partner ON public.api_keys USING btree (partner_id, created_at);
 
+create table audit_chains (
+  partner_id uuid not null,
+  last_number bigint not null,
+  last_hash bytea not null,
+  constraint audit_chains_pkey PRIMARY KEY (partner_id)
+) with (fillfactor=50);
+alter table audit_chains enable row level security;
+create policy scope on audit_chains for ALL to quittance_app using ((partner_id = scope_partner())) with check ((partner_id = scope_partner()));
+grant INSERT, SELECT, UPDATE on audit_chains to quittance_app;
+
+create table audit_log (
+  partner_id uuid not null,
+  number bigint not null,
+  at timestamp with time zone not null,
+  test_mode boolean,
+  actor_kind text not null,
+  actor_id uuid,
+  actor_name text not null,
+  action text not null,
+  object_kind text not null,
+  object_id text not null,
+  ip text,
+  user_agent text,
+  details json not null,
+  hash bytea not null,
+  constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['partner_user'::text, 'operator'::text, 'api_key'::text, 'command_line'::text, 'merchant'::text]))),
+  constraint audit_log_pkey PRIMARY KEY (partner_id, number)
+);
+alter table audit_log enable row level security;
+create policy scope on audit_log for ALL to quittance_app using ((partner_id = scope_partner())) with check ((partner_id = scope_partner()));
+grant INSERT, SELECT on audit_log to quittance_app;
+
 create table chain_blocks (
   chain_id bigint not null,
   number bigint not null,
@@ -65,6 +97,32 @@ create table chain_cursors (
 );
 grant SELECT on chain_cursors to quittance_app;
 
+create table differing_replays (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  request_id uuid not null,
+  times integer not null,
+  last_at timestamp with time zone not null,
+  last_fields text[] not null,
+  constraint differing_replays_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
+  constraint differing_replays_pkey PRIMARY KEY (partner_id, test_mode, request_id)
+);
+CREATE INDEX differing_replays_list ON public.differing_replays USING btree (partner_id, test_mode, last_at);
+alter table differing_replays enable row level security;
+create policy scope on differing_replays for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
+grant DELETE, INSERT, SELECT, UPDATE on differing_replays to quittance_app;
+
+create table erased_customers (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  up_to timestamp with time zone not null,
+  constraint erased_customers_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
+  constraint erased_customers_pkey PRIMARY KEY (partner_id, test_mode)
+);
+alter table erased_customers enable row level security;
+create policy scope on erased_customers for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
+grant INSERT, SELECT, UPDATE on erased_customers to quittance_app;
+
 create table leases (
   name text not null,
   holder uuid not null,
@@ -82,10 +140,18 @@ create table mails (
   sent_at timestamp with time zone,
   attempts integer not null default 0,
   next_attempt_at timestamp with time zone not null default now(),
-  constraint mails_pkey PRIMARY KEY (id)
+  body_html text,
+  partner_id uuid,
+  test_mode boolean,
+  request_id uuid,
+  constraint mails_check CHECK ((num_nulls(partner_id, test_mode, request_id) = ANY (ARRAY[0, 3]))),
+  constraint mails_pkey PRIMARY KEY (id),
+  constraint mails_request_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id)
 );
 CREATE INDEX mails_due ON public.mails USING btree (next_attempt_at) WHERE (sent_at IS NULL);
-grant INSERT on mails to quittance_app;
+CREATE INDEX mails_given_up ON public.mails USING btree (created_at, id) WHERE ((sent_at IS NULL) AND (next_attempt_at = 'infinity'::timestamp with time zone));
+CREATE UNIQUE INDEX mails_request ON public.mails USING btree (partner_id, test_mode, request_id) WHERE (request_id IS NOT NULL);
+grant DELETE, INSERT on mails to quittance_app;
 
 create table merchants (
   partner_id uuid not null,
@@ -121,6 +187,7 @@ create table merchants (
   constraint merchants_wallet_address_check CHECK ((wallet_address ~ '^0x[0-9a-f]{40}$'::text))
 );
 CREATE INDEX merchants_list ON public.merchants USING btree (partner_id, test_mode, created_at, id);
+CREATE INDEX merchants_newest ON public.merchants USING btree (created_at, id);
 alter table merchants enable row level security;
 create policy scope on merchants for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on merchants to quittance_app;
@@ -231,6 +298,7 @@ create table rate_overrides (
   code text not null,
   rate text not null,
   set_at timestamp with time zone not null default now(),
+  until timestamp with time zone,
   constraint rate_overrides_pkey PRIMARY KEY (code)
 );
 grant SELECT on rate_overrides to quittance_app;
@@ -243,6 +311,25 @@ create table rates (
   constraint rates_pkey PRIMARY KEY (code)
 );
 grant SELECT on rates to quittance_app;
+
+create table receipts (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  request_id uuid not null,
+  channel text not null,
+  created_at timestamp with time zone not null default now(),
+  attempts integer not null default 0,
+  next_attempt_at timestamp with time zone not null default now(),
+  done_at timestamp with time zone,
+  error text,
+  constraint receipts_channel_check CHECK ((channel = ANY (ARRAY['mail'::text, 'phone'::text]))),
+  constraint receipts_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
+  constraint receipts_pkey PRIMARY KEY (partner_id, test_mode, request_id, channel)
+);
+CREATE INDEX receipts_due ON public.receipts USING btree (channel, next_attempt_at) WHERE (done_at IS NULL);
+alter table receipts enable row level security;
+create policy scope on receipts for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
+grant INSERT, SELECT, UPDATE on receipts to quittance_app;
 
 create table requests (
   partner_id uuid not null,
@@ -275,6 +362,8 @@ create table requests (
   opened_at timestamp with time zone,
   voided_at timestamp with time zone,
   proof_verified_at timestamp with time zone,
+  rate_source text,
+  customer_language text,
   constraint requests_check CHECK (((proof_status = 'verified'::text) = (proof_verified_at IS NOT NULL))),
   constraint requests_check1 CHECK (((proof_status <> 'verified'::text) OR ((tx_hash IS NOT NULL) AND (payer_address IS NOT NULL)))),
   constraint requests_check2 CHECK (((status <> 'voided'::text) OR (voided_at IS NOT NULL))),
@@ -289,14 +378,42 @@ create table requests (
   constraint requests_usdc_micro_check CHECK ((usdc_micro > (0)::numeric))
 );
 CREATE INDEX requests_account_list ON public.requests USING btree (partner_id, test_mode, account_id, created_at);
+CREATE INDEX requests_account_paid ON public.requests USING btree (partner_id, test_mode, account_id, proof_verified_at) WHERE (proof_status = 'verified'::text);
+CREATE INDEX requests_customer_email ON public.requests USING btree (lower(customer_email)) WHERE (customer_email IS NOT NULL);
+CREATE INDEX requests_customer_phone ON public.requests USING btree (regexp_replace(customer_phone, '\D'::text, ''::text, 'g'::text)) WHERE (customer_phone IS NOT NULL);
 CREATE INDEX requests_due ON public.requests USING btree (expires_at) WHERE ((status = ANY (ARRAY['requested'::text, 'opened'::text])) AND (proof_status = 'none'::text));
 CREATE UNIQUE INDEX requests_idempotency ON public.requests USING btree (partner_id, test_mode, account_id, idempotency_key);
 CREATE UNIQUE INDEX requests_list ON public.requests USING btree (partner_id, test_mode, created_at);
+CREATE INDEX requests_metadata ON public.requests USING gin (metadata_tokens(partner_id, test_mode, metadata)) WHERE ((metadata)::text <> '{}'::text);
 CREATE INDEX requests_reference ON public.requests USING btree (partner_id, test_mode, reference);
+CREATE INDEX requests_verified ON public.requests USING btree (partner_id, test_mode, proof_verified_at) INCLUDE (fiat_code, fiat_int) WHERE (proof_status = 'verified'::text);
 CREATE INDEX requests_wallet ON public.requests USING btree (partner_id, test_mode, wallet_address, created_at);
 alter table requests enable row level security;
 create policy scope on requests for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on requests to quittance_app;
+
+create table returns (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  chain_id bigint not null,
+  tx_hash text not null,
+  ordinal integer not null,
+  account_id uuid not null,
+  request_id uuid,
+  to_address text not null,
+  usdc_micro numeric(40,0) not null,
+  return_tx_hash text not null,
+  noted_at timestamp with time zone not null,
+  constraint returns_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
+  constraint returns_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
+  constraint returns_pkey PRIMARY KEY (partner_id, test_mode, chain_id, tx_hash, ordinal),
+  constraint returns_return_tx_hash_check CHECK ((return_tx_hash ~ '^0x[0-9a-f]{64}$'::text)),
+  constraint returns_usdc_micro_check CHECK ((usdc_micro > (0)::numeric))
+);
+CREATE UNIQUE INDEX returns_transaction ON public.returns USING btree (partner_id, test_mode, chain_id, return_tx_hash);
+alter table returns enable row level security;
+create policy scope on returns for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
+grant INSERT, SELECT on returns to quittance_app;
 
 create table schema_migrations (
   name text not null,
@@ -326,9 +443,31 @@ create table sessions (
   constraint sessions_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   constraint sessions_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
   constraint sessions_pkey PRIMARY KEY (id),
-  constraint sessions_token_hash_key UNIQUE (token_hash)
+  constraint sessions_token_hash_key UNIQUE (token_hash),
+  constraint sessions_user FOREIGN KEY (user_id) REFERENCES users(id),
+  constraint sessions_user_of_partner FOREIGN KEY (partner_id, user_id) REFERENCES users(partner_id, id)
 );
 CREATE INDEX sessions_account ON public.sessions USING btree (partner_id, test_mode, account_id, last_seen_at);
+CREATE INDEX sessions_of_user ON public.sessions USING btree (user_id, last_seen_at) WHERE (user_id IS NOT NULL);
+
+create table sign_in_links (
+  token_hash bytea not null,
+  kind text not null,
+  email text not null,
+  partner_id uuid,
+  user_id uuid,
+  browser_hash bytea,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint sign_in_links_check CHECK (((user_id IS NULL) = (browser_hash IS NOT NULL))),
+  constraint sign_in_links_kind_check CHECK ((kind = ANY (ARRAY['partner_user'::text, 'operator'::text]))),
+  constraint sign_in_links_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
+  constraint sign_in_links_pkey PRIMARY KEY (token_hash),
+  constraint sign_in_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE INDEX sign_in_links_email ON public.sign_in_links USING btree (email, created_at);
+CREATE INDEX sign_in_links_expiry ON public.sign_in_links USING btree (expires_at);
 
 create table transfers (
   chain_id bigint not null,
@@ -353,6 +492,7 @@ create table transfers (
   judged_at timestamp with time zone,
   final_at timestamp with time zone,
   constraint transfers_check CHECK (((NOT counts) OR (request_id IS NOT NULL))),
+  constraint transfers_note_underpaid TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
   constraint transfers_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
   constraint transfers_pkey PRIMARY KEY (chain_id, tx_hash, ordinal),
@@ -361,13 +501,26 @@ create table transfers (
 );
 CREATE INDEX transfers_block ON public.transfers USING btree (chain_id, block_number);
 CREATE INDEX transfers_candidate ON public.transfers USING btree (partner_id, test_mode, candidate_request_id) WHERE ((request_id IS NULL) AND (candidate_request_id IS NOT NULL));
+CREATE INDEX transfers_from ON public.transfers USING btree (partner_id, test_mode, from_address);
 CREATE INDEX transfers_request ON public.transfers USING btree (partner_id, test_mode, request_id) WHERE (request_id IS NOT NULL);
 CREATE INDEX transfers_unjudged ON public.transfers USING btree (chain_id, block_number) WHERE (judged_at IS NULL);
 CREATE INDEX transfers_unmatched ON public.transfers USING btree (partner_id, test_mode, account_id, block_time) WHERE (request_id IS NULL);
+CREATE INDEX transfers_unmatched_list ON public.transfers USING btree (partner_id, test_mode, block_time, chain_id, tx_hash, ordinal) WHERE ((request_id IS NULL) AND (judged_at IS NOT NULL));
 CREATE INDEX transfers_unsettled ON public.transfers USING btree (chain_id, block_number) WHERE (counts AND (final_at IS NULL));
 alter table transfers enable row level security;
 create policy scope on transfers for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on transfers to quittance_app;
+
+create table underpaid_requests (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  request_id uuid not null,
+  constraint underpaid_requests_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
+  constraint underpaid_requests_pkey PRIMARY KEY (partner_id, test_mode, request_id)
+);
+alter table underpaid_requests enable row level security;
+create policy scope on underpaid_requests for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
+grant DELETE, INSERT, SELECT, UPDATE on underpaid_requests to quittance_app;
 
 create table used_wallet_messages (
   nonce text not null,
@@ -376,6 +529,26 @@ create table used_wallet_messages (
 );
 CREATE INDEX used_wallet_messages_expiry ON public.used_wallet_messages USING btree (expires_at);
 grant DELETE, INSERT, SELECT on used_wallet_messages to quittance_app;
+
+create table users (
+  id uuid not null,
+  partner_id uuid,
+  email text not null,
+  role text,
+  created_at timestamp with time zone not null,
+  last_sign_in_at timestamp with time zone,
+  disabled_at timestamp with time zone,
+  constraint users_check CHECK (((role IS NULL) = (partner_id IS NULL))),
+  constraint users_partner_id_email_key UNIQUE NULLS NOT DISTINCT (partner_id, email),
+  constraint users_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
+  constraint users_partner_id_id_key UNIQUE (partner_id, id),
+  constraint users_pkey PRIMARY KEY (id),
+  constraint users_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'developer'::text, 'viewer'::text])))
+);
+CREATE INDEX users_email ON public.users USING btree (email);
+alter table users enable row level security;
+create policy scope on users for ALL to quittance_app using ((partner_id = scope_partner())) with check ((partner_id = scope_partner()));
+grant INSERT, SELECT, UPDATE on users to quittance_app;
 
 create table wallet_changes (
   partner_id uuid not null,
@@ -475,6 +648,7 @@ create table webhook_deliveries (
   constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'delivered'::text, 'exhausted'::text])))
 );
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (partner_id, test_mode, next_attempt_at) WHERE (state = 'waiting'::text);
+CREATE INDEX webhook_deliveries_exhausted ON public.webhook_deliveries USING btree (partner_id, test_mode, created_at) WHERE (state = 'exhausted'::text);
 CREATE INDEX webhook_deliveries_log ON public.webhook_deliveries USING btree (partner_id, test_mode, created_at);
 CREATE UNIQUE INDEX webhook_deliveries_request ON public.webhook_deliveries USING btree (partner_id, test_mode, request_id);
 alter table webhook_deliveries enable row level security;
@@ -521,7 +695,7 @@ begin
   return query insert into merchants select row.* returning *;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.create_request(partner uuid, test boolean, request uuid, account uuid, key text, fiat bigint, code text, exact_micro numeric, rate_used text, memo_text text, mode text, name text, mail text, phone text, meta json, wallet text, ref bytea, blocks jsonb, expiry interval, OUT stored requests, OUT replayed boolean)
+CREATE OR REPLACE FUNCTION public.create_request(partner uuid, test boolean, request uuid, account uuid, key text, fiat bigint, code text, exact_micro numeric, rate_used text, rate_from text, memo_text text, mode text, name text, mail text, phone text, meta json, wallet text, ref bytea, blocks jsonb, expiry interval, OUT stored requests, OUT replayed boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -553,10 +727,10 @@ begin
       where watched_wallets.watch_until < excluded.watch_until - interval '1 day';
 
   insert into requests (partner_id, test_mode, id, account_id, idempotency_key, fiat_int, fiat_code, usdc_micro, reserved,
-      rate, memo, payment_mode, customer_name, customer_email, customer_phone, metadata, wallet_address, reference,
-      start_blocks, created_at, expires_at)
+      rate, rate_source, memo, payment_mode, customer_name, customer_email, customer_phone, metadata, wallet_address,
+      reference, start_blocks, created_at, expires_at)
     values (partner, test, request, account, key, fiat, code, coalesce(free, exact_micro), free is not null,
-      rate_used, memo_text, mode, name, mail, phone, meta, wallet, ref, blocks, at, at + expiry)
+      rate_used, rate_from, memo_text, mode, name, mail, phone, meta, wallet, ref, blocks, at, at + expiry)
     returning * into stored;
 end $function$;
 
@@ -569,6 +743,21 @@ begin
           set_config('quittance.test_mode', test::text, true),
           set_config('role', 'quittance_app', true);
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.find_by_metadata(wanted text, most integer)
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+BEGIN ATOMIC
+ SELECT r.id
+    FROM requests r
+   WHERE (((r.metadata)::text <> '{}'::text) AND (r.partner_id = scope_partner()) AND (r.test_mode = scope_test_mode()) AND (metadata_tokens(r.partner_id, r.test_mode, r.metadata) @> ARRAY[metadata_token(scope_partner(), scope_test_mode(), find_by_metadata.wanted)]) AND (EXISTS ( SELECT
+            FROM json_each_text(r.metadata) e(key, value)
+           WHERE (e.value = find_by_metadata.wanted))))
+   ORDER BY r.created_at DESC
+  LIMIT find_by_metadata.most;
+END;
 
 CREATE OR REPLACE FUNCTION public.free_amount(wallet text, exact_micro numeric)
  RETURNS numeric
@@ -584,6 +773,75 @@ begin
     where not exists (
       select from amount_reservations r where r.wallet_address = wallet and r.usdc_micro = exact_micro + surcharge)
     order by surcharge limit 1);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.leave_scope()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform set_config('role', 'none', true),
+          set_config('quittance.partner_id', '', true),
+          set_config('quittance.test_mode', '', true);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.metadata_token(partner uuid, test boolean, value text)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN hashtextextended((((partner)::text || (test)::text) || value), (0)::bigint);
+
+CREATE OR REPLACE FUNCTION public.metadata_tokens(partner uuid, test boolean, metadata json)
+ RETURNS bigint[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT array_agg(metadata_token(metadata_tokens.partner, metadata_tokens.test, e.value)) AS array_agg FROM json_each_text(metadata_tokens.metadata) e(key, value));
+
+CREATE OR REPLACE FUNCTION public.note_underpaid()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  touched uuid;
+  at transfers := coalesce(new, old);
+begin
+  foreach touched in array array[new.request_id, old.request_id] loop
+    continue when touched is null;
+    if exists (select from requests r
+        where (r.partner_id, r.test_mode, r.id) = (at.partner_id, at.test_mode, touched) and r.proof_status = 'none')
+      and exists (select from transfers t
+        where (t.partner_id, t.test_mode, t.request_id) = (at.partner_id, at.test_mode, touched) and t.counts)
+    then
+      insert into underpaid_requests values (at.partner_id, at.test_mode, touched) on conflict do nothing;
+    else
+      delete from underpaid_requests u
+        where (u.partner_id, u.test_mode, u.request_id) = (at.partner_id, at.test_mode, touched);
+    end if;
+  end loop;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.queue_receipts(partner uuid, test boolean, request uuid, channels text[])
+ RETURNS text
+ LANGUAGE plpgsql
+ SET lock_timeout TO '250ms'
+AS $function$
+begin
+  insert into receipts (partner_id, test_mode, request_id, channel)
+    select partner, test, request, channel from unnest(channels) as channel on conflict do nothing;
+  return null;
+exception when others then
+  return sqlstate || ': ' || sqlerrm;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the audit log is only ever added to' using errcode = 'integrity_constraint_violation';
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.scope_partner()
@@ -606,6 +864,18 @@ BEGIN ATOMIC
    VALUES (take_clock.partner, take_clock.test, date_trunc('milliseconds'::text, clock_timestamp())) ON CONFLICT(partner_id, test_mode) DO UPDATE SET last_at = GREATEST((clock.last_at + '00:00:00.001'::interval), date_trunc('milliseconds'::text, clock_timestamp()))
    RETURNING clock.last_at;
 END;
+
+CREATE OR REPLACE FUNCTION public.tell_attempts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', format('request %s %s %s %s', r.id, r.account_id, r.partner_id, r.test_mode))
+    from (select distinct partner_id, test_mode, delivery_id from made) m
+      join webhook_deliveries d on (d.partner_id, d.test_mode, d.id) = (m.partner_id, m.test_mode, m.delivery_id)
+      join requests r on (r.partner_id, r.test_mode, r.id) = (d.partner_id, d.test_mode, d.request_id);
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.tell_chain()
  RETURNS trigger

@@ -11,12 +11,16 @@ const sandbox = async () => [
   ...(await import('./cli/chain.ts')).chainCommands,
   ...(await import('./cli/payments.ts')).paymentCommands,
 ];
+const people = async () => (await import('./cli/admin.ts')).adminCommands;
 const groups: Record<string, () => Promise<Command[]>> = {
   partner: access,
   key: access,
   merchant: access,
   webhook: webhooks,
   listen: webhooks,
+  portal: async () => (await import('./cli/portal.ts')).portalCommands,
+  admin: people,
+  audit: people,
   rate: async () => (await import('./cli/rates.ts')).rateCommands,
   sandbox,
   wallet: sandbox,

@@ -8,6 +8,8 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { adminSessionPages } from './admin/session.ts';
+import { adminSignIn } from './admin/sign-in.ts';
 import { apiDocument, docsPath } from './api-document.ts';
 import { readApiBodies } from './auth/api-body.ts';
 import { liveStates } from './checkout/live.ts';
@@ -23,6 +25,9 @@ import { mailPages } from './mail/pages.ts';
 import { onboardingPages } from './merchants/pages.ts';
 import { merchantRoutes } from './merchants/routes.ts';
 import { partnerPages } from './partners/pages.ts';
+import { portalPages } from './portal/pages.ts';
+import { portalSessionPages } from './portal/session.ts';
+import { portalSignIn } from './portal/sign-in.ts';
 import { requestRoutes } from './requests/routes.ts';
 import { assetRoutes } from './ui/assets.ts';
 import { errorPage } from './ui/error-page.ts';
@@ -78,6 +83,11 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
   onboardingPages(app, ctx);
   dashboardPages(app, ctx);
   partnerPages(app, ctx);
+  portalSignIn(app, ctx);
+  portalSessionPages(app, ctx);
+  portalPages(app, ctx);
+  adminSignIn(app, ctx);
+  adminSessionPages(app, ctx);
   if (ctx.config.sandbox) mailPages(app, ctx);
   await app.ready();
   return app;

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 /** What each layer may import besides itself, `lib`, `errors`, `config` and `context`; types may come from anywhere. */
 const foundations = ['auth', 'net', 'chain', 'mail', 'db'];
-const nouns = ['rates', 'partners', 'merchants', 'requests', 'webhooks', 'payments'];
+const nouns = ['rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts', 'payments'];
 const below: Record<string, string[]> = {
   lib: [],
   db: [],
@@ -20,10 +20,11 @@ const below: Record<string, string[]> = {
   merchants: [...foundations, 'rates', 'partners', 'ui'],
   requests: [...foundations, 'rates', 'partners', 'merchants', 'ui'],
   webhooks: foundations,
-  payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'ui'],
+  receipts: [...foundations, 'audit', 'partners', 'merchants', 'requests', 'ui'],
+  payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts', 'ui'],
   checkout: [...foundations, 'partners', 'merchants', 'requests', 'payments', 'ui'],
   users: [...foundations, 'audit', 'partners', 'ui'],
-  dashboard: [...foundations, ...nouns, 'ui'],
+  dashboard: [...foundations, ...nouns, 'audit', 'ui'],
   islands: [], // browser code: nothing of the server but types
   portal: [...foundations, ...nouns, 'audit', 'users', 'ui'],
   admin: [...foundations, ...nouns, 'audit', 'users', 'ui'],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database, Scope } from '../db/connection.ts';
 import { checksum62, randomBase62 } from '../lib/base62.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import { scopeOfRow } from './scope.ts';
 
 /** The scopes a key can have. */
 export const scopeNames = ['requests:write', 'requests:read', 'accounts:write', 'accounts:read'] as const;
@@ -65,9 +66,10 @@ export async function listApiKeys(db: Database, partnerId: string): Promise<ApiK
   }));
 }
 
-/** Revokes a key at once, on every node. False when there is no such key. */
-export async function revokeApiKey(db: Database, keyId: string): Promise<boolean> {
-  const rows = await db.sql`
-    update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${keyId} returning id`;
-  return rows.length > 0;
+/** Revokes a key at once, on every node. Null when there is no such key. */
+export async function revokeApiKey(db: Database, keyId: string): Promise<{ scope: Scope; hint: string } | null> {
+  const [row] = await db.sql<{ partner_id: string; test_mode: boolean; hint: string }[]>`
+    update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${keyId}
+    returning partner_id, test_mode, hint`;
+  return row ? { scope: scopeOfRow(row), hint: row.hint } : null;
 }

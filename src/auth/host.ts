@@ -16,3 +16,12 @@ export function hostOwner(config: Config, header: string | undefined): HostOwner
   }
   return undefined;
 }
+
+/** Public address, without a slash at the end, of the shared host (null) or of a partner's own. */
+export function hostAddress({ baseUrl }: Pick<Config, 'baseUrl'>, slug: string | null): string {
+  if (slug === null) return baseUrl;
+  const url = new URL(baseUrl);
+  // An address without a name has no hosts below it: only the sandbox is reached by one.
+  const base = isIP(url.hostname.replace(/^\[|\]$/g, '')) ? 'localhost' : url.hostname;
+  return `${url.protocol}//${slug}.${base}${url.port && `:${url.port}`}`;
+}

@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import type { Act } from '../audit/actions.ts';
 import { createApiKey, listApiKeys, revokeApiKey, type ScopeName, scopeNames } from '../auth/api-keys.ts';
 import { scopeOf, scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
@@ -7,10 +8,11 @@ import { setMerchantDisabled } from '../merchants/disable.ts';
 import { setPartnerEmail } from '../partners/contact.ts';
 import { createPartner } from '../partners/create.ts';
 import { logoPath, logoTooLarge, maxLogoBytes } from '../partners/logo.ts';
-import { setLook } from '../partners/look.ts';
-import { type Partner, readPartner, setPartnerDisabled } from '../partners/read.ts';
+import { setLook, type WantedLook } from '../partners/look.ts';
+import { type Partner, setPartnerDisabled } from '../partners/read.ts';
 import { defaultExpiryMinutes, expiryMinutes } from '../partners/rules.ts';
 import { isKnownCurrency } from '../rates/known.ts';
+import { mustReadPartner, recorded } from './acting.ts';
 import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
 import { recoveryCommands } from './recovery.ts';
 
@@ -23,11 +25,12 @@ const view = ({ disabled_at, logo_hash, ...partner }: Partner) => ({
   },
 });
 
-async function mustReadPartner(ctx: Context, slug: string): Promise<Partner> {
-  const partner = await readPartner(ctx.db, slug);
-  if (!partner) throw new Error(`There is no partner "${slug}".`);
-  return partner;
-}
+/** What the audit log says about a partner as such. */
+const onPartner = ({ id, slug }: Partner) => ({
+  partnerId: id,
+  testMode: null,
+  object: { kind: 'partner' as const, id: slug },
+});
 
 async function create(ctx: Context, args: Arguments) {
   const { expiry, 'default-expiry': wanted } = args.options;
@@ -39,20 +42,30 @@ async function create(ctx: Context, args: Arguments) {
       `There is no rate for "${currency}" yet; see rate list, or set one with rate set ${currency} <rate>.`,
     );
   }
-  const partner = await createPartner(ctx.db, {
+  const wish = {
     slug: word(args, 0, 'The slug'),
     name: option(args, 'name'),
     currency,
     allowedExpiryMinutes: allowed,
     defaultExpiryMinutes: wanted === undefined ? fallback : Number(wanted),
     email: clearable(args, 'email') ?? null,
-  });
+  };
+  const partner = await recorded(
+    ctx,
+    (inner) => createPartner(inner.db, wish),
+    (made) => ({ ...onPartner(made), action: 'partner.created', details: { slug: made.slug, currency } }),
+  );
   return view(partner);
 }
 
 const switchPartner = (disabled: boolean) => async (ctx: Context, args: Arguments) => {
   const slug = word(args, 0, 'The slug');
-  const partner = await setPartnerDisabled(ctx.db, slug, disabled);
+  const partner = await recorded(
+    ctx,
+    (inner) => setPartnerDisabled(inner.db, slug, disabled),
+    (turned) =>
+      turned && { ...onPartner(turned), action: disabled ? 'partner.disabled' : 'partner.enabled', details: {} },
+  );
   if (!partner) throw new Error(`There is no partner "${slug}".`);
   return view(partner);
 };
@@ -60,7 +73,12 @@ const switchPartner = (disabled: boolean) => async (ctx: Context, args: Argument
 async function email(ctx: Context, args: Arguments) {
   const slug = word(args, 0, 'The slug');
   const address = word(args, 1, 'The address');
-  const partner = await setPartnerEmail(ctx.db, slug, address === 'none' ? null : address);
+  const wanted = address === 'none' ? null : address;
+  const partner = await recorded(
+    ctx,
+    (inner) => setPartnerEmail(inner.db, slug, wanted),
+    (changed) => changed && { ...onPartner(changed), action: 'partner.changed', details: { email: wanted } },
+  );
   if (!partner) throw new Error(`There is no partner "${slug}".`);
   return view(partner);
 }
@@ -85,20 +103,42 @@ async function look(ctx: Context, args: Arguments) {
   const { name } = args.options;
   const accent = clearable(args, 'accent');
   const logo = clearable(args, 'logo');
-  const partner = await setLook(ctx.db, slug, {
+  const wanted = {
     ...(name !== undefined && { name: option(args, 'name') }),
     ...(accent !== undefined && { accent }),
     ...(logo !== undefined && { logo: logo === null ? null : await readLogoFile(logo) }),
-  });
+  };
+  const partner = await recorded(
+    ctx,
+    (inner) => setLook(inner.db, slug, wanted),
+    (changed) => changed && { ...onPartner(changed), action: 'partner.changed', details: toldLook(wanted) },
+  );
   if (!partner) throw new Error(`There is no partner "${slug}".`);
   return view(partner);
+}
+
+/** A logo is too much for the log: it says whether there is one. */
+function toldLook({ logo, ...rest }: WantedLook): Extract<Act, { action: 'partner.changed' }>['details'] {
+  return { ...rest, ...(logo !== undefined && { logo: logo !== null }) };
 }
 
 const switchMerchant = (disabled: boolean) => async (ctx: Context, args: Arguments) => {
   const id = word(args, 0, 'The account id');
   const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
   if (!scope) throw new Error(`There is no merchant "${id}".`);
-  await setMerchantDisabled(ctx.db, scope, id, 'operator', disabled);
+  await recorded(
+    ctx,
+    (inner) => setMerchantDisabled(inner.db, scope, id, 'operator', disabled),
+    (found) =>
+      found
+        ? {
+            ...scope,
+            action: disabled ? 'merchant.disabled' : 'merchant.enabled',
+            object: { kind: 'merchant', id },
+            details: { by: 'operator' },
+          }
+        : null,
+  );
   return { account_id: id, disabled_by_operator: disabled };
 };
 
@@ -108,12 +148,29 @@ async function createKey(ctx: Context, args: Arguments) {
   const unknown = wanted.filter((name) => !scopeNames.includes(name as ScopeName));
   if (unknown.length > 0) throw new Error(`Unknown scopes: ${unknown.join(', ')}. Known are ${scopeNames.join(', ')}.`);
   const scope = scopeOf(partner.id, testModeOption(args));
-  return createApiKey(ctx.db, ctx.config.secretKeys, scope, wanted as ScopeName[]);
+  return recorded(
+    ctx,
+    (inner) => createApiKey(inner.db, ctx.config.secretKeys, scope, wanted as ScopeName[]),
+    ({ key_id }) => ({
+      ...scope,
+      action: 'key.created',
+      object: { kind: 'key', id: key_id },
+      details: { scopes: wanted },
+    }),
+  );
 }
 
 async function revokeKey(ctx: Context, args: Arguments) {
   const id = word(args, 0, 'The key id');
-  if (!isUuid(id) || !(await revokeApiKey(ctx.db, id))) throw new Error(`There is no key "${id}"; see key list.`);
+  const revoked = isUuid(id)
+    ? await recorded(
+        ctx,
+        (inner) => revokeApiKey(inner.db, id),
+        (key) =>
+          key && { ...key.scope, action: 'key.revoked', object: { kind: 'key', id }, details: { hint: key.hint } },
+      )
+    : null;
+  if (!revoked) throw new Error(`There is no key "${id}"; see key list.`);
   return { key_id: id, revoked: true };
 }
 

@@ -2,8 +2,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { freePort } from '../lib/ports.ts';
-import { readEndpoint, restoreUrl, setUrl } from '../webhooks/endpoint.ts';
+import { readEndpoint } from '../webhooks/endpoint.ts';
 import { verifySignature } from '../webhooks/sign.ts';
+import { restoreUrlRecorded, setUrlRecorded } from './webhook-acts.ts';
 
 export type ListenOptions = {
   /** Ends after so many events. */
@@ -56,12 +57,12 @@ export async function listen(ctx: Context, scope: Scope, options: ListenOptions)
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   try {
-    await setUrl(ctx, scope, url);
+    await setUrlRecorded(ctx, scope, url);
     options.note(`Listening for events at ${url}${earlier ? ` in place of ${earlier}` : ''}; stop with Ctrl-C.`);
     await stop.wait;
   } finally {
     stop.forget();
-    await restoreUrl(ctx, scope, url, earlier);
+    await restoreUrlRecorded(ctx, scope, url, earlier);
     await closeServer(server);
   }
   return { received };

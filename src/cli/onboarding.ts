@@ -2,7 +2,15 @@ import type { Hex } from 'viem';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { releaseWallet } from '../merchants/onboard.ts';
 import { onboardWithKey } from '../merchants/sandbox-onboard.ts';
+import { recorded } from './acting.ts';
 import { type Command, word } from './command.ts';
+
+/** Its merchant may be anybody's, so this concerns no partner. */
+const onWallet = (address: string) => ({
+  partnerId: null,
+  testMode: null,
+  object: { kind: 'wallet' as const, id: address.toLowerCase() },
+});
 
 export const onboardingCommands: Command[] = [
   {
@@ -24,7 +32,12 @@ export const onboardingCommands: Command[] = [
     run: async (ctx, args) => {
       const address = word(args, 0, 'The wallet address');
       if (!isAddress(address)) throw new Error('A wallet address is 0x and 40 hex digits.');
-      if (!(await releaseWallet(ctx, address))) {
+      const released = await recorded(
+        ctx,
+        (inner) => releaseWallet(inner, address),
+        (done) => (done ? { ...onWallet(address), action: 'wallet.released', details: {} } : null),
+      );
+      if (!released) {
         throw new Error(`${address} is not a wallet that was claimed and never signed for; nothing was changed.`);
       }
       return { wallet_address: address.toLowerCase(), released: true };

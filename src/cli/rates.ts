@@ -1,10 +1,13 @@
 import { Refusal } from '../errors.ts';
-import { readPartner } from '../partners/read.ts';
 import { listRates } from '../rates/list.ts';
 import { clearOverride, setOverride } from '../rates/override.ts';
 import { rateSources } from '../rates/providers.ts';
 import { manualRefresh } from '../rates/refresh.ts';
+import { mustReadPartner, recorded } from './acting.ts';
 import { type Command, option, word } from './command.ts';
+
+/** A rate holds for all partners. */
+const onRate = (code: string) => ({ partnerId: null, testMode: null, object: { kind: 'rate' as const, id: code } });
 
 export const rateCommands: Command[] = [
   {
@@ -14,7 +17,11 @@ export const rateCommands: Command[] = [
     async run(ctx, args) {
       const code = word(args, 0, 'The currency code');
       const rate = word(args, 1, 'The rate (fiat units per one stablecoin)');
-      await setOverride(ctx.db, code, rate);
+      await recorded(
+        ctx,
+        (inner) => setOverride(inner.db, code, rate),
+        () => ({ ...onRate(code), action: 'rate.set', details: { rate } }),
+      );
       return { code, rate, override: true };
     },
   },
@@ -24,8 +31,12 @@ export const rateCommands: Command[] = [
     summary: 'Goes back to the rate of the sources.',
     async run(ctx, args) {
       const code = word(args, 0, 'The currency code');
-      if (!(await clearOverride(ctx.db, code)))
-        throw new Error(`No rate was set for ${code}; there is nothing to clear.`);
+      const cleared = await recorded(
+        ctx,
+        (inner) => clearOverride(inner.db, code),
+        (done) => (done ? { ...onRate(code), action: 'rate.cleared', details: {} } : null),
+      );
+      if (!cleared) throw new Error(`No rate was set for ${code}; there is nothing to clear.`);
       return { code, override: false };
     },
   },
@@ -43,8 +54,7 @@ export const rateCommands: Command[] = [
     summary: 'Fetches all rates now; once a minute per partner.',
     async run(ctx, args) {
       const slug = option(args, 'partner');
-      const partner = await readPartner(ctx.db, slug);
-      if (!partner) throw new Error(`There is no partner "${slug}".`);
+      const partner = await mustReadPartner(ctx, slug);
       try {
         return await manualRefresh(ctx, rateSources(ctx.config.rateProviders), partner.id);
       } catch (error) {

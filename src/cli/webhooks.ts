@@ -3,11 +3,13 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
 import { parseInstant } from '../lib/time.ts';
-import { activateSecret, enableEndpoint, rotateSecret, setUrl } from '../webhooks/endpoint.ts';
+import { activateSecret, enableEndpoint, rotateSecret } from '../webhooks/endpoint.ts';
 import { type DeliveryState, type LoggedDelivery, listDeliveries } from '../webhooks/log.ts';
 import { replayDelivery, replaySince } from '../webhooks/replay.ts';
+import { recorded } from './acting.ts';
 import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
 import { listen } from './listen.ts';
+import { onEndpoint, setUrlRecorded } from './webhook-acts.ts';
 
 const where = '--partner <slug> --mode test|live';
 
@@ -25,7 +27,7 @@ const set: Command = {
   summary: 'Sets where events go; keeps the signing secret, or makes one',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
-    return { secret: await setUrl(ctx, scope, option(args, 'url')) };
+    return { secret: await setUrlRecorded(ctx, scope, option(args, 'url')) };
   },
 };
 
@@ -33,7 +35,15 @@ const rotate: Command = {
   name: 'webhook rotate',
   usage: where,
   summary: 'Makes a new signing secret, pending until it is activated or 24 h have passed',
-  run: async (ctx, args) => ({ secret: await rotateSecret(ctx, await scopeOption(ctx, args)) }),
+  run: async (ctx, args) => {
+    const scope = await scopeOption(ctx, args);
+    const secret = await recorded(
+      ctx,
+      (inner) => rotateSecret(inner, scope),
+      () => ({ ...onEndpoint(scope), action: 'webhook.secret_rotated', details: {} }),
+    );
+    return { secret };
+  },
 };
 
 const activate: Command = {
@@ -41,7 +51,12 @@ const activate: Command = {
   usage: where,
   summary: 'Puts the pending signing secret in force',
   run: async (ctx, args) => {
-    await activateSecret(ctx, await scopeOption(ctx, args));
+    const scope = await scopeOption(ctx, args);
+    await recorded(
+      ctx,
+      (inner) => activateSecret(inner, scope),
+      () => ({ ...onEndpoint(scope), action: 'webhook.secret_activated', details: {} }),
+    );
     return { activated: true };
   },
 };
@@ -51,7 +66,12 @@ const enable: Command = {
   usage: where,
   summary: 'Enables an endpoint that was disabled; what waits goes out',
   run: async (ctx, args) => {
-    await enableEndpoint(ctx, await scopeOption(ctx, args));
+    const scope = await scopeOption(ctx, args);
+    await recorded(
+      ctx,
+      (inner) => enableEndpoint(inner, scope),
+      () => ({ ...onEndpoint(scope), action: 'webhook.enabled', details: {} }),
+    );
     return { enabled: true };
   },
 };
@@ -79,12 +99,31 @@ const replay: Command = {
     if (args.options.since !== undefined) {
       const since = parseInstant(option(args, 'since'));
       if (!since) throw new Error('--since must be a time like 2026-01-31T12:00:00Z.');
-      return { replayed: await replaySince(ctx, await scopeOption(ctx, args), since) };
+      const scope = await scopeOption(ctx, args);
+      const replayed = await recorded(
+        ctx,
+        (inner) => replaySince(inner, scope, since),
+        ({ length }) => ({
+          ...onEndpoint(scope),
+          action: 'webhook.replayed',
+          details: { since: since.toISOString(), deliveries: length },
+        }),
+      );
+      return { replayed };
     }
     const id = word(args, 0, 'The delivery id');
     const scope = isUuid(id) ? await scopeOfDelivery(ctx.db, id) : null;
     if (!scope) throw new Error(`There is no delivery "${id}".`);
-    await replayDelivery(ctx, scope, id);
+    await recorded(
+      ctx,
+      (inner) => replayDelivery(inner, scope, id),
+      () => ({
+        ...scope,
+        action: 'webhook.replayed',
+        object: { kind: 'webhook_delivery', id },
+        details: { deliveries: 1 },
+      }),
+    );
     return { replayed: [id] };
   },
 };

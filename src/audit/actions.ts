@@ -1,0 +1,75 @@
+/** Everything that is written into the audit log, with the details that may stand beside it. Secrets are no details. */
+export const actions = {
+  'partner.created': ['slug', 'currency'],
+  'partner.changed': ['name', 'accent', 'logo', 'email'],
+  'partner.disabled': [],
+  'partner.enabled': [],
+  'key.created': ['scopes'],
+  'key.revoked': ['hint'],
+  'webhook.url_set': ['host'],
+  'webhook.secret_rotated': [],
+  'webhook.secret_activated': [],
+  'webhook.enabled': [],
+  'webhook.replayed': ['since', 'deliveries'],
+  'merchant.disabled': ['by'],
+  'merchant.enabled': ['by'],
+  'recovery.started': [],
+  'recovery.cancelled': [],
+  'wallet.released': [],
+  'rate.set': ['rate'],
+  'rate.cleared': [],
+  'user.invited': ['email', 'role'],
+  'user.role_changed': ['email', 'from', 'to'],
+  'user.disabled': ['email'],
+  'user.enabled': ['email'],
+  'request.cancelled': [],
+  'request.created': ['amount', 'currency', 'payment_mode'],
+  'payment.attached': ['payment', 'request'],
+  'payment.returned': ['request', 'usdc_micro', 'transaction'],
+  'merchant.changed': ['fields', 'currency'],
+  /** What was erased is never said, only how much of it. */
+  'customer.erased': ['by', 'requests', 'mails', 'messages'],
+  'session.started': [],
+  'session.revoked': [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type AuditAction = keyof typeof actions;
+
+/** What acts are done on. */
+export type ObjectKind =
+  | 'partner'
+  | 'key'
+  | 'webhook_endpoint'
+  | 'webhook_delivery'
+  | 'merchant'
+  | 'wallet'
+  | 'rate'
+  | 'request'
+  | 'payment'
+  | 'user'
+  | 'customer'
+  | 'session';
+
+/** Who acts, and from where where that is known. */
+export type Actor =
+  | { kind: 'partner_user' | 'operator'; userId: string; email: string; ip: string; userAgent: string | undefined }
+  /** `hint` is the key's prefix and last characters. */
+  | { kind: 'api_key'; keyId: string; hint: string; ip: string; userAgent: string | undefined }
+  /** A merchant in its dashboard, known by its wallet. */
+  | { kind: 'merchant'; accountId: string; walletAddress: string; ip: string; userAgent: string | undefined }
+  | { kind: 'command_line' };
+
+type Detail = string | number | boolean | null | readonly string[];
+
+/** One act, as a row of the log says it. */
+export type Act<A extends AuditAction = AuditAction> = {
+  [K in A]: {
+    action: K;
+    /** Whose log it belongs to: the partner that it concerns; null for what concerns none. */
+    partnerId: string | null;
+    /** The mode that it concerns; null for none, or both. */
+    testMode: boolean | null;
+    object: { kind: ObjectKind; id: string };
+    details: { [D in (typeof actions)[K][number]]?: Detail };
+  };
+}[A];

@@ -1,0 +1,57 @@
+import type { Sql, Tx } from '../db/connection.ts';
+import { contentOf, type Entry, noHash } from './rules.ts';
+
+/** A row of the log: `number` is its place in its chain. */
+export type AuditRow = Entry & { number: string; hash: Buffer };
+
+/**
+ * Appends a row to its chain. The chain's end is locked until commit: nothing that waits should come after it.
+ */
+export async function appendEntry(tx: Tx | Sql, entry: Entry): Promise<void> {
+  const content = contentOf(entry);
+  await tx`
+    with place as (
+      insert into audit_chains as chain (partner_id, last_number, last_hash)
+      values (${entry.partner_id}, 1, sha256(${noHash}::bytea || convert_to(${`1\n${content}`}, 'UTF8')))
+      on conflict (partner_id) do update set last_number = chain.last_number + 1,
+        last_hash = sha256(chain.last_hash || convert_to(chain.last_number + 1 || ${`\n${content}`}, 'UTF8'))
+      returning last_number as number, last_hash as hash)
+    insert into audit_log (partner_id, number, at, test_mode, actor_kind, actor_id, actor_name, action, object_kind,
+      object_id, ip, user_agent, details, hash)
+    select ${entry.partner_id}, number, ${entry.at}::timestamptz, ${entry.test_mode}::boolean, ${entry.actor_kind},
+      ${entry.actor_id}::uuid, ${entry.actor_name}, ${entry.action}, ${entry.object_kind}, ${entry.object_id}, ${entry.ip},
+      ${entry.user_agent}, ${entry.details}::json, hash
+    from place`;
+}
+
+export type ChainEnd = { partner_id: string; last_number: string; last_hash: Buffer };
+
+/** The ends of all chains, or of one. */
+export function selectChains(sql: Sql, partnerId: string | null, limit: number): Promise<ChainEnd[]> {
+  return sql<ChainEnd[]>`
+    select partner_id, last_number, last_hash from audit_chains
+    where ${partnerId}::uuid is null or partner_id = ${partnerId} order by partner_id limit ${limit}`;
+}
+
+/** Rows of a chain in order, from one number on. */
+export function selectEntries(sql: Sql, partnerId: string, from: bigint, limit: number): Promise<AuditRow[]> {
+  return sql<AuditRow[]>`
+    select * from audit_log where partner_id = ${partnerId} and number >= ${from.toString()}
+    order by number limit ${limit}`;
+}
+
+/** What of a log is wanted; what is absent is not asked. `before` is the number to go on from. */
+export type LogFilter = { action?: string; actor?: string; since?: Date; until?: Date; before?: bigint };
+
+/** Rows of a chain, the newest first. */
+export function selectLog(tx: Tx, partnerId: string, filter: LogFilter, limit: number): Promise<AuditRow[]> {
+  const { action, actor, since, until, before } = filter;
+  return tx<AuditRow[]>`
+    select * from audit_log where partner_id = ${partnerId}
+      ${action === undefined ? tx`` : tx`and action = ${action}`}
+      ${actor === undefined ? tx`` : tx`and actor_name = ${actor}`}
+      ${since === undefined ? tx`` : tx`and at >= ${since}`}
+      ${until === undefined ? tx`` : tx`and at < ${until}`}
+      ${before === undefined ? tx`` : tx`and number < ${before.toString()}`}
+    order by number desc limit ${limit}`;
+}

@@ -1,0 +1,69 @@
+import type { Context } from '../context.ts';
+import type { Sql, Tx } from '../db/connection.ts';
+import { within } from '../db/within.ts';
+import type { Act, Actor } from './actions.ts';
+import { detailsJson } from './rules.ts';
+import { appendEntry } from './store.ts';
+
+/** Under this identifier stands what concerns no partner. */
+export const noPartner = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Writes an act into its log, in the transaction of the act itself and as its last statement: the end of the log stays
+ * locked until commit.
+ */
+export async function writeAudit(
+  ctx: Pick<Context, 'clock'>,
+  tx: Tx | Sql,
+  actor: Actor,
+  { action, partnerId, testMode, object, details }: Act,
+): Promise<void> {
+  const from =
+    actor.kind === 'command_line' ? null : { ip: actor.ip, userAgent: actor.userAgent?.slice(0, 300) ?? null };
+  await appendEntry(tx, {
+    partner_id: partnerId ?? noPartner,
+    at: ctx.clock.now(),
+    test_mode: testMode,
+    actor_kind: actor.kind,
+    actor_id: idOf(actor),
+    actor_name: nameOf(actor),
+    action,
+    object_kind: object.kind,
+    object_id: object.id,
+    ip: from?.ip ?? null,
+    user_agent: from?.userAgent ?? null,
+    details: detailsJson(details),
+  });
+}
+
+function idOf(actor: Actor): string | null {
+  if (actor.kind === 'command_line') return null;
+  if (actor.kind === 'merchant') return actor.accountId;
+  return actor.kind === 'api_key' ? actor.keyId : actor.userId;
+}
+
+function nameOf(actor: Actor): string {
+  if (actor.kind === 'command_line') return 'command line';
+  if (actor.kind === 'merchant') return actor.walletAddress;
+  return actor.kind === 'api_key' ? `API key ${actor.hint}` : actor.email;
+}
+
+/**
+ * Does something that is written into the audit log: both are in one transaction, so neither is ever without the other.
+ *
+ * @param work what is done, by a context whose database is that transaction; it must not wait for anything else
+ * @param told what the log says of its result; null when nothing was done after all
+ */
+export async function audited<T>(
+  ctx: Context,
+  actor: Actor,
+  work: (inner: Context) => Promise<T>,
+  told: (result: T) => Act | null,
+): Promise<T> {
+  return ctx.db.transaction(async (tx) => {
+    const result = await work({ ...ctx, db: within(tx) });
+    const act = told(result);
+    if (act) await writeAudit(ctx, tx, actor, act);
+    return result;
+  });
+}

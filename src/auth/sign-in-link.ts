@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import type { Context } from '../context.ts';
+import type { Database, Sql, Tx } from '../db/connection.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import type { HostOwner } from './host.ts';
+import type { Role } from './roles.ts';
+import type { UserKind } from './user-session.ts';
+
+/** A link lives so long, and is good for one sign-in. */
+export const linkMs = 15 * 60_000;
+/** Links that one address is sent within `linkMs`. */
+export const linksPerAddress = 5;
+/** Links that have run out are kept for as long, to say of them what became of them. */
+const keptMs = 24 * 3_600_000;
+const forgottenAtOnce = 100;
+
+const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
+/** A token of a link, or of the browser that asks for one: 32 random bytes. */
+export const newLinkToken = () => randomBytes(32).toString('base64url');
+/** A text that could be such a token. */
+export const isLinkToken = (text: string | null): text is string => text !== null && tokenPattern.test(text);
+
+type Purpose = 'link' | 'browser';
+const hashOf = (secret: SecretKey, purpose: Purpose, token: string) =>
+  keyedHash(secret, 'sign-in', `${purpose}/${token}`);
+const hashesOf = ({ config }: Pick<Context, 'config'>, purpose: Purpose, token: string) =>
+  config.secretKeys.map((secret) => hashOf(secret, purpose, token));
+
+type LinkContext = Pick<Context, 'config' | 'clock'>;
+
+/** Who asks, and where: `partnerId` on a partner's own host. */
+export type LinkAsked = { kind: UserKind; email: string; partnerId: string | null; browser: string; token: string };
+
+/**
+ * Stores a link that is asked for, whoever the address belongs to.
+ *
+ * @returns `known`: somebody may sign in with this address here; `exhausted`: the address was sent enough for now
+ */
+export async function storeLink(
+  ctx: LinkContext,
+  tx: Tx,
+  asked: LinkAsked,
+): Promise<'known' | 'unknown' | 'exhausted'> {
+  const { kind, email, partnerId, browser, token } = asked;
+  const now = ctx.clock.now();
+  const secret = newest(ctx.config.secretKeys);
+  // Calls for one address one after the other: its limit is exact.
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`sign-in ${email}`}, 0))`;
+  const [row] = await tx<{ known: boolean }[]>`
+    with forgotten as (
+      delete from sign_in_links where token_hash in (
+        select token_hash from sign_in_links where expires_at < ${new Date(now.getTime() - keptMs)}
+        order by expires_at limit ${forgottenAtOnce} for update skip locked)
+    ), recent as (
+      select count(*) from sign_in_links
+      where email = ${email} and kind = ${kind} and user_id is null and created_at > ${new Date(now.getTime() - linkMs)})
+    insert into sign_in_links (token_hash, kind, email, partner_id, browser_hash, created_at, expires_at)
+    select ${hashOf(secret, 'link', token)}, ${kind}, ${email}, ${partnerId}::uuid,
+      ${hashOf(secret, 'browser', browser)}, ${now}::timestamptz, ${new Date(now.getTime() + linkMs)}::timestamptz
+    where (select count from recent) < ${linksPerAddress}
+    returning exists (
+      select from users u where u.email = ${email} and u.disabled_at is null
+        and (u.partner_id is null) = (${kind}::text = 'operator')
+        and (${partnerId}::uuid is null or u.partner_id = ${partnerId})) as known`;
+  if (!row) return 'exhausted';
+  return row.known ? 'known' : 'unknown';
+}
+
+/**
+ * Stores the link of an invitation: for one user, in whichever browser it is opened.
+ *
+ * @returns its token
+ */
+export async function storeInvitation(
+  ctx: LinkContext,
+  sql: Tx | Sql,
+  user: { id: string; email: string; partnerId: string | null },
+): Promise<string> {
+  const token = newLinkToken();
+  const now = ctx.clock.now();
+  const kind: UserKind = user.partnerId === null ? 'operator' : 'partner_user';
+  await sql`
+    insert into sign_in_links (token_hash, kind, email, partner_id, user_id, created_at, expires_at)
+    values (${hashOf(newest(ctx.config.secretKeys), 'link', token)}, ${kind}, ${user.email}, ${user.partnerId}, ${user.id},
+      ${now}, ${new Date(now.getTime() + linkMs)})`;
+  return token;
+}
+
+/** Where a link is opened, and what the browser holds from when it asked; null when it holds nothing. */
+export type LinkOpened = { kind: UserKind; token: string; browser: string | null; host: HostOwner };
+
+/** One that the link's address can sign in as; both null for an operator. */
+export type LinkUser = { id: string; role: Role | null; partner_name: string | null };
+
+export type LinkState =
+  | { state: 'unknown' | 'used' | 'expired' | 'other_browser' }
+  | { state: 'open'; email: string; users: LinkUser[] };
+
+/** The condition under which a user may sign in with a link: fragments over `sign_in_links l`, `users u`, `partners p`. */
+function fits({ sql }: Database, { kind, host }: LinkOpened) {
+  return sql`
+    u.email = l.email and u.disabled_at is null
+    and (u.partner_id is null) = (${kind}::text = 'operator')
+    and (l.user_id is null or l.user_id = u.id) and (l.partner_id is null or l.partner_id = u.partner_id)
+    and (${host ?? null}::text is null or p.slug = ${host ?? null})`;
+}
+
+/** What opening a link would do; it stays as it is, since programs that scan mails open links too. */
+export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, opened: LinkOpened): Promise<LinkState> {
+  if (!isLinkToken(opened.token)) return { state: 'unknown' };
+  const { sql } = ctx.db;
+  type Row = { email: string; used: boolean; expired: boolean; own_browser: boolean; users: string };
+  const [row] = await sql<Row[]>`
+    select l.email, l.used_at is not null as used, l.expires_at <= ${ctx.clock.now()} as expired,
+      coalesce(l.browser_hash in ${sql(hashesOf(ctx, 'browser', opened.browser ?? ''))}, true) as own_browser,
+      (select coalesce(json_agg(json_build_object('id', u.id, 'role', u.role, 'partner_name', p.name) order by p.name, u.id), '[]')
+        from users u left join partners p on p.id = u.partner_id where ${fits(ctx.db, opened)}) as users
+    from sign_in_links l where l.token_hash in ${sql(hashesOf(ctx, 'link', opened.token))} and l.kind = ${opened.kind}`;
+  if (!row) return { state: 'unknown' };
+  if (row.used) return { state: 'used' };
+  if (row.expired) return { state: 'expired' };
+  if (!row.own_browser) return { state: 'other_browser' };
+  const users = JSON.parse(row.users) as LinkUser[];
+  return users.length > 0 ? { state: 'open', email: row.email, users } : { state: 'unknown' };
+}
+
+/**
+ * Uses up a link to sign in as one of its users.
+ *
+ * @returns null when the link is no longer open here, or not for this user
+ */
+export async function useLink(
+  ctx: Context,
+  tx: Tx,
+  opened: LinkOpened,
+  userId: string,
+): Promise<{ id: string; email: string; partnerId: string | null } | null> {
+  if (!isLinkToken(opened.token)) return null;
+  const now = ctx.clock.now();
+  const [row] = await tx<{ id: string; email: string; partner_id: string | null }[]>`
+    with used as (
+      update sign_in_links l set used_at = ${now}
+      from users u left join partners p on p.id = u.partner_id
+      where l.token_hash in ${tx(hashesOf(ctx, 'link', opened.token))} and l.kind = ${opened.kind}
+        and l.used_at is null and l.expires_at > ${now}
+        and (l.browser_hash is null or l.browser_hash in ${tx(hashesOf(ctx, 'browser', opened.browser ?? ''))})
+        and u.id = ${userId} and ${fits(ctx.db, opened)}
+      returning u.id)
+    update users set last_sign_in_at = ${now} where id in (select id from used) returning id, email, partner_id`;
+  return row ? { id: row.id, email: row.email, partnerId: row.partner_id } : null;
+}

@@ -1,0 +1,156 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Mode } from '../config.ts';
+import type { Context } from '../context.ts';
+import type { Scope, Sql, Tx } from '../db/connection.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import type { HostOwner } from './host.ts';
+import type { Role } from './roles.ts';
+import { scopeOf } from './scope.ts';
+import type { Client, SessionView } from './session.ts';
+
+const hourMs = 3_600_000;
+
+/** A session ends after so long without a call, and at the latest so long after sign-in. */
+export const userSessionLimits = {
+  partner_user: { idleMs: 12 * hourMs, absoluteMs: 7 * 24 * hourMs },
+  operator: { idleMs: hourMs / 2, absoluteMs: 8 * hourMs },
+} as const;
+
+/** People who sign in by e-mail: those of a partner, and those who run the service. */
+export type UserKind = keyof typeof userSessionLimits;
+
+/** That a session is in use is written at most this often. */
+const seenEveryMs = 60_000;
+const maxListed = 100;
+
+export type SessionPartner = { id: string; slug: string; name: string; disabled: boolean };
+
+/** A partner's user who is signed in. A partner that is switched off can still be looked at. */
+export type PartnerUser = {
+  kind: 'partner_user';
+  sessionId: string;
+  userId: string;
+  email: string;
+  role: Role;
+  partner: SessionPartner;
+};
+/** An operator who is signed in. */
+export type Operator = { kind: 'operator'; sessionId: string; userId: string; email: string };
+export type SignedIn<K extends UserKind> = { partner_user: PartnerUser; operator: Operator }[K];
+
+type SessionContext = Pick<Context, 'config' | 'db' | 'clock'>;
+
+/** The hashes a session's token may be stored under: one for each secret key in use. */
+function tokenHashes(secrets: SecretKey[], token: string): Buffer[] {
+  return secrets.map((secret) => keyedHash(secret, 'session', token));
+}
+
+/**
+ * Signs a user in, under a new token; what the browser was signed in with before is over.
+ *
+ * @param user `partnerId` is null for an operator
+ * @param earlier the token that the browser still holds; null when it has none
+ * @returns the token for the cookie: it is stored nowhere
+ */
+export async function createUserSession(
+  ctx: Pick<Context, 'config' | 'clock'>,
+  tx: Tx | Sql,
+  user: { id: string; partnerId: string | null },
+  client: Client,
+  earlier: string | null,
+): Promise<string> {
+  const kind: UserKind = user.partnerId === null ? 'operator' : 'partner_user';
+  const token = randomBytes(32).toString('base64url');
+  const now = ctx.clock.now();
+  const { secretKeys } = ctx.config;
+  await tx`
+    with replaced as (
+      update sessions set revoked_at = ${now} where token_hash in ${tx(tokenHashes(secretKeys, earlier ?? ''))}
+        and revoked_at is null)
+    insert into sessions (id, token_hash, kind, partner_id, user_id, created_at, last_seen_at, expires_at, ip, user_agent)
+    values (${randomUUID()}, ${keyedHash(newest(secretKeys), 'session', token)}, ${kind}, ${user.partnerId}, ${user.id},
+      ${now}, ${now}, ${new Date(now.getTime() + userSessionLimits[kind].absoluteMs)}, ${client.ip},
+      ${client.userAgent?.slice(0, 300) ?? null})`;
+  return token;
+}
+
+/** The condition under which a session of a user lives: the user must not be disabled. */
+function alive({ db: { sql } }: SessionContext, kind: UserKind, now: Date) {
+  return sql`
+    s.kind = ${kind} and s.revoked_at is null and s.expires_at > ${now}
+    and s.last_seen_at > ${new Date(now.getTime() - userSessionLimits[kind].idleMs)}
+    and exists (select from users u where u.id = s.user_id and u.disabled_at is null)`;
+}
+
+type SessionRow = {
+  id: string;
+  user_id: string;
+  email: string;
+  role: Role;
+  partner_id: string;
+  slug: string;
+  name: string;
+  disabled: boolean;
+};
+
+/**
+ * The session of a token, in one statement, which also keeps it from growing idle. A partner's user is known on the
+ * shared host and on the partner's own, an operator on the shared host only; on any other the token is worth nothing.
+ */
+export async function readUserSession<K extends UserKind>(
+  ctx: SessionContext,
+  kind: K,
+  token: string,
+  host: HostOwner,
+): Promise<SignedIn<K> | null> {
+  if (host === undefined || (kind === 'operator' && host !== null)) return null;
+  const now = ctx.clock.now();
+  const { sql } = ctx.db;
+  const [row] = await sql<SessionRow[]>`
+    with found as (
+      select s.id, s.last_seen_at, s.user_id, u.email, u.role, p.id as partner_id, p.slug, p.name,
+        p.disabled_at is not null as disabled
+      from sessions s join users u on u.id = s.user_id left join partners p on p.id = u.partner_id
+      where s.token_hash in ${sql(tokenHashes(ctx.config.secretKeys, token))} and ${alive(ctx, kind, now)}
+        and (${host}::text is null or p.slug = ${host})
+    ), seen as (
+      update sessions s set last_seen_at = ${now} from found
+      where s.id = found.id and found.last_seen_at < ${new Date(now.getTime() - seenEveryMs)})
+    select * from found`;
+  if (!row) return null;
+  const { id: sessionId, user_id: userId, email, role, partner_id: id, slug, name, disabled } = row;
+  const signedIn: PartnerUser | Operator =
+    kind === 'operator'
+      ? { kind: 'operator', sessionId, userId, email }
+      : { kind: 'partner_user', sessionId, userId, email, role, partner: { id, slug, name, disabled } };
+  return signedIn as SignedIn<K>;
+}
+
+/** The scope in which a partner's user works: its partner, in the mode that was chosen. */
+export function userScope({ partner }: Pick<PartnerUser, 'partner'>, mode: Mode): Scope {
+  return scopeOf(partner.id, mode === 'test');
+}
+
+type Self = Pick<PartnerUser | Operator, 'kind' | 'userId'>;
+
+/** The living sessions of a user, the one last used first. */
+export function listUserSessions(ctx: SessionContext, { kind, userId }: Self): Promise<SessionView[]> {
+  const { sql } = ctx.db;
+  return sql<SessionView[]>`
+    select id, created_at, last_seen_at, ip, user_agent from sessions s
+    where user_id = ${userId} and ${alive(ctx, kind, ctx.clock.now())}
+    order by last_seen_at desc, id limit ${maxListed}`;
+}
+
+/** Ends one session of a user at once, on every node; false when it is not the user's, or over already. */
+export async function revokeUserSession(ctx: SessionContext, { userId }: Self, sessionId: string): Promise<boolean> {
+  const { count } = await ctx.db.sql`
+    update sessions set revoked_at = ${ctx.clock.now()}
+    where user_id = ${userId} and id = ${sessionId} and revoked_at is null`;
+  return count === 1;
+}
+
+/** Ends all sessions of a user at once. */
+export async function revokeSessionsOf(ctx: Pick<Context, 'clock'>, sql: Tx | Sql, userId: string): Promise<void> {
+  await sql`update sessions set revoked_at = ${ctx.clock.now()} where user_id = ${userId} and revoked_at is null`;
+}

@@ -1,0 +1,22 @@
+import type { Database, Sql, Tx } from './connection.ts';
+
+/**
+ * A database whose every statement and transaction is part of one transaction that is under way: so what was written to
+ * commit by itself commits together with something else, or not at all. One transaction of it at a time.
+ */
+export function within(tx: Tx): Database {
+  return {
+    sql: tx as unknown as Sql,
+    transaction: <T>(work: (inner: Tx) => Promise<T>) => tx.savepoint(work) as Promise<T>,
+    scoped: <T>(scope: Parameters<Database['scoped']>[0], work: (inner: Tx) => Promise<T>) =>
+      tx.savepoint(async (inner) => {
+        const [, result] = await Promise.all([
+          inner`select enter_scope(${scope.partnerId}, ${scope.testMode})`.execute(),
+          work(inner),
+        ]);
+        await inner`select leave_scope()`; // a savepoint that is given up takes the role back by itself
+        return result;
+      }) as Promise<T>,
+    close: () => Promise.resolve(),
+  };
+}

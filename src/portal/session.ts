@@ -1,0 +1,68 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { may, type Permission } from '../auth/roles.ts';
+import { readCookie } from '../auth/session-cookie.ts';
+import { type PartnerUser, userScope } from '../auth/user-session.ts';
+import { type Mode, modes } from '../config.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { sendForeignForm, sendNotice } from '../ui/error-page.ts';
+import { fill, wordsFor } from '../ui/language.ts';
+import { isOwnForm } from '../ui/origin.ts';
+import { portalDoor } from '../users/door.ts';
+import { enter } from '../users/enter.ts';
+import { sessionPages } from '../users/session-pages.ts';
+import { sendPortal } from './shell.ts';
+
+/** A visit of a partner's user: who it is, and the mode that was chosen, with the scope to work in. */
+export type PortalVisit = { user: PartnerUser; mode: Mode; scope: Scope };
+
+const modeCookie = 'mode';
+const modeCookieSeconds = 365 * 24 * 3600;
+const modeFrom = (text: unknown): Mode | undefined => modes.find((mode) => mode === text);
+
+/** Test until live is chosen (`?mode=live`), then kept in a cookie: it only says what to show. */
+function chosenMode(request: FastifyRequest, reply: FastifyReply): Mode {
+  const chosen = modeFrom((request.query as { mode?: unknown }).mode);
+  if (chosen)
+    reply.header('set-cookie', `${modeCookie}=${chosen}; Path=/portal; Max-Age=${modeCookieSeconds}; SameSite=Lax`);
+  return chosen ?? modeFrom(readCookie(request.headers.cookie, modeCookie)) ?? 'test';
+}
+
+/** Opens a page of the portal; null when somebody else answers: nobody is signed in, or the role does not allow it. */
+export async function openPortal(
+  ctx: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  permission: Permission,
+): Promise<PortalVisit | null> {
+  const user = await enter(ctx, portalDoor, request, reply);
+  if (!user) return null;
+  if (!may(user, permission)) {
+    const { account: t } = wordsFor(request).t;
+    const partner = user.partner.name;
+    if (user.partner.disabled) sendNotice(reply, 403, t.notAllowed, fill(t.partnerOff, { partner }));
+    else sendNotice(reply, 403, t.notAllowed, fill(t.notAllowedRest, { partner }));
+    return null;
+  }
+  const mode = chosenMode(request, reply);
+  return { user, mode, scope: userScope(user, mode) };
+}
+
+/** The same for a form of the portal: one that another site sent changes nothing. */
+export async function openPortalForm(
+  ctx: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  permission: Permission,
+): Promise<PortalVisit | null> {
+  if (isOwnForm(request.headers, ctx.config.baseUrl)) return openPortal(ctx, request, reply, permission);
+  sendForeignForm(reply);
+  return null;
+}
+
+/** `/portal/sessions`: where one is signed in; and the way out. */
+export function portalSessionPages(app: FastifyInstance, ctx: Context): void {
+  sessionPages(app, ctx, portalDoor, (request, reply, user, page) =>
+    sendPortal(ctx, reply, { user, mode: chosenMode(request, reply) }, page),
+  );
+}

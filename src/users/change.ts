@@ -1,0 +1,79 @@
+import type { Act, Actor } from '../audit/actions.ts';
+import { audited } from '../audit/write.ts';
+import type { Role } from '../auth/roles.ts';
+import { revokeSessionsOf } from '../auth/user-session.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { UserRefusal } from './refusal.ts';
+import { isLastOwner } from './rules.ts';
+import { lockUsers, type User, updateUser } from './store.ts';
+import { inTeam, maxTeam, partnerOf, type Team } from './team.ts';
+
+/**
+ * Gives a partner's user another role, in force at the next call of each of its sessions.
+ *
+ * @throws UserRefusal user_unknown; last_owner when nobody else could own the partner
+ */
+export function changeRole(ctx: Context, team: Scope, userId: string, role: Role, actor: Actor): Promise<User> {
+  return change(ctx, team, userId, actor, { role }, role !== 'owner', (before, after) =>
+    before.role === after.role
+      ? null
+      : {
+          ...about(team, after),
+          action: 'user.role_changed',
+          details: { email: after.email, from: before.role, to: role },
+        },
+  );
+}
+
+/**
+ * Switches somebody off, at once in every browser, or on again. Who is switched off does not come back into a session
+ * from before.
+ *
+ * @throws UserRefusal user_unknown; last_owner
+ */
+export function setUserDisabled(
+  ctx: Context,
+  team: Team,
+  userId: string,
+  disabled: boolean,
+  actor: Actor,
+): Promise<User> {
+  const at = disabled ? ctx.clock.now() : null;
+  return change(ctx, team, userId, actor, { disabled_at: at }, disabled, (before, after) =>
+    (before.disabled_at === null) === !disabled
+      ? null
+      : { ...about(team, after), action: disabled ? 'user.disabled' : 'user.enabled', details: { email: after.email } },
+  );
+}
+
+const about = (team: Team, { id }: User) => ({
+  partnerId: partnerOf(team),
+  testMode: null,
+  object: { kind: 'user' as const, id },
+});
+
+async function change(
+  ctx: Context,
+  team: Team,
+  userId: string,
+  actor: Actor,
+  to: Partial<Pick<User, 'role' | 'disabled_at'>>,
+  takesAway: boolean,
+  told: (before: User, after: User) => Act | null,
+): Promise<User> {
+  const partnerId = partnerOf(team);
+  const work = async (inner: Context) => {
+    const done = await inTeam(inner, team, async (tx) => {
+      const users = await lockUsers(tx, partnerId, maxTeam);
+      const before = users.find(({ id }) => id === userId);
+      if (!before) throw new UserRefusal('user_unknown');
+      if (takesAway && team !== 'operators' && isLastOwner(users, userId)) throw new UserRefusal('last_owner');
+      return { before, after: await updateUser(tx, partnerId, userId, to) };
+    });
+    if (done.after.disabled_at) await revokeSessionsOf(ctx, inner.db.sql, userId);
+    return done;
+  };
+  const { after } = await audited(ctx, actor, work, (done) => told(done.before, done.after));
+  return after;
+}

@@ -1,0 +1,47 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../audit/actions.ts';
+import { hostOwner } from '../auth/host.ts';
+import { clearSessionCookie, sessionToken } from '../auth/session-cookie.ts';
+import {
+  type Operator,
+  type PartnerUser,
+  readUserSession,
+  type SignedIn,
+  type UserKind,
+} from '../auth/user-session.ts';
+import type { Context } from '../context.ts';
+import type { Door } from './door.ts';
+
+/** Who is signed in at a door with this browser; null when nobody is, or not on this host. */
+export async function signedIn<K extends UserKind>(
+  ctx: Context,
+  door: Door<K>,
+  request: FastifyRequest,
+): Promise<SignedIn<K> | null> {
+  const token = sessionToken(request, ctx.config);
+  return token === null ? null : readUserSession(ctx, door.kind, token, hostOwner(ctx.config, request.headers.host));
+}
+
+/** The same; who is not signed in is sent to where one signs in, and null returned. */
+export async function enter<K extends UserKind>(
+  ctx: Context,
+  door: Door<K>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<SignedIn<K> | null> {
+  const person = await signedIn(ctx, door, request);
+  if (!person) reply.redirect(`${door.path}/sign-in`, 303);
+  return person;
+}
+
+/** What the audit log says of somebody who is signed in. */
+export function actorOf(person: PartnerUser | Operator, request: FastifyRequest): Actor {
+  const { kind, userId, email } = person;
+  return { kind, userId, email, ip: request.ip, userAgent: request.headers['user-agent'] };
+}
+
+/** Takes the session away from this browser and shows where one signs in. */
+export function leave(ctx: Context, door: Door, reply: FastifyReply): FastifyReply {
+  clearSessionCookie(reply, ctx.config);
+  return reply.redirect(`${door.path}/sign-in`, 303);
+}

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '../audit/actions.ts';
+import { audited, noPartner } from '../audit/write.ts';
+import { countCall } from '../auth/count.ts';
+import { hostAddress } from '../auth/host.ts';
+import type { Role } from '../auth/roles.ts';
+import { storeInvitation } from '../auth/sign-in-link.ts';
+import type { Context } from '../context.ts';
+import { queueMail } from '../mail/outbox.ts';
+import type { Words } from '../ui/language.ts';
+import { adminDoor, portalDoor } from './door.ts';
+import { invitationMail } from './mails.ts';
+import { UserRefusal } from './refusal.ts';
+import { emailFrom } from './rules.ts';
+import { insertUser, selectUsers, type User } from './store.ts';
+import { inTeam, maxTeam, partnerOf, type Team } from './team.ts';
+
+const invitationsPerMinute = 10;
+
+/** `role` is null for an operator. `host`: on whose host the link opens, null for the shared one. */
+export type Invitation = { email: string; role: Role | null; place: string; host: string | null };
+
+/**
+ * Invites somebody, by a mail with a link that signs in once. Who belongs to the team already with the same role gets
+ * another link.
+ *
+ * @returns the link too: whoever holds it signs in as this user
+ * @throws UserRefusal email_invalid, role_differs, user_disabled, too_many_invitations
+ */
+export async function inviteUser(
+  ctx: Context,
+  team: Team,
+  invitation: Invitation,
+  actor: Actor,
+  words: Words,
+): Promise<{ user: User; link: string }> {
+  const { role, place, host } = invitation;
+  const email = emailFrom(invitation.email);
+  if (email === null) throw new UserRefusal('email_invalid');
+  const partnerId = partnerOf(team);
+  const subject = partnerId ?? noPartner;
+  const calls = await countCall(ctx.db.sql, { partnerId: subject, subject, action: 'user_invite' });
+  if (calls > invitationsPerMinute) throw new UserRefusal('too_many_invitations');
+  const invite = async (inner: Context) => {
+    const user = await inTeam(inner, team, async (tx) => {
+      const made = { id: randomUUID(), partner_id: partnerId, email, role, created_at: ctx.clock.now() };
+      const known = await insertUser(tx, made);
+      return known ?? (await selectUsers(tx, partnerId, maxTeam)).find((one) => one.email === email);
+    });
+    if (!user || user.role !== role) throw new UserRefusal('role_differs');
+    if (user.disabled_at) throw new UserRefusal('user_disabled');
+    const door = hostAddress(ctx.config, host) + (partnerId === null ? adminDoor : portalDoor).path;
+    const link = `${door}/link/${await storeInvitation(ctx, inner.db.sql, { id: user.id, email, partnerId })}`;
+    await queueMail(inner.db.sql, invitationMail(words, email, { place, link, signIn: `${door}/sign-in` }));
+    return { user, link };
+  };
+  return audited(ctx, actor, invite, ({ user }) => ({
+    action: 'user.invited',
+    partnerId,
+    testMode: null,
+    object: { kind: 'user', id: user.id },
+    details: { email, role },
+  }));
+}

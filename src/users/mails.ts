@@ -1,0 +1,21 @@
+import type { NewMail } from '../mail/outbox.ts';
+import { fill, type Words } from '../ui/language.ts';
+
+/** How a place is called whose host belongs to no partner. */
+export const serviceName = 'Quittance';
+
+/** The mail with a link that somebody asked for. */
+export function linkMail(words: Words, recipient: string, values: { place: string; link: string }): NewMail {
+  const { mailSubject, mailBody } = words.t.signInUser;
+  return { recipient, subject: fill(mailSubject, values), body: fill(mailBody, values) };
+}
+
+/** The mail of an invitation. */
+export function invitationMail(
+  words: Words,
+  recipient: string,
+  values: { place: string; link: string; signIn: string },
+): NewMail {
+  const { inviteSubject, inviteBody } = words.t.signInUser;
+  return { recipient, subject: fill(inviteSubject, values), body: fill(inviteBody, values) };
+}

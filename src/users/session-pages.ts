@@ -1,0 +1,128 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { audited } from '../audit/write.ts';
+import type { SessionView } from '../auth/session.ts';
+import {
+  listUserSessions,
+  type Operator,
+  type PartnerUser,
+  revokeUserSession,
+  type SignedIn,
+  type UserKind,
+} from '../auth/user-session.ts';
+import type { Context } from '../context.ts';
+import { type Html, html } from '../lib/html.ts';
+import { isUuid } from '../lib/ids.ts';
+import { carried } from '../ui/components.ts';
+import { sendForeignForm } from '../ui/error-page.ts';
+import { instant } from '../ui/formats.ts';
+import { type Words, wordsFor } from '../ui/language.ts';
+import { isOwnForm } from '../ui/origin.ts';
+import { notice } from '../ui/shell.ts';
+import { confirmed, table } from '../ui/table.ts';
+import type { Door } from './door.ts';
+import { actorOf, enter, leave } from './enter.ts';
+
+type Person = PartnerUser | Operator;
+type Visit = FastifyRequest<{ Body: Record<string, unknown> | undefined; Querystring: { done?: unknown } }>;
+/** Puts a page's content into the frame of its door. */
+export type ShowFramed<K extends UserKind> = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  person: SignedIn<K>,
+  page: { path: string; title: string; body: Html },
+) => Promise<FastifyReply>;
+
+/** `<door>/sessions`: where one is signed in, with the way to end each; and `<door>/sign-out`. */
+export function sessionPages<K extends UserKind>(
+  app: FastifyInstance,
+  ctx: Context,
+  door: Door<K>,
+  show: ShowFramed<K>,
+): void {
+  const config = { auth: 'session' as const };
+  const path = `${door.path}/sessions`;
+
+  app.route({
+    config,
+    method: 'GET',
+    url: path,
+    handler: async (request: Visit, reply) => {
+      const person = await enter(ctx, door, request, reply);
+      if (!person) return reply;
+      const words = wordsFor(request);
+      const list = sessionTable(words, path, person, await listUserSessions(ctx, person));
+      const done = request.query.done === 'revoked' && notice('paid', words.t.account.signedOutThere);
+      return show(request, reply, person, { path, title: words.t.account.sessions, body: html`${done}${list}` });
+    },
+  });
+  app.route({
+    config,
+    method: 'POST',
+    url: `${path}/revoke`,
+    handler: async (request: Visit, reply) => {
+      if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
+      const person = await enter(ctx, door, request, reply);
+      if (!person) return reply;
+      const id = request.body?.session;
+      if (isUuid(id)) await revoke(ctx, person, id, request);
+      return id === person.sessionId ? leave(ctx, door, reply) : reply.redirect(`${path}?done=revoked`, 303);
+    },
+  });
+  app.route({
+    config,
+    method: 'POST',
+    url: `${door.path}/sign-out`,
+    handler: async (request: Visit, reply) => {
+      if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
+      const person = await enter(ctx, door, request, reply);
+      if (!person) return reply;
+      await revoke(ctx, person, person.sessionId, request);
+      return leave(ctx, door, reply);
+    },
+  });
+}
+
+function revoke(ctx: Context, person: Person, sessionId: string, request: FastifyRequest): Promise<boolean> {
+  const work = (inner: Context) => revokeUserSession(inner, person, sessionId);
+  return audited(ctx, actorOf(person, request), work, (revoked) =>
+    revoked
+      ? {
+          action: 'session.revoked',
+          partnerId: person.kind === 'partner_user' ? person.partner.id : null,
+          testMode: null,
+          object: { kind: 'session', id: sessionId },
+          details: {},
+        }
+      : null,
+  );
+}
+
+function sessionTable(words: Words, path: string, person: Person, sessions: SessionView[]): Html {
+  const { account: t } = words.t;
+  return table<SessionView>(
+    t.sessions,
+    [
+      { name: t.browser, cell: ({ user_agent }) => user_agent ?? t.unknownBrowser },
+      { name: t.from, cell: ({ ip }) => ip },
+      { name: t.since, cell: ({ created_at }) => instant(words, created_at) },
+      { name: t.lastSeen, cell: ({ last_seen_at }) => instant(words, last_seen_at) },
+      {
+        name: '',
+        cell: ({ id }) =>
+          id === person.sessionId
+            ? t.thisOne
+            : confirmed(
+                {
+                  label: t.signOutThere,
+                  title: t.signOutThereTitle,
+                  consequence: t.signOutThereRest,
+                  action: `${path}/revoke`,
+                },
+                carried('session', id),
+                words,
+              ),
+      },
+    ],
+    sessions,
+  );
+}

@@ -1,0 +1,63 @@
+import type { LinkUser } from '../auth/sign-in-link.ts';
+import { type Html, html } from '../lib/html.ts';
+import { card, field, stateLine } from '../ui/components.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { type Look, logoOf } from '../ui/look.ts';
+import type { Door } from './door.ts';
+
+/** Where an e-mail address is typed, to be sent a link. */
+export function askPage(words: Words, door: Door, look: Look | null, typed: string, fault: boolean): Html {
+  const { signInUser: t } = words.t;
+  return html`${look && logoOf(look)}<h1>${titleOf(words, door)}</h1>${card(html`<p>${t.rest}</p>${askForm(words, door, typed, fault)}`)}`;
+}
+
+export function titleOf({ t: { signInUser: t } }: Words, door: Door): string {
+  return door.kind === 'operator' ? t.adminTitle : t.portalTitle;
+}
+
+function askForm({ t: { signInUser: t } }: Words, door: Door, typed: string, fault: boolean): Html {
+  return html`<form method="post" action="${door.path}/sign-in" novalidate>${field({
+    name: 'email',
+    label: t.email,
+    value: typed,
+    fault: fault ? t.notAnEmail : undefined,
+    attributes: 'type="email" autocomplete="email" required maxlength="254"',
+  })}<button>${t.send}</button></form>`;
+}
+
+/** The same for every address, known or not. */
+export function sentPage(words: Words, door: Door): Html {
+  const { signInUser: t } = words.t;
+  return card(
+    stateLine('waiting', t.sent, t.sentRest, 'h1'),
+    html`<p><a href="${door.path}/sign-in">${t.again}</a></p>`,
+  );
+}
+
+/** Why no link is sent, or why a link opens nothing; with the way to a new one. */
+export function againPage(
+  words: Words,
+  door: Door,
+  why: 'unknown' | 'used' | 'expired' | 'otherBrowser' | 'enough',
+): Html {
+  const { signInUser: t } = words.t;
+  return card(
+    stateLine(why === 'otherBrowser' ? 'attention' : 'ended', t[why], t[`${why}Rest`], 'h1'),
+    why !== 'enough' && askForm(words, door, '', false),
+  );
+}
+
+/** One button for each place that the link's address belongs to. */
+export function openPage(words: Words, action: string, email: string, users: LinkUser[]): Html {
+  const { signInUser: t } = words.t;
+  const several = users.length > 1;
+  return html`<h1>${fill(t.open, { email })}</h1>${card(
+    html`<p>${several ? t.choose : t.openRest}</p>`,
+    ...users.map(
+      ({ id, partner_name }) =>
+        html`<form method="post" action="${action}"><input type="hidden" name="user" value="${id}"><button>${
+          partner_name === null ? t.signIn : fill(t.signInTo, { partner: partner_name })
+        }</button></form>`,
+    ),
+  )}`;
+}

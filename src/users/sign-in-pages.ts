@@ -1,0 +1,147 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { bindBrowser, browserToken } from '../auth/browser-cookie.ts';
+import { hostOwner } from '../auth/host.ts';
+import { sessionToken, setSessionCookie } from '../auth/session-cookie.ts';
+import { type LinkOpened, readLink } from '../auth/sign-in-link.ts';
+import { userSessionLimits } from '../auth/user-session.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import type { Html } from '../lib/html.ts';
+import { isUuid } from '../lib/ids.ts';
+import { readLook } from '../partners/look.ts';
+import { type Partner, readPartner } from '../partners/read.ts';
+import { sendForeignForm, sendTooMany } from '../ui/error-page.ts';
+import { wordsFor } from '../ui/language.ts';
+import { sendPage } from '../ui/layout.ts';
+import type { Look } from '../ui/look.ts';
+import { isOwnForm } from '../ui/origin.ts';
+import type { Door } from './door.ts';
+import { signedIn } from './enter.ts';
+import { askForLink, signIn } from './sign-in.ts';
+import { againPage, askPage, openPage, sentPage, titleOf } from './sign-in-page.ts';
+
+type Visit = FastifyRequest<{ Params: { token: string }; Body: Record<string, unknown> | undefined }>;
+
+/** Where a visit stands: on the shared host (`partner` is null) or on a partner's own, in its look. */
+type Place = { partner: Partner | null; look: Look | null };
+
+const minuteMs = 60_000;
+const asksPerMinute = 10;
+const opensPerMinute = 60;
+
+/**
+ * `<door>/sign-in` and `<door>/link/:token`: an address is typed, a link is mailed, and a button on its page signs in.
+ * Opening the link alone changes nothing, since programs that scan mails open links too.
+ */
+export function signInPages(app: FastifyInstance, ctx: Context, door: Door): void {
+  const config = { auth: 'public' as const };
+  const asks = new AttemptLimit(asksPerMinute, minuteMs);
+  const opens = new AttemptLimit(opensPerMinute, minuteMs);
+  const get = (url: string, run: (request: Visit, reply: FastifyReply, place: Place) => Promise<FastifyReply>) =>
+    app.route({
+      config,
+      method: ['GET', 'HEAD'],
+      url: door.path + url,
+      exposeHeadRoute: false,
+      handler: async (request: Visit, reply) => run(request, reply, await placeOf(ctx, door, request)),
+    });
+  const post = (
+    url: string,
+    limit: AttemptLimit,
+    run: (request: Visit, reply: FastifyReply, place: Place) => Promise<FastifyReply>,
+  ) =>
+    app.route({
+      config,
+      method: 'POST',
+      url: door.path + url,
+      handler: async (request: Visit, reply) => {
+        if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
+        if (!limit.take(clientSubject(request.ip), ctx.clock.now())) return sendTooMany(reply);
+        return run(request, reply, await placeOf(ctx, door, request));
+      },
+    });
+
+  get('/sign-in', async (request, reply, place) => {
+    if (await signedIn(ctx, door, request)) return reply.redirect(door.path, 303);
+    return show(reply, door, place, 200, askPage(wordsFor(request), door, place.look, '', false));
+  });
+  get('/sign-in/sent', async (request, reply, place) =>
+    show(reply, door, place, 200, sentPage(wordsFor(request), door)),
+  );
+  post('/sign-in', asks, (request, reply, place) => ask(ctx, door, request, reply, place));
+  get('/link/:token', (request, reply, place) => open(ctx, door, request, reply, place));
+  post('/link/:token', opens, async (request, reply, place) => {
+    const user = request.body?.user;
+    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
+    const token = isUuid(user)
+      ? await signIn(ctx, opened(ctx, door, request), user, client, sessionToken(request, ctx.config))
+      : null;
+    if (token === null) return open(ctx, door, request, reply, place); // says why
+    setSessionCookie(reply, ctx.config, token, userSessionLimits[door.kind].absoluteMs);
+    return reply.redirect(door.path, 303);
+  });
+}
+
+/** Operators sign in on the shared host only; on a host that is nobody's there is nothing. */
+async function placeOf(ctx: Context, door: Door, request: FastifyRequest): Promise<Place> {
+  const host = hostOwner(ctx.config, request.headers.host);
+  if (host === null) return { partner: null, look: null };
+  const partner = host === undefined || door.kind === 'operator' ? null : await readPartner(ctx.db, host);
+  if (!partner) throw refuse('not_found');
+  return { partner, look: await readLook(ctx, partner.id) };
+}
+
+function show(reply: FastifyReply, door: Door, { look }: Place, status: number, body: Html): FastifyReply {
+  const words = wordsFor(reply.request);
+  return sendPage(reply, status, {
+    title: titleOf(words, door),
+    words,
+    testMode: false,
+    body,
+    look: look ?? undefined,
+    path: reply.request.method === 'POST' ? undefined : reply.request.url.split('?', 1)[0],
+  });
+}
+
+async function ask(ctx: Context, door: Door, request: Visit, reply: FastifyReply, place: Place): Promise<FastifyReply> {
+  const words = wordsFor(request);
+  const typed = request.body?.email;
+  const email = typeof typed === 'string' ? typed : '';
+  const { partner } = place;
+  const answer = await askForLink(
+    ctx,
+    door,
+    { email, partner, browser: bindBrowser(request, reply, ctx.config) },
+    words,
+  );
+  if (answer === 'asked') return reply.redirect(`${door.path}/sign-in/sent`, 303);
+  if (answer === 'exhausted') return show(reply, door, place, 429, againPage(words, door, 'enough'));
+  return show(reply, door, place, 400, askPage(words, door, place.look, email, true));
+}
+
+const opened = (ctx: Context, door: Door, request: Visit): LinkOpened => ({
+  kind: door.kind,
+  token: request.params.token,
+  browser: browserToken(request, ctx.config),
+  host: hostOwner(ctx.config, request.headers.host),
+});
+
+const statusOf = { unknown: 404, used: 410, expired: 410, other_browser: 403 } as const;
+
+async function open(
+  ctx: Context,
+  door: Door,
+  request: Visit,
+  reply: FastifyReply,
+  place: Place,
+): Promise<FastifyReply> {
+  const words = wordsFor(request);
+  const link = await readLink(ctx, opened(ctx, door, request));
+  if (link.state !== 'open') {
+    const why = link.state === 'other_browser' ? 'otherBrowser' : link.state;
+    return show(reply, door, place, statusOf[link.state], againPage(words, door, why));
+  }
+  const action = `${door.path}/link/${request.params.token}`;
+  return show(reply, door, place, 200, openPage(words, action, link.email, link.users));
+}

@@ -1,0 +1,46 @@
+import type { Role } from '../auth/roles.ts';
+import type { Tx } from '../db/connection.ts';
+
+/** A person who signs in by e-mail; `partner_id` and `role` are null for an operator. */
+export type User = {
+  id: string;
+  partner_id: string | null;
+  email: string;
+  role: Role | null;
+  created_at: Date;
+  last_sign_in_at: Date | null;
+  disabled_at: Date | null;
+};
+
+/** Null when the address is in use by the same partner, or among the operators. */
+export async function insertUser(tx: Tx, user: Omit<User, 'last_sign_in_at' | 'disabled_at'>): Promise<User | null> {
+  const [row] = await tx<User[]>`
+    insert into users (id, partner_id, email, role, created_at)
+    values (${user.id}, ${user.partner_id}, ${user.email}, ${user.role}, ${user.created_at})
+    on conflict (partner_id, email) do nothing returning *`;
+  return row ?? null;
+}
+
+/** All users of a partner, or all operators (null), by their address. */
+export function selectUsers(tx: Tx, partnerId: string | null, limit: number): Promise<User[]> {
+  return tx<User[]>`
+    select * from users where partner_id is not distinct from ${partnerId}::uuid order by email limit ${limit}`;
+}
+
+/** The same, locked until the transaction ends, in one order: so two changes never leave nobody. */
+export function lockUsers(tx: Tx, partnerId: string | null, limit: number): Promise<User[]> {
+  return tx<User[]>`
+    select * from users where partner_id is not distinct from ${partnerId}::uuid order by id limit ${limit} for update`;
+}
+
+export async function updateUser(
+  tx: Tx,
+  partnerId: string | null,
+  id: string,
+  change: Partial<Pick<User, 'role' | 'disabled_at'>>,
+): Promise<User> {
+  const [row] = await tx<User[]>`
+    update users set ${tx(change)} where partner_id is not distinct from ${partnerId}::uuid and id = ${id} returning *`;
+  if (!row) throw new Error('a user that was read is gone');
+  return row;
+}

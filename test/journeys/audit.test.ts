@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Act, Actor } from '../../src/audit/actions.ts';
+import { readLog } from '../../src/audit/read.ts';
+import { verifyChains } from '../../src/audit/verify.ts';
+import { audited, noPartner, writeAudit } from '../../src/audit/write.ts';
+import { accessCommands } from '../../src/cli/access.ts';
+import { adminCommands } from '../../src/cli/admin.ts';
+import type { Arguments, Command } from '../../src/cli/command.ts';
+import { onboardingCommands } from '../../src/cli/onboarding.ts';
+import { portalCommands } from '../../src/cli/portal.ts';
+import { rateCommands } from '../../src/cli/rates.ts';
+import { webhookCommands } from '../../src/cli/webhooks.ts';
+import type { Context } from '../../src/context.ts';
+import { createShell } from '../../src/merchants/create.ts';
+import { setMerchantDisabled } from '../../src/merchants/disable.ts';
+import { startApp } from '../support/app.ts';
+import { makeMerchant, makePartner, randomAddress, setRate } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+before(async () => {
+  app = await startApp();
+  await setRate(app.db, 'EUR', '0.92');
+});
+after(() => app.stop());
+
+const commands: Command[] = [
+  ...accessCommands,
+  ...adminCommands,
+  ...onboardingCommands,
+  ...portalCommands,
+  ...rateCommands,
+  ...webhookCommands,
+];
+
+async function run(name: string, words: string[] = [], options: Arguments['options'] = {}) {
+  const command = commands.find((one) => one.name === name);
+  assert.ok(command, name);
+  return command.run(app.ctx, { words, options });
+}
+
+const ada: Actor = {
+  kind: 'partner_user',
+  userId: randomUUID(),
+  email: 'ada@example.com',
+  ip: '192.0.2.7',
+  userAgent: 'Browser 1',
+};
+
+/** An act that stands for any. */
+const someAct = (partnerId: string | null, rate = '1'): Act => ({
+  action: 'rate.set',
+  partnerId,
+  testMode: null,
+  object: { kind: 'rate', id: 'EUR' },
+  details: { rate },
+});
+
+const append = (partnerId: string | null, rate?: string) =>
+  app.db.transaction((tx) => writeAudit(app.ctx, tx, ada, someAct(partnerId, rate)));
+
+async function checkOf(partnerId: string) {
+  const [check] = await verifyChains(app.ctx, partnerId);
+  assert.ok(check);
+  return check;
+}
+
+/** Changes the log as somebody with the database's superuser could, past the triggers. */
+async function tamper(work: (sql: Context['db']['sql']) => Promise<unknown>) {
+  await app.db.sql`alter table audit_log disable trigger user`;
+  await work(app.db.sql);
+  await app.db.sql`alter table audit_log enable trigger user`;
+}
+
+async function chainOf(length: number) {
+  const { partner } = await makePartner(app.db);
+  for (let i = 1; i <= length; i++) await append(partner.id, String(i));
+  return partner.id;
+}
+
+test('Every command that changes something writes one row, of its partner or of none, with no secret in it', async () => {
+  const secrets: string[] = [];
+  const created = (await run('partner create', [`shop-${randomUUID().slice(0, 8)}`], { name: 'Shop', currency: 'EUR' }))
+    .partner as { id: string; slug: string };
+  const { id, slug } = created;
+  const partner = { partner: slug };
+  const test = { ...partner, mode: 'test' };
+  await run('partner look', [slug], { name: 'Shop & Sons', accent: '#0a7' });
+  const key = await run('key create', [], test);
+  secrets.push(String(key.key));
+  await run('key revoke', [String(key.key_id)]);
+  const url = 'http://127.0.0.1:9/hook/of-a-very-secret-path?token=very-secret';
+  secrets.push('very-secret', String((await run('webhook set', [], { ...test, url })).secret));
+  secrets.push(String((await run('webhook rotate', [], test)).secret));
+  await run('webhook activate', [], test);
+  await run('webhook enable', [], test);
+  await run('webhook replay', [], { ...test, since: '2026-01-01' });
+  const scope = { partnerId: id, testMode: true } as Parameters<typeof createShell>[1];
+  const wallet = randomAddress();
+  const merchant = await createShell(app.ctx, scope, { display_currency: 'EUR', wallet_address: wallet });
+  await run('merchant disable', [merchant.id]);
+  await run('merchant enable', [merchant.id]);
+  await run('wallet release', [wallet]);
+  await run('rate set', ['GBP', '0.8']);
+  await run('rate clear', ['GBP']);
+  const email = `owner-${slug}@example.com`;
+  secrets.push(tokenOf((await run('portal invite', [], { ...partner, email })).link));
+  secrets.push(tokenOf((await run('admin invite', [], { email })).link));
+  await run('partner disable', [slug]);
+  await run('partner enable', [slug]);
+
+  const own = (await readLog(app.ctx, scope, {}, 100)).rows.reverse();
+  assert.deepEqual(
+    own.map(({ action, object_kind, object_id, test_mode }) => [action, object_kind, object_id, test_mode]),
+    [
+      ['partner.created', 'partner', slug, null],
+      ['partner.changed', 'partner', slug, null],
+      ['key.created', 'key', key.key_id, true],
+      ['key.revoked', 'key', key.key_id, true],
+      ['webhook.url_set', 'webhook_endpoint', `${id}/test`, true],
+      ['webhook.secret_rotated', 'webhook_endpoint', `${id}/test`, true],
+      ['webhook.secret_activated', 'webhook_endpoint', `${id}/test`, true],
+      ['webhook.enabled', 'webhook_endpoint', `${id}/test`, true],
+      ['webhook.replayed', 'webhook_endpoint', `${id}/test`, true],
+      ['merchant.disabled', 'merchant', merchant.id, true],
+      ['merchant.enabled', 'merchant', merchant.id, true],
+      ['user.invited', 'user', own[11]?.object_id, null],
+      ['partner.disabled', 'partner', slug, null],
+      ['partner.enabled', 'partner', slug, null],
+    ],
+  );
+  assert.deepEqual(JSON.parse(own[4]?.details ?? ''), { host: '127.0.0.1:9' });
+  const others = (await readLog(app.ctx, 'operators', {}, 4)).rows.reverse();
+  assert.deepEqual(
+    others.map(({ action, object_id }) => [action, object_id]),
+    [
+      ['wallet.released', wallet],
+      ['rate.set', 'GBP'],
+      ['rate.cleared', 'GBP'],
+      ['user.invited', others[3]?.object_id],
+    ],
+  );
+  for (const row of [...own, ...others]) {
+    assert.deepEqual([row.actor_kind, row.actor_name, row.ip], ['command_line', 'command line', null]);
+    for (const secret of secrets) assert.ok(!JSON.stringify(row).includes(secret), `${row.action} holds ${secret}`);
+  }
+  assert.deepEqual(await checkOf(id).then(({ rows, broken }) => [rows, broken]), [14, null]);
+});
+
+const tokenOf = (link: unknown) => String(link).split('/').at(-1) ?? '';
+
+test('What was refused or failed leaves no row, and what could not be logged was not done', async () => {
+  const { partner, test: scope } = await makePartner(app.db);
+  await assert.rejects(run('webhook rotate', [], { partner: partner.slug, mode: 'test' }), /No webhook URL is set/);
+  await assert.rejects(run('key revoke', [randomUUID()]), /There is no key/);
+  await assert.rejects(run('merchant disable', [randomUUID()]), /There is no merchant/);
+  assert.deepEqual((await readLog(app.ctx, scope, {}, 10)).rows, []);
+
+  const merchant = await makeMerchant(app.db, scope);
+  const disable = audited(
+    app.ctx,
+    ada,
+    (inner) => setMerchantDisabled(inner.db, scope, merchant.id, 'partner', true),
+    () => ({ ...someAct(partner.id), object: { kind: 'rate', id: 'not \0 storable' } }),
+  );
+  await assert.rejects(disable);
+  const [row] = await app.db.sql`select disabled_by_partner from merchants where id = ${merchant.id}`;
+  assert.equal(row?.disabled_by_partner, false, 'the act was taken back with its row');
+});
+
+test('A row says who did it, from where, when, and on what', async () => {
+  const { partner, test: scope } = await makePartner(app.db);
+  const merchant = await makeMerchant(app.db, scope);
+  await audited(
+    app.ctx,
+    ada,
+    (inner) => setMerchantDisabled(inner.db, scope, merchant.id, 'partner', true),
+    () => ({
+      ...scope,
+      action: 'merchant.disabled',
+      object: { kind: 'merchant', id: merchant.id },
+      details: { by: 'partner' },
+    }),
+  );
+  const { rows } = await readLog(app.ctx, scope, {}, 10);
+  const [row] = rows;
+  assert.ok(row && Math.abs(row.at.getTime() - Date.now()) < 60_000);
+  const { at: _, hash: __, ...rest } = row;
+  assert.deepEqual(rest, {
+    partner_id: partner.id,
+    number: '1',
+    test_mode: true,
+    actor_kind: 'partner_user',
+    actor_id: ada.kind === 'partner_user' && ada.userId,
+    actor_name: 'ada@example.com',
+    action: 'merchant.disabled',
+    object_kind: 'merchant',
+    object_id: merchant.id,
+    ip: '192.0.2.7',
+    user_agent: 'Browser 1',
+    details: '{"by":"partner"}',
+  });
+});
+
+test('The database refuses to change, take out or empty rows, whoever asks', async () => {
+  const id = await chainOf(2);
+  const { sql } = app.db;
+  const refused = { code: '23000' };
+  await assert.rejects(sql`update audit_log set actor_name = 'nobody' where partner_id = ${id}`, refused);
+  await assert.rejects(sql`delete from audit_log where partner_id = ${id}`, refused);
+  await assert.rejects(sql`truncate audit_log`, refused);
+  assert.deepEqual((await checkOf(id)).broken, null);
+});
+
+test('A check finds the first row that was changed, taken out, put in or moved, and a chain that was made anew', async () => {
+  const cases: [string, (sql: Context['db']['sql'], id: string) => Promise<unknown>, string | null][] = [
+    ['nothing', async () => {}, null],
+    [
+      'changed name',
+      (sql, id) => sql`update audit_log set actor_name = 'eve' where partner_id = ${id} and number = 3`,
+      '3',
+    ],
+    [
+      'changed details',
+      (sql, id) => sql`update audit_log set details = '{}' where partner_id = ${id} and number = 2`,
+      '2',
+    ],
+    [
+      'changed time',
+      (sql, id) => sql`update audit_log set at = at - interval '1 day' where partner_id = ${id} and number = 4`,
+      '4',
+    ],
+    [
+      'changed hash',
+      (sql, id) => sql`update audit_log set hash = sha256('x') where partner_id = ${id} and number = 1`,
+      '1',
+    ],
+    ['taken out', (sql, id) => sql`delete from audit_log where partner_id = ${id} and number = 3`, '3'],
+    ['cut off', (sql, id) => sql`delete from audit_log where partner_id = ${id} and number = 5`, '5'],
+    [
+      'taken out and closed up',
+      async (sql, id) => {
+        await sql`delete from audit_log where partner_id = ${id} and number = 2`;
+        await sql`update audit_log set number = number - 1 where partner_id = ${id} and number > 2`;
+        await sql`update audit_chains set last_number = 4 where partner_id = ${id}`;
+      },
+      '2',
+    ],
+    [
+      'swapped',
+      async (sql, id) => {
+        await sql`update audit_log set number = 10 - number where partner_id = ${id} and number in (2, 3)`;
+        await sql`update audit_log set number = number - 5 where partner_id = ${id} and number > 5`;
+      },
+      '2',
+    ],
+    ['all gone', (sql, id) => sql`delete from audit_log where partner_id = ${id}`, '1'],
+    ['another end', (sql, id) => sql`update audit_chains set last_hash = sha256('x') where partner_id = ${id}`, '5'],
+  ];
+  for (const [what, work, broken] of cases) {
+    const id = await chainOf(5);
+    await tamper((sql) => work(sql, id));
+    const check = await checkOf(id);
+    assert.equal(check.broken?.number ?? null, broken, `${what}: ${JSON.stringify(check)}`);
+  }
+  await assert.rejects(run('audit check'), /audit log is broken[\s\S]*row 3: this row, or its hash, was changed/);
+});
+
+test('The command checks one log or all, and tells the hash of its end', async () => {
+  const { partner } = await makePartner(app.db);
+  await append(partner.id);
+  const one = await run('audit check', [], { partner: partner.slug });
+  const [row] = await app.db.sql`select hash from audit_log where partner_id = ${partner.id}`;
+  assert.deepEqual(one, {
+    whole: true,
+    logs: [{ log: partner.id, rows: 1, hash: row?.hash.toString('hex'), state: 'whole' }],
+  });
+  await append(null);
+  assert.equal((await checkOf(noPartner)).broken, null);
+});
+
+test('A long chain is checked to its end', async () => {
+  const { partner } = await makePartner(app.db);
+  await app.db.transaction(async (tx) => {
+    for (let i = 0; i < 1203; i++) await writeAudit(app.ctx, tx, ada, someAct(partner.id, String(i)));
+  });
+  assert.deepEqual(await checkOf(partner.id).then(({ rows, broken }) => [rows, broken]), [1203, null]);
+  await tamper((sql) => sql`update audit_log set ip = null where partner_id = ${partner.id} and number = 1203`);
+  assert.equal((await checkOf(partner.id)).broken?.number, '1203');
+});
+
+test('Rows that are written at the same time stand one after the other, and a chain knows only its own', async () => {
+  const [one, other] = await Promise.all([makePartner(app.db), makePartner(app.db)]);
+  await Promise.all(Array.from({ length: 40 }, (_, i) => append(i % 2 ? one.partner.id : other.partner.id, String(i))));
+  for (const { partner, live } of [one, other]) {
+    assert.deepEqual(await checkOf(partner.id).then(({ rows, broken }) => [rows, broken]), [20, null]);
+    const { rows } = await readLog(app.ctx, live, {}, 100);
+    assert.ok(rows.every(({ partner_id }) => partner_id === partner.id));
+  }
+  const seen = await app.db.scoped(one.test, (tx) => tx`select distinct partner_id from audit_log`);
+  assert.deepEqual([...seen], [{ partner_id: one.partner.id }], 'row-level security shows no other log');
+  const foreign = app.db.scoped(one.test, (tx) => writeAudit(app.ctx, tx, ada, someAct(other.partner.id)));
+  await assert.rejects(foreign, { code: '42501' });
+});
+
+test('A log is read in pages, the newest first, by action, person and time', async () => {
+  const { partner, test: scope } = await makePartner(app.db);
+  for (let i = 1; i <= 5; i++) await append(partner.id, String(i));
+  await app.db.transaction((tx) =>
+    writeAudit(app.ctx, tx, { kind: 'command_line' }, { ...someAct(partner.id), action: 'rate.cleared', details: {} }),
+  );
+  const numbers = async (filter: Parameters<typeof readLog>[2], limit: number) => {
+    const { rows, next } = await readLog(app.ctx, scope, filter, limit);
+    return [rows.map(({ number }) => Number(number)), next];
+  };
+  assert.deepEqual(await numbers({}, 4), [[6, 5, 4, 3], 3n]);
+  assert.deepEqual(await numbers({ before: 3n }, 4), [[2, 1], null]);
+  assert.deepEqual(await numbers({ action: 'rate.cleared' }, 4), [[6], null]);
+  assert.deepEqual(await numbers({ actor: 'ada@example.com' }, 2), [[5, 4], 4n]);
+  assert.deepEqual(await numbers({ until: new Date(Date.now() - 3_600_000) }, 4), [[], null]);
+  assert.deepEqual((await numbers({ since: new Date(Date.now() - 3_600_000) }, 9))[0], [6, 5, 4, 3, 2, 1]);
+});

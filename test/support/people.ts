@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { Role } from '../../src/auth/roles.ts';
+import type { Context } from '../../src/context.ts';
+import type { Partner } from '../../src/partners/read.ts';
+import { wordsOf } from '../../src/ui/language.ts';
+import { inviteUser } from '../../src/users/invite.ts';
+import type { Visit } from './forms.ts';
+import { startVisitor, type Visitor } from './visitor.ts';
+import type { makePartner } from './world.ts';
+
+/** An address that nobody else in the test run has. */
+export const newEmail = () => `ada-${randomBytes(5).toString('hex')}@example.com`;
+
+type World = Awaited<ReturnType<typeof makePartner>>;
+
+/** Tests invite more people in a minute than a partner does. */
+const forgetCount = ({ db }: Context) => db.sql`delete from rate_counters where action = 'user_invite'`;
+
+/** Somebody of a partner, invited by the command line; the link is not used yet. */
+export async function invitePartnerUser(
+  ctx: Context,
+  { partner, test }: World,
+  role: Role = 'owner',
+  email = newEmail(),
+) {
+  await forgetCount(ctx);
+  const invitation = { email, role, place: partner.name, host: null };
+  return inviteUser(ctx, test, invitation, { kind: 'command_line' }, wordsOf('en'));
+}
+
+/** An operator, invited by the command line. */
+export async function inviteOperator(ctx: Context, email = newEmail()) {
+  await forgetCount(ctx);
+  const invitation = { email, role: null, place: 'Quittance', host: null };
+  return inviteUser(ctx, 'operators', invitation, { kind: 'command_line' }, wordsOf('en'));
+}
+
+/** Headers of a browser that is on a partner's own host, or on one of the given name. */
+export const onHost = (partner: Pick<Partner, 'slug'>) => ({ host: `${partner.slug}.localhost:3000` });
+
+/** Opens an invitation and presses its button. */
+export async function acceptInvitation(visitor: Visitor, link: string): Promise<Visit> {
+  const page = await visitor.open(link);
+  assert.equal(page.status, 200, page.html.replace(/<style>.*<\/style>/s, ''));
+  return visitor.send(page, new URL(link).pathname);
+}
+
+/** A browser in which somebody of a partner is signed in, and the portal it sees. */
+export async function signInPartnerUser(
+  app: { ctx: Context; url: string },
+  world: World,
+  role: Role = 'owner',
+  headers: Record<string, string> = {},
+) {
+  const { user, link } = await invitePartnerUser(app.ctx, world, role);
+  const visitor = startVisitor(app.url, headers);
+  const portal = await acceptInvitation(visitor, link);
+  return { user, visitor, portal };
+}
+
+/** A browser in which an operator is signed in, and the administration it sees. */
+export async function signInOperator(app: { ctx: Context; url: string }, headers: Record<string, string> = {}) {
+  const { user, link } = await inviteOperator(app.ctx);
+  const visitor = startVisitor(app.url, headers);
+  const admin = await acceptInvitation(visitor, link);
+  return { user, visitor, admin };
+}
+
+/** True for a page that only somebody who is signed in sees. */
+export const isInside = (page: Visit) => page.status === 200 && /action="\/(?:portal|admin)\/sign-out"/.test(page.html);
