@@ -32,32 +32,20 @@ export function walletOrders(checkout: Checkout, options: Option[]): object {
     suffix,
     rest: state.kind === 'part',
     options: options.map(({ chain, token, amountMicro }) => ({
-      chainId: `0x${chain.chainId.toString(16)}`,
-      network: chain.name,
+      chain: knownToWallets(chain),
       token: token.address,
       symbol: token.symbol,
       micro: amountMicro.toString(),
-      coin: chain.coin ?? 'ETH',
       data: encodeFunctionData({
         abi: erc20Abi,
         functionName: 'transfer',
         args: [row.wallet_address as `0x${string}`, amountMicro],
       }),
-      ...addChain(chain),
     })),
   };
 }
 
-/** EIP-3085, for a wallet that does not know the network; left out where the operator gives no public endpoint. */
-function addChain({ chainId, name, publicRpcUrl, coin, explorerUrl }: ChainConfig): object {
-  if (!publicRpcUrl) return {};
-  return {
-    add: {
-      chainId: `0x${chainId.toString(16)}`,
-      chainName: name,
-      rpcUrls: [publicRpcUrl],
-      nativeCurrency: { name: coin ?? 'Ether', symbol: coin ?? 'ETH', decimals: 18 },
-      ...(explorerUrl ? { blockExplorerUrls: [explorerUrl] } : {}),
-    },
-  };
+/** What a wallet needs to move to a network, and to learn to know it where the operator gives a public endpoint. */
+function knownToWallets({ chainId, name, publicRpcUrl, coin, explorerUrl }: ChainConfig): object {
+  return { chainId, name, publicRpcUrl, coin: coin ?? 'ETH', explorerUrl };
 }

@@ -72,7 +72,7 @@ export function isDeclined(error: unknown): boolean {
 }
 
 /** Some wallets on phones wrap the code of the error they mean. */
-function codeOf(error: unknown): number | undefined {
+export function codeOf(error: unknown): number | undefined {
   const { code, data } = (error ?? {}) as { code?: number; data?: { originalError?: { code?: number } } };
   return data?.originalError?.code ?? code;
 }

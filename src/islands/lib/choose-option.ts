@@ -1,0 +1,50 @@
+import { balances } from './funds.ts';
+import type { PayOption } from './order.ts';
+import type { FoundWallet } from './wallets.ts';
+
+/** Which network and token is paid with: what the person chose, else the first that the wallet holds enough of. */
+export class OptionChoice {
+  #index = 0;
+  #byPerson = false;
+
+  chosen(options: PayOption[]): PayOption | undefined {
+    return options[this.#index] ?? options[0];
+  }
+
+  /** Shows the chips and only the instructions of the chosen option. */
+  show(section: HTMLElement): void {
+    const chips = section.querySelector<HTMLElement>('.chips');
+    if (!chips) return;
+    chips.hidden = false;
+    for (const input of chips.querySelectorAll('input')) input.checked = Number(input.value) === this.#index;
+    for (const part of section.querySelectorAll<HTMLElement>('[data-option]')) {
+      part.hidden = Number(part.dataset.option) !== this.#index;
+    }
+  }
+
+  choose(section: HTMLElement, index: number, byPerson: boolean): void {
+    this.#index = index;
+    this.#byPerson ||= byPerson;
+    this.show(section);
+  }
+
+  /** Puts what the account holds enough of first, and chooses it unless the person has chosen. */
+  async preferFunded(section: HTMLElement, wallet: FoundWallet, account: string, options: PayOption[]): Promise<void> {
+    const chips = section.querySelector<HTMLElement>('.chips');
+    if (!chips) return;
+    const held = await balances(wallet, account, options);
+    const rank = (option: PayOption) => {
+      const balance = held.get(option) ?? 0n;
+      return balance >= BigInt(option.micro) ? 0 : balance > 0n ? 1 : 2;
+    };
+    const order = options.map((option, index) => ({ index, rank: rank(option) })).sort((a, b) => a.rank - b.rank);
+    const labels = new Map(
+      [...chips.querySelectorAll('label')].map((label) => [Number(label.querySelector('input')?.value), label]),
+    );
+    const focused = document.activeElement;
+    for (const { index } of order) chips.append(labels.get(index) ?? '');
+    if (focused instanceof HTMLElement && chips.contains(focused)) focused.focus();
+    const [first] = order;
+    if (first?.rank === 0 && !this.#byPerson) this.choose(section, first.index, false);
+  }
+}

@@ -1,0 +1,31 @@
+import { codeOf, isDeclined } from './wallets.ts';
+
+/** Why nothing was sent: which text says so, and what to put into it. */
+export class Refusal extends Error {
+  readonly text: string;
+  readonly values: Record<string, string>;
+  constructor(text: string, values: Record<string, string> = {}) {
+    super(text);
+    this.text = text;
+    this.values = values;
+  }
+}
+
+const longestReason = 160;
+
+/**
+ * Puts what a wallet threw into words.
+ *
+ * @param text what to say where nothing more is known
+ */
+export function refusalFrom(error: unknown, text: string): Refusal {
+  if (error instanceof Refusal) return error;
+  const message = String((error as { message?: unknown })?.message ?? '');
+  if (isDeclined(error) || /user (rejected|denied|cancel)/i.test(message)) return new Refusal('rejected');
+  if (codeOf(error) === -32002) return new Refusal('pending');
+  if (text === 'failed' && /insufficient funds|exceeds the balance of the account|enough (gas|ether)/i.test(message)) {
+    return new Refusal('fee');
+  }
+  const reason = message.slice(0, longestReason).trim();
+  return new Refusal(text, { reason: reason && !/[.!?]$/.test(reason) ? `${reason}.` : reason });
+}

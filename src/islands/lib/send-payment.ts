@@ -1,0 +1,110 @@
+import { askQuietly, balanceOf } from './funds.ts';
+import { hexId, type PayOption } from './order.ts';
+import { Refusal, refusalFrom } from './refusal.ts';
+import { groupMicro } from './texts.ts';
+import { changeChain, codeOf, currentChain, type FoundWallet } from './wallets.ts';
+
+/** Wallets that do not know `wallet_sendCalls` after all, or not this capability. */
+const notOffered = [4200, -32601, 5700];
+const statusEveryMs = 1_000;
+const statusTries = 300;
+
+/** Moves the wallet to an option's network. */
+export async function moveTo(wallet: FoundWallet, { chain }: PayOption): Promise<void> {
+  if ((await currentChain(wallet)) === chain.chainId) return;
+  await changeChain(wallet, chain).catch((error) => {
+    throw refusalFrom(error, 'wrongNetwork');
+  });
+  // Some wallets say yes and stay where they are.
+  if ((await currentChain(wallet)) !== chain.chainId) throw new Refusal('wrongNetwork');
+}
+
+/** Before anybody is asked to confirm what cannot go well. A wallet that does not tell is asked all the same. */
+export async function checkBalance(wallet: FoundWallet, account: string, option: PayOption): Promise<void> {
+  const balance = await balanceOf(wallet, account, option);
+  if (balance === null || balance >= BigInt(option.micro)) return;
+  throw new Refusal('insufficient', { amount: groupMicro(balance) });
+}
+
+/**
+ * Has a wallet send the transfer, with the reference at the end of its calldata: by EIP-5792 where the wallet offers
+ * that, else appended here.
+ *
+ * @param sent called once the wallet has taken it
+ * @returns the transaction's hash; null when the wallet does not tell it in time
+ * @throws Refusal
+ */
+export async function sendPayment(
+  wallet: FoundWallet,
+  account: string,
+  option: PayOption,
+  suffix: string,
+  sent: () => void,
+): Promise<string | null> {
+  if (await offersSuffix(wallet, account, option)) {
+    const id = await sendCalls(wallet, account, option, suffix);
+    if (id !== null) {
+      sent();
+      return callsHash(wallet, id);
+    }
+  }
+  const { token, data, chain } = option;
+  const transaction = {
+    from: account,
+    to: token,
+    value: '0x0',
+    data: data + suffix.slice(2),
+    chainId: hexId(chain.chainId),
+  };
+  const hash = await wallet.provider
+    .request({ method: 'eth_sendTransaction', params: [transaction] })
+    .catch((error) => Promise.reject(refusalFrom(error, 'failed')));
+  sent();
+  return hash as string;
+}
+
+type Capabilities = Record<string, { dataSuffix?: { supported?: boolean } } | undefined>;
+
+async function offersSuffix({ provider }: FoundWallet, account: string, { chain }: PayOption): Promise<boolean> {
+  const id = hexId(chain.chainId);
+  const offered = (await askQuietly(provider, 'wallet_getCapabilities', [account, [id]])) as Capabilities | undefined;
+  return (offered?.[id] ?? offered?.['0x0'])?.dataSuffix?.supported === true;
+}
+
+/** The calls' identifier; null when the wallet does not take such calls after all. */
+async function sendCalls(
+  wallet: FoundWallet,
+  from: string,
+  { chain, token, data }: PayOption,
+  suffix: string,
+): Promise<string | null> {
+  const calls = {
+    version: '2.0.0',
+    from,
+    chainId: hexId(chain.chainId),
+    atomicRequired: false,
+    calls: [{ to: token, value: '0x0', data }],
+    capabilities: { dataSuffix: { value: suffix } },
+  };
+  try {
+    const answer = await wallet.provider.request({ method: 'wallet_sendCalls', params: [calls] });
+    return typeof answer === 'string' ? answer : (answer as { id: string }).id;
+  } catch (error) {
+    if (notOffered.includes(codeOf(error) ?? 0)) return null;
+    throw refusalFrom(error, 'failed');
+  }
+}
+
+type CallsStatus = { status?: number | string; receipts?: { transactionHash?: string }[] };
+
+/** Waits until the wallet tells the hash. */
+async function callsHash({ provider }: FoundWallet, id: string): Promise<string | null> {
+  for (let i = 0; i < statusTries; i++) {
+    const told = (await askQuietly(provider, 'wallet_getCallsStatus', [id])) as CallsStatus | undefined;
+    const hash = told?.receipts?.at(-1)?.transactionHash;
+    if (hash) return hash;
+    if (Number(told?.status) >= 400) throw new Refusal('reverted');
+    await new Promise((resolve) => setTimeout(resolve, statusEveryMs));
+  }
+  return null;
+}

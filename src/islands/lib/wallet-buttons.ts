@@ -1,0 +1,55 @@
+import { type FoundWallet, iconOf, watchWallets } from './wallets.ts';
+
+const legacyAfterMs = 500;
+
+/**
+ * Tells the wallets of this browser whenever there are more: those that announce themselves, else the one that stands in
+ * `window.ethereum`.
+ *
+ * @param legacyName what to call a wallet that does not say its name
+ */
+export function findWallets(legacyName: string, show: (wallets: FoundWallet[]) => void): void {
+  let announced = false;
+  watchWallets((wallets) => {
+    announced = true;
+    show(wallets);
+  });
+  setTimeout(() => {
+    const { ethereum } = window as { ethereum?: FoundWallet['provider'] };
+    if (announced || !ethereum) return;
+    show([{ info: { uuid: 'window.ethereum', name: legacyName, icon: '', rdns: '' }, provider: ethereum }]);
+  }, legacyAfterMs);
+}
+
+/** One button for each wallet, the first one before all others; those that are there already stay as they are. */
+export function showWalletButtons(
+  place: HTMLElement,
+  wallets: FoundWallet[],
+  label: (wallet: FoundWallet) => string,
+): void {
+  place.hidden = wallets.length === 0;
+  for (const wallet of wallets) {
+    if (place.querySelector(`[data-wallet="${CSS.escape(wallet.info.uuid)}"]`)) continue;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.dataset.wallet = wallet.info.uuid;
+    if (place.childElementCount > 0) button.className = 'second';
+    const icon = iconOf(wallet);
+    if (icon) {
+      const image = document.createElement('img');
+      image.src = icon;
+      image.alt = '';
+      button.append(image);
+    }
+    button.append(label(wallet));
+    place.append(button);
+  }
+}
+
+/** Shows which button is at work; the others wait. */
+export function markBusy(place: HTMLElement, wallet: FoundWallet | null): void {
+  for (const button of place.querySelectorAll<HTMLElement>('[data-wallet]')) {
+    button.ariaBusy = button.dataset.wallet === wallet?.info.uuid ? 'true' : null;
+    button.ariaDisabled = wallet ? 'true' : null;
+  }
+}

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { callRpc } from '../../src/chain/rpc.ts';
+import { until } from '../payments/support.ts';
+import { photograph } from '../support/browser.ts';
+import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
+import { type PageWallet, pageWallet } from '../support/wallet-in-page.ts';
+
+let world: PayPageWorld;
+before(async () => {
+  world = await payPageWorld({ chains: 2 });
+});
+after(() => world?.stop());
+
+const base = () => world.nodes[0] as PayPageWorld['node'];
+const polygon = () => world.nodes[1] as PayPageWorld['node'];
+
+/** A wallet with more than enough on each of the given chains. */
+async function funded(details: Partial<PageWallet> = {}, nodes = [base()]): Promise<PageWallet> {
+  const wallet = pageWallet({ name: 'Violet', chains: nodes.map(({ chain }) => chain), ...details });
+  for (const node of nodes) await node.fund(wallet.account.address.toLowerCase(), 50_000_000n);
+  return wallet;
+}
+
+const transferOf = async (txHash: string) =>
+  (await world.db.sql`select rule, chain_id::int, from_address from transfers where tx_hash = ${txHash}`)[0];
+const askedFor = (wallet: PageWallet, method: string) => wallet.asked.filter((call) => call.method === method).length;
+
+test('a wallet of this browser pays with the reference at the end → paid, without a reload', async () => {
+  const request = await world.request();
+  const wallet = await funded();
+  const { page, says, loads, complaints, close } = await world.open(request, { wallets: [wallet] });
+  const button = page.getByRole('button', { name: 'Pay with Violet' });
+  await button.waitFor();
+  await photograph(page, 'pay-wallet');
+  await button.click();
+  await says('1 of 3 confirmations on Base Sandbox');
+  assert.deepEqual(await transferOf(wallet.sent[0]?.hash ?? ''), {
+    rule: 'reference',
+    chain_id: 31337,
+    from_address: wallet.account.address.toLowerCase(),
+  });
+  await base().mine(2);
+  await says('Paid');
+  assert.equal(wallet.sent.length, 1);
+  assert.equal(loads(), 1);
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test('a wallet that offers it sends by wallet_sendCalls with the data suffix → found by its reference', async () => {
+  const request = await world.request();
+  const wallet = await funded({ offersCalls: true });
+  const { page, says, close } = await world.open(request, { wallets: [wallet] });
+  await page.getByRole('button', { name: 'Pay with Violet' }).click();
+  await says('1 of 3 confirmations');
+  assert.equal(askedFor(wallet, 'wallet_sendCalls'), 1);
+  assert.equal(askedFor(wallet, 'eth_sendTransaction'), 0);
+  assert.equal((await transferOf(wallet.sent[0]?.hash ?? ''))?.rule, 'reference');
+  await close();
+});
+
+test('what a wallet sent shows as seen before it is mined', async () => {
+  const request = await world.request();
+  const wallet = await funded();
+  const { page, says, close } = await world.open(request, { wallets: [wallet] });
+  await world.automine(false);
+  await page.getByRole('button', { name: 'Pay with Violet' }).click();
+  await says('Payment seen on Base Sandbox');
+  await base().mine(1);
+  await world.automine(true);
+  await says('1 of 3 confirmations');
+  await close();
+});
+
+test('several wallets are listed with their icons; a second press while one is asked does nothing', async () => {
+  const request = await world.request();
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const violet = await funded({
+    before: (method) => {
+      if (method !== 'eth_sendTransaction') return;
+      asked.resolve();
+      return answer.promise;
+    },
+  });
+  const amber = await funded({ name: 'Amber' });
+  const { page, says, close } = await world.open(request, { wallets: [violet, amber] });
+  const buttons = page.locator('.wallets button');
+  await buttons.nth(1).waitFor();
+  assert.deepEqual(await buttons.allTextContents(), ['Pay with Violet', 'Pay with Amber']);
+  assert.equal(await page.locator('.wallets img').count(), 2);
+  await buttons.first().click();
+  await asked.promise;
+  await page.getByText('Confirm the payment in Violet.').waitFor();
+  await photograph(page, 'pay-wallet-confirm');
+  for (const button of await buttons.all()) await button.click({ force: true });
+  answer.resolve();
+  await says('1 of 3 confirmations');
+  assert.equal(askedFor(violet, 'eth_sendTransaction'), 1);
+  assert.deepEqual(amber.sent, []);
+  await close();
+});
+
+test('a wallet on another network is moved; one that does not know the network learns it', async () => {
+  const moved = await funded({ chainId: 31339 }, [base(), polygon()]);
+  const taught = await funded({ chains: [], addable: [base().chain], chainId: 1 });
+  for (const wallet of [moved, taught]) {
+    const request = await world.request();
+    const { page, says, close } = await world.open(request, { wallets: [wallet] });
+    await page.getByLabel('Base Sandbox').click();
+    await page.getByRole('button', { name: 'Pay with Violet' }).click();
+    await says('1 of 3 confirmations on Base Sandbox');
+    assert.equal(wallet.chainId, 31337);
+    await close();
+  }
+  assert.equal(askedFor(moved, 'wallet_addEthereumChain'), 0);
+  assert.equal(askedFor(taught, 'wallet_addEthereumChain'), 1);
+});
+
+test('the network that the wallet holds funds on comes first and is chosen; the instructions follow the chips', async () => {
+  const request = await world.request();
+  const wallet = await funded({ chainId: 31339 }, [polygon()]);
+  wallet.chains.push(base().chain);
+  const { page, says, close } = await world.open(request, { wallets: [wallet] });
+  await page.getByText('By hand or from an exchange').click();
+  await page.getByText(/Send exactly .* on Base Sandbox/).waitFor();
+  assert.ok(!(await page.getByText(/Send exactly .* on Polygon Sandbox/).isVisible()));
+  await photograph(page, 'pay-networks');
+  await page.getByRole('button', { name: 'Pay with Violet' }).click();
+  await says('1 of 3 confirmations on Polygon Sandbox');
+  await polygon().mine(2);
+  await says('Paid');
+  await close();
+
+  const again = await world.request();
+  // The wallet knows the site by now, so the page sees what it holds before anything is pressed.
+  wallet.before = () => {};
+  const second = await world.open(again, {
+    wallets: [wallet],
+    prepare: (context) =>
+      context.addInitScript(() => {
+        window.addEventListener('eip6963:announceProvider', (event) => {
+          void (event as CustomEvent).detail.provider.request({ method: 'eth_requestAccounts' });
+        });
+      }),
+  });
+  await second.page.locator('.chips label').first().filter({ hasText: 'Polygon Sandbox' }).waitFor();
+  assert.equal(await second.page.getByLabel('Polygon Sandbox').isChecked(), true);
+  await second.page.getByLabel('Base Sandbox').click();
+  await second.page.getByText('By hand or from an exchange').click();
+  await second.page.getByText(/Send exactly .* on Base Sandbox/).waitFor();
+  await second.close();
+});
+
+test('every refusal is told in plain words, and the payment can be tried again', async () => {
+  const request = await world.request();
+  const wallet = pageWallet({ name: 'Violet', chains: [base().chain] });
+  const { page, says, close } = await world.open(request, { wallets: [wallet] });
+  const told = page.getByRole('alert');
+  const press = async (words: string | RegExp) => {
+    await page.getByRole('button', { name: 'Pay with Violet' }).click();
+    await told.filter({ hasText: words }).waitFor();
+  };
+  await page.getByLabel('Base Sandbox').click();
+  wallet.declines.add('eth_requestAccounts');
+  await press('You declined in Violet. No money was moved.');
+  await photograph(page, 'pay-wallet-declined');
+  wallet.declines.clear();
+  await press('This wallet holds 0.00 USDC on Base Sandbox, which is not enough.');
+  await photograph(page, 'pay-wallet-insufficient');
+  wallet.declines.add('wallet_switchEthereumChain');
+  wallet.chainId = 1;
+  await press('You declined in Violet');
+  wallet.declines.clear();
+  wallet.chains.length = 0;
+  await press('Violet does not change to Base Sandbox. Change it in the wallet, or choose another network.');
+  wallet.chains.push(base().chain);
+  await base().fund(wallet.account.address.toLowerCase(), 50_000_000n);
+  const rpc = (method: string, params: unknown[]) => callRpc(base().chain.rpcUrls[0] ?? '', method, params);
+  await rpc('anvil_setBalance', [wallet.account.address, '0x0']);
+  await press('This wallet has too little ETH for the fee of Base Sandbox. No money was moved.');
+  await rpc('anvil_setBalance', [wallet.account.address, '0x8ac7230489e80000']);
+  wallet.declines.add('eth_sendTransaction');
+  await press('You declined in Violet');
+  assert.deepEqual(wallet.sent, []);
+  wallet.declines.clear();
+  await page.getByRole('button', { name: 'Pay with Violet' }).click();
+  await says('1 of 3 confirmations');
+  await close();
+});
+
+test('a rest is paid with the wallet', async () => {
+  const request = await world.request();
+  const wallet = await funded();
+  const { page, says, close } = await world.open(request, { wallets: [wallet] });
+  await page.getByRole('button', { name: 'Pay with Violet' }).waitFor();
+  await world.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 2_500_000n });
+  await says('2.50 USDC is missing');
+  await page.getByRole('button', { name: 'Pay the rest with Violet' }).click();
+  await base().mine(2);
+  await until('the rest is there', async () => (await world.read(request)).proof_status !== 'none');
+  await base().mine(2);
+  await says('Paid');
+  await close();
+});
+
+test('by the keyboard alone: choose the network, pay, and end with the focus on what happened', async () => {
+  const request = await world.request();
+  const wallet = await funded({ chainId: 31337 }, [base(), polygon()]);
+  const { page, says, close } = await world.open(request, { wallets: [wallet] });
+  await page.getByRole('button', { name: 'Pay with Violet' }).waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.getByLabel('Polygon Sandbox').isChecked(), true);
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Pay with Violet');
+  await page.keyboard.press('Enter');
+  await says('1 of 3 confirmations on Polygon Sandbox');
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('data-part')), 'news');
+  await close();
+});
+
+test('a wallet that only stands in window.ethereum is offered as well', async () => {
+  const request = await world.request();
+  const wallet = await funded();
+  const { page, says, close } = await world.open(request, {
+    wallets: [wallet],
+    prepare: (context) =>
+      context.addInitScript(() => {
+        window.addEventListener(
+          'eip6963:announceProvider',
+          (event) => {
+            Object.assign(window, { ethereum: (event as CustomEvent).detail.provider });
+            event.stopImmediatePropagation();
+          },
+          true,
+        );
+        window.dispatchEvent(new Event('eip6963:requestProvider'));
+      }),
+  });
+  await page.getByRole('button', { name: 'Pay with your browser wallet' }).click();
+  await says('1 of 3 confirmations');
+  await close();
+});
