@@ -101,6 +101,7 @@ ${connectForm(words, {
   action: `${opened.path}/wallet`,
   chains: chainsOf(ctx, merchant),
   typed: opened.typed,
+  unwanted: change.old_wallet,
   fault: refusalSentence(words, refusal, 'wallet_malformed') ?? refusalSentence(words, refusal, 'wallet_same'),
 })}`;
   });

@@ -53,12 +53,15 @@ async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRe
     body: (words, look) => {
       const { walletChange } = words.t;
       const news = {
-        changed: stateLine('paid', walletChange.done, fillHtml(walletChange.doneRest, { wallet })),
-        stopped: stateLine('paid', walletChange.stopped, fillHtml(walletChange.stoppedRest, { wallet })),
+        changed: stateLine('paid', walletChange.done, fillHtml(walletChange.doneRest, { wallet }), 'h1'),
+        stopped: stateLine('paid', walletChange.stopped, fillHtml(walletChange.stoppedRest, { wallet }), 'h1'),
       };
+      const back = html`<p class="quiet"><a href="/dashboard">${walletChange.back}</a></p>`;
+      if (done === 'changed' || done === 'stopped') {
+        return card(look && logoOf(look), html`<div role="status">${news[done]}</div>`, back);
+      }
       return card(
         look && logoOf(look),
-        done === 'changed' || done === 'stopped' ? html`<div role="status">${news[done]}</div>` : null,
         recovery && recoveryLine(words, merchant, recovery),
         html`<h1>${walletChange.heading}</h1>
 <p>${walletChange.rest}</p>
@@ -69,10 +72,11 @@ async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRe
           action: `${path}/hand-over`,
           chains: chainsOf(ctx, merchant),
           typed,
+          unwanted: merchant.wallet_address,
           fault: refusalSentence(words, refusal, 'wallet_malformed') ?? refusalSentence(words, refusal, 'wallet_same'),
         }),
-        html`<p class="quiet">${fill(walletChange.lost, { partner: merchant.partner_name })}</p>
-<p class="quiet"><a href="/dashboard">${walletChange.back}</a></p>`,
+        html`<p class="quiet">${fill(walletChange.lost, { partner: merchant.partner_name })}</p>`,
+        back,
       );
     },
   });

@@ -31,7 +31,7 @@ function start(list: HTMLElement, data: WalletsData): void {
     tell(data.texts.none);
     if (byHand) byHand.open = true;
   }, noneAfterMs);
-  const use = data.address === null ? connect : sign;
+  const use = data.signing ? sign : connect;
 
   let latest: FoundWallet[] = [];
   watchWallets(async (wallets) => {
@@ -39,13 +39,12 @@ function start(list: HTMLElement, data: WalletsData): void {
     clearTimeout(none);
     if (told.textContent === data.texts.none) tell('');
     if (byHand && !byHand.querySelector('.fault')) byHand.open = false;
-    const first = await likeliest(wallets, data.address);
+    const shown = await inOrder(wallets, data);
     if (wallets !== latest) return; // another one announced itself meanwhile
-    const shown = [...wallets].sort((a, b) => Number(b === first) - Number(a === first));
     list.replaceChildren(
       ...shown.map((wallet) => {
-        const label = data.address === null ? data.texts.connect : data.texts.sign;
-        const button = walletButton(wallet, label, wallet !== first);
+        const label = data.signing ? data.texts.sign : data.texts.connect;
+        const button = walletButton(wallet, label, wallet !== shown[0]);
         button.addEventListener('click', () => {
           void run(wallet, () => use(wallet, data, list, tell), list, data, tell);
         });
@@ -56,11 +55,22 @@ function start(list: HTMLElement, data: WalletsData): void {
   });
 }
 
-/** The wallet that has the account already, else the one that was connected before. */
-async function likeliest(wallets: FoundWallet[], address: string | null): Promise<FoundWallet | undefined> {
-  const known = await Promise.all(wallets.map((wallet) => knownAccounts(wallet).catch((): string[] => [])));
-  const owner = wallets.find((_, i) => address !== null && known[i]?.includes(address));
-  return owner ?? wallets.find(({ info }) => info.rdns === sessionStorage.getItem(chosenKey)) ?? wallets[0];
+/**
+ * The wallets to choose from, the likeliest first: the one with the wanted account, the one connected before, any other,
+ * and last the one with the unwanted account. Where the account that must sign is found, only its wallet.
+ */
+async function inOrder(wallets: FoundWallet[], { wanted, unwanted, signing }: WalletsData): Promise<FoundWallet[]> {
+  const ranked = await Promise.all(
+    wallets.map(async (wallet) => {
+      const accounts = await knownAccounts(wallet).catch((): string[] => []);
+      if (wanted !== null && accounts.includes(wanted)) return { wallet, rank: 0 };
+      if (unwanted !== null && accounts.includes(unwanted)) return { wallet, rank: 3 };
+      return { wallet, rank: wallet.info.rdns === sessionStorage.getItem(chosenKey) ? 1 : 2 };
+    }),
+  );
+  const owners = ranked.filter(({ rank }) => rank === 0);
+  const shown = signing && owners.length > 0 ? owners : ranked;
+  return shown.sort((a, b) => a.rank - b.rank).map(({ wallet }) => wallet);
 }
 
 function walletButton(wallet: FoundWallet, label: string, second: boolean): HTMLButtonElement {
@@ -137,7 +147,7 @@ async function offeredChain(wallet: FoundWallet, { chains }: WalletsData): Promi
 
 /** Has the form's message signed, and sends both. */
 async function sign(wallet: FoundWallet, data: WalletsData, list: HTMLElement, tell: Tell): Promise<void> {
-  const { texts, address } = data;
+  const { texts, wanted: address } = data;
   const { name } = wallet.info;
   const form = list.closest('form');
   if (!form || address === null) return;

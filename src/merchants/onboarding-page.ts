@@ -180,6 +180,8 @@ export function walletPage(page: StepPage, chains: OfferedChain[]): Html {
       chains,
       typed: { wallet_address: typed.wallet_address ?? announced ?? undefined, chain_id: typed.chain_id },
       fault: refusalSentence(words, refusal, 'wallet_malformed'),
+      wanted: announced,
+      unwanted: refusal ? row.chosen_wallet : null,
     }),
     html`<p class="quiet"><a href="${path}?step=details">${onboard.changeDetails}</a></p>`,
   );

@@ -14,10 +14,13 @@ export type OfferedChain = {
 /** What browser code is given: it reads it from the element's `data-wallets`. */
 export type WalletsData = {
   texts: Words['t']['signing'];
-  /** Connecting: the networks that count. Signing: none. */
+  /** Connecting: the networks that count. */
   chains: OfferedChain[];
-  /** Signing: the wallet that must sign, in lower case. */
-  address: string | null;
+  /** Signing: the wallet that must sign, in lower case. Connecting: the one that is meant, where one is. */
+  wanted: string | null;
+  /** Connecting: one that cannot be meant. */
+  unwanted: string | null;
+  signing: boolean;
 };
 
 /** Where browser code lists the wallets it finds, and says what it waits for; empty without script. */
@@ -34,6 +37,9 @@ export type ConnectForm = {
   typed: { wallet_address?: string | undefined; chain_id?: string | undefined };
   /** A sentence on what was typed. */
   fault: string | undefined;
+  /** The wallet that is meant, and one that cannot be, in lower case. */
+  wanted?: string | null;
+  unwanted?: string | null;
 };
 
 /** Takes a wallet's address: from a wallet in this browser, or by hand. */
@@ -45,7 +51,7 @@ export function connectForm(words: Words, form: ConnectForm): Html {
       html`<option value="${chainId}"${typed.chain_id === String(chainId) && html` selected`}>${name}</option>`,
   )}</select></div>`;
   const only = carried('chain_id', String(chains[0]?.chainId ?? ''));
-  return html`${walletList(words, { chains, address: null })}
+  return html`${walletList(words, { chains, wanted: form.wanted ?? null, unwanted: form.unwanted ?? null, signing: false })}
 <details class="by-hand" open><summary>${signing.byHand}</summary>
 <form method="post" action="${form.action}">
 ${field({
@@ -84,7 +90,7 @@ export function signForm(words: Words, form: SignForm): Html {
 ${carried('message', form.message)}
 ${Object.entries(form.carry ?? {}).map(([name, value]) => carried(name, value))}
 ${form.before}
-${walletList(words, { chains: [], address: form.address })}
+${walletList(words, { chains: [], wanted: form.address, unwanted: null, signing: true })}
 <details class="by-hand" open><summary>${signing.byHand}</summary>
 <div class="stack"><p class="quiet">${signing.signHint}</p>
 <pre tabindex="0" dir="ltr" aria-label="${signing.message}">${form.message}</pre>
@@ -102,7 +108,7 @@ ${field({
 
 /** An address for reading: shortened in the middle, the whole one on hover and for copying. */
 export function shortAddress(address: string): Html {
-  return html`<span class="mono" dir="ltr" title="${address}">${`${address.slice(0, 8)}…${address.slice(-6)}`}</span>`;
+  return html`<span class="mono short" dir="ltr" title="${address}">${`${address.slice(0, 8)}…${address.slice(-6)}`}</span>`;
 }
 
 /** Puts HTML in place of a text's `{placeholders}`; everything else is escaped. */

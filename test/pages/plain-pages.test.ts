@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { createShell } from '../../src/merchants/create.ts';
-import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { startApp } from '../support/app.ts';
 import { openBrowser, photograph, sizes } from '../support/browser.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
@@ -125,53 +122,4 @@ test('Every state of a payment is told in words and fits', async () => {
   const { page } = await open(`${app.url}/pay/nothing`);
   await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
   await photograph(page, 'pay-unknown');
-});
-
-test('A merchant goes through onboarding in a browser without script', async () => {
-  const email = 'ada@example.com';
-  const shell = await createShell(app.ctx, world.test, {
-    display_currency: 'EUR',
-    email,
-    business_name: 'Ada’s Bakery',
-  });
-  const url = app.url + new URL(onboardingUrl(app.ctx.config, shell, new Date())).pathname;
-  const account = privateKeyToAccount(generatePrivateKey());
-  const { page, complaints } = await open(url);
-  await photograph(page, 'onboard-1-email');
-  await page.getByRole('button', { name: 'Send me the code' }).click();
-  await photograph(page, 'onboard-2-code');
-  await page.getByLabel('Six digits').fill('12');
-  await page.getByRole('button', { name: 'Go on' }).click();
-  await page.getByText('This code is not right').waitFor();
-  await photograph(page, 'onboard-3-code-wrong');
-  const [mail] = await app.db.sql`select subject from mails where recipient = ${email}`;
-  await page.getByLabel('Six digits').fill(mail?.subject.slice(0, 6));
-  await page.getByRole('button', { name: 'Go on' }).click();
-  await page.getByLabel('Your name').fill('Ada Lovelace');
-  await page.getByLabel('Country').fill('Germany');
-  await page.getByLabel('Wallet address').fill(account.address);
-  await assertFits(page);
-  await photograph(page, 'onboard-4-details');
-  assert.equal(await page.getByLabel('Country').inputValue(), 'Ge', 'two letters are all it takes');
-  await page.getByLabel('Country').fill('de');
-  await page.getByRole('button', { name: 'Go on to signing' }).click();
-  const message = (await page.locator('pre').textContent()) ?? '';
-  await assertFits(page);
-  await photograph(page, 'onboard-5-sign');
-  await page.locator('summary').click();
-  await photograph(page, 'onboard-6-terms');
-  await page.getByLabel('Signature').fill(await account.signMessage({ message }));
-  await page.getByLabel('I have read the terms').check();
-  await page.getByRole('button', { name: 'Finish' }).click();
-  await page.getByText('You are ready to be paid').waitFor();
-  await assertFits(page);
-  await photograph(page, 'onboard-7-done');
-  assert.deepEqual(
-    complaints.filter((line) => !line.includes('403')),
-    [],
-  );
-
-  await page.goto(url);
-  await page.getByRole('heading', { name: 'This link has done its work' }).waitFor();
-  await photograph(page, 'onboard-8-used');
 });

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+
+const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+type Violation = { id: string; impact: string | null; nodes: { target: unknown[]; failureSummary?: string }[] };
+
+/** Asserts that nothing serious or critical stands in the way of anybody on this page, in light and in dark. */
+export async function assertAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    // Evaluated by the browser's tools, which the page's policy does not bind.
+    await page.evaluate(source);
+    const violations = await page.evaluate(async () => {
+      const { axe } = window as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+      return (await axe.run()).violations;
+    });
+    const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    const told = grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+    assert.deepEqual(told, [], `${page.url()} in ${colorScheme}`);
+  }
+  await page.emulateMedia({ colorScheme: null });
+}
