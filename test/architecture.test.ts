@@ -26,8 +26,8 @@ const below: Record<string, string[]> = {
   users: [...foundations, 'audit', 'partners', 'ui'],
   dashboard: [...foundations, ...nouns, 'audit', 'ui'],
   islands: [], // browser code: nothing of the server but types
-  portal: [...foundations, ...nouns, 'audit', 'users', 'ui'],
-  admin: [...foundations, ...nouns, 'audit', 'users', 'ui'],
+  portal: [...foundations, ...nouns, 'checkout', 'audit', 'users', 'ui'],
+  admin: [...foundations, ...nouns, 'checkout', 'audit', 'users', 'ui'],
 };
 
 const files = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));

@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { roles } from '../../src/auth/roles.ts';
+import { type PartnerUser, readUserSession, userScope } from '../../src/auth/user-session.ts';
+import { setPartnerDisabled } from '../../src/partners/read.ts';
+import { buildServer } from '../../src/server.ts';
+import { wordsOf } from '../../src/ui/language.ts';
+import { changeRole, setUserDisabled } from '../../src/users/change.ts';
+import { inviteUser } from '../../src/users/invite.ts';
+import { listUsers } from '../../src/users/read.ts';
+import { startApp } from '../support/app.ts';
+import { visit } from '../support/forms.ts';
+import { makeOnboarded, signInMerchant } from '../support/merchants.ts';
+import {
+  acceptInvitation,
+  inviteOperator,
+  invitePartnerUser,
+  isInside,
+  newEmail,
+  onHost,
+  signInOperator,
+  signInPartnerUser,
+} from '../support/people.ts';
+import { startVisitor, type Visitor } from '../support/visitor.ts';
+import { makePartner } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+/** Another node on the same database. */
+let other: { url: string; stop(): Promise<void> };
+let world: Awaited<ReturnType<typeof makePartner>>;
+let nowMs = Date.parse('2026-11-21T12:00:00Z');
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const commandLine = { kind: 'command_line' } as const;
+
+before(async () => {
+  app = await startApp({ clock: { now: () => new Date(nowMs) } });
+  const node = await buildServer({ ...app.ctx });
+  other = { url: await node.listen({ host: '127.0.0.1', port: 0 }), stop: () => node.close() };
+  world = await makePartner(app.db);
+});
+after(async () => {
+  await other.stop();
+  await app.stop();
+});
+
+const token = (visitor: Visitor) => visitor.cookies.get('session') ?? '';
+const inside = async (visitor: Visitor, path = '/portal/sessions') => isInside(await visitor.open(path));
+/** Another browser that holds the same cookies, at another node or host. */
+function elsewhere(visitor: Visitor, url: string, headers: Record<string, string> = {}): Visitor {
+  const copy = startVisitor(url, headers);
+  for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
+  return copy;
+}
+
+test('A session of a partner’s user ends after 12 hours without a call, and after 7 days at the latest', async () => {
+  const { visitor } = await signInPartnerUser(app, world);
+  nowMs += 12 * hourMs - 1;
+  assert.equal(await inside(visitor), true);
+  nowMs += 12 * hourMs;
+  assert.equal(await inside(visitor), false);
+
+  const busy = (await signInPartnerUser(app, world)).visitor;
+  for (let passed = 0; passed + 6 * hourMs < 7 * 24 * hourMs; passed += 6 * hourMs) {
+    nowMs += 6 * hourMs;
+    assert.equal(await inside(busy), true, `${passed / hourMs} h`);
+  }
+  nowMs += 6 * hourMs;
+  assert.equal(await inside(busy), false);
+});
+
+test('A session of an operator ends after 30 minutes without a call, and after 8 hours at the latest', async () => {
+  const { visitor } = await signInOperator(app);
+  nowMs += 30 * minuteMs - 1;
+  assert.equal(await inside(visitor, '/admin'), true);
+  nowMs += 30 * minuteMs;
+  assert.equal(await inside(visitor, '/admin'), false);
+
+  const busy = (await signInOperator(app)).visitor;
+  for (let passed = 20 * minuteMs; passed < 8 * hourMs; passed += 20 * minuteMs) {
+    nowMs += 20 * minuteMs;
+    assert.equal(await inside(busy, '/admin'), true, `${passed / minuteMs} min`);
+  }
+  nowMs += 20 * minuteMs;
+  assert.equal(await inside(busy, '/admin'), false);
+});
+
+test('Signing in makes a new session, and the one that the browser held before is over', async () => {
+  const { visitor } = await signInPartnerUser(app, world);
+  const first = token(visitor);
+  const copy = elsewhere(visitor, app.url);
+  const { link } = await invitePartnerUser(app.ctx, world);
+  await acceptInvitation(visitor, link);
+  assert.notEqual(token(visitor), first);
+  assert.deepEqual([await inside(visitor), await inside(copy)], [true, false]);
+});
+
+test('Signing out ends the session, not only the cookie', async () => {
+  const { visitor, portal } = await signInPartnerUser(app, world);
+  const copy = elsewhere(visitor, app.url);
+  const page = await visitor.send(portal, '/portal/sign-out');
+  assert.match(page.html, /Sign in to the portal/);
+  assert.deepEqual([visitor.cookies.has('session'), await inside(copy)], [false, false]);
+  const admin = await signInOperator(app);
+  const copied = elsewhere(admin.visitor, app.url);
+  assert.match((await admin.visitor.send(admin.admin, '/admin/sign-out')).html, /Sign in to the administration/);
+  assert.equal(await inside(copied, '/admin'), false);
+});
+
+test('Sessions are listed with browser and address, and one that is ended is dead at the next call on every node', async () => {
+  const { user, visitor } = await signInPartnerUser(app, world, 'viewer', { 'user-agent': 'Browser at home' });
+  const { link } = await invitePartnerUser(app.ctx, world, 'viewer', user.email);
+  const phone = startVisitor(other.url, { 'user-agent': 'Phone' });
+  await acceptInvitation(phone, link);
+  const stranger = (await signInPartnerUser(app, world, 'owner', { 'user-agent': 'Stranger' })).visitor;
+
+  const list = await visitor.open('/portal/sessions');
+  assert.match(list.html, /Browser at home/);
+  assert.match(list.html, /Phone/);
+  assert.match(list.html, /127\.0\.0\.1/);
+  assert.ok(!list.html.includes('Stranger'));
+  const ends = list.forms.filter(({ action }) => action === '/portal/sessions/revoke');
+  assert.equal(ends.length, 1, 'this browser is not offered: it has Sign out');
+
+  const phoneSession = ends[0]?.fields.session ?? '';
+  const strangers = await stranger.open('/portal/sessions');
+  const forged = { ...strangers, forms: [{ action: '/portal/sessions/revoke', fields: { session: phoneSession } }] };
+  await stranger.send(forged, '/revoke');
+  assert.equal(await inside(phone), true, 'nobody ends the session of another');
+
+  const after = await visitor.send(list, '/revoke');
+  assert.match(after.html, /The other browser is signed out/);
+  assert.equal(await inside(phone), false);
+  assert.equal(await inside(elsewhere(phone, app.url)), false);
+  assert.equal(await inside(visitor), true);
+  const rows = await app.db.sql`
+    select actor_name, object_id from audit_log
+    where partner_id = ${world.partner.id} and action = 'session.revoked' order by number desc limit 1`;
+  assert.deepEqual([...rows], [{ actor_name: user.email, object_id: phoneSession }]);
+});
+
+test('Forms of a session that another site sends change nothing', async () => {
+  const { visitor } = await signInPartnerUser(app, world);
+  const operator = (await signInOperator(app)).visitor;
+  const own = await readUserSession(app.ctx, 'partner_user', token(visitor), null);
+  const operators = await readUserSession(app.ctx, 'operator', token(operator), null);
+  const cases: [Visitor, string, string | undefined][] = [
+    [visitor, '/portal/sign-out', undefined],
+    [visitor, '/portal/sessions/revoke', own?.sessionId],
+    [operator, '/admin/sign-out', undefined],
+    [operator, '/admin/sessions/revoke', operators?.sessionId],
+  ];
+  for (const [who, path, session = ''] of cases) {
+    const answer = await visit(app.url + path, {
+      method: 'POST',
+      body: new URLSearchParams({ session }),
+      headers: { cookie: `session=${token(who)}`, 'sec-fetch-site': 'cross-site' },
+    });
+    assert.equal(answer.status, 403, path);
+  }
+  assert.deepEqual([await inside(visitor), await inside(operator, '/admin')], [true, true]);
+});
+
+test('A session works on the shared host and on its partner’s own, on no other host and at no other door', async () => {
+  const { visitor } = await signInPartnerUser(app, world);
+  const second = await makePartner(app.db);
+  const at = (headers: Record<string, string>) => inside(elsewhere(visitor, app.url, headers));
+  assert.equal(await at(onHost(world.partner)), true);
+  assert.equal(await at({ host: 'localhost:3000' }), true);
+  assert.equal(await at(onHost(second.partner)), false);
+  assert.equal(await at({ host: 'example.com' }), false);
+  assert.equal(await inside(visitor, '/admin'), false);
+
+  const operator = await signInOperator(app);
+  assert.equal(await inside(operator.visitor, '/admin'), true);
+  assert.equal(await inside(elsewhere(operator.visitor, app.url, onHost(world.partner)), '/admin'), false);
+  assert.equal(await inside(operator.visitor, '/portal'), false);
+});
+
+test('A merchant’s session opens neither portal nor administration, nor theirs the dashboard', async () => {
+  const merchant = await makeOnboarded(app.ctx, world.test);
+  const { visitor: seller, dashboard } = await signInMerchant(app.url, merchant.account);
+  assert.equal(dashboard.status, 200);
+  assert.deepEqual([await inside(seller, '/portal'), await inside(seller, '/admin')], [false, false]);
+  const { visitor } = await signInPartnerUser(app, world);
+  const operator = await signInOperator(app);
+  for (const who of [visitor, operator.visitor]) {
+    assert.match((await who.open('/dashboard')).html, /Sign in to your dashboard/);
+  }
+});
+
+test('Who is switched off is out at once on every node, and stays out of old sessions when switched on again', async () => {
+  const { user, visitor } = await signInPartnerUser(app, world, 'developer');
+  const copy = elsewhere(visitor, other.url);
+  assert.equal(await inside(copy), true);
+  await setUserDisabled(app.ctx, world.test, user.id, true, commandLine);
+  assert.deepEqual([await inside(visitor), await inside(copy)], [false, false]);
+  await setUserDisabled(app.ctx, world.test, user.id, false, commandLine);
+  assert.deepEqual([await inside(visitor), await inside(copy)], [false, false]);
+  const operator = await signInOperator(app);
+  await setUserDisabled(app.ctx, 'operators', operator.user.id, true, commandLine);
+  assert.equal(await inside(operator.visitor, '/admin'), false);
+});
+
+test('While a partner is switched off its portal can be read, says so, and its people still sign in', async () => {
+  const there = await makePartner(app.db);
+  const { visitor } = await signInPartnerUser(app, there);
+  await setPartnerDisabled(app.db, there.partner.slug, true);
+  assert.match((await visitor.open('/portal/sessions')).html, /is switched off\. Everything can still be read/);
+  const late = await signInPartnerUser(app, there);
+  assert.equal(isInside(late.portal), true);
+  const session = await readUserSession(app.ctx, 'partner_user', token(late.visitor), null);
+  assert.equal(session?.partner.disabled, true);
+});
+
+test('A role that was changed counts at the next call of sessions from before', async () => {
+  const { user, visitor } = await signInPartnerUser(app, world, 'viewer');
+  const roleNow = async () => (await readUserSession(app.ctx, 'partner_user', token(visitor), null))?.role;
+  assert.equal(await roleNow(), 'viewer');
+  await changeRole(app.ctx, world.test, user.id, 'developer', commandLine);
+  assert.equal(await roleNow(), 'developer');
+});
+
+test('The mode is test until live is chosen, and the scope follows it', async () => {
+  const { visitor } = await signInPartnerUser(app, world);
+  const banner = /No real money moves on this page/;
+  assert.match((await visitor.open('/portal/sessions')).html, banner);
+  assert.doesNotMatch((await visitor.open('/portal/sessions?mode=live')).html, banner);
+  assert.doesNotMatch((await visitor.open('/portal/sessions')).html, banner, 'it is kept');
+  assert.doesNotMatch((await visitor.open('/portal/sessions?mode=nonsense')).html, banner);
+  assert.match((await visitor.open('/portal/sessions?mode=test')).html, banner);
+  const user = (await readUserSession(app.ctx, 'partner_user', token(visitor), null)) as PartnerUser;
+  assert.deepEqual({ ...userScope(user, 'test') }, { ...world.test });
+  assert.deepEqual({ ...userScope(user, 'live') }, { ...world.live });
+});
+
+test('Forged, malformed and empty tokens are nobody’s', async () => {
+  for (const cookie of ['', 'session=', 'session=x', `session=${'A'.repeat(43)}`, `session=${'A'.repeat(5000)}`]) {
+    for (const path of ['/portal', '/portal/sessions', '/admin', '/admin/sessions']) {
+      const answer = await visit(app.url + path, { headers: cookie ? { cookie } : {} });
+      assert.equal(answer.status, 303, `${path} with ${cookie.slice(0, 60)}`);
+      assert.match(answer.headers.get('location') ?? '', /^\/(portal|admin)\/sign-in$/);
+    }
+  }
+});
+
+test('A partner always keeps an owner who can sign in, however many changes come at once', async () => {
+  const there = await makePartner(app.db);
+  const owner = (await signInPartnerUser(app, there)).user;
+  const lastOwner = { reason: 'last_owner' };
+  await assert.rejects(changeRole(app.ctx, there.test, owner.id, 'viewer', commandLine), lastOwner);
+  await assert.rejects(setUserDisabled(app.ctx, there.test, owner.id, true, commandLine), lastOwner);
+  const second = (await signInPartnerUser(app, there)).user;
+  const results = await Promise.allSettled([
+    changeRole(app.ctx, there.test, owner.id, 'developer', commandLine),
+    setUserDisabled(app.ctx, there.test, second.id, true, commandLine),
+  ]);
+  assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  const users = await listUsers(app.ctx, there.live);
+  assert.equal(users.filter(({ role, disabled_at }) => role === 'owner' && !disabled_at).length, 1);
+});
+
+test('People of one partner are not seen or changed through another, and operators through none', async () => {
+  const there = await makePartner(app.db);
+  const { user } = await invitePartnerUser(app.ctx, there);
+  const operator = (await inviteOperator(app.ctx)).user;
+  for (const id of [user.id, operator.id]) {
+    await assert.rejects(changeRole(app.ctx, world.test, id, 'viewer', commandLine), { reason: 'user_unknown' });
+    await assert.rejects(setUserDisabled(app.ctx, world.test, id, true, commandLine), { reason: 'user_unknown' });
+  }
+  assert.deepEqual(
+    (await listUsers(app.ctx, there.test)).map(({ id }) => id),
+    [user.id],
+  );
+  const seen = await app.db.scoped(world.test, (tx) => tx`select from users where id in (${user.id}, ${operator.id})`);
+  assert.equal(seen.length, 0);
+  assert.ok(
+    (await listUsers(app.ctx, 'operators')).every(({ partner_id, role }) => partner_id === null && role === null),
+  );
+});
+
+test('Invitations refuse what is no address, another role, who was switched off, and more than ten a minute', async () => {
+  const there = await makePartner(app.db);
+  const words = wordsOf('en');
+  const invite = (email: string, role: (typeof roles)[number] = 'viewer') =>
+    inviteUser(app.ctx, there.test, { email, role, place: 'Shop', host: null }, commandLine, words);
+  const email = newEmail();
+  await invite(email);
+  const mails = await app.db.sql`select count(*)::int as n from mails where recipient = ${email}`;
+  await assert.rejects(invite('nobody'), { reason: 'email_invalid' });
+  await assert.rejects(invite(email.toUpperCase(), 'owner'), { reason: 'role_differs' });
+  const { user } = await invitePartnerUser(app.ctx, there, 'viewer');
+  await setUserDisabled(app.ctx, there.test, user.id, true, commandLine);
+  await assert.rejects(invite(user.email), { reason: 'user_disabled' });
+  assert.deepEqual(await app.db.sql`select count(*)::int as n from mails where recipient = ${email}`, mails);
+  const many = await Promise.allSettled(Array.from({ length: 25 }, () => invite(newEmail())));
+  const refused = many.filter((one) => one.status === 'rejected' && one.reason.reason === 'too_many_invitations');
+  assert.ok(refused.length >= 5, 'the minute may turn once meanwhile');
+});
