@@ -18,6 +18,13 @@ export type MailConfig = {
   from: string;
 };
 
+/** The operator's own service that hands messages on to phones. */
+export type PhoneGateway = {
+  url: string;
+  /** Sent as a bearer token: never log this. */
+  token: string;
+};
+
 export type Config = {
   /** True everywhere but in production: demo data, local chains, a fixed rate table, relaxed webhook addresses. */
   sandbox: boolean;
@@ -43,6 +50,10 @@ export type Config = {
   trustProxy: string[];
   /** Null: the sandbox prints mails; in production they wait, and an alarm says so. */
   mail: MailConfig | null;
+  /** Null: no receipts are sent to phones. */
+  phoneGateway: PhoneGateway | null;
+  /** Customers' personal data is removed from requests of this age; null: never by itself. */
+  eraseCustomersAfterDays: number | null;
   logLevel: string;
 };
 
@@ -102,6 +113,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     webhookAllowCidrs: readNetworks('WEBHOOK_ALLOW_CIDRS', env, sandbox ? ['127.0.0.0/8', '::1/128'] : [], 0, faults),
     trustProxy: readNetworks('TRUST_PROXY', env, [], 1, faults),
     mail: readMail(env.SMTP_URL, env.MAIL_FROM, faults),
+    phoneGateway: readPhoneGateway(env.PHONE_GATEWAY_URL, env.PHONE_GATEWAY_TOKEN, sandbox, faults),
+    eraseCustomersAfterDays: readEraseAfter(env.ERASE_CUSTOMER_DATA_AFTER_DAYS, faults),
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
   };
   for (const name of config.rateProviders) {
@@ -178,6 +191,41 @@ function readMail(smtpUrl: string | undefined, from: string | undefined, faults:
     faults.push('MAIL_FROM must be an address, or Name <address>');
   }
   return { smtpUrl, from: from ?? '' };
+}
+
+/** Names and addresses by which a machine reaches itself: nobody else can listen there. */
+const ownHost = /^(localhost|127\.[\d.]+|\[::1\])$/;
+
+function readPhoneGateway(
+  address: string | undefined,
+  token: string | undefined,
+  sandbox: boolean,
+  faults: string[],
+): PhoneGateway | null {
+  if (!address) return null;
+  const url = URL.parse(address);
+  const isSecret = url?.protocol === 'https:' || (url?.protocol === 'http:' && (sandbox || ownHost.test(url.hostname)));
+  if (!url || !isSecret || url.username || url.hash) {
+    faults.push('PHONE_GATEWAY_URL must be an https address (http on this machine, or in the sandbox)');
+  }
+  if (!token || !/^[\x21-\x7e]+$/.test(token)) {
+    faults.push('PHONE_GATEWAY_TOKEN is needed with PHONE_GATEWAY_URL: printable characters without spaces');
+  }
+  return { url: address, token: token ?? '' };
+}
+
+/** Requests can be paid for 30 days: their customers' data is needed so long. */
+const leastEraseDays = 31;
+
+function readEraseAfter(value: string | undefined, faults: string[]): number | null {
+  if (!value) return null;
+  const days = Number(value);
+  if (!Number.isInteger(days) || days < leastEraseDays || days > 36_500) {
+    faults.push(
+      `ERASE_CUSTOMER_DATA_AFTER_DAYS must be a whole number from ${leastEraseDays}: requests can be paid for 30 days`,
+    );
+  }
+  return days;
 }
 
 function readSchedule(value: string | undefined, faults: string[]): number[] {

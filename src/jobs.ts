@@ -12,6 +12,10 @@ import { onRemoved } from './payments/removed.ts';
 import { settle } from './payments/verify.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';
+import { eraseOld } from './receipts/erase-old.ts';
+import { openGateway } from './receipts/gateway.ts';
+import { mailReceipts } from './receipts/send-mails.ts';
+import { sendMessages } from './receipts/send-messages.ts';
 import { expireDue } from './requests/expire.ts';
 import { startDelivering } from './webhooks/deliver.ts';
 import { disableDead } from './webhooks/disabled.ts';
@@ -33,9 +37,11 @@ const loops: Loop[] = [
   { name: 'expire requests', everyMs: 5 * second, run: expireDue },
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'forget hints', everyMs: 10 * minute, run: forgetHints },
+  { name: 'make receipts', everyMs: second, run: mailReceipts },
   { name: 'send mails', everyMs: 2 * second, run: sendDueMails },
   { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },
   { name: 'recover wallets', everyMs: minute, run: settleRecoveries },
+  { name: 'erase old personal data', everyMs: 10 * minute, run: eraseOld },
   { name: 'disable dead endpoints', everyMs: minute, run: disableDead },
   { name: 'mine sandbox blocks', everyMs: second, run: mineWhileWaiting, sandboxOnly: true },
 ];
@@ -44,12 +50,17 @@ const loops: Loop[] = [
 export async function runJobs(ctx: Context, signal: AbortSignal): Promise<void> {
   const sources = rateSources(ctx.config.rateProviders);
   const refresh: Loop = { name: 'refresh rates', everyMs: minute, run: () => refreshIfDue(ctx, sources) };
-  const mine = [...loops, refresh].filter((loop) => !loop.sandboxOnly || ctx.config.chains === null);
+  const gateway = ctx.config.phoneGateway && openGateway(ctx.config.phoneGateway);
+  const messages: Loop[] = gateway
+    ? [{ name: 'send messages', everyMs: second, run: (inner, ending) => sendMessages(inner, ending, gateway) }]
+    : [];
+  const mine = [...loops, refresh, ...messages].filter((loop) => !loop.sandboxOnly || ctx.config.chains === null);
   await Promise.all([
     ...mine.map((loop) => repeat(ctx, loop, signal)),
     startWatching(ctx, { onRemoved }, signal),
     startDelivering(ctx, signal),
   ]);
+  await gateway?.close();
 }
 
 async function repeat(ctx: Context, loop: Loop, signal: AbortSignal): Promise<void> {

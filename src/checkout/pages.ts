@@ -5,7 +5,7 @@ import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { claim } from '../payments/claim.ts';
 import type { Outcome } from '../payments/outcome.ts';
 import { submitHash } from '../payments/submit.ts';
-import { openRequest, opensRequest } from '../requests/open.ts';
+import { keepLanguage, openRequest, opensRequest } from '../requests/open.ts';
 import { sendForeignForm, sendNotFound, sendTooMany } from '../ui/error-page.ts';
 import { wordsFor } from '../ui/language.ts';
 import { isOwnForm } from '../ui/origin.ts';
@@ -39,9 +39,10 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
     });
   show(route, async (checkout, request, reply) => {
     const { scope, row } = checkout;
-    // Rule 5.1 of the decisions.
-    if (row.status === 'requested' && opensRequest(request.method, request.headers)) {
-      await openRequest(ctx, scope, row.id);
+    if (opensRequest(request.method, request.headers)) {
+      // Rule 5.1 of the decisions.
+      if (row.status === 'requested') await openRequest(ctx, scope, row.id);
+      await keepLanguage(ctx, scope, row, checkout.words.language);
     }
     return sendPayPage(reply, 200, checkout);
   });

@@ -1,12 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import type { Sql, Tx } from '../db/connection.ts';
+import type { Scope, Sql, Tx } from '../db/connection.ts';
 
-export type NewMail = { recipient: string; subject: string; body: string };
+/** `body` is text; `html` says the same for those who read HTML. */
+export type NewMail = { recipient: string; subject: string; body: string; html?: string | null };
 
 /** Puts a mail into the outbox: it goes out once the transaction has committed, and never without it. */
 export async function queueMail(tx: Tx | Sql, mail: NewMail): Promise<void> {
-  await tx`insert into mails (id, recipient, subject, body)
-    values (${randomUUID()}, ${mail.recipient}, ${mail.subject}, ${mail.body})`;
+  await tx`insert into mails (id, recipient, subject, body, body_html)
+    values (${randomUUID()}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.html ?? null})`;
+}
+
+/** The same for the one mail that a request's customer is sent: a second one for the same request changes nothing. */
+export async function queueCustomerMail(tx: Tx, scope: Scope, requestId: string, mail: NewMail): Promise<void> {
+  await tx`insert into mails (id, recipient, subject, body, body_html, partner_id, test_mode, request_id)
+    values (${randomUUID()}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.html ?? null}, ${scope.partnerId},
+      ${scope.testMode}, ${requestId})
+    on conflict do nothing`;
+}
+
+/** Deletes the mails to the customers of these requests, sent or not; returns how many. */
+export async function deleteCustomerMails(tx: Tx | Sql, scope: Scope, requestIds: string[]): Promise<number> {
+  const { count } = await tx`
+    delete from mails where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      and request_id = any(${requestIds}::uuid[])`;
+  return count;
 }
 
 export type Mail = NewMail & { id: string; created_at: Date; sent_at: Date | null };
@@ -14,13 +31,13 @@ export type Mail = NewMail & { id: string; created_at: Date; sent_at: Date | nul
 /** The newest mails first: for the sandbox's page, and its command line. */
 export async function listMails(sql: Sql, limit: number): Promise<Mail[]> {
   return sql<Mail[]>`
-    select id, recipient, subject, body, created_at, sent_at from mails order by created_at desc, id limit ${limit}`;
+    select id, recipient, subject, body, body_html as html, created_at, sent_at from mails order by created_at desc, id limit ${limit}`;
 }
 
 /** The newest mail to one recipient; null when there is none. */
 export async function latestMail(sql: Sql, recipient: string): Promise<Mail | null> {
   const [mail] = await sql<Mail[]>`
-    select id, recipient, subject, body, created_at, sent_at from mails
+    select id, recipient, subject, body, body_html as html, created_at, sent_at from mails
     where recipient = ${recipient} order by created_at desc limit 1`;
   return mail ?? null;
 }

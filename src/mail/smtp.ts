@@ -30,13 +30,14 @@ export function smtpTransport({ smtpUrl, from }: MailConfig): MailTransport {
     disableUrlAccess: true,
   });
   const domain = from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
-  return async ({ id, recipient, subject, body }, signal) => {
+  return async ({ id, recipient, subject, body, html }, signal) => {
     if (!isOneAddress(recipient)) throw new RecipientRefused('the recipient is not one e-mail address');
     const sending = transporter.sendMail({
       from,
       to: recipient,
       subject,
       text: body,
+      ...(html && { html }),
       // The same at each attempt: if an answer was lost, the second copy can be known as one.
       messageId: `<${id}@${domain}>`,
       headers: { 'auto-submitted': 'auto-generated' },

@@ -62,7 +62,7 @@ async function claimMail(ctx: Context): Promise<Claimed | null> {
     where id = (
       select id from mails where sent_at is null and next_attempt_at <= now()
       order by next_attempt_at limit 1 for update skip locked)
-    returning id, recipient, subject, body, attempts >= ${maxAttempts} as last`;
+    returning id, recipient, subject, body, body_html as html, attempts >= ${maxAttempts} as last`;
   return mail ?? null;
 }
 

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { Database } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { parseHex } from '../lib/color.ts';
-import { accentStyle, type Look } from '../ui/look.ts';
+import { accentStyle, type Look, lightAccent } from '../ui/look.ts';
 import { logoFrom, logoPath } from './logo.ts';
 import { type LookChange, type Partner, selectLook, updateLook } from './store.ts';
 
@@ -60,4 +60,29 @@ export async function readLook(ctx: Context, partnerId: string): Promise<Look> {
   if (kept.size >= maxKept) kept.clear();
   kept.set(partnerId, { look, readAtMs: nowMs });
   return look;
+}
+
+/** How a partner's mails look: `logoUrl` is its logo's public address, null without one; colours are `#rrggbb`. */
+export type MailLook = { name: string; logoUrl: string | null; accent: string; onAccent: string };
+
+/** The house's own accent, as `style.css` has it. */
+const houseAccent = '#2769b7';
+
+/**
+ * How a partner's mails look now.
+ *
+ * @throws Refusal `not_found` when there is no such partner
+ */
+export async function readMailLook(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  partnerId: string,
+): Promise<MailLook> {
+  const row = await selectLook(db, partnerId);
+  if (!row) throw refuse('not_found');
+  const path = logoPath(row);
+  return {
+    name: row.name,
+    logoUrl: path === null ? null : config.baseUrl + path,
+    ...lightAccent(row.accent ?? houseAccent),
+  };
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
+import { enqueueReceipts } from '../receipts/enqueue.ts';
 import { type RequestRow, verifyProof } from '../requests/proof.ts';
 import { enqueueProofVerified } from '../webhooks/enqueue.ts';
 import { completing } from './rules.ts';
@@ -11,7 +12,7 @@ export function assetOf(row: TransferRow): string {
 }
 
 /**
- * Verifies a request that final transfers pay in full, and writes its event in the same transaction. The request and the
+ * Verifies a request that final transfers pay in full, and writes its event and its receipts in the same transaction. The request and the
  * transfers are locked by the caller.
  *
  * @param counted all transfers that count for it, in the order of the chain; all final and confirmed
@@ -39,5 +40,6 @@ export async function completeProof(
     metadata: verified.metadata,
     verifiedAt,
   });
+  await enqueueReceipts(tx, ctx, scope, verified);
   return true;
 }

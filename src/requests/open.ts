@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { type PayPageRow, updateLanguage } from './page-store.ts';
 import { updateOpened } from './store.ts';
 
 /** Chat and social unfurlers, mail scanners and crawlers: they fetch a link before, or instead of, a person. */
@@ -85,4 +86,11 @@ function isPrefetch(headers: IncomingHttpHeaders): boolean {
 /** Marks a request as opened by its customer. Changes nothing when it no longer waits for that. */
 export async function openRequest(ctx: Context, scope: Scope, id: string): Promise<void> {
   await ctx.db.scoped(scope, (tx) => updateOpened(tx, scope, id));
+}
+
+/** Keeps the language in which the customer reads the pay page, where a receipt is to be sent and it is not known yet. */
+export async function keepLanguage(ctx: Context, scope: Scope, row: PayPageRow, language: string): Promise<void> {
+  const isSent = row.customer_email !== null || row.customer_phone !== null;
+  if (!isSent || row.proof_status === 'verified' || row.customer_language === language) return;
+  await ctx.db.scoped(scope, (tx) => updateLanguage(tx, scope, row.id, language));
 }

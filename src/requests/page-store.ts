@@ -6,6 +6,8 @@ export type PayPageRow = RequestRow & {
   merchant_name: string | null;
   wallet_chain_ids: number[] | null;
   partner_name: string;
+  /** The language in which the customer last read it, where a receipt will be sent. */
+  customer_language: string | null;
 };
 
 export async function selectPayPage(tx: Tx, scope: Scope, id: string): Promise<PayPageRow | null> {
@@ -16,4 +18,12 @@ export async function selectPayPage(tx: Tx, scope: Scope, id: string): Promise<P
       join partners p on p.id = r.partner_id
     where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${id}`;
   return row ?? null;
+}
+
+/** Keeps the language in which a customer reads, for the receipt. */
+export async function updateLanguage(tx: Tx, scope: Scope, id: string, language: string): Promise<void> {
+  await tx`
+    update requests set customer_language = ${language}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
+      and proof_status <> 'verified'`;
 }

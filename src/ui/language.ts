@@ -43,7 +43,8 @@ export function chosenLanguage(query: unknown): Language | undefined {
   return isLanguage(chosen) ? chosen : undefined;
 }
 
-function isLanguage(name: unknown): name is Language {
+/** A text that names a language of ours. */
+export function isLanguage(name: unknown): name is Language {
   return languages.some((language) => language === name);
 }
 

@@ -25,6 +25,11 @@ const [light = '', dark = ''] = readFileSync(new URL('./style.css', import.meta.
 const lightGrounds = groundsOf(light);
 const darkGrounds = groundsOf(dark);
 
+/** A partner's accent, `#rrggbb`, readable on light paper, and the colour of text on it: for mails, which know no style sheet. */
+export function lightAccent(wanted: string): { accent: string; onAccent: string } {
+  return accentFor(lightGrounds, wanted);
+}
+
 /** A style sheet that puts a partner's accent, `#rrggbb`, in place of the house's: readable in light and in dark. */
 export function accentStyle(wanted: string): string {
   const root = (grounds: string[]) => {

@@ -37,6 +37,8 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     webhookAllowCidrs: ['127.0.0.0/8', '::1/128'],
     trustProxy: [],
     mail: null,
+    phoneGateway: null,
+    eraseCustomersAfterDays: null,
     logLevel: process.env.LOG_LEVEL ?? 'silent',
     ...overrides,
   };

@@ -1,0 +1,36 @@
+import type { Context } from '../context.ts';
+import type { Scope, Tx } from '../db/connection.ts';
+import { isOneAddress } from '../lib/email.ts';
+import { type Channel, insertReceipts } from './store.ts';
+
+/** A request as far as receipts go. */
+type Paid = { id: string; customer_email: string | null; customer_phone: string | null };
+
+const leastDigits = 5;
+
+/** The ways to hand a receipt to this customer. Messages cost money: those of test payments stay in the sandbox. */
+export function channelsFor({ config }: Pick<Context, 'config'>, scope: Scope, request: Paid): Channel[] {
+  const { customer_email: email, customer_phone: phone } = request;
+  const byPhone = config.phoneGateway !== null && (!scope.testMode || config.sandbox);
+  const digits = phone?.replace(/\D/g, '').length ?? 0;
+  return [
+    ...(email !== null && isOneAddress(email) ? (['mail'] as const) : []),
+    ...(byPhone && digits >= leastDigits ? (['phone'] as const) : []),
+  ];
+}
+
+/**
+ * Writes down the receipts that a verified request is owed; loops hand them on. Call it in the transaction that sets
+ * `verified`. Never fails, and waits for a quarter of a second at most: a payment matters more than its receipt.
+ */
+export async function enqueueReceipts(
+  tx: Tx,
+  ctx: Pick<Context, 'config' | 'log'>,
+  scope: Scope,
+  request: Paid,
+): Promise<void> {
+  const channels = channelsFor(ctx, scope, request);
+  if (channels.length === 0) return;
+  const fault = await insertReceipts(tx, scope, request.id, channels);
+  if (fault !== null) ctx.log.error({ request_id: request.id, channels, fault }, 'a receipt could not be queued');
+}

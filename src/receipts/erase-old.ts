@@ -1,0 +1,47 @@
+import { scopeOfRow } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { findMadeBetween } from '../requests/customer.ts';
+import { eraseRequests } from './erase.ts';
+import { lockErasedTo, selectClocks, updateErasedTo } from './erase-store.ts';
+
+const batch = 500;
+const batchesPerPass = 100;
+const dayMs = 24 * 3_600_000;
+
+/**
+ * Removes the personal data of requests that have reached the configured age, in batches, each in its own transaction; does
+ * nothing unless it is configured. Requests come in the order of their creation, so each is looked at once.
+ *
+ * @returns how many requests lost something
+ */
+export async function eraseOld(ctx: Context, signal: AbortSignal): Promise<number> {
+  const days = ctx.config.eraseCustomersAfterDays;
+  if (days === null) return 0;
+  const before = new Date(ctx.clock.now().getTime() - days * dayMs);
+  let erased = 0;
+  for (const row of await selectClocks(ctx.db, before)) {
+    const scope = scopeOfRow(row);
+    for (let i = 0; i < batchesPerPass && !signal.aborted; i++) {
+      const count = await eraseBatch(ctx, scope, before);
+      if (count === null) break;
+      erased += count;
+    }
+  }
+  if (erased > 0) ctx.log.info({ requests: erased, before }, 'personal data was removed because of its age');
+  return erased;
+}
+
+/** Null when nothing is left. */
+function eraseBatch(ctx: Context, scope: Scope, before: Date): Promise<number | null> {
+  return ctx.db.scoped(scope, async (tx) => {
+    const after = await lockErasedTo(tx, scope);
+    const rows = await findMadeBetween(tx, scope, { after, before }, batch);
+    const last = rows.at(-1);
+    if (!last) return null;
+    const ids = rows.map(({ id }) => id);
+    const { requests } = await eraseRequests(tx, scope, ids);
+    await updateErasedTo(tx, scope, last.created_at);
+    return requests;
+  });
+}

@@ -1,0 +1,29 @@
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { receiptNumber } from '../lib/receipt-number.ts';
+import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
+import { payPageUrl } from '../requests/render.ts';
+import { isLanguage, type Words, wordsOf } from '../ui/language.ts';
+
+/** What a receipt says, wherever it is sent. `link` is its page, which stays. */
+export type ReceiptFacts = {
+  row: PayPageRow & { proof_verified_at: Date; tx_hash: string };
+  merchant: string;
+  number: string;
+  link: string;
+  words: Words;
+};
+
+/** The receipt of a verified request in its customer's language, else in English; null when there is none. */
+export async function readReceipt(ctx: Context, scope: Scope, requestId: string): Promise<ReceiptFacts | null> {
+  const row = await readPayPageRow(ctx.db, scope, requestId);
+  if (!row || row.proof_verified_at === null || row.tx_hash === null) return null;
+  const { proof_verified_at, tx_hash, customer_language: language } = row;
+  return {
+    row: { ...row, proof_verified_at, tx_hash },
+    merchant: row.merchant_name ?? row.partner_name,
+    number: receiptNumber(row.id, proof_verified_at),
+    link: `${payPageUrl(ctx.config, row.id)}/receipt`,
+    words: wordsOf(isLanguage(language) ? language : 'en'),
+  };
+}

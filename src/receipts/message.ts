@@ -1,0 +1,21 @@
+import { formatFiat } from '../lib/money.ts';
+import { fill } from '../ui/language.ts';
+import type { ReceiptFacts } from './facts.ts';
+
+const maxMerchant = 40;
+
+/** The text of a message to a phone, short enough for two parts of 153 characters in most languages. */
+export function receiptMessage({ row, words, merchant, number, link }: ReceiptFacts): string {
+  const { message, testMessage } = words.t.receiptMail;
+  return fill(row.test_mode ? testMessage : message, {
+    merchant: shortened(merchant),
+    amount: formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language),
+    number,
+    link,
+  });
+}
+
+function shortened(name: string): string {
+  const characters = [...name.replace(/\s+/g, ' ').trim()];
+  return characters.length <= maxMerchant ? characters.join('') : `${characters.slice(0, maxMerchant - 1).join('')}…`;
+}

@@ -1,0 +1,50 @@
+import { scopeOfRow } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { queueCustomerMail } from '../mail/outbox.ts';
+import { readMailLook } from '../partners/look.ts';
+import { lockCustomer } from '../requests/customer.ts';
+import { readReceipt } from './facts.ts';
+import { receiptMail } from './mail.ts';
+import { claimReceipts, updateDone, updateFailed } from './store.ts';
+
+const atOnce = 20;
+const perPass = 500;
+const waits = { firstMs: 30_000, most: 12 };
+
+/**
+ * Makes mails of the receipts that are due; the outbox sends them. Each becomes one mail, over all nodes: both are in one
+ * transaction, and the request's key lets no second one in.
+ *
+ * @returns how many were made
+ */
+export async function mailReceipts(ctx: Context, signal: AbortSignal): Promise<number> {
+  let made = 0;
+  for (let begun = 0; begun < perPass && !signal.aborted; ) {
+    const due = await claimReceipts(ctx.db, 'mail', waits, atOnce);
+    if (due.length === 0) break;
+    begun += due.length;
+    for (const receipt of due) {
+      const scope = scopeOfRow(receipt);
+      try {
+        if (await mailOne(ctx, scope, receipt.request_id)) made++;
+      } catch (error) {
+        ctx.log.error({ err: error, request_id: receipt.request_id }, 'a receipt could not be made into a mail');
+        await updateFailed(ctx.db.sql, scope, receipt, (error as Error).message.slice(0, 200), false);
+      }
+    }
+  }
+  return made;
+}
+
+async function mailOne(ctx: Context, scope: Scope, requestId: string): Promise<boolean> {
+  const [facts, look] = await Promise.all([readReceipt(ctx, scope, requestId), readMailLook(ctx, scope.partnerId)]);
+  return ctx.db.scoped(scope, async (tx) => {
+    // Looked at again under the lock: the customer's data may have been erased meanwhile.
+    const customer = await lockCustomer(tx, scope, requestId);
+    const isFirst = await updateDone(tx, scope, requestId, 'mail');
+    if (!isFirst || !facts || !customer?.email) return false;
+    await queueCustomerMail(tx, scope, requestId, receiptMail(facts, look, customer.email));
+    return true;
+  });
+}

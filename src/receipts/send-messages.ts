@@ -1,0 +1,62 @@
+import { scopeOfRow } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
+import { readReceipt } from './facts.ts';
+import type { Gateway } from './gateway.ts';
+import { receiptMessage } from './message.ts';
+import { claimReceipts, type DueReceipt, updateDone, updateFailed } from './store.ts';
+
+/** Messages under way at a time in this process. */
+const atOnce = 8;
+const perPass = 200;
+/** The first wait is longer than an attempt takes; ten attempts take about 8 hours, after which nobody waits for it. */
+const waits = { firstMs: 30_000, most: 10 };
+export const gatewayAlarm = 'phone_gateway';
+
+/**
+ * Hands due receipts to the operator's gateway. A failed one is tried again; the request's id goes along each time, by
+ * which the gateway can tell a second copy.
+ *
+ * @param signal no further message is begun once it aborts
+ * @returns how many were taken
+ */
+export async function sendMessages(ctx: Context, signal: AbortSignal, gateway: Gateway): Promise<number> {
+  let taken = 0;
+  for (let begun = 0; begun < perPass && !signal.aborted; ) {
+    const due = await claimReceipts(ctx.db, 'phone', waits, atOnce);
+    if (due.length === 0) break;
+    begun += due.length;
+    const results = await Promise.all(due.map((receipt) => sendOne(ctx, gateway, receipt)));
+    taken += results.filter(Boolean).length;
+  }
+  return taken;
+}
+
+async function sendOne(ctx: Context, gateway: Gateway, receipt: DueReceipt): Promise<boolean> {
+  const scope = scopeOfRow(receipt);
+  const { request_id: requestId, attempts } = receipt;
+  const { sql } = ctx.db;
+  try {
+    const facts = await readReceipt(ctx, scope, requestId);
+    const phone = facts?.row.customer_phone;
+    if (!facts || !phone) {
+      await updateDone(sql, scope, requestId, 'phone');
+      return false;
+    }
+    const answer = await gateway.send({ id: requestId, to: phone, text: receiptMessage(facts) });
+    if (answer.kind === 'taken') {
+      await updateDone(sql, scope, requestId, 'phone');
+      await clearAlarm(sql, gatewayAlarm);
+      return true;
+    }
+    const givenUp = answer.kind === 'refused' || attempts >= waits.most;
+    ctx.log.warn({ request_id: requestId, why: answer.why, given_up: givenUp }, 'a message could not be sent');
+    await updateFailed(sql, scope, receipt, answer.why, givenUp);
+    if (answer.kind === 'failed') {
+      await raiseAlarm(sql, gatewayAlarm, `The gateway for messages to phones does not work: ${answer.why}.`);
+    }
+  } catch (error) {
+    ctx.log.error({ err: error, request_id: requestId }, 'a message could not be handed on');
+  }
+  return false;
+}

@@ -1,0 +1,81 @@
+import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+
+/** By mail, or as a message to a phone. */
+export type Channel = 'mail' | 'phone';
+
+/** A receipt that is due. `attempts` counts those begun. */
+export type DueReceipt = {
+  partner_id: string;
+  test_mode: boolean;
+  request_id: string;
+  channel: Channel;
+  attempts: number;
+};
+
+/** Returns what went wrong, and null when all is well: it never fails the transaction that it is part of. */
+export async function insertReceipts(
+  tx: Tx,
+  scope: Scope,
+  requestId: string,
+  channels: Channel[],
+): Promise<string | null> {
+  const [row] = await tx<{ fault: string | null }[]>`
+    select queue_receipts(${scope.partnerId}, ${scope.testMode}, ${requestId}, ${channels}) as fault`;
+  return row?.fault ?? null;
+}
+
+/**
+ * The loops' look-up over all partners: claims what is due by moving its next attempt. A crash in between delays a receipt,
+ * it does not lose it; after the last attempt it waits for an operator.
+ *
+ * @param waits `firstMs` before the second attempt, twice as long before each further one; `most` attempts in all
+ */
+export function claimReceipts(
+  db: Database,
+  channel: Channel,
+  waits: { firstMs: number; most: number },
+  limit: number,
+): Promise<DueReceipt[]> {
+  return db.sql<DueReceipt[]>`
+    update receipts r set attempts = r.attempts + 1,
+      next_attempt_at = case when r.attempts + 1 < ${waits.most}
+        then now() + ${waits.firstMs} * interval '1 ms' * 2 ^ r.attempts else 'infinity' end
+    from (
+      select partner_id, test_mode, request_id from receipts
+      where channel = ${channel} and done_at is null and next_attempt_at <= now()
+      order by next_attempt_at limit ${limit} for update skip locked) due
+    where r.channel = ${channel} and (r.partner_id, r.test_mode, r.request_id) = (due.partner_id, due.test_mode, due.request_id)
+    returning r.partner_id, r.test_mode, r.request_id, r.channel, r.attempts`;
+}
+
+/** Marks a receipt as handed on; false when it was already. */
+export async function updateDone(tx: Tx | Sql, scope: Scope, requestId: string, channel: Channel): Promise<boolean> {
+  const { count } = await tx`
+    update receipts set done_at = now(), error = null
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${requestId}
+      and channel = ${channel} and done_at is null`;
+  return count === 1;
+}
+
+/** Keeps why an attempt failed; with `givenUp` no further one is made. */
+export async function updateFailed(
+  tx: Tx | Sql,
+  scope: Scope,
+  receipt: { request_id: string; channel: Channel },
+  error: string,
+  givenUp: boolean,
+): Promise<void> {
+  await tx`
+    update receipts set error = ${error}, next_attempt_at = case when ${givenUp} then 'infinity' else next_attempt_at end
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${receipt.request_id}
+      and channel = ${receipt.channel} and done_at is null`;
+}
+
+/** Takes back what waits for customers whose data is erased; returns how many receipts that were. */
+export async function updateDropped(tx: Tx | Sql, scope: Scope, requestIds: string[]): Promise<number> {
+  const { count } = await tx`
+    update receipts set done_at = now(), error = null
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = any(${requestIds}::uuid[])
+      and done_at is null`;
+  return count;
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Actor } from '../../src/audit/actions.ts';
+import { noPartner } from '../../src/audit/write.ts';
+import type { Scope } from '../../src/db/connection.ts';
+import { queueCustomerMail, queueMail } from '../../src/mail/outbox.ts';
+import { customerKey, eraseCustomer, findCustomer } from '../../src/receipts/erase.ts';
+import { eraseOld } from '../../src/receipts/erase-old.ts';
+import { mailReceipts } from '../../src/receipts/send-mails.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { startApp, testConfig, testContext } from '../support/app.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+const running = new AbortController().signal;
+const dayMs = 24 * 3_600_000;
+let app: Awaited<ReturnType<typeof startApp>>;
+before(async () => {
+  app = await startApp();
+});
+after(() => app?.stop());
+
+const operator: Actor = {
+  kind: 'operator',
+  userId: randomUUID(),
+  email: 'op@example.com',
+  ip: '192.0.2.1',
+  userAgent: 'Browser',
+};
+
+async function shop() {
+  const { partner, test: scope, live } = await makePartner(app.db);
+  const merchant = await makeMerchant(app.db, scope);
+  const liveMerchant = await makeMerchant(app.db, live);
+  return { partner, scope, merchant, live, liveMerchant };
+}
+
+const grace = (email: string, phone: string) => ({
+  customerName: 'Grace Hopper',
+  customerEmail: email,
+  customerPhone: phone,
+  memo: 'For Grace, second floor',
+  metadata: '{"order":"17"}',
+});
+
+async function rowOf({ id }: { id: string }): Promise<RequestRow> {
+  const [row] = await app.db.sql<RequestRow[]>`select * from requests where id = ${id}`;
+  assert.ok(row);
+  return row;
+}
+
+const personal = (row: RequestRow) => [row.customer_name, row.customer_email, row.customer_phone, row.memo];
+const nothing = [null, null, null, null];
+
+const mailOf = (scope: Scope, request: { id: string }, recipient: string) =>
+  app.db.scoped(scope, (tx) =>
+    queueCustomerMail(tx, scope, request.id, { recipient, subject: 'Receipt', body: 'For Grace', html: '<p>Grace' }),
+  );
+const mailsTo = (recipient: string) => app.db.sql`select id from mails where recipient = ${recipient}`;
+
+const logOf = (partnerId: string) =>
+  app.db.sql`select action, object_kind, object_id, details, actor_name from audit_log
+    where partner_id = ${partnerId} order by number`;
+
+function keyOf(by: 'email' | 'phone' | 'request', typed: string) {
+  const key = customerKey(by, typed);
+  assert.ok(key);
+  return key;
+}
+
+test('A customer’s data goes from every request of every partner and from the mails; what was traded stays', async () => {
+  const email = 'Grace.One@Example.com';
+  const [one, two] = [await shop(), await shop()];
+  const first = await makeRequest(app.db, one.scope, one.merchant, grace(email, '+49 30 1'));
+  const live = await makeRequest(app.db, one.live, one.liveMerchant, grace(email.toLowerCase(), '+49 30 1'));
+  const other = await makeRequest(app.db, two.scope, two.merchant, grace(email, '+49 30 1'));
+  const stranger = await makeRequest(app.db, two.scope, two.merchant, grace('ada@example.com', '+49 30 2'));
+  await mailOf(one.scope, first, email);
+  await mailOf(two.scope, stranger, 'ada@example.com');
+  await queueMail(app.db.sql, { recipient: email, subject: 'Your link', body: 'to sign in' });
+
+  const key = keyOf('email', ` ${email.toUpperCase()} `);
+  const found = await findCustomer(app.ctx, key);
+  assert.deepEqual([found.requests, found.partners, found.more], [3, 2, false]);
+  assert.deepEqual(found.since, first.created_at);
+  const erased = await eraseCustomer(app.ctx, key, operator);
+  assert.deepEqual(erased, { requests: 3, mails: 1, messages: 0, more: false });
+  for (const request of [first, live, other]) {
+    const row = await rowOf(request);
+    assert.deepEqual(personal(row), nothing);
+    const gone = { customer_name: null, customer_email: null, customer_phone: null, memo: null };
+    assert.deepEqual({ ...row }, { ...row, ...request, ...gone });
+  }
+  assert.equal((await rowOf(stranger)).customer_email, 'ada@example.com');
+  assert.equal((await mailsTo('ada@example.com')).length, 1);
+  assert.equal((await mailsTo(email)).length, 1); // the one that is no customer's
+
+  const logged = [...(await logOf(noPartner)), ...(await logOf(one.partner.id)), ...(await logOf(two.partner.id))];
+  assert.deepEqual(
+    logged.map(({ action, object_kind, object_id }) => [action, object_kind, object_id]),
+    Array.from({ length: 4 }, () => ['customer.erased', 'customer', 'email']),
+  );
+  assert.deepEqual(JSON.parse(logged[0]?.details), { by: 'email', requests: 3, mails: 1, messages: 0 });
+  assert.doesNotMatch(JSON.stringify(logged), /grace|hopper/i);
+});
+
+test('Erasing again finds nothing, changes nothing and is logged', async () => {
+  const { scope, merchant, partner } = await shop();
+  const request = await makeRequest(app.db, scope, merchant, grace('twice@example.com', '+49 30 77777'));
+  const key = keyOf('request', request.id.toUpperCase());
+  assert.equal((await eraseCustomer(app.ctx, key, operator)).requests, 1);
+  const before = (await logOf(noPartner)).length;
+  assert.deepEqual(await eraseCustomer(app.ctx, key, operator), { requests: 0, mails: 0, messages: 0, more: false });
+  assert.equal((await logOf(noPartner)).length, before + 1);
+  assert.equal((await logOf(partner.id)).length, 1);
+});
+
+test('A phone number is the same however it was written; what is none of the three is refused', async () => {
+  const { scope, merchant } = await shop();
+  const request = await makeRequest(app.db, scope, merchant, grace('p@example.com', '+49 (30) 555-9999'));
+  assert.equal((await eraseCustomer(app.ctx, keyOf('phone', '49 30 5559999'), operator)).requests, 1);
+  assert.deepEqual(personal(await rowOf(request)), nothing);
+  assert.equal(customerKey('email', 'Grace'), null);
+  assert.equal(customerKey('phone', '12'), null);
+  assert.equal(customerKey('request', 'all'), null);
+});
+
+test('A receipt that waits for somebody whose data was erased becomes no mail', async () => {
+  const { scope, merchant } = await shop();
+  const email = 'waiting@example.com';
+  const request = await makeRequest(app.db, scope, merchant, grace(email, ''));
+  await app.db.sql`
+    update requests set proof_status = 'verified', proof_verified_at = now(), tx_hash = '0x1', payer_address = '0x2'
+    where id = ${request.id}`;
+  await app.db.sql`select queue_receipts(${scope.partnerId}, true, ${request.id}, ${['mail', 'phone']})`;
+  const erased = await eraseCustomer(app.ctx, keyOf('email', email), operator);
+  assert.deepEqual(erased, { requests: 1, mails: 0, messages: 2, more: false });
+  assert.equal(await mailReceipts(app.ctx, running), 0);
+  assert.equal((await mailsTo(email)).length, 0);
+});
+
+test('More than one call takes is said, and the next call takes the rest', async () => {
+  const { scope, merchant } = await shop();
+  for (let i = 0; i < 10; i++) {
+    await Promise.all(
+      Array.from({ length: 51 }, () => makeRequest(app.db, scope, merchant, { customerEmail: 'many@example.com' })),
+    );
+  }
+  const key = keyOf('email', 'many@example.com');
+  const first = await eraseCustomer(app.ctx, key, operator);
+  assert.deepEqual([first.requests, first.more], [500, true]);
+  const second = await eraseCustomer(app.ctx, key, operator);
+  assert.deepEqual([second.requests, second.more], [10, false]);
+});
+
+test('After the configured days data goes by itself, once for each request; without the setting it stays', async () => {
+  const { scope, merchant } = await shop();
+  const old = await makeRequest(app.db, scope, merchant, grace('old@example.com', '+49 30 88888'));
+  await mailOf(scope, old, 'old@example.com');
+  const young = await makeRequest(app.db, scope, merchant, grace('young@example.com', '+49 30 99999'));
+  const now = () => new Date((old.created_at.getTime() + young.created_at.getTime()) / 2 + 40 * dayMs);
+  const withDays = (days: number | null) =>
+    testContext(app.db, { config: testConfig({ eraseCustomersAfterDays: days }), clock: { ...app.ctx.clock, now } });
+  assert.equal(await eraseOld(withDays(null), running), 0);
+  assert.equal(await eraseOld(withDays(41), running), 0);
+  assert.notDeepEqual(personal(await rowOf(old)), nothing);
+
+  await eraseOld(withDays(40), running);
+  assert.deepEqual(personal(await rowOf(old)), nothing);
+  assert.equal((await mailsTo('old@example.com')).length, 0);
+  assert.equal((await rowOf(young)).customer_email, 'young@example.com');
+  assert.equal(await eraseOld(withDays(40), running), 0);
+  const later = await Promise.all([eraseOld(withDays(39), running), eraseOld(withDays(39), running)]);
+  assert.equal(later[0] + later[1] >= 1, true);
+  assert.deepEqual(personal(await rowOf(young)), nothing);
+});

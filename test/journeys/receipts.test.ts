@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, before, beforeEach, test } from 'node:test';
+import { sendDueMails } from '../../src/mail/transport.ts';
+import { setLook } from '../../src/partners/look.ts';
+import { judgePending } from '../../src/payments/match.ts';
+import { settle } from '../../src/payments/verify.ts';
+import { openGateway } from '../../src/receipts/gateway.ts';
+import { mailReceipts } from '../../src/receipts/send-mails.ts';
+import { gatewayAlarm, sendMessages } from '../../src/receipts/send-messages.ts';
+import type { NewRequest } from '../../src/requests/store.ts';
+import { buildServer } from '../../src/server.ts';
+import { type PayWorld, payWorld } from '../payments/support.ts';
+import { visit } from '../support/forms.ts';
+import { png } from '../support/pictures.ts';
+import { behaviours, type Receiver, startReceiver } from '../support/receiver.ts';
+import { startSmtp } from '../support/smtp.ts';
+
+const running = new AbortController().signal;
+const from = 'Quittance <pay@quittance.example>';
+let world: PayWorld;
+let gateway: Receiver;
+before(async () => {
+  world = await payWorld();
+  gateway = await startReceiver();
+});
+after(async () => {
+  await gateway?.close();
+  await world?.stop();
+});
+beforeEach(() => {
+  gateway.behave(behaviours.status(202));
+  gateway.received.length = 0;
+  world.ctx.config.phoneGateway = { url: gateway.url, token: 'gateway-token' };
+  world.ctx.config.mail = null;
+});
+
+let customers = 0;
+const newEmail = () => `grace.${++customers}@example.com`;
+
+/** A request that its customer pays, up to where it is verified. */
+async function paid(details: Partial<NewRequest>) {
+  const request = await world.request(details);
+  const { txHash } = await world.pay(request);
+  await world.node.mine(3);
+  await world.turn();
+  const row = await world.read(request);
+  assert.equal(row.proof_status, 'verified');
+  return { request, txHash, verifiedAt: row.proof_verified_at as Date };
+}
+
+const mailsTo = (recipient: string) => world.db.sql`select * from mails where recipient = ${recipient}`;
+const receiptsOf = (request: { id: string }) =>
+  world.db.sql`select channel, attempts, done_at, error, next_attempt_at::text as next from receipts
+    where request_id = ${request.id} order by channel`;
+const makeDue = () => world.db.sql`update receipts set next_attempt_at = now() where done_at is null`;
+
+async function sendAll() {
+  const open = openGateway(world.ctx.config.phoneGateway as { url: string; token: string });
+  try {
+    return await sendMessages(world.ctx, running, open);
+  } finally {
+    await open.close();
+  }
+}
+
+async function alarm(name: string): Promise<string | null> {
+  const [row] = await world.db.sql`select message from alarms where name = ${name} and cleared_at is null`;
+  return row?.message ?? null;
+}
+
+test('A verified payment is receipted by mail once: as text and HTML, in the partner’s look, with a link that opens', async (t) => {
+  const smtp = await startSmtp(t, { disabledCommands: ['STARTTLS'] });
+  world.ctx.config.mail = { smtpUrl: `smtp://127.0.0.1:${smtp.port}`, from };
+  const [{ slug }] = (await world.db.sql`select slug from partners where id = ${world.scope.partnerId}`) as unknown as [
+    { slug: string },
+  ];
+  await setLook(world.db, slug, { name: 'Höker & Söhne', accent: '#0a7', logo: png(80, 40, [0, 120, 90]) });
+  const email = newEmail();
+  const { request, txHash } = await paid({ customerEmail: email, memo: 'Two <b>cakes</b> & tea' });
+
+  const made = await Promise.all([1, 2, 3].map(() => mailReceipts(world.ctx, running)));
+  assert.equal(
+    made.reduce((a, b) => a + b),
+    1,
+  );
+  await makeDue();
+  assert.equal(await mailReceipts(world.ctx, running), 0);
+  await sendDueMails(world.ctx, running);
+  assert.equal(smtp.mails.filter(({ to }) => to.includes(email)).length, 1);
+
+  const [mail, ...others] = await mailsTo(email);
+  assert.deepEqual(others, []);
+  assert.match(mail?.subject, /^Test: receipt Q-\d{8}-[0-9A-Z]{10} from Ada’s Bakery$/);
+  const link = `http://localhost:3000/pay/${request.id}/receipt`;
+  for (const body of [mail?.body, mail?.body_html]) {
+    assert.ok(body.includes(link), body);
+    assert.ok(body.includes(txHash), body);
+    assert.match(body, /€12\.50/);
+    assert.match(body, /13\.586957 USDC/);
+    assert.match(body, /no real money was moved/);
+  }
+  assert.ok(mail?.body.includes('For: Two <b>cakes</b> & tea\n'));
+  assert.ok(mail?.body_html.includes('Two &lt;b&gt;cakes&lt;/b&gt; &amp; tea'));
+  assert.ok(!mail?.body_html.includes('<b>cakes'));
+  assert.ok(mail?.body_html.includes('Höker &amp; Söhne'));
+  assert.match(mail?.body_html, new RegExp(`src="http://localhost:3000/logo/${slug}\\?v=`));
+  assert.match(mail?.body_html, /background:#0/); // the accent, moved until it can be read
+  const [sent] = smtp.mails.filter(({ to }) => to.includes(email));
+  assert.match(sent?.text ?? '', /Content-Type: multipart\/alternative/);
+  assert.match(sent?.text ?? '', /Content-Type: text\/html/);
+
+  const app = await buildServer(world.ctx);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => app.close());
+  const page = await visit(url + new URL(link).pathname);
+  assert.equal(page.status, 200);
+  assert.ok(page.html.includes(/Q-\d{8}-\w+/.exec(mail?.subject)?.[0] as string));
+});
+
+test('A customer’s phone is sent a message by the operator’s gateway, once, under the request’s id', async () => {
+  const { request } = await paid({ customerPhone: '+49 30 123456' });
+  const taken = await Promise.all([sendAll(), sendAll()]);
+  assert.equal(taken[0] + taken[1], 1);
+  assert.equal(await sendAll(), 0);
+  assert.equal(gateway.received.length, 1);
+  const [post] = gateway.received;
+  assert.equal(post?.headers.authorization, 'Bearer gateway-token');
+  assert.equal(post?.headers['idempotency-key'], request.id);
+  const { id, to, text } = JSON.parse(post?.body ?? '');
+  assert.deepEqual([id, to], [request.id, '+49 30 123456']);
+  assert.match(text, /^Test\. Ada’s Bakery: we have your payment of €12\.50\. Receipt Q-\S+: http:\/\/\S+\/receipt$/);
+});
+
+test('A gateway that fails is asked again later and an alarm says so; one that refuses a message is not asked again', async () => {
+  const { request } = await paid({ customerPhone: '+49 30 111111' });
+  gateway.behave(behaviours.status(500));
+  assert.equal(await sendAll(), 0);
+  assert.match((await alarm(gatewayAlarm)) ?? '', /it answered 500/);
+  assert.equal(await sendAll(), 0);
+  assert.equal(gateway.received.length, 1); // not due yet
+  gateway.behave(behaviours.status(202));
+  await makeDue();
+  assert.equal(await sendAll(), 1);
+  assert.equal(await alarm(gatewayAlarm), null);
+  assert.equal(new Set(gateway.received.map(({ headers }) => headers['idempotency-key'])).size, 1);
+
+  const refused = await paid({ customerPhone: '+49 30 222222' });
+  gateway.behave(behaviours.status(422));
+  assert.equal(await sendAll(), 0);
+  const [row] = await receiptsOf(refused.request);
+  assert.deepEqual([row?.next, row?.error, row?.done_at], ['infinity', 'it answered 422', null]);
+  const [first] = await receiptsOf(request);
+  assert.ok(first?.done_at);
+});
+
+test('A gateway that hangs ends within its limit, and neither it nor a slow mail server keeps payments from being verified', async (t) => {
+  const mute = createServer(() => {}); // takes connections and says nothing
+  mute.listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  t.after(() => mute.close());
+  gateway.behave(behaviours.hang);
+  world.ctx.config.mail = { smtpUrl: `smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`, from };
+  await paid({ customerPhone: '+49 30 333333', customerEmail: newEmail() });
+  await mailReceipts(world.ctx, running);
+  let ended = false;
+  const sending = Promise.all([sendAll(), sendDueMails(world.ctx, running)]).then(() => {
+    ended = true;
+  });
+  const email = newEmail();
+  const { request } = await paid({ customerEmail: email, customerPhone: '+49 30 444444' });
+  assert.equal(ended, false); // both still hang
+  assert.deepEqual(
+    (await receiptsOf(request)).map(({ channel }) => channel),
+    ['mail', 'phone'],
+  );
+  await sending;
+  assert.match((await alarm(gatewayAlarm)) ?? '', /timeout/);
+});
+
+test('A verification goes through with its event although the outbox of receipts is broken or locked', async () => {
+  await world.db.sql`alter table receipts rename to receipts_away`;
+  let broken: Awaited<ReturnType<typeof paid>>;
+  try {
+    broken = await paid({ customerEmail: newEmail() });
+  } finally {
+    await world.db.sql`alter table receipts_away rename to receipts`;
+  }
+  assert.equal((await world.events(broken.request)).length, 1);
+  assert.deepEqual([...(await receiptsOf(broken.request))], []);
+
+  const request = await world.request({ customerEmail: newEmail() });
+  await world.pay(request);
+  await world.node.mine(3);
+  await world.caughtUp();
+  const tookMs = await world.db.sql.begin(async (tx) => {
+    await tx`lock table receipts in access exclusive mode`;
+    const startedAt = performance.now();
+    await judgePending(world.ctx);
+    await settle(world.ctx);
+    return performance.now() - startedAt;
+  });
+  assert.ok(tookMs < 2000, `${tookMs} ms`);
+  assert.deepEqual([...(await receiptsOf(request))], []); // it was in the way
+  assert.equal((await world.read(request)).proof_status, 'verified');
+  assert.equal((await world.events(request)).length, 1);
+});
+
+test('Nobody is written to who gave nothing usable, and test payments cost no message in production', async () => {
+  const none = await paid({});
+  const unusable = await paid({ customerEmail: 'a@b.example, c@d.example', customerPhone: 'none' });
+  world.ctx.config.sandbox = false;
+  const inProduction = await paid({ customerPhone: '+49 30 555555' });
+  world.ctx.config.sandbox = true;
+  world.ctx.config.phoneGateway = null;
+  const noGateway = await paid({ customerPhone: '+49 30 666666' });
+  for (const { request } of [none, unusable, inProduction, noGateway]) {
+    assert.deepEqual([...(await receiptsOf(request))], []);
+  }
+});
+
+test('A receipt speaks the language in which its customer read the pay page; a preview of the link says nothing', async (t) => {
+  const app = await buildServer(world.ctx);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => app.close());
+  const request = await world.request({ customerEmail: newEmail() });
+  const languageOf = async () =>
+    (await world.db.sql`select customer_language from requests where id = ${request.id}`)[0]?.customer_language;
+  await visit(`${url}/pay/${request.id}`, { headers: { 'user-agent': 'WhatsApp/2' } });
+  assert.equal(await languageOf(), null);
+  await visit(`${url}/pay/${request.id}?lang=en`);
+  assert.equal(await languageOf(), 'en');
+});
