@@ -46,6 +46,6 @@ export function walletOrders(checkout: Checkout, options: Option[]): object {
 }
 
 /** What a wallet needs to move to a network, and to learn to know it where the operator gives a public endpoint. */
-function knownToWallets({ chainId, name, publicRpcUrl, coin, explorerUrl }: ChainConfig): object {
+export function knownToWallets({ chainId, name, publicRpcUrl, coin, explorerUrl }: ChainConfig): object {
   return { chainId, name, publicRpcUrl, coin: coin ?? 'ETH', explorerUrl };
 }

@@ -2,7 +2,8 @@ import { type Html, html } from '../lib/html.ts';
 import type { Outcome } from '../payments/outcome.ts';
 import { card, carried, field } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
-import { fill, type Words } from '../ui/language.ts';
+import { fill } from '../ui/language.ts';
+import { knownToWallets } from './options.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { isOver, payable } from './state.ts';
@@ -28,7 +29,7 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
   const path = payPagePath(url);
   return html`<details class="card proof"${(answer || ended) && html` open`}><summary>${ended ? proof.headingEnded : proof.headingWaiting}</summary>
 ${note}
-${answer?.outcome.kind === 'needs_signature' && signature(answer.outcome, words, path)}
+${answer?.outcome.kind === 'needs_signature' && signature(checkout, answer.outcome)}
 <form method="post" action="${path}/proof">
 ${field({
   name: 'tx_hash',
@@ -41,14 +42,26 @@ ${field({
 <button class="second">${proof.look}</button></form></details>`;
 }
 
-/** The payer's wallet says by a signature what the transaction does not say. */
-function signature(outcome: Outcome & { kind: 'needs_signature' }, { t }: Words, path: string): Html {
+/**
+ * The payer's wallet says by a signature what the transaction does not say: by a button for each wallet of this browser,
+ * else signed elsewhere and typed in.
+ */
+function signature(checkout: Checkout, outcome: Outcome & { kind: 'needs_signature' }): Html {
+  const { words, url, chains } = checkout;
+  const { proof } = words.t;
   const { chainId, txHash, ordinal, from } = outcome;
-  return html`<form method="post" action="${path}/claim" class="claim" data-from="${from}">
+  const data = checkout.claimData({ chainId, txHash, ordinal });
+  const chain = chains.find((one) => one.chainId === chainId);
+  const known = JSON.stringify(chain ? knownToWallets(chain) : null);
+  return html`<form method="post" action="${payPagePath(url)}/claim" class="claim" data-from="${from}" data-typed="${data}" data-chain="${known}">
 ${carried('chain_id', String(chainId))}${carried('tx_hash', txHash)}${carried('ordinal', String(ordinal))}
-<p class="quiet">${fill(t.proof.signHint, { address: from })}</p>
-${field({ name: 'signature', label: t.proof.signature, attributes: 'required autocomplete="off" spellcheck="false" placeholder="0x…"' })}
-<button>${t.proof.sign}</button></form>`;
+<p class="quiet">${fill(proof.signHint, { address: from })}</p>
+<div class="wallets" hidden></div>
+<p class="told" role="status" hidden></p>
+<details class="elsewhere" open><summary>${proof.elsewhere}</summary><p class="quiet">${proof.elsewhereRest}</p>
+<pre>${JSON.stringify(JSON.parse(data), null, 2)}</pre>
+${field({ name: 'signature', label: proof.signature, attributes: 'required autocomplete="off" spellcheck="false" placeholder="0x…"' })}
+<button class="second">${proof.sign}</button></details></form>`;
 }
 
 function outcomeText({ words, merchant }: Checkout, outcome: Answer['outcome']): string {

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
 import { readLook } from '../partners/look.ts';
+import { claimTypedDataJson } from '../payments/claim.ts';
 import { readHints, refreshHints } from '../payments/hints.ts';
 import { type PaymentProgress, readProgress } from '../payments/progress.ts';
 import type { Stray } from '../payments/strays.ts';
@@ -29,6 +30,8 @@ export type Checkout = {
   look: Look;
   /** A test wallet can pay: on the sandbox's own chain only. */
   testWallet: boolean;
+  /** What the sender of a transfer signs to say that it pays this request: the JSON of `eth_signTypedData_v4`. */
+  claimData: (key: { chainId: number; txHash: string; ordinal: number }) => string;
   /** Public address of the pay page. */
   url: string;
   now: Date;
@@ -72,6 +75,7 @@ export async function readCheckout(
     troubled: null,
     look,
     testWallet: row.test_mode && ctx.config.sandbox && ctx.config.chains === null,
+    claimData: (key) => claimTypedDataJson(ctx.config, id, key),
     url: payPageUrl(ctx.config, id),
     now,
     words,

@@ -1,64 +1,128 @@
+import { offerSigning, signClaim } from './lib/claim-form.ts';
 import { copyFrom } from './lib/copy.ts';
 import { runCountdown } from './lib/countdown.ts';
+import { focusAnswer, noticeIn, sendForm } from './lib/forms.ts';
 import { followState, type LiveState } from './lib/live.ts';
 import { localTimes } from './lib/local-times.ts';
-import { type Part, partPlaces, replacePart } from './lib/parts.ts';
+import { isInUse, type Part, partPlaces, replacePart } from './lib/parts.ts';
 import { PayWays } from './lib/pay-ways.ts';
 import { tellIn } from './lib/tell.ts';
 import type { IslandTexts } from './lib/texts.ts';
 import { findWallets } from './lib/wallet-buttons.ts';
+import type { FoundWallet } from './lib/wallets.ts';
 
-const root = document.getElementById('checkout');
-if (root) start(root);
+/** The pay page: told anew as things happen, with the wallets of this browser, and forms that answer in their place. */
+class PayPage {
+  readonly #root: HTMLElement;
+  readonly #texts: IslandTexts;
+  readonly #ways: PayWays;
+  readonly #askNow: () => void;
+  #wallets: FoundWallet[] = [];
+  #latest: LiveState | undefined;
 
-function start(root: HTMLElement): void {
-  const texts = JSON.parse(root.dataset.texts ?? '{}') as IslandTexts;
-  const path = root.dataset.path ?? location.pathname;
-  let latest: LiveState | undefined;
+  constructor(root: HTMLElement) {
+    this.#root = root;
+    this.#texts = JSON.parse(root.dataset.texts ?? '{}') as IslandTexts;
+    const path = root.dataset.path ?? location.pathname;
+    const silent = root.querySelector<HTMLElement>('[data-silence]');
+    this.#askNow = followState(
+      path,
+      (state) => this.#hear(state),
+      (why) => tellIn(silent, why === null ? '' : (this.#texts[why] ?? '')),
+    );
+    const released = () => this.#latest && this.#hear(this.#latest);
+    this.#ways = new PayWays({ root, path, texts: this.#texts, askNow: this.#askNow, released });
+    this.#enhance(root);
+    runCountdown(this.#askNow);
+    findWallets(this.#texts.browserWallet ?? '', (found) => {
+      this.#wallets = found;
+      this.#showWallets();
+    });
+    root.addEventListener('click', ({ target }) => this.#pressed(target as Element));
+    root.addEventListener('submit', (event) => {
+      event.preventDefault();
+      void this.#submit(event.target as HTMLFormElement, event.submitter);
+    });
+  }
 
-  /** Told to screen readers only: the page shows it in another way. */
-  const say = (text: string) => {
-    const place = root.querySelector('[data-say]');
-    if (place) place.textContent = text;
-  };
   /** What works only with script. */
-  const enhance = (place: HTMLElement) => {
+  #enhance(place: HTMLElement): void {
     for (const button of place.querySelectorAll<HTMLElement>('[data-copy]')) button.hidden = false;
     localTimes(place);
-    ways.show();
-  };
-  /** Nothing is taken from under the hands of somebody, unless it no longer holds. */
-  const isHeld = (place: HTMLElement, { name, html }: Part) => {
-    if (html === '') return false;
-    if (name === 'ways') return ways.busy;
-    return name === 'proof' && [...place.querySelectorAll('input')].some(isInUse);
-  };
-  const hear = (state: LiveState) => {
-    latest = state;
+    this.#showWallets();
+  }
+
+  #showWallets(): void {
+    this.#ways.show(this.#wallets);
+    offerSigning(this.#root, this.#wallets, this.#texts);
+  }
+
+  #hear(state: LiveState): void {
+    this.#latest = state;
     document.title = state.title;
-    ways.hear(state.kind);
-    for (const place of partPlaces(root)) {
-      const part = state.parts.find(({ name }) => name === place.dataset.part);
-      if (!part || part.version === place.dataset.version || isHeld(place, part)) continue;
+    this.#ways.hear(state.kind);
+    this.#putIn(state.parts);
+  }
+
+  /**
+   * Puts in the parts that changed.
+   *
+   * @param answered the part whose form was answered: its answer is no part of its version
+   */
+  #putIn(parts: Part[], answered?: HTMLElement): void {
+    for (const place of partPlaces(this.#root)) {
+      const part = parts.find(({ name }) => name === place.dataset.part);
+      if (!part) continue;
+      if (place !== answered && (part.version === place.dataset.version || this.#isHeld(place, part))) continue;
       replacePart(place, part);
-      enhance(place);
+      this.#enhance(place);
     }
-  };
-  const silent = root.querySelector<HTMLElement>('[data-silence]');
-  const askNow = followState(path, hear, (why) => tellIn(silent, why === null ? '' : (texts[why] ?? '')));
-  const ways = new PayWays({ root, path, texts, askNow, released: () => latest && hear(latest) });
+  }
 
-  enhance(root);
-  runCountdown(askNow);
-  findWallets(texts.browserWallet ?? '', (wallets) => ways.show(wallets));
-  root.addEventListener('click', ({ target }) => {
-    const pressed = target as Element;
-    const copy = pressed.closest<HTMLElement>('[data-copy]');
-    if (copy) void copyFrom(copy, say, texts.copied ?? '');
-    ways.pressed(pressed);
-  });
+  /** Nothing is taken from under the hands of somebody, unless it no longer holds. */
+  #isHeld(place: HTMLElement, { name, html }: Part): boolean {
+    if (html === '') return false;
+    return name === 'ways' ? this.#ways.busy : name === 'proof' && isInUse(place);
+  }
+
+  #pressed(target: Element): void {
+    const copy = target.closest<HTMLElement>('[data-copy]');
+    if (copy) void copyFrom(copy, (text) => this.#say(text), this.#texts.copied ?? '');
+    this.#ways.pressed(target);
+    const claim = target.closest<HTMLFormElement>('form.claim');
+    const uuid = target.closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
+    const wallet = claim && this.#wallets.find(({ info }) => info.uuid === uuid);
+    if (claim && wallet) void signClaim(claim, wallet, this.#texts);
+  }
+
+  /** Sends a form and shows what the page would say, without leaving it. */
+  async #submit(form: HTMLFormElement, submitter: HTMLElement | null): Promise<void> {
+    const place = form.closest<HTMLElement>('[data-part]');
+    if (!place || form.ariaBusy) return;
+    const mark = (busy: 'true' | null) => {
+      form.ariaBusy = busy;
+      if (submitter) submitter.ariaBusy = busy;
+    };
+    mark('true');
+    if (form.dataset.working) tellIn(noticeIn(form), form.dataset.working);
+    const answer = await sendForm(form, submitter, this.#texts.unreachable ?? '');
+    mark(null);
+    if ('notice' in answer) {
+      tellIn(noticeIn(form), answer.notice, true);
+      return;
+    }
+    document.title = answer.title;
+    this.#putIn(answer.parts, place);
+    focusAnswer(place);
+    this.#askNow();
+  }
+
+  /** Told to screen readers only: the page shows it in another way. */
+  #say(text: string): void {
+    const place = this.#root.querySelector('[data-say]');
+    if (place) place.textContent = text;
+  }
 }
 
-function isInUse(input: HTMLInputElement): boolean {
-  return input.type !== 'hidden' && (input === document.activeElement || input.value !== input.defaultValue);
-}
+const root = document.getElementById('checkout');
+if (root) new PayPage(root);

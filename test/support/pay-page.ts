@@ -14,8 +14,10 @@ export type PayPageWorld = Awaited<ReturnType<typeof payPageWorld>>;
 /**
  * Chromium, the real server with all its loops, and real chains that mine only when told: what a customer of the pay page
  * has to do with. The chains are called `Base Sandbox` and `Polygon Sandbox`, and each wants three confirmations.
+ *
+ * @param options `testPanel`: as in the sandbox, where blocks come by themselves while a payment waits for them
  */
-export async function payPageWorld(options: { chains?: 1 | 2 } = {}) {
+export async function payPageWorld(options: { chains?: 1 | 2; testPanel?: true } = {}) {
   const ids = [31337, 31339].slice(0, options.chains ?? 1);
   const [browser, ...nodes] = await Promise.all([openBrowser(), ...ids.map((chainId) => testChain({ chainId }))]);
   for (const [i, { chain }] of nodes.entries()) {
@@ -24,8 +26,8 @@ export async function payPageWorld(options: { chains?: 1 | 2 } = {}) {
     chain.publicRpcUrl = chain.rpcUrls[0];
   }
   const chains = { test: nodes.map(({ chain }) => chain), live: [] };
-  // Named in the configuration, so that no loop of the sandbox mines by itself.
-  const app = await startApp({ chains, config: testConfig({ chains }) });
+  // Named in the configuration they are not the sandbox's own: no loop mines on them, and no test wallet pays there.
+  const app = await startApp({ chains, config: testConfig({ chains: options.testPanel ? null : chains }) });
   const stop = new AbortController();
   const jobs = runJobs(app.ctx, stop.signal);
   const cursors = async () => {

@@ -49,3 +49,10 @@ function fillFrom(place: HTMLElement, from: string): void {
   const to = ring.getAttribute('stroke-dasharray') ?? from;
   ring.animate([{ strokeDasharray: from }, { strokeDasharray: to }], { duration: 150, easing: 'ease-out' });
 }
+
+/** Whether somebody is typing there, or has typed. */
+export function isInUse(place: HTMLElement): boolean {
+  return [...place.querySelectorAll('input')].some(
+    (input) => input.type !== 'hidden' && (input === document.activeElement || input.value !== input.defaultValue),
+  );
+}

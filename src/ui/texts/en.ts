@@ -280,10 +280,6 @@ export const en = {
     finish: 'Finish',
   },
   signing: {
-    found: 'Wallets in this browser',
-    connect: 'Connect {wallet}',
-    sign: 'Sign with {wallet}',
-    none: 'No wallet was found in this browser. Open this page in the browser of your wallet’s app, or go on by hand.',
     byHand: 'By hand',
     address: 'Wallet address',
     addressHint: '0x and 40 digits or letters.',
@@ -293,15 +289,23 @@ export const en = {
     signHint: 'Sign this message in your wallet, to the letter; wallets call it “sign message”.',
     signature: 'Signature',
     signatureHint: 'What comes out, from 0x to the end.',
-    opening: 'Open {wallet} and allow this page to see your address.',
-    waiting: 'Confirm the signature in {wallet}.',
-    sending: 'Signed. One moment.',
-    declined: 'You declined in {wallet}. Nothing was signed or changed. Try again when you are ready.',
-    noAccount: '{wallet} gave no address. Unlock it, then try again.',
-    wrongNetwork:
-      '{wallet} is on a network that is not offered here. Change it to {networks} in the wallet, then try again.',
-    otherAccount: '{wallet} is on another account. Choose {address} in it, then try again.',
-    failed: '{wallet} could not do it: {reason}. Nothing was changed.',
+    /** Said by browser code: the whole section travels in the page. */
+    told: {
+      connect: 'Connect {wallet}',
+      sign: 'Sign with {wallet}',
+      browserWallet: 'your browser wallet',
+      none: 'No wallet was found in this browser. Open this page in the browser of your wallet’s app, or go on by hand.',
+      opening: 'Open {wallet} and allow this page to see your address.',
+      waiting: 'Confirm the signature in {wallet}.',
+      sending: 'Signed. One moment.',
+      rejected: 'You declined in {wallet}. Nothing was signed or changed. Try again when you are ready.',
+      pending: '{wallet} still waits for your answer to an earlier question. Open it and answer there.',
+      noAccount: '{wallet} gave no address. Unlock it, then try again.',
+      wrongNetwork:
+        '{wallet} is on a network that is not offered here. Change it to {networks} in the wallet, then try again.',
+      otherAccount: '{wallet} is on another account. Choose {address} in it, then try again.',
+      failed: '{wallet} could not do it. Nothing was changed. {reason}',
+    },
   },
   refusals: {
     link_unknown: {
@@ -548,6 +552,7 @@ export const en = {
       customer_email: 'At most 254 characters.',
       memo: 'At most 500 characters.',
       expiry: 'Choose a time from the list.',
+      currency_mismatch: 'Your currency was changed meanwhile, so nothing was asked for. Look at the amount again.',
       merchant_disabled: 'You are switched off, so nothing was asked for. The home page says by whom.',
       partner_disabled: '{partner} is switched off, so nothing was asked for. Ask them why.',
       rate_unavailable:
@@ -778,8 +783,6 @@ export const en = {
     thisOne: 'This browser',
     unknownBrowser: 'Not said',
     signOutThere: 'Sign out there',
-    signOutThereTitle: 'Sign out in the other browser?',
-    signOutThereRest: 'Whoever uses it has to sign in again.',
     signedOutThere: 'The other browser is signed out.',
     roles: { owner: 'Owner', developer: 'Developer', viewer: 'Viewer' },
     refusals: {

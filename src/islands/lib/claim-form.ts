@@ -1,0 +1,51 @@
+import { Refusal, refusalFrom } from './refusal.ts';
+import { tellIn } from './tell.ts';
+import { fill, type IslandTexts } from './texts.ts';
+import { markBusy, showWalletButtons } from './wallet-buttons.ts';
+import { askAccount, changeChain, currentChain, type FoundWallet, type WalletChain } from './wallets.ts';
+
+/** Puts the wallets of this browser in front of the field for a signature from elsewhere. */
+export function offerSigning(root: HTMLElement, wallets: FoundWallet[], texts: IslandTexts): void {
+  const form = root.querySelector<HTMLFormElement>('form.claim');
+  const place = form?.querySelector<HTMLElement>('.wallets');
+  const elsewhere = form?.querySelector<HTMLDetailsElement>('.elsewhere');
+  if (!form || !place || !elsewhere || wallets.length === 0) return;
+  if (place.hidden) elsewhere.open = false;
+  showWalletButtons(place, wallets, ({ info }) => fill(texts.signWith, { wallet: info.name }));
+}
+
+/** Has a wallet sign that the payment is meant for this request, and sends the form. */
+export async function signClaim(form: HTMLFormElement, wallet: FoundWallet, texts: IslandTexts): Promise<void> {
+  if (form.dataset.signing) return;
+  form.dataset.signing = 'yes';
+  const { typed = '', from = '' } = form.dataset;
+  const chain = JSON.parse(form.dataset.chain ?? 'null') as WalletChain | null;
+  const tell = (text: string, values: Record<string, string> = {}, isFault = false) => {
+    const known = { wallet: wallet.info.name, network: chain?.name ?? '', address: from };
+    tellIn(form.querySelector<HTMLElement>('.told'), fill(texts[text], { ...known, ...values }), isFault);
+  };
+  markBusy(form, wallet);
+  try {
+    tell('connecting');
+    const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
+    if (!account) throw new Refusal('noAccount');
+    if (account !== from) throw new Refusal('otherAccount');
+    // Common wallets sign typed data only on the network that it names.
+    if (chain && (await currentChain(wallet)) !== chain.chainId) {
+      tell('switching');
+      await changeChain(wallet, chain).catch((error) => Promise.reject(refusalFrom(error, 'wrongNetwork')));
+    }
+    tell('signing');
+    const params = [account, typed];
+    const signature = await wallet.provider.request({ method: 'eth_signTypedData_v4', params });
+    const field = form.querySelector<HTMLInputElement>('[name="signature"]');
+    if (field) field.value = String(signature);
+    tell('');
+    form.requestSubmit();
+  } catch (error) {
+    const { text, values } = refusalFrom(error, 'notSigned');
+    tell(text, values, true);
+  }
+  delete form.dataset.signing;
+  markBusy(form, null);
+}

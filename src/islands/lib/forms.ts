@@ -1,0 +1,53 @@
+import { type Part, partPlaces } from './parts.ts';
+
+const answerMs = 20_000;
+
+/** What a page that answered a form says now. */
+export type FormAnswer = { title: string; parts: Part[] } | { notice: string };
+
+/**
+ * Sends a form of the page without leaving it. The answer is the whole page as it would be without script.
+ *
+ * @param unreachable what to say when nothing answers
+ */
+export async function sendForm(
+  form: HTMLFormElement,
+  submitter: HTMLElement | null,
+  unreachable: string,
+): Promise<FormAnswer> {
+  const fields = new FormData(form, submitter) as unknown as Iterable<[string, string]>;
+  const body = new URLSearchParams([...fields]);
+  try {
+    const answer = await fetch(form.action, { method: 'POST', body, signal: AbortSignal.timeout(answerMs) });
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const root = page.getElementById('checkout');
+    if (!root) return { notice: page.querySelector('main')?.textContent?.trim() || unreachable };
+    const parts = partPlaces(root).map(({ dataset, innerHTML: html }) => ({
+      name: dataset.part ?? '',
+      version: dataset.version ?? '',
+      html,
+    }));
+    return { title: page.title, parts };
+  } catch {
+    return { notice: unreachable };
+  }
+}
+
+/** Where a form says what it waits for, or that it was not answered. */
+export function noticeIn(form: HTMLFormElement): HTMLElement {
+  const before = form.previousElementSibling;
+  if (before instanceof HTMLElement && before.dataset.notice !== undefined) return before;
+  const notice = document.createElement('p');
+  notice.className = 'told';
+  notice.dataset.notice = '';
+  form.before(notice);
+  return notice;
+}
+
+/** The focus goes to what a form was answered with: the field at fault, or what was said. */
+export function focusAnswer(place: HTMLElement): void {
+  const answer = place.querySelector<HTMLElement>('[aria-invalid="true"], [role="status"]:not([hidden])');
+  if (!answer) return;
+  if (!answer.matches('input')) answer.tabIndex = -1;
+  answer.focus();
+}

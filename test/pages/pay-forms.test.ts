@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { privateKeyToAccount } from 'viem/accounts';
+import { assertAccessible } from '../support/axe.ts';
+import { photograph } from '../support/browser.ts';
+import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
+import { pageWallet } from '../support/wallet-in-page.ts';
+
+let world: PayPageWorld;
+before(async () => {
+  world = await payPageWorld();
+});
+after(() => world?.stop());
+
+/** Money for the request that nothing ties to it: neither reference nor amount. */
+async function payUntagged(request: Parameters<PayPageWorld['pay']>[0]) {
+  const from = world.node.wallet();
+  const usdcMicro = BigInt(request.usdc_micro) + 77n;
+  const txHash = await world.node.pay({ from, to: request.wallet_address, usdcMicro });
+  return { from, txHash };
+}
+
+test('the form for a hash answers in its place: what was typed stays, the focus goes to the fault, nothing is reloaded', async () => {
+  const request = await world.request();
+  const { page, says, loads, complaints, close } = await world.open(request);
+  await says('Waiting for the payment');
+  await page.getByText('Sent, but not seen yet?').click();
+  const field = page.getByLabel('Transaction hash');
+  await field.fill('0x1234');
+  await field.press('Enter');
+  await page.getByText('This is no transaction hash').waitFor();
+  assert.equal(await field.inputValue(), '0x1234');
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'tx_hash');
+  await photograph(page, 'pay-hash-refused');
+  await assertAccessible(page);
+  await field.fill(`0x${'12'.repeat(32)}`);
+  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await page.getByText('knows this transaction yet').waitFor();
+  await page.route('**/proof', (route) => route.abort());
+  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await page.getByRole('alert').filter({ hasText: 'cannot reach us' }).waitFor();
+  assert.equal(loads(), 1);
+  assert.deepEqual(
+    complaints.filter((line) => !/status of 400|ERR_FAILED/.test(line)),
+    [],
+  );
+  await close();
+});
+
+test('what is being typed is not taken away by news', async () => {
+  const request = await world.request();
+  const { page, says, close } = await world.open(request);
+  await page.getByText('Sent, but not seen yet?').click();
+  await page.getByLabel('Transaction hash').fill('0xab');
+  await world.db.sql`update requests set expires_at = now() where id = ${request.id}`;
+  await says('This request has expired');
+  assert.equal(await page.getByLabel('Transaction hash').inputValue(), '0xab');
+  assert.ok(await page.getByLabel('Transaction hash').isVisible());
+  await close();
+});
+
+test('money that nothing ties to the request is claimed by a signature of the wallet that sent it', async () => {
+  const request = await world.request();
+  const { from, txHash } = await payUntagged(request);
+  const payer = pageWallet({
+    name: 'Violet',
+    chains: [world.node.chain],
+    account: privateKeyToAccount(from.privateKey),
+  });
+  const stranger = pageWallet({ name: 'Amber', chains: [world.node.chain] });
+  const { page, says, loads, close } = await world.open(request, { wallets: [stranger, payer] });
+  await page.getByText('Sent, but not seen yet?').click();
+  await page.getByLabel('Transaction hash').fill(txHash);
+  const sign = page.getByRole('button', { name: 'Sign with Violet' });
+  // The loops may not have read it yet: then it is asked again.
+  while (!(await sign.isVisible())) {
+    await page.getByRole('button', { name: 'Look for this transaction' }).click();
+    await page.locator('.proof [role="status"]').first().waitFor();
+  }
+  await photograph(page, 'pay-claim');
+  await assertAccessible(page);
+  await page.getByRole('button', { name: 'Sign with Amber' }).click();
+  await page
+    .getByRole('alert')
+    .filter({ hasText: `Choose ${from.address} there` })
+    .waitFor();
+  payer.declines.add('eth_signTypedData_v4');
+  await sign.click();
+  await page.getByRole('alert').filter({ hasText: 'You declined in Violet' }).waitFor();
+  payer.declines.clear();
+  await sign.click();
+  await says('of 3 confirmations');
+  await world.node.mine(2);
+  await says('Paid');
+  assert.equal(loads(), 1);
+  const [row] = await world.db.sql`select rule from transfers where tx_hash = ${txHash}`;
+  assert.equal(row?.rule, 'claim');
+  await close();
+});
+
+test('without any script: the page says what to send where, renews itself, takes a hash and a signature from elsewhere', async () => {
+  const request = await world.request();
+  const { page, says, close } = await world.open(request, { context: { javaScriptEnabled: false } });
+  await says('Waiting for the payment');
+  assert.equal(await page.locator('noscript meta[http-equiv="refresh"]').count(), 1);
+  assert.ok(!(await page.locator('.copy').first().isVisible()));
+  await page.getByText('By hand or from an exchange').click();
+  await page.getByText(/Send exactly .* on Base Sandbox/).waitFor();
+  const { from, txHash } = await payUntagged(request);
+  const field = page.getByLabel('Signature');
+  while (!(await field.isVisible())) {
+    await page.getByText('Sent, but not seen yet?').click({ trial: true });
+    if (!(await page.getByLabel('Transaction hash').isVisible()))
+      await page.getByText('Sent, but not seen yet?').click();
+    await page.getByLabel('Transaction hash').fill(txHash);
+    await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  }
+  await photograph(page, 'pay-claim-by-hand');
+  const data = JSON.parse((await page.locator('.claim pre').textContent()) ?? '');
+  await field.fill(await privateKeyToAccount(from.privateKey).signTypedData(data));
+  await page.getByRole('button', { name: 'Hand in the signature' }).click();
+  await says('of 3 confirmations');
+  await world.node.mine(2);
+  await world.db.sql`select 1`;
+  while (!(await page.getByRole('heading', { name: 'Receipt' }).isVisible()))
+    await page.goto(page.url().replace(/\/claim$/, ''));
+  await says('Paid');
+  await page.getByRole('link', { name: 'Receipt with a link of its own' }).click();
+  await page.getByRole('heading', { name: 'Paid' }).waitFor();
+  await close();
+});
