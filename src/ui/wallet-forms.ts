@@ -13,7 +13,7 @@ export type OfferedChain = {
 
 /** What browser code is given: it reads it from the element's `data-wallets`. */
 export type WalletsData = {
-  texts: Words['t']['signing'];
+  texts: Words['t']['signing']['told'];
   /** Connecting: the networks that count. */
   chains: OfferedChain[];
   /** Signing: the wallet that must sign, in lower case. Connecting: the one that is meant, where one is. */
@@ -25,7 +25,7 @@ export type WalletsData = {
 
 /** Where browser code lists the wallets it finds, and says what it waits for; empty without script. */
 function walletList(words: Words, data: Omit<WalletsData, 'texts'>): Html {
-  const all: WalletsData = { texts: words.t.signing, ...data };
+  const all: WalletsData = { texts: words.t.signing.told, ...data };
   return html`<div class="wallets" data-wallets="${JSON.stringify(all)}" hidden></div>
 <p class="told" role="alert" hidden></p>`;
 }
