@@ -42,7 +42,8 @@ export function sendShell(reply: FastifyReply, status: number, page: ShellPage):
 
 function navigation({ home, places, path, aside, look, words }: ShellPage): Html {
   const current = places
-    .filter((place) => path === place.path || path.startsWith(`${place.path}/`))
+    // What stands under none of the places does not stand under the first one either.
+    .filter((place) => path === place.path || (place.path !== home.path && path.startsWith(`${place.path}/`)))
     .sort((a, b) => b.path.length - a.path.length)[0];
   return html`<header class="side">
 <p class="home">${look && logoOf(look)}<a href="${home.path}">${home.label}</a></p>

@@ -12,13 +12,14 @@ import {
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
+import { browserName } from '../lib/user-agent.ts';
 import { carried } from '../ui/components.ts';
 import { sendForeignForm } from '../ui/error-page.ts';
 import { instant } from '../ui/formats.ts';
 import { type Words, wordsFor } from '../ui/language.ts';
 import { isOwnForm } from '../ui/origin.ts';
 import { notice } from '../ui/shell.ts';
-import { confirmed, table } from '../ui/table.ts';
+import { table } from '../ui/table.ts';
 import type { Door } from './door.ts';
 import { actorOf, enter, leave } from './enter.ts';
 
@@ -102,7 +103,7 @@ function sessionTable(words: Words, path: string, person: Person, sessions: Sess
   return table<SessionView>(
     t.sessions,
     [
-      { name: t.browser, cell: ({ user_agent }) => user_agent ?? t.unknownBrowser },
+      { name: t.browser, cell: ({ user_agent }) => (user_agent === null ? t.unknownBrowser : browserName(user_agent)) },
       { name: t.from, cell: ({ ip }) => ip },
       { name: t.since, cell: ({ created_at }) => instant(words, created_at) },
       { name: t.lastSeen, cell: ({ last_seen_at }) => instant(words, last_seen_at) },
@@ -111,16 +112,7 @@ function sessionTable(words: Words, path: string, person: Person, sessions: Sess
         cell: ({ id }) =>
           id === person.sessionId
             ? t.thisOne
-            : confirmed(
-                {
-                  label: t.signOutThere,
-                  title: t.signOutThereTitle,
-                  consequence: t.signOutThereRest,
-                  action: `${path}/revoke`,
-                },
-                carried('session', id),
-                words,
-              ),
+            : html`<form method="post" action="${path}/revoke">${carried('session', id)}<button class="second">${t.signOutThere}</button></form>`,
       },
     ],
     sessions,

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { latestMail } from '../../src/mail/outbox.ts';
+import { startApp } from '../support/app.ts';
+import { assertAccessible } from '../support/axe.ts';
+import { openBrowser, photograph, sizes } from '../support/browser.ts';
+import { inviteOperator, invitePartnerUser } from '../support/people.ts';
+import { makePartner } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+let world: Awaited<ReturnType<typeof makePartner>>;
+let browser: Browser;
+/** What the pages' policies forbade, or their scripts threw. */
+const complaints: string[] = [];
+before(async () => {
+  [app, browser] = await Promise.all([startApp(), openBrowser()]);
+  world = await makePartner(app.db);
+});
+after(async () => {
+  await browser.close();
+  await app.stop();
+});
+
+async function newPage(): Promise<Page> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  // That a page is refused with 4xx is meant.
+  page.on('console', (message) => {
+    if (!/status of 4\d\d/.test(message.text())) complaints.push(message.text());
+  });
+  return page;
+}
+
+/** Pictures, nothing that sticks out at the side of a phone, and nothing serious that axe finds, in light and dark. */
+async function look(page: Page, name: string): Promise<void> {
+  await photograph(page, `users-${name}`);
+  await page.setViewportSize(sizes.phone);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), sizes.phone.width, name);
+  await page.setViewportSize(sizes.desktop);
+  await assertAccessible(page);
+}
+
+test('Somebody is invited, signs in, out, in again with a mailed link, and ends the other session', async () => {
+  const { user, link } = await invitePartnerUser(app.ctx, world);
+  const phone = await newPage();
+  await phone.goto(app.url + new URL(link).pathname);
+  await look(phone, 'invitation');
+  await phone.getByRole('button', { name: 'Sign in to Corner Shops Ltd' }).click();
+  await phone.goto(`${app.url}/portal/sessions`);
+  await phone.getByRole('heading', { name: 'Where you are signed in' }).waitFor();
+
+  const desk = await newPage();
+  await desk.goto(`${app.url}/portal`);
+  await look(desk, 'sign-in');
+  await desk.getByLabel('E-mail').fill('nobody');
+  await desk.getByRole('button', { name: 'Send me a link' }).click();
+  await desk.getByText('This does not look like an e-mail address').waitFor();
+  await look(desk, 'sign-in-fault');
+  await desk.getByLabel('E-mail').fill(user.email);
+  await desk.getByRole('button', { name: 'Send me a link' }).click();
+  await desk.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+  await look(desk, 'sent');
+  const mailed = /\/portal\/link\/\S+/.exec((await latestMail(app.db.sql, user.email))?.body ?? '')?.[0];
+  assert.ok(mailed);
+  const third = await newPage();
+  await third.goto(app.url + mailed);
+  await third.getByRole('heading', { name: 'This link was asked for in another browser' }).waitFor();
+  await look(third, 'other-browser');
+  await desk.goto(app.url + mailed);
+  await desk.getByRole('button', { name: 'Sign in' }).click();
+  await desk.goto(`${app.url}/portal/sessions`);
+  await look(desk, 'sessions');
+  await desk.getByRole('button', { name: 'Sign out there' }).click();
+  await desk.getByText('The other browser is signed out.').waitFor();
+  await phone.reload();
+  await phone.getByRole('heading', { name: 'Sign in to the portal' }).waitFor();
+  await desk.getByRole('button', { name: 'Sign out', exact: true }).click();
+  await desk.getByRole('heading', { name: 'Sign in to the portal' }).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test('Who belongs to two partners chooses by a button, and an operator comes into the administration', async () => {
+  const second = await makePartner(app.db);
+  await app.db.sql`update partners set name = 'Second Street Books' where id = ${second.partner.id}`;
+  const email = 'both@example.com';
+  await invitePartnerUser(app.ctx, world, 'viewer', email);
+  await invitePartnerUser(app.ctx, second, 'owner', email);
+  const page = await newPage();
+  await page.goto(`${app.url}/portal/sign-in`);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByRole('button', { name: 'Send me a link' }).click();
+  const mailed = /\/portal\/link\/\S+/.exec((await latestMail(app.db.sql, email))?.body ?? '')?.[0];
+  await page.goto(app.url + mailed);
+  await look(page, 'choose');
+  await page.getByRole('button', { name: 'Sign in to Second Street Books' }).click();
+  await page.getByText('Second Street Books').first().waitFor();
+
+  const { link } = await inviteOperator(app.ctx);
+  const operator = await newPage();
+  await operator.goto(app.url + new URL(link).pathname);
+  await operator.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await operator.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
+  await operator.goto(`${app.url}/admin/sessions`);
+  await look(operator, 'admin-sessions');
+  assert.deepEqual(complaints, []);
+});
