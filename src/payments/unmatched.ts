@@ -2,9 +2,10 @@ import type { Context } from '../context.ts';
 import type { Database, Scope } from '../db/connection.ts';
 import { bind } from './bind.ts';
 import { insist } from './busy.ts';
+import { lockTransfer, selectReturn } from './merchant-store.ts';
 import { boundOutcome, type Outcome } from './outcome.ts';
 import type { Reason } from './rules.ts';
-import { selectTransfer, selectUnmatched, type TransferKey, type TransferRow } from './store.ts';
+import { selectUnmatched, type TransferKey, type TransferRow } from './store.ts';
 
 /** Money that arrived at a merchant's wallet and pays no request. */
 export type UnmatchedPayment = TransferKey & {
@@ -56,7 +57,8 @@ function toPayment(row: TransferRow): UnmatchedPayment {
  * verified like any other. A cancelled request stays cancelled.
  *
  * @param attach `accountId` is the merchant who decides: the transfer must be theirs
- * @returns `underpaid` with what is missing when the sum does not suffice; nothing is changed then
+ * @returns `underpaid` with what is missing when the sum does not suffice, `already_used` for what was given back; nothing
+ *   is changed then
  */
 export async function attachUnmatched(
   ctx: Context,
@@ -66,10 +68,11 @@ export async function attachUnmatched(
   const key: TransferKey = { chainId: attach.chainId, txHash: attach.txHash.toLowerCase(), ordinal: attach.ordinal };
   return insist(() =>
     ctx.db.scoped(scope, async (tx): Promise<Outcome> => {
-      const row = await selectTransfer(tx, scope, key);
+      const row = await lockTransfer(tx, scope, key);
       if (!row || row.judged_at === null || row.account_id !== attach.accountId) return { kind: 'not_found' };
       if (row.request_id !== null) return { kind: 'already_used' };
       if (row.reason === 'wrong_token' || row.reason === 'self_transfer') return { kind: 'wrong_token' };
+      if (await selectReturn(tx, scope, key)) return { kind: 'already_used' };
       const { requestId } = attach;
       return boundOutcome(
         await bind(tx, ctx, scope, { row, requestId, rule: 'merchant', from: 'unmatched', confirmed: false }),

@@ -61,11 +61,8 @@ export async function createRequest(ctx: Context, call: CreateCall): Promise<{ r
   requireCustomerName(fields);
   const { testMode } = caller.scope;
   const { wallet, currency, expiryMinutes } = judgeCreate(fields, facts.merchant, { ...caller, testMode });
-  const quote = quoteMicro(
-    fields.fiat_amount_int,
-    currency,
-    usableRate(facts.merchant?.quote ?? null, ctx.clock.now()),
-  );
+  const offered = facts.merchant?.quote ?? null;
+  const quote = quoteMicro(fields.fiat_amount_int, currency, usableRate(offered, ctx.clock.now()));
 
   const id = randomUUID();
   const made = await insertRequest(ctx.db.sql, caller.scope, {
@@ -76,6 +73,7 @@ export async function createRequest(ctx: Context, call: CreateCall): Promise<{ r
     fiatCode: currency,
     exactMicro: quote.micro,
     rate: quote.rate,
+    rateSource: offered?.source ?? null,
     memo: fields.memo ?? null,
     paymentMode: fields.payment_mode ?? 'pos',
     customerName: fields.customer_name ?? null,

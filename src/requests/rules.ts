@@ -29,7 +29,7 @@ export type PartnerTerms = { testMode: boolean; allowedExpiryMinutes: number[]; 
 
 const idempotencyPattern = /^[A-Za-z0-9_-]{32,64}$/;
 /** Always allowed in `invoice` mode, and its default: seven days. */
-const invoiceExpiryMinutes = 10_080;
+export const invoiceExpiryMinutes = 10_080;
 
 /** True for 32 to 64 characters of base64url; hex is part of it. */
 export function isIdempotencyKey(value: unknown): value is string {

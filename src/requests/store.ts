@@ -12,6 +12,8 @@ export type RequestRow = {
   usdc_micro: string;
   reserved: boolean;
   rate: string;
+  /** `override` or names of sources; null on requests from before it was kept. */
+  rate_source: string | null;
   memo: string | null;
   payment_mode: 'pos' | 'invoice';
   customer_name: string | null;
@@ -49,6 +51,8 @@ export type NewRequest = {
   /** Before the surcharge that tells it apart. */
   exactMicro: bigint;
   rate: string;
+  /** Where the rate came from: `override`, or the names of its sources. */
+  rateSource: string | null;
   memo: string | null;
   paymentMode: 'pos' | 'invoice';
   customerName: string | null;
@@ -72,8 +76,8 @@ export async function insertRequest(
   const [found] = await sql<(RequestRow & { replayed: boolean })[]>`
     select (made.stored).*, made.replayed from create_request(
       ${scope.partnerId}, ${scope.testMode}, ${r.id}, ${r.accountId}, ${r.idempotencyKey}, ${r.fiatInt}, ${r.fiatCode},
-      ${r.exactMicro.toString()}, ${r.rate}, ${r.memo}, ${r.paymentMode}, ${r.customerName}, ${r.customerEmail},
-      ${r.customerPhone}, ${r.metadata}, ${r.walletAddress}, ${Buffer.from(r.reference)},
+      ${r.exactMicro.toString()}, ${r.rate}, ${r.rateSource}, ${r.memo}, ${r.paymentMode}, ${r.customerName},
+      ${r.customerEmail}, ${r.customerPhone}, ${r.metadata}, ${r.walletAddress}, ${Buffer.from(r.reference)},
       ${sql.json(r.startBlocks)}, ${`${r.expiryMinutes} minutes`}) as made`;
   if (!found) throw new Error('create_request returned no row');
   const { replayed, ...row } = found;

@@ -16,6 +16,7 @@ function readForms(html: string): Form[] {
     const fields: Record<string, string> = {};
     for (const [tag, name = ''] of inner.matchAll(/<input [^>]*?name="([^"]*)"[^>]*>/gs)) {
       if (tag.includes('type="checkbox"')) continue;
+      if (tag.includes('type="radio"') && !tag.includes(' checked')) continue;
       fields[name] = decode(tag.match(/ value="([^"]*)"/s)?.[1] ?? '');
     }
     for (const [, name = '', value = ''] of inner.matchAll(/<textarea [^>]*name="([^"]*)"[^>]*>(.*?)<\/textarea>/gs)) {

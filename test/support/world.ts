@@ -69,6 +69,7 @@ export async function makeRequest(
     fiatCode: 'EUR',
     exactMicro: 13_586_957n,
     rate: '0.92',
+    rateSource: 'override',
     memo: null,
     paymentMode: 'pos',
     customerName: null,

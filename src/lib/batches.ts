@@ -1,0 +1,45 @@
+/** A page shows so many rows. */
+export const pageSize = 50;
+const batchSize = 500;
+/** An export ends here: two million rows are more than a spreadsheet takes. */
+const mostBatches = 4_000;
+
+/** Rows of a list from a place on, at most `limit`; a place is named by the cursor of the row before it. */
+export type ReadFrom<Row> = (after: string | null, limit: number) => Promise<Row[]>;
+
+/** One page, and the cursor it goes on after; null at the end. */
+export async function pageOf<Row>(
+  read: ReadFrom<Row>,
+  cursorOf: (row: Row) => string,
+  after: string | null,
+): Promise<{ rows: Row[]; next: string | null }> {
+  const found = await read(after, pageSize + 1);
+  const rows = found.slice(0, pageSize);
+  const last = rows.at(-1);
+  return { rows, next: found.length > pageSize && last !== undefined ? cursorOf(last) : null };
+}
+
+/** All rows in batches of 500, each read by itself. */
+export async function* batchesOf<Row>(read: ReadFrom<Row>, cursorOf: (row: Row) => string): AsyncGenerator<Row[]> {
+  let after: string | null = null;
+  for (let batch = 0; batch < mostBatches; batch++) {
+    const rows: Row[] = await read(after, batchSize);
+    if (rows.length > 0) yield rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < batchSize) return;
+    after = cursorOf(last);
+  }
+}
+
+const cursorPattern = /^(\d{1,15})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/** A cursor of a row by its instant and id. */
+export function cursorAt(row: { created_at: Date; id: string }): string {
+  return `${row.created_at.getTime()}-${row.id}`;
+}
+
+/** The instant and id of such a cursor; null for any other text, which begins at the beginning. */
+export function placeOf(cursor: string | null): { at: Date; id: string } | null {
+  const [, at, id] = cursorPattern.exec(cursor ?? '') ?? [];
+  return at === undefined || id === undefined ? null : { at: new Date(Number(at)), id };
+}

@@ -1,0 +1,126 @@
+import type { Scope, Tx } from '../db/connection.ts';
+import type { TransferKey, TransferRow } from './store.ts';
+
+/** The transactions that gave transfers back, of those that were; by `chain_id tx_hash ordinal`. */
+export async function selectReturnHashes(tx: Tx, scope: Scope, keys: TransferKey[]): Promise<Map<string, string>> {
+  const wanted = keys.map(({ chainId, txHash, ordinal }) => ({ chain_id: chainId, tx_hash: txHash, ordinal }));
+  const rows = await tx<{ chain_id: string; tx_hash: string; ordinal: number; return_tx_hash: string }[]>`
+    select b.chain_id, b.tx_hash, b.ordinal, b.return_tx_hash from returns b
+      join json_to_recordset(${JSON.stringify(wanted)}::json) as w (chain_id bigint, tx_hash text, ordinal int)
+        using (chain_id, tx_hash, ordinal)
+    where b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode}`;
+  return new Map(rows.map((row) => [`${row.chain_id} ${row.tx_hash} ${row.ordinal}`, row.return_tx_hash]));
+}
+
+/** How many transfers of a merchant wait for a decision: up to `limit`, given back ones left out. */
+export async function countMerchantUnmatched(tx: Tx, scope: Scope, accountId: string, limit: number): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from transfers t
+      where t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode} and t.account_id = ${accountId}
+        and t.request_id is null and t.judged_at is not null
+        and not exists (select from returns b where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
+          = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal))
+      limit ${limit}) as waiting`;
+  return row?.count ?? 0;
+}
+
+/** A request that an unmatched transfer could pay, and what it has already. */
+export type AttachableRow = {
+  id: string;
+  fiat_int: string;
+  fiat_code: string;
+  usdc_micro: string;
+  counted_micro: string;
+  memo: string | null;
+  customer_name: string | null;
+  created_at: Date;
+  expires_at: Date;
+};
+
+/**
+ * Requests to the same wallet that are not paid and that a value completes, the one it seems meant for first, then the
+ * newest.
+ */
+export function selectAttachable(
+  tx: Tx,
+  scope: Scope,
+  transfer: TransferRow,
+  madeBefore: Date,
+  limit: number,
+): Promise<AttachableRow[]> {
+  return tx<AttachableRow[]>`
+    select r.id, r.fiat_int, r.fiat_code, r.usdc_micro, coalesce(counted.micro, 0)::text as counted_micro, r.memo,
+      r.customer_name, r.created_at, r.expires_at
+    from requests r left join lateral (
+      select sum(t.value) as micro from transfers t
+      where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts) counted on true
+    where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}
+      and r.wallet_address = ${transfer.to_address} and r.account_id = ${transfer.account_id}
+      and r.created_at <= ${madeBefore} and r.proof_status = 'none' and r.status <> 'voided'
+      and r.usdc_micro <= ${transfer.value}::numeric + coalesce(counted.micro, 0)
+    order by (r.id = ${transfer.candidate_request_id}::uuid) is true desc, r.created_at desc limit ${limit}`;
+}
+
+export type ReturnRow = {
+  chain_id: string;
+  tx_hash: string;
+  ordinal: number;
+  request_id: string | null;
+  to_address: string;
+  usdc_micro: string;
+  return_tx_hash: string;
+  noted_at: Date;
+};
+
+export async function selectReturn(tx: Tx, scope: Scope, key: TransferKey): Promise<ReturnRow | null> {
+  const [row] = await tx<ReturnRow[]>`
+    select chain_id, tx_hash, ordinal, request_id, to_address, usdc_micro, return_tx_hash, noted_at from returns
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      and chain_id = ${key.chainId} and tx_hash = ${key.txHash} and ordinal = ${key.ordinal}`;
+  return row ?? null;
+}
+
+/** Locks a transfer until the transaction ends: it is bound or given back, not both. */
+export async function lockTransfer(tx: Tx, scope: Scope, key: TransferKey): Promise<TransferRow | null> {
+  const [row] = await tx<TransferRow[]>`
+    select * from transfers
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      and chain_id = ${key.chainId} and tx_hash = ${key.txHash} and ordinal = ${key.ordinal} for update nowait`;
+  return row ?? null;
+}
+
+export type NewReturn = TransferKey & {
+  accountId: string;
+  requestId: string | null;
+  toAddress: string;
+  usdcMicro: bigint;
+  returnTxHash: string;
+  notedAt: Date;
+};
+
+/** False when the payment was given back before, or the transaction gave back another one. */
+export async function insertReturn(tx: Tx, scope: Scope, note: NewReturn): Promise<boolean> {
+  const rows = await tx`
+    insert into returns (partner_id, test_mode, chain_id, tx_hash, ordinal, account_id, request_id, to_address, usdc_micro,
+      return_tx_hash, noted_at)
+    values (${scope.partnerId}, ${scope.testMode}, ${note.chainId}, ${note.txHash}, ${note.ordinal}, ${note.accountId},
+      ${note.requestId}, ${note.toAddress}, ${note.usdcMicro.toString()}, ${note.returnTxHash}, ${note.notedAt})
+    on conflict do nothing returning ordinal`;
+  return rows.length > 0;
+}
+
+/** How many merchants and requests of a partner a wallet has paid, up to `limit` of its transfers. */
+export async function selectPayerReach(
+  tx: Tx,
+  scope: Scope,
+  fromAddress: string,
+  limit: number,
+): Promise<{ accounts: number; requests: number }> {
+  const [row] = await tx<{ accounts: number; requests: number }[]>`
+    select count(distinct account_id)::int as accounts, count(distinct request_id)::int as requests from (
+      select account_id, request_id from transfers
+      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and from_address = ${fromAddress}
+      limit ${limit}) as seen`;
+  return row ?? { accounts: 0, requests: 0 };
+}

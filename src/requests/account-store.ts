@@ -1,0 +1,69 @@
+import type { Scope, Tx } from '../db/connection.ts';
+import type { RequestRow } from './store.ts';
+
+/** Where a request stands for its merchant: one word out of status and proof. */
+export type Standing = 'open' | 'confirming' | 'paid' | 'expired' | 'voided';
+
+/** A place in a list that is sorted by creation, newest first. */
+export type RequestCursor = { createdAt: Date; id: string };
+
+export type AccountRequestFilter = {
+  standing: Standing | null;
+  /** `created_at` at or after. */
+  since: Date | null;
+  /** `created_at` before. */
+  until: Date | null;
+  /** What comes after it in the list. */
+  after: RequestCursor | null;
+  limit: number;
+};
+
+/** A request of a merchant, with its payment where it is verified. */
+export type AccountRequestRow = RequestRow & {
+  standing: Standing;
+  /** Of the transfer that completed the payment. */
+  paid_chain_id: string | null;
+  paid_block_time: Date | null;
+};
+
+/** Expiry is true at once, stored or not. */
+const standing = (tx: Tx) => tx`
+  case when r.proof_status = 'verified' then 'paid' when r.proof_status = 'attached' then 'confirming'
+    when r.status = 'voided' then 'voided'
+    when r.status = 'expired' or r.expires_at <= clock_timestamp() then 'expired' else 'open' end`;
+
+/** One page of a merchant's requests, newest first. */
+export function selectAccountRequests(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  { standing: wanted, since, until, after, limit }: AccountRequestFilter,
+): Promise<AccountRequestRow[]> {
+  return tx<AccountRequestRow[]>`
+    select r.*, ${standing(tx)} as standing, paid.chain_id as paid_chain_id, paid.block_time as paid_block_time
+    from requests r left join lateral (
+      select t.chain_id, t.block_time from transfers t
+      where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts
+        and t.tx_hash = r.tx_hash
+      order by t.ordinal limit 1) paid on r.proof_status = 'verified'
+    where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.account_id = ${accountId}
+      ${wanted ? tx`and ${standing(tx)} = ${wanted}` : tx``}
+      ${since ? tx`and r.created_at >= ${since}` : tx``}
+      ${until ? tx`and r.created_at < ${until}` : tx``}
+      ${after ? tx`and (r.created_at, r.id) < (${after.createdAt}, ${after.id})` : tx``}
+    order by r.created_at desc, r.id desc limit ${limit}`;
+}
+
+/** What was paid on one day (UTC) in one currency. */
+export type DaySum = { day: string; fiat_code: string; payments: number; fiat_int: string; usdc_micro: string };
+
+/** Verified payments of a merchant between two instants, by day and currency; amounts are those asked for. */
+export function selectDaySums(tx: Tx, scope: Scope, accountId: string, since: Date, until: Date): Promise<DaySum[]> {
+  return tx<DaySum[]>`
+    select to_char(proof_verified_at at time zone 'UTC', 'YYYY-MM-DD') as day, fiat_code, count(*)::int as payments,
+      sum(fiat_int)::text as fiat_int, sum(usdc_micro)::text as usdc_micro
+    from requests
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}
+      and proof_status = 'verified' and proof_verified_at >= ${since} and proof_verified_at < ${until}
+    group by 1, 2 order by 1, 2 limit 5000`;
+}

@@ -1,0 +1,41 @@
+import { compileCheck } from '../auth/validate.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { refuse } from '../errors.ts';
+import { CreateRequest } from './contract.ts';
+import { createRequest } from './create.ts';
+import { selectAllowedExpiries, selectHandFacts } from './hand-store.ts';
+import { type CreateFields, invoiceExpiryMinutes } from './rules.ts';
+import type { RequestRow } from './store.ts';
+
+const checkFields = compileCheck(CreateRequest);
+
+/**
+ * A merchant asks for money by hand: the same call as by API, with the same rules and the same amount reserved, under the
+ * scope of a session.
+ *
+ * @param fields `idempotency_key` keeps a form that is sent twice from asking twice
+ * @throws Refusal partner_disabled, and all that `createRequest` refuses
+ */
+export async function createByHand(
+  ctx: Context,
+  scope: Scope,
+  fields: CreateFields & { idempotency_key: string },
+): Promise<{ row: RequestRow; replayed: boolean }> {
+  const body: Record<string, unknown> = { ...fields };
+  const facts = await selectHandFacts(ctx.db.sql, scope, body);
+  if (facts.disabled) throw refuse('partner_disabled');
+  const caller = {
+    scope,
+    currency: facts.currency,
+    allowedExpiryMinutes: facts.allowed_expiry_minutes,
+    defaultExpiryMinutes: facts.default_expiry_minutes,
+  };
+  return createRequest(ctx, { caller, facts, body, keyOrder: new Map(), faults: checkFields(body) });
+}
+
+/** The times to live that a request made by hand may have, in minutes; the longest only as an invoice where that is so. */
+export async function readExpiries(ctx: Context, scope: Scope): Promise<number[]> {
+  const allowed = await selectAllowedExpiries(ctx.db.sql, scope);
+  return [...new Set([...allowed, invoiceExpiryMinutes])].sort((a, b) => a - b);
+}

@@ -1,0 +1,29 @@
+import type { Scope, Sql } from '../db/connection.ts';
+import { type CreateFacts, factsOfCreate } from './create.ts';
+
+/** What deciding about a request by hand needs: the partner's settings, and what the gate reads for a call by API. */
+export type HandFacts = CreateFacts & {
+  disabled: boolean;
+  currency: string;
+  allowed_expiry_minutes: number[];
+  default_expiry_minutes: number;
+};
+
+/** As the gate's statement reads it; the caller is a session's scope instead of a key's. */
+export async function selectHandFacts(sql: Sql, scope: Scope, body: Record<string, unknown>): Promise<HandFacts> {
+  const [row] = await sql<HandFacts[]>`
+    with key as (
+      select id as partner_id, ${scope.testMode}::boolean as test_mode, currency, allowed_expiry_minutes,
+        default_expiry_minutes, disabled_at is not null as disabled
+      from partners where id = ${scope.partnerId}
+    )
+    select key.*, ${factsOfCreate(sql, body)} from key`;
+  if (!row) throw new Error('the partner of a session vanished'); // partners are never deleted
+  return row;
+}
+
+export async function selectAllowedExpiries(sql: Sql, scope: Scope): Promise<number[]> {
+  const [row] = await sql<{ allowed_expiry_minutes: number[] }[]>`
+    select allowed_expiry_minutes from partners where id = ${scope.partnerId}`;
+  return row?.allowed_expiry_minutes ?? [];
+}
