@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createTestClient, getAddress, type Hex, http, serializeErc6492Signature } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { readMerchantSession } from '../../src/auth/session.ts';
 import type { ChainConfig } from '../../src/chain/config.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { chooseWallet, completeOnboarding, onboardingMessage } from '../../src/merchants/onboard.ts';
 import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
 import { MerchantRefusal } from '../../src/merchants/refusal.ts';
+import { signIn, signInMessage } from '../../src/merchants/sign-in.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testChain } from '../support/chain.ts';
 import { testDatabase } from '../support/database.ts';
@@ -159,4 +161,22 @@ test('A deployed wallet may sign in the ERC-6492 form too', async () => {
       signature: await owner.signMessage({ message }),
     });
   assert.deepEqual((await onboard(address, wrapped)).wallet_chain_ids, [31337]);
+});
+
+test('A contract wallet signs in only where its code was checked: a counterfeit at its address elsewhere is nobody', async () => {
+  const [first, second] = configs() as [ChainConfig, ChainConfig];
+  const [owner, thief] = [newAccount(), newAccount()];
+  const address = randomAddress();
+  await deploy(first, address, owner.address);
+  await onboard(address, signedBy(owner));
+  await deploy(second, address, thief.address);
+
+  const ctx = testContext(database.db, { chains: { test: configs(), live: [idleChain(31338)] } });
+  const client = { ip: '127.0.0.1', userAgent: undefined };
+  const message = signInMessage(ctx, { address, chainId: second.chainId });
+  const by = async (account: PrivateKeyAccount) =>
+    signIn(ctx, { message, signature: await signedBy(account)(message) }, client);
+  await assert.rejects(by(thief), refusedFor('signature_invalid'));
+  const token = await by(owner);
+  assert.equal((await readMerchantSession(ctx, token))?.walletAddress, address);
 });

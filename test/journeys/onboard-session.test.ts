@@ -23,7 +23,7 @@ before(async () => {
 after(() => app.stop());
 
 /** Whether a browser still sees the dashboard. */
-const isIn = (page: { html: string }) => page.html.includes('Your payments come here');
+const isIn = (page: { html: string }) => page.html.includes('action="/dashboard/sign-out"');
 
 test('A merchant signs in by its wallet, sees its dashboard, and signs out', async () => {
   const { id, account, wallet } = await makeOnboarded(app.ctx, world.test);
@@ -100,9 +100,10 @@ test('Each sign-in has a token of its own; a merchant sees where it is signed in
   const other = await signInMerchant(app.url, account, { 'user-agent': 'Phone <b>' });
   const own = await signInMerchant(app.url, account, { 'user-agent': 'Desk' });
   assert.notEqual(own.visitor.cookies.get('session'), other.visitor.cookies.get('session'));
-  assert.match(own.dashboard.html, /Phone &lt;b&gt;/);
-  assert.match(own.dashboard.html, /This browser/);
-  await own.visitor.send(own.dashboard, '/sessions/end');
+  const sessions = await own.visitor.open('/dashboard/sessions');
+  assert.match(sessions.html, /Phone &lt;b&gt;/);
+  assert.match(sessions.html, /This browser/);
+  await own.visitor.send(sessions, '/sessions/end');
   assert.ok(!isIn(await other.visitor.open('/dashboard')));
   assert.ok(isIn(await own.visitor.open('/dashboard')));
 });
@@ -113,7 +114,7 @@ test('Nobody ends the session of another merchant', async () => {
   const attacker = await signInMerchant(app.url, two.account);
   await signInMerchant(app.url, two.account);
   const [row] = await app.db.sql`select id from sessions where account_id = ${one.id}`;
-  const page = await attacker.visitor.open('/dashboard');
+  const page = await attacker.visitor.open('/dashboard/sessions');
   await attacker.visitor.send(page, '/sessions/end', { session: row?.id });
   assert.ok(isIn(await victim.visitor.open('/dashboard')));
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import type { Command } from '../../src/cli/command.ts';
+import { recoveryCommands } from '../../src/cli/recovery.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
@@ -13,6 +15,8 @@ import { startVisitor, type Visitor } from '../support/visitor.ts';
 import { makePartner, makeRequest } from '../support/world.ts';
 
 const hour = 3_600_000;
+/** On every page of a merchant that is signed in. */
+const signedIn = /action="\/dashboard\/sign-out"/;
 let offsetMs = 0;
 const clock = { now: () => new Date(Date.now() + offsetMs) };
 let app: Awaited<ReturnType<typeof startApp>>;
@@ -81,10 +85,10 @@ test('A wallet is changed by the signatures of both, at once; open requests keep
   const [request] = await app.db.sql`select wallet_address from requests where id = ${open.id}`;
   assert.equal(request?.wallet_address, merchant.wallet);
   assert.equal(await canClaim(merchant.account), false, 'open requests are still paid to the earlier wallet');
-  assert.match((await visitor.open('/dashboard')).html, /Your payments come here/, 'this browser stays signed in');
+  assert.match((await visitor.open('/dashboard')).html, signedIn, 'this browser stays signed in');
   assert.match((await elsewhere.visitor.open('/dashboard')).html, /Sign in to your dashboard/, 'others do not');
   assert.match((await signInMerchant(app.url, merchant.account)).dashboard.html, /No merchant is paid at this wallet/);
-  assert.match((await signInMerchant(app.url, next)).dashboard.html, /Your payments come here/);
+  assert.match((await signInMerchant(app.url, next)).dashboard.html, signedIn);
   for (const mailbox of [email, partnerEmail]) {
     assert.deepEqual(await subjectsTo(mailbox, merchant.id), ['the wallet was changed']);
   }
@@ -191,7 +195,7 @@ test('A recovery: the new wallet signs, 48 hours pass, the wallet is changed, an
   }
   assert.match((await visitor.open(url)).html, /Your payments go to the new wallet/);
   assert.match((await thief.open('/dashboard')).html, /Sign in to your dashboard/, 'the lost wallet is signed out');
-  assert.match((await signInMerchant(app.url, next)).dashboard.html, /Your payments come here/);
+  assert.match((await signInMerchant(app.url, next)).dashboard.html, signedIn);
   const [request] = await app.db.sql`select wallet_address from requests where id = ${open.id}`;
   assert.equal(request?.wallet_address, merchant.wallet);
 });
@@ -264,6 +268,20 @@ test('A recovery is started for merchants that have a wallet; a new one replaces
   assert.match((await first.visitor.open(url)).html, /started a recovery of your wallet/);
   const signed = await recovering();
   await assert.rejects(startRecovery(app.ctx, world.test, signed.merchant.id), /A new wallet has signed already/);
+});
+
+test('The command starts a recovery and takes it back; what it cannot do it says in a sentence', async () => {
+  const [{ run }] = recoveryCommands as [Command];
+  const { id } = await makeOnboarded(app.ctx, world.test);
+  const started = await run(app.ctx, { words: [id.toUpperCase()], options: {} });
+  const page = await startVisitor(app.url).open(String(started.recovery_url));
+  assert.match(page.html, /started a recovery of your wallet/);
+  const cancel = () => run(app.ctx, { words: [id], options: { cancel: true } });
+  assert.deepEqual(await cancel(), { account_id: id, cancelled: true });
+  await assert.rejects(cancel(), /No recovery of merchant .* is under way\./);
+  for (const words of [[], ['x'], [world.partner.id]]) {
+    await assert.rejects(run(app.ctx, { words, options: {} }), /is missing\.|There is no merchant/);
+  }
 });
 
 test('A wallet of another merchant cannot be recovered to; the present one need not be', async () => {
