@@ -59,7 +59,7 @@ ${carried('chain_id', String(chainId))}${carried('tx_hash', txHash)}${carried('o
 <div class="wallets" hidden></div>
 <p class="told" role="status" hidden></p>
 <details class="elsewhere" open><summary>${proof.elsewhere}</summary><p class="quiet">${proof.elsewhereRest}</p>
-<pre>${JSON.stringify(JSON.parse(data), null, 2)}</pre>
+<pre>${data}</pre>
 ${field({ name: 'signature', label: proof.signature, attributes: 'required autocomplete="off" spellcheck="false" placeholder="0x…"' })}
 <button class="second">${proof.sign}</button></details></form>`;
 }

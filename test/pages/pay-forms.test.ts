@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
-import { assertAccessible } from '../support/axe.ts';
 import { photograph } from '../support/browser.ts';
 import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
 import { pageWallet } from '../support/wallet-in-page.ts';
@@ -22,7 +21,7 @@ async function payUntagged(request: Parameters<PayPageWorld['pay']>[0]) {
 
 test('the form for a hash answers in its place: what was typed stays, the focus goes to the fault, nothing is reloaded', async () => {
   const request = await world.request();
-  const { page, says, loads, complaints, close } = await world.open(request);
+  const { page, check, says, loads, complaints, close } = await world.open(request);
   await says('Waiting for the payment');
   await page.getByText('Sent, but not seen yet?').click();
   const field = page.getByLabel('Transaction hash');
@@ -31,8 +30,7 @@ test('the form for a hash answers in its place: what was typed stays, the focus 
   await page.getByText('This is no transaction hash').waitFor();
   assert.equal(await field.inputValue(), '0x1234');
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'tx_hash');
-  await photograph(page, 'pay-hash-refused');
-  await assertAccessible(page);
+  await check('hash-refused');
   await field.fill(`0x${'12'.repeat(32)}`);
   await page.getByRole('button', { name: 'Look for this transaction' }).click();
   await page.getByText('knows this transaction yet').waitFor();
@@ -68,7 +66,7 @@ test('money that nothing ties to the request is claimed by a signature of the wa
     account: privateKeyToAccount(from.privateKey),
   });
   const stranger = pageWallet({ name: 'Amber', chains: [world.node.chain] });
-  const { page, says, loads, close } = await world.open(request, { wallets: [stranger, payer] });
+  const { page, check, says, loads, close } = await world.open(request, { wallets: [stranger, payer] });
   await page.getByText('Sent, but not seen yet?').click();
   await page.getByLabel('Transaction hash').fill(txHash);
   const sign = page.getByRole('button', { name: 'Sign with Violet' });
@@ -77,8 +75,7 @@ test('money that nothing ties to the request is claimed by a signature of the wa
     await page.getByRole('button', { name: 'Look for this transaction' }).click();
     await page.locator('.proof [role="status"]').first().waitFor();
   }
-  await photograph(page, 'pay-claim');
-  await assertAccessible(page);
+  await check('claim');
   await page.getByRole('button', { name: 'Sign with Amber' }).click();
   await page
     .getByRole('alert')

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
-import { photograph } from '../support/browser.ts';
 import { newsOf, type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
 import { startProxy } from '../support/proxy.ts';
 
@@ -14,7 +13,7 @@ after(() => world?.stop());
 
 test('waiting → confirming, confirmation by confirmation → paid with a receipt: nothing is reloaded, the title follows', async () => {
   const request = await world.request();
-  const { page, says, loads, complaints, close } = await world.open(request);
+  const { page, check, says, loads, complaints, close } = await world.open(request);
   await says('Waiting for the payment');
   assert.equal(await page.title(), 'Pay Ada’s Bakery');
   await world.pay(request);
@@ -22,11 +21,11 @@ test('waiting → confirming, confirmation by confirmation → paid with a recei
   assert.equal(await page.getByText('How do you want to pay?').count(), 0);
   await world.node.mine(1);
   await says('2 of 3 confirmations');
-  await photograph(page, 'pay-confirming');
+  await check('confirming');
   await world.node.mine(1);
   await says('Paid');
   await page.getByRole('heading', { name: 'Receipt' }).waitFor();
-  await photograph(page, 'pay-paid');
+  await check('paid');
   assert.equal(await page.title(), 'Paid: Ada’s Bakery');
   assert.equal(loads(), 1);
   assert.deepEqual(complaints, []);
@@ -35,7 +34,7 @@ test('waiting → confirming, confirmation by confirmation → paid with a recei
 
 test('a payment in the mempool is seen; a reorganised one is told, and told again when it comes back', async () => {
   const request = await world.request();
-  const { page, says, close } = await world.open(request);
+  const { page, check, says, close } = await world.open(request);
   await says('Waiting for the payment');
   const from = world.node.wallet();
   await world.node.fund(from.address, BigInt(request.usdc_micro));
@@ -50,14 +49,14 @@ test('a payment in the mempool is seen; a reorganised one is told, and told agai
   await page.getByLabel('Transaction hash').fill(txHash);
   await page.getByRole('button', { name: 'Look for this transaction' }).click();
   await says('Payment seen on Base Sandbox');
-  await photograph(page, 'pay-seen');
+  await check('seen');
   const signed = String(await callRpc(world.node.chain.rpcUrls[0] ?? '', 'eth_getRawTransactionByHash', [txHash]));
   await world.node.mine(1);
   await world.automine(true);
   await says('1 of 3 confirmations');
   await world.node.reorg(1);
   await says('The network took the payment back');
-  await photograph(page, 'pay-reorged');
+  await check('reorged');
   await world.node.resend(signed);
   await says('1 of 3 confirmations');
   await world.node.mine(2);
@@ -67,12 +66,12 @@ test('a payment in the mempool is seen; a reorganised one is told, and told agai
 
 test('underpaid → what is missing, and the rest → paid', async () => {
   const request = await world.request();
-  const { page, says, loads, close } = await world.open(request);
+  const { page, check, says, loads, close } = await world.open(request);
   await says('Waiting for the payment');
   await world.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 2_500_000n });
   await says('2.50 USDC is missing');
   assert.equal(await page.getByText('By hand or from an exchange').count(), 0, 'a rest typed by hand names no request');
-  await photograph(page, 'pay-underpaid');
+  await check('underpaid');
   await world.pay(request, { usdcMicro: 2_500_000n });
   await world.node.mine(2);
   await says('Paid');
@@ -91,16 +90,16 @@ test('expired while open → no more ways to pay; late money → paid late; far 
   await Promise.all([first.says('This request has expired'), second.says('This request has expired')]);
   assert.equal(await first.page.getByText('How do you want to pay?').count(), 0);
   assert.equal(await first.page.locator('.countdown').count(), 0);
-  await photograph(first.page, 'pay-expired');
+  await first.check('expired');
   await world.pay(soon);
   await world.node.mine(2);
   await first.says('It came after the time had run out, and still counts');
-  await photograph(first.page, 'pay-paid-late');
+  await first.check('paid-late');
 
   await world.db.sql`update requests set expires_at = now() - interval '40 minutes' where id = ${late.id}`;
   await world.pay(late);
   await second.says('A payment came too late');
-  await photograph(second.page, 'pay-too-late');
+  await second.check('too-late');
   await Promise.all([first.close(), second.close()]);
 });
 
@@ -108,12 +107,12 @@ test('voided while open → told, and no more ways to pay', async () => {
   const request = await world.request();
   // A chat's preview does not open the request, so that it can still be cancelled.
   const context = { userAgent: 'WhatsApp/2.23.20.0' };
-  const { page, says, close } = await world.open(request, { context });
+  const { page, check, says, close } = await world.open(request, { context });
   await says('Waiting for the payment');
   await cancelRequest(world.app.ctx, world.scope, request.id);
   await says('This request was cancelled');
   assert.equal(await page.getByText('How do you want to pay?').count(), 0);
-  await photograph(page, 'pay-voided');
+  await check('voided');
   await close();
 });
 
@@ -165,12 +164,12 @@ test('a server that is away, and a browser without network → told, and taken b
   const proxy = await startProxy(world.app.url);
   t.after(() => proxy.close());
   const request = await world.request();
-  const { page, says, close } = await world.open(request, { origin: proxy.url });
+  const { page, check, says, close } = await world.open(request, { origin: proxy.url });
   await says('Waiting for the payment');
   await page.context().setOffline(true);
   const told = page.locator('[data-silence]');
   await told.filter({ hasText: 'You are offline' }).waitFor();
-  await photograph(page, 'pay-offline');
+  await check('offline');
   await page.context().setOffline(false);
   await told.waitFor({ state: 'hidden' });
   await page.route('**/{events,state}', (route) => route.abort());
@@ -202,14 +201,14 @@ test('the countdown runs by the server’s clock, not by this device’s, and in
 test('copy buttons copy whole, say so once, and select the text where the clipboard is closed', async () => {
   const request = await world.request({ exactMicro: 1_342_000_000_001n, fiatInt: 123_456_789 });
   const context = { permissions: ['clipboard-read', 'clipboard-write'] };
-  const { page, close } = await world.open(request, { context });
+  const { page, check, close } = await world.open(request, { context });
   await page.getByText('By hand or from an exchange').click();
   await page.getByRole('button', { name: 'Copy the amount' }).click();
   await page.locator('[data-say]', { hasText: 'Copied' }).waitFor();
   const [row] = await world.db.sql`select usdc_micro from requests where id = ${request.id}`;
   const exact = (Number(row?.usdc_micro) / 1e6).toFixed(6);
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), exact);
-  await photograph(page, 'pay-by-hand');
+  await check('by-hand');
   await page.getByRole('button', { name: 'Copy the address' }).click();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), world.merchant.wallet);
   await page.evaluate(() => {

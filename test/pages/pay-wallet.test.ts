@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { until } from '../payments/support.ts';
-import { photograph } from '../support/browser.ts';
 import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
 import { type PageWallet, pageWallet } from '../support/wallet-in-page.ts';
 
@@ -29,10 +28,10 @@ const askedFor = (wallet: PageWallet, method: string) => wallet.asked.filter((ca
 test('a wallet of this browser pays with the reference at the end → paid, without a reload', async () => {
   const request = await world.request();
   const wallet = await funded();
-  const { page, says, loads, complaints, close } = await world.open(request, { wallets: [wallet] });
+  const { page, check, says, loads, complaints, close } = await world.open(request, { wallets: [wallet] });
   const button = page.getByRole('button', { name: 'Pay with Violet' });
   await button.waitFor();
-  await photograph(page, 'pay-wallet');
+  await check('wallet');
   await button.click();
   await says('1 of 3 confirmations on Base Sandbox');
   assert.deepEqual(await transferOf(wallet.sent[0]?.hash ?? ''), {
@@ -85,7 +84,7 @@ test('several wallets are listed with their icons; a second press while one is a
     },
   });
   const amber = await funded({ name: 'Amber' });
-  const { page, says, close } = await world.open(request, { wallets: [violet, amber] });
+  const { page, check, says, close } = await world.open(request, { wallets: [violet, amber] });
   const buttons = page.locator('.wallets button');
   await buttons.nth(1).waitFor();
   assert.deepEqual(await buttons.allTextContents(), ['Pay with Violet', 'Pay with Amber']);
@@ -93,7 +92,7 @@ test('several wallets are listed with their icons; a second press while one is a
   await buttons.first().click();
   await asked.promise;
   await page.getByText('Confirm the payment in Violet.').waitFor();
-  await photograph(page, 'pay-wallet-confirm');
+  await check('wallet-confirm');
   for (const button of await buttons.all()) await button.click({ force: true });
   answer.resolve();
   await says('1 of 3 confirmations');
@@ -122,11 +121,11 @@ test('the network that the wallet holds funds on comes first and is chosen; the 
   const request = await world.request();
   const wallet = await funded({ chainId: 31339 }, [polygon()]);
   wallet.chains.push(base().chain);
-  const { page, says, close } = await world.open(request, { wallets: [wallet] });
+  const { page, check, says, close } = await world.open(request, { wallets: [wallet] });
   await page.getByText('By hand or from an exchange').click();
   await page.getByText(/Send exactly .* on Base Sandbox/).waitFor();
   assert.ok(!(await page.getByText(/Send exactly .* on Polygon Sandbox/).isVisible()));
-  await photograph(page, 'pay-networks');
+  await check('networks');
   await page.getByRole('button', { name: 'Pay with Violet' }).click();
   await says('1 of 3 confirmations on Polygon Sandbox');
   await polygon().mine(2);
@@ -156,7 +155,7 @@ test('the network that the wallet holds funds on comes first and is chosen; the 
 test('every refusal is told in plain words, and the payment can be tried again', async () => {
   const request = await world.request();
   const wallet = pageWallet({ name: 'Violet', chains: [base().chain] });
-  const { page, says, close } = await world.open(request, { wallets: [wallet] });
+  const { page, check, says, close } = await world.open(request, { wallets: [wallet] });
   const told = page.getByRole('alert');
   const press = async (words: string | RegExp) => {
     await page.getByRole('button', { name: 'Pay with Violet' }).click();
@@ -165,10 +164,10 @@ test('every refusal is told in plain words, and the payment can be tried again',
   await page.getByLabel('Base Sandbox').click();
   wallet.declines.add('eth_requestAccounts');
   await press('You declined in Violet. No money was moved.');
-  await photograph(page, 'pay-wallet-declined');
+  await check('wallet-declined');
   wallet.declines.clear();
   await press('This wallet holds 0.00 USDC on Base Sandbox, which is not enough.');
-  await photograph(page, 'pay-wallet-insufficient');
+  await check('wallet-insufficient');
   wallet.declines.add('wallet_switchEthereumChain');
   wallet.chainId = 1;
   await press('You declined in Violet');

@@ -1,10 +1,12 @@
+import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { runJobs } from '../../src/jobs.ts';
 import type { NewRequest, RequestRow } from '../../src/requests/store.ts';
 import { until } from '../payments/support.ts';
 import { startApp, testConfig } from './app.ts';
-import { openBrowser, sizes } from './browser.ts';
+import { assertAccessible } from './axe.ts';
+import { openBrowser, photograph, sizes } from './browser.ts';
 import { type TestChain, testChain } from './chain.ts';
 import { type PageWallet, putWallets } from './wallet-in-page.ts';
 import { makeMerchant, makePartner, makeRequest } from './world.ts';
@@ -107,6 +109,15 @@ async function openPage(browser: Browser, url: string, request: RequestRow, cust
     complaints,
     /** How often a document was loaded: once, unless something reloaded it. */
     loads: () => loads,
+    /** Keeps pictures of the page as it is, and asserts that nobody is shut out of it and nothing sticks out at the side. */
+    check: async (name: string) => {
+      await photograph(page, `pay-${name}`);
+      const wide = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      assert.equal(wide, 0, `${name}: wider than the screen`);
+      await assertAccessible(page);
+    },
     /** Waits until the page says so in its news. */
     says: (text: string | RegExp) => newsOf(page).filter({ hasText: text }).waitFor(),
     close: () => context.close(),
