@@ -21,6 +21,8 @@ export type UserKind = keyof typeof userSessionLimits;
 
 /** That a session is in use is written at most this often. */
 const seenEveryMs = 60_000;
+/** Ended sessions are kept for as long, to look back. */
+const keptMs = 30 * 24 * hourMs;
 const maxListed = 100;
 
 export type SessionPartner = { id: string; slug: string; name: string; disabled: boolean };
@@ -66,7 +68,9 @@ export async function createUserSession(
   await tx`
     with replaced as (
       update sessions set revoked_at = ${now} where token_hash in ${tx(tokenHashes(secretKeys, earlier ?? ''))}
-        and revoked_at is null)
+        and revoked_at is null
+    ), forgotten as (
+      delete from sessions where user_id = ${user.id} and last_seen_at < ${new Date(now.getTime() - keptMs)})
     insert into sessions (id, token_hash, kind, partner_id, user_id, created_at, last_seen_at, expires_at, ip, user_agent)
     values (${randomUUID()}, ${keyedHash(newest(secretKeys), 'session', token)}, ${kind}, ${user.partnerId}, ${user.id},
       ${now}, ${now}, ${new Date(now.getTime() + userSessionLimits[kind].absoluteMs)}, ${client.ip},

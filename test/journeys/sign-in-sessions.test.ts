@@ -95,6 +95,19 @@ test('Signing in makes a new session, and the one that the browser held before i
   assert.deepEqual([await inside(visitor), await inside(copy)], [true, false]);
 });
 
+test('Sessions that ended more than 30 days ago are forgotten at the next sign-in', async () => {
+  const { user } = await signInPartnerUser(app, world, 'viewer');
+  const kept = async () => (await app.db.sql`select from sessions where user_id = ${user.id}`).length;
+  const again = async () =>
+    acceptInvitation(startVisitor(app.url), (await invitePartnerUser(app.ctx, world, 'viewer', user.email)).link);
+  nowMs += 30 * 24 * hourMs;
+  await again();
+  assert.equal(await kept(), 2);
+  nowMs += 1;
+  await again();
+  assert.equal(await kept(), 2);
+});
+
 test('Signing out ends the session, not only the cookie', async () => {
   const { visitor, portal } = await signInPartnerUser(app, world);
   const copy = elsewhere(visitor, app.url);

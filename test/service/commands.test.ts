@@ -161,3 +161,37 @@ test('a database that does not answer › a sentence with the way out', async ()
   });
   assert.match(stderr, /does not answer.*npm start/);
 });
+
+test('portal invite, admin invite › answer a link that signs in; what cannot be invited is refused in a sentence', async () => {
+  const { partner } = await makePartner(database.db);
+  const invite = ['portal', 'invite', '--partner', partner.slug, '--email'];
+  const owner = await answer(...invite, 'Ada@Example.com');
+  assert.deepEqual([owner.partner, owner.email, owner.role], [partner.slug, 'ada@example.com', 'owner']);
+  assert.match(String(owner.link), /^http:\/\/localhost:3000\/portal\/link\/[\w-]{43}$/);
+  assert.equal((await answer(...invite, 'bob@example.com', '--role', 'viewer')).role, 'viewer');
+  assert.match(
+    String((await answer('admin', 'invite', '--email', 'op@example.com')).link),
+    /\/admin\/link\/[\w-]{43}$/,
+  );
+  await refused(/does not look like an e-mail address/, ...invite, 'nobody');
+  await refused(/--role must be one of owner, developer, viewer/, ...invite, 'c@example.com', '--role', 'king');
+  await refused(/There is no partner "nobody"/, 'portal', 'invite', '--partner', 'nobody', '--email', 'c@example.com');
+  await refused(/--email is missing/, 'admin', 'invite');
+});
+
+test('audit check › tells that the log is whole, and fails with the row where it is not', async () => {
+  const { partner } = await makePartner(database.db);
+  await answer('partner', 'disable', partner.slug);
+  await answer('partner', 'enable', partner.slug);
+  const whole = await answer('audit', 'check', '--partner', partner.slug);
+  assert.equal(whole.whole, true);
+  assert.deepEqual(
+    (whole.logs as { rows: number }[]).map(({ rows }) => rows),
+    [2],
+  );
+  await database.db.sql`alter table audit_log disable trigger user`;
+  await database.db
+    .sql`update audit_log set action = 'partner.changed' where partner_id = ${partner.id} and number = 1`;
+  await database.db.sql`alter table audit_log enable trigger user`;
+  await refused(/The audit log is broken[\s\S]*row 1: this row, or its hash, was changed/, 'audit', 'check');
+});
