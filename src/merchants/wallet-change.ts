@@ -99,7 +99,7 @@ export async function changeWallet(
       if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
     }
     if (!(await claimSignedWallet(tx, scope, merchant.id, address, now))) throw new MerchantRefusal('wallet_taken');
-    await updateWallet(tx, scope, { id: randomUUID(), accountId: merchant.id, oldWallet, wallet, now });
+    await updateWallet(tx, scope, { id: randomUUID(), accountId: merchant.id, wallet, now });
     const recovery = await selectOpenChange(tx, scope, merchant.id);
     if (recovery) await updateStopped(tx, scope, recovery.id, 'cancelled', now);
     await tellOfWallet(tx, scope, merchant.id, { kind: 'changed', oldWallet, newWallet: address });

@@ -100,27 +100,31 @@ export async function updateStopped(
 export async function updateWallet(
   tx: Tx,
   scope: Scope,
-  change: { id: string; accountId: string; oldWallet: string; wallet: NewWallet; now: Date },
+  change: { id: string; accountId: string; wallet: NewWallet; now: Date },
 ): Promise<void> {
   const { partnerId, testMode } = scope;
   const { accountId, wallet, now } = change;
   await tx`
+    insert into wallet_changes (partner_id, test_mode, id, account_id, kind, state, old_wallet, old_chain_ids, new_wallet,
+      new_chain_ids, started_at, signed_at, ended_at)
+    select partner_id, test_mode, ${change.id}, id, 'change', 'applied', wallet_address, wallet_chain_ids,
+      ${wallet.address}, ${wallet.chainIds}, ${now}, ${now}, ${now}
+    from merchants where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}`;
+  await tx`
     update merchants set wallet_address = ${wallet.address}, wallet_chain_ids = ${wallet.chainIds},
       wallet_signed_at = ${now}
     where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}`;
-  await tx`
-    insert into wallet_changes (partner_id, test_mode, id, account_id, kind, state, old_wallet, new_wallet,
-      new_chain_ids, started_at, signed_at, ended_at)
-    values (${partnerId}, ${testMode}, ${change.id}, ${accountId}, 'change', 'applied', ${change.oldWallet},
-      ${wallet.address}, ${wallet.chainIds}, ${now}, ${now}, ${now})`;
 }
 
 /** Applies a recovery whose time has come, in one guarded statement; null when it was stopped, or is not due. */
 export async function updateRecovered(tx: Tx, scope: Scope, id: string, now: Date): Promise<WalletChange | null> {
   const [applied] = await tx<WalletChange[]>`
     with due as (
-      update wallet_changes set state = 'applied', ended_at = ${now} where partner_id = ${scope.partnerId}
-        and test_mode = ${scope.testMode} and id = ${id} and state = 'signed' and due_at <= ${now} returning *
+      update wallet_changes c set state = 'applied', ended_at = ${now}, old_chain_ids = m.wallet_chain_ids
+      from merchants m where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.id = ${id}
+        and c.state = 'signed' and c.due_at <= ${now}
+        and (m.partner_id, m.test_mode, m.id) = (c.partner_id, c.test_mode, c.account_id)
+      returning c.*
     ), moved as (
       update merchants m set wallet_address = due.new_wallet, wallet_chain_ids = due.new_chain_ids,
         wallet_signed_at = due.signed_at

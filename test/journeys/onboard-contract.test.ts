@@ -7,12 +7,15 @@ import type { ChainConfig } from '../../src/chain/config.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { chooseWallet, completeOnboarding, onboardingMessage } from '../../src/merchants/onboard.ts';
 import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
+import { readMerchant } from '../../src/merchants/read.ts';
 import { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { signIn, signInMessage } from '../../src/merchants/sign-in.ts';
+import { changeWallet, handOverMessage, takeOverMessage } from '../../src/merchants/wallet-change.ts';
+import { selectPayPage } from '../../src/requests/page-store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testChain } from '../support/chain.ts';
 import { testDatabase } from '../support/database.ts';
-import { makePartner, randomAddress, testSecrets } from '../support/world.ts';
+import { makePartner, makeRequest, randomAddress, testSecrets } from '../support/world.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let chains: Awaited<ReturnType<typeof testChain>>[];
@@ -161,6 +164,37 @@ test('A deployed wallet may sign in the ERC-6492 form too', async () => {
       signature: await owner.signMessage({ message }),
     });
   assert.deepEqual((await onboard(address, wrapped)).wallet_chain_ids, [31337]);
+});
+
+test('An open request keeps the chains of its contract wallet when the merchant takes another wallet', async () => {
+  const [first] = configs() as [ChainConfig];
+  const [owner, next] = [newAccount(), newAccount()];
+  const address = randomAddress();
+  await deploy(first, address, owner.address);
+  const ctx = testContext(database.db, { chains: { test: configs(), live: [idleChain(31338)] } });
+  await onboard(address, signedBy(owner));
+  const [{ id }] = (await database.db.sql`select id from merchants where wallet_address = ${address}`) as [
+    { id: string },
+  ];
+  const chainIds = async (requestId: string) =>
+    (await database.db.scoped(world.test, (tx) => selectPayPage(tx, world.test, requestId)))?.wallet_chain_ids;
+  const before = await makeRequest(database.db, world.test, { id, wallet: address });
+  assert.deepEqual(await chainIds(before.id), [31337]);
+
+  const merchant = await readMerchant(ctx, world.test, id);
+  assert.ok(merchant);
+  const typed = { address: next.address, chainId: null };
+  const signed = async (message: string, account: PrivateKeyAccount) => ({
+    message,
+    signature: await signedBy(account)(message),
+  });
+  await changeWallet(ctx, world.test, merchant, typed, {
+    handOver: await signed(handOverMessage(ctx, merchant, typed), owner),
+    takeOver: await signed(takeOverMessage(ctx, merchant, typed), next),
+  });
+  const after = await makeRequest(database.db, world.test, { id, wallet: next.address.toLowerCase() });
+  assert.equal(await chainIds(after.id), null, 'a key is paid on every chain');
+  assert.deepEqual(await chainIds(before.id), [31337], 'the contract still only where it is known to stand');
 });
 
 test('A contract wallet signs in only where its code was checked: a counterfeit at its address elsewhere is nobody', async () => {
