@@ -89,11 +89,16 @@ export function formatMicro(micro: bigint): string {
   return `${whole}.${fraction}`;
 }
 
-/** Minor units for people, in the given locale: `1250n, 'EUR'` → `"€12.50"`. */
-export function formatFiat(fiatInt: bigint, code: string, locale: string): string {
+/** Minor units as a decimal amount: `1250n, 'EUR'` → `"12.50"`. */
+export function decimalOf(fiatInt: bigint, code: string): string {
   const exponent = currencyExponent(code) ?? 2;
   const digits = fiatInt.toString().padStart(exponent + 1, '0');
-  const decimal = exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency: code, minimumFractionDigits: exponent });
-  return format.format(decimal as Intl.StringNumericLiteral);
+  return exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
+}
+
+/** Minor units for people, in the given locale: `1250n, 'EUR'` → `"€12.50"`. */
+export function formatFiat(fiatInt: bigint, code: string, locale: string): string {
+  const minimumFractionDigits = currencyExponent(code) ?? 2;
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency: code, minimumFractionDigits });
+  return format.format(decimalOf(fiatInt, code) as Intl.StringNumericLiteral);
 }

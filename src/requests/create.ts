@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller, Facts } from '../auth/gate.ts';
 import type { Context } from '../context.ts';
-import type { Scope, Sql } from '../db/connection.ts';
+import type { Sql } from '../db/connection.ts';
 import { type FieldFault, refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { keyedHash, newest } from '../lib/seal.ts';
 import { merchantFacts } from '../merchants/read.ts';
 import { currencyFaults, currencyKnown } from '../rates/currency-field.ts';
 import { type Quote, usableRate } from '../rates/quote.ts';
+import { replayRequest } from './replay.ts';
 import {
   type CreateFields,
   isIdempotencyKey,
@@ -17,7 +18,7 @@ import {
   quoteMicro,
   requireCustomerName,
 } from './rules.ts';
-import { createFacts, insertRequest, type RequestRow, selectRequest } from './store.ts';
+import { createFacts, insertRequest, type RequestRow } from './store.ts';
 
 export type CreateFacts = {
   merchant: (NonNullable<MerchantFacts> & { quote: Quote | null }) | null;
@@ -52,7 +53,9 @@ export async function createRequest(ctx: Context, call: CreateCall): Promise<{ r
   const { caller, facts } = call;
   const key = call.body.idempotency_key;
   if (key !== undefined && !isIdempotencyKey(key)) throw refuse('invalid_idempotency_key');
-  if (facts.replay_id) return replay(ctx, caller.scope, facts.replay_id);
+  if (facts.replay_id) {
+    return { row: await replayRequest(ctx, caller.scope, facts.replay_id, call.body), replayed: true };
+  }
 
   const code = call.body.fiat_currency_code;
   const faults = [...call.faults, ...currencyFaults('fiat_currency_code', code, facts.currency_known)];
@@ -85,13 +88,8 @@ export async function createRequest(ctx: Context, call: CreateCall): Promise<{ r
     startBlocks: startBlocks(ctx, testMode, facts.heads),
     expiryMinutes,
   });
-  return made.replayed ? replay(ctx, caller.scope, made.row.id) : made;
-}
-
-async function replay(ctx: Context, scope: Scope, id: string): Promise<{ row: RequestRow; replayed: boolean }> {
-  const row = await ctx.db.scoped(scope, (tx) => selectRequest(tx, scope, id));
-  if (!row) throw new Error(`request ${id} vanished`); // requests are never deleted
-  return { row, replayed: true };
+  if (!made.replayed) return made;
+  return { row: await replayRequest(ctx, caller.scope, made.row.id, call.body), replayed: true };
 }
 
 /** The last block of each chain of the mode before the request, where it is known: only later ones can pay it. */

@@ -101,3 +101,52 @@ export function metadataText(metadata: Record<string, string> | undefined, keys:
   const pairs = (keys ?? Object.keys(metadata)).map((key) => `${JSON.stringify(key)}:${JSON.stringify(metadata[key])}`);
   return `{${pairs.join(',')}}`;
 }
+
+/** A stored request as far as a create gave it. */
+export type GivenFields = {
+  fiat_int: string;
+  fiat_code: string;
+  memo: string | null;
+  payment_mode: string;
+  customer_name: string | null;
+  customer_email: string | null;
+  customer_phone: string | null;
+  /** JSON text. */
+  metadata: string;
+  created_at: Date;
+  expires_at: Date;
+};
+
+/**
+ * The fields whose values in a repeated create are not those of the request that it stands for, in the order of the
+ * contract. What a create may leave to the service counts only where it was given.
+ *
+ * @param body valid or not
+ */
+export function differingFields(row: GivenFields, body: Record<string, unknown>): string[] {
+  const minutes = (row.expires_at.getTime() - row.created_at.getTime()) / 60_000;
+  const fields: [name: string, stored: unknown, left: unknown][] = [
+    ['fiat_amount_int', Number(row.fiat_int), undefined],
+    ['fiat_currency_code', row.fiat_code, row.fiat_code],
+    ['memo', row.memo, null],
+    ['metadata', row.metadata, null],
+    ['payment_mode', row.payment_mode, 'pos'],
+    ['customer_name', row.customer_name, null],
+    ['customer_email', row.customer_email, null],
+    ['customer_phone', row.customer_phone, null],
+    ['expiry_minutes', minutes, minutes],
+  ];
+  return fields
+    .filter(([name, stored, left]) => {
+      const sent = body[name] ?? null;
+      if (name === 'metadata') return sorted(sent ?? {}) !== sorted(JSON.parse(String(stored)));
+      return (sent ?? left) !== stored;
+    })
+    .map(([name]) => name);
+}
+
+/** Objects of strings as text that is the same for the same pairs. */
+function sorted(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? '';
+  return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

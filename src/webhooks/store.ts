@@ -120,16 +120,17 @@ export type DeliveryRow = {
   delivered_at: Date | null;
 };
 
-export type DeliveryFilter = { id?: string; state?: DeliveryState; limit: number; offset: number };
+export type DeliveryFilter = { id?: string; requestId?: string; state?: DeliveryState; limit: number; offset: number };
 
 /** One page and one row more, newest first. */
 export async function selectDeliveries(tx: Tx, scope: Scope, filter: DeliveryFilter): Promise<DeliveryRow[]> {
-  const { id, state, limit, offset } = filter;
+  const { id, requestId, state, limit, offset } = filter;
   return tx<DeliveryRow[]>`
     select id, request_id, event, body, state, attempts, next_attempt_at, created_at, delivered_at
     from webhook_deliveries
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
-      ${id ? tx`and id = ${id}` : tx``} ${state ? tx`and state = ${state}` : tx``}
+      ${id ? tx`and id = ${id}` : tx``} ${requestId ? tx`and request_id = ${requestId}` : tx``}
+      ${state ? tx`and state = ${state}` : tx``}
     order by created_at desc, id limit ${limit + 1} offset ${offset}`;
 }
 

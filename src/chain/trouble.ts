@@ -1,0 +1,22 @@
+import type { Mode } from '../config.ts';
+import type { Context } from '../context.ts';
+import type { ChainConfig } from './config.ts';
+
+/** A chain that was read nothing of for so long is in trouble: blocks come faster, and so do looks at it. */
+const silentMs = 60_000;
+
+/** The chains of a mode that could not be read for a minute, and since when; asks the database only. */
+export async function chainsInTrouble(
+  ctx: Context,
+  mode: Mode,
+): Promise<{ chain: ChainConfig; readAt: Date | null }[]> {
+  const chains = ctx.chains[mode];
+  const ids = chains.map(({ chainId }) => chainId);
+  const rows = await ctx.db.sql<{ chain_id: string; updated_at: Date; silent: boolean }[]>`
+    select chain_id, updated_at, updated_at < now() - ${silentMs} * interval '1 ms' as silent
+    from chain_cursors where chain_id = any(${ids}::bigint[])`;
+  return chains.flatMap((chain) => {
+    const row = rows.find(({ chain_id }) => Number(chain_id) === chain.chainId);
+    return row && !row.silent ? [] : [{ chain, readAt: row?.updated_at ?? null }];
+  });
+}

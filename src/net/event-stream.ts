@@ -1,0 +1,59 @@
+import type { FastifyReply } from 'fastify';
+import { pause } from '../lib/time.ts';
+
+/** Browsers connect again by themselves; so a forgotten page does not hold a connection for ever. */
+const longestMs = 15 * 60_000;
+/** A burst of changes is told once. */
+const gatherMs = 200;
+/** Between two signs of life: lost connections are noticed, and proxies keep the others. */
+const restMs = 25_000;
+
+/**
+ * Answers with server-sent events: one message for each time it was woken, until the browser leaves or the signal aborts.
+ * It does not say what has changed: the page asks for what it shows.
+ *
+ * @param begin is given what wakes the stream, and returns what ends the waking
+ * @param before runs before each message
+ */
+export async function sendEvents(
+  reply: FastifyReply,
+  signal: AbortSignal,
+  begin: (wake: () => void) => () => void,
+  before: () => Promise<void>,
+): Promise<void> {
+  reply.hijack();
+  const stream = reply.raw;
+  stream.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': reply.request.id,
+  });
+  stream.write(': here\n\n');
+  let [changed, stir] = [false, () => {}];
+  const wake = () => {
+    changed = true;
+    stir();
+  };
+  const gone = new AbortController();
+  stream.once('close', () => gone.abort());
+  const over = AbortSignal.any([signal, gone.signal, AbortSignal.timeout(longestMs)]);
+  const end = begin(wake);
+  try {
+    while (!over.aborted) {
+      const nap = new AbortController();
+      stir = () => nap.abort();
+      if (!changed) await pause(restMs, AbortSignal.any([over, nap.signal]));
+      if (over.aborted) break;
+      if (changed) await pause(gatherMs, over);
+      const told = changed;
+      changed = false;
+      if (told) await before();
+      if (!over.aborted) stream.write(told ? 'data: changed\n\n' : ': here\n\n');
+    }
+  } finally {
+    end();
+    stream.end();
+  }
+}

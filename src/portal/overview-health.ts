@@ -1,0 +1,111 @@
+import { chainsInTrouble } from '../chain/trouble.ts';
+import type { Mode } from '../config.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { type Html, html } from '../lib/html.ts';
+import { sumUnmatched, type UnmatchedSum } from '../payments/browse-unmatched.ts';
+import { type ConcernCounts, mostCounted } from '../requests/figures.ts';
+import { type StateKind, stateLine } from '../ui/components.ts';
+import { formatRemaining, groupMicro } from '../ui/formats.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { type DeliveryHealth, readDeliveryHealth } from '../webhooks/health.ts';
+
+type Line = { kind: StateKind; title: string; rest: string; link?: { path: string; label: string } };
+
+/** An event that waits so long without a failure is worth a word. */
+const slowMs = 5 * 60_000;
+const unmatchedSinceMs = 30 * 24 * 3_600_000;
+
+/** Answers "is everything fine?": one line when it is, otherwise one for each thing that is not. */
+export async function healthOf(
+  ctx: Context,
+  scope: Scope,
+  mode: Mode,
+  words: Words,
+  concerns: ConcernCounts,
+): Promise<Html> {
+  const now = ctx.clock.now();
+  const [delivery, chains, unmatched] = await Promise.all([
+    readDeliveryHealth(ctx, scope),
+    chainsInTrouble(ctx, mode),
+    sumUnmatched(ctx, scope, new Date(now.getTime() - unmatchedSinceMs)),
+  ]);
+  const { overview } = words.t.portal;
+  const lines = [
+    webhookLine(words, delivery, now),
+    ...chains.map(({ chain }): Line => {
+      return { kind: 'attention', title: fill(overview.chain, { network: chain.name }), rest: overview.chainRest };
+    }),
+    unmatchedLine(words, unmatched),
+    ...concernLines(words, concerns),
+  ].filter((line) => line !== null);
+  if (lines.length === 0) lines.push({ kind: 'paid', title: overview.fine, rest: overview.fineRest });
+  return html`<section class="card">${lines.map(
+    ({ kind, title, rest, link }) =>
+      html`<div>${stateLine(kind, title, rest)}${link && html`<p class="after-state"><a href="${link.path}">${link.label}</a></p>`}</div>`,
+  )}</section>`;
+}
+
+const counted = ({ t }: Words, count: number) =>
+  count >= mostCounted ? fill(t.portal.overview.atLeast, { count }) : count;
+
+function webhookLine(words: Words, health: DeliveryHealth, now: Date): Line | null {
+  const { overview } = words.t.portal;
+  const link = { path: '/portal/webhooks', label: overview.toWebhooks };
+  const count = counted(words, health.waiting);
+  if (health.url === null) {
+    return { kind: 'attention', title: overview.noUrl, rest: fill(overview.noUrlRest, { count }), link };
+  }
+  if (health.disabled_at) {
+    const rest = health.disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent;
+    return { kind: 'failed', title: overview.disabled, rest: fill(rest, { count }), link };
+  }
+  if (health.failures > 0) {
+    const rest = fill(overview.failingRest, { failures: health.failures, count });
+    return { kind: 'attention', title: overview.failing, rest, link };
+  }
+  if (health.exhausted > 0) {
+    const rest = fill(overview.exhaustedRest, { count: counted(words, health.exhausted) });
+    return { kind: 'attention', title: overview.exhausted, rest, link };
+  }
+  const waitedMs = health.oldest_waiting_at ? now.getTime() - health.oldest_waiting_at.getTime() : 0;
+  if (waitedMs < slowMs) return null;
+  const rest = fill(overview.waitingRest, { count, time: formatRemaining(words, waitedMs) });
+  return { kind: 'attention', title: overview.waiting, rest, link };
+}
+
+function unmatchedLine(words: Words, sums: UnmatchedSum[]): Line | null {
+  const { overview } = words.t.portal;
+  const payments = sums.reduce((sum, one) => sum + one.payments, 0);
+  if (payments === 0) return null;
+  // What another token is worth, nobody knows.
+  const micro = sums.reduce((sum, one) => sum + (one.reason === 'wrong_token' ? 0n : BigInt(one.usdc_micro)), 0n);
+  return {
+    kind: 'attention',
+    title: fill(overview.unmatched, { count: counted(words, payments) }),
+    rest: fill(overview.unmatchedRest, { amount: groupMicro(words, micro) }),
+    link: { path: '/portal/unmatched', label: overview.toUnmatched },
+  };
+}
+
+function concernLines(words: Words, { underpaid, replayed }: ConcernCounts): Line[] {
+  const { overview } = words.t.portal;
+  const lines: Line[] = [];
+  if (underpaid > 0) {
+    lines.push({
+      kind: 'attention',
+      title: fill(overview.underpaid, { count: counted(words, underpaid) }),
+      rest: overview.underpaidRest,
+      link: { path: '/portal/requests?concern=underpaid', label: overview.toUnderpaid },
+    });
+  }
+  if (replayed > 0) {
+    lines.push({
+      kind: 'attention',
+      title: fill(overview.replayed, { count: counted(words, replayed) }),
+      rest: overview.replayedRest,
+      link: { path: '/portal/requests?concern=replayed', label: overview.toReplayed },
+    });
+  }
+  return lines;
+}

@@ -1,0 +1,158 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../context.ts';
+import { type CsvRow, csvStream } from '../lib/csv.ts';
+import { type Html, html } from '../lib/html.ts';
+import { isUuid } from '../lib/ids.ts';
+import { decimalOf, formatFiat, formatMicro } from '../lib/money.ts';
+import { type BrowsedRow, type BrowseFilter, browseRequests, concerns, exportRequests } from '../requests/browse.ts';
+import { ago, groupMicro } from '../ui/formats.ts';
+import { type Words, wordsFor } from '../ui/language.ts';
+import { emptyState, type Filter, filters, linkWith, pager, table } from '../ui/table.ts';
+import { eventsPath } from './live.ts';
+import { instantOf, noAccount, oneOf, readQuery } from './query.ts';
+import { openPortal } from './session.ts';
+import { sendPortal } from './shell.ts';
+import { standingBadge, standingOf } from './standing.ts';
+
+const path = '/portal/requests';
+const csvPath = '/portal/requests.csv';
+const names = ['q', 'status', 'proof_status', 'concern', 'account_id', 'since', 'until', 'after'] as const;
+const statuses = ['requested', 'opened', 'expired', 'voided'] as const;
+const proofs = ['none', 'attached', 'verified'] as const;
+
+/** `GET /portal/requests` and the same as CSV. */
+export function requestsList(app: FastifyInstance, ctx: Context): void {
+  const config = { auth: 'session' as const };
+
+  app.route({
+    method: 'GET',
+    url: path,
+    config,
+    handler: async (request, reply) => {
+      const visit = await openPortal(ctx, request, reply, 'read');
+      if (!visit) return reply;
+      const words = wordsFor(request);
+      const { portal } = words.t;
+      const query = readQuery(request.query, names);
+      const { rows, next } = await browseRequests(ctx, visit.scope, filterOf(query), query.after ?? null);
+      const list =
+        rows.length > 0
+          ? requestTable(words, rows, ctx.clock.now())
+          : emptyState(portal.requests.none, portal.requests.noneRest);
+      return sendPortal(ctx, reply, visit, {
+        path,
+        title: portal.places.requests,
+        body: html`${filters(words, path, query, choices(words), csvPath)}
+<div class="list" data-live="${eventsPath(visit.mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
+      });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: csvPath,
+    config,
+    handler: async (request, reply) => {
+      const visit = await openPortal(ctx, request, reply, 'read');
+      if (!visit) return reply;
+      const filter = filterOf(readQuery(request.query, names));
+      return reply
+        .headers({
+          'content-type': 'text/csv; charset=utf-8',
+          'content-disposition': `attachment; filename="requests-${visit.mode}.csv"`,
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+        })
+        .send(csvStream(csvHeader, csvRows(exportRequests(ctx, visit.scope, filter))));
+    },
+  });
+}
+
+/** What an address asks for. A merchant that does not exist has no requests. */
+function filterOf(query: Record<string, string>): BrowseFilter {
+  const account = query.account_id;
+  const [status, proofStatus] = [oneOf(statuses, query.status), oneOf(proofs, query.proof_status)];
+  const [since, until] = [instantOf(query.since), instantOf(query.until)];
+  const concern = oneOf(concerns, query.concern);
+  return {
+    ...(query.q && { search: query.q }),
+    ...(status && { status }),
+    ...(proofStatus && { proofStatus }),
+    ...(concern && { concern }),
+    ...(account !== undefined && { accountId: isUuid(account) ? account : noAccount }),
+    ...(since && { since }),
+    ...(until && { until }),
+  };
+}
+
+function choices({ t }: Words): Filter[] {
+  const { requests } = t.portal;
+  return [
+    { kind: 'text', name: 'q', label: requests.search, hint: requests.searchHint },
+    {
+      kind: 'choice',
+      name: 'status',
+      label: requests.status,
+      options: statuses.map((status) => [status, requests.statuses[status]]),
+    },
+    {
+      kind: 'choice',
+      name: 'proof_status',
+      label: requests.proof,
+      options: proofs.map((proof) => [proof, requests.proofs[proof]]),
+    },
+    {
+      kind: 'choice',
+      name: 'concern',
+      label: requests.concern,
+      options: concerns.map((concern) => [concern, requests.concerns[concern]]),
+    },
+    { kind: 'text', name: 'account_id', label: requests.account },
+    { kind: 'date', name: 'since', label: requests.since },
+    { kind: 'date', name: 'until', label: requests.until },
+  ];
+}
+
+/** Requests as people read them, newest first. */
+export function requestTable(words: Words, rows: BrowsedRow[], now: Date): Html {
+  const { requests } = words.t.portal;
+  const amount = (row: BrowsedRow) => formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
+  return table<BrowsedRow>(
+    requests.list,
+    [
+      {
+        name: requests.amount,
+        cell: (row) => html`<a href="${path}/${row.id}">${amount(row)}</a>`,
+      },
+      {
+        name: requests.merchant,
+        cell: (row) =>
+          html`<a href="${linkWith(path, {}, { account_id: row.account_id })}">${row.merchant_name ?? requests.unnamed}</a>`,
+      },
+      { name: requests.memo, cell: (row) => row.memo && html`<span class="clip" dir="auto">${row.memo}</span>` },
+      { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },
+      { name: requests.state, cell: (row) => standingBadge(words, row) },
+      { name: requests.created, cell: (row) => ago(words, row.created_at, now) },
+    ],
+    rows,
+  );
+}
+
+/** Named as the fields of the API. */
+const csvHeader = [
+  ...['request_id', 'created_at', 'expires_at', 'account_id', 'merchant', 'status', 'proof_status', 'standing'],
+  ...['fiat_amount', 'fiat_currency', 'usdc', 'received_usdc', 'rate', 'memo', 'payment_mode', 'customer_name'],
+  ...['customer_email', 'customer_phone', 'proof_verified_at', 'tx_hash', 'payer_address', 'metadata'],
+];
+
+async function* csvRows(batches: AsyncIterable<BrowsedRow[]>): AsyncGenerator<CsvRow[]> {
+  for await (const batch of batches) {
+    yield batch.map((row) => [
+      ...[row.id, row.created_at, row.expires_at, row.account_id, row.merchant_name, row.status, row.proof_status],
+      ...[standingOf(row), decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
+      ...[formatMicro(BigInt(row.usdc_micro)), formatMicro(BigInt(row.received_micro)), row.rate, row.memo],
+      ...[row.payment_mode, row.customer_name, row.customer_email, row.customer_phone, row.proof_verified_at],
+      ...[row.tx_hash, row.payer_address, row.metadata === '{}' ? null : row.metadata],
+    ]);
+  }
+}

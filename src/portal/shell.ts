@@ -1,0 +1,64 @@
+import type { FastifyReply } from 'fastify';
+import { type Permission, permissions } from '../auth/roles.ts';
+import { modes } from '../config.ts';
+import type { Context } from '../context.ts';
+import { type Html, html } from '../lib/html.ts';
+import { readLook } from '../partners/look.ts';
+import { fill, type Texts, wordsFor } from '../ui/language.ts';
+import { notice, sendShell } from '../ui/shell.ts';
+import type { PortalVisit } from './session.ts';
+
+/** The places of the portal, and what one must be allowed to see them. */
+const places: [path: string, name: keyof Texts['portal']['places'], permission: Permission][] = [
+  ['/portal', 'overview', 'read'],
+  ['/portal/requests', 'requests', 'read'],
+  ['/portal/unmatched', 'unmatched', 'read'],
+  ['/portal/merchants', 'merchants', 'read'],
+  ['/portal/keys', 'keys', 'keys.test'],
+  ['/portal/webhooks', 'webhooks', 'read'],
+  ['/portal/settings', 'settings', 'settings'],
+  ['/portal/team', 'team', 'team'],
+  ['/portal/audit', 'audit', 'read'],
+  ['/portal/start', 'start', 'read'],
+];
+
+export type PortalPage = {
+  /** Address of the page, without query. */
+  path: string;
+  title: string;
+  body: Html;
+  /** Where the switch of modes leads, when what this page shows is in one mode only. */
+  otherModePath?: string;
+  status?: number;
+};
+
+/** Answers with a page of the portal, in the partner's look. */
+export async function sendPortal(
+  ctx: Context,
+  reply: FastifyReply,
+  { user, mode }: Pick<PortalVisit, 'user' | 'mode'>,
+  { path, title, body, otherModePath, status }: PortalPage,
+): Promise<FastifyReply> {
+  const words = wordsFor(reply.request);
+  const { account: t, app, portal } = words.t;
+  const seen = places.filter(([, , permission]) => permissions[permission].some((role) => role === user.role));
+  const modeLinks = modes.map((one) =>
+    one === mode
+      ? html`<a href="${path}?mode=${one}" aria-current="true">${app[one]}</a>`
+      : html`<a href="${otherModePath ?? path}?mode=${one}">${app[one]}</a>`,
+  );
+  const off = user.partner.disabled && notice('attention', fill(t.partnerOff, { partner: user.partner.name }));
+  return sendShell(reply, status ?? 200, {
+    words,
+    testMode: mode === 'test',
+    look: await readLook(ctx, user.partner.id),
+    home: { path: '/portal', label: user.partner.name },
+    places: seen.map(([place, name]) => ({ path: place, label: portal.places[name] })),
+    aside: html`<nav class="switch" aria-label="${app.mode}">${modeLinks}</nav>
+<p class="quiet"><a href="/portal/sessions">${fill(t.signedInAs, { email: user.email })}</a>, ${t.roles[user.role]}</p>
+<form method="post" action="/portal/sign-out"><button class="second">${app.signOut}</button></form>`,
+    path,
+    title,
+    body: html`${off}${body}`,
+  });
+}

@@ -1,0 +1,36 @@
+import type { Html } from '../lib/html.ts';
+import type { BrowsedRow } from '../requests/browse.ts';
+import type { StateKind } from '../ui/components.ts';
+import type { Texts, Words } from '../ui/language.ts';
+import { badge } from '../ui/table.ts';
+
+type Standing = keyof Texts['portal']['requests']['standings'];
+
+const shapes: Record<Standing, StateKind> = {
+  requested: 'waiting',
+  opened: 'waiting',
+  expired: 'ended',
+  voided: 'ended',
+  confirming: 'confirming',
+  paid: 'paid',
+  paidTwice: 'attention',
+  underpaid: 'attention',
+  late: 'attention',
+  paidVoided: 'attention',
+};
+
+/** Where a request stands, in one word: what wants a person's eye comes first. */
+export function standingOf(
+  row: Pick<BrowsedRow, 'status' | 'proof_status' | 'received_micro' | 'stray_reason'>,
+): Standing {
+  if (row.proof_status === 'verified') return row.stray_reason === 'already_paid' ? 'paidTwice' : 'paid';
+  if (row.proof_status === 'attached') return 'confirming';
+  if (row.stray_reason === 'voided') return 'paidVoided';
+  if (row.stray_reason === 'late') return 'late';
+  return BigInt(row.received_micro) > 0n ? 'underpaid' : row.status;
+}
+
+export function standingBadge(words: Words, row: Parameters<typeof standingOf>[0]): Html {
+  const standing = standingOf(row);
+  return badge(shapes[standing], words.t.portal.requests.standings[standing]);
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import type { Database } from '../../src/db/connection.ts';
+import { watchScope } from '../../src/db/scope-changes.ts';
+import { buildServer } from '../../src/server.ts';
+import { type PayWorld, payWorld, until } from '../payments/support.ts';
+import { portalPerson } from '../support/portal.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+let world: PayWorld;
+let app: FastifyInstance;
+let url: string;
+
+before(async () => {
+  world = await payWorld();
+  app = await buildServer(world.ctx);
+  url = await app.listen({ host: '127.0.0.1', port: 0 });
+});
+after(async () => {
+  await app?.close();
+  await world?.stop();
+});
+
+/** Listens as a page does; counts the messages. */
+async function listen(partnerId: string, query = '') {
+  const { token } = await portalPerson(world.ctx, partnerId, 'viewer');
+  const leaving = new AbortController();
+  const answer = await fetch(new URL(`/portal/events${query}`, url), {
+    headers: { cookie: `session=${token}` },
+    signal: leaving.signal,
+  });
+  const heard = { status: answer.status, type: answer.headers.get('content-type'), messages: 0, over: false };
+  const reading = (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of answer.body ?? [])
+      heard.messages += decoder.decode(chunk).split('data: changed').length - 1;
+  })()
+    .catch(() => {})
+    .finally(() => {
+      heard.over = true;
+    });
+  return {
+    heard,
+    leave: async () => {
+      leaving.abort();
+      await reading;
+    },
+  };
+}
+
+test('news › a created request and a payment reach the lists of their partner and mode, and nobody else’s', async () => {
+  const { scope } = world;
+  const stranger = (await makePartner(world.db)).partner.id;
+  const own = await listen(scope.partnerId);
+  const live = await listen(scope.partnerId, '?mode=live');
+  const other = await listen(stranger);
+  assert.equal(own.heard.status, 200);
+  assert.match(own.heard.type ?? '', /^text\/event-stream/);
+  await until('the clocks are known', async () => {
+    await world.request();
+    return own.heard.messages > 0;
+  });
+  const request = await world.request();
+  const quiet = await until('no more is told', async () => {
+    const before = own.heard.messages;
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    return own.heard.messages === before && { own: before, live: live.heard.messages, other: other.heard.messages };
+  });
+  await world.pay(request);
+  await world.turn();
+  await until('the payment is told', async () => own.heard.messages > quiet.own);
+  assert.equal(live.heard.messages, quiet.live);
+  assert.equal(other.heard.messages, quiet.other);
+  await Promise.all([own.leave(), live.leave(), other.leave()]);
+});
+
+test('news of one request › of that one only, and of confirmations only while it is being confirmed', async () => {
+  const [mine, another] = [await world.request(), await world.request()];
+  const page = await listen(world.scope.partnerId, `?request=${mine.id}`);
+  await world.pay(another);
+  await world.node.mine(1);
+  await world.turn();
+  await world.pay(mine);
+  await world.turn();
+  await until('the payment is told', async () => page.heard.messages > 0);
+  await until('the request is attached', async () => (await world.read(mine)).proof_status === 'attached');
+  const before = page.heard.messages;
+  await world.node.mine(1);
+  await world.caughtUp();
+  await until('a confirmation is told', async () => page.heard.messages > before);
+  await page.leave();
+  const stranger = (await makePartner(world.db)).partner.id;
+  const refused = await listen(stranger, `?request=${mine.id}`);
+  assert.equal(refused.heard.status, 404);
+  await refused.leave();
+});
+
+test('fifty who look cost one question a second and one listener; none costs nothing', async () => {
+  const { test: scope } = await makePartner(world.db);
+  const merchant = await makeMerchant(world.db, scope);
+  const asked = { clocks: 0, listens: 0 };
+  const counting = new Proxy(world.db.sql, {
+    apply: (target, self, args: [TemplateStringsArray]) => {
+      if (String(args[0]?.raw).includes('partner_clocks')) asked.clocks++;
+      return Reflect.apply(target as never, self, args);
+    },
+    get: (target, name) => {
+      if (name === 'listen') asked.listens++;
+      return Reflect.get(target, name);
+    },
+  });
+  const db: Database = { ...world.db, sql: counting };
+  let woken = 0;
+  const startedMs = performance.now();
+  const ends = Array.from({ length: 50 }, () =>
+    watchScope(db, { scope, chains: false, wake: () => woken++ }, (error) => assert.fail(String(error))),
+  );
+  try {
+    await until('the listener has begun, which may have missed something', async () => woken >= 50);
+    woken = 0;
+    await until('everybody is woken by a new request', async () => {
+      await makeRequest(world.db, scope, merchant);
+      return woken >= 50;
+    });
+    const seconds = (performance.now() - startedMs) / 1000;
+    assert.equal(asked.listens, 1);
+    assert.ok(asked.clocks <= Math.ceil(seconds) && asked.clocks > 0, `${asked.clocks} questions in ${seconds} s`);
+  } finally {
+    for (const end of ends) end();
+  }
+  const before = asked.clocks;
+  await new Promise((resolve) => setTimeout(resolve, 1_300));
+  assert.equal(asked.clocks, before);
+});
+
+test('a stop of the service ends the news at once', async () => {
+  const second = await buildServer(world.ctx);
+  const address = await second.listen({ host: '127.0.0.1', port: 0 });
+  const { token } = await portalPerson(world.ctx, world.scope.partnerId);
+  const answer = await fetch(new URL('/portal/events', address), { headers: { cookie: `session=${token}` } });
+  const reading = answer.text();
+  await second.close();
+  assert.match(await reading, /^: here/);
+});

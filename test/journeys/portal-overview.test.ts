@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Scope } from '../../src/db/connection.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { setUrl } from '../../src/webhooks/endpoint.ts';
+import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
+import { startApp } from '../support/app.ts';
+import { makeEvents } from '../support/deliveries.ts';
+import { portalVisitor } from '../support/portal.ts';
+import { makeKey, makeMerchant, makePartner, makeRequest, randomAddress, setRate } from '../support/world.ts';
+
+let aheadMs = 0;
+const clock = { now: () => new Date(Date.now() + aheadMs) };
+let app: Awaited<ReturnType<typeof startApp>>;
+
+before(async () => {
+  app = await startApp({ clock });
+  await setRate(app.db, 'EUR', '0.92');
+  // Both idle chains were read a moment ago, as far as anybody can tell.
+  for (const chainId of [31337, 31338]) await chainRead(chainId, 0);
+});
+after(() => app.stop());
+
+async function chainRead(chainId: number, secondsAgo: number) {
+  await app.db.sql`
+    insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
+    values (${chainId}, 1, 1, '0x', now(), 1, 1, now() - ${secondsAgo} * interval '1 second')
+    on conflict (chain_id) do update set updated_at = excluded.updated_at`;
+}
+
+async function party() {
+  const { partner, test: scope, live } = await makePartner(app.db);
+  const merchant = await makeMerchant(app.db, scope);
+  const owner = await portalVisitor(app.ctx, app.url, partner.id);
+  const overview = async (query = '') => (await owner.open(`/portal${query}`)).html;
+  return { partner, scope, live, merchant, overview };
+}
+
+/** As verification leaves a request, some days ago and so many seconds after its creation. */
+async function verified(scope: Scope, row: RequestRow, daysAgo: number, seconds: number) {
+  const created = Date.now() - daysAgo * 86_400_000;
+  await app.db.sql`
+    update requests set created_at = ${new Date(created)}, expires_at = ${new Date(created + 900_000)},
+      proof_status = 'verified', proof_verified_at = ${new Date(created + seconds * 1000)}, tx_hash = ${`0x${'ab'.repeat(32)}`},
+      payer_address = ${randomAddress()} where id = ${row.id} and partner_id = ${scope.partnerId}`;
+}
+
+test('a new partner › a call that works as it stands, but for the key', async () => {
+  const { overview, merchant, scope } = await party();
+  const html = await overview();
+  const curl = /<pre[^>]*>(.*?)<\/pre>/s.exec(html)?.[1]?.replaceAll('&#39;', "'").replaceAll('&quot;', '"') ?? '';
+  assert.match(curl, /^curl http:\/\/localhost:3000\/api\/v1\/requests\/create/);
+  const body = /-d '(.*)'/.exec(curl)?.[1] ?? '';
+  assert.equal(JSON.parse(body).account_id, merchant.id);
+  const { key } = await makeKey(app.db, scope);
+  const answer = await fetch(new URL('/api/v1/requests/create', app.url), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body,
+  });
+  assert.equal(answer.status, 201, await answer.text());
+  assert.doesNotMatch(await overview(), /<pre/);
+});
+
+test('a new partner without a merchant › the call that makes one', async () => {
+  const { partner } = await makePartner(app.db);
+  const owner = await portalVisitor(app.ctx, app.url, partner.id);
+  assert.match((await owner.open('/portal')).html, /<pre[^>]*>curl http:\/\/localhost:3000\/api\/v1\/accounts/);
+});
+
+test('is everything fine › one line when it is, and one for each thing that is not', async () => {
+  const { overview, scope, merchant } = await party();
+  await makeRequest(app.db, scope, merchant);
+  assert.match(await overview(), /No webhook URL is set/);
+  await setUrl(app.ctx, scope, 'http://127.0.0.1:9/hook');
+  const fine = await overview();
+  assert.match(fine, /Everything is fine/);
+  assert.doesNotMatch(fine, /state attention|state failed/);
+
+  await makeEvents(app.db, scope, 2);
+  assert.match(await overview(), /Everything is fine/, 'what has just been written is no trouble');
+  aheadMs = 6 * 60_000;
+  assert.match(await overview(), /Events that wait: 2, the oldest for 6 minutes\./);
+  aheadMs = 0;
+  const endpoint = (set: Record<string, unknown>) =>
+    app.db.sql`update webhook_endpoints set ${app.db.sql(set)} where partner_id = ${scope.partnerId}`;
+  await endpoint({ failures: 3 });
+  assert.match(await overview(), /Failures in a row: 3\. Events that wait: 2/);
+  await endpoint({ disabled_at: new Date(), disabled_reason: 'gone' });
+  assert.match(await overview(), /Your receiver answered 410/);
+  await endpoint({ failures: 0, disabled_at: null, disabled_reason: null });
+  await app.db.sql`update webhook_deliveries set state = 'exhausted' where partner_id = ${scope.partnerId}`;
+  assert.match(await overview(), /All attempts failed\. .* Events: 2\./);
+  await app.db.sql`update webhook_deliveries set state = 'delivered' where partner_id = ${scope.partnerId}`;
+
+  await chainRead(31337, 90);
+  const dark = await overview();
+  assert.match(dark, /Chain 31337 cannot be read/);
+  assert.doesNotMatch(dark, /Chain 31338/, 'live chains concern the live mode');
+  await chainRead(31337, 0);
+  assert.match(await overview(), /Everything is fine/);
+});
+
+test('figures › paid by day and currency, paid share and the median time to pay', async () => {
+  const { overview, scope, merchant } = await party();
+  await setUrl(app.ctx, scope, 'http://127.0.0.1:9/hook');
+  const make = (details = {}) => makeRequest(app.db, scope, merchant, details);
+  await verified(scope, await make({ fiatInt: 1000 }), 0.001, 20);
+  await verified(scope, await make({ fiatInt: 250 }), 2, 40);
+  await verified(scope, await make({ fiatInt: 9_999 }), 20, 60);
+  await verified(scope, await make({ fiatInt: 700, fiatCode: 'JPY' }), 2.001, 50);
+  await make(); // still open: says nothing about the share
+  await make({ expiryMinutes: 0 });
+  const html = await overview();
+  assert.match(html, /<p class="value">€12\.50<\/p><p class="quiet">Payments: 2<\/p>/);
+  assert.match(html, /<p class="value">¥700<\/p><p class="quiet">Payments: 1<\/p>/);
+  assert.match(html, /<p class="value">75%<\/p>/);
+  assert.match(html, /<p class="value">40 seconds<\/p>/);
+  assert.match(html, /Paid, in EUR/);
+  assert.match(await overview('?currency=JPY'), /Paid, in JPY/);
+  const month = await overview('?days=30');
+  assert.match(month, /<p class="value">€112\.49<\/p><p class="quiet">Payments: 3<\/p>/);
+  // Read once more, from the days that were kept and the fresh ones.
+  await verified(scope, await make({ fiatInt: 1 }), 0.0005, 20);
+  assert.match(await overview('?days=30'), /<p class="value">€112\.50<\/p><p class="quiet">Payments: 4<\/p>/);
+  assert.match(await overview('?days=14'), /<p class="value">€12\.51<\/p>/);
+  assert.match(await overview('?days=90'), /<p class="value">€112\.50<\/p>/);
+  assert.doesNotMatch(await overview('?mode=live'), /€12/, 'live figures are live figures');
+});
+
+test('replays › those with other values are counted and told; a faithful one leaves no trace; the answer is the same', async () => {
+  const { overview, scope, merchant, partner } = await party();
+  const { key } = await makeKey(app.db, scope);
+  const body = {
+    account_id: merchant.id,
+    fiat_amount_int: 1250,
+    memo: 'Table 4',
+    idempotency_key: 'k'.repeat(40),
+    metadata: { b: '1', a: '2' },
+    expiry_minutes: 30,
+  };
+  const create = async (changes: object, left: string[] = []) => {
+    const sent = Object.fromEntries(Object.entries({ ...body, ...changes }).filter(([name]) => !left.includes(name)));
+    const answer = await fetch(new URL('/api/v1/requests/create', app.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(sent),
+    });
+    return { status: answer.status, json: (await answer.json()) as { request_id: string } & Record<string, unknown> };
+  };
+  const first = await create({});
+  assert.equal(first.status, 201);
+  const kept = () => app.db.sql`select times, last_fields from differing_replays where partner_id = ${partner.id}`;
+  await create({});
+  await create({ metadata: { a: '2', b: '1' }, memo: 'Table 4', customer_name: null, payment_mode: 'pos' });
+  await create({ fiat_currency_code: 'EUR' }, ['expiry_minutes']);
+  assert.deepEqual([...(await kept())], []);
+  const changed: [object, string[], string[]?][] = [
+    [{ fiat_amount_int: 1251 }, ['fiat_amount_int']],
+    [{ fiat_amount_int: '1250' }, ['fiat_amount_int']],
+    [{ metadata: { a: '2' }, customer_email: 'a@b.example' }, ['metadata', 'customer_email']],
+    [
+      { metadata: 7, expiry_minutes: 15, fiat_currency_code: 'USD' },
+      ['fiat_currency_code', 'metadata', 'expiry_minutes'],
+    ],
+    [{}, ['memo'], ['memo']],
+  ];
+  for (const [i, [changes, fields, left]] of changed.entries()) {
+    const again = await create(changes, left);
+    assert.equal(again.status, 200);
+    assert.deepEqual(again.json, { ...first.json, idempotent_replay: true });
+    assert.deepEqual([...(await kept())], [{ times: i + 1, last_fields: fields }]);
+  }
+  assert.match(await overview(), /Creates that were repeated with other values: 1/);
+  const owner = await portalVisitor(app.ctx, app.url, partner.id);
+  const found = (await owner.open('/portal/requests?concern=replayed')).html;
+  assert.ok(found.includes(`/portal/requests/${first.json.request_id}`));
+  const page = (await owner.open(`/portal/requests/${first.json.request_id}`)).html;
+  assert.match(page, /repeated with other values: 5 ×/);
+  assert.match(page, /these fields differed: memo\./);
+});
+
+test('a detail › each attempt of the event, as it went', async () => {
+  const { scope, merchant, partner } = await party();
+  const request = await makeRequest(app.db, scope, merchant);
+  await app.db.scoped(scope, (tx) =>
+    enqueueProofVerified(tx, scope, {
+      requestId: request.id,
+      accountId: merchant.id,
+      txHash: `0x${'ab'.repeat(32)}`,
+      payerAddress: randomAddress(),
+      metadata: '{}',
+      verifiedAt: new Date(),
+    }),
+  );
+  const owner = await portalVisitor(app.ctx, app.url, partner.id);
+  const page = async () => (await owner.open(`/portal/requests/${request.id}`)).html;
+  assert.match(await page(), /It waits for its first attempt/);
+  const tried = (fields: Record<string, unknown>) => app.db.sql`
+    insert into webhook_attempts ${app.db.sql({
+      partner_id: partner.id,
+      test_mode: true,
+      id: crypto.randomUUID(),
+      url: 'https://shop.example/hook?secret=1',
+      duration_ms: 42,
+      request_headers: '{}',
+      status_code: null,
+      error: null,
+      response_body: null,
+      ...fields,
+    })}`;
+  const [row] = await app.db.sql`select id from webhook_deliveries where request_id = ${request.id}`;
+  const base = { delivery_id: row?.id };
+  await tried({ ...base, started_at: new Date(Date.now() + 1000), error: 'timeout' });
+  await tried({
+    ...base,
+    started_at: new Date(Date.now() + 2000),
+    error: 'status',
+    status_code: 500,
+    response_body: '<b>',
+  });
+  await tried({ ...base, started_at: new Date(Date.now() + 3000), status_code: 204 });
+  const html = await page();
+  assert.match(html, /Event sent to shop\.example/);
+  assert.match(html, /Failed after 42 ms: no answer within 8 seconds\./);
+  assert.match(html, /Failed after 42 ms: it answered 500\..*&lt;b&gt;/s);
+  assert.match(html, /Event delivered to shop\.example.*Answered 204 after 42 ms\./s);
+  assert.ok(!html.includes('secret=1'), 'only the host of the address is shown');
+});

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { openRequest } from '../../src/requests/open.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { buildServer } from '../../src/server.ts';
+import { type PayWorld, payWorld } from '../payments/support.ts';
+import { portalVisitor } from '../support/portal.ts';
+import type { Visitor } from '../support/visitor.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+let world: PayWorld;
+let app: FastifyInstance;
+let url: string;
+let owner: Visitor;
+
+before(async () => {
+  world = await payWorld();
+  app = await buildServer(world.ctx);
+  url = await app.listen({ host: '127.0.0.1', port: 0 });
+  owner = await portalVisitor(world.ctx, url, world.scope.partnerId);
+});
+after(async () => {
+  await app?.close();
+  await world?.stop();
+});
+
+/** The ids of the requests that a page lists, in its order. */
+const listed = (html: string) =>
+  [...html.matchAll(/<th scope="row"><a href="\/portal\/requests\/([0-9a-f-]{36})"/g)].map(([, id]) => id);
+const search = async (query: Record<string, string>, who = owner) =>
+  listed((await who.open(`/portal/requests?${new URLSearchParams(query)}`)).html);
+
+test('the list › newest first, by pages that lose and repeat nothing while requests are made', async () => {
+  const { partner, test: scope } = await makePartner(world.db);
+  const merchant = await makeMerchant(world.db, scope);
+  const made: string[] = [];
+  for (let i = 0; i < 60; i++) made.unshift((await makeRequest(world.db, scope, merchant)).id);
+  const visitor = await portalVisitor(world.ctx, url, partner.id, 'viewer');
+  const first = await visitor.open('/portal/requests');
+  assert.deepEqual(listed(first.html), made.slice(0, 50));
+  const newer = await makeRequest(world.db, scope, merchant);
+  const next =
+    /<a href="([^"]+)" rel="next">/.exec(first.html)?.[1]?.replaceAll('&amp;', '&') ?? assert.fail('no next page');
+  const second = await visitor.open(next);
+  assert.deepEqual(listed(second.html), made.slice(50));
+  assert.doesNotMatch(second.html, /rel="next"/);
+  assert.equal(listed((await visitor.open('/portal/requests')).html)[0], newer.id);
+});
+
+test('the list › filters of the API, and searches by id, metadata, transaction and payer', async () => {
+  const { partner, test: scope } = await makePartner(world.db);
+  const [one, two] = [await makeMerchant(world.db, scope), await makeMerchant(world.db, scope)];
+  const startBlocks = { [world.node.chain.chainId]: 0 };
+  const open = await makeRequest(world.db, scope, one, { metadata: '{"order":"A-1042","=x":"a b"}', memo: '<b>&' });
+  const opened = await makeRequest(world.db, scope, two, { metadata: '{"order":"A-10422"}' });
+  await openRequest(world.ctx, scope, opened.id);
+  const due = await makeRequest(world.db, scope, two, { expiryMinutes: 0 });
+  const paid = await makeRequest(world.db, scope, one, { startBlocks });
+  const payment = await world.pay(paid);
+  await world.node.mine(5);
+  await world.turn();
+  await world.turn();
+  const visitor = await portalVisitor(world.ctx, url, partner.id);
+  const find = (query: Record<string, string>) => search(query, visitor);
+  assert.deepEqual(await find({ status: 'requested' }), [paid.id, open.id]);
+  assert.deepEqual(await find({ status: 'opened' }), [opened.id]);
+  assert.deepEqual(await find({ status: 'expired' }), [due.id]);
+  assert.deepEqual(await find({ proof_status: 'verified' }), [paid.id]);
+  assert.deepEqual(await find({ account_id: two.id }), [due.id, opened.id]);
+  assert.deepEqual(await find({ account_id: 'nobody' }), []);
+  assert.deepEqual(await find({ since: due.created_at.toISOString() }), [paid.id, due.id]);
+  assert.deepEqual(await find({ until: due.created_at.toISOString(), status: 'opened' }), [opened.id]);
+  assert.deepEqual(await find({ q: opened.id.toUpperCase() }), [opened.id]);
+  assert.deepEqual(await find({ q: ' A-1042 ' }), [open.id]);
+  assert.deepEqual(await find({ q: 'a b' }), [open.id]);
+  assert.deepEqual(await find({ q: 'A-10' }), []);
+  assert.deepEqual(await find({ q: payment.txHash.toUpperCase().replace('0X', '0x') }), [paid.id]);
+  assert.deepEqual(await find({ q: payment.from.address }), [paid.id]);
+  assert.deepEqual(await find({ q: payment.from.address, status: 'opened' }), []);
+  assert.deepEqual(await find({ status: 'nonsense', since: 'tomorrow', after: 'x' }), [
+    paid.id,
+    due.id,
+    opened.id,
+    open.id,
+  ]);
+
+  const csv = (await visitor.open('/portal/requests.csv?status=requested')).html;
+  const [header = '', ...rows] = csv
+    .replace(/^\uFEFF/, '')
+    .trimEnd()
+    .split('\r\n');
+  const names = header.split(',');
+  assert.deepEqual(
+    rows.map((row) => row.split(',')[0]),
+    [paid.id, open.id],
+  );
+  const cells = rows[0]?.split(',') ?? [];
+  assert.equal(cells[names.indexOf('fiat_amount')], '12.50');
+  assert.equal(cells[names.indexOf('standing')], 'paid');
+  assert.equal(cells[names.indexOf('tx_hash')], payment.txHash);
+  assert.equal(cells[names.indexOf('payer_address')], payment.from.address);
+
+  const stranger = await portalVisitor(world.ctx, url, (await makePartner(world.db)).partner.id);
+  for (const q of [open.id, 'A-1042', payment.txHash, payment.from.address]) {
+    assert.deepEqual(await search({ q }, stranger), [], `another partner finds nothing by ${q}`);
+    assert.deepEqual(await search({ q, mode: 'live' }, visitor), [], `the other mode finds nothing by ${q}`);
+  }
+});
+
+test('the list › what wants an eye stands out: paid in part, too late, though cancelled, twice', async () => {
+  const { partner, test: scope } = await makePartner(world.db);
+  const merchant = await makeMerchant(world.db, scope);
+  const visitor = await portalVisitor(world.ctx, url, partner.id);
+  const startBlocks = { [world.node.chain.chainId]: 0 };
+  const make = () => makeRequest(world.db, scope, merchant, { startBlocks });
+  const [part, voided, twice, late, fine] = [await make(), await make(), await make(), await make(), await make()];
+  await visitor.send(await visitor.open(`/portal/requests/${voided.id}`), '/cancel');
+  await world.db.sql`update requests set status = 'expired', created_at = created_at - interval '2 hours',
+    expires_at = created_at - interval '1 hour' where id = ${late.id}`;
+  await world.pay(part, { usdcMicro: 5_000_000n });
+  for (const request of [voided, twice, late, fine]) await world.pay(request);
+  await world.node.mine(5);
+  await world.turn();
+  await world.turn();
+  await world.pay(twice);
+  await world.node.mine(5);
+  await world.turn();
+  const find = (concern: string) => search({ concern }, visitor);
+  assert.deepEqual(await find('underpaid'), [part.id]);
+  assert.deepEqual(await find('voided'), [voided.id]);
+  assert.deepEqual(await find('twice'), [twice.id]);
+  assert.deepEqual(await find('late'), [late.id]);
+  const all = (await visitor.open('/portal/requests')).html;
+  for (const word of ['Paid in part', 'Paid though cancelled', 'Paid twice', 'Paid too late']) {
+    assert.match(all, new RegExp(`</svg>${word}</span>`), word);
+  }
+  // Topped up, it is underpaid no more.
+  await world.pay(part, { usdcMicro: BigInt(part.usdc_micro) - 5_000_000n });
+  await world.node.mine(5);
+  await world.turn();
+  assert.deepEqual(await find('underpaid'), []);
+  const texts: [RequestRow, RegExp][] = [
+    [voided, /A payment came though the request was cancelled/],
+    [twice, /A second payment came/],
+    [late, /A payment came too late/],
+  ];
+  for (const [request, text] of texts) assert.match((await visitor.open(`/portal/requests/${request.id}`)).html, text);
+});
+
+test('underpaid requests are noted at commit, and forgotten when a reorganisation takes the payment back', async () => {
+  const part = await world.request();
+  await world.pay(part, { usdcMicro: 1_000_000n });
+  await world.turn();
+  assert.deepEqual(await search({ concern: 'underpaid' }), [part.id]);
+  await world.node.reorg(1);
+  await world.turn();
+  assert.deepEqual(await search({ concern: 'underpaid' }), []);
+});
+
+test('a detail › everything about the request, and all that happened to it', async () => {
+  const request = await world.request({ metadata: '{"order":"<i>7","b":"2"}', memo: 'Table <4>', customerName: 'Bo' });
+  const page = async () => (await owner.open(`/portal/requests/${request.id}`)).html;
+  const fresh = await page();
+  assert.match(fresh, /Table &lt;4&gt;/);
+  assert.match(fresh, /<dt>order<\/dt><dd><span dir="auto">&lt;i&gt;7<\/span>/);
+  assert.match(fresh, /role="img" aria-label="Pay page: http:\/\/localhost:3000\/pay\//);
+  await openRequest(world.ctx, world.scope, request.id);
+  const { txHash } = await world.pay(request);
+  await world.turn();
+  assert.match(await page(), /1 of 2 confirmations/);
+  await world.node.mine(3);
+  await world.turn();
+  const paid = await page();
+  const told = ['Created', 'Opened by the customer', 'USDC arrived on', 'Verified', 'Event written'];
+  const places = told.map((text) => paid.indexOf(text, paid.indexOf('class="timeline"')));
+  assert.ok(
+    places.every((place, i) => place > (places[i - 1] ?? 0)),
+    JSON.stringify(places),
+  );
+  assert.ok(paid.includes(txHash));
+  assert.match(paid, /\/receipt"/);
+  assert.doesNotMatch(paid, /Cancel this request/);
+});
+
+test('a detail › another partner’s, the other mode’s, unknown and malformed ids are the same page', async () => {
+  const request = await world.request();
+  const stranger = await portalVisitor(world.ctx, url, (await makePartner(world.db)).partner.id);
+  const unknown = await owner.open('/portal/requests/00000000-0000-4000-8000-000000000000');
+  assert.equal(unknown.status, 404);
+  const text = (html: string) => html.replace(/nonce="[^"]*"/g, '');
+  for (const page of [
+    await stranger.open(`/portal/requests/${request.id}`),
+    await owner.open(`/portal/requests/${request.id}?mode=live`),
+    await owner.open('/portal/requests/x'),
+  ]) {
+    assert.equal(page.status, 404);
+    assert.equal(text(page.html), text(unknown.html));
+  }
+  await owner.open('/portal?mode=test');
+});
+
+test('cancel › a developer cancels and it is written down; what was opened stays; a viewer cannot', async () => {
+  const { partnerId } = world.scope;
+  const developer = await portalVisitor(world.ctx, url, partnerId, 'developer');
+  const viewer = await portalVisitor(world.ctx, url, partnerId, 'viewer');
+  const request = await world.request();
+  const path = `/portal/requests/${request.id}`;
+  const asked = await developer.open(path);
+  assert.match(asked.html, /Cancel the request over €12\.50\?/);
+  assert.doesNotMatch((await viewer.open(path)).html, /Cancel this request/);
+  assert.equal((await viewer.send(asked, '/cancel')).status, 403);
+  assert.equal((await world.read(request)).status, 'requested');
+
+  const done = await developer.send(asked, '/cancel');
+  assert.match(done.html, /The request is cancelled\./);
+  assert.equal((await world.read(request)).status, 'voided');
+  const [row] = await world.db
+    .sql`select * from audit_log where action = 'request.cancelled' and object_id = ${request.id}`;
+  assert.equal(row?.actor_kind, 'partner_user');
+  assert.equal(row?.test_mode, true);
+
+  const other = await world.request();
+  const before = await developer.open(`/portal/requests/${other.id}`);
+  await openRequest(world.ctx, world.scope, other.id);
+  assert.match((await developer.send(before, '/cancel')).html, /It was not cancelled/);
+  assert.equal((await world.read(other)).status, 'opened');
+  const kept = await world.db.sql`select from audit_log where action = 'request.cancelled' and object_id = ${other.id}`;
+  assert.equal(kept.length, 0);
+});
+
+test('cancel › a form of another site, or of another partner, changes nothing', async () => {
+  const request = await world.request();
+  const page = await owner.open(`/portal/requests/${request.id}`);
+  const foreign = await portalVisitor(world.ctx, url, world.scope.partnerId);
+  const crossSite = await fetch(new URL(`/portal/requests/${request.id}/cancel`, url), {
+    method: 'POST',
+    headers: { 'sec-fetch-site': 'cross-site', cookie: [...foreign.cookies].map((pair) => pair.join('=')).join('; ') },
+  });
+  assert.equal(crossSite.status, 403);
+  const stranger = await portalVisitor(world.ctx, url, (await makePartner(world.db)).partner.id);
+  assert.equal((await stranger.send(page, '/cancel')).status, 404);
+  assert.equal((await world.read(request)).status, 'requested');
+});
+
+test('who is not signed in sees nothing of the portal', async () => {
+  for (const path of [
+    '/portal',
+    '/portal/requests',
+    '/portal/requests.csv',
+    '/portal/unmatched',
+    '/portal/unmatched.csv',
+    '/portal/events',
+  ]) {
+    const answer = await fetch(new URL(path, url), { redirect: 'manual' });
+    assert.equal(answer.status, 303, path);
+    assert.equal(answer.headers.get('location'), '/portal/sign-in', path);
+  }
+});

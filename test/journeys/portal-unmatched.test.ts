@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Reason } from '../../src/payments/rules.ts';
+import { startApp } from '../support/app.ts';
+import { portalVisitor } from '../support/portal.ts';
+import type { Visitor } from '../support/visitor.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+let world: Awaited<ReturnType<typeof makePartner>>;
+let one: Awaited<ReturnType<typeof makeMerchant>>;
+let two: Awaited<ReturnType<typeof makeMerchant>>;
+let owner: Visitor;
+
+const usdc = `0x${'5f'.repeat(20)}`;
+const start = Math.floor(Date.now() / 1000) - 10_000;
+const hash = () => `0x${randomBytes(32).toString('hex')}`;
+
+/** An unmatched transfer, as payments stores it. */
+async function unmatched(
+  merchant: { id: string; wallet: string },
+  details: { at: number; reason?: Reason; value?: string; token?: string; candidate?: string; txHash?: string },
+): Promise<string> {
+  const txHash = details.txHash ?? hash();
+  const { at, reason = 'no_match', value = '1250000', token = usdc, candidate = null } = details;
+  await app.db.sql`
+    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+      to_address, value, partner_id, test_mode, account_id, candidate_request_id, reason, judged_at)
+    values (31337, ${txHash}, 0, 1, ${hash()}, to_timestamp(${start + at}), ${token}, ${randomAddress()}, ${merchant.wallet},
+      ${value}, ${world.partner.id}, true, ${merchant.id}, ${candidate}, ${reason}, now())`;
+  return txHash;
+}
+
+before(async () => {
+  app = await startApp();
+  world = await makePartner(app.db);
+  [one, two] = [await makeMerchant(app.db, world.test), await makeMerchant(app.db, world.test)];
+  owner = await portalVisitor(app.ctx, app.url, world.partner.id);
+});
+after(() => app.stop());
+
+const listed = (html: string) => [...html.matchAll(/<span class="mono">(0x[0-9a-f]{64})<\/span>/g)].map(([, tx]) => tx);
+
+test('unmatched payments › with the reason in words, by merchant and by reason', async () => {
+  assert.match((await owner.open('/portal/unmatched')).html, /No payment is without a request/);
+  const request = await makeRequest(app.db, world.test, one);
+  const late = await unmatched(one, { at: 1, reason: 'late', candidate: request.id });
+  const foreign = await unmatched(two, {
+    at: 2,
+    reason: 'wrong_token',
+    token: randomAddress(),
+    value: `7${'0'.repeat(60)}`,
+  });
+  const none = await unmatched(two, { at: 3 });
+  const { html } = await owner.open('/portal/unmatched');
+  assert.deepEqual(listed(html), [none, foreign, late]);
+  for (const text of ['1.25 USDC', 'It came too late', 'Another token', 'It names no request'])
+    assert.ok(html.includes(text), text);
+  assert.ok(html.includes(`/portal/requests/${request.id}`));
+  assert.ok(!html.includes('7000000'), 'what a stranger’s token counts in is not known');
+  const find = async (query: string) => listed((await owner.open(`/portal/unmatched?${query}`)).html);
+  assert.deepEqual(await find(`account_id=${two.id}`), [none, foreign]);
+  assert.deepEqual(await find('account_id=x'), []);
+  assert.deepEqual(await find('reason=late'), [late]);
+  assert.deepEqual(await find('reason=no_match'), [none]);
+  assert.deepEqual(await find(`since=${new Date((start + 2) * 1000).toISOString()}`), [none, foreign]);
+  assert.deepEqual(await find(`until=${new Date((start + 2) * 1000).toISOString()}`), [late]);
+  assert.match((await owner.open('/portal')).html, /No webhook URL|Payments that belong to no request: 3/);
+
+  const stranger = await portalVisitor(app.ctx, app.url, (await makePartner(app.db)).partner.id);
+  assert.deepEqual(listed((await stranger.open('/portal/unmatched')).html), []);
+  assert.deepEqual(listed((await stranger.open(`/portal/unmatched?account_id=${one.id}`)).html), []);
+  assert.deepEqual(await find('mode=live'), []);
+  await owner.open('/portal?mode=test');
+});
+
+test('unmatched payments › pages and CSV hold each one once, also those of one second', async () => {
+  const made: string[] = [];
+  for (let i = 0; i < 120; i++) made.push(await unmatched(one, { at: 100 + (i % 2), reason: 'conflict' }));
+  const seen: string[] = [];
+  let path: string | undefined = '/portal/unmatched?reason=conflict';
+  for (let page = 0; path && page < 5; page++) {
+    const { html } = await owner.open(path);
+    seen.push(...listed(html).filter((tx) => tx !== undefined));
+    path = /<a href="([^"]+)" rel="next">/.exec(html)?.[1]?.replaceAll('&amp;', '&');
+  }
+  assert.deepEqual(seen.toSorted(), made.toSorted());
+  const csv = (await owner.open('/portal/unmatched.csv?reason=conflict')).html.trimEnd().split('\r\n');
+  assert.match(csv[0] ?? '', /^account_id,merchant,reason,/);
+  assert.deepEqual(
+    csv
+      .slice(1)
+      .map((row) => row.split(',')[9])
+      .toSorted(),
+    made.toSorted(),
+  );
+  assert.match(csv[1] ?? '', /,conflict,,1\.25,USDC,/);
+});
