@@ -24,3 +24,20 @@ test('the test panel pays from the page: too little, then the rest → paid; fai
   assert.deepEqual(complaints, []);
   await close();
 });
+
+test('another token, a payment taken back by the network, and one that waits: each is told while the page is open', async () => {
+  const outcomes: [outcome: string, words: string][] = [
+    ['wrong_token', 'Another token arrived'],
+    ['reorganised', 'The network took the payment back'],
+    ['pending', 'Payment seen'],
+  ];
+  for (const [outcome, words] of outcomes) {
+    const request = await world.request();
+    const { page, says, check, complaints, close } = await world.open(request);
+    await page.locator(`button[value="${outcome}"]`).click();
+    await says(words);
+    await check(outcome.replace('_', '-'));
+    assert.deepEqual(complaints, []);
+    await close();
+  }
+});

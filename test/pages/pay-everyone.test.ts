@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { languageName, languages, wordsOf } from '../../src/ui/language.ts';
+import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
+import { pageWallet } from '../support/wallet-in-page.ts';
+
+let world: PayPageWorld;
+before(async () => {
+  world = await payPageWorld({ chains: 2 });
+});
+after(() => world?.stop());
+
+test('in every language: the page, what the script says, and the news, with nothing sticking out', async () => {
+  for (const language of languages) {
+    const { t, direction } = wordsOf(language);
+    const request = await world.request();
+    const wallet = pageWallet({ name: 'Violet', chains: [world.node.chain] });
+    const { page, says, check, complaints, close } = await world.open(request, {
+      wallets: [wallet],
+      context: { locale: language },
+    });
+    assert.equal(await page.locator('html').getAttribute('lang'), language);
+    assert.equal(await page.locator('html').getAttribute('dir'), direction);
+    await page.getByRole('button', { name: t.wallet.payWith.replace('{wallet}', 'Violet') }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByText(t.ways.byHand).click();
+    await check(`language-${language}`);
+    await world.pay(request);
+    await says(t.news.confirming);
+    await world.node.mine(2);
+    await says(t.news.paid);
+    await check(`language-${language}-paid`);
+    assert.deepEqual(complaints, []);
+    await close();
+  }
+});
+
+test('the language switch changes the page and stays', async () => {
+  const request = await world.request();
+  const { page, close } = await world.open(request);
+  await page.getByRole('link', { name: languageName('de') }).click();
+  await page.getByRole('heading', { name: wordsOf('de').t.ways.heading }).waitFor();
+  await page.goto(page.url().replace(/\?.*/, ''));
+  assert.equal(await page.locator('html').getAttribute('lang'), 'de');
+  await close();
+});
+
+test('a phone without a wallet in its browser → links that open this page in the common wallets', async () => {
+  const request = await world.request();
+  const { page, check, close } = await world.open(request, { context: { hasTouch: true, isMobile: true } });
+  await page.getByText('Open in a wallet on this phone').waitFor();
+  assert.equal(await page.getByRole('img', { name: /QR code/ }).count(), 0, 'nobody scans the phone they hold');
+  for (const link of await page.locator('.phone .links a').all()) {
+    assert.match(
+      decodeURIComponent((await link.getAttribute('href')) ?? ''),
+      new RegExp(`localhost:3000/pay/${request.id}$`),
+    );
+  }
+  await check('phone-links');
+  await close();
+});
