@@ -152,6 +152,17 @@ test('the network that the wallet holds funds on comes first and is chosen; the 
   await second.close();
 });
 
+test('a wallet that tells what it holds everywhere is led to the network with enough, from whichever it is on', async () => {
+  const request = await world.request();
+  const wallet = await funded({ offersAssets: true }, [polygon()]);
+  wallet.chains.unshift(base().chain);
+  wallet.chainId = 31337;
+  const { page, says, close } = await world.open(request, { wallets: [wallet] });
+  await page.getByRole('button', { name: 'Pay with Violet' }).click();
+  await says('1 of 3 confirmations on Polygon Sandbox');
+  await close();
+});
+
 test('every refusal is told in plain words, and the payment can be tried again', async () => {
   const request = await world.request();
   const wallet = pageWallet({ name: 'Violet', chains: [base().chain] });
@@ -175,6 +186,11 @@ test('every refusal is told in plain words, and the payment can be tried again',
   wallet.chains.length = 0;
   await press('Violet does not change to Base Sandbox. Change it in the wallet, or choose another network.');
   wallet.chains.push(base().chain);
+  wallet.faults.set('eth_requestAccounts', { code: -32002, message: 'Request already pending.' });
+  await press('Violet still waits for your answer to an earlier question');
+  wallet.faults.set('eth_requestAccounts', { code: -32603, message: 'The vault is locked.' });
+  await press('Violet gave no address. Unlock it, then try again.');
+  wallet.faults.clear();
   await base().fund(wallet.account.address.toLowerCase(), 50_000_000n);
   const rpc = (method: string, params: unknown[]) => callRpc(base().chain.rpcUrls[0] ?? '', method, params);
   await rpc('anvil_setBalance', [wallet.account.address, '0x0']);
@@ -182,8 +198,11 @@ test('every refusal is told in plain words, and the payment can be tried again',
   await rpc('anvil_setBalance', [wallet.account.address, '0x8ac7230489e80000']);
   wallet.declines.add('eth_sendTransaction');
   await press('You declined in Violet');
-  assert.deepEqual(wallet.sent, []);
   wallet.declines.clear();
+  wallet.faults.set('eth_sendTransaction', { code: -32603, message: 'The cable was cut' });
+  await press('Violet did not send the payment: The cable was cut. Look at its latest activity before you try again.');
+  wallet.faults.clear();
+  assert.deepEqual(wallet.sent, []);
   await page.getByRole('button', { name: 'Pay with Violet' }).click();
   await says('1 of 3 confirmations');
   await close();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BrowserContext } from 'playwright-core';
-import { concat, createWalletClient, type Hex, hexToBigInt, http, numberToHex } from 'viem';
+import { concat, createWalletClient, type Hex, hexToBigInt, http, numberToHex, padHex } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { ChainConfig } from '../../src/chain/config.ts';
 import { callRpc, RpcError } from '../../src/chain/rpc.ts';
@@ -24,6 +24,10 @@ export type PageWallet = {
   chainId: number;
   /** Methods that its owner declines (4001). */
   declines: Set<string>;
+  /** Methods that fail, and how. */
+  faults: Map<string, { code: number; message: string }>;
+  /** Tells what it holds on all its chains (EIP-7811). */
+  offersAssets: boolean;
   /** Offers EIP-5792: `wallet_sendCalls` with the data suffix. */
   offersCalls: boolean;
   /** Runs before each answer: a test that waits here sees the page while it waits for the wallet. */
@@ -42,6 +46,8 @@ export function pageWallet(details: Partial<PageWallet> & { chains: ChainConfig[
     addable: [],
     chainId: details.chains[0]?.chainId ?? 1,
     declines: new Set(),
+    faults: new Map(),
+    offersAssets: false,
     offersCalls: false,
     before: () => {},
     asked: [],
@@ -136,6 +142,8 @@ type Entry = { wallet: PageWallet; connected: boolean };
 async function answer(entry: Entry, method: string, params: unknown[]): Promise<unknown> {
   const { wallet } = entry;
   if (wallet.declines.has(method)) throw new ProviderError(4001, 'User rejected the request.');
+  const fault = wallet.faults.get(method);
+  if (fault) throw new ProviderError(fault.code, fault.message);
   const address = wallet.account.address.toLowerCase() as Hex;
   const needConnected = () => {
     if (!entry.connected) throw new ProviderError(4100, 'The page was not allowed to use this account.');
@@ -161,6 +169,10 @@ async function answer(entry: Entry, method: string, params: unknown[]): Promise<
     case 'eth_sendTransaction':
       needConnected();
       return (await send(wallet, params[0] as Transaction)).hash;
+    case 'wallet_getAssets':
+      if (!wallet.offersAssets) throw new ProviderError(4200, `The method ${method} is not supported.`);
+      needConnected();
+      return answerAssets(wallet, params);
     case 'wallet_getCapabilities':
     case 'wallet_sendCalls':
     case 'wallet_getCallsStatus':
@@ -233,6 +245,24 @@ async function send(wallet: PageWallet, transaction: Transaction, chainId = wall
   const sent = { hash, chainId };
   wallet.sent.push(sent);
   return sent;
+}
+
+type AssetFilter = Record<string, { address: string }[]>;
+
+async function answerAssets(wallet: PageWallet, params: unknown[]): Promise<unknown> {
+  const { account, assetFilter } = params[0] as { account: string; assetFilter: AssetFilter };
+  const data = concat(['0x70a08231', padHex(account as Hex)]);
+  const known = Object.entries(assetFilter).filter(([id]) =>
+    wallet.chains.some(({ chainId }) => chainId === Number(id)),
+  );
+  const held = known.map(async ([id, assets]) => {
+    const told = assets.map(async ({ address }) => {
+      const balance = await callRpc(urlOf(wallet, Number(id)), 'eth_call', [{ to: address, data }, 'latest']);
+      return { address, balance, type: 'erc20', metadata: {} };
+    });
+    return [id, await Promise.all(told)];
+  });
+  return Object.fromEntries(await Promise.all(held));
 }
 
 type SendCalls = {
