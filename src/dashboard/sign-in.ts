@@ -30,7 +30,14 @@ export function signInPages(routes: DashboardRoutes, ctx: Context): void {
   }
 }
 
-function showConnect(ctx: Context, reply: FastifyReply, typed: Typed, refusal: MerchantRefusal | null) {
+/** @param refused a wallet that signed in vain, in lower case */
+function showConnect(
+  ctx: Context,
+  reply: FastifyReply,
+  typed: Typed,
+  refusal: MerchantRefusal | null,
+  refused: string | null = null,
+) {
   return showPage(ctx, reply, {
     title: ({ t }) => t.signIn.title,
     of: null,
@@ -44,6 +51,7 @@ function showConnect(ctx: Context, reply: FastifyReply, typed: Typed, refusal: M
           action: `${signInPath}/wallet`,
           chains: signInChains(ctx),
           typed,
+          unwanted: refused,
           fault: refusalSentence(words, refusal, 'wallet_malformed'),
         }),
         html`<p class="quiet">${words.t.signIn.lost}</p>`,
@@ -98,7 +106,9 @@ async function complete(ctx: Context, { request, reply, typed }: Visit): Promise
     return reply.redirect('/dashboard', 303);
   } catch (error) {
     const refusal = asRefusal(error);
-    if (refusal.reason === 'wallet_unknown') return showConnect(ctx, reply, {}, refusal);
+    if (refusal.reason === 'wallet_unknown') {
+      return showConnect(ctx, reply, {}, refusal, typed.wallet_address?.toLowerCase());
+    }
     try {
       return await showSign(ctx, reply, typed, refusal);
     } catch (fault) {
