@@ -1,22 +1,31 @@
-import { listMerchantSessions, revokeMerchantSession, type SessionView } from '../auth/session.ts';
+import { revokeMerchantSession } from '../auth/session.ts';
 import { clearSessionCookie } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
-import { isUuid } from '../lib/ids.ts';
 import { chainsOf } from '../merchants/onboard.ts';
-import { readOpenRecovery, type WalletChange } from '../merchants/recovery.ts';
-import { card, carried, facts, mono, stateLine } from '../ui/components.ts';
+import { readOpenRecovery } from '../merchants/recovery.ts';
+import { countedOpen, countOpenPayments } from '../payments/of-merchant.ts';
+import { latestOfAccount, sumByDay } from '../requests/of-account.ts';
+import { card, facts, mono, stateLine } from '../ui/components.ts';
 import { instant } from '../ui/formats.ts';
-import { fill, type Words } from '../ui/language.ts';
-import { type Look, logoOf } from '../ui/look.ts';
+import { fill, type Words, wordsFor } from '../ui/language.ts';
+import { oneOf, readQuery } from '../ui/query.ts';
+import { emptyState } from '../ui/table.ts';
 import { fillHtml } from '../ui/wallet-forms.ts';
+import { figures, periodStart } from './figures.ts';
+import { eventsPath } from './live.ts';
 import { recoveryLine } from './recovery-line.ts';
 import { type DashboardRoutes, type MerchantVisit, signInPath } from './route.ts';
-import { showPage } from './show.ts';
+import { sendDashboard } from './shell.ts';
+import { paymentTable } from './standing.ts';
 
-/** `GET /dashboard`: what a merchant sees first; and its ways out. */
+const path = '/dashboard';
+const periods = ['7', '30', '90'] as const;
+const shownRequests = 8;
+
+/** `GET /dashboard`: is everything fine, how business goes, and what came last; and the way out. */
 export function homePages(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'GET', url: '/dashboard', handle: (visit) => showHome(ctx, visit) });
+  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showHome(ctx, visit) });
   routes.signedIn({
     method: 'POST',
     url: '/dashboard/sign-out',
@@ -26,99 +35,86 @@ export function homePages(routes: DashboardRoutes, ctx: Context): void {
       return reply.redirect(signInPath, 303);
     },
   });
-  routes.signedIn({
-    method: 'POST',
-    url: '/dashboard/sessions/end',
-    handle: async ({ reply, session, typed }) => {
-      const id = typed.session ?? '';
-      if (isUuid(id)) await revokeMerchantSession(ctx, session.scope, session.accountId, id);
-      return reply.redirect('/dashboard', 303);
-    },
-  });
 }
-
-type Home = MerchantVisit & { recovery: WalletChange | null; sessions: SessionView[]; networks: string[] };
 
 async function showHome(ctx: Context, visit: MerchantVisit) {
-  const { session, merchant, reply } = visit;
-  const [recovery, sessions] = await Promise.all([
-    readOpenRecovery(ctx, session.scope, session.accountId),
-    listMerchantSessions(ctx, session.scope, session.accountId),
+  const { session, merchant, request } = visit;
+  const { scope, accountId } = session;
+  const words = wordsFor(request);
+  const query = readQuery(request.query, ['days', 'currency']);
+  const days = oneOf(periods, query.days) ?? '30';
+  const now = ctx.clock.now();
+  const [recovery, sums, latest, open] = await Promise.all([
+    readOpenRecovery(ctx, scope, accountId),
+    sumByDay(ctx.db, scope, accountId, periodStart(now, Number(days)), now),
+    latestOfAccount(ctx.db, scope, accountId, shownRequests),
+    countOpenPayments(ctx.db, scope, accountId),
   ]);
-  const checked = merchant.wallet_chain_ids;
-  const networks = chainsOf(ctx, merchant)
-    .filter(({ chainId }) => checked === null || checked.includes(chainId))
-    .map(({ name }) => name);
-  const home: Home = { ...visit, recovery, sessions, networks };
-  return showPage(ctx, reply, {
-    title: ({ t }) => t.dashboard.title,
-    of: merchant,
-    path: '/dashboard',
-    refusal: null,
-    body: (words, look) => homePage(words, look, home),
+  const { home } = words.t.dashboard;
+  return sendDashboard(ctx, visit, {
+    path,
+    title: words.t.dashboard.places.home,
+    body: html`<div class="list" data-live="${eventsPath()}" data-region="home">${card(
+      recovery && recoveryLine(words, merchant, recovery),
+      standingLine(words, visit),
+      open > 0 && openLine(words, open),
+    )}
+<p class="row"><a class="button primary" href="/dashboard/ask">${home.askNow}</a> <a href="/dashboard/cashier">${home.cashier}</a></p>
+${figures(words, { sums, path, query, days, periods, now })}
+<section class="list"><h2>${home.latest}</h2>${
+      latest.length > 0
+        ? html`${paymentTable(words, latest, now)}<p><a href="/dashboard/payments">${home.all}</a></p>`
+        : noPayments(words, merchant.partner_name)
+    }</section></div>
+${merchantFacts(ctx, words, visit)}`,
   });
 }
 
-function homePage(words: Words, look: Look | null, home: Home): Html {
-  const { dashboard } = words.t;
-  const { merchant, recovery } = home;
-  const partner = merchant.partner_name;
-  return html`${card(
-    look && logoOf(look),
-    html`<h1>${merchant.business_name ?? merchant.display_name ?? dashboard.title}</h1>`,
-    recovery && recoveryLine(words, merchant, recovery),
-    merchant.disabled_by_partner || merchant.disabled_by_operator
-      ? stateLine('attention', dashboard.off, offReasons(words, home))
-      : stateLine('paid', dashboard.ready, fill(dashboard.readyRest, { partner })),
-    facts([
-      [dashboard.wallet, html`<span dir="ltr">${mono(merchant.wallet_address ?? '')}</span>`],
-      [dashboard.networks, home.networks.join(', ')],
-      [dashboard.currency, merchant.display_currency],
-      [dashboard.through, partner],
-      termsFact(words, home),
-      [dashboard.number, html`<span dir="ltr">${mono(merchant.id)}</span>`],
-    ]),
-    html`<p><a class="button" href="/dashboard/wallet">${dashboard.changeWallet}</a></p>`,
-  )}
-${card(
-  html`<h2>${dashboard.payments}</h2>`,
-  stateLine('waiting', dashboard.noPayments, fill(dashboard.noPaymentsRest, { partner })),
-)}
-${sessionsCard(words, home)}`;
+/** Before the first payment. */
+function noPayments({ t }: Words, partner: string): Html {
+  const { dashboard } = t;
+  return emptyState(
+    dashboard.noPayments,
+    html`<p>${fill(dashboard.noPaymentsRest, { partner })}</p><p><a href="/dashboard/ask">${dashboard.home.askNow}</a></p>`,
+  );
 }
 
-/** Who switched the merchant off, what to do, and what still works. */
-function offReasons({ t }: Words, { merchant }: Home): string {
+/** Whether money can be asked for; if not, who switched the merchant off, what to do, and what still works. */
+function standingLine({ t }: Words, { merchant }: MerchantVisit): Html {
   const { dashboard } = t;
   const partner = merchant.partner_name;
   const reasons = [
     merchant.disabled_by_partner && fill(dashboard.offByPartner, { partner }),
     merchant.disabled_by_operator && fill(dashboard.offByOperator, { partner }),
-    dashboard.offRest,
-  ];
-  return reasons.filter(Boolean).join(' ');
+  ].filter((reason) => reason !== false);
+  if (reasons.length === 0) return stateLine('paid', dashboard.ready, fill(dashboard.readyRest, { partner }));
+  return stateLine('attention', dashboard.off, [...reasons, dashboard.offRest].join(' '));
 }
 
-function termsFact(words: Words, { merchant }: Home): [string, Html] | null {
+function openLine({ t }: Words, open: number): Html {
+  const { home } = t.dashboard;
+  const count = open >= countedOpen ? `${countedOpen}+` : open;
+  const title = open === 1 ? home.waitingOne : fill(home.waiting, { count });
+  return html`<div>${stateLine('attention', title, home.waitingRest)}<p class="after-state"><a href="/dashboard/unmatched">${home.seeUnmatched}</a></p></div>`;
+}
+
+function merchantFacts(ctx: Context, words: Words, { merchant }: MerchantVisit): Html {
   const { dashboard } = words.t;
+  const checked = merchant.wallet_chain_ids;
+  const networks = chainsOf(ctx, merchant)
+    .filter(({ chainId }) => checked === null || checked.includes(chainId))
+    .map(({ name }) => name);
   const { terms_version: version, terms_accepted_at: at } = merchant;
-  if (version === null || at === null) return null;
-  return [dashboard.terms, fillHtml(dashboard.termsVersion, { version, time: instant(words, at) })];
-}
-
-function sessionsCard(words: Words, { sessions, session }: Home): Html {
-  const { dashboard } = words.t;
+  const accepted = version !== null && at !== null;
   return card(
-    html`<h2>${dashboard.sessions}</h2>`,
-    html`<ul class="sessions">${sessions.map(({ id, last_seen_at, ip, user_agent }) => {
-      const own = id === session.id;
-      return html`<li><p><strong>${own ? dashboard.thisOne : (user_agent ?? ip)}</strong></p>
-<p class="quiet">${fillHtml(dashboard.lastSeen, { time: instant(words, last_seen_at), ip })}</p>
-${
-  own
-    ? html`<form method="post" action="/dashboard/sign-out"><button class="second">${dashboard.signOut}</button></form>`
-    : html`<form method="post" action="/dashboard/sessions/end">${carried('session', id)}<button class="second">${dashboard.signOutThere}</button></form>`
-}</li>`;
-    })}</ul>`,
+    facts([
+      [dashboard.wallet, html`<span dir="ltr">${mono(merchant.wallet_address ?? '')}</span>`],
+      [dashboard.networks, networks.join(', ')],
+      [dashboard.currency, merchant.display_currency],
+      [dashboard.through, merchant.partner_name],
+      accepted ? [dashboard.terms, fillHtml(dashboard.termsVersion, { version, time: instant(words, at) })] : null,
+      [dashboard.number, html`<span dir="ltr">${mono(merchant.id)}</span>`],
+    ]),
+    html`<p><a href="/dashboard/wallet">${dashboard.changeWallet}</a></p>`,
   );
 }

@@ -5,6 +5,10 @@
  */
 const source = document.querySelector<HTMLElement>('[data-live]')?.dataset.live;
 
+/** What the server said last: browser code may have changed a region since, to make its buttons work. */
+const told = new WeakMap<Element, string>();
+for (const region of document.querySelectorAll('[data-region]')) told.set(region, region.innerHTML);
+
 const quietMs = 300;
 const retryMs = 5000;
 
@@ -21,8 +25,9 @@ async function renew(): Promise<void> {
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
   for (const region of document.querySelectorAll<HTMLElement>('[data-region]')) {
     const next = fresh.querySelector<HTMLElement>(`[data-region="${region.dataset.region}"]`);
-    if (!next || next.innerHTML === region.innerHTML || inUse(region)) continue;
+    if (!next || next.innerHTML === told.get(region) || inUse(region)) continue;
     region.innerHTML = next.innerHTML;
+    told.set(region, next.innerHTML);
   }
 }
 

@@ -1,0 +1,69 @@
+import type { FastifyReply } from 'fastify';
+import type { Context } from '../context.ts';
+import { type Watcher, watchScope } from '../db/scope-changes.ts';
+import { isUuid } from '../lib/ids.ts';
+import { sendEvents } from '../net/event-stream.ts';
+import { readAccountRequest } from '../requests/of-account.ts';
+import { readQuery } from '../ui/query.ts';
+import type { DashboardRoutes, MerchantVisit } from './route.ts';
+
+const mostStreams = 5_000;
+const mostOfOne = 20;
+
+/** The address that a page of the dashboard listens to; with the id of a request, for news of that one only. */
+export function eventsPath(requestId?: string): string {
+  return `/dashboard/events${requestId === undefined ? '' : `?request=${requestId}`}`;
+}
+
+/** `GET /dashboard/events` (server-sent events): that something of this merchant has changed. */
+export function dashboardEvents(routes: DashboardRoutes, ctx: Context, ending: AbortSignal): void {
+  const open = new Map<string, number>();
+  routes.signedIn({
+    method: 'GET',
+    url: '/dashboard/events',
+    handle: async (visit) => {
+      const { session, reply } = visit;
+      const own = open.get(session.id) ?? 0;
+      const total = [...open.values()].reduce((sum, count) => sum + count, 0);
+      // 204 ends an event source: the page looks again when it is opened anew.
+      if (own >= mostOfOne || total >= mostStreams || ending.aborted) return reply.code(204).send();
+      open.set(session.id, own + 1);
+      try {
+        await stream(ctx, visit, ending);
+      } finally {
+        const left = (open.get(session.id) ?? 1) - 1;
+        if (left > 0) open.set(session.id, left);
+        else open.delete(session.id);
+      }
+      return reply;
+    },
+  });
+}
+
+async function stream(ctx: Context, { session, request, reply }: MerchantVisit, ending: AbortSignal): Promise<void> {
+  const { scope, accountId } = session;
+  const { request: id } = readQuery(request.query, ['request']);
+  const requestId = isUuid(id) ? id.toLowerCase() : null;
+  // Confirmations are counted on the page of one request only, and only until it is paid.
+  const isAttached = async () =>
+    requestId !== null && (await readAccountRequest(ctx.db, scope, accountId, requestId)).proof_status === 'attached';
+  const watcher: Watcher = {
+    scope,
+    accountId,
+    chains: await isAttached(),
+    wake: () => {},
+    ...(requestId && { requestId }),
+  };
+  const complain = (error: unknown) => ctx.log.warn({ err: error }, 'changes cannot be heard');
+  const begin = (wake: () => void) => {
+    watcher.wake = wake;
+    return watchScope(ctx.db, watcher, complain);
+  };
+  try {
+    await sendEvents(reply as FastifyReply, ending, begin, async () => {
+      watcher.chains = await isAttached();
+    });
+  } catch (error) {
+    complain(error); // the browser connects again by itself
+  }
+}

@@ -1,0 +1,135 @@
+import type { ChainConfig } from '../chain/config.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { type Html, html } from '../lib/html.ts';
+import { formatFiat } from '../lib/money.ts';
+import { receiptNumber } from '../lib/receipt-number.ts';
+import { readReturnHashes, writeTransferKey } from '../payments/of-merchant.ts';
+import { type PaymentProgress, readProgress } from '../payments/progress.ts';
+import { readAccountRequest } from '../requests/of-account.ts';
+import { payPageUrl } from '../requests/render.ts';
+import type { RequestRow } from '../requests/store.ts';
+import { card, facts, mono, qr, stateLine } from '../ui/components.ts';
+import { copyable } from '../ui/copyable.ts';
+import { groupMicro, instant } from '../ui/formats.ts';
+import { fill, type Words, wordsFor } from '../ui/language.ts';
+import { eventsPath } from './live.ts';
+import type { DashboardRoutes, MerchantVisit } from './route.ts';
+import { sendDashboard } from './shell.ts';
+import { standingBadge, standingOf } from './standing.ts';
+import { timelineOf } from './timeline.ts';
+
+/** All that is known about one request of the merchant. */
+export type Payment = {
+  row: RequestRow;
+  progress: PaymentProgress;
+  chains: ChainConfig[];
+  /** By `writeTransferKey`: what was given back, and by which transaction. */
+  returns: Map<string, string>;
+  url: string;
+};
+
+/** Reads one request of a merchant; throws Refusal not_found. */
+export async function readPayment(ctx: Context, scope: Scope, accountId: string, id: string): Promise<Payment> {
+  const row = await readAccountRequest(ctx.db, scope, accountId, id);
+  const progress = await readProgress(ctx, scope, row.id);
+  const returns = await readReturnHashes(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
+  const chains = ctx.chains[scope.testMode ? 'test' : 'live'];
+  return { row, progress, chains, returns, url: payPageUrl(ctx.config, row.id) };
+}
+
+/** `GET /dashboard/payments/<id>`: one request, what happened to it, and what can be done. */
+export function paymentPage(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: '/dashboard/payments/:id', handle: (visit) => showPayment(ctx, visit) });
+}
+
+async function showPayment(ctx: Context, visit: MerchantVisit) {
+  const { session, request } = visit;
+  const { id } = request.params as { id: string };
+  const payment = await readPayment(ctx, session.scope, session.accountId, id);
+  const { row } = payment;
+  const words = wordsFor(request);
+  const number = receiptNumber(row.id, row.proof_verified_at ?? row.created_at);
+  return sendDashboard(ctx, visit, {
+    path: `/dashboard/payments/${row.id}`,
+    title: fill(words.t.dashboard.payment.title, { number }),
+    body: html`<div class="list" data-live="${eventsPath(row.id)}" data-region="payment">${concerns(words, payment)}
+<div class="two">${factsCard(words, payment)}<div class="list">${shareCard(words, payment)}${card(
+      html`<h2>${words.t.dashboard.payment.timeline}</h2>`,
+      timelineOf(words, payment),
+    )}</div></div></div>`,
+  });
+}
+
+/** What wants a decision: a part, too much, or money that does not count. */
+function concerns(words: Words, { row, progress, returns }: Payment): Html | null {
+  const { payment: t, reason } = words.t.dashboard;
+  const usdc = (micro: bigint) => groupMicro(words, micro);
+  const lines: Html[] = [];
+  if (progress.receivedMicro > 0n && progress.missingMicro > 0n) {
+    const rest = fill(t.shortRest, { paid: usdc(progress.receivedMicro), due: usdc(progress.dueMicro) });
+    lines.push(stateLine('attention', fill(t.short, { amount: usdc(progress.missingMicro) }), rest));
+  }
+  const last = progress.transfers.at(-1);
+  if (row.proof_status === 'verified' && progress.overpaidMicro > 0n && last) {
+    const title = fill(t.over, { amount: usdc(progress.overpaidMicro) });
+    lines.push(
+      afterwards(
+        words,
+        title,
+        t.overRest,
+        `/dashboard/give-back/${writeTransferKey(last)}`,
+        t.giveBack,
+        returns.has(writeTransferKey(last)),
+      ),
+    );
+  }
+  for (const stray of progress.unmatched) {
+    const key = writeTransferKey(stray);
+    const title = fill(t.stray, { amount: usdc(stray.usdcMicro) });
+    lines.push(
+      afterwards(words, title, reason[stray.reason], `/dashboard/unmatched/${key}`, t.decide, returns.has(key)),
+    );
+  }
+  return lines.length === 0 ? null : card(html`${lines}`);
+}
+
+/** Something to decide about, or what was decided. */
+function afterwards(words: Words, title: string, rest: string, href: string, label: string, done: boolean): Html {
+  if (done) return stateLine('ended', title, words.t.dashboard.payment.givenBack);
+  return html`<div>${stateLine('attention', title, rest)}<p class="after-state"><a href="${href}">${label}</a></p></div>`;
+}
+
+function factsCard(words: Words, { row, url }: Payment): Html {
+  const { payment: t } = words.t.dashboard;
+  const standing = standingOf(row);
+  const rate = `1 USDC = ${row.rate} ${row.fiat_code}`;
+  const source = row.rate_source === 'override' ? t.override : row.rate_source;
+  const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((part) => part !== null);
+  return card(
+    html`<p>${standingBadge(words, standing)}</p><p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>`,
+    facts([
+      [t.usdc, html`<bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi>`],
+      [t.rate, source === null ? rate : fill(t.rateFrom, { rate, source })],
+      customer.length > 0 ? [t.customer, html`<span dir="auto">${customer.join(', ')}</span>`] : null,
+      row.memo !== null ? [t.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
+      [t.created, instant(words, row.created_at)],
+      [t.expires, instant(words, row.expires_at)],
+      [t.wallet, mono(row.wallet_address)],
+      [t.id, mono(row.id)],
+    ]),
+    standing === 'paid' && html`<p><a href="${new URL(url).pathname}/receipt">${t.receipt}</a></p>`,
+  );
+}
+
+/** The link and its code, while money can still come. */
+function shareCard(words: Words, { row, url }: Payment): Html | null {
+  const { payment: t } = words.t.dashboard;
+  if (standingOf(row) !== 'open') return null;
+  return card(
+    html`<h2>${t.share}</h2>`,
+    copyable(words, t.link, url, t.copy),
+    qr(url, t.qr, t.qrRest),
+    html`<p><a href="/dashboard/cashier/${row.id}">${t.cashier}</a></p>`,
+  );
+}

@@ -1,0 +1,72 @@
+import type { FastifyReply } from 'fastify';
+import type { Actor } from '../audit/actions.ts';
+import type { Context } from '../context.ts';
+import { type Html, html } from '../lib/html.ts';
+import { readLook } from '../partners/look.ts';
+import type { IslandName } from '../ui/assets.ts';
+import { type Texts, wordsFor } from '../ui/language.ts';
+import { oneOf, readQuery } from '../ui/query.ts';
+import { notice, sendShell } from '../ui/shell.ts';
+import { shortAddress } from '../ui/wallet-forms.ts';
+import type { MerchantVisit } from './route.ts';
+
+/** The places of the dashboard. */
+const places: [path: string, name: keyof Texts['dashboard']['places']][] = [
+  ['/dashboard', 'home'],
+  ['/dashboard/payments', 'payments'],
+  ['/dashboard/ask', 'ask'],
+  ['/dashboard/unmatched', 'unmatched'],
+  ['/dashboard/profile', 'profile'],
+  ['/dashboard/wallet', 'wallet'],
+  ['/dashboard/sessions', 'sessions'],
+];
+
+export type DashboardPage = {
+  /** Address of the page, without query. */
+  path: string;
+  title: string;
+  body: Html;
+  island?: IslandName;
+  status?: number;
+};
+
+/** Answers with a page of the dashboard in the partner's look; after a change it says what was done. */
+export async function sendDashboard(
+  ctx: Context,
+  { reply, request, merchant }: MerchantVisit,
+  { path, title, body, island, status }: DashboardPage,
+): Promise<FastifyReply> {
+  const words = wordsFor(request);
+  const { dashboard, app } = words.t;
+  const names = Object.keys(dashboard.done) as (keyof Texts['dashboard']['done'])[];
+  const done = oneOf(names, readQuery(request.query, ['done']).done);
+  return sendShell(reply, status ?? 200, {
+    words,
+    testMode: merchant.test_mode,
+    look: await readLook(ctx, merchant.partner_id),
+    home: { path: '/dashboard', label: nameOf(merchant) ?? dashboard.title },
+    places: places.map(([place, name]) => ({ path: place, label: dashboard.places[name] })),
+    aside: html`<p class="quiet">${shortAddress(merchant.wallet_address ?? '')}</p>
+<form method="post" action="/dashboard/sign-out"><button class="second">${app.signOut}</button></form>`,
+    path,
+    title,
+    island,
+    body: html`${done && notice('paid', dashboard.done[done])}${body}`,
+  });
+}
+
+/** What a merchant is called; null when it gave no name. */
+export function nameOf(merchant: { business_name: string | null; display_name: string | null }): string | null {
+  return merchant.business_name ?? merchant.display_name;
+}
+
+/** Who acts, for the audit log. */
+export function actorOf({ session, request }: MerchantVisit): Actor {
+  return {
+    kind: 'merchant',
+    accountId: session.accountId,
+    walletAddress: session.walletAddress,
+    ip: request.ip,
+    userAgent: request.headers['user-agent'],
+  };
+}

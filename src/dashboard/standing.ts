@@ -1,0 +1,64 @@
+import { type Html, html } from '../lib/html.ts';
+import { formatFiat } from '../lib/money.ts';
+import { receiptNumber } from '../lib/receipt-number.ts';
+import type { AccountRequestRow, Standing } from '../requests/of-account.ts';
+import type { RequestRow } from '../requests/store.ts';
+import type { StateKind } from '../ui/components.ts';
+import { ago, groupMicro } from '../ui/formats.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { badge, table } from '../ui/table.ts';
+
+const shapes: Record<Standing, StateKind> = {
+  open: 'waiting',
+  confirming: 'confirming',
+  paid: 'paid',
+  expired: 'ended',
+  voided: 'ended',
+};
+export const standings = Object.keys(shapes) as Standing[];
+
+/** Where a request stands, as word and shape. */
+export function standingBadge({ t }: Words, standing: Standing): Html {
+  return badge(shapes[standing], t.dashboard.standing[standing]);
+}
+
+/** Where a request stands that was read by itself; its status is as it is now. */
+export function standingOf(row: { status: string; proof_status: string }): Standing {
+  if (row.proof_status === 'verified') return 'paid';
+  if (row.proof_status === 'attached') return 'confirming';
+  if (row.status === 'voided') return 'voided';
+  return row.status === 'expired' ? 'expired' : 'open';
+}
+
+/** What a person would call a request: who it is for, what for, or else its number. */
+export function callName(
+  { t }: Words,
+  row: Pick<RequestRow, 'id' | 'created_at' | 'proof_verified_at' | 'customer_name' | 'memo'>,
+): string {
+  const number = receiptNumber(row.id, row.proof_verified_at ?? row.created_at);
+  return row.customer_name ?? row.memo?.split('\n', 1)[0] ?? fill(t.dashboard.list.unnamed, { number });
+}
+
+/** Requests of a merchant as people read them, newest first. */
+export function paymentTable(words: Words, rows: AccountRequestRow[], now: Date): Html {
+  const { list } = words.t.dashboard;
+  return table<AccountRequestRow>(
+    list.title,
+    [
+      {
+        name: list.for,
+        cell: (row) =>
+          html`<a class="clip" dir="auto" href="/dashboard/payments/${row.id}">${callName(words, row)}</a>`,
+      },
+      {
+        name: list.amount,
+        figures: true,
+        cell: (row) => formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language),
+      },
+      { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },
+      { name: list.state, cell: (row) => standingBadge(words, row.standing) },
+      { name: list.when, cell: (row) => ago(words, row.created_at, now) },
+    ],
+    rows,
+  );
+}

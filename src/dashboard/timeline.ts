@@ -1,0 +1,54 @@
+import { type Html, html } from '../lib/html.ts';
+import type { TransferProgress } from '../payments/progress.ts';
+import { mono } from '../ui/components.ts';
+import { groupMicro, instant } from '../ui/formats.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { shortAddress } from '../ui/wallet-forms.ts';
+import type { Payment } from './payment.ts';
+
+type Event = { at: Date; title: string; rest?: Html | string };
+
+/** What happened to a request, the oldest first. */
+export function timelineOf(words: Words, payment: Payment): Html {
+  const { row, progress } = payment;
+  const { payment: t, reason } = words.t.dashboard;
+  const events: (Event | null)[] = [
+    row.opened_at && { at: row.opened_at, title: t.opened },
+    ...progress.transfers.map((transfer) => arrival(words, payment, transfer, confirmationsOf(words, transfer))),
+    ...progress.unmatched.map((stray) => {
+      const title = fill(t.stray, { amount: groupMicro(words, stray.usdcMicro) });
+      return { ...arrival(words, payment, stray, reason[stray.reason]), title };
+    }),
+    row.status === 'expired' ? { at: row.expires_at, title: t.expired } : null,
+    row.voided_at && { at: row.voided_at, title: t.voided },
+    row.proof_verified_at && { at: row.proof_verified_at, title: t.verified },
+  ];
+  const later = events.filter((event) => event !== null).sort((a, b) => a.at.getTime() - b.at.getTime());
+  // Blocks have whole seconds, and clocks of their own: what came for a request still came after it was made.
+  const sorted = [{ at: row.created_at, title: t.madeAt } as Event, ...later];
+  return html`<ol class="timeline">${sorted.map(
+    ({ at, title, rest }) =>
+      html`<li><strong>${title}</strong><span class="quiet">${instant(words, at)}</span>${rest !== undefined && html`<div class="quiet">${rest}</div>`}</li>`,
+  )}${row.proof_note === 'reorged' && html`<li><strong>${t.reorged}</strong></li>`}</ol>`;
+}
+
+function arrival(words: Words, { chains }: Payment, transfer: TransferProgress, rest: string): Event {
+  const { payment: t } = words.t.dashboard;
+  const chain = chains.find(({ chainId }) => chainId === transfer.chainId);
+  const hash = chain?.explorerUrl
+    ? html`<a class="mono" href="${chain.explorerUrl}/tx/${transfer.txHash}" rel="noreferrer">${transfer.txHash}</a>`
+    : mono(transfer.txHash);
+  return {
+    at: transfer.blockTime,
+    title: fill(t.seen, { amount: groupMicro(words, transfer.usdcMicro), network: chain?.name ?? transfer.chainId }),
+    rest: html`<p>${rest}</p><p>${t.from} ${shortAddress(transfer.fromAddress)}</p><p>${hash}</p>`,
+  };
+}
+
+function confirmationsOf({ t }: Words, { final, confirmations, neededConfirmations }: TransferProgress): string {
+  const { payment } = t.dashboard;
+  if (final) return payment.final;
+  if (neededConfirmations === null) return payment.confirmedTag;
+  const seen = Math.min(confirmations, neededConfirmations);
+  return fill(payment.confirmed, { seen, needed: neededConfirmations });
+}

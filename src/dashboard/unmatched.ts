@@ -1,0 +1,96 @@
+import type { ChainConfig } from '../chain/config.ts';
+import type { Context } from '../context.ts';
+import type { CsvRow } from '../lib/csv.ts';
+import { html } from '../lib/html.ts';
+import { formatMicro } from '../lib/money.ts';
+import { browseUnmatched, exportUnmatched, type UnmatchedRow } from '../payments/browse-unmatched.ts';
+import { readReturnHashes, writeTransferKey } from '../payments/of-merchant.ts';
+import { sendCsv } from '../ui/download.ts';
+import { ago, groupMicro } from '../ui/formats.ts';
+import { fill, type Words, wordsFor } from '../ui/language.ts';
+import { readQuery } from '../ui/query.ts';
+import { badge, emptyState, pager, table } from '../ui/table.ts';
+import { shortAddress } from '../ui/wallet-forms.ts';
+import { eventsPath } from './live.ts';
+import type { DashboardRoutes, MerchantVisit } from './route.ts';
+import { sendDashboard } from './shell.ts';
+
+const path = '/dashboard/unmatched';
+const csvPath = '/dashboard/unmatched.csv';
+
+export const keyOf = (row: UnmatchedRow) =>
+  writeTransferKey({ chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal });
+
+/** `GET /dashboard/unmatched`: money that belongs to no request, each with its reason; and the same as CSV. */
+export function unmatchedList(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showList(ctx, visit) });
+  routes.signedIn({
+    method: 'GET',
+    url: csvPath,
+    handle: ({ session, reply }) => {
+      const chains = ctx.chains[session.scope.testMode ? 'test' : 'live'];
+      const rows = exportUnmatched(ctx, session.scope, { accountId: session.accountId });
+      return sendCsv(reply, 'unmatched', csvHeader, csvRows(rows, chains));
+    },
+  });
+}
+
+async function showList(ctx: Context, visit: MerchantVisit) {
+  const { session, request } = visit;
+  const words = wordsFor(request);
+  const { unmatched: t } = words.t.dashboard;
+  const query = readQuery(request.query, ['after']);
+  const { rows, next } = await browseUnmatched(
+    ctx,
+    session.scope,
+    { accountId: session.accountId },
+    query.after ?? null,
+  );
+  const keys = rows.map((row) => ({ chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal }));
+  const returns = await readReturnHashes(ctx.db, session.scope, keys);
+  const list = rows.length > 0 ? unmatchedTable(words, rows, returns, ctx.clock.now()) : emptyState(t.none, t.noneRest);
+  return sendDashboard(ctx, visit, {
+    path,
+    title: t.title,
+    body: html`<p>${t.rest}${rows.length > 0 && html` <a href="${csvPath}" download>${words.t.app.csv}</a>`}</p>
+<div class="list" data-live="${eventsPath()}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
+  });
+}
+
+function unmatchedTable(words: Words, rows: UnmatchedRow[], returns: Map<string, string>, now: Date) {
+  const { unmatched: t, reason } = words.t.dashboard;
+  return table<UnmatchedRow>(
+    t.title,
+    [
+      {
+        name: t.amount,
+        cell: (row) =>
+          html`<a href="${path}/${keyOf(row)}">${fill(t.payment, { amount: groupMicro(words, BigInt(row.value)) })}</a>`,
+      },
+      {
+        name: t.why,
+        cell: (row) => (returns.has(keyOf(row)) ? badge('ended', t.returned) : reason[row.reason ?? 'no_match']),
+      },
+      { name: t.from, cell: (row) => shortAddress(row.from_address) },
+      { name: t.when, cell: (row) => ago(words, row.block_time, now) },
+    ],
+    rows,
+  );
+}
+
+const csvHeader = ['block_time', 'network', 'tx_hash', 'usdc', 'from_address', 'to_address', 'reason', 'seems_for'];
+
+async function* csvRows(batches: AsyncIterable<UnmatchedRow[]>, chains: ChainConfig[]): AsyncGenerator<CsvRow[]> {
+  for await (const batch of batches) {
+    yield batch.map((row) => [
+      row.block_time,
+      chains.find(({ chainId }) => String(chainId) === row.chain_id)?.name ?? row.chain_id,
+      row.tx_hash,
+      formatMicro(BigInt(row.value)),
+      row.from_address,
+      row.to_address,
+      row.reason ?? 'no_match',
+      row.candidate_request_id,
+    ]);
+  }
+}

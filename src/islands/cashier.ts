@@ -1,0 +1,26 @@
+/** The cashier's keypad, and a screen that renews itself. */
+import './lib/regions.ts';
+
+const form = document.querySelector<HTMLFormElement>('[data-keypad]');
+if (form) start(form, Number(form.dataset.keypad));
+
+function start(form: HTMLFormElement, fractionDigits: number): void {
+  const amount = form.querySelector<HTMLInputElement>('[name="amount"]');
+  const keys = form.querySelector<HTMLElement>('.keys');
+  if (!amount || !keys) return;
+  keys.hidden = false;
+  // The keypad is there: a phone need not show its own over it.
+  if (matchMedia('(pointer: coarse)').matches) amount.inputMode = 'none';
+  keys.addEventListener('click', ({ target }) => {
+    const key = (target as Element).closest<HTMLElement>('[data-key]')?.dataset.key;
+    if (key !== undefined) amount.value = press(amount.value, key, fractionDigits);
+  });
+}
+
+/** What stands in the field after a key; a key that would make no amount changes nothing. */
+function press(text: string, key: string, fractionDigits: number): string {
+  if (key === 'back') return text.slice(0, -1);
+  const next = key === '.' && text === '' ? '0.' : text + key;
+  const pattern = fractionDigits === 0 ? /^\d{1,10}$/ : new RegExp(`^\\d{1,10}(\\.\\d{0,${fractionDigits}})?$`);
+  return pattern.test(next) ? next : text;
+}

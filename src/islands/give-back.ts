@@ -1,0 +1,78 @@
+/** Sends a prepared transfer with the merchant's wallet, and notes its hash. */
+import './app.ts';
+import { fill, type IslandTexts } from './lib/texts.ts';
+import {
+  askAccount,
+  changeChain,
+  type FoundWallet,
+  isDeclined,
+  type WalletChain,
+  watchWallets,
+} from './lib/wallets.ts';
+
+type Order = { chain: WalletChain; token: string; from: string; data: string; texts: IslandTexts };
+
+/** Wallets announce themselves within the blink of an eye; after this there is none. */
+const noneAfterMs = 600;
+
+const list = document.querySelector<HTMLElement>('[data-return]');
+if (list) start(list, JSON.parse(list.dataset.return ?? '') as Order);
+
+function start(list: HTMLElement, order: Order): void {
+  const told = list.nextElementSibling as HTMLElement;
+  const tell = (text: string | undefined, values: Record<string, string> = {}) => {
+    told.hidden = !text;
+    told.textContent = fill(text, values);
+  };
+  const none = setTimeout(() => tell(order.texts.none), noneAfterMs);
+  watchWallets((wallets) => {
+    clearTimeout(none);
+    if (told.textContent === order.texts.none) tell('');
+    list.replaceChildren(
+      ...wallets.map((wallet) => {
+        const button = document.createElement('button');
+        button.type = 'button';
+        button.textContent = fill(order.texts.send, { wallet: wallet.info.name });
+        button.addEventListener('click', () => void run(wallet, list, order, tell));
+        return button;
+      }),
+    );
+    list.hidden = false;
+  });
+}
+
+type Tell = (text: string | undefined, values?: Record<string, string>) => void;
+
+/** One at a time: while a wallet is asked, no other is. */
+async function run(wallet: FoundWallet, list: HTMLElement, order: Order, tell: Tell): Promise<void> {
+  const buttons = [...list.querySelectorAll('button')];
+  for (const button of buttons) button.disabled = true;
+  try {
+    const sent = await send(wallet, order, tell);
+    if (sent) return; // the page goes on by itself: the transfer is not offered again
+  } catch (error) {
+    const { message = '' } = (error ?? {}) as { message?: string };
+    const values = { wallet: wallet.info.name, reason: message.slice(0, 200) };
+    tell(isDeclined(error) ? order.texts.declined : order.texts.failed, values);
+  }
+  for (const button of buttons) button.disabled = false;
+}
+
+async function send(wallet: FoundWallet, order: Order, tell: Tell): Promise<boolean> {
+  const { texts, chain, from, token, data } = order;
+  const name = { wallet: wallet.info.name };
+  tell(texts.waiting, name);
+  const account = await askAccount(wallet);
+  if (account === null) tell(texts.noAccount, name);
+  else if (account !== from) tell(texts.otherAccount, { ...name, address: from });
+  if (account !== from) return false;
+  await changeChain(wallet, chain);
+  const call = { from, to: token, data, value: '0x0' };
+  const hash = (await wallet.provider.request({ method: 'eth_sendTransaction', params: [call] })) as string;
+  tell(texts.sent);
+  const form = document.querySelector<HTMLFormElement>('form#note');
+  const field = form?.querySelector<HTMLInputElement>('[name="return_tx_hash"]');
+  if (field) field.value = hash;
+  form?.requestSubmit();
+  return true;
+}

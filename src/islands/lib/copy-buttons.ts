@@ -1,0 +1,27 @@
+import { copyFrom } from './copy.ts';
+
+/** Buttons that copy what their `data-copy` holds; they say `data-copied` for a moment. */
+const shownMs = 2_000;
+
+function show(place: ParentNode): void {
+  for (const button of place.querySelectorAll<HTMLElement>('[data-copy][data-copied]')) button.hidden = false;
+}
+
+show(document);
+// Regions that renew themselves bring new buttons.
+new MutationObserver(() => show(document)).observe(document.body, { childList: true, subtree: true });
+document.addEventListener('click', ({ target }) => {
+  const button = (target as Element).closest<HTMLElement>('[data-copy][data-copied]');
+  if (!button) return;
+  const label = button.textContent;
+  void copyFrom(
+    button,
+    (copied) => {
+      button.textContent = copied;
+      setTimeout(() => {
+        button.textContent = label;
+      }, shownMs);
+    },
+    button.dataset.copied ?? '',
+  );
+});

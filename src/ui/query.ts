@@ -1,0 +1,25 @@
+import { parseInstant } from '../lib/time.ts';
+
+const longest = 600;
+
+/** A page's query as text by name: what is empty, repeated or too long to mean anything is left out. */
+export function readQuery(query: unknown, names: readonly string[]): Record<string, string> {
+  const given = (query ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = given[name];
+      const text = typeof value === 'string' ? value.trim() : '';
+      return text === '' || text.length > longest || text.includes('\0') ? [] : [[name, text]];
+    }),
+  );
+}
+
+/** One of some words; undefined for anything else. */
+export function oneOf<W extends string>(words: readonly W[], text: string | undefined): W | undefined {
+  return words.find((word) => word === text);
+}
+
+/** A day or instant out of a query; undefined for anything else. */
+export function instantOf(text: string | undefined): Date | undefined {
+  return (text !== undefined && parseInstant(text)) || undefined;
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { formatMicro } from '../../src/lib/money.ts';
+import { setMerchantDisabled } from '../../src/merchants/disable.ts';
+import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { makeOnboarded } from '../support/merchants.ts';
+import { makePartner, makeRequest } from '../support/world.ts';
+
+let world: DashboardWorld;
+before(async () => {
+  world = await dashboardWorld();
+});
+after(() => world.stop());
+
+/** The lines of a CSV, split where no cell holds a comma of its own. */
+const lines = (csv: string) =>
+  csv
+    .replace('\uFEFF', '')
+    .trimEnd()
+    .split('\r\n')
+    .map((line) => line.split(','));
+
+test('A paid request stands in the list, in the totals, and in the CSV with its rate, source, block time and transaction', async () => {
+  const row = await world.request({ memo: '=HYPERLINK("x")', customerName: 'Grace' });
+  const { txHash, from } = await world.pay(row);
+  await world.node.mine(3);
+  await world.turn();
+
+  const list = await world.visitor.open('/dashboard/payments');
+  assert.equal(list.status, 200);
+  assert.match(list.html, new RegExp(`href="/dashboard/payments/${row.id}">Grace</a>`));
+  assert.match(list.html, /Paid<\/span>/);
+
+  const home = await world.visitor.open('/dashboard');
+  assert.match(home.html, /<p class="value">€12\.50<\/p>/);
+  assert.match(home.html, /One payment/);
+  assert.match(home.html, /<figure class="chart"/);
+
+  const csv = await world.visitor.open('/dashboard/payments.csv');
+  assert.match(csv.headers.get('content-type') ?? '', /^text\/csv/);
+  const [header = [], first = []] = lines(csv.html);
+  const cell = (name: string) => first[header.indexOf(name)];
+  const [transfer] = await world.db.sql`select block_time from transfers where tx_hash = ${txHash}`;
+  assert.deepEqual(
+    ['request_id', 'state', 'fiat_amount', 'fiat_currency', 'rate', 'rate_source', 'tx_hash', 'payer_address'].map(
+      cell,
+    ),
+    [row.id, 'paid', '12.50', 'EUR', '0.92', 'override', txHash, from.address],
+  );
+  assert.equal(cell('block_time'), transfer?.block_time.toISOString());
+  assert.equal(cell('usdc'), '13.586957');
+  assert.match(csv.html, /"'=HYPERLINK\(""x""\)"/, 'no formula reaches a spreadsheet');
+});
+
+test('The list is filtered by state and day, in the address, and paged by cursor without gap or repetition', async () => {
+  const merchant = await makeOnboarded(world.ctx, world.scope);
+  const visitor = await world.signedIn(world.scope, merchant);
+  const made: string[] = [];
+  for (let i = 0; i < 120; i++) made.push((await makeRequest(world.db, world.scope, merchant)).id);
+  await world.db.sql`update requests set status = 'voided', voided_at = now() where id = ${made[7] ?? ''}`;
+
+  const voided = await visitor.open('/dashboard/payments?state=voided');
+  assert.deepEqual(idsOn(voided.html), [made[7]]);
+  assert.deepEqual(idsOn((await visitor.open('/dashboard/payments?state=paid')).html), []);
+  const day = new Date().toISOString().slice(0, 10);
+  assert.equal(idsOn((await visitor.open(`/dashboard/payments?since=${day}&until=${day}`)).html).length, 50);
+  assert.deepEqual(idsOn((await visitor.open('/dashboard/payments?until=2020-01-01')).html), []);
+
+  const seen: string[] = [];
+  let next: string | undefined = '/dashboard/payments';
+  for (let page = 0; next !== undefined && page < 5; page++) {
+    const { html } = await visitor.open(next);
+    seen.push(...idsOn(html));
+    next = html.match(/<a href="([^"]+)" rel="next">/)?.[1]?.replaceAll('&amp;', '&');
+  }
+  assert.deepEqual(seen, made.toReversed());
+  assert.equal(lines((await visitor.open('/dashboard/payments.csv')).html).length, 121);
+});
+
+const idsOn = (html: string) =>
+  [...html.matchAll(/href="\/dashboard\/payments\/([0-9a-f-]{36})"/g)].map(([, id]) => id ?? '');
+
+test('The detail tells what happened in order, with what is missing, the link and its code', async () => {
+  const row = await world.request({ memo: 'Two loaves' });
+  const open = await world.visitor.open(`/dashboard/payments/${row.id}`);
+  assert.match(open.html, new RegExp(`data-copy="http://localhost:3000/pay/${row.id}"`));
+  assert.match(open.html, new RegExp(`aria-label="Code of the payment page: http://localhost:3000/pay/${row.id}"`));
+  assert.match(open.html, /1 USDC = 0\.92 EUR, from the operator/);
+
+  await world.pay(row, { usdcMicro: 1_000_000n });
+  await world.turn();
+  const part = await world.visitor.open(`/dashboard/payments/${row.id}`);
+  const rest = BigInt(row.usdc_micro) - 1_000_000n;
+  assert.ok(part.html.includes(`${formatMicro(rest)} USDC is missing`));
+  assert.match(part.html, /1\.00 USDC arrived on /);
+
+  await world.pay(row, { usdcMicro: rest });
+  await world.node.mine(3);
+  await world.turn();
+  const paid = await world.visitor.open(`/dashboard/payments/${row.id}`);
+  const order = [
+    'Request made',
+    '1.00 USDC arrived',
+    `${formatMicro(rest)} USDC arrived`,
+    'Paid in full and confirmed',
+  ];
+  const at = order.map((text) => paid.html.indexOf(text));
+  assert.deepEqual(
+    at,
+    at.toSorted((a, b) => a - b),
+  );
+  assert.ok(!at.includes(-1), String(at));
+  assert.match(paid.html, new RegExp(`href="/pay/${row.id}/receipt"`));
+  assert.ok(!paid.html.includes('Copy the link'), 'nothing is to be shared any more');
+});
+
+test('Requests of another merchant, partner or mode are not there: the same 404 as for an id that nobody has', async () => {
+  const neighbour = await makeOnboarded(world.ctx, world.scope);
+  const foreign = await makePartner(world.db);
+  const stranger = await makeOnboarded(world.ctx, foreign.test);
+  const rows = [
+    await makeRequest(world.db, world.scope, neighbour),
+    await makeRequest(world.db, foreign.test, stranger),
+  ];
+  const nobody = await world.visitor.open('/dashboard/payments/00000000-0000-4000-8000-000000000000');
+  for (const id of [...rows.map((row) => row.id), 'nonsense']) {
+    for (const place of ['payments', 'cashier']) {
+      const page = await world.visitor.open(`/dashboard/${place}/${id}`);
+      assert.equal(page.status, 404);
+      assert.equal(page.html, nobody.html);
+    }
+  }
+  const csv = (await world.visitor.open('/dashboard/payments.csv')).html;
+  for (const row of rows) assert.ok(!csv.includes(row.id));
+});
+
+test('A disabled merchant keeps all pages of its dashboard, and is told what is off', async () => {
+  const merchant = await makeOnboarded(world.ctx, world.scope);
+  const visitor = await world.signedIn(world.scope, merchant);
+  await setMerchantDisabled(world.db, world.scope, merchant.id, 'partner', true);
+  for (const place of ['', '/payments', '/ask', '/cashier', '/unmatched', '/profile', '/sessions']) {
+    assert.equal((await visitor.open(`/dashboard${place}`)).status, 200, place);
+  }
+  assert.match((await visitor.open('/dashboard')).html, /New payment requests are switched off/);
+  const refused = await visitor.send(await visitor.open('/dashboard/ask'), '/ask', { amount: '5' });
+  assert.equal(refused.status, 403);
+  assert.match(refused.html, /You are switched off, so nothing was asked for/);
+});

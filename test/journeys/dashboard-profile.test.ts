@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { latestMail } from '../../src/mail/outbox.ts';
+import { startApp } from '../support/app.ts';
+import { makeOnboarded, signInMerchant } from '../support/merchants.ts';
+import { makePartner, setRate } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+let world: Awaited<ReturnType<typeof makePartner>>;
+before(async () => {
+  app = await startApp();
+  world = await makePartner(app.db);
+  await setRate(app.db, 'EUR', '0.92');
+  await setRate(app.db, 'JPY', '150');
+});
+after(() => app.stop());
+
+const read = async (id: string) => (await app.db.sql`select * from merchants where id = ${id}`)[0];
+const acts = async (id: string) =>
+  (
+    await app.db.sql<{ details: string }[]>`
+      select details from audit_log where action = 'merchant.changed' and object_id = ${id} order by number`
+  ).map(({ details }) => JSON.parse(details));
+
+test('A merchant changes what it says of itself and its currency; the log names the fields, not what stands in them', async () => {
+  const { id, account } = await makeOnboarded(app.ctx, world.test, { email: 'ada@example.com' });
+  const { visitor } = await signInMerchant(app.url, account);
+  const form = await visitor.open('/dashboard/profile');
+  assert.match(form.html, /value="ada@example.com"/);
+  assert.match(form.html, /If Corner Shops Ltd counts on another currency, its requests for you fail/);
+  const page = await visitor.send(form, '/profile', {
+    business_name: '  Ada <b>Café</b> ',
+    country: 'DE',
+    instagram: '@ada',
+    industry: 'Bakery',
+    display_currency: 'JPY',
+  });
+  assert.match(page.html, /Your profile was saved/);
+  assert.match(page.html, /Ada &lt;b&gt;Café&lt;\/b&gt;/);
+  const row = await read(id);
+  assert.deepEqual(
+    [row?.business_name, row?.country, row?.instagram, row?.industry, row?.display_currency, row?.email],
+    ['Ada <b>Café</b>', 'DE', '@ada', 'Bakery', 'JPY', 'ada@example.com'],
+  );
+  const fields = ['business_name', 'country', 'instagram', 'industry', 'display_currency'];
+  assert.deepEqual(await acts(id), [{ fields, currency: 'JPY' }]);
+  await visitor.send(page, '/profile');
+  assert.equal((await acts(id)).length, 1, 'what changes nothing is no act');
+});
+
+test('A change of the e-mail address is told to the earlier one, and the new one counts as unchecked', async () => {
+  const { id, account } = await makeOnboarded(app.ctx, world.test, { email: 'old@example.com' });
+  await app.db.sql`update merchants set email_checked_at = now() where id = ${id}`;
+  const { visitor } = await signInMerchant(app.url, account);
+  const form = await visitor.open('/dashboard/profile');
+  await visitor.send(form, '/profile', { business_name: 'Another name' });
+  assert.notEqual((await read(id))?.email_checked_at, null);
+  await visitor.send(form, '/profile', { email: 'new@example.com' });
+  const row = await read(id);
+  assert.deepEqual([row?.email, row?.email_checked_at], ['new@example.com', null]);
+  const mail = await latestMail(app.db.sql, 'old@example.com');
+  assert.equal(mail?.subject, 'Your e-mail address was changed');
+  assert.equal(await latestMail(app.db.sql, 'new@example.com'), null);
+});
+
+test('What breaks a rule is told beside its field, what was typed stays, and nothing is changed', async () => {
+  const { id, account } = await makeOnboarded(app.ctx, world.test);
+  const { visitor } = await signInMerchant(app.url, account);
+  const before = await read(id);
+  for (const [typed, said] of [
+    [{ email: 'nobody' }, /This does not look like an e-mail address/],
+    [{ instagram: 'x'.repeat(201) }, /At most 200 characters/],
+    [{ industry: 'x'.repeat(81) }, /At most 80 characters/],
+    [{ business_name: 'x'.repeat(121) }, /At most 120 characters/],
+    [{ country: 'Germany' }, /Choose a country from the list/],
+    [{ display_currency: 'USD' }, /There is no exchange rate for this currency/],
+    [{ display_currency: 'XXX' }, /There is no exchange rate for this currency/],
+  ] as const) {
+    const page = await visitor.send(await visitor.open('/dashboard/profile'), '/profile', { phone: '12345', ...typed });
+    assert.equal(page.status, 400, JSON.stringify(typed));
+    assert.match(page.html, said);
+    assert.match(page.html, /value="12345"/);
+  }
+  assert.deepEqual(await read(id), before);
+});

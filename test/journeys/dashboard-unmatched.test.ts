@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { makeOnboarded } from '../support/merchants.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+let world: DashboardWorld;
+before(async () => {
+  world = await dashboardWorld();
+});
+after(() => world.stop());
+
+const hash = (digit: string) => `0x${digit.repeat(64)}`;
+const keyFor = (txHash: string) => `31337_${txHash}_0`;
+
+/** Money to the merchant's wallet that names no request. */
+async function stray(usdcMicro: bigint, from = world.node.wallet()): Promise<string> {
+  const txHash = await world.node.pay({ from, to: world.merchant.wallet, usdcMicro });
+  await world.node.mine(3);
+  await world.turn();
+  return txHash;
+}
+
+/** What a page offers to attach a payment to. */
+const offered = (html: string) => [...html.matchAll(/name="request" value="([^"]+)"/g)].map(([, id]) => id);
+
+test('An unmatched payment is told with its reason, and attached to a request it pays in full: verified, told once, audited', async () => {
+  const [small, large] = [
+    await world.request({ exactMicro: 5_000_000n, memo: 'Small' }),
+    await world.request({ exactMicro: 900_000_000n, memo: 'Large' }),
+  ];
+  const txHash = await stray(6_000_000n);
+  const list = await world.visitor.open('/dashboard/unmatched');
+  assert.match(list.html, new RegExp(`href="/dashboard/unmatched/${keyFor(txHash)}">6\\.00 USDC</a>`));
+  assert.match(list.html, /Nothing says which request it is for/);
+  assert.match((await world.visitor.open('/dashboard')).html, /One payment waits for your decision/);
+
+  const page = await world.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`);
+  assert.deepEqual(offered(page.html), [small.id], 'not the one that needs more');
+  const tooLittle = await world.visitor.send(page, '/attach', { request: large.id });
+  assert.equal(tooLittle.status, 409);
+  assert.match(tooLittle.html, /It does not suffice: 894\.00 USDC would still be missing/);
+  assert.equal((await world.read(large)).proof_status, 'none');
+
+  const done = await world.visitor.send(page, '/attach');
+  assert.match(done.html, /The payment was attached/);
+  await world.turn();
+  assert.equal((await world.read(small)).proof_status, 'verified');
+  assert.equal((await world.events(small)).length, 1);
+  const acts = (await world.audit()).filter(({ action }) => action === 'payment.attached');
+  assert.deepEqual(
+    acts.map(({ object_id, details }) => [object_id, JSON.parse(details)]),
+    [[keyFor(txHash), { request: small.id }]],
+  );
+  assert.equal((await world.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`)).status, 404, 'it has its place');
+});
+
+test('Late money can be attached to its expired request, which is offered first; a cancelled one never', async () => {
+  const request = await world.request({ exactMicro: 8_000_000n });
+  await world.request({ exactMicro: 1_000_000n });
+  const voided = await world.request({ exactMicro: 2_000_000n });
+  await world.db.sql`update requests set status = 'voided', voided_at = now() where id = ${voided.id}`;
+  await world.db.sql`update requests set expires_at = now() - interval '2 hours' where id = ${request.id}`;
+  await world.pay(request);
+  await world.node.mine(3);
+  await world.turn();
+  const [transfer] = await world.db.sql`select tx_hash from transfers where candidate_request_id = ${request.id}`;
+  const page = await world.visitor.open(`/dashboard/unmatched/${keyFor(transfer?.tx_hash)}`);
+  assert.match(page.html, /It came more than 30 minutes after its request had expired/);
+  assert.equal(offered(page.html)[0], request.id);
+  assert.ok(!offered(page.html).includes(voided.id));
+  const refused = await world.visitor.send(page, '/attach', { request: voided.id });
+  assert.match(refused.html, /The request does not take this payment any more/);
+  await world.visitor.send(page, '/attach', { request: request.id });
+  await world.turn();
+  assert.equal((await world.read(request)).proof_status, 'verified');
+});
+
+test('A second payment is given back: prepared to its payer, noted by its transaction, audited, and never attached after', async () => {
+  const request = await world.request({ exactMicro: 4_000_000n });
+  const open = await world.request({ exactMicro: 3_000_000n });
+  await world.pay(request);
+  await world.turn();
+  const from = world.node.wallet();
+  await world.pay(request, { from });
+  await world.node.mine(3);
+  await world.turn();
+  const detail = await world.visitor.open(`/dashboard/payments/${request.id}`);
+  assert.match(detail.html, /this one is a second payment/);
+  const [transfer] = await world.db.sql`select tx_hash from transfers where candidate_request_id = ${request.id}`;
+  const key = keyFor(transfer?.tx_hash);
+  const attachable = await world.visitor.open(`/dashboard/unmatched/${key}`);
+
+  const page = await world.visitor.open(`/dashboard/give-back/${key}`);
+  assert.match(page.html, /Was it sent from an exchange\?/);
+  const order = JSON.parse(page.html.match(/data-return="([^"]+)"/)?.[1]?.replaceAll('&quot;', '"') ?? '');
+  assert.equal(order.from, world.merchant.wallet);
+  assert.equal(order.token, world.node.chain.tokens[0]?.address);
+  assert.equal(
+    order.data,
+    `0xa9059cbb${from.address.slice(2).padStart(64, '0')}${BigInt(request.usdc_micro).toString(16).padStart(64, '0')}`,
+  );
+  for (const wrong of ['', 'abc', transfer?.tx_hash]) {
+    const refused = await world.visitor.send(page, key, { return_tx_hash: wrong });
+    assert.equal(refused.status, 409);
+    assert.match(refused.html, /This is no transaction hash/);
+  }
+  const noted = await world.visitor.send(page, key, { return_tx_hash: hash('A').replace('0X', '0x') });
+  assert.match(noted.html, /It is noted that you gave this payment back/);
+  assert.match(noted.html, /Given back/);
+  const acts = (await world.audit()).filter(({ action }) => action === 'payment.returned');
+  assert.deepEqual(
+    acts.map(({ object_id, details }) => [object_id, JSON.parse(details)]),
+    [[key, { request: null, usdc_micro: request.usdc_micro, transaction: hash('a') }]],
+  );
+
+  assert.match((await world.visitor.open(`/dashboard/give-back/${key}`)).html, new RegExp(hash('a')));
+  const twice = await world.visitor.send(page, key, { return_tx_hash: hash('b') });
+  assert.match(twice.html, /Noted before/);
+  const late = await world.visitor.send(attachable, '/attach', { request: open.id });
+  assert.match(late.html, /used meanwhile, or given back/);
+  assert.equal((await world.read(open)).proof_status, 'none');
+});
+
+test('Of an overpayment only what came too much is given back', async () => {
+  const request = await world.request({ exactMicro: 5_000_000n });
+  const { txHash, from } = await world.pay(request, { usdcMicro: 7_500_000n });
+  await world.node.mine(3);
+  await world.turn();
+  const over = 7_500_000n - BigInt(request.usdc_micro);
+  const detail = await world.visitor.open(`/dashboard/payments/${request.id}`);
+  assert.match(detail.html, /USDC came too much/);
+  const page = await world.visitor.open(`/dashboard/give-back/${keyFor(txHash)}`);
+  const order = JSON.parse(page.html.match(/data-return="([^"]+)"/)?.[1]?.replaceAll('&quot;', '"') ?? '');
+  assert.ok(order.data.endsWith(over.toString(16).padStart(64, '0')));
+  assert.ok(page.html.includes(from.address));
+  const noted = await world.visitor.send(page, keyFor(txHash), { return_tx_hash: hash('c') });
+  assert.match(noted.html, /\/dashboard\/payments\/|Given back/);
+  const [row] = await world.db.sql`select * from returns where tx_hash = ${txHash}`;
+  assert.deepEqual([row?.request_id, row?.usdc_micro, row?.to_address], [request.id, over.toString(), from.address]);
+});
+
+test('A payment in full has nothing to give back, and one transaction gives back one payment only', async () => {
+  const request = await world.request({ exactMicro: 5_000_000n });
+  const { txHash } = await world.pay(request);
+  await world.node.mine(3);
+  await world.turn();
+  assert.equal((await world.visitor.open(`/dashboard/give-back/${keyFor(txHash)}`)).status, 404);
+  const other = await stray(1_230_000n);
+  const page = await world.visitor.open(`/dashboard/give-back/${keyFor(other)}`);
+  const refused = await world.visitor.send(page, keyFor(other), { return_tx_hash: hash('c') });
+  assert.match(refused.html, /Noted before/);
+});
+
+test('A payer who paid several merchants is told of as an exchange', async () => {
+  const from = world.node.wallet();
+  const txHash = await stray(1_110_000n, from);
+  const others = [await makeOnboarded(world.ctx, world.scope), await makeOnboarded(world.ctx, world.scope)];
+  for (const [i, { id, wallet }] of others.entries()) {
+    await world.db.sql`
+      insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+        to_address, value, partner_id, test_mode, account_id, reason, judged_at)
+      values (31337, ${hash(String(i + 1))}, 0, 1, ${hash('f')}, now(), ${world.node.chain.tokens[0]?.address ?? ''},
+        ${from.address}, ${wallet}, 5, ${world.scope.partnerId}, true, ${id}, 'no_match', now())`;
+    const page = await world.visitor.open(`/dashboard/give-back/${keyFor(txHash)}`);
+    assert.equal(/This looks like an exchange/.test(page.html), i === 1, `${i + 2} merchants`);
+  }
+});
+
+test('Payments of another merchant, partner or mode are not there, to see, to attach or to give back', async () => {
+  const txHash = await stray(2_220_000n);
+  const foreign = await makePartner(world.db);
+  const scopes = [world.scope, foreign.test, foreign.live];
+  const own = await world.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`);
+  const give = await world.visitor.open(`/dashboard/give-back/${keyFor(txHash)}`);
+  for (const scope of scopes) {
+    const other = await world.signedIn(scope, await makeMerchant(world.db, scope));
+    assert.equal((await other.open(`/dashboard/unmatched/${keyFor(txHash)}`)).status, 404);
+    assert.equal((await other.open(`/dashboard/give-back/${keyFor(txHash)}`)).status, 404);
+    assert.equal((await other.send(give, keyFor(txHash), { return_tx_hash: hash('d') })).status, 404);
+    assert.ok(!(await other.open('/dashboard/unmatched.csv')).html.includes(txHash));
+    assert.ok(!(await other.open('/dashboard/unmatched')).html.includes(txHash));
+  }
+  const neighbour = await makeMerchant(world.db, world.scope);
+  const theirs = await makeRequest(world.db, world.scope, neighbour, { exactMicro: 1_000_000n });
+  const mine = await world.request({ exactMicro: 1_000_000n });
+  const page = await world.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`);
+  assert.ok(offered(page.html).includes(mine.id));
+  assert.equal(
+    (await world.visitor.send(page, '/attach', { request: theirs.id })).status,
+    409,
+    'nor to their requests',
+  );
+  assert.equal((await world.read(theirs)).proof_status, 'none');
+  assert.equal(own.status, 200);
+  assert.ok((await world.visitor.open('/dashboard/unmatched.csv')).html.includes(txHash));
+  const [note] = await world.db.sql`select from returns where tx_hash = ${txHash}`;
+  assert.equal(note, undefined);
+});

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { assertAccessible } from '../support/axe.ts';
+import { openBrowser, photograph, sizes } from '../support/browser.ts';
+import { type DashboardWorld, dashboardWorld, sessionOf } from '../support/dashboard.ts';
+import { pageWallet, putWallets } from '../support/wallet-in-page.ts';
+import { makeRequest, setRate } from '../support/world.ts';
+
+let world: DashboardWorld;
+let browser: Browser;
+before(async () => {
+  [world, browser] = await Promise.all([dashboardWorld(), openBrowser()]);
+});
+after(async () => {
+  await browser.close();
+  await world.stop();
+});
+
+/** A browser in which the merchant is signed in. */
+async function openAt(
+  path: string,
+  size: keyof typeof sizes = 'desktop',
+): Promise<{ page: Page; context: BrowserContext }> {
+  const context = await browser.newContext({ viewport: sizes[size], hasTouch: size === 'phone' });
+  const value = await sessionOf(world.ctx, world.scope, world.merchant);
+  await context.addCookies([{ name: 'session', value, url: world.url, sameSite: 'Lax', httpOnly: true }]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  if (path !== '') await page.goto(world.url + path);
+  return { page, context };
+}
+
+/** Pays in full and lets it become final. */
+async function settle(id: string): Promise<void> {
+  await world.pay(await world.read({ id }));
+  await world.node.mine(3);
+  await world.turn();
+}
+
+test('A cashier types an amount on a phone’s keypad, the customer scans, and the screen says "paid" by itself', async () => {
+  const { page, context } = await openAt('/dashboard/cashier', 'phone');
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-cashier-keypad');
+  for (const key of ['1', '2', '.', '5', '0', '9']) await page.getByRole('button', { name: key, exact: true }).click();
+  assert.equal(await page.getByLabel('Amount in EUR').inputValue(), '12.50', 'a third digit of cents is no amount');
+  await page.getByRole('button', { name: 'Clear the last digit' }).click();
+  assert.equal(await page.getByLabel('Amount in EUR').inputValue(), '12.5');
+  await page.getByRole('button', { name: 'Show the code' }).click();
+  await page.getByText('Scan with your phone’s camera to pay').waitFor();
+  await page.getByText('€12.50').waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-cashier-code');
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+
+  const customer = await context.newPage();
+  await customer.goto(`${world.url}/pay/${id}`);
+  await page.getByText('Your customer has the page open').waitFor();
+  await settle(id);
+  await page.locator('.verdict[data-standing="paid"]').or(page.locator('.verdict .state.paid')).first().waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-cashier-paid');
+  await page.getByRole('link', { name: 'Next customer' }).click();
+  assert.equal(await page.getByLabel('Amount in EUR').inputValue(), '');
+  await context.close();
+});
+
+test('A merchant asks for money, shares the link, and sees it paid in detail, list and totals without a reload', async () => {
+  const { page, context } = await openAt('/dashboard');
+  await page.getByRole('link', { name: 'Ask for money' }).first().click();
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-ask');
+  await page.getByLabel('Invoice').check();
+  await page.getByLabel('Amount in EUR').fill('99.90');
+  await page.getByRole('button', { name: 'Make the request' }).click();
+  await page.getByText('An invoice names its customer.').waitFor();
+  await photograph(page, 'dashboard-ask-fault');
+  await page.getByLabel('Customer’s name').fill('Grace Hopper');
+  await page.getByLabel('Note', { exact: true }).fill('Catering on Friday');
+  await page.getByRole('button', { name: 'Make the request' }).click();
+  await page.getByText('The request is ready.').waitFor();
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy the link' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `http://localhost:3000/pay/${id}`);
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-payment-open');
+
+  const home = await context.newPage();
+  await home.goto(`${world.url}/dashboard`);
+  await home
+    .getByRole('row', { name: /Grace Hopper/ })
+    .getByText('Waiting')
+    .waitFor();
+  await settle(id);
+  await page.getByText('Paid in full and confirmed').waitFor();
+  await home
+    .getByRole('row', { name: /Grace Hopper/ })
+    .getByText('Paid')
+    .waitFor();
+  await photograph(page, 'dashboard-payment-paid');
+  await context.close();
+});
+
+test('What was paid twice is given back with the merchant’s own wallet, and noted by itself', async () => {
+  const request = await world.request({ exactMicro: 5_000_000n, memo: 'Paid twice' });
+  const payer = world.node.wallet();
+  await world.pay(request);
+  await world.turn();
+  await world.pay(request, { from: payer });
+  await world.node.mine(3);
+  await world.turn();
+  const { page, context } = await openAt('');
+  const wallet = pageWallet({ chains: [world.node.chain], account: world.merchant.account });
+  await putWallets(context, [wallet]);
+  await page.goto(`${world.url}/dashboard/unmatched`);
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-unmatched');
+  await page
+    .getByRole('row', { name: /second payment/ })
+    .getByRole('link')
+    .click();
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-unmatched-payment');
+  await page.getByRole('link', { name: 'Give it back' }).click();
+  await page.getByRole('button', { name: 'Send with Test Wallet' }).waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-give-back');
+
+  wallet.declines.add('eth_sendTransaction');
+  await page.getByRole('button', { name: 'Send with Test Wallet' }).click();
+  await page.getByText('You declined in Test Wallet. Nothing was sent.').waitFor();
+  wallet.declines.clear();
+  await world.node.fund(world.merchant.wallet, 0n);
+  await page.getByRole('button', { name: 'Send with Test Wallet' }).click();
+  await page.getByText('It is noted that you gave this payment back.').waitFor();
+  await photograph(page, 'dashboard-unmatched-returned');
+  const [note] = await world.db.sql`select * from returns where to_address = ${payer.address}`;
+  assert.equal(note?.return_tx_hash, wallet.sent[0]?.hash);
+  assert.equal(note?.usdc_micro, request.usdc_micro);
+  await context.close();
+});
+
+test('A late payment is attached after a question, and the page of its request shows it', async () => {
+  const request = await world.request({ exactMicro: 6_000_000n, memo: 'Came late' });
+  await world.db.sql`update requests set expires_at = now() - interval '2 hours' where id = ${request.id}`;
+  await world.pay(request);
+  await world.node.mine(3);
+  await world.turn();
+  const { page, context } = await openAt('/dashboard/unmatched', 'phone');
+  await page
+    .getByRole('row', { name: /more than 30 minutes/ })
+    .getByRole('link')
+    .click();
+  const first = page.locator('.options > li').first();
+  await first.getByText('Attach it here', { exact: true }).click();
+  await photograph(page, 'dashboard-attach');
+  await assertAccessible(page);
+  await first.getByRole('button', { name: 'Yes, Attach it here' }).click();
+  await page.getByText('The payment was attached.').waitFor();
+  await context.close();
+});
+
+test('Every further page of the dashboard can be read by everybody, full and empty', async () => {
+  await setRate(world.db, 'JPY', '150');
+  await setRate(world.db, 'USD', '1');
+  const now = Date.now();
+  for (let i = 0; i < 40; i++) {
+    const foreign = i % 5 === 0;
+    const row = await makeRequest(world.db, world.scope, world.merchant, {
+      fiatInt: foreign ? 3_000 + i * 50 : 450 + ((i * 397) % 5_000),
+      fiatCode: foreign ? 'JPY' : 'EUR',
+      memo: ['Two loaves', 'Coffee and cake', null, 'A table for six on the terrace, with a view'][i % 4] ?? null,
+    });
+    if (i % 6 === 5) continue;
+    const at = new Date(now - i * 17 * 3_600_000);
+    await world.db.sql`
+      update requests set proof_status = 'verified', proof_verified_at = ${at}, tx_hash = ${`0x${'1'.repeat(64)}`},
+        payer_address = ${`0x${'2'.repeat(40)}`}, created_at = ${new Date(at.getTime() - 60_000 - i)},
+        expires_at = ${new Date(at.getTime() + 60_000)}
+      where id = ${row.id}`;
+  }
+  const { page, context } = await openAt('/dashboard');
+  for (const [name, path] of [
+    ['home', '/dashboard'],
+    ['home-90', '/dashboard?days=90&currency=JPY'],
+    ['payments', '/dashboard/payments'],
+    ['payments-none', '/dashboard/payments?state=voided'],
+    ['profile', '/dashboard/profile'],
+    ['sessions', '/dashboard/sessions'],
+    ['wallet', '/dashboard/wallet'],
+  ] as const) {
+    await page.goto(world.url + path);
+    await assertAccessible(page);
+    await photograph(page, `dashboard-${name}`);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.equal(wide, 0, `${name} does not scroll sideways`);
+  }
+  await context.close();
+});
