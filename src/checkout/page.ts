@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { type Html, html } from '../lib/html.ts';
-import { card } from '../ui/components.ts';
+import { card, mono } from '../ui/components.ts';
 import { fill } from '../ui/language.ts';
 import { sendPage } from '../ui/layout.ts';
+import { fillHtml } from '../ui/wallet-forms.ts';
 import { newsOf } from './news.ts';
 import { payPagePath } from './paths.ts';
 import { type Answer, proofForm } from './proof-form.ts';
@@ -92,5 +93,5 @@ function islandTexts({ words: { t } }: Checkout): Record<string, string> {
 function footer({ row, words, merchant, look }: Checkout): Html {
   const { pay } = words.t;
   return html`<footer class="foot"><p>${fill(pay.straight, { merchant })}</p>
-<p>${row.merchant_name !== null && html`${fill(pay.through, { partner: look.name })} · `}${fill(pay.details, { number: '' })}<span class="mono">${row.id}</span></p></footer>`;
+<p>${row.merchant_name !== null && html`${fill(pay.through, { partner: look.name })} · `}${fillHtml(pay.details, { number: mono(row.id) })}</p></footer>`;
 }

@@ -3,6 +3,7 @@ import { formatFiat } from '../lib/money.ts';
 import { formatRemaining, groupMicro, instant } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import { logoOf } from '../ui/look.ts';
+import { fillHtml } from '../ui/wallet-forms.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
@@ -17,11 +18,11 @@ export function summary(checkout: Checkout): Html {
   return html`<header class="payee">${logoOf(look)}<h1>${merchant}</h1></header>
 <div><p class="amount${fiat.length > 11 && ' long'}">${fiat}</p>
 <p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
-<p class="quiet">${fill(pay.rate, { rate: `${row.rate} ${row.fiat_code}` })}, ${instant(words, row.created_at)}</p></div>
+<p class="quiet">${fillHtml(pay.rateAt, { rate: `${row.rate} ${row.fiat_code}`, time: instant(words, row.created_at) })}</p></div>
 ${row.memo !== null && html`<p class="memo" dir="auto">${row.memo}</p>`}
 ${
   open &&
   html`<div class="countdown" data-until="${row.expires_at.toISOString()}"><progress max="${whole}" value="${left}" aria-hidden="true"></progress>
-<p class="quiet"><span data-left="${pay.left}">${fill(pay.left, { time: formatRemaining(words, left) })}</span> · ${pay.until} ${instant(words, row.expires_at)}</p></div>`
+<p class="quiet"><span data-left="${pay.left}">${fill(pay.left, { time: formatRemaining(words, left) })}</span> · ${fillHtml(pay.until, { time: instant(words, row.expires_at) })}</p></div>`
 }`;
 }

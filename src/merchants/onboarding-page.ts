@@ -51,7 +51,7 @@ export function refusalSentence(
 ): string | undefined {
   if (refusal?.reason !== reason) return undefined;
   const { title, rest } = words.t.refusals[reason];
-  return `${title}. ${rest}`;
+  return fill(words.t.common.titleAndRest, { title, rest });
 }
 
 /** `a••••@example.com`: enough to know the mailbox by, not enough to learn it. */

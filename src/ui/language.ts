@@ -1,11 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { de } from './texts/de.ts';
 import { en } from './texts/en.ts';
+import { es } from './texts/es.ts';
 
 /** The same texts in another language: every key, every `{placeholder}`. */
 export type Texts = Translated<typeof en>;
 type Translated<T> = { readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]> };
 
-const texts = { en };
+/** Sections that a language lacks so far stay English; a test names them. */
+const complete = (own: Partial<Texts>): Texts => ({ ...en, ...own });
+
+const texts = { en, de: complete(de), es: complete(es) };
 
 /** BCP 47 name of a language that pages are written in. */
 export type Language = keyof typeof texts;
