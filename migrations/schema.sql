@@ -151,7 +151,10 @@ create table mails (
 CREATE INDEX mails_due ON public.mails USING btree (next_attempt_at) WHERE (sent_at IS NULL);
 CREATE INDEX mails_given_up ON public.mails USING btree (created_at, id) WHERE ((sent_at IS NULL) AND (next_attempt_at = 'infinity'::timestamp with time zone));
 CREATE UNIQUE INDEX mails_request ON public.mails USING btree (partner_id, test_mode, request_id) WHERE (request_id IS NOT NULL);
-grant DELETE, INSERT on mails to quittance_app;
+alter table mails enable row level security;
+create policy queue on mails for INSERT to quittance_app using () with check (true);
+create policy scope on mails for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
+grant DELETE, INSERT, SELECT on mails to quittance_app;
 
 create table merchants (
   partner_id uuid not null,
@@ -188,6 +191,7 @@ create table merchants (
 );
 CREATE INDEX merchants_list ON public.merchants USING btree (partner_id, test_mode, created_at, id);
 CREATE INDEX merchants_newest ON public.merchants USING btree (created_at, id);
+CREATE INDEX merchants_terms ON public.merchants USING btree (terms_version, terms_accepted_at) WHERE (terms_version IS NOT NULL);
 alter table merchants enable row level security;
 create policy scope on merchants for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on merchants to quittance_app;
@@ -565,6 +569,7 @@ create table wallet_changes (
   signed_at timestamp with time zone,
   due_at timestamp with time zone,
   ended_at timestamp with time zone,
+  old_chain_ids integer[],
   constraint wallet_changes_check CHECK (((state <> ALL (ARRAY['signed'::text, 'applied'::text])) OR (num_nulls(new_wallet, signed_at) = 0))),
   constraint wallet_changes_id_key UNIQUE (id),
   constraint wallet_changes_kind_check CHECK ((kind = ANY (ARRAY['change'::text, 'recovery'::text]))),
@@ -621,6 +626,7 @@ create table webhook_attempts (
   error text,
   request_headers json not null,
   response_body text,
+  response_headers json,
   constraint webhook_attempts_partner_id_test_mode_delivery_id_fkey FOREIGN KEY (partner_id, test_mode, delivery_id) REFERENCES webhook_deliveries(partner_id, test_mode, id),
   constraint webhook_attempts_pkey PRIMARY KEY (partner_id, test_mode, delivery_id, id)
 );
@@ -921,3 +927,19 @@ begin
   end loop;
   return null;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.wallet_chains(m merchants, wallet text)
+ RETURNS integer[]
+ LANGUAGE sql
+ STABLE
+BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN (wallet = (m).wallet_address) THEN (m).wallet_chain_ids
+             ELSE ( SELECT c.old_chain_ids
+                FROM wallet_changes c
+               WHERE ((c.partner_id = (wallet_chains.m).partner_id) AND (c.test_mode = (wallet_chains.m).test_mode) AND (c.account_id = (wallet_chains.m).id) AND (c.state = 'applied'::text) AND (c.old_wallet = wallet_chains.wallet))
+               ORDER BY c.ended_at DESC
+              LIMIT 1)
+         END AS old_chain_ids;
+END;

@@ -1,7 +1,7 @@
 /** Everything that is written into the audit log, with the details that may stand beside it. Secrets are no details. */
 export const actions = {
   'partner.created': ['slug', 'currency'],
-  'partner.changed': ['name', 'accent', 'logo', 'email'],
+  'partner.changed': ['name', 'currency', 'expiry_minutes', 'default_expiry_minutes', 'accent', 'logo', 'email'],
   'partner.disabled': [],
   'partner.enabled': [],
   'key.created': ['scopes'],
@@ -11,13 +11,16 @@ export const actions = {
   'webhook.secret_activated': [],
   'webhook.enabled': [],
   'webhook.replayed': ['since', 'deliveries'],
+  'merchant.created': [],
+  'merchant.reset': [],
   'merchant.disabled': ['by'],
   'merchant.enabled': ['by'],
   'recovery.started': [],
   'recovery.cancelled': [],
   'wallet.released': [],
-  'rate.set': ['rate'],
+  'rate.set': ['rate', 'until'],
   'rate.cleared': [],
+  'rates.refreshed': ['partner'],
   'user.invited': ['email', 'role'],
   'user.role_changed': ['email', 'from', 'to'],
   'user.disabled': ['email'],
@@ -27,6 +30,8 @@ export const actions = {
   'payment.attached': ['payment', 'request'],
   'payment.returned': ['request', 'usdc_micro', 'transaction'],
   'merchant.changed': ['fields', 'currency'],
+  'mail.retried': [],
+  'receipt.retried': ['channel'],
   /** What was erased is never said, only how much of it. */
   'customer.erased': ['by', 'requests', 'mails', 'messages'],
   'session.started': [],
@@ -48,6 +53,8 @@ export type ObjectKind =
   | 'payment'
   | 'user'
   | 'customer'
+  | 'mail'
+  | 'receipt'
   | 'session';
 
 /** Who acts, and from where where that is known. */

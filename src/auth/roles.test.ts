@@ -13,6 +13,7 @@ const expected: Record<Permission, Role[]> = {
   'deliveries.replay': ['owner', 'developer'],
   team: ['owner'],
   settings: ['owner'],
+  'merchants.invite': ['owner', 'developer'],
   'merchants.disable': ['owner'],
   'merchants.reset': ['owner'],
   'merchants.recover': ['owner'],

@@ -17,6 +17,7 @@ export const permissions = {
   'deliveries.replay': developing,
   team: owning,
   settings: owning,
+  'merchants.invite': developing,
   'merchants.disable': owning,
   'merchants.reset': owning,
   'merchants.recover': owning,

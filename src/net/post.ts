@@ -7,7 +7,7 @@ export type PostFailure = 'timeout' | 'dns' | 'refused_address' | 'tls' | 'conne
 
 /** What came of a POST. A redirect is an answer like any other. */
 export type PostOutcome = { durationMs: number } & (
-  | { statusCode: number; retryAfter: string | null; responseBody: string }
+  | { statusCode: number; retryAfter: string | null; responseHeaders: Record<string, string>; responseBody: string }
   | { error: PostFailure }
 );
 
@@ -24,6 +24,7 @@ const defaultTimeoutMs = 8000;
 /** Once the status is known, so long is waited for the first bytes of the body, for the log. */
 const bodyTimeoutMs = 1000;
 const maxBodyBytes = 4096;
+const maxHeaderCharacters = 4096;
 
 /** When the connection that broke with this error was made: one made before the POST was a kept one. */
 const connectedAt = new WeakMap<Error, number>();
@@ -121,7 +122,7 @@ function dispatch(
   const { origin, pathname, search } = new URL(url);
   return new Promise((settle) => {
     let controller: Dispatcher.DispatchController | undefined;
-    let status: { statusCode: number; retryAfter: string | null; durationMs: number } | undefined;
+    let status: Omit<Extract<PostOutcome, { statusCode: number }>, 'responseBody'> | undefined;
     const chunks: Buffer[] = [];
     let received = 0;
     let ended = false;
@@ -159,6 +160,7 @@ function dispatch(
           status = {
             statusCode,
             retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
+            responseHeaders: headersForLog(responseHeaders),
             durationMs: since(startedAt),
           };
           clearTimeout(timer);
@@ -195,6 +197,17 @@ function kindOf(error: Error & { code?: unknown }): PostFailure {
 
 function since(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
+}
+
+/** The headers of an answer for the log, in their order, until they are too many characters. */
+function headersForLog(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  let left = maxHeaderCharacters;
+  const kept = Object.entries(headers).flatMap(([name, value]) => {
+    const text = [value ?? []].flat().join(', ').replaceAll('\0', '\uFFFD');
+    left -= name.length + text.length;
+    return left < 0 ? [] : [[name, text] as const];
+  });
+  return Object.fromEntries(kept);
 }
 
 /** Text for the log. The database takes no NUL. */

@@ -62,6 +62,11 @@ export async function readLook(ctx: Context, partnerId: string): Promise<Look> {
   return look;
 }
 
+/** Reads a partner's look anew for the next page of this process, after a change. */
+export function forgetLook({ db }: Pick<Context, 'db'>, partnerId: string): void {
+  keptLooks.get(db)?.delete(partnerId);
+}
+
 /** How a partner's mails look: `logoUrl` is its logo's public address, null without one; colours are `#rrggbb`. */
 export type MailLook = { name: string; logoUrl: string | null; accent: string; onAccent: string };
 

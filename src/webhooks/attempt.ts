@@ -62,6 +62,7 @@ export async function attempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed
     status_code: answered ? outcome.statusCode : null,
     error: answered ? (isSuccess(outcome) ? null : 'status') : outcome.error,
     request_headers: headers,
+    response_headers: answered ? outcome.responseHeaders : null,
     response_body: answered ? outcome.responseBody : null,
     state: next.state,
     wait_ms: next.waitMs,

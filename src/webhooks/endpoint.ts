@@ -7,6 +7,7 @@ import { refuse } from '../errors.ts';
 import { open, seal } from '../lib/seal.ts';
 import { type OutboundPolicy, urlFault } from '../net/guard.ts';
 import { ringBell } from './bell.ts';
+import { EndpointRefusal } from './refusal.ts';
 import { activateAfterMs, isActivated, updatesPerMinute } from './rules.ts';
 import { newSecret } from './sign.ts';
 import * as store from './store.ts';
@@ -48,11 +49,11 @@ export async function readEndpoint(ctx: Context, scope: Scope): Promise<Endpoint
  * another URL is tried at once.
  *
  * @returns the secret in force
- * @throws Error with a sentence when the URL may not be used; Refusal `rate_limited` after ten updates in this minute
+ * @throws EndpointRefusal url_refused; Refusal `rate_limited` after ten updates in this minute
  */
 export async function setUrl(ctx: Context, scope: Scope, url: string): Promise<string> {
   const fault = urlFault(outboundPolicy(ctx.config, scope.testMode), url);
-  if (fault) throw new Error(fault);
+  if (fault) throw new EndpointRefusal('url_refused', fault);
   await countUpdate(ctx.db, scope);
   await moveUrl(ctx, scope, new URL(url).href);
   const endpoint = await readEndpoint(ctx, scope);
@@ -84,7 +85,7 @@ async function moveUrl(ctx: Context, scope: Scope, url: string | null): Promise<
  * Makes a new secret, pending until it is activated. Until then `v1` is made with the old one.
  *
  * @returns the pending secret
- * @throws Error with a sentence when no URL was ever set; Refusal `rate_limited`
+ * @throws EndpointRefusal no_url; Refusal `rate_limited`
  */
 export async function rotateSecret(ctx: Context, scope: Scope): Promise<string> {
   await countUpdate(ctx.db, scope);
@@ -101,13 +102,15 @@ export async function rotateSecret(ctx: Context, scope: Scope): Promise<string> 
 /**
  * Puts the pending secret in force.
  *
- * @throws Error with a sentence when none is pending; Refusal `rate_limited`
+ * @throws EndpointRefusal no_url, nothing_pending; Refusal `rate_limited`
  */
 export async function activateSecret(ctx: Context, scope: Scope): Promise<void> {
   await countUpdate(ctx.db, scope);
   await ctx.db.scoped(scope, async (tx) => {
     const endpoint = await existing(tx, scope);
-    if (!endpoint.pending_secret) throw new Error('No secret is pending; make one with a rotation first.');
+    if (!endpoint.pending_secret) {
+      throw new EndpointRefusal('nothing_pending', 'No secret is pending; make one with a rotation first.');
+    }
     await store.updateActivated(tx, scope);
   });
 }
@@ -120,7 +123,7 @@ export function activateDueSecrets(ctx: Context): Promise<number> {
 /**
  * Enables an endpoint that was disabled; what waits is tried at once.
  *
- * @throws Error with a sentence when no URL was ever set
+ * @throws EndpointRefusal no_url
  */
 export async function enableEndpoint(ctx: Context, scope: Scope): Promise<void> {
   await ctx.db.scoped(scope, async (tx) => {
@@ -142,7 +145,9 @@ async function settled(db: Database, scope: Scope): Promise<void> {
 
 async function existing(tx: Tx, scope: Scope): Promise<store.EndpointRow> {
   const endpoint = await store.selectEndpoint(tx, scope);
-  if (!endpoint) throw new Error('No webhook URL is set for this partner and mode; set one first.');
+  if (!endpoint) {
+    throw new EndpointRefusal('no_url', 'No webhook URL is set for this partner and mode; set one first.');
+  }
   return endpoint;
 }
 

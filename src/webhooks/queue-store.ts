@@ -104,6 +104,7 @@ export type AttemptRecord = {
   status_code: number | null;
   error: string | null;
   request_headers: Record<string, string>;
+  response_headers: Record<string, string> | null;
   response_body: string | null;
   state: Next['state'];
   wait_ms: number;
@@ -119,12 +120,13 @@ export async function recordAttempts(sql: Sql | Tx, attempts: AttemptRecord[]): 
     with made as materialized (
       select * from json_to_recordset(${JSON.stringify(attempts)}::json) as a (partner_id uuid, test_mode boolean,
         delivery_id uuid, lease uuid, attempt_id uuid, url text, started_at timestamptz, duration_ms int,
-        status_code int, error text, request_headers json, response_body text, state text, wait_ms double precision)
+        status_code int, error text, request_headers json, response_headers json, response_body text, state text,
+        wait_ms double precision)
     ), logged as (
       insert into webhook_attempts (partner_id, test_mode, delivery_id, id, url, started_at, duration_ms, status_code,
-        error, request_headers, response_body)
+        error, request_headers, response_headers, response_body)
       select partner_id, test_mode, delivery_id, attempt_id, url, started_at, duration_ms, status_code,
-        error, request_headers, response_body from made
+        error, request_headers, response_headers, response_body from made
     )
     update webhook_deliveries d set state = made.state, attempts = d.attempts + 1,
       next_attempt_at = now() + made.wait_ms * interval '1 ms', lease = null, lease_until = null,

@@ -9,6 +9,7 @@ const now = new Date('2026-06-01T12:00:00Z');
 const answered = (statusCode: number, retryAfter: string | null = null): PostOutcome => ({
   statusCode,
   retryAfter,
+  responseHeaders: {},
   responseBody: '',
   durationMs: 1,
 });

@@ -143,13 +143,16 @@ export type AttemptRow = {
   error: string | null;
   /** JSON text. */
   request_headers: string;
+  /** JSON text; null where nothing was answered. */
+  response_headers: string | null;
   response_body: string | null;
 };
 
 /** The attempts of some deliveries, oldest first, all rounds. */
 export async function selectAttempts(tx: Tx, scope: Scope, deliveryIds: string[]): Promise<AttemptRow[]> {
   return tx<AttemptRow[]>`
-    select delivery_id, url, started_at, duration_ms, status_code, error, request_headers, response_body
+    select delivery_id, url, started_at, duration_ms, status_code, error, request_headers,
+      response_headers, response_body
     from webhook_attempts
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and delivery_id in ${tx(deliveryIds)}
     order by started_at, id`;

@@ -1,0 +1,63 @@
+import type { Database, Scope } from '../db/connection.ts';
+import { pageOf } from '../lib/batches.ts';
+import { isUuid } from '../lib/ids.ts';
+
+/** A key as its partner sees it, without the key itself. */
+export type OwnKey = {
+  id: string;
+  hint: string;
+  scopes: string[];
+  created_at: Date;
+  revoked_at: Date | null;
+  /** The minute of its last call; null for a key that was never used. */
+  last_used_at: Date | null;
+};
+
+/**
+ * One page of a partner's keys of one mode, newest first. When a key was last used is known from the counters that limit
+ * its calls, so using it writes nothing more.
+ *
+ * @param after id of the last key of the page before; anything else begins at the newest
+ */
+export function browseKeys(
+  db: Database,
+  scope: Scope,
+  after: string | null,
+): Promise<{ rows: OwnKey[]; next: string | null }> {
+  return pageOf(
+    (from, limit) => selectKeys(db, scope, from, limit),
+    ({ id }) => id,
+    after,
+  );
+}
+
+function selectKeys(
+  { sql }: Database,
+  { partnerId, testMode }: Scope,
+  after: string | null,
+  limit: number,
+): Promise<OwnKey[]> {
+  return sql<OwnKey[]>`
+    select k.id, k.hint, k.scopes, k.created_at, k.revoked_at,
+      (select max(c.minute) from rate_counters c where c.partner_id = k.partner_id and c.subject = k.id) as last_used_at
+    from api_keys k
+    where k.partner_id = ${partnerId} and k.test_mode = ${testMode}
+      ${isUuid(after) ? sql`and (k.created_at, k.id) < (select a.created_at, a.id from api_keys a where a.partner_id = ${partnerId} and a.id = ${after})` : sql``}
+    order by k.created_at desc, k.id desc limit ${limit}`;
+}
+
+/**
+ * Revokes a key of a partner's own, at once, on every node.
+ *
+ * @returns its hint; null when the partner has no such key in this mode, or it was revoked before
+ */
+export async function revokeOwnKey(
+  db: Database,
+  { partnerId, testMode }: Scope,
+  keyId: string,
+): Promise<string | null> {
+  const [row] = await db.sql<{ hint: string }[]>`
+    update api_keys set revoked_at = now()
+    where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${keyId} and revoked_at is null returning hint`;
+  return row?.hint ?? null;
+}

@@ -1,0 +1,34 @@
+import { compileCheck } from '../auth/validate.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { isKnownCurrency } from '../rates/known.ts';
+import { CreateMerchant } from './contract.ts';
+import { createShell } from './create.ts';
+import type { MerchantView } from './store.ts';
+
+/** The fields of a merchant that a person types; null or absent: nothing was said. */
+export type HandFields = {
+  business_name?: string;
+  display_name?: string;
+  email?: string;
+  country?: string;
+  app_mode?: 'personal' | 'business';
+  display_currency: string;
+};
+
+const checkFields = compileCheck(CreateMerchant);
+
+/**
+ * Creates a merchant by hand, without a wallet: as by API, with the same rules.
+ *
+ * @returns the names of the fields that break their rule, and then nothing was made
+ */
+export async function createMerchantByHand(
+  ctx: Context,
+  scope: Scope,
+  fields: HandFields,
+): Promise<MerchantView | { faults: string[] }> {
+  const faults = checkFields(fields).map(({ field }) => field);
+  if (!(await isKnownCurrency(ctx.db, fields.display_currency))) faults.push('display_currency');
+  return faults.length > 0 ? { faults } : createShell(ctx, scope, fields);
+}

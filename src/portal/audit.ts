@@ -1,0 +1,129 @@
+import type { FastifyInstance } from 'fastify';
+import { type AuditAction, actions } from '../audit/actions.ts';
+import { type AuditRow, type LogFilter, readLog } from '../audit/read.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import type { CsvRow } from '../lib/csv.ts';
+import { type Html, html } from '../lib/html.ts';
+import { sendCsv } from '../ui/download.ts';
+import { instant } from '../ui/formats.ts';
+import type { Words } from '../ui/language.ts';
+import { instantOf, oneOf, readQuery } from '../ui/query.ts';
+import { emptyState, type Filter, filters, pager, table } from '../ui/table.ts';
+import { portalPage } from './route.ts';
+import { sendPortal } from './shell.ts';
+
+const path = '/portal/audit';
+const csvPath = '/portal/audit.csv';
+const names = ['action', 'actor', 'since', 'until', 'after'] as const;
+const known = Object.keys(actions) as AuditAction[];
+const pageSize = 50;
+const batchSize = 500;
+/** An export ends here: two million rows are more than a spreadsheet takes. */
+const mostBatches = 4_000;
+
+/** `/portal/audit`: all that was done for this partner, in both modes, by whom, when and from where; as CSV too. */
+export function auditPages(app: FastifyInstance, ctx: Context): void {
+  portalPage(app, ctx, path, 'read', async (call) => {
+    const { words, scope, request, reply } = call;
+    const { audit, places } = words.t.portal;
+    const query = readQuery(request.query, names);
+    const { rows, next } = await readLog(ctx, scope, filterOf(query), pageSize);
+    const list = rows.length > 0 ? logTable(words, rows) : emptyState(audit.none, audit.noneRest);
+    return sendPortal(ctx, reply, call, {
+      path,
+      title: places.audit,
+      body: html`<p class="quiet">${audit.rest}</p>${filters(words, path, query, choices(words), csvPath)}
+<div class="list">${list}${pager(words, path, query, next === null ? null : String(next))}</div>`,
+    });
+  });
+
+  portalPage(app, ctx, csvPath, 'read', async ({ scope, request, reply }) => {
+    const filter = filterOf(readQuery(request.query, names));
+    return sendCsv(reply, 'audit', csvHeader, csvRows(ctx, scope, filter));
+  });
+}
+
+function filterOf(query: Record<string, string>): LogFilter {
+  const action = oneOf(known, query.action);
+  const [since, until] = [instantOf(query.since), instantOf(query.until)];
+  const before = /^\d{1,18}$/.test(query.after ?? '') ? BigInt(query.after ?? '') : null;
+  return {
+    ...(action && { action }),
+    ...(query.actor !== undefined && { actor: query.actor }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(before !== null && { before }),
+  };
+}
+
+/** An action in words; one that has none yet by its name. */
+function said({ t }: Words, action: string): string {
+  return Object.entries(t.portal.audit.actions).find(([name]) => name === action)?.[1] ?? action;
+}
+
+function choices(words: Words): Filter[] {
+  const { audit, requests } = words.t.portal;
+  return [
+    {
+      kind: 'choice',
+      name: 'action',
+      label: audit.action,
+      options: known.map((action) => [action, said(words, action)]),
+    },
+    { kind: 'text', name: 'actor', label: audit.who, hint: audit.whoHint },
+    { kind: 'date', name: 'since', label: requests.since },
+    { kind: 'date', name: 'until', label: requests.until },
+  ];
+}
+
+function logTable(words: Words, rows: AuditRow[]): Html {
+  const { app, portal } = words.t;
+  const { audit, places } = portal;
+  return table<AuditRow>(
+    places.audit,
+    [
+      { name: audit.action, cell: ({ action }) => said(words, action) },
+      { name: audit.object, cell: (row) => objectOf(words, row) },
+      { name: audit.who, cell: ({ actor_name }) => html`<span dir="auto">${actor_name}</span>` },
+      { name: audit.from, cell: ({ ip }) => ip && html`<span class="mono">${ip}</span>` },
+      { name: app.mode, cell: ({ test_mode: test }) => (test === null ? null : test ? app.test : app.live) },
+      { name: audit.details, cell: ({ details }) => detailsOf(details) },
+      { name: audit.when, cell: ({ at }) => instant(words, at) },
+    ],
+    rows,
+  );
+}
+
+/** What it was done on, by its kind and, where that says something, its number. */
+function objectOf({ t }: Words, { object_kind: kind, object_id: id }: AuditRow): Html {
+  const name = Object.entries(t.portal.audit.objects).find(([one]) => one === kind)?.[1] ?? kind;
+  const shown = id.length > 16 ? `${id.slice(0, 8)}…` : id;
+  return html`${name} <span class="mono" title="${id}">${shown}</span>`;
+}
+
+function detailsOf(json: string): Html | null {
+  const pairs = Object.entries(JSON.parse(json) as Record<string, unknown>).filter(([, value]) => value !== null);
+  if (pairs.length === 0) return null;
+  const list = pairs.map(([name, value]) => `${name}: ${[value].flat().join(', ')}`);
+  return html`<span class="quiet" dir="auto">${list.join(' · ')}</span>`;
+}
+
+const csvHeader = [
+  ...['number', 'at', 'action', 'object_kind', 'object_id', 'actor_kind', 'actor', 'ip', 'user_agent', 'mode'],
+  ...['details', 'hash'],
+];
+
+async function* csvRows(ctx: Context, scope: Scope, filter: LogFilter): AsyncGenerator<CsvRow[]> {
+  let from = filter;
+  for (let batch = 0; batch < mostBatches; batch++) {
+    const { rows, next } = await readLog(ctx, scope, from, batchSize);
+    yield rows.map((row) => [
+      ...[row.number, row.at, row.action, row.object_kind, row.object_id, row.actor_kind, row.actor_name, row.ip],
+      ...[row.user_agent, row.test_mode === null ? null : row.test_mode ? 'test' : 'live', row.details],
+      row.hash.toString('hex'),
+    ]);
+    if (next === null) return;
+    from = { ...filter, before: next };
+  }
+}

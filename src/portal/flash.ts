@@ -1,0 +1,16 @@
+import type { Html } from '../lib/html.ts';
+import { notice } from '../ui/shell.ts';
+import type { PortalCall } from './route.ts';
+
+/** What a page says after a change, by the word in `?done=`: what was done, or why nothing was. */
+export type Flashes = { done?: Readonly<Record<string, string>>; refused?: Readonly<Record<string, string>> };
+
+/** The sentence for the word in the address; null for none, and for a word that is not ours. */
+export function flashOf({ request }: Pick<PortalCall, 'request'>, { done = {}, refused = {} }: Flashes): Html | null {
+  const { done: word } = request.query as { done?: unknown };
+  if (typeof word !== 'string') return null;
+  const said = Object.entries(done).find(([name]) => name === word)?.[1];
+  if (said !== undefined) return notice('paid', said);
+  const why = Object.entries(refused).find(([name]) => name === word)?.[1];
+  return why === undefined ? null : notice('attention', why);
+}

@@ -1,0 +1,107 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { scopeNames } from '../auth/api-keys.ts';
+import { browseKeys } from '../auth/own-keys.ts';
+import { may, type Permission } from '../auth/roles.ts';
+import type { Context } from '../context.ts';
+import { type Html, html } from '../lib/html.ts';
+import { listMerchants } from '../merchants/read.ts';
+import { findPayableMerchant, hasTestWallet } from '../payments/test-event.ts';
+import { browseRequests } from '../requests/browse.ts';
+import { card, shapeOf } from '../ui/components.ts';
+import { fill, type Texts, type Words } from '../ui/language.ts';
+import { readDeliveryHealth } from '../webhooks/health.ts';
+import { makeKey, newKey } from './keys.ts';
+import { actionIn, type PortalCall, portalForm, portalPage } from './route.ts';
+import { sendPortal } from './shell.ts';
+import { createSnippet, receiverPort, receiverSnippet, type SnippetValues, snippetLanguages } from './snippets.ts';
+import { newTestMerchant } from './webhook-test.ts';
+
+const path = '/portal/start';
+
+/** `/portal/start`: what to do until the first event is delivered, with programs that run as they are pasted. */
+export function gettingStarted(app: FastifyInstance, ctx: Context): void {
+  portalPage(app, ctx, path, 'read', (call) => showStart(ctx, call, null));
+
+  // Only for test mode: keys for real money are made where they are looked after.
+  portalForm(app, ctx, `${path}/key`, 'keys.test', async (call) => {
+    if (call.mode === 'live') return call.reply.redirect('/portal/keys', 303);
+    const isAlone = hasTestWallet(ctx, call.scope) && (await findPayableMerchant(ctx, call.scope)) === null;
+    if (isAlone) await newTestMerchant(ctx, call);
+    const { key } = await makeKey(ctx, call, scopeNames);
+    return showStart(ctx, call, key);
+  });
+}
+
+async function showStart(ctx: Context, call: PortalCall, made: string | null): Promise<FastifyReply> {
+  const { words, scope, mode, user, reply } = call;
+  const { start, places } = words.t.portal;
+  const [keys, [merchant], requests, health, payable] = await Promise.all([
+    browseKeys(ctx.db, scope, null),
+    listMerchants(ctx, scope, { limit: 1, offset: 0 }),
+    browseRequests(ctx, scope, {}, null),
+    readDeliveryHealth(ctx, scope),
+    findPayableMerchant(ctx, scope),
+  ]);
+  const key = keys.rows.find(({ revoked_at }) => revoked_at === null);
+  const values: SnippetValues = {
+    baseUrl: ctx.config.baseUrl,
+    key: made ?? key?.hint ?? `qt_${mode}_…`,
+    accountId: payable ?? '…',
+  };
+  const done: Record<Step, boolean> = {
+    key: key !== undefined,
+    merchant: merchant !== undefined,
+    request: requests.rows.length > 0,
+    webhook: health.url !== null,
+    event: health.last_success_at !== null,
+  };
+  const keyForm = html`<form method="post" action="${actionIn(call, `${path}/key`)}"><p class="quiet">${start.keyRest}</p><button>${start.makeKey}</button></form>`;
+  const isMaker = mode === 'test' && may(user, 'keys.test');
+  return sendPortal(ctx, reply, call, {
+    path,
+    title: places.start,
+    body: html`${checklist(call, done)}
+${made === null ? isMaker && card(keyForm) : newKey(words, made)}
+<section class="part"><h2>${start.snippets}</h2><p class="quiet">${payable === null ? start.noMerchant : start.snippetsRest}</p>
+${snippetLanguages.map((language, i) => snippetCard(words, language, values, i === 0))}</section>`,
+  });
+}
+
+type Step = keyof Texts['portal']['start']['steps'];
+const steps: [step: Step, path: string, permission: Permission][] = [
+  ['key', '/portal/keys', 'keys.test'],
+  ['merchant', '/portal/merchants', 'merchants.invite'],
+  ['request', '/portal/requests', 'read'],
+  ['webhook', '/portal/webhooks', 'webhooks'],
+  ['event', '/portal/webhooks/deliveries', 'read'],
+];
+
+function checklist({ words, user }: PortalCall, done: Record<Step, boolean>): Html {
+  const { start } = words.t.portal;
+  const count = steps.filter(([step]) => done[step]).length;
+  return card(
+    html`<h2>${fill(start.progress, { done: count, of: steps.length })}</h2>`,
+    html`<ol class="timeline">${steps.map(([step, to, permission]) => {
+      const { title, rest } = start.steps[step];
+      const label = may(user, permission) ? html`<a href="${to}">${title}</a>` : title;
+      const state = done[step] ? start.done : start.toDo;
+      return html`<li class="${done[step] ? 'paid' : 'waiting'}">${shapeOf(done[step] ? 'paid' : 'waiting')}<p><strong>${label}</strong> <span class="hidden">${state}</span></p><p class="quiet">${rest}</p></li>`;
+    })}</ol>`,
+  );
+}
+
+function snippetCard(
+  words: Words,
+  language: (typeof snippetLanguages)[number],
+  values: SnippetValues,
+  isOpen: boolean,
+): Html {
+  const { start } = words.t.portal;
+  const code = (id: string, title: string, text: string) =>
+    html`<h3>${title}</h3><pre class="code" tabindex="0" id="${language}-${id}">${text}</pre>
+<button type="button" class="second" data-copy="${text}" data-copied="${words.t.common.copied}" hidden>${words.t.common.copy}</button>`;
+  return html`<details class="card"${isOpen && html` open`}><summary>${start.languages[language]}</summary>
+${code('create', start.create, createSnippet(language, values))}
+${code('receive', language === 'curl' ? start.check : start.receive, receiverSnippet(language))}
+${language !== 'curl' && html`<p class="quiet">${fill(start.receiveRest, { port: receiverPort })}</p>`}</details>`;
+}

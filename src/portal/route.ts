@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Act } from '../audit/actions.ts';
+import { audited } from '../audit/write.ts';
+import type { Permission } from '../auth/roles.ts';
+import type { Context } from '../context.ts';
+import { type Words, wordsFor } from '../ui/language.ts';
+import { actorOf } from '../users/enter.ts';
+import { openPortal, openPortalForm, type PortalVisit } from './session.ts';
+
+/** A call of a page or form of the portal, by somebody who may do it. */
+export type PortalCall = PortalVisit & {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  words: Words;
+  /** What stands in the address in place of `:name`; empty when there is no such place. */
+  param(name: string): string;
+  /** A field of the form as text; empty when it was not sent. */
+  typed(name: string): string;
+  /** All values of a field that can be sent more than once: boxes that were ticked. */
+  ticked(name: string): string[];
+};
+
+/** A merchant that nobody is: what a filter for a malformed number finds. */
+export const noAccount = '00000000-0000-0000-0000-000000000000';
+
+type Handle = (call: PortalCall) => Promise<FastifyReply>;
+const config = { auth: 'session' as const };
+
+/** A page of the portal: `GET`, for whoever is signed in and has this permission. */
+export function portalPage(
+  app: FastifyInstance,
+  ctx: Context,
+  url: string,
+  permission: Permission,
+  handle: Handle,
+): void {
+  app.route({
+    config,
+    method: 'GET',
+    url,
+    handler: async (request, reply) => {
+      const visit = await openPortal(ctx, request, reply, permission);
+      return visit ? handle(callOf(visit, request, reply)) : reply;
+    },
+  });
+}
+
+/** A form of the portal: `POST` from a page of ours, which names its mode in the address (see `actionIn`). */
+export function portalForm(
+  app: FastifyInstance,
+  ctx: Context,
+  url: string,
+  permission: Permission,
+  handle: Handle,
+): void {
+  app.route({
+    config,
+    method: 'POST',
+    url,
+    handler: async (request, reply) => {
+      const visit = await openPortalForm(ctx, request, reply, permission);
+      return visit ? handle(callOf(visit, request, reply)) : reply;
+    },
+  });
+}
+
+function callOf(visit: PortalVisit, request: FastifyRequest, reply: FastifyReply): PortalCall {
+  const params = request.params as Record<string, string>;
+  const body = (request.body ?? {}) as Record<string, unknown>;
+  const ticked = (name: string) =>
+    [body[name] ?? []].flat().filter((value): value is string => typeof value === 'string');
+  return {
+    ...visit,
+    request,
+    reply,
+    words: wordsFor(request),
+    param: (name) => params[name] ?? '',
+    typed: (name) => ticked(name)[0]?.trim() ?? '',
+    ticked,
+  };
+}
+
+/**
+ * The address of a form with the mode of its page: somebody who changed to the other mode in another tab means this one
+ * still.
+ */
+export function actionIn({ mode }: Pick<PortalVisit, 'mode'>, path: string): string {
+  return `${path}?mode=${mode}`;
+}
+
+/** Does what a form asks for and writes it into the audit log, both or neither. */
+export function recorded<T>(
+  ctx: Context,
+  { user, request }: Pick<PortalCall, 'user' | 'request'>,
+  work: (inner: Context) => Promise<T>,
+  told: (result: T) => Act | null,
+): Promise<T> {
+  return audited(ctx, actorOf(user, request), work, told);
+}
+
+/** After a change: the page again, which says what was done by `?done=`. */
+export function doneAt(reply: FastifyReply, path: string, done: string): FastifyReply {
+  return reply.redirect(`${path}?done=${done}`, 303);
+}

@@ -1,0 +1,161 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { hostOwner } from '../auth/host.ts';
+import { isRole, roles } from '../auth/roles.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { type Html, html } from '../lib/html.ts';
+import { isUuid } from '../lib/ids.ts';
+import { carried, field } from '../ui/components.ts';
+import { ago } from '../ui/formats.ts';
+import { fill } from '../ui/language.ts';
+import { badge, confirmed, table } from '../ui/table.ts';
+import { changeRole, setUserDisabled } from '../users/change.ts';
+import { actorOf } from '../users/enter.ts';
+import { inviteUser } from '../users/invite.ts';
+import { listUsers, type User } from '../users/read.ts';
+import { UserRefusal, type UserRefusalReason } from '../users/refusal.ts';
+import { flashOf } from './flash.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from './route.ts';
+import { sendPortal } from './shell.ts';
+
+const path = '/portal/team';
+/** What was typed into the invitation, and why nobody was invited. */
+type Typed = { email: string; role: string; reason: UserRefusalReason };
+
+/** `/portal/team`: who may sign in and as what; inviting, changing a role, switching somebody off and on again. */
+export function teamPages(app: FastifyInstance, ctx: Context): void {
+  portalPage(app, ctx, path, 'team', (call) => showTeam(ctx, call, null));
+
+  portalForm(app, ctx, path, 'team', async (call) => {
+    const { scope, user, words, request, reply, typed } = call;
+    const [email, role] = [typed('email'), typed('role')];
+    if (!isRole(role)) throw refuse('not_found');
+    const host = hostOwner(ctx.config, request.headers.host) ?? null;
+    try {
+      const invitation = { email, role, place: user.partner.name, host };
+      await inviteUser(ctx, scope, invitation, actorOf(user, request), words);
+    } catch (error) {
+      if (!(error instanceof UserRefusal)) throw error;
+      return showTeam(ctx, call, { email, role, reason: error.reason });
+    }
+    return doneAt(reply, path, 'invited');
+  });
+
+  const change = (name: string, work: (call: PortalCall, userId: string) => Promise<string>) =>
+    portalForm(app, ctx, `${path}/${name}`, 'team', async (call) => {
+      const id = call.typed('user').toLowerCase();
+      if (!isUuid(id)) throw refuse('not_found');
+      try {
+        return doneAt(call.reply, path, await work(call, id));
+      } catch (error) {
+        if (!(error instanceof UserRefusal)) throw error;
+        return doneAt(call.reply, path, error.reason);
+      }
+    });
+  change('role', async ({ scope, user, request, typed }, id) => {
+    const role = typed('role');
+    if (!isRole(role)) throw refuse('not_found');
+    await changeRole(ctx, scope, id, role, actorOf(user, request));
+    return 'role_changed';
+  });
+  change('remove', async ({ scope, user, request }, id) => {
+    await setUserDisabled(ctx, scope, id, true, actorOf(user, request));
+    return 'removed';
+  });
+  change('restore', async ({ scope, user, request }, id) => {
+    await setUserDisabled(ctx, scope, id, false, actorOf(user, request));
+    return 'restored';
+  });
+}
+
+async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Promise<FastifyReply> {
+  const { words, scope, reply } = call;
+  const { portal, account } = words.t;
+  const users = await listUsers(ctx, scope);
+  return sendPortal(ctx, reply, call, {
+    path,
+    title: portal.places.team,
+    status: typed ? 400 : 200,
+    body: html`${flashOf(call, { done: portal.team.done, refused: account.refusals })}${inviteForm(call, typed)}
+${userTable(call, users, ctx.clock.now())}<p><a href="/portal/sessions">${account.sessions}</a></p>`,
+  });
+}
+
+function roleChoice({ words }: PortalCall, id: string, chosen: string): Html {
+  const { t } = words;
+  return html`<select id="${id}" name="role">${roles.map(
+    (role) => html`<option value="${role}"${role === chosen && html` selected`}>${t.account.roles[role]}</option>`,
+  )}</select>`;
+}
+
+function inviteForm(call: PortalCall, typed: Typed | null): Html {
+  const { account, portal } = call.words.t;
+  const { team } = portal;
+  return html`<details class="card"${typed && html` open`}><summary>${team.invite}</summary>
+<form method="post" action="${actionIn(call, path)}"><p class="quiet">${team.inviteRest}</p>
+${field({
+  name: 'email',
+  label: team.email,
+  value: typed?.email ?? null,
+  fault: typed ? account.refusals[typed.reason] : undefined,
+  attributes: 'type="email" required maxlength="254" autocomplete="off"',
+})}
+<div class="field"><label for="role">${team.role}</label><p class="quiet">${team.roleRest}</p>${roleChoice(call, 'role', typed?.role ?? 'developer')}</div>
+<button>${team.inviteDo}</button></form></details>`;
+}
+
+function userTable(call: PortalCall, users: User[], now: Date): Html {
+  const { words, user: self } = call;
+  const { portal, account } = words.t;
+  const { team } = portal;
+  return table<User>(
+    portal.places.team,
+    [
+      {
+        name: team.email,
+        cell: ({ email, id }) => html`${email}${id === self.userId && html` <span class="quiet">${team.you}</span>`}`,
+      },
+      {
+        name: team.role,
+        cell: (user) => (user.disabled_at ? account.roles[user.role ?? 'viewer'] : roleForm(call, user)),
+      },
+      {
+        name: portal.requests.state,
+        cell: ({ disabled_at, last_sign_in_at }) => {
+          if (disabled_at) return badge('ended', team.off);
+          return last_sign_in_at ? badge('paid', team.active) : badge('waiting', team.invited);
+        },
+      },
+      {
+        name: team.lastSignIn,
+        cell: ({ last_sign_in_at: at }) => (at ? ago(words, at, now) : null),
+      },
+      { name: '', cell: (user) => switchForm(call, user) },
+    ],
+    users,
+  );
+}
+
+function roleForm(call: PortalCall, { id, email, role }: User): Html {
+  const { team } = call.words.t.portal;
+  const field = `role-${id}`;
+  return html`<form class="inline" method="post" action="${actionIn(call, `${path}/role`)}">${carried('user', id)}
+<label class="hidden" for="${field}">${fill(team.roleOf, { email })}</label>${roleChoice(call, field, role ?? 'viewer')}<button class="second">${team.roleDo}</button></form>`;
+}
+
+function switchForm(call: PortalCall, { id, email, disabled_at }: User): Html {
+  const { words } = call;
+  const { remove, restore } = words.t.portal.team;
+  const [act, to] = disabled_at ? [restore, 'restore'] : [remove, 'remove'];
+  return confirmed(
+    {
+      label: act.label,
+      title: fill(act.title, { email }),
+      consequence: act.rest,
+      action: actionIn(call, `${path}/${to}`),
+      ...(!disabled_at && { danger: true as const }),
+    },
+    carried('user', id),
+    words,
+  );
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { may } from '../auth/roles.ts';
+import type { Context } from '../context.ts';
+import { Refusal } from '../errors.ts';
+import { type Html, html } from '../lib/html.ts';
+import { readPartner } from '../partners/read.ts';
+import { SandboxRefusal, sandboxOutcome } from '../payments/sandbox.ts';
+import { createTestRequest, findPayableMerchant, hasTestWallet, makeTestMerchant } from '../payments/test-event.ts';
+import { card, carried } from '../ui/components.ts';
+import { fill } from '../ui/language.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, recorded } from './route.ts';
+
+const path = '/portal/webhooks';
+
+/** `POST /portal/webhooks/test`: a real request, paid by the test wallet, whose event then goes out like every other. */
+export function testEventForm(app: FastifyInstance, ctx: Context): void {
+  portalForm(app, ctx, `${path}/test`, 'payments.test', async (call) => {
+    if (!hasTestWallet(ctx, call.scope)) return doneAt(call.reply, path, 'no_test_wallet');
+    try {
+      const request = await askForPayment(ctx, call);
+      await sandboxOutcome(ctx, call.scope, request.id, 'exact');
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason === null) throw error;
+      return doneAt(call.reply, path, reason);
+    }
+    return doneAt(call.reply, path, 'test_sent');
+  });
+}
+
+function reasonOf(error: unknown): string | null {
+  if (error instanceof SandboxRefusal) return error.reason === 'busy' ? 'busy' : 'test_failed';
+  return error instanceof Refusal && error.code === 'rate_unavailable' ? error.code : null;
+}
+
+async function askForPayment(ctx: Context, call: PortalCall) {
+  const { scope, typed } = call;
+  const accountId = (await findPayableMerchant(ctx, scope)) ?? (await newTestMerchant(ctx, call));
+  const { row } = await recorded(
+    ctx,
+    call,
+    (inner) => createTestRequest(inner, scope, accountId, typed('key')),
+    ({ row, replayed }) =>
+      replayed
+        ? null
+        : {
+            ...scope,
+            action: 'request.created',
+            object: { kind: 'request', id: row.id },
+            details: { amount: Number(row.fiat_int), currency: row.fiat_code, payment_mode: row.payment_mode },
+          },
+  );
+  return row;
+}
+
+/** Makes a merchant that can be paid by the test wallet. Its wallet signs on a chain, so it is not made in the transaction that the audit log is written in. */
+export async function newTestMerchant(ctx: Context, call: PortalCall): Promise<string> {
+  const { scope, user, words } = call;
+  const partner = await readPartner(ctx.db, user.partner.slug);
+  if (!partner) throw new Error('the partner of a session vanished'); // partners are never deleted
+  const id = await makeTestMerchant(ctx, scope, words.t.portal.webhooks.testMerchant, partner.currency);
+  const object = { kind: 'merchant' as const, id };
+  await recorded(
+    ctx,
+    call,
+    () => Promise.resolve(),
+    () => ({ ...scope, action: 'merchant.created', object, details: {} }),
+  );
+  return id;
+}
+
+/** The card with the button; where there is no test wallet, what to do instead. */
+export async function testEventPart(ctx: Context, call: PortalCall): Promise<Html | null> {
+  const { words, scope, user, mode } = call;
+  const { webhooks } = words.t.portal;
+  if (!may(user, 'payments.test')) return null;
+  const heading = html`<h2>${webhooks.test}</h2>`;
+  if (!hasTestWallet(ctx, scope)) {
+    return card(heading, html`<p class="quiet">${mode === 'live' ? webhooks.testLive : webhooks.testByHand}</p>`);
+  }
+  const isFirst = (await findPayableMerchant(ctx, scope)) === null;
+  const rest = isFirst ? fill(webhooks.testFirst, { name: webhooks.testMerchant }) : webhooks.testRest;
+  return card(
+    heading,
+    html`<p class="quiet">${rest}</p>`,
+    html`<form method="post" action="${actionIn(call, `${path}/test`)}">${carried('key', randomBytes(24).toString('base64url'))}<button>${webhooks.sendTest}</button></form>`,
+  );
+}

@@ -1,0 +1,11 @@
+/** Why an act on an endpoint does not go on; pages say it in their own words, by the reason. */
+export type EndpointRefusalReason = 'url_refused' | 'no_url' | 'nothing_pending';
+
+/** An expected failure, thrown so that an open transaction rolls back. Its message is for the command line. */
+export class EndpointRefusal extends Error {
+  readonly reason: EndpointRefusalReason;
+  constructor(reason: EndpointRefusalReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}

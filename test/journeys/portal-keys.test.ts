@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startApp } from '../support/app.ts';
+import { send } from '../support/client.ts';
+import { portalVisitor } from '../support/portal.ts';
+import { postForm } from '../support/portal-post.ts';
+import type { Visitor } from '../support/visitor.ts';
+import { makeKey, makePartner } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+let world: Awaited<ReturnType<typeof makePartner>>;
+let owner: Visitor;
+let developer: Visitor;
+
+before(async () => {
+  app = await startApp();
+  world = await makePartner(app.db);
+  const { id } = world.partner;
+  owner = await portalVisitor(app.ctx, app.url, id);
+  developer = await portalVisitor(app.ctx, app.url, id, 'developer');
+});
+after(() => app?.stop());
+
+const keyOn = (html: string) => /qt_(?:test|live)_[0-9A-Za-z]{38}/.exec(html)?.[0];
+const call = (key: string) => send(app.url, 'GET', '/api/v1/requests', { key });
+const acts = (action: string) =>
+  app.db.sql`select * from audit_log where partner_id = ${world.partner.id} and action = ${action} order by number`;
+
+test('making a key › it works with the scopes that were ticked, is shown this once, and stands in the log without itself', async () => {
+  const page = await postForm(app.url, developer, '/portal/keys?mode=test', [
+    ['scopes', 'requests:read'],
+    ['scopes', 'accounts:read'],
+    ['scopes', 'everything'],
+  ]);
+  const key = keyOn(page.html) ?? assert.fail('no key on the page');
+  assert.match(key, /^qt_test_/);
+  assert.equal((await call(key)).status, 200);
+  const create = await send(app.url, 'POST', '/api/v1/requests/create', { key, body: {} });
+  assert.equal(create.json.error, 'insufficient_scope');
+
+  const list = (await developer.open('/portal/keys')).html;
+  assert.equal(keyOn(list), undefined);
+  assert.match(list, new RegExp(`${key.slice(0, 8)}…${key.slice(-4)}`));
+  assert.match(list, /requests:read, accounts:read/);
+  const [row] = await acts('key.created');
+  assert.deepEqual(JSON.parse(row?.details), { scopes: ['requests:read', 'accounts:read'] });
+  assert.equal(row?.actor_kind, 'partner_user');
+});
+
+test('a key › when it was last used shows to the minute', async () => {
+  const { key, key_id } = await makeKey(app.db, world.test);
+  const row = async () => {
+    const { html } = await owner.open('/portal/keys');
+    return html.split('<tr>').find((one) => one.includes(`${key.slice(0, 8)}…${key.slice(-4)}`)) ?? '';
+  };
+  assert.match(await row(), /data-name="Last used">Never/);
+  await call(key);
+  assert.doesNotMatch(await row(), /Never/);
+  await app.db.sql`update rate_counters set minute = minute - interval '3 hours' where subject = ${key_id}`;
+  assert.match(await row(), />3 hours ago</);
+});
+
+test('revoking › the next call is refused; once more, or from elsewhere, changes nothing', async () => {
+  const { key, key_id } = await makeKey(app.db, world.test);
+  const stranger = await portalVisitor(app.ctx, app.url, (await makePartner(app.db)).partner.id);
+  const revoke = (visitor: Visitor, mode: string) =>
+    postForm(app.url, visitor, `/portal/keys/revoke?mode=${mode}`, [['key', key_id]]);
+  for (const [visitor, mode] of [
+    [stranger, 'test'],
+    [owner, 'live'],
+  ] as const) {
+    assert.equal((await revoke(visitor, mode)).location, '/portal/keys?done=not_revoked');
+  }
+  assert.equal((await call(key)).status, 200);
+  assert.equal((await revoke(developer, 'test')).location, '/portal/keys?done=revoked');
+  assert.equal((await call(key)).status, 401);
+  assert.equal((await revoke(developer, 'test')).location, '/portal/keys?done=not_revoked');
+  const rows = (await acts('key.revoked')).filter(({ object_id }) => object_id === key_id);
+  assert.equal(rows.length, 1);
+});
+
+test('live keys › only an owner makes and revokes them; a form means the mode of its page', async () => {
+  const page = await developer.open('/portal/keys?mode=live');
+  assert.match(page.html, /Only an owner makes and revokes live keys/);
+  assert.doesNotMatch(page.html, /<button>Make the key/);
+  const wanted: [string, string][] = [['scopes', 'requests:read']];
+  const refused = await postForm(app.url, developer, '/portal/keys?mode=live', wanted);
+  assert.equal(refused.status, 403);
+  assert.equal(keyOn(refused.html), undefined);
+
+  // In another tab the owner has changed to live; the form of this one still says test.
+  await owner.open('/portal/keys?mode=live');
+  const made = await postForm(app.url, owner, '/portal/keys?mode=test', wanted);
+  assert.match(keyOn(made.html) ?? '', /^qt_test_/);
+  const live = await postForm(app.url, owner, '/portal/keys?mode=live', wanted);
+  const key = keyOn(live.html) ?? '';
+  assert.match(key, /^qt_live_/);
+  const [row] = await app.db.sql`select id from api_keys where hint like ${`%${key.slice(-4)}`} and not test_mode`;
+  const revoked = await postForm(app.url, developer, '/portal/keys/revoke?mode=live', [['key', row?.id]]);
+  assert.equal(revoked.status, 403);
+  assert.equal((await call(key)).status, 200);
+  await owner.open('/portal?mode=test');
+});
+
+test('keys › a viewer sees none, a form without a scope or of another site makes none', async () => {
+  const viewer = await portalVisitor(app.ctx, app.url, world.partner.id, 'viewer');
+  assert.equal((await viewer.open('/portal/keys')).status, 403);
+  const scopes: [string, string][] = [['scopes', 'requests:read']];
+  assert.equal((await postForm(app.url, viewer, '/portal/keys?mode=test', scopes)).status, 403);
+  assert.equal((await postForm(app.url, owner, '/portal/keys?mode=test')).location, '/portal/keys?done=no_scope');
+  const before = await app.db.sql`select id from api_keys`;
+  const cookie = [...owner.cookies].map((pair) => pair.join('=')).join('; ');
+  const headers = { cookie, 'sec-fetch-site': 'cross-site' };
+  const body = new URLSearchParams(scopes);
+  const foreign = await fetch(new URL('/portal/keys?mode=test', app.url), { method: 'POST', headers, body });
+  assert.equal(foreign.status, 403);
+  assert.equal((await app.db.sql`select id from api_keys`).length, before.length);
+});
+
+test('the list of keys › by pages, newest first, of one partner and mode', async () => {
+  const other = await makePartner(app.db);
+  for (let i = 0; i < 52; i++) await makeKey(app.db, other.test);
+  await makeKey(app.db, other.live);
+  const visitor = await portalVisitor(app.ctx, app.url, other.partner.id);
+  const hints = (html: string) =>
+    [...html.matchAll(/<th scope="row"><span class="mono">([^<]+)/g)].map(([, hint]) => hint);
+  const first = await visitor.open('/portal/keys');
+  const next = /href="([^"]+)" rel="next"/.exec(first.html)?.[1] ?? assert.fail('no next page');
+  const second = await visitor.open(next);
+  const stored = await app.db.sql`
+    select hint from api_keys where partner_id = ${other.partner.id} and test_mode order by created_at desc, id desc`;
+  assert.deepEqual(
+    [...hints(first.html), ...hints(second.html)],
+    stored.map(({ hint }) => hint),
+  );
+  assert.equal(hints(second.html).length, 2);
+});
