@@ -1,4 +1,3 @@
-import { offerSigning, signClaim } from './lib/claim-form.ts';
 import { copyFrom } from './lib/copy.ts';
 import { runCountdown } from './lib/countdown.ts';
 import { focusAnswer, noticeIn, sendForm } from './lib/forms.ts';
@@ -54,6 +53,12 @@ class PayPage {
 
   #showWallets(): void {
     this.#ways.show(this.#wallets);
+    if (this.#root.querySelector('form.claim')) void this.#offerSigning();
+  }
+
+  /** Loaded on use: few payments need a claim. Without it the form is filled in by hand. */
+  async #offerSigning(): Promise<void> {
+    const { offerSigning } = await import('./lib/claim-form.ts');
     offerSigning(this.#root, this.#wallets, this.#texts);
   }
 
@@ -89,10 +94,6 @@ class PayPage {
     const copy = target.closest<HTMLElement>('[data-copy]');
     if (copy) void copyFrom(copy, (text) => this.#say(text), this.#texts.copied ?? '');
     this.#ways.pressed(target);
-    const claim = target.closest<HTMLFormElement>('form.claim');
-    const uuid = target.closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
-    const wallet = claim && this.#wallets.find(({ info }) => info.uuid === uuid);
-    if (claim && wallet) void signClaim(claim, wallet, this.#texts);
   }
 
   /** Sends a form and shows what the page would say, without leaving it. */

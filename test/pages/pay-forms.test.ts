@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
+import { until } from '../payments/support.ts';
 import { photograph } from '../support/browser.ts';
 import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
 import { pageWallet } from '../support/wallet-in-page.ts';
@@ -16,6 +17,10 @@ async function payUntagged(request: Parameters<PayPageWorld['pay']>[0]) {
   const from = world.node.wallet();
   const usdcMicro = BigInt(request.usdc_micro) + 77n;
   const txHash = await world.node.pay({ from, to: request.wallet_address, usdcMicro });
+  await until('the loops have judged it', async () => {
+    const [row] = await world.db.sql`select judged_at from transfers where tx_hash = ${txHash}`;
+    return row?.judged_at;
+  });
   return { from, txHash };
 }
 
@@ -70,11 +75,8 @@ test('money that nothing ties to the request is claimed by a signature of the wa
   await page.getByText('Sent, but not seen yet?').click();
   await page.getByLabel('Transaction hash').fill(txHash);
   const sign = page.getByRole('button', { name: 'Sign with Violet' });
-  // The loops may not have read it yet: then it is asked again.
-  while (!(await sign.isVisible())) {
-    await page.getByRole('button', { name: 'Look for this transaction' }).click();
-    await page.locator('.proof [role="status"]').first().waitFor();
-  }
+  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await sign.waitFor();
   await check('claim');
   await page.getByRole('button', { name: 'Sign with Amber' }).click();
   await page
@@ -105,22 +107,18 @@ test('without any script: the page says what to send where, renews itself, takes
   await page.getByText(/Send exactly .* on Base Sandbox/).waitFor();
   const { from, txHash } = await payUntagged(request);
   const field = page.getByLabel('Signature');
-  while (!(await field.isVisible())) {
-    await page.getByText('Sent, but not seen yet?').click({ trial: true });
-    if (!(await page.getByLabel('Transaction hash').isVisible()))
-      await page.getByText('Sent, but not seen yet?').click();
-    await page.getByLabel('Transaction hash').fill(txHash);
-    await page.getByRole('button', { name: 'Look for this transaction' }).click();
-  }
+  await page.getByText('Sent, but not seen yet?').click();
+  await page.getByLabel('Transaction hash').fill(txHash);
+  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await field.waitFor();
   await photograph(page, 'pay-claim-by-hand');
   const data = JSON.parse((await page.locator('.claim pre').textContent()) ?? '');
   await field.fill(await privateKeyToAccount(from.privateKey).signTypedData(data));
   await page.getByRole('button', { name: 'Hand in the signature' }).click();
   await says('of 3 confirmations');
   await world.node.mine(2);
-  await world.db.sql`select 1`;
-  while (!(await page.getByRole('heading', { name: 'Receipt' }).isVisible()))
-    await page.goto(page.url().replace(/\/claim$/, ''));
+  await until('it is verified', async () => (await world.read(request)).proof_status === 'verified');
+  await page.goto(page.url().replace(/\/claim$/, ''));
   await says('Paid');
   await page.getByRole('link', { name: 'Receipt with a link of its own' }).click();
   await page.getByRole('heading', { name: 'Paid' }).waitFor();

@@ -12,10 +12,15 @@ export function offerSigning(root: HTMLElement, wallets: FoundWallet[], texts: I
   if (!form || !place || !elsewhere || wallets.length === 0) return;
   if (place.hidden) elsewhere.open = false;
   showWalletButtons(place, wallets, ({ info }) => fill(texts.signWith, { wallet: info.name }));
+  place.onclick = ({ target }) => {
+    const uuid = (target as Element).closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
+    const wallet = wallets.find(({ info }) => info.uuid === uuid);
+    if (wallet) void signClaim(form, wallet, texts);
+  };
 }
 
 /** Has a wallet sign that the payment is meant for this request, and sends the form. */
-export async function signClaim(form: HTMLFormElement, wallet: FoundWallet, texts: IslandTexts): Promise<void> {
+async function signClaim(form: HTMLFormElement, wallet: FoundWallet, texts: IslandTexts): Promise<void> {
   if (form.dataset.signing) return;
   form.dataset.signing = 'yes';
   const { typed = '', from = '' } = form.dataset;
