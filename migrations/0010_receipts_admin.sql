@@ -80,3 +80,4 @@ alter table rate_overrides add column until timestamptz;
 
 -- Merchants of all partners, for operators.
 create index merchants_newest on merchants (created_at, id);
+create index merchants_terms on merchants (terms_version, terms_accepted_at) where terms_version is not null;

@@ -8,7 +8,7 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { adminSessionPages } from './admin/session.ts';
+import { adminPages } from './admin/pages.ts';
 import { adminSignIn } from './admin/sign-in.ts';
 import { apiDocument, docsPath } from './api-document.ts';
 import { readApiBodies } from './auth/api-body.ts';
@@ -87,7 +87,7 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
   portalSessionPages(app, ctx);
   portalPages(app, ctx);
   adminSignIn(app, ctx);
-  adminSessionPages(app, ctx);
+  adminPages(app, ctx);
   if (ctx.config.sandbox) mailPages(app, ctx);
   await app.ready();
   return app;

@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import { parseInstant } from '../lib/time.ts';
 import { listRates } from '../rates/list.ts';
 import { clearOverride, setOverride } from '../rates/override.ts';
 import { rateSources } from '../rates/providers.ts';
@@ -12,17 +13,21 @@ const onRate = (code: string) => ({ partnerId: null, testMode: null, object: { k
 export const rateCommands: Command[] = [
   {
     name: 'rate set',
-    usage: '<CODE> <fiat per stablecoin>',
-    summary: 'Sets a rate that neither ages nor is refreshed away until it is cleared.',
+    usage: '<CODE> <fiat per stablecoin> [--until <time>]',
+    summary: 'Sets a rate that neither ages nor is refreshed away until it is cleared, or that time has come.',
     async run(ctx, args) {
       const code = word(args, 0, 'The currency code');
       const rate = word(args, 1, 'The rate (fiat units per one stablecoin)');
+      const until = args.options.until === undefined ? null : parseInstant(option(args, 'until'));
+      if (args.options.until !== undefined && until === null)
+        throw new Error('Give --until like 2027-01-31T12:00:00Z.');
+      const end = until?.toISOString() ?? null;
       await recorded(
         ctx,
-        (inner) => setOverride(inner.db, code, rate),
-        () => ({ ...onRate(code), action: 'rate.set', details: { rate } }),
+        (inner) => setOverride(inner, code, rate, until),
+        () => ({ ...onRate(code), action: 'rate.set', details: { rate, until: end } }),
       );
-      return { code, rate, override: true };
+      return { code, rate, override: true, until: end };
     },
   },
   {

@@ -12,3 +12,12 @@ export async function raiseAlarm(sql: Sql | Tx, name: string, message: string): 
 export async function clearAlarm(sql: Sql | Tx, name: string): Promise<void> {
   await sql`update alarms set cleared_at = now() where name = ${name} and cleared_at is null`;
 }
+
+export type Alarm = { name: string; message: string; raised_at: Date; cleared_at: Date | null };
+
+/** The alarms that are raised, the newest first, then those that ended lately. */
+export function listAlarms(sql: Sql, limit: number): Promise<Alarm[]> {
+  return sql<Alarm[]>`
+    select name, message, raised_at, cleared_at from alarms
+    order by cleared_at desc nulls first, raised_at desc, name limit ${limit}`;
+}

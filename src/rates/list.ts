@@ -9,6 +9,8 @@ export type RateView = {
   rate: string;
   /** True while an operator's override stands in for the sources. */
   override: boolean;
+  /** When the override ends by itself; null when it does not, and without one. */
+  override_until: string | null;
   /** False when it is too old to be used for a new request. */
   usable: boolean;
   fetched_at: string | null;
@@ -28,6 +30,7 @@ function toView(row: RateRow, now: Date): RateView {
     code: row.code,
     rate: row.rate,
     override: row.is_override,
+    override_until: row.until?.toISOString() ?? null,
     usable: usableRate({ rate: row.rate, fetched_at: row.is_override ? null : fetchedAt }, now) !== null,
     fetched_at: fetchedAt,
     sources: row.sources === null ? [] : (JSON.parse(row.sources) as SourceRate[]),

@@ -1,4 +1,5 @@
 import type { Database } from '../db/connection.ts';
+import { isInForce } from './quote.ts';
 import type { SourceRate } from './rules.ts';
 
 /** A combined rate, ready to be stored. */
@@ -14,6 +15,8 @@ export type RateRow = {
   sources: string | null;
   fetched_at: Date | null;
   set_at: Date | null;
+  /** When the override ends by itself; null when it does not. */
+  until: Date | null;
 };
 
 /** Rates belong to the platform, not to a partner: there is no scope to keep. A slower, older fetch never overwrites. */
@@ -38,18 +41,20 @@ export async function selectLastFetch(db: Database): Promise<Date | null> {
 export async function selectRates(db: Database): Promise<RateRow[]> {
   return db.sql<RateRow[]>`
     select code, coalesce(o.rate, r.rate) as rate, o.rate is not null as is_override, r.rate as fetched_rate,
-      r.sources, r.fetched_at, o.set_at
-    from rates r full join rate_overrides o using (code) order by code limit 1000`;
+      r.sources, r.fetched_at, o.set_at, o.until
+    from rates r full join (select * from rate_overrides o where ${isInForce(db.sql)}) o using (code)
+    order by code limit 1000`;
 }
 
-export async function upsertOverride(db: Database, code: string, rate: string): Promise<void> {
+export async function upsertOverride(db: Database, code: string, rate: string, until: Date | null): Promise<void> {
   await db.sql`
-    insert into rate_overrides (code, rate) values (${code}, ${rate})
-    on conflict (code) do update set rate = excluded.rate, set_at = now()`;
+    insert into rate_overrides (code, rate, until) values (${code}, ${rate}, ${until})
+    on conflict (code) do update set rate = excluded.rate, set_at = now(), until = excluded.until`;
 }
 
-/** False when there was none. */
+/** False when there was none, or it had ended. */
 export async function deleteOverride(db: Database, code: string): Promise<boolean> {
-  const rows = await db.sql`delete from rate_overrides where code = ${code} returning code`;
-  return rows.length > 0;
+  const [row] = await db.sql<{ in_force: boolean }[]>`
+    delete from rate_overrides o where code = ${code} returning ${isInForce(db.sql)} as in_force`;
+  return row?.in_force === true;
 }

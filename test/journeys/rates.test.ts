@@ -134,7 +134,7 @@ test('rates › scheduled refresh: at once when there is none, then only when du
 });
 
 test('rates › an override wins, does not age and outlives refreshes until it is cleared', async () => {
-  await setOverride(db, 'EUR', '0.5');
+  await setOverride(ctx, 'EUR', '0.5', null);
   await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
   minutesLater(60 * 24 * 365);
   assert.equal(await quote('EUR'), '0.5');
@@ -145,12 +145,33 @@ test('rates › an override wins, does not age and outlives refreshes until it i
   assert.equal(await clearOverride(db, 'EUR'), false);
 });
 
+test('rates › an override with an end gives way to the sources by itself; an end that is past is refused', async () => {
+  await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
+  await run('rate set', ['EUR', '0.5'], { until: new Date(now.getTime() + 3_600_000).toISOString() });
+  await setOverride(ctx, 'KWD', '0.3', new Date(now.getTime() + 3_600_000));
+  assert.equal(await quote('EUR'), '0.5');
+  const [shown] = (await listRates(ctx)).filter(({ code }) => code === 'EUR');
+  assert.deepEqual([shown?.override, shown?.override_until], [true, new Date(now.getTime() + 3_600_000).toISOString()]);
+
+  await db.sql`update rate_overrides set until = now() - interval '1 second'`;
+  assert.equal(await quote('EUR'), '0.9');
+  assert.equal(await quote('KWD'), null);
+  const rates = await listRates(ctx);
+  assert.deepEqual(
+    rates.map(({ code, override, override_until }) => [code, override, override_until]),
+    [['EUR', false, null]],
+  );
+  assert.equal(await clearOverride(db, 'EUR'), false);
+  await assert.rejects(setOverride(ctx, 'EUR', '0.5', now), /must lie in the future/);
+  await assert.rejects(run('rate set', ['EUR', '0.5'], { until: 'soon' }), /--until/);
+});
+
 test('rates › an override must be a positive decimal of a known currency', async () => {
   for (const rate of ['0', '0.000', '-1', '1e3', '', ' 1', '1,5', 'NaN', `0.${'1'.repeat(19)}`, '1'.repeat(25)]) {
-    await assert.rejects(setOverride(db, 'EUR', rate), /is no rate/, rate);
+    await assert.rejects(setOverride(ctx, 'EUR', rate, null), /is no rate/, rate);
   }
   for (const code of ['eur', 'XXX', 'XAU', 'EURO', '', 'constructor', '__proto__', 'toString']) {
-    await assert.rejects(setOverride(db, code, '1'), /is no currency/, code);
+    await assert.rejects(setOverride(ctx, code, '1', null), /is no currency/, code);
     await assert.rejects(clearOverride(db, code), /is no currency/, code);
   }
 });
@@ -158,7 +179,7 @@ test('rates › an override must be a positive decimal of a known currency', asy
 test('rates › a currency is known with an exponent and a rate, however old', async () => {
   assert.equal(await isKnownCurrency(db, 'EUR'), false);
   await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
-  await setOverride(db, 'KWD', '0.3');
+  await setOverride(ctx, 'KWD', '0.3', null);
   minutesLater(1000);
   assert.equal(await isKnownCurrency(db, 'EUR'), true);
   assert.equal(await isKnownCurrency(db, 'KWD'), true);
@@ -211,9 +232,9 @@ test('Manual refresh › fetches now, for everyone, also when nothing is due', a
 
 test('rate set, list, clear, refresh › the command line', async () => {
   const { partner } = await makePartner(db);
-  assert.deepEqual(await run('rate set', ['EUR', '0.9']), { code: 'EUR', rate: '0.9', override: true });
+  assert.deepEqual(await run('rate set', ['EUR', '0.9']), { code: 'EUR', rate: '0.9', override: true, until: null });
   const listed = (await run('rate list')).rates as { code: string; override: boolean; usable: boolean }[];
-  assert.deepEqual(listed, [{ code: 'EUR', rate: '0.9', override: true, usable: true, fetched_at: null, sources: [] }]);
+  assert.deepEqual(listed, [{ code: 'EUR', rate: '0.9', override: true, override_until: null, usable: true, fetched_at: null, sources: [] }]);
   assert.deepEqual(await run('rate clear', ['EUR']), { code: 'EUR', override: false });
   await assert.rejects(run('rate clear', ['EUR']), /nothing to clear/);
   await assert.rejects(run('rate set', ['EUR']), /missing/);

@@ -1,0 +1,152 @@
+import type { FastifyInstance } from 'fastify';
+import { actions } from '../audit/actions.ts';
+import { type AuditRow, type LogFilter, readLog } from '../audit/read.ts';
+import { type ChainCheck, verifyChains } from '../audit/verify.ts';
+import { noPartner } from '../audit/write.ts';
+import { scopeOfPartner } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { batchesOf } from '../lib/batches.ts';
+import { type Html, html } from '../lib/html.ts';
+import { card, carried, mono, stateLine } from '../ui/components.ts';
+import { csvOf, sendCsv } from '../ui/download.ts';
+import { sendNotFound } from '../ui/error-page.ts';
+import { ago } from '../ui/formats.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { instantOf, oneOf } from '../ui/query.ts';
+import { emptyState, type Filter, filters, pager, table } from '../ui/table.ts';
+import { type AdminCall, adminForm, adminPage } from './route.ts';
+
+const path = '/admin/audit';
+const names = ['partner', 'action', 'actor', 'since', 'until', 'after'] as const;
+const pageSize = 50;
+const known = Object.keys(actions);
+const csvHeader = [
+  ...['number', 'at', 'mode', 'actor_kind', 'actor', 'action', 'object_kind', 'object', 'ip', 'user_agent'],
+  ...['details', 'hash'],
+];
+
+type Whose = Scope | 'operators';
+
+/** `GET /admin/audit`: the operators' log, or a partner's; as CSV, and checked from its beginning. */
+export function auditPages(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, path, async (call) => {
+    const whose = await whoseLog(ctx, call.query(names).partner);
+    return whose ? show(ctx, call, whose, null) : sendNotFound(call.reply);
+  });
+  adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) => {
+    const wanted = query(names);
+    const whose = await whoseLog(ctx, wanted.partner);
+    if (!whose) return sendNotFound(reply);
+    const read = async (after: string | null, limit: number) =>
+      (await readLog(ctx, whose, filterOf({ ...wanted, after: after ?? '' }), limit)).rows;
+    return sendCsv(
+      reply,
+      `audit-${wanted.partner ?? 'operators'}`,
+      csvHeader,
+      csvOf(
+        batchesOf(read, ({ number }) => number),
+        (row) => [
+          ...[
+            row.number,
+            row.at,
+            modeOf(row),
+            row.actor_kind,
+            row.actor_name,
+            row.action,
+            row.object_kind,
+            row.object_id,
+          ],
+          ...[row.ip, row.user_agent, row.details, row.hash.toString('hex')],
+        ],
+      ),
+    );
+  });
+  adminForm(app, ctx, `${path}/check`, async (call) => {
+    const whose = await whoseLog(ctx, call.typed('partner') || undefined);
+    if (!whose) return sendNotFound(call.reply);
+    const [check] = await verifyChains(ctx, whose === 'operators' ? noPartner : whose.partnerId);
+    return show(ctx, call, whose, check ?? null);
+  });
+}
+
+const whoseLog = (ctx: Context, slug: string | undefined): Promise<Whose | null> =>
+  slug === undefined ? Promise.resolve('operators') : scopeOfPartner(ctx.db, slug.toLowerCase(), true);
+
+const modeOf = ({ test_mode }: AuditRow) => (test_mode === null ? null : test_mode ? 'test' : 'live');
+
+function filterOf({ action, actor, since, until, after }: Record<string, string>): LogFilter {
+  const [from, to, named] = [instantOf(since), instantOf(until), oneOf(known, action)];
+  return {
+    ...(named && { action: named }),
+    ...(actor && { actor }),
+    ...(from && { since: from }),
+    ...(to && { until: to }),
+    ...(/^\d{1,18}$/.test(after ?? '') && { before: BigInt(after ?? 0) }),
+  };
+}
+
+async function show(ctx: Context, call: AdminCall, whose: Whose, check: ChainCheck | null) {
+  const { words } = call;
+  const { audit: t, places } = words.t.admin;
+  // A checked log is answered to a form: whose it was stands there.
+  const partner = call.typed('partner') || call.query(names).partner;
+  const wanted = { ...call.query(names), ...(partner && { partner }) };
+  const { rows, next } = await readLog(ctx, whose, filterOf(wanted), pageSize);
+  const list = rows.length > 0 ? logTable(words, rows, ctx.clock.now()) : emptyState(t.empty, t.emptyRest);
+  const ask = html`<form method="post" action="${path}/check">${partner && carried('partner', partner)}<button class="second">${t.check}</button></form><p class="quiet">${t.checkRest}</p>`;
+  return call.show({
+    path,
+    title: places.audit,
+    body: html`${check && card(found(words, check))}${filters(words, path, wanted, choices(words), `${path}.csv`)}
+<div class="list">${list}${pager(words, path, wanted, next === null ? null : String(next))}</div>${card(ask)}`,
+  });
+}
+
+function found({ t: { admin } }: Words, { rows, hash, broken }: ChainCheck): Html {
+  const { audit: t } = admin;
+  if (broken !== null) return stateLine('failed', fill(t.broken, { number: broken.number, why: broken.why }));
+  return stateLine('paid', fill(t.whole, { rows, hash: hash.slice(0, 8) }), html`${mono(hash)}<br>${t.keep}`);
+}
+
+function choices({ t: { admin } }: Words): Filter[] {
+  const { audit: t } = admin;
+  return [
+    { kind: 'text', name: 'partner', label: t.log, hint: t.logHint },
+    { kind: 'choice', name: 'action', label: t.what, options: known.map((name) => [name, name]) },
+    { kind: 'text', name: 'actor', label: t.who },
+    { kind: 'date', name: 'since', label: t.since },
+    { kind: 'date', name: 'until', label: t.until },
+  ];
+}
+
+function logTable(words: Words, rows: AuditRow[], now: Date): Html {
+  const { audit: t, mode } = words.t.admin;
+  return table<AuditRow>(
+    words.t.admin.places.audit,
+    [
+      { name: t.number, cell: ({ number }) => number },
+      { name: t.when, cell: ({ at }) => ago(words, at, now) },
+      { name: t.who, cell: ({ actor_name }) => html`<span class="clip">${actor_name}</span>` },
+      { name: t.what, cell: ({ action }) => action },
+      {
+        name: t.on,
+        cell: ({ object_kind, object_id }) => html`${object_kind} <span class="mono clip">${object_id}</span>`,
+      },
+      { name: mode, cell: (row) => modeOf(row) },
+      {
+        name: t.details,
+        cell: ({ details }) => (details === '{}' ? null : html`<span class="clip">${told(details)}</span>`),
+      },
+      { name: t.from, cell: ({ ip, user_agent }) => ip && html`<span title="${user_agent}">${ip}</span>` },
+    ],
+    rows,
+  );
+}
+
+/** Details as people read them: `rate 0.92, until –`. */
+function told(details: string): string {
+  return Object.entries(JSON.parse(details) as Record<string, unknown>)
+    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(' ') : (value ?? '–')}`)
+    .join(', ');
+}

@@ -1,0 +1,96 @@
+import type { FastifyInstance } from 'fastify';
+import { type ChainLeader, chainLeaders } from '../chain/leaders.ts';
+import { type ChainStatus, chainStatus } from '../chain/status.ts';
+import type { Context } from '../context.ts';
+import { type Html, html } from '../lib/html.ts';
+import { card, stateLine } from '../ui/components.ts';
+import { ago } from '../ui/formats.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { badge, table } from '../ui/table.ts';
+import { adminPage } from './route.ts';
+
+const path = '/admin/chains';
+/** A reader is this many blocks behind at times, while all is well. */
+const usualLag = 10;
+
+type Row = ChainStatus & { leader: ChainLeader | undefined };
+
+/** `GET /admin/chains`: every network with its head, what was read, its providers and who reads it; asks the providers. */
+export function chainsPage(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, path, async ({ words, show }) => {
+    const [statuses, leaders] = await Promise.all([
+      chainStatus(ctx),
+      chainLeaders(ctx, [...ctx.chains.test, ...ctx.chains.live]),
+    ]);
+    const rows = statuses.map((status) => ({
+      ...status,
+      leader: leaders.find(({ chainId }) => chainId === status.chainId),
+    }));
+    const { chains: t, places } = words.t.admin;
+    const troubles = rows.flatMap((row) => troublesOf(words, row));
+    const summary = troubles.length > 0 ? troubles : [stateLine('paid', t.fine, t.fineRest)];
+    return show({
+      path,
+      title: places.chains,
+      body: html`${card(...summary)}${chainTable(words, rows, ctx.clock.now())}`,
+    });
+  });
+}
+
+/** What is wrong with a network, each with what helps. */
+function troublesOf({ t: { admin } }: Words, row: Row): Html[] {
+  const { chains: t } = admin;
+  const say = (title: string, rest: string) => stateLine('attention', fill(title, { name: row.name }), rest);
+  const silent = row.endpoints.filter(({ head }) => head === null);
+  return [
+    ...(row.reachable ? [] : [say(t.unreachable, t.unreachableRest)]),
+    ...(row.reachable && silent.length > 0 ? [say(t.half, t.halfRest)] : []),
+    ...(row.lag !== null && row.lag > usualLag ? [say(t.lagging, t.laggingRest)] : []),
+    ...(row.leader?.alive ? [] : [say(t.leaderless, t.leaderlessRest)]),
+  ];
+}
+
+function chainTable(words: Words, rows: Row[], now: Date): Html {
+  const { admin } = words.t;
+  const { chains: t } = admin;
+  const number = (value: number | null) => (value === null ? '–' : String(value));
+  return table<Row>(
+    admin.places.chains,
+    [
+      { name: t.name, cell: ({ name, chainId }) => html`${name} <span class="quiet">${chainId}</span>` },
+      { name: admin.mode, cell: ({ mode }) => admin[mode] },
+      { name: t.head, figures: true, cell: ({ head }) => number(head) },
+      { name: t.read, figures: true, cell: ({ read }) => number(read) },
+      {
+        name: t.lag,
+        cell: ({ lag }) =>
+          lag === null
+            ? badge('attention', '–')
+            : badge(lag > usualLag ? 'attention' : 'paid', fill(t.blocks, { count: lag })),
+      },
+      { name: t.leader, cell: ({ leader }) => leaderCell(words, leader) },
+      {
+        name: t.lastRead,
+        cell: ({ leader }) => (leader?.readAt ? ago(words, leader.readAt, now) : null),
+      },
+      {
+        name: t.providers,
+        cell: ({ endpoints }) => html`${endpoints.map((endpoint) => providerLine(words, endpoint))}`,
+      },
+    ],
+    rows,
+  );
+}
+
+function leaderCell({ t: { admin } }: Words, leader: ChainLeader | undefined): Html {
+  const { chains: t } = admin;
+  if (!leader?.alive) return badge('attention', t.leaderNone);
+  return html`<span class="mono" title="${leader.holder}">${leader.holder.slice(0, 8)}</span> <span class="quiet">${t.changes}: ${leader.fence - 1}</span>`;
+}
+
+function providerLine({ t: { admin } }: Words, { host, head, error }: ChainStatus['endpoints'][number]): Html {
+  const { chains: t } = admin;
+  const state =
+    head === null ? badge('failed', fill(t.silent, { why: error ?? '–' })) : badge('paid', fill(t.answers, { head }));
+  return html`<p>${host} ${state}</p>`;
+}

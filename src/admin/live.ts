@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../context.ts';
+import { hearChanges } from '../db/changes.ts';
+import type { Database } from '../db/connection.ts';
+import { sendEvents } from '../net/event-stream.ts';
+import { openAdmin } from './session.ts';
+
+/** The address that pages of the administration listen to. */
+export const eventsPath = '/admin/events';
+
+/** Something changes all the time: pages are told this often at most. */
+const gatherMs = 3_000;
+const mostStreams = 200;
+
+type Hearing = { wakes: Set<() => void>; end(): void };
+const hearings = new WeakMap<Database, Hearing>();
+
+/** `GET /admin/events` (server-sent events): that something has changed, whoever's it is. */
+export function adminEvents(app: FastifyInstance, ctx: Context): void {
+  const ending = new AbortController();
+  app.addHook('preClose', async () => ending.abort());
+  app.route({
+    method: 'GET',
+    url: eventsPath,
+    config: { auth: 'session' },
+    handler: async (request, reply) => {
+      const operator = await openAdmin(ctx, request, reply);
+      if (!operator) return reply;
+      const full = (hearings.get(ctx.db)?.wakes.size ?? 0) >= mostStreams;
+      // 204 ends an event source: the page looks again when it is opened anew.
+      if (full || ending.signal.aborted) return reply.code(204).send();
+      await sendEvents(
+        reply,
+        ending.signal,
+        (wake) => hear(ctx, wake),
+        async () => {},
+      );
+    },
+  });
+}
+
+/** A process listens once, however many pages are open, and only while one is. */
+function hear(ctx: Context, wake: () => void): () => void {
+  const hearing = hearings.get(ctx.db) ?? begin(ctx);
+  hearings.set(ctx.db, hearing);
+  hearing.wakes.add(wake);
+  return () => {
+    hearing.wakes.delete(wake);
+    if (hearing.wakes.size > 0 || hearings.get(ctx.db) !== hearing) return;
+    hearings.delete(ctx.db);
+    hearing.end();
+  };
+}
+
+function begin(ctx: Context): Hearing {
+  const wakes = new Set<() => void>();
+  const complain = (error: unknown) => ctx.log.warn({ err: error }, 'changes cannot be heard');
+  let timer: NodeJS.Timeout | null = null;
+  const tell = () => {
+    timer = null;
+    for (const wake of wakes) wake();
+  };
+  const hearing = hearChanges(ctx.db, () => {
+    timer ??= setTimeout(tell, gatherMs);
+  });
+  hearing.catch(complain);
+  return {
+    wakes,
+    end: () => {
+      if (timer) clearTimeout(timer);
+      hearing.then((unlisten) => unlisten()).catch(complain);
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import type { FastifyInstance } from 'fastify';
+import { chainsInTrouble } from '../chain/trouble.ts';
+import { modes } from '../config.ts';
+import type { Context } from '../context.ts';
+import { type Alarm, listAlarms } from '../db/alarms.ts';
+import { type Html, html } from '../lib/html.ts';
+import { mailDepth } from '../mail/stuck.ts';
+import { unjudgedDepth } from '../payments/depth.ts';
+import { receiptDepth } from '../receipts/stuck.ts';
+import { card, stateLine } from '../ui/components.ts';
+import { ago } from '../ui/formats.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { badge, table } from '../ui/table.ts';
+import { eventDepth } from '../webhooks/stuck.ts';
+import { eventsPath } from './live.ts';
+import { adminPage } from './route.ts';
+
+const path = '/admin';
+/** Queues are counted up to here. */
+const mostCounted = 10_000;
+const mostAlarms = 30;
+
+type Depth = { name: string; waiting: number; oldest: Date | null };
+
+/** `GET /admin`: is everything fine? Alarms with what helps, networks in trouble, and what waits. Asks no provider. */
+export function overviewPage(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, path, async ({ words, show }) => {
+    const { admin } = words.t;
+    const { overview: t } = admin;
+    const [alarms, troubled, ...depths] = await Promise.all([
+      listAlarms(ctx.db.sql, mostAlarms),
+      Promise.all(modes.map((mode) => chainsInTrouble(ctx, mode))),
+      eventDepth(ctx, mostCounted),
+      mailDepth(ctx.db.sql, mostCounted),
+      receiptDepth(ctx, mostCounted),
+      unjudgedDepth(ctx, mostCounted),
+    ]);
+    const names = [t.events, t.mails, t.receipts, t.transfers];
+    const queues = depths.map((depth, i) => ({ ...depth, name: names[i] ?? '' }));
+    const now = ctx.clock.now();
+    const silent = troubled
+      .flat()
+      .map(({ chain }) =>
+        stateLine(
+          'attention',
+          fill(admin.chains.unreachable, { name: chain.name }),
+          html`<a href="/admin/chains">${admin.places.chains}</a>`,
+        ),
+      );
+    const raised = alarms.some(({ cleared_at }) => cleared_at === null);
+    const fine = silent.length === 0 && !raised && [stateLine('paid', t.fine, t.fineRest)];
+    return show({
+      path,
+      title: admin.places.overview,
+      body: html`<div data-live="${eventsPath}" data-region="overview">
+${(fine || silent.length > 0) && card(...(fine || silent))}
+${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, alarms, now)}`}
+<h2>${t.queues}</h2>${queueTable(words, queues, now)}
+<p><a href="/admin/stuck">${t.toStuck}</a></p></div>`,
+    });
+  });
+}
+
+function alarmTable(words: Words, alarms: Alarm[], now: Date): Html {
+  const { admin } = words.t;
+  const { overview: t } = admin;
+  return table<Alarm>(
+    t.alarms,
+    [
+      { name: t.message, cell: ({ message }) => message },
+      { name: t.advice, cell: ({ name, cleared_at }) => (cleared_at === null ? adviceOn(words, name) : null) },
+      { name: t.raised, cell: ({ raised_at }) => ago(words, raised_at, now) },
+      {
+        name: admin.state,
+        cell: ({ cleared_at: at }) =>
+          at === null
+            ? badge('attention', t.raised)
+            : html`${badge('ended', t.ended)} <span class="quiet">${ago(words, at, now)}</span>`,
+      },
+    ],
+    alarms,
+  );
+}
+
+/** What helps against an alarm; its name says which kind it is. */
+function adviceOn({ t: { admin } }: Words, name: string): string {
+  const { advices } = admin;
+  if (name.startsWith('webhook_disabled')) return advices.webhook;
+  if (name === 'mail_transport' || name === 'mail_failing' || name === 'phone_gateway') return advices[name];
+  return /chain|provider|opinion|reorg/.test(name) ? advices.chain : advices.other;
+}
+
+function queueTable(words: Words, queues: Depth[], now: Date): Html {
+  const { admin } = words.t;
+  const { overview: t } = admin;
+  return table<Depth>(
+    t.queues,
+    [
+      { name: t.queue, cell: ({ name }) => name },
+      {
+        name: t.waiting,
+        figures: true,
+        cell: ({ waiting }) => (waiting >= mostCounted ? fill(admin.atLeast, { count: waiting }) : String(waiting)),
+      },
+      { name: t.oldest, cell: ({ oldest }) => (oldest === null ? null : ago(words, oldest, now)) },
+    ],
+    queues,
+  );
+}

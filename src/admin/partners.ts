@@ -1,0 +1,86 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../context.ts';
+import { html } from '../lib/html.ts';
+import { browsePartners, exportPartners, type ListedPartner, type PartnerFilter } from '../partners/browse.ts';
+import { csvOf, sendCsv } from '../ui/download.ts';
+import { ago } from '../ui/formats.ts';
+import type { Words } from '../ui/language.ts';
+import { badge, emptyState, type Filter, filters, pager, table } from '../ui/table.ts';
+import { adminPage } from './route.ts';
+
+const path = '/admin/partners';
+const names = ['q', 'state', 'after'] as const;
+const csvHeader = [
+  ...['slug', 'name', 'currency', 'allowed_expiry_minutes', 'default_expiry_minutes', 'disabled_at', 'created_at'],
+];
+
+/** `GET /admin/partners`, and the same as CSV. */
+export function partnersList(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, path, async ({ words, query, show }) => {
+    const { admin: t } = words.t;
+    const wanted = query(names);
+    const { rows, next } = await browsePartners(ctx, filterOf(wanted), wanted.after ?? null);
+    const isFiltered = names.some((name) => wanted[name] !== undefined);
+    const empty = isFiltered
+      ? emptyState(t.nothing, t.nothingRest)
+      : emptyState(t.partners.empty, t.partners.emptyRest);
+    return show({
+      path,
+      title: t.places.partners,
+      body: html`<p class="actions"><a class="button" href="/admin/new-partner">${t.partners.add}</a></p>
+${filters(words, path, wanted, choices(words), `${path}.csv`)}
+<div class="list">${rows.length > 0 ? partnerTable(words, rows, ctx.clock.now()) : empty}${pager(words, path, wanted, next)}</div>`,
+    });
+  });
+  adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) => {
+    const rows = exportPartners(ctx, filterOf(query(names)));
+    return sendCsv(
+      reply,
+      'partners',
+      csvHeader,
+      csvOf(rows, (row) => [
+        ...[row.slug, row.name, row.currency, row.allowed_expiry_minutes.join(' '), row.default_expiry_minutes],
+        ...[row.disabled_at, row.created_at],
+      ]),
+    );
+  });
+}
+
+function filterOf({ q, state }: Record<string, string>): PartnerFilter {
+  return { ...(q && { search: q }), ...((state === 'on' || state === 'off') && { disabled: state === 'off' }) };
+}
+
+function choices({ t: { admin: t } }: Words): Filter[] {
+  return [
+    { kind: 'text', name: 'q', label: t.search, hint: `${t.partners.slug}, ${t.partners.name}` },
+    {
+      kind: 'choice',
+      name: 'state',
+      label: t.state,
+      options: [
+        ['on', t.on],
+        ['off', t.off],
+      ],
+    },
+  ];
+}
+
+function partnerTable(words: Words, rows: ListedPartner[], now: Date) {
+  const { admin: t } = words.t;
+  return table<ListedPartner>(
+    t.places.partners,
+    [
+      { name: t.partners.name, cell: ({ slug, name }) => html`<a href="${path}/${slug}">${name}</a>` },
+      { name: t.partners.slug, cell: ({ slug }) => slug },
+      { name: t.partners.currency, cell: ({ currency }) => currency },
+      { name: t.state, cell: ({ disabled_at }) => onOff(words, disabled_at === null) },
+      { name: t.created, cell: ({ created_at }) => ago(words, created_at, now) },
+    ],
+    rows,
+  );
+}
+
+/** Whether something is switched on, as word and shape. */
+export function onOff({ t: { admin: t } }: Words, on: boolean) {
+  return on ? badge('paid', t.on) : badge('ended', t.off);
+}

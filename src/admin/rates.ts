@@ -1,0 +1,175 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../context.ts';
+import { Refusal } from '../errors.ts';
+import { type Html, html } from '../lib/html.ts';
+import { parseInstant } from '../lib/time.ts';
+import { readPartner } from '../partners/read.ts';
+import { listRates, type RateView } from '../rates/list.ts';
+import { clearOverride, setOverride } from '../rates/override.ts';
+import { rateSources } from '../rates/providers.ts';
+import { manualRefresh, type RefreshResult } from '../rates/refresh.ts';
+import { card, carried, field } from '../ui/components.ts';
+import { ago } from '../ui/formats.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { notice } from '../ui/shell.ts';
+import { badge, confirmed, emptyState, table } from '../ui/table.ts';
+import { type AdminCall, adminForm, adminPage, flash, recorded } from './route.ts';
+
+const path = '/admin/rates';
+
+/** What was typed into the form that sets a rate. */
+type Typed = { code: string; rate: string; until: string };
+const nothingTyped: Typed = { code: '', rate: '', until: '' };
+
+/** A rate holds for all partners. */
+const onRate = (code: string) => ({ partnerId: null, testMode: null, object: { kind: 'rate' as const, id: code } });
+
+/** `GET /admin/rates`: all rates with their age and sources; set with an end, cleared, and fetched at once. */
+export function ratesPages(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, path, (call) => show(ctx, call, 200, nothingTyped, null));
+  adminForm(app, ctx, `${path}/set`, async (call) => {
+    const typed = { code: call.typed('code').toUpperCase(), rate: call.typed('rate'), until: call.typed('until') };
+    const fault = await setRate(ctx, call, typed);
+    return fault === null ? call.done(path, 'set') : show(ctx, call, 400, typed, fault);
+  });
+  adminForm(app, ctx, `${path}/clear`, async (call) => {
+    const code = call.typed('code');
+    await recorded(
+      ctx,
+      call,
+      (inner) => clearOverride(inner.db, code).catch(asNothing),
+      (done) => (done ? { ...onRate(code), action: 'rate.cleared', details: {} } : null),
+    );
+    return call.done(path, 'cleared');
+  });
+  adminForm(app, ctx, `${path}/refresh`, async (call) => call.done(path, await refresh(ctx, call)));
+}
+
+/** A sentence of the noun's own about what was typed; anything else is a fault of ours. */
+function sentenceOf(error: unknown): string {
+  if ((error as Error).constructor !== Error) throw error;
+  return (error as Error).message;
+}
+
+function asNothing(error: unknown): false {
+  sentenceOf(error);
+  return false;
+}
+
+async function setRate(ctx: Context, call: AdminCall, { code, rate, until }: Typed): Promise<string | null> {
+  // What the browser's field for an instant gives has neither seconds nor a zone: it is asked for in UTC.
+  const end = until === '' ? null : parseInstant(/T\d\d:\d\d$/.test(until) ? `${until}:00Z` : until);
+  const { rates: t } = call.words.t.admin;
+  if (until !== '' && end === null) return fill(t.fault, { why: t.untilRule });
+  try {
+    await recorded(
+      ctx,
+      call,
+      (inner) => setOverride(inner, code, rate, end),
+      () => ({ ...onRate(code), action: 'rate.set', details: { rate, until: end?.toISOString() ?? null } }),
+    );
+    return null;
+  } catch (error) {
+    return fill(t.fault, { why: sentenceOf(error) });
+  }
+}
+
+/** Fetched beside the log's transaction: asking sources takes seconds. The word says what came of it. */
+async function refresh(ctx: Context, call: AdminCall): Promise<string> {
+  const partner = await readPartner(ctx.db, call.typed('partner').toLowerCase());
+  if (!partner) return 'no_partner';
+  let result: RefreshResult;
+  try {
+    result = await manualRefresh(ctx, rateSources(ctx.config.rateProviders), partner.id);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'rate_limited') return 'limited';
+    throw error;
+  }
+  await recorded(
+    ctx,
+    call,
+    async () => partner.slug,
+    (slug) => ({ ...onRate('all'), action: 'rates.refreshed', details: { partner: slug } }),
+  );
+  return result.refreshed.length > 0 ? 'refreshed' : 'nothing';
+}
+
+async function show(ctx: Context, call: AdminCall, status: number, typed: Typed, fault: string | null) {
+  const { words } = call;
+  const { rates: t, places } = words.t.admin;
+  const rates = await listRates(ctx);
+  const old = rates.filter(({ usable }) => !usable);
+  const said = { set: t.saved, cleared: t.cleared, refreshed: t.refreshed };
+  const refused = { limited: t.limited, no_partner: t.noPartner, nothing: t.nothingFetched };
+  return call.show({
+    path,
+    status,
+    title: places.rates,
+    body: html`${fault === null ? flash(call, said, refused) : notice('attention', fault)}
+${old.length > 0 && notice('attention', `${old.map(({ code }) => code).join(', ')}: ${t.tooOld}. ${t.tooOldRest}`)}
+${rates.length > 0 ? rateTable(words, rates, ctx.clock.now()) : emptyState(t.empty, t.emptyRest)}
+<div class="cards">${setForm(words, typed)}${refreshForm(words)}</div>`,
+  });
+}
+
+function rateTable(words: Words, rates: RateView[], now: Date): Html {
+  const { rates: t } = words.t.admin;
+  return table<RateView>(
+    words.t.admin.places.rates,
+    [
+      { name: t.code, cell: ({ code }) => code },
+      { name: t.rate, figures: true, cell: ({ rate }) => rate },
+      {
+        name: t.age,
+        cell: ({ fetched_at: at }) => (at === null ? t.never : ago(words, new Date(at), now)),
+      },
+      {
+        name: t.sources,
+        cell: ({ sources }) =>
+          sources.length === 0
+            ? null
+            : html`<details><summary>${sources.map(({ source }) => source).join(', ')}</summary>${sources.map(
+                ({ source, rate }) => html`<p>${source}: <span class="figures">${rate}</span></p>`,
+              )}</details>`,
+      },
+      { name: t.state, cell: (rate) => stateOf(words, rate) },
+      { name: '', cell: (rate) => (rate.override ? clearForm(words, rate.code) : null) },
+    ],
+    rates,
+  );
+}
+
+function stateOf({ language, t: { admin } }: Words, { usable, override, override_until: until }: RateView): Html {
+  const { rates: t } = admin;
+  if (!override) return usable ? badge('paid', t.usable) : badge('attention', t.tooOld);
+  if (until === null) return badge('confirming', t.override);
+  const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+  return badge('confirming', fill(t.overrideUntil, { time: `${format.format(new Date(until))} UTC` }));
+}
+
+function clearForm(words: Words, code: string): Html {
+  const { rates: t } = words.t.admin;
+  const question = {
+    label: t.clear,
+    title: fill(t.clearTitle, { code }),
+    consequence: t.clearRest,
+    action: `${path}/clear`,
+  };
+  return confirmed(question, carried('code', code), words);
+}
+
+function setForm(words: Words, typed: Typed): Html {
+  const { rates: t } = words.t.admin;
+  return card(html`<h2>${t.set}</h2><p class="quiet">${t.setRest}</p><form method="post" action="${path}/set">
+${field({ name: 'code', label: t.code, value: typed.code, attributes: 'required maxlength="3" autocapitalize="characters"' })}
+${field({ name: 'rate', label: t.setRate, value: typed.rate, hint: t.setRateRule, attributes: 'required inputmode="decimal" maxlength="60"' })}
+${field({ name: 'until', label: t.until, value: typed.until, hint: t.untilRule, attributes: 'type="datetime-local"' })}
+<button>${t.setDo}</button></form>`);
+}
+
+function refreshForm(words: Words): Html {
+  const { rates: t, allPartners } = words.t.admin;
+  return card(html`<h2>${t.refresh}</h2><p class="quiet">${t.refreshRest}</p><form method="post" action="${path}/refresh">
+${field({ name: 'partner', label: t.refreshFor, hint: allPartners, attributes: 'required maxlength="40" autocapitalize="none"' })}
+<button>${t.refreshDo}</button></form>`);
+}

@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Act } from '../audit/actions.ts';
+import { audited } from '../audit/write.ts';
+import type { Operator } from '../auth/user-session.ts';
+import type { Context } from '../context.ts';
+import type { Html } from '../lib/html.ts';
+import { type Words, wordsFor } from '../ui/language.ts';
+import { readQuery } from '../ui/query.ts';
+import { notice } from '../ui/shell.ts';
+import { actorOf } from '../users/enter.ts';
+import { openAdmin, openAdminForm } from './session.ts';
+import { type AdminPage, sendAdmin } from './shell.ts';
+
+/** A call of a page or form of the administration, by an operator who is signed in. */
+export type AdminCall = {
+  operator: Operator;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  words: Words;
+  /** The query's texts by name, of these names only. */
+  query(names: readonly string[]): Record<string, string>;
+  /** What stands in the address in place of `:name`. */
+  param(name: string): string;
+  /** A field of the form as text; empty when it was not sent. */
+  typed(name: string): string;
+  /** Answers with a page. */
+  show(page: AdminPage): FastifyReply;
+  /** After a change: a page again, which says by `?done=` what was done. */
+  done(path: string, what: string): FastifyReply;
+};
+
+type Handle = (call: AdminCall) => Promise<FastifyReply>;
+const config = { auth: 'session' as const };
+
+/** A page of the administration, or a file: `GET`. */
+export function adminPage(app: FastifyInstance, ctx: Context, url: string, handle: Handle): void {
+  app.route({
+    config,
+    method: 'GET',
+    url,
+    handler: async (request, reply) => {
+      const operator = await openAdmin(ctx, request, reply);
+      return operator ? handle(callOf(operator, request, reply)) : reply;
+    },
+  });
+}
+
+/** A form of the administration: `POST` from a page of ours. */
+export function adminForm(app: FastifyInstance, ctx: Context, url: string, handle: Handle): void {
+  app.route({
+    config,
+    method: 'POST',
+    url,
+    handler: async (request, reply) => {
+      const operator = await openAdminForm(ctx, request, reply);
+      return operator ? handle(callOf(operator, request, reply)) : reply;
+    },
+  });
+}
+
+function callOf(operator: Operator, request: FastifyRequest, reply: FastifyReply): AdminCall {
+  const params = request.params as Record<string, string>;
+  const body = (request.body ?? {}) as Record<string, unknown>;
+  return {
+    operator,
+    request,
+    reply,
+    words: wordsFor(request),
+    query: (names) => readQuery(request.query, names),
+    param: (name) => params[name] ?? '',
+    typed: (name) => (typeof body[name] === 'string' ? body[name].trim() : ''),
+    show: (page) => sendAdmin(reply, operator, page),
+    done: (path, what) => reply.redirect(`${path}${path.includes('?') ? '&' : '?'}done=${what}`, 303),
+  };
+}
+
+/** Does what a form asks for and writes it into the audit log, both or neither. */
+export function recorded<T>(
+  ctx: Context,
+  { operator, request }: Pick<AdminCall, 'operator' | 'request'>,
+  work: (inner: Context) => Promise<T>,
+  told: (result: T) => Act | null,
+): Promise<T> {
+  return audited(ctx, actorOf(operator, request), work, told);
+}
+
+/** The sentence for the word in `?done=`: what was done, or why nothing was; null for none, and for a word that is not ours. */
+export function flash(
+  { request }: Pick<AdminCall, 'request'>,
+  done: Readonly<Record<string, string>>,
+  refused: Readonly<Record<string, string>> = {},
+): Html | null {
+  const { done: word } = request.query as { done?: unknown };
+  if (typeof word !== 'string') return null;
+  if (Object.hasOwn(done, word)) return notice('paid', done[word] ?? '');
+  return Object.hasOwn(refused, word) ? notice('attention', refused[word] ?? '') : null;
+}

@@ -1,0 +1,40 @@
+import type { FastifyReply } from 'fastify';
+import type { Operator } from '../auth/user-session.ts';
+import { type Html, html } from '../lib/html.ts';
+import { fill, type Texts, wordsFor } from '../ui/language.ts';
+import { sendShell } from '../ui/shell.ts';
+import { serviceName } from '../users/mails.ts';
+
+const places: [path: string, name: keyof Texts['admin']['places']][] = [
+  ['/admin', 'overview'],
+  ['/admin/partners', 'partners'],
+  ['/admin/users', 'users'],
+  ['/admin/merchants', 'merchants'],
+  ['/admin/rates', 'rates'],
+  ['/admin/chains', 'chains'],
+  ['/admin/stuck', 'stuck'],
+  ['/admin/terms', 'terms'],
+  ['/admin/audit', 'audit'],
+  ['/admin/erase', 'erase'],
+];
+
+/** `path` is the page's address without query. */
+export type AdminPage = { path: string; title: string; body: Html; status?: number };
+
+/** Answers with a page of the administration. */
+export function sendAdmin(reply: FastifyReply, operator: Operator, page: AdminPage): FastifyReply {
+  const words = wordsFor(reply.request);
+  const { account: t, app, admin } = words.t;
+  const { path, title, body, status = 200 } = page;
+  return sendShell(reply, status, {
+    words,
+    testMode: false,
+    home: { path: '/admin', label: serviceName },
+    places: places.map(([place, name]) => ({ path: place, label: admin.places[name] })),
+    aside: html`<p class="quiet"><a href="/admin/sessions">${fill(t.signedInAs, { email: operator.email })}</a></p>
+<form method="post" action="/admin/sign-out"><button class="second">${app.signOut}</button></form>`,
+    path,
+    title,
+    body,
+  });
+}

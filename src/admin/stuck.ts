@@ -1,0 +1,195 @@
+import type { FastifyInstance } from 'fastify';
+import { scopeOfDelivery, scopeOfPartner, scopeOfRequest } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import { type Html, html } from '../lib/html.ts';
+import { isUuid } from '../lib/ids.ts';
+import { type GivenUpMail, givenUpMails, retryMail } from '../mail/stuck.ts';
+import { type GivenUpReceipt, listGivenUpReceipts, retryReceipt } from '../receipts/stuck.ts';
+import { card, carried, mono, stateLine } from '../ui/components.ts';
+import { ago } from '../ui/formats.ts';
+import type { Words } from '../ui/language.ts';
+import { confirmed, pager, table } from '../ui/table.ts';
+import { enableEndpoint } from '../webhooks/endpoint.ts';
+import { replayDelivery } from '../webhooks/replay.ts';
+import {
+  browseExhausted,
+  type DisabledEndpoint,
+  listDisabledEndpoints,
+  type StuckDelivery,
+} from '../webhooks/stuck.ts';
+import { type AdminCall, adminForm, adminPage, flash, recorded } from './route.ts';
+
+const path = '/admin/stuck';
+const mostMails = 100;
+
+/** `GET /admin/stuck`: what waits for a hand, each with the button that helps. */
+export function stuckPages(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, path, async (call) => {
+    const { words } = call;
+    const { stuck: t, places } = words.t.admin;
+    const wanted = call.query(['after']);
+    const [events, endpoints, mails, receipts] = await Promise.all([
+      browseExhausted(ctx, wanted.after ?? null),
+      listDisabledEndpoints(ctx),
+      givenUpMails(ctx.db.sql, mostMails),
+      listGivenUpReceipts(ctx),
+    ]);
+    const now = ctx.clock.now();
+    const parts = [
+      endpoints.length > 0 && endpointTable(words, endpoints, now),
+      events.rows.length > 0 && html`${eventTable(words, events.rows, now)}${pager(words, path, wanted, events.next)}`,
+      mails.length > 0 && mailTable(words, mails, now),
+      receipts.length > 0 && receiptTable(words, receipts, now),
+    ].filter((part) => part !== false);
+    const said = { replayed: t.replayed, enabled: t.enabled, retried: t.retried };
+    return call.show({
+      path,
+      title: places.stuck,
+      body: html`${flash(call, said, { mended: t.mended })}
+${parts.length > 0 ? parts : card(stateLine('paid', t.fine, t.fineRest))}`,
+    });
+  });
+  adminForm(app, ctx, `${path}/replay`, async (call) => call.done(path, await replay(ctx, call)));
+  adminForm(app, ctx, `${path}/enable`, async (call) => call.done(path, await enable(ctx, call)));
+  adminForm(app, ctx, `${path}/mail`, async (call) => call.done(path, await mailAgain(ctx, call)));
+  adminForm(app, ctx, `${path}/receipt`, async (call) => call.done(path, await receiptAgain(ctx, call)));
+}
+
+async function replay(ctx: Context, call: AdminCall): Promise<string> {
+  const id = call.typed('delivery');
+  const scope = isUuid(id) ? await scopeOfDelivery(ctx.db, id) : null;
+  if (!scope) return 'mended';
+  await recorded(
+    ctx,
+    call,
+    (inner) => replayDelivery(inner, scope, id),
+    () => ({ ...scope, action: 'webhook.replayed', object: { kind: 'webhook_delivery', id }, details: {} }),
+  );
+  return 'replayed';
+}
+
+async function enable(ctx: Context, call: AdminCall): Promise<string> {
+  const [slug, testMode] = [call.typed('partner'), call.typed('mode') === 'test'];
+  const scope = await scopeOfPartner(ctx.db, slug, testMode);
+  if (!scope) return 'mended';
+  const object = { kind: 'webhook_endpoint' as const, id: testMode ? 'test' : 'live' };
+  await recorded(
+    ctx,
+    call,
+    (inner) => enableEndpoint(inner, scope),
+    () => ({ ...scope, action: 'webhook.enabled', object, details: {} }),
+  );
+  return 'enabled';
+}
+
+async function mailAgain(ctx: Context, call: AdminCall): Promise<string> {
+  const id = call.typed('mail');
+  if (!isUuid(id)) return 'mended';
+  const done = await recorded(
+    ctx,
+    call,
+    (inner) => retryMail(inner.db.sql, id),
+    (retried) =>
+      retried
+        ? { action: 'mail.retried', partnerId: null, testMode: null, object: { kind: 'mail', id }, details: {} }
+        : null,
+  );
+  return done ? 'retried' : 'mended';
+}
+
+async function receiptAgain(ctx: Context, call: AdminCall): Promise<string> {
+  const id = call.typed('request');
+  const channel = call.typed('channel') === 'phone' ? 'phone' : 'mail';
+  const scope = isUuid(id) ? await scopeOfRequest(ctx.db, id) : null;
+  if (!scope) return 'mended';
+  const done = await recorded(
+    ctx,
+    call,
+    (inner) => retryReceipt(inner.db.sql, scope, id, channel),
+    (retried) =>
+      retried ? { ...scope, action: 'receipt.retried', object: { kind: 'receipt', id }, details: { channel } } : null,
+  );
+  return done ? 'retried' : 'mended';
+}
+
+const button = (action: string, fields: Html, label: string) =>
+  html`<form method="post" action="${path}/${action}">${fields}<button class="second">${label}</button></form>`;
+
+const partnerLink = ({ partner_slug: slug }: { partner_slug: string }) =>
+  html`<a href="/admin/partners/${slug}">${slug}</a>`;
+
+function endpointTable(words: Words, rows: DisabledEndpoint[], now: Date): Html {
+  const { admin } = words.t;
+  const { stuck: t } = admin;
+  const again = (row: DisabledEndpoint) =>
+    confirmed(
+      { label: t.enable, title: t.enableTitle, consequence: t.enableRest, action: `${path}/enable` },
+      html`${carried('partner', row.partner_slug)}${carried('mode', row.test_mode ? 'test' : 'live')}`,
+      words,
+    );
+  return html`<h2>${t.endpoints}</h2>${table<DisabledEndpoint>(
+    t.endpoints,
+    [
+      { name: admin.partner, cell: partnerLink },
+      { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
+      { name: t.endpoint, cell: ({ url }) => url && html`<span class="clip">${url}</span>` },
+      { name: t.why, cell: ({ disabled_reason: why }) => (why === 'gone' ? t.gone : t.silent) },
+      { name: t.since, cell: ({ disabled_at }) => ago(words, disabled_at, now) },
+      { name: '', cell: again },
+    ],
+    rows,
+  )}`;
+}
+
+function eventTable(words: Words, rows: StuckDelivery[], now: Date): Html {
+  const { admin } = words.t;
+  const { stuck: t } = admin;
+  return html`<h2>${t.events}</h2><p class="quiet">${t.eventsRest}</p>${table<StuckDelivery>(
+    t.events,
+    [
+      { name: t.event, cell: ({ id }) => mono(id) },
+      { name: admin.partner, cell: partnerLink },
+      { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
+      { name: t.request, cell: ({ request_id }) => mono(request_id) },
+      { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
+      { name: '', cell: ({ id }) => button('replay', carried('delivery', id), t.replay) },
+    ],
+    rows,
+  )}`;
+}
+
+function mailTable(words: Words, rows: GivenUpMail[], now: Date): Html {
+  const { stuck: t } = words.t.admin;
+  return html`<h2>${t.mails}</h2>${table<GivenUpMail>(
+    t.mails,
+    [
+      { name: t.mail, cell: ({ subject }) => subject },
+      { name: t.to, cell: ({ recipient }) => recipient },
+      { name: t.attempts, figures: true, cell: ({ attempts }) => String(attempts) },
+      { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
+      { name: '', cell: ({ id }) => button('mail', carried('mail', id), t.retry) },
+    ],
+    rows,
+  )}`;
+}
+
+function receiptTable(words: Words, rows: GivenUpReceipt[], now: Date): Html {
+  const { admin } = words.t;
+  const { stuck: t } = admin;
+  return html`<h2>${t.receipts}</h2>${table<GivenUpReceipt>(
+    t.receipts,
+    [
+      { name: t.request, cell: ({ request_id }) => mono(request_id) },
+      { name: admin.partner, cell: partnerLink },
+      { name: t.channel, cell: ({ channel }) => t.channels[channel] },
+      { name: t.why, cell: ({ error }) => error },
+      { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
+      {
+        name: '',
+        cell: (row) =>
+          button('receipt', html`${carried('request', row.request_id)}${carried('channel', row.channel)}`, t.retry),
+      },
+    ],
+    rows,
+  )}`;
+}

@@ -1,0 +1,45 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../context.ts';
+import { html } from '../lib/html.ts';
+import { listTermsVersions } from '../merchants/all.ts';
+import { terms } from '../merchants/terms.ts';
+import { card, stateLine } from '../ui/components.ts';
+import { ago } from '../ui/formats.ts';
+import { fill } from '../ui/language.ts';
+import { badge, emptyState, linkWith, table } from '../ui/table.ts';
+import { adminPage } from './route.ts';
+
+const path = '/admin/terms';
+
+/** `GET /admin/terms`: which versions of the terms were accepted, by how many merchants, with the way to each of them. */
+export function termsPage(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, path, async ({ words, show }) => {
+    const { terms: t, places } = words.t.admin;
+    const versions = await listTermsVersions(ctx);
+    const now = ctx.clock.now();
+    const list = table(
+      places.terms,
+      [
+        { name: t.version, cell: ({ version }) => version },
+        {
+          name: t.merchants,
+          figures: true,
+          cell: ({ version, merchants }) =>
+            html`<a href="${linkWith('/admin/merchants', {}, { terms: version })}">${merchants}</a>`,
+        },
+        { name: t.last, cell: ({ last_at }) => ago(words, last_at, now) },
+        {
+          name: words.t.admin.state,
+          cell: ({ version }) => (version === terms.version ? badge('paid', t.current) : badge('ended', t.earlier)),
+        },
+      ],
+      versions,
+    );
+    return show({
+      path,
+      title: places.terms,
+      body: html`${card(stateLine('paid', fill(t.now, { version: terms.version }), t.nowRest))}
+${versions.length > 0 ? list : emptyState(t.empty, t.emptyRest)}`,
+    });
+  });
+}

@@ -1,0 +1,26 @@
+import type { Sql, Tx } from '../db/connection.ts';
+
+/** How many mails wait, at most `most`, and since when the oldest does. Those that were given up wait for nothing. */
+export async function mailDepth(sql: Sql, most: number): Promise<{ waiting: number; oldest: Date | null }> {
+  const [row] = await sql<{ waiting: number; oldest: Date | null }[]>`
+    select count(*)::int as waiting, min(created_at) as oldest from (
+      select created_at from mails where sent_at is null and next_attempt_at < 'infinity' limit ${most}) w`;
+  return row ?? { waiting: 0, oldest: null };
+}
+
+export type GivenUpMail = { id: string; subject: string; recipient: string; created_at: Date; attempts: number };
+
+/** Mails that were given up after their last attempt, the newest first. */
+export function givenUpMails(sql: Sql, limit: number): Promise<GivenUpMail[]> {
+  return sql<GivenUpMail[]>`
+    select id, subject, recipient, created_at, attempts from mails
+    where sent_at is null and next_attempt_at = 'infinity' order by created_at desc, id desc limit ${limit}`;
+}
+
+/** Lets a mail that was given up be sent anew, in a new round of attempts; false when it is none. */
+export async function retryMail(tx: Tx | Sql, id: string): Promise<boolean> {
+  const { count } = await tx`
+    update mails set attempts = 0, next_attempt_at = now()
+    where id = ${id} and sent_at is null and next_attempt_at = 'infinity'`;
+  return count === 1;
+}

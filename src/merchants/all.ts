@@ -1,0 +1,21 @@
+import type { Context } from '../context.ts';
+import { batchesOf, cursorAt, pageOf, placeOf, type ReadFrom } from '../lib/batches.ts';
+import { type AllMerchantsFilter, type ListedMerchant, selectAllMerchants, selectTermsVersions } from './all-store.ts';
+
+export type { AllMerchantsFilter, ListedMerchant } from './all-store.ts';
+
+const readFrom =
+  (ctx: Context, filter: AllMerchantsFilter): ReadFrom<ListedMerchant> =>
+  (after, limit) =>
+    selectAllMerchants(ctx.db.sql, filter, placeOf(after), limit);
+
+/** Operators: one page of the merchants of all partners in both modes, the newest first. */
+export const browseAllMerchants = (ctx: Context, filter: AllMerchantsFilter, after: string | null) =>
+  pageOf(readFrom(ctx, filter), cursorAt, after);
+
+/** Operators: all merchants of a filter, in batches. */
+export const exportAllMerchants = (ctx: Context, filter: AllMerchantsFilter) =>
+  batchesOf(readFrom(ctx, filter), cursorAt);
+
+/** Operators: which versions of the terms were accepted, by how many merchants, and when last. */
+export const listTermsVersions = (ctx: Context) => selectTermsVersions(ctx.db.sql);

@@ -1,0 +1,47 @@
+import type { Sql } from '../db/connection.ts';
+import type { Partner } from './store.ts';
+
+export type PartnerFilter = { search?: string; disabled?: boolean };
+export type ListedPartner = Pick<
+  Partner,
+  | 'id'
+  | 'slug'
+  | 'name'
+  | 'currency'
+  | 'allowed_expiry_minutes'
+  | 'default_expiry_minutes'
+  | 'disabled_at'
+  | 'created_at'
+>;
+
+/** Partners by their slug, from after one on. A search looks for a part of slug or name. */
+export function selectPartners(
+  sql: Sql,
+  { search, disabled }: PartnerFilter,
+  after: string | null,
+  limit: number,
+): Promise<ListedPartner[]> {
+  const part = `%${search?.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+  return sql<ListedPartner[]>`
+    select id, slug, name, currency, allowed_expiry_minutes, default_expiry_minutes, disabled_at, created_at
+    from partners where true
+      ${search === undefined ? sql`` : sql`and (slug like ${part} or lower(name) like ${part})`}
+      ${disabled === undefined ? sql`` : sql`and (disabled_at is not null) = ${disabled}`}
+      ${after === null ? sql`` : sql`and slug > ${after}`}
+    order by slug limit ${limit}`;
+}
+
+/** What an operator sets of a partner; what is absent stays. */
+export type PartnerSettings = {
+  name?: string;
+  currency?: string;
+  allowed_expiry_minutes?: number[];
+  default_expiry_minutes?: number;
+  email?: string | null;
+};
+
+/** False when there is no such partner. */
+export async function updateSettings(sql: Sql, slug: string, settings: PartnerSettings): Promise<boolean> {
+  const { count } = await sql`update partners set ${sql(settings)} where slug = ${slug}`;
+  return count === 1;
+}

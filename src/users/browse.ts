@@ -1,0 +1,28 @@
+import type { Context } from '../context.ts';
+import { batchesOf, pageOf, type ReadFrom } from '../lib/batches.ts';
+import { isUuid } from '../lib/ids.ts';
+import { type ListedUser, selectAllUsers, selectUser, type UserFilter } from './browse-store.ts';
+
+export type { ListedUser, UserFilter } from './browse-store.ts';
+
+const cursorOf = ({ id, email }: ListedUser) => `${id} ${email}`;
+function placeOf(cursor: string | null): { email: string; id: string } | null {
+  const [id = '', email = ''] = cursor?.split(' ') ?? [];
+  return isUuid(id) ? { id, email } : null;
+}
+const readFrom =
+  (ctx: Context, filter: UserFilter): ReadFrom<ListedUser> =>
+  (after, limit) =>
+    selectAllUsers(ctx.db.sql, filter, placeOf(after), limit);
+
+/** Operators: one page of the people of all partners, and of the operators, by address. */
+export const browseUsers = (ctx: Context, filter: UserFilter, after: string | null) =>
+  pageOf(readFrom(ctx, filter), cursorOf, after);
+
+/** Operators: all of them, in batches. */
+export const exportUsers = (ctx: Context, filter: UserFilter) => batchesOf(readFrom(ctx, filter), cursorOf);
+
+/** Operators: somebody of any team; null for an id that is nobody's. */
+export async function readAnyUser(ctx: Context, id: string): Promise<ListedUser | null> {
+  return isUuid(id) ? selectUser(ctx.db.sql, id) : null;
+}

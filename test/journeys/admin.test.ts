@@ -1,0 +1,336 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { verifyChains } from '../../src/audit/verify.ts';
+import { noPartner } from '../../src/audit/write.ts';
+import { raiseAlarm } from '../../src/db/alarms.ts';
+import { queueMail } from '../../src/mail/outbox.ts';
+import { setUrl } from '../../src/webhooks/endpoint.ts';
+import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
+import { startApp } from '../support/app.ts';
+import type { Visit } from '../support/forms.ts';
+import { isInside, newEmail, onHost, signInOperator, signInPartnerUser } from '../support/people.ts';
+import { startVisitor, type Visitor } from '../support/visitor.ts';
+import { makeMerchant, makePartner, makeRequest, setRate } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+let operator: Awaited<ReturnType<typeof signInOperator>>;
+let admin: Visitor;
+before(async () => {
+  app = await startApp();
+  for (const [code, rate] of Object.entries({ EUR: '0.92', USD: '1' })) await setRate(app.db, code, rate);
+  operator = await signInOperator(app);
+  admin = operator.visitor;
+});
+after(() => app?.stop());
+
+const pages = [
+  '',
+  '/partners',
+  '/new-partner',
+  '/users',
+  '/merchants',
+  '/rates',
+  '/chains',
+  '/stuck',
+  '/terms',
+  '/audit',
+];
+const all = [...pages, '/erase', '/sessions'].map((page) => `/admin${page}`);
+
+const rowsOf = (page: Visit) => [...page.html.matchAll(/<tr><th scope="row">.*?<\/tr>/gs)].map(([row]) => row);
+const said = (page: Visit) => /class="notice \w+" role="status">([^<]*)/.exec(page.html)?.[1] ?? null;
+const csv = async (path: string) => (await admin.open(path)).html.trim().split('\r\n');
+
+async function lastAct(partnerId: string = noPartner) {
+  const [row] = await app.db.sql<{ action: string; actor_name: string; object_id: string; details: string }[]>`
+    select action, actor_name, object_id, details from audit_log where partner_id = ${partnerId}
+    order by number desc limit 1`;
+  return row && { ...row, details: JSON.parse(row.details) };
+}
+
+test('Only operators see the administration, and only on the shared host', async () => {
+  const world = await makePartner(app.db);
+  const { visitor: owner } = await signInPartnerUser(app, world);
+  for (const path of all) {
+    const page = await admin.open(path);
+    assert.ok(isInside(page), `${path}: ${page.status}`);
+    assert.match((await owner.open(path)).html, /Sign in to the administration/, path);
+  }
+  const elsewhere = startVisitor(app.url, onHost(world.partner));
+  for (const [name, value] of admin.cookies) elsewhere.cookies.set(name, value);
+  for (const path of all) {
+    const page = await elsewhere.open(path);
+    assert.equal(isInside(page), false, path);
+    assert.equal(page.status, 404, path); // operators cannot even sign in there
+  }
+});
+
+test('Every form of the administration refuses somebody who is not signed in, and one that another site sends', async () => {
+  const forms = ['/new-partner', '/partners/x/settings', '/partners/x/switch', '/users/invite', '/users/role'];
+  const more = ['/users/switch', '/merchants/switch', '/rates/set', '/rates/clear', '/rates/refresh', '/stuck/replay'];
+  const last = ['/stuck/enable', '/stuck/mail', '/stuck/receipt', '/audit/check', '/erase/look', '/erase/do'];
+  const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const post = (path: string, headers: Record<string, string>) =>
+    fetch(`${app.url}/admin${path}`, { method: 'POST', redirect: 'manual', headers });
+  for (const form of [...forms, ...more, ...last]) {
+    const stranger = await post(form, {});
+    assert.deepEqual([stranger.status, stranger.headers.get('location')], [303, '/admin/sign-in'], form);
+    const foreign = await fetch(`${app.url}/admin${form}`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie, origin: 'https://evil.example', 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    assert.equal(foreign.status, 403, form);
+  }
+});
+
+test('An operator creates a partner, invites its owner, changes its settings, and switches it off and on', async () => {
+  const slug = `corner-${randomUUID().slice(0, 8)}`;
+  const form = await admin.open('/admin/new-partner');
+  const typed = { slug, name: 'Corner <Shops>', currency: 'usd', expiry: '15, 60', fallback: '15', email: '' };
+  const wrong = await admin.send(form, '/admin/new-partner', { ...typed, expiry: '7' });
+  assert.equal(wrong.status, 400);
+  assert.match(said(wrong) ?? '', /Nothing was saved\. Expiry values must be among/);
+  assert.equal(wrong.forms.find(({ action }) => action === '/admin/new-partner')?.fields.slug, slug);
+  const noRate = await admin.send(form, '/admin/new-partner', { ...typed, currency: 'CHF' });
+  assert.match(said(noRate) ?? '', /no rate for “CHF”/);
+
+  const made = await admin.send(form, '/admin/new-partner', typed);
+  assert.match(said(made) ?? '', /The partner was created/);
+  assert.match(made.html, /Corner &lt;Shops&gt;/);
+  const [partner] = await app.db.sql`select * from partners where slug = ${slug}`;
+  assert.deepEqual([partner?.currency, partner?.allowed_expiry_minutes], ['USD', [15, 60]]);
+  assert.equal((await lastAct(partner?.id))?.action, 'partner.created');
+  const twice = await admin.send(form, '/admin/new-partner', typed);
+  assert.match(said(twice) ?? '', /already a partner/);
+
+  const email = newEmail();
+  const people = await admin.open(`/admin/users?partner=${slug}`);
+  const invited = await admin.send(people, '/users/invite', { email, role: 'owner' });
+  assert.match(said(invited) ?? '', /invitation is on its way/);
+  const [user] = await app.db.sql`select * from users where email = ${email}`;
+  assert.deepEqual([user?.partner_id, user?.role], [partner?.id, 'owner']);
+
+  const saved = await admin.send(made, '/settings', {
+    name: 'Corner Ltd',
+    expiry: '5 15',
+    email: 'ops@corner.example',
+  });
+  assert.equal(said(saved), 'Saved.');
+  const [changed] = await app.db.sql`select * from partners where slug = ${slug}`;
+  assert.deepEqual(
+    [changed?.name, changed?.allowed_expiry_minutes, changed?.email],
+    ['Corner Ltd', [5, 15], 'ops@corner.example'],
+  );
+  assert.equal((await lastAct(partner?.id))?.details.expiry_minutes, '5, 15');
+
+  const off = await admin.send(saved, '/switch');
+  assert.match(said(off) ?? '', /switched off/);
+  const listed = await admin.open(`/admin/partners?state=off&q=${slug}`);
+  assert.equal(rowsOf(listed).length, 1);
+  assert.equal((await csv(`/admin/partners.csv?q=${slug}`)).length, 2);
+  const on = await admin.send(off, '/switch');
+  assert.match(said(on) ?? '', /switched on again/);
+  assert.equal((await lastAct(partner?.id))?.action, 'partner.enabled');
+  assert.equal((await admin.open('/admin/partners/nobody')).status, 404);
+});
+
+test('People of all teams are listed, given roles, and switched off: never the last owner, and never oneself', async () => {
+  const world = await makePartner(app.db);
+  const owner = await signInPartnerUser(app, world, 'owner');
+  const viewer = await signInPartnerUser(app, world, 'viewer');
+  const list = () => admin.open(`/admin/users?q=${viewer.user.email}`);
+  const raised = await admin.send(await list(), '/users/role', { role: 'developer' });
+  assert.match(said(raised) ?? '', /role was changed/);
+  assert.equal((await lastAct(world.partner.id))?.details.to, 'developer');
+
+  const off = await admin.send(await list(), '/users/switch');
+  assert.match(said(off) ?? '', /signed out everywhere/);
+  assert.equal(isInside(await viewer.visitor.open('/portal')), false);
+  const on = await admin.send(await list(), '/users/switch');
+  assert.match(said(on) ?? '', /may sign in again/);
+
+  const ownerRow = await admin.open(`/admin/users?q=${owner.user.email}`);
+  assert.match(said(await admin.send(ownerRow, '/users/role', { role: 'viewer' })) ?? '', /only owner/);
+  const myself = await admin.open(`/admin/users?q=${operator.user.email}&partner=operators`);
+  assert.equal(rowsOf(myself).length, 1);
+  assert.ok(!myself.forms.some(({ action }) => action === '/admin/users/switch'));
+  const other = await signInOperator(app);
+  const row = await admin.open(`/admin/users?q=${other.user.email}`);
+  const forged = await admin.send(row, '/users/switch', { user: operator.user.id });
+  assert.match(said(forged) ?? '', /cannot switch yourself off/);
+  await admin.send(row, '/users/switch');
+  assert.equal(isInside(await other.visitor.open('/admin')), false);
+  const lines = await csv(`/admin/users.csv?partner=${world.partner.slug}`);
+  assert.equal(lines.length, 3);
+});
+
+test('Merchants of all partners and modes are found by number, wallet and name; the operator’s switch is its own', async () => {
+  const [one, two] = [await makePartner(app.db), await makePartner(app.db)];
+  const mine = await makeMerchant(app.db, one.test);
+  const other = await makeMerchant(app.db, two.live);
+  for (const search of [mine.id, mine.wallet, mine.wallet.toUpperCase().replace('0X', '0x')]) {
+    const found = rowsOf(await admin.open(`/admin/merchants?q=${search}`));
+    assert.equal(found.length, 1, search);
+    assert.ok(found[0]?.includes(mine.id));
+  }
+  const both = await admin.open(`/admin/merchants?q=${encodeURIComponent('ada’s bak')}`);
+  assert.ok(both.html.includes(mine.id) && both.html.includes(other.id));
+  assert.equal(rowsOf(await admin.open(`/admin/merchants?partner=${two.partner.slug}&mode=live`)).length, 1);
+  assert.equal(rowsOf(await admin.open(`/admin/merchants?partner=${two.partner.slug}&mode=test`)).length, 0);
+  assert.equal(rowsOf(await admin.open(`/admin/merchants?partner=${two.partner.slug}&terms=1`)).length, 1);
+
+  const off = await admin.send(await admin.open(`/admin/merchants?q=${mine.id}`), '/merchants/switch');
+  assert.match(said(off) ?? '', /The merchant is switched off/);
+  const [row] = await app.db.sql`select disabled_by_operator, disabled_by_partner from merchants where id = ${mine.id}`;
+  assert.deepEqual({ ...row }, { disabled_by_operator: true, disabled_by_partner: false });
+  const act = await lastAct(one.partner.id);
+  assert.deepEqual(
+    [act?.action, act?.actor_name, act?.details],
+    ['merchant.disabled', operator.user.email, { by: 'operator' }],
+  );
+  const on = await admin.send(off, '/merchants/switch');
+  assert.match(said(on) ?? '', /switch is taken back/);
+});
+
+test('Long lists go on by cursor without a gap, and export whole', async () => {
+  const { partner, test: scope } = await makePartner(app.db);
+  for (let i = 0; i < 60; i++) await makeMerchant(app.db, scope);
+  const seen: string[] = [];
+  let path: string | null = `/admin/merchants?partner=${partner.slug}`;
+  for (let pages = 0; path !== null && pages < 5; pages++) {
+    const page: Visit = await admin.open(path);
+    seen.push(...[...page.html.matchAll(/name="account" value="([^"]+)"/g)].map(([, id]) => id as string));
+    path = /href="([^"]+)" rel="next"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? null;
+  }
+  assert.deepEqual([seen.length, new Set(seen).size], [60, 60]);
+  assert.equal((await csv(`/admin/merchants.csv?partner=${partner.slug}`)).length, 61);
+});
+
+test('A rate is set with an end and cleared; fetching at once is limited for each partner', async () => {
+  const page = await admin.open('/admin/rates');
+  const past = await admin.send(page, '/rates/set', { code: 'GBP', rate: '0.8', until: '2020-01-01T10:00' });
+  assert.equal(past.status, 400);
+  assert.match(said(past) ?? '', /Nothing was set\. The end must lie in the future/);
+  assert.match(said(await admin.send(page, '/rates/set', { code: 'GBP', rate: 'x' })) ?? '', /is no rate/);
+  const set = await admin.send(page, '/rates/set', { code: 'gbp', rate: '0.8', until: '2099-01-01T10:00' });
+  assert.equal(said(set), 'The rate is set.');
+  assert.match(set.html, /Set by us until Jan 1, 2099, 10:00/);
+  assert.deepEqual((await lastAct())?.details, { rate: '0.8', until: '2099-01-01T10:00:00.000Z' });
+  const cleared = await admin.send(set, '/rates/clear', { code: 'GBP' });
+  assert.equal(said(cleared), 'The rate is cleared.');
+  assert.equal((await lastAct())?.action, 'rate.cleared');
+
+  const { partner } = await makePartner(app.db);
+  await app.db.sql`delete from rate_counters where action = 'rates.refresh'`;
+  const fetched = await admin.send(page, '/rates/refresh', { partner: partner.slug });
+  assert.equal(said(fetched), 'All rates were fetched.');
+  assert.deepEqual((await lastAct())?.details, { partner: partner.slug });
+  await app.db
+    .sql`update rate_counters set minute = date_trunc('minute', now() + interval '1 minute') where action = 'rates.refresh'`;
+  assert.match(said(await admin.send(page, '/rates/refresh', { partner: partner.slug })) ?? '', /already\. Try again/);
+  assert.match(said(await admin.send(page, '/rates/refresh', { partner: 'nobody' })) ?? '', /no such partner/);
+});
+
+test('What is stuck is shown with the button that helps: events, endpoints, mails and receipts', async () => {
+  const { partner, test: scope } = await makePartner(app.db);
+  const merchant = await makeMerchant(app.db, scope);
+  const request = await makeRequest(app.db, scope, merchant, { customerPhone: '+49 30 1234567' });
+  await setUrl(app.ctx, scope, 'http://127.0.0.1:9/hook');
+  await app.db.scoped(scope, (tx) =>
+    enqueueProofVerified(tx, scope, {
+      requestId: request.id,
+      accountId: merchant.id,
+      txHash: '0x1',
+      payerAddress: '0x2',
+      metadata: '{}',
+      verifiedAt: new Date(),
+    }),
+  );
+  await app.db.sql`update webhook_deliveries set state = 'exhausted' where request_id = ${request.id}`;
+  await app.db.sql`
+    update webhook_endpoints set disabled_at = now(), disabled_reason = 'gone' where partner_id = ${partner.id}`;
+  await queueMail(app.db.sql, { recipient: 'lost@example.com', subject: 'Lost mail', body: 'x' });
+  await app.db.sql`update mails set next_attempt_at = 'infinity', attempts = 12 where recipient = 'lost@example.com'`;
+  await app.db.sql`select queue_receipts(${scope.partnerId}, true, ${request.id}, ${['phone']})`;
+  await app.db.sql`update receipts set next_attempt_at = 'infinity', error = 'it answered 422'`;
+
+  const page = await admin.open('/admin/stuck');
+  for (const text of [request.id, 'It answered 410', 'Lost mail', 'it answered 422', partner.slug]) {
+    assert.ok(page.html.includes(text), text);
+  }
+  assert.equal(said(await admin.send(page, '/stuck/replay')), 'The event is sent again.');
+  assert.equal((await lastAct(partner.id))?.action, 'webhook.replayed');
+  assert.equal(said(await admin.send(page, '/stuck/enable')), 'The endpoint is enabled.');
+  assert.equal((await lastAct(partner.id))?.action, 'webhook.enabled');
+  assert.equal(said(await admin.send(page, '/stuck/mail')), 'It is tried again.');
+  assert.equal((await lastAct())?.action, 'mail.retried');
+  const last = await admin.send(page, '/stuck/receipt');
+  assert.equal(said(last), 'It is tried again.');
+  assert.deepEqual((await lastAct(partner.id))?.details, { channel: 'phone' });
+  assert.match(last.html, /Nothing is stuck/);
+  assert.match(said(await admin.send(page, '/stuck/mail')) ?? '', /mended already/);
+
+  const [delivery] = await app.db.sql`select state from webhook_deliveries where request_id = ${request.id}`;
+  assert.equal(delivery?.state, 'waiting');
+  const [mail] = await app.db
+    .sql`select attempts, next_attempt_at <= now() as due from mails where recipient = 'lost@example.com'`;
+  assert.deepEqual({ ...mail }, { attempts: 0, due: true });
+});
+
+test('The overview names alarms with what helps, and says how much waits', async () => {
+  await raiseAlarm(app.db.sql, 'mail_failing', 'A mail could not be sent: no route');
+  const page = await admin.open('/admin');
+  assert.match(page.html, /A mail could not be sent: no route/);
+  assert.match(page.html, /Look whether the mail server of SMTP_URL answers/);
+  for (const queue of ['Events for webhooks', 'Mails', 'Receipts', 'Payments to be judged']) {
+    assert.ok(page.html.includes(queue), queue);
+  }
+  const chains = await admin.open('/admin/chains');
+  assert.match(chains.html, /no provider answers/);
+  assert.match(chains.html, /Nobody/);
+});
+
+test('The audit log is read by log and kind, exported, and checked; a changed row is found', async () => {
+  const { partner } = await makePartner(app.db);
+  await admin.send(await admin.open(`/admin/partners/${partner.slug}`), '/switch');
+  const page = await admin.open(`/admin/audit?partner=${partner.slug}&action=partner.disabled`);
+  assert.equal(rowsOf(page).length, 1);
+  assert.ok(page.html.includes(operator.user.email));
+  const [header, line] = await csv(`/admin/audit.csv?partner=${partner.slug}`);
+  assert.match(header ?? '', /^number,at,mode,actor_kind,actor,action/);
+  assert.match(line ?? '', new RegExp(`,operator,${operator.user.email},partner.disabled,partner,${partner.slug},`));
+
+  const whole = await admin.send(page, '/audit/check');
+  assert.match(whole.html, /The log is whole: 1 rows/);
+  const [check] = await verifyChains(app.ctx, partner.id);
+  assert.ok(whole.html.includes(check?.hash ?? 'no hash'));
+  await app.db.sql`alter table audit_log disable trigger user`;
+  await app.db.sql`update audit_log set actor_name = 'nobody' where partner_id = ${partner.id}`;
+  await app.db.sql`alter table audit_log enable trigger user`;
+  assert.match((await admin.send(page, '/audit/check')).html, /The log is broken at row 1/);
+  assert.equal((await admin.open('/admin/audit?partner=nobody')).status, 404);
+});
+
+test('A customer is looked for and erased without the data standing in an address, an answer’s log or the audit log', async () => {
+  const { test: scope } = await makePartner(app.db);
+  const merchant = await makeMerchant(app.db, scope);
+  const email = newEmail();
+  const request = await makeRequest(app.db, scope, merchant, { customerEmail: email, customerName: 'Grace' });
+  const page = await admin.open('/admin/erase');
+  assert.equal((await admin.send(page, '/erase/look', { value: 'nonsense' })).status, 400);
+  const found = await admin.send(page, '/erase/look', { by: 'email', value: email });
+  assert.match(found.html, /1 requests of 1 partners/);
+  const done = await admin.send(found, '/erase/do');
+  assert.equal(said(done), 'Erased: 1 requests, 0 mails, 0 messages that waited.');
+  const [row] = await app.db.sql`select customer_email, customer_name from requests where id = ${request.id}`;
+  assert.deepEqual({ ...row }, { customer_email: null, customer_name: null });
+  assert.match(
+    (await admin.send(page, '/erase/look', { by: 'email', value: email })).html,
+    /Nothing personal is stored/,
+  );
+  assert.ok(
+    !JSON.stringify(await app.db.sql`select * from audit_log where action = 'customer.erased'`).includes(email),
+  );
+});
