@@ -93,6 +93,7 @@ function describe(mode: 'test' | 'live', url: string) {
     chain_id: devChainIds[mode],
     name: mode === 'test' ? 'Local test chain' : 'Local live chain (no real money)',
     rpc_urls: [url],
+    public_rpc_url: url,
     tokens: [{ symbol: 'USDC', address: devUsdcAddress }],
     finality: [{ up_to_usdc_micro: '1000000000', confirmations: 2 }, { confirmations: 4 }],
     poll_ms: 250,
