@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { languageName, languages, wordsOf } from '../../src/ui/language.ts';
+import { assertAccessible } from '../support/axe.ts';
 import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
 import { pageWallet } from '../support/wallet-in-page.ts';
 
@@ -47,7 +48,7 @@ test('the language switch changes the page and stays', async () => {
 
 test('a phone without a wallet in its browser → links that open this page in the common wallets', async () => {
   const request = await world.request();
-  const { page, check, close } = await world.open(request, { context: { hasTouch: true, isMobile: true } });
+  const { page, close } = await world.open(request, { context: { hasTouch: true, isMobile: true } });
   await page.getByText('Open in a wallet on this phone').waitFor();
   assert.equal(await page.getByRole('img', { name: /QR code/ }).count(), 0, 'nobody scans the phone they hold');
   for (const link of await page.locator('.phone .links a').all()) {
@@ -56,6 +57,6 @@ test('a phone without a wallet in its browser → links that open this page in t
       new RegExp(`localhost:3000/pay/${request.id}$`),
     );
   }
-  await check('phone-links');
+  await assertAccessible(page);
   await close();
 });
