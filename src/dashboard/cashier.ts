@@ -7,7 +7,7 @@ import { carried, qr, stateLine } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
 import { sendPage } from '../ui/layout.ts';
-import { askByHand, exampleOf, type Faults, formKey, sayFault } from './ask.ts';
+import { askByHand, type Faults, formKey, sayFault } from './ask.ts';
 import { eventsPath } from './live.ts';
 import { type Payment, readPayment } from './payment.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
@@ -57,16 +57,18 @@ function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: 
     visit,
     Object.values(faults).find((one) => one !== undefined),
   );
-  const point = (currencyExponent(currency) ?? 2) === 0 ? '00' : '.';
+  const exponent = currencyExponent(currency) ?? 2;
+  const point = exponent === 0 ? '00' : '.';
+  const nothing = exponent === 0 ? '0' : `0.${'0'.repeat(exponent)}`;
   const key = (value: string) => html`<button type="button" class="second key" data-key="${value}">${value}</button>`;
   return send(
     ctx,
     visit,
     status,
-    html`<form method="post" action="${path}" class="card" data-keypad="${currencyExponent(currency) ?? 2}">
+    html`<form method="post" action="${path}" class="card" data-keypad="${exponent}">
 ${carried('key', formKey())}${carried('currency', currency)}
 <div class="field"><label for="amount">${fill(cashier.amount, { currency })}</label>
-<input id="amount" name="amount" class="large" value="${typed.amount ?? ''}" inputmode="decimal" autocomplete="off" required maxlength="16" placeholder="${exampleOf(currency)}"${fault !== undefined && html` aria-invalid="true" aria-describedby="amount-fault"`}>
+<input id="amount" name="amount" class="large" value="${typed.amount ?? ''}" inputmode="decimal" autocomplete="off" required maxlength="16" placeholder="${nothing}"${fault !== undefined && html` aria-invalid="true" aria-describedby="amount-fault"`}>
 ${fault !== undefined && html`<p class="fault" id="amount-fault" role="alert">${fault}</p>`}</div>
 <div class="keys" role="group" aria-label="${cashier.keys}" hidden>${digits.map(key)}${key(point)}${key('0')}<button type="button" class="second key" data-key="back" aria-label="${cashier.clear}">⌫</button></div>
 <button class="large">${cashier.show}</button></form>
@@ -89,8 +91,8 @@ async function showCode(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
     html`<div class="list" data-live="${eventsPath(row.id)}" data-region="cashier"><p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>
 <p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
 ${standing === 'open' && qr(payment.url, cashier.scan, cashier.scanRest)}
-<div class="verdict" role="status" data-standing="${standing}">${verdict(words, payment)}</div></div>
-<p><a class="button primary large" href="${path}">${cashier.next}</a></p>
+<div class="verdict" role="status" data-standing="${standing}">${verdict(words, payment)}</div>
+<p><a class="button large${standing !== 'open' && html` primary`}" href="${path}">${cashier.next}</a></p></div>
 <p><a href="/dashboard/payments/${row.id}">${cashier.detail}</a></p>`,
   );
 }

@@ -4,6 +4,6 @@ import type { Words } from './language.ts';
 
 /** A text to be passed on, whole, with a button that copies it; without script there is the text alone. */
 export function copyable({ t }: Words, name: string, text: string, label: string): Html {
-  return html`<div class="copyable">${facts([[name, mono(text)]])}
+  return html`<div class="copyable stack">${facts([[name, mono(text)]])}
 <button type="button" class="second" data-copy="${text}" data-copied="${t.common.copied}" hidden>${label}</button></div>`;
 }

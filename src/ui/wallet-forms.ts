@@ -23,9 +23,14 @@ export type WalletsData = {
   signing: boolean;
 };
 
+/** What browsers may know of a network: its configuration also holds the addresses, with keys, that we ask it by. */
+function offeredOnly({ chainId, name, publicRpcUrl, coin, explorerUrl }: OfferedChain): OfferedChain {
+  return { chainId, name, explorerUrl, ...(publicRpcUrl && { publicRpcUrl }), ...(coin && { coin }) };
+}
+
 /** Where browser code lists the wallets it finds, and says what it waits for; empty without script. */
 function walletList(words: Words, data: Omit<WalletsData, 'texts'>): Html {
-  const all: WalletsData = { texts: words.t.signing.told, ...data };
+  const all: WalletsData = { texts: words.t.signing.told, ...data, chains: data.chains.map(offeredOnly) };
   return html`<div class="wallets" data-wallets="${JSON.stringify(all)}" hidden></div>
 <p class="told" role="alert" hidden></p>`;
 }

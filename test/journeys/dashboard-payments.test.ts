@@ -4,6 +4,7 @@ import { formatMicro } from '../../src/lib/money.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { makeOnboarded } from '../support/merchants.ts';
+import { startVisitor } from '../support/visitor.ts';
 import { makePartner, makeRequest } from '../support/world.ts';
 
 let world: DashboardWorld;
@@ -132,6 +133,20 @@ test('Requests of another merchant, partner or mode are not there: the same 404 
   }
   const csv = (await world.visitor.open('/dashboard/payments.csv')).html;
   for (const row of rows) assert.ok(!csv.includes(row.id));
+});
+
+test('No page tells a browser by which address we ask a network, only what wallets may know of it', async () => {
+  const secret = 'http://127.0.0.1:9/key-of-ours';
+  world.node.chain.rpcUrls.push(secret);
+  const row = await world.request();
+  const places = ['', '/wallet', '/payments', `/payments/${row.id}`, `/cashier/${row.id}`, '/unmatched', '/profile'];
+  for (const place of places) {
+    const page = await world.visitor.open(`/dashboard${place}`);
+    assert.equal(page.status, 200, place);
+    assert.ok(!page.html.includes(secret), place);
+  }
+  assert.ok(!(await startVisitor(world.url).open('/dashboard/sign-in')).html.includes(secret));
+  world.node.chain.rpcUrls.pop();
 });
 
 test('A disabled merchant keeps all pages of its dashboard, and is told what is off', async () => {
