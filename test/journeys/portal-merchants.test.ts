@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Context } from '../../src/context.ts';
+import { createShell } from '../../src/merchants/create.ts';
+import { onboardWithKey } from '../../src/merchants/sandbox-onboard.ts';
+import { startApi } from '../support/client.ts';
+import { makeOnboarded } from '../support/merchants.ts';
+import { portalVisitor } from '../support/portal.ts';
+import { postForm } from '../support/portal-post.ts';
+import { startVisitor, type Visitor } from '../support/visitor.ts';
+import { makeMerchant, makeRequest } from '../support/world.ts';
+
+let api: Awaited<ReturnType<typeof startApi>>;
+let ctx: Context;
+let party: Awaited<ReturnType<typeof api.party>>;
+let owner: Visitor;
+let developer: Visitor;
+let viewer: Visitor;
+const path = '/portal/merchants';
+
+before(async () => {
+  api = await startApi();
+  ctx = api.ctx;
+  party = await api.party();
+  const { id } = party.partner;
+  owner = await portalVisitor(ctx, api.url, id);
+  developer = await portalVisitor(ctx, api.url, id, 'developer');
+  viewer = await portalVisitor(ctx, api.url, id, 'viewer');
+});
+after(() => api?.stop());
+
+const listed = (html: string) =>
+  [...html.matchAll(/<th scope="row"><a href="\/portal\/merchants\/([0-9a-f-]{36})"/g)].map(([, id]) => id);
+const search = async (query: Record<string, string>, who = owner) =>
+  listed((await who.open(`${path}?${new URLSearchParams(query)}`)).html);
+const acts = async (id: string) => [
+  ...(await api.db.sql`
+    select action, details from audit_log where partner_id = ${party.partner.id} and object_id = ${id} order by number`),
+];
+
+test('making a merchant › by form, under the rules of the API; its invitation opens, and is fresh each time', async () => {
+  const form = await developer.open(path);
+  const typed = { business_name: 'Bread & Co', email: 'bo@example.com', country: 'de', app_mode: 'personal' };
+  const page = await developer.send(form, `${path}?mode=test`, { ...typed, display_currency: 'JPY' });
+  assert.match(page.html, /The merchant is made/);
+  const id = /<h1>Bread &amp; Co<\/h1>/.test(page.html) ? (await search({ q: 'bread' }))[0] : undefined;
+  assert.ok(id, page.html);
+  const { json } = await party.test.api.readAccount(id);
+  const told = { business_name: json.business_name, email: json.email, country: json.country, app_mode: json.app_mode };
+  assert.deepEqual(told, { ...typed, country: 'DE' });
+  assert.equal(json.display_currency, 'JPY');
+  assert.equal((await acts(id))[0]?.action, 'merchant.created');
+
+  const link = /data-copy="([^"]+)"/.exec(page.html)?.[1] ?? assert.fail('no link to copy');
+  assert.match((await startVisitor(api.url).open(link)).html, /Send me the code/);
+  // What a link holds is its second, so a later one differs.
+  await api.db.sql`update merchants set onboarding_epoch = onboarding_epoch + 1 where id = ${id}`;
+  assert.notEqual(/data-copy="([^"]+)"/.exec((await developer.open(`${path}/${id}`)).html)?.[1], link);
+});
+
+test('making a merchant › faults are said beside their fields, what was typed stays, and nothing is made', async () => {
+  const before = await search({});
+  const typed = { business_name: 'x'.repeat(121), email: 'nobody', country: 'Germany', display_currency: 'EUR' };
+  const page = await owner.send(await owner.open(path), `${path}?mode=test`, typed);
+  assert.equal(page.status, 400);
+  for (const fault of ['At most 120 characters\\.', 'does not look like an e-mail', 'A country has two letters']) {
+    assert.match(page.html, new RegExp(`class="fault"[^>]*>[^<]*${fault}`));
+  }
+  assert.match(page.html, /value="nobody"/);
+  const unknown = await postForm(api.url, owner, `${path}?mode=test`, [['display_currency', 'XXX']]);
+  assert.equal(unknown.status, 400);
+  assert.deepEqual(await search({}), before);
+});
+
+test('the list › searches, states, switches, pages and CSV, of one partner and mode', async () => {
+  const other = await api.party();
+  const visitor = await portalVisitor(ctx, api.url, other.partner.id);
+  const find = (query: Record<string, string>) => search(query, visitor);
+  const { scope, merchant: first } = other.test;
+  const shell = await createShell(ctx, scope, {
+    display_currency: 'EUR',
+    business_name: '=100% Café_',
+    email: 'Cafe@example.com',
+  });
+  const off = await makeMerchant(api.db, scope);
+  await postForm(api.url, visitor, `${path}/${off.id}/disable?mode=test`);
+  await api.db.sql`update merchants set disabled_by_operator = true where id = ${first.id}`;
+  assert.deepEqual(await find({}), [off.id, shell.id, first.id]);
+  assert.deepEqual(await find({ q: '100% CAFÉ_' }), [shell.id]);
+  assert.deepEqual(await find({ q: '100_' }), []);
+  assert.deepEqual(await find({ q: 'cafe@' }), [shell.id]);
+  assert.deepEqual(await find({ q: off.id.toUpperCase() }), [off.id]);
+  assert.deepEqual(await find({ q: off.wallet }), [off.id]);
+  assert.deepEqual(await find({ onboarding: 'incomplete' }), [shell.id]);
+  assert.deepEqual(await find({ onboarding: 'complete' }), [off.id, first.id]);
+  assert.deepEqual(await find({ disabled: 'partner' }), [off.id]);
+  assert.deepEqual(await find({ disabled: 'operator' }), [first.id]);
+  assert.deepEqual(await find({ disabled: 'none', after: 'nonsense' }), [shell.id]);
+  assert.deepEqual(await find({ mode: 'live' }), [other.live.merchant.id]);
+  await visitor.open(`${path}?mode=test`);
+  assert.deepEqual(await search({ q: off.id }), [], 'another partner finds nothing');
+
+  const csv = (await visitor.open('/portal/merchants.csv?onboarding=incomplete')).html.trim().split('\r\n');
+  assert.equal(csv.length, 2);
+  assert.match(csv[0] ?? '', /^account_id,business_name/);
+  assert.match(csv[1] ?? '', new RegExp(`^${shell.id},'=100% Café_,`));
+
+  for (let i = 0; i < 50; i++) await createShell(ctx, scope, { display_currency: 'EUR' });
+  const page = await visitor.open(path);
+  const next = /href="([^"]+)" rel="next"/.exec(page.html)?.[1] ?? assert.fail('no next page');
+  assert.deepEqual(listed((await visitor.open(next)).html), [off.id, shell.id, first.id]);
+});
+
+test('disabling › new requests are refused until the partner’s switch is back on; the operator’s is not the partner’s', async () => {
+  const { merchant, api: calls } = party.test;
+  const create = async () => (await calls.create({ account_id: merchant.id, fiat_amount_int: 1250 })).json.error;
+  const asked = await owner.open(`${path}/${merchant.id}`);
+  assert.match(asked.html, /Disable Ada’s Bakery\?/);
+  const off = await owner.send(asked, '/disable?mode=test');
+  assert.match(off.html, /no new request can be made/);
+  assert.equal(await create(), 'merchant_disabled');
+  await api.db.sql`update merchants set disabled_by_operator = true where id = ${merchant.id}`;
+  const on = await owner.send(await owner.open(`${path}/${merchant.id}`), '/enable?mode=test');
+  assert.match(on.html, /Disabled by the operator/);
+  assert.match(on.html, /only they can take that back/);
+  assert.equal(await create(), 'merchant_disabled');
+  await api.db.sql`update merchants set disabled_by_operator = false where id = ${merchant.id}`;
+  assert.equal(await create(), undefined);
+  const rows = (await acts(merchant.id)).map(({ action, details }) => [action, details]);
+  assert.deepEqual(rows, [
+    ['merchant.disabled', '{"by":"partner"}'],
+    ['merchant.enabled', '{"by":"partner"}'],
+  ]);
+});
+
+test('resetting › a merchant without money begins anew under a new link; one that took money stays', async () => {
+  const { scope } = party.test;
+  const shell = await createShell(ctx, scope, { display_currency: 'EUR' });
+  const { wallet_address: wallet } = await onboardWithKey(ctx, shell.id);
+  const open = await makeRequest(api.db, scope, { id: shell.id, wallet });
+  const page = await owner.send(await owner.open(`${path}/${shell.id}`), '/reset?mode=test');
+  assert.match(page.html, /back at the start/);
+  assert.match(page.html, /Invitation link/);
+  const { json } = await party.test.api.readAccount(shell.id);
+  assert.deepEqual([json.onboarding_status, json.wallet_address], ['incomplete', null]);
+  assert.equal((await party.test.api.read(open.id)).json.status, 'voided');
+
+  const rich = await makeOnboarded(ctx, scope);
+  const paid = await makeRequest(api.db, scope, rich);
+  await api.db.sql`update requests set proof_status = 'attached' where id = ${paid.id}`;
+  const refused = await owner.send(await owner.open(`${path}/${rich.id}`), '/reset?mode=test');
+  assert.match(refused.html, /has taken money/);
+  assert.equal((await party.test.api.readAccount(rich.id)).json.wallet_address, rich.wallet);
+  assert.deepEqual(await acts(rich.id), []);
+});
+
+test('recovery › its link is shown once and opens; taken back, the link is dead', async () => {
+  const merchant = await makeOnboarded(ctx, party.test.scope);
+  const page = await owner.send(await owner.open(`${path}/${merchant.id}`), '/recover?mode=test');
+  const link = /data-copy="([^"]+\/recover\/[^"]+)"/.exec(page.html)?.[1] ?? assert.fail('no link of the recovery');
+  assert.equal((await startVisitor(api.url).open(link)).status, 200);
+  const again = await owner.open(`${path}/${merchant.id}`);
+  assert.doesNotMatch(again.html, /\/recover\/[\w-]{20}/);
+  assert.match(again.html, /A recovery waits for the new wallet/);
+  const back = await owner.send(again, '/recover/cancel?mode=test');
+  assert.match(back.html, /The recovery is taken back/);
+  assert.doesNotMatch((await startVisitor(api.url).open(link)).html, /wallet_address/);
+  assert.deepEqual(
+    (await acts(merchant.id)).map(({ action }) => action),
+    ['recovery.started', 'recovery.cancelled'],
+  );
+  const shell = await createShell(ctx, party.test.scope, { display_currency: 'EUR' });
+  const refused = await postForm(api.url, owner, `${path}/${shell.id}/recover?mode=test`);
+  assert.equal(refused.location, `${path}/${shell.id}?done=no_recovery`);
+});
+
+test('merchants › what a role does not allow is neither shown nor done', async () => {
+  const shell = await createShell(ctx, party.test.scope, { display_currency: 'EUR' });
+  const seen = await viewer.open(`${path}/${shell.id}`);
+  assert.doesNotMatch(seen.html, /\/onboard\//, 'a link with which anybody could connect a wallet');
+  assert.doesNotMatch(seen.html, /What you can do/);
+  assert.doesNotMatch((await viewer.open(path)).html, /Make a merchant/);
+  for (const act of ['disable', 'enable', 'reset', 'recover', 'recover/cancel']) {
+    for (const person of [viewer, developer]) {
+      assert.equal((await postForm(api.url, person, `${path}/${shell.id}/${act}?mode=test`)).status, 403, act);
+    }
+  }
+  assert.equal((await postForm(api.url, viewer, `${path}?mode=test`, [['display_currency', 'EUR']])).status, 403);
+  assert.deepEqual(await acts(shell.id), []);
+});
+
+test('a merchant › another partner’s, the other mode’s and unknown ids are the same page, for every act', async () => {
+  const { merchant } = party.test;
+  const stranger = await portalVisitor(ctx, api.url, (await api.party()).partner.id);
+  const unknown = await stranger.open(`${path}/00000000-0000-4000-8000-000000000000`);
+  const text = (html: string) => html.replace(/nonce="[^"]*"/g, '');
+  for (const [visitor, id, mode] of [
+    [stranger, merchant.id, 'test'],
+    [owner, merchant.id, 'live'],
+    [owner, 'x', 'test'],
+  ] as const) {
+    const page = await visitor.open(`${path}/${id}?mode=${mode}`);
+    assert.deepEqual([page.status, text(page.html)], [404, text(unknown.html)]);
+    for (const act of ['disable', 'enable', 'reset', 'recover', 'recover/cancel']) {
+      assert.equal((await postForm(api.url, visitor, `${path}/${id}/${act}?mode=${mode}`)).status, 404, act);
+    }
+  }
+  const [row] = await api.db.sql`select disabled_by_partner, onboarded_at from merchants where id = ${merchant.id}`;
+  assert.deepEqual([row?.disabled_by_partner, row?.onboarded_at !== null], [false, true]);
+});

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Context } from '../../src/context.ts';
+import { readPartner } from '../../src/partners/read.ts';
+import { startApp } from '../support/app.ts';
+import { png } from '../support/pictures.ts';
+import { portalPerson, portalVisitor } from '../support/portal.ts';
+import { postForm } from '../support/portal-post.ts';
+import { startVisitor, type Visitor } from '../support/visitor.ts';
+import { makePartner, setRate } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+let ctx: Context;
+
+before(async () => {
+  app = await startApp();
+  ctx = app.ctx;
+  for (const [code, rate] of Object.entries({ EUR: '0.92', USD: '1', JPY: '150' })) await setRate(app.db, code, rate);
+});
+after(() => app?.stop());
+
+async function newPartner() {
+  const party = await makePartner(app.db);
+  return { ...party, owner: await portalVisitor(ctx, app.url, party.partner.id) };
+}
+const acts = async (partnerId: string) => [
+  ...(await app.db.sql`select * from audit_log where partner_id = ${partnerId} order by number`),
+];
+const main = (visitor: Visitor, over: Record<string, string> = {}, expiry = ['5', '15', '1440']) => {
+  const fields = { name: 'Tills & Co', currency: 'USD', default_expiry: '5', email: 'ops@example.com', ...over };
+  return postForm(app.url, visitor, '/portal/settings?mode=test', [
+    ...Object.entries(fields),
+    ...expiry.map((minutes): [string, string] => ['expiry', minutes]),
+  ]);
+};
+const look = (visitor: Visitor, fields: [string, string | Blob][]) =>
+  postForm(app.url, visitor, '/portal/settings/look?mode=test', [...fields, ['', new Blob([])]]);
+const picture = (bytes: Buffer) => new File([new Uint8Array(bytes)], 'logo.png', { type: 'image/png' });
+
+test('settings › name, currency, expiry values, default and e-mail change together, and the log says what', async () => {
+  const { partner, owner } = await newPartner();
+  assert.equal((await main(owner)).location, '/portal/settings?done=saved');
+  const now = await readPartner(app.db, partner.slug);
+  assert.deepEqual(
+    [now?.name, now?.currency, now?.allowed_expiry_minutes, now?.default_expiry_minutes, now?.email],
+    ['Tills & Co', 'USD', [5, 15, 1440], 5, 'ops@example.com'],
+  );
+  const [row] = await acts(partner.id);
+  assert.equal(row?.action, 'partner.changed');
+  assert.deepEqual(JSON.parse(row?.details), {
+    name: 'Tills & Co',
+    currency: 'USD',
+    expiry_minutes: ['5', '15', '1440'],
+    default_expiry_minutes: 5,
+    email: 'ops@example.com',
+  });
+  const page = await owner.open('/portal/settings');
+  assert.match(page.html, /<p class="home"><a href="\/portal">Tills &amp; Co<\/a>/);
+  assert.match(page.html, /value="1440" checked/);
+  assert.doesNotMatch(page.html, /value="60" checked/);
+  await main(owner, { email: '' });
+  assert.equal((await readPartner(app.db, partner.slug))?.email, null);
+});
+
+test('settings › each fault is said in its place, what was typed stays, and nothing changes', async () => {
+  const { partner, owner } = await newPartner();
+  const wrong: [Record<string, string>, string[], RegExp][] = [
+    [{ name: ' ' }, ['5'], /A name of 1 to 120 characters/],
+    [{ name: 'x'.repeat(121) }, ['5'], /A name of 1 to 120 characters/],
+    [{ currency: 'XXX' }, ['5'], /no exchange rate for this currency/],
+    [{}, [], /Tick at least one/],
+    [{}, ['7'], /Tick at least one/],
+    [{ default_expiry: '60' }, ['5', '15'], /Choose one that is ticked above/],
+    [{ email: 'a@b, c@d' }, ['5'], /does not look like an e-mail address/],
+  ];
+  for (const [over, expiry, fault] of wrong) {
+    const page = await main(owner, over, expiry);
+    assert.equal(page.status, 400, JSON.stringify(over));
+    assert.match(page.html, fault);
+    assert.match(page.html, /value="(ops@example\.com|a@b, c@d)"/);
+  }
+  assert.equal((await readPartner(app.db, partner.slug))?.name, partner.name);
+  assert.deepEqual(await acts(partner.id), []);
+});
+
+test('the look › a logo and a colour by one form without script; the pages have them at once', async () => {
+  const { partner, owner } = await newPartner();
+  const bytes = png(80, 40, [10, 120, 90]);
+  const saved = await look(owner, [
+    ['accent', '#0A7'],
+    ['logo', picture(bytes)],
+  ]);
+  assert.equal(saved.location, '/portal/settings?done=saved');
+  const page = await owner.open('/portal/settings');
+  const src =
+    /<img class="logo" src="([^"]+)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? assert.fail('no logo');
+  const served = await fetch(new URL(src, app.url));
+  assert.deepEqual(Buffer.from(await served.arrayBuffer()), bytes);
+  assert.equal((await readPartner(app.db, partner.slug))?.accent, '#00aa77');
+  assert.match(page.html, /<style>:root\{--accent:/);
+
+  // A form without a picture keeps the one that is there; ticking takes it away.
+  await look(owner, [['accent', '#0a7']]);
+  assert.ok((await readPartner(app.db, partner.slug))?.logo_hash);
+  await look(owner, [
+    ['accent', ''],
+    ['no_logo', 'yes'],
+  ]);
+  const none = await readPartner(app.db, partner.slug);
+  assert.deepEqual([none?.accent, none?.logo_hash], [null, null]);
+  assert.deepEqual(
+    (await acts(partner.id)).map(({ details }) => JSON.parse(details)),
+    [{ accent: '#0A7', logo: true }, { accent: '#0a7' }, { accent: null, logo: false }],
+  );
+});
+
+test('the look › no colour, no picture, one that is too large, no form at all: refused, and the look stays', async () => {
+  const { partner, owner } = await newPartner();
+  const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>');
+  const large = Buffer.concat([png(1, 1, [0, 0, 0]), Buffer.alloc(65 * 1024)]);
+  const wrong: [[string, string | Blob][], RegExp][] = [
+    [[['accent', 'red']], /This is no colour/],
+    [[['logo', picture(svg)]], /no PNG, JPEG or WebP picture of at most 64 KiB/],
+    [[['logo', picture(large)]], /no PNG, JPEG or WebP picture of at most 64 KiB/],
+  ];
+  for (const [fields, fault] of wrong) {
+    const page = await look(owner, fields);
+    assert.equal(page.status, 400);
+    assert.match(page.html, fault);
+  }
+  const cookie = [...owner.cookies].map((pair) => pair.join('=')).join('; ');
+  const broken = await fetch(new URL('/portal/settings/look?mode=test', app.url), {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie, 'content-type': 'multipart/form-data; boundary=x' },
+    body: '--y nonsense',
+  });
+  assert.equal(broken.headers.get('location'), '/portal/settings?done=unchanged');
+  const huge = await look(owner, [['logo', picture(Buffer.alloc(3 * 1024 * 1024))]]).catch(() => ({ status: 413 }));
+  assert.equal(huge.status, 413);
+  assert.equal((await readPartner(app.db, partner.slug))?.logo_hash, null);
+  assert.deepEqual(await acts(partner.id), []);
+});
+
+test('the team › invited by mail, another role, removed at once and let in again', async () => {
+  const { partner, owner } = await newPartner();
+  const page = await owner.open('/portal/team');
+  const invited = await owner.send(page, '/portal/team?mode=test', { email: 'New@Example.com', role: 'developer' });
+  assert.match(invited.html, /The invitation is sent/);
+  const [mail] = await app.db.sql`select body from mails where recipient = 'new@example.com'`;
+  const link = /http\S+\/portal\/link\/\S+/.exec(mail?.body)?.[0] ?? assert.fail('no link in the mail');
+  assert.ok(!invited.html.includes(link), 'only the mail holds the link');
+  const guest = startVisitor(app.url);
+  await guest.send(await guest.open(link), new URL(link).pathname);
+  assert.equal((await guest.open('/portal/keys')).status, 200);
+
+  const [user] = await app.db.sql`select id from users where partner_id = ${partner.id} and email = 'new@example.com'`;
+  const act = (name: string, more: [string, string][] = [], id = user?.id) =>
+    postForm(app.url, owner, `/portal/team/${name}?mode=test`, [['user', id], ...more]);
+  assert.equal((await act('role', [['role', 'viewer']])).location, '/portal/team?done=role_changed');
+  assert.equal((await guest.open('/portal/keys')).status, 403);
+  assert.equal((await act('role', [['role', 'emperor']])).status, 404);
+  assert.equal((await act('remove')).location, '/portal/team?done=removed');
+  assert.match((await guest.open('/portal')).html, /name="email"/, 'signed out');
+  assert.match((await owner.open('/portal/team')).html, /Let in again/);
+  assert.equal((await act('restore')).location, '/portal/team?done=restored');
+  const told = (await acts(partner.id)).map(({ action }) => action).filter((action) => action.startsWith('user.'));
+  assert.deepEqual(told, ['user.invited', 'user.role_changed', 'user.disabled', 'user.enabled']);
+
+  const stranger = await newPartner();
+  const foreign = await postForm(app.url, stranger.owner, '/portal/team/remove?mode=test', [['user', user?.id]]);
+  assert.equal(foreign.location, '/portal/team?done=user_unknown');
+  assert.equal((await act('remove', [], 'x')).status, 404);
+});
+
+test('the team › the only owner can neither go nor become less; faults of an invitation are said beside it', async () => {
+  const { partner } = await newPartner();
+  await app.db.sql`delete from sessions where partner_id = ${partner.id}`;
+  await app.db.sql`delete from users where partner_id = ${partner.id}`;
+  const person = await portalPerson(ctx, partner.id);
+  const owner = startVisitor(app.url);
+  owner.cookies.set('session', person.token);
+  const self: [string, string] = ['user', person.userId];
+  for (const [act, fields] of [
+    ['remove', [self]],
+    ['role', [self, ['role', 'viewer']]],
+  ] as [string, [string, string][]][]) {
+    const done = await postForm(app.url, owner, `/portal/team/${act}?mode=test`, fields);
+    assert.equal(done.location, '/portal/team?done=last_owner', act);
+    assert.match((await owner.open(done.location ?? '')).html, /This is the only owner/);
+  }
+  const page = await owner.send(await owner.open('/portal/team'), '/portal/team?mode=test', { email: 'nobody' });
+  assert.equal(page.status, 400);
+  assert.match(page.html, /does not look like an e-mail address/);
+  const same = await owner.send(page, '/portal/team?mode=test', { email: person.email, role: 'viewer' });
+  assert.match(same.html, /with another role/);
+});
+
+test('settings, team › for owners only', async () => {
+  const { partner } = await newPartner();
+  const developer = await portalVisitor(ctx, app.url, partner.id, 'developer');
+  const home = (await developer.open('/portal')).html;
+  for (const place of ['settings', 'team']) {
+    assert.doesNotMatch(home, new RegExp(`href="/portal/${place}"`));
+    assert.equal((await developer.open(`/portal/${place}`)).status, 403);
+  }
+  for (const form of ['settings', 'settings/look', 'team', 'team/role', 'team/remove', 'team/restore']) {
+    assert.equal((await postForm(app.url, developer, `/portal/${form}?mode=test`)).status, 403, form);
+  }
+  assert.deepEqual(await acts(partner.id), []);
+});
+
+test('the audit log › newest first, by filters and pages, as CSV; nobody else’s', async () => {
+  const { partner, owner } = await newPartner();
+  const viewer = await portalVisitor(ctx, app.url, partner.id, 'viewer');
+  for (let i = 0; i < 26; i++) {
+    await main(owner, { name: `Name ${i}` });
+    await main(owner, { name: '<b>Bold</b>' });
+  }
+  const made = await postForm(app.url, owner, '/portal/keys?mode=test', [['scopes', 'requests:read']]);
+  assert.equal(made.status, 200);
+  const rows = (html: string) => html.split('<tr>').slice(2);
+  const first = await viewer.open('/portal/audit');
+  assert.equal(rows(first.html).length, 50);
+  assert.match(rows(first.html)[0] ?? '', /Key made/);
+  assert.match(rows(first.html)[0] ?? '', /data-name="Mode">Test/);
+  assert.ok(first.html.includes('name: &lt;b&gt;Bold&lt;/b&gt;'));
+  const next = /href="([^"]+)" rel="next"/.exec(first.html)?.[1] ?? assert.fail('no next page');
+  const second = await viewer.open(next);
+  assert.equal(rows(second.html).length, 3);
+  assert.match(rows(second.html).at(-1) ?? '', /Name 0/);
+  const count = async (query: Record<string, string>) =>
+    rows((await viewer.open(`/portal/audit?${new URLSearchParams(query)}`)).html).length;
+  assert.equal(await count({ action: 'key.created' }), 1);
+  const [row] = await acts(partner.id);
+  assert.equal(await count({ actor: row?.actor_name, action: 'partner.changed' }), 50);
+  assert.equal(await count({ actor: 'nobody' }), 0);
+  assert.equal(await count({ until: '2020-01-01' }), 0);
+  assert.equal(await count({ since: '2020-01-01', action: 'nonsense', after: 'x' }), 50);
+  const csv = (await viewer.open('/portal/audit.csv')).html.trim().split('\r\n');
+  assert.equal(csv.length, 54);
+  assert.match(csv[1] ?? '', /^53,[^,]+,key\.created,key,/);
+  const stranger = await newPartner();
+  assert.match((await stranger.owner.open('/portal/audit')).html, /Nothing is like this/);
+});
