@@ -4,6 +4,7 @@ import { facts, type StateKind, stateLine } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import type { Checkout } from './read.ts';
+import { isOver } from './state.ts';
 import { explorerLink, transactionFact } from './transactions.ts';
 
 type News = { shape: StateKind; title: string; rest: string };
@@ -13,7 +14,7 @@ export function newsOf(checkout: Checkout): Html {
   const { shape, title, rest } = tell(checkout);
   const { state, words } = checkout;
   const done = state.kind === 'confirming' && state.needed !== null ? state.seen / state.needed : undefined;
-  return html`${stateLine(shape, title, rest, 'strong', done)}${extra(checkout)}${checkout.troubled && trouble(checkout.troubled, words)}`;
+  return html`${stateLine(shape, title, rest, 'strong', done)}${extra(checkout)}${checkout.troubled && !isOver(state) && trouble(checkout.troubled, words)}`;
 }
 
 function tell(checkout: Checkout): News {

@@ -1,5 +1,6 @@
 import { scopeOfRequest } from '../auth/scope.ts';
 import type { ChainConfig } from '../chain/config.ts';
+import { chainsInTrouble } from '../chain/trouble.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
@@ -57,22 +58,27 @@ export async function readCheckout(
   if (!row) return null;
   const now = ctx.clock.now();
   const hearHints = strays && row.proof_status === 'none' ? refreshHints : readHints;
-  const [progress, hints, look] = await Promise.all([
+  const mode = scope.testMode ? 'test' : 'live';
+  const [progress, hints, look, silent] = await Promise.all([
     readProgress(ctx, scope, id),
     hearHints(ctx, scope, id),
     readLook(ctx, scope.partnerId),
+    chainsInTrouble(ctx, mode),
   ]);
   const status = effectiveStatus(row, now);
-  const chains = ctx.chains[scope.testMode ? 'test' : 'live'];
+  // A contract wallet is offered only on chains where its signature was checked against deployed code.
+  const chains = ctx.chains[mode].filter(
+    ({ chainId }) => row.wallet_chain_ids === null || row.wallet_chain_ids.includes(chainId),
+  );
   return {
     scope,
     row,
     merchant: row.merchant_name ?? row.partner_name,
     progress,
     state: payState({ row, status, progress, hints, strays: strays ?? [] }),
-    // A contract wallet is offered only on chains where its signature was checked against deployed code.
-    chains: chains.filter(({ chainId }) => row.wallet_chain_ids === null || row.wallet_chain_ids.includes(chainId)),
-    troubled: null,
+    chains,
+    // One that was never read has just been configured: its watcher tells the operator, not the customer.
+    troubled: silent.find(({ chain, readAt }) => readAt !== null && chains.includes(chain))?.chain ?? null,
     look,
     testWallet: row.test_mode && ctx.config.sandbox && ctx.config.chains === null,
     claimData: (key) => claimTypedDataJson(ctx.config, id, key),

@@ -206,6 +206,23 @@ test('A payment being confirmed counts its confirmations', async () => {
   assert.ok(!html.includes('Send exactly'));
 });
 
+test('A chain that could not be read for a minute is told while money is awaited, and when the payment is over no more', async () => {
+  const row = await newRequest();
+  const told = /We cannot read Chain 31337 at the moment/;
+  await app.db.sql`
+    insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
+    values (31337, 1, 10, '0x', now(), 10, 9, now()) on conflict (chain_id) do update set updated_at = now()`;
+  assert.doesNotMatch((await pay(row.id)).html, told);
+  await app.db.sql`update chain_cursors set updated_at = now() - interval '61 seconds' where chain_id = 31337`;
+  try {
+    assert.match((await pay(row.id)).html, told);
+    await app.db.sql`update requests set status = 'voided', voided_at = now() where id = ${row.id}`;
+    assert.doesNotMatch((await pay(row.id)).html, told);
+  } finally {
+    await app.db.sql`update chain_cursors set updated_at = now() where chain_id = 31337`;
+  }
+});
+
 test('A payment the network took back is told, and money is asked for again', async () => {
   const row = await newRequest();
   await app.db.sql`update requests set proof_note = 'reorged' where id = ${row.id}`;
