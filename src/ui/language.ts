@@ -1,7 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { ar } from './texts/ar.ts';
 import { de } from './texts/de.ts';
 import { en } from './texts/en.ts';
 import { es } from './texts/es.ts';
+import { fr } from './texts/fr.ts';
+import { hi } from './texts/hi.ts';
+import { ja } from './texts/ja.ts';
+import { pt } from './texts/pt.ts';
 
 /** The same texts in another language: every key, every `{placeholder}`. */
 export type Texts = Translated<typeof en>;
@@ -10,7 +15,16 @@ type Translated<T> = { readonly [K in keyof T]: T[K] extends string ? string : T
 /** Sections that a language lacks so far stay English; a test names them. */
 const complete = (own: Partial<Texts>): Texts => ({ ...en, ...own });
 
-const texts = { en, de: complete(de), es: complete(es) };
+const texts = {
+  en,
+  de: complete(de),
+  es: complete(es),
+  fr: complete(fr),
+  pt: complete(pt),
+  hi: complete(hi),
+  ja: complete(ja),
+  ar: complete(ar),
+};
 
 /** BCP 47 name of a language that pages are written in. */
 export type Language = keyof typeof texts;

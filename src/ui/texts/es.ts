@@ -46,7 +46,7 @@ export const es = {
     titlePaid: 'Pagado: {merchant}',
     rate: '1 USDC = {rate}',
     rateAt: '1 USDC = {rate}, {time}',
-    until: 'hasta {time}',
+    until: 'vence: {time}',
     left: 'Tiempo restante: {time}',
     through: 'A través de {partner}',
     straight: 'El dinero va directamente a {merchant}, sin paradas intermedias.',
