@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../src/context.ts';
+import { freePort } from '../../src/lib/ports.ts';
+import { buildServer } from '../../src/server.ts';
+import { newSecret, signedHeaders } from '../../src/webhooks/sign.ts';
+import { testConfig, testContext } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { portalVisitor } from '../support/portal.ts';
+import { postForm } from '../support/portal-post.ts';
+import { until } from '../support/receiver.ts';
+import type { Visitor } from '../support/visitor.ts';
+import { makePartner, setRate } from '../support/world.ts';
+
+const run = promisify(execFile);
+const path = '/portal/start';
+const folder = mkdtempSync(join(tmpdir(), 'quittance-snippets-'));
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let ctx: Context;
+let app: FastifyInstance;
+let url: string;
+let party: Awaited<ReturnType<typeof makePartner>>;
+let owner: Visitor;
+/** The page as it was right after a key was made. */
+let page: string;
+
+before(async () => {
+  database = await testDatabase();
+  const port = await freePort();
+  ctx = testContext(database.db, { config: testConfig({ baseUrl: `http://127.0.0.1:${port}` }) });
+  app = await buildServer(ctx);
+  url = await app.listen({ host: '127.0.0.1', port });
+  await setRate(database.db, 'EUR', '0.92');
+  party = await makePartner(database.db);
+  owner = await portalVisitor(ctx, url, party.partner.id);
+  page = (await postForm(url, owner, `${path}/key?mode=test`)).html;
+});
+after(async () => {
+  await app?.close();
+  await database?.drop();
+  rmSync(folder, { recursive: true });
+});
+
+/** The program that a page shows under an id, as its reader pastes it. */
+function snippet(html: string, id: string): string {
+  const [, text = ''] = new RegExp(`<pre [^>]*id="${id}">(.*?)</pre>`, 's').exec(html) ?? [];
+  const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
+  return text.replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => entities[name] ?? '');
+}
+
+function file(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+const requests = () => database.db.sql`select * from requests where partner_id = ${party.partner.id}`;
+
+describe('programs that create a request run as they are pasted', () => {
+  const programs: [id: string, (text: string) => Promise<{ stdout: string }>][] = [
+    ['curl', (text) => run('bash', ['-c', text])],
+    ['typescript', (text) => run(process.execPath, [file('create.ts', text)])],
+    ['python', (text) => run('python3', [file('create.py', text)])],
+  ];
+  for (const [language, start] of programs) {
+    test(language, async () => {
+      const before = (await requests()).length;
+      const { stdout } = await start(snippet(page, `${language}-create`));
+      const made = await requests();
+      assert.equal(made.length, before + 1);
+      const id = /\/pay\/([0-9a-f-]{36})/.exec(stdout)?.[1];
+      const row = made.find((one) => one.id === id);
+      assert.deepEqual([row?.test_mode, row?.fiat_int, row?.memo], [true, '1250', 'Table 4'], stdout);
+    });
+  }
+  test('php holds the same call: the address, the key and the fields of the others', () => {
+    const php = snippet(page, 'php-create');
+    const key = /qt_test_\w{38}/.exec(page)?.[0] ?? 'no key';
+    const account = /"account_id": "([^"]+)"/.exec(snippet(page, 'curl-create'))?.[1] ?? 'no account';
+    for (const part of [
+      `${ctx.config.baseUrl}/api/v1/requests/create`,
+      `Bearer ${key}`,
+      account,
+      "'fiat_amount_int' => 1250",
+    ]) {
+      assert.ok(php.includes(part), part);
+    }
+  });
+});
+
+const secret = newSecret();
+const body = JSON.stringify({
+  event: 'payment.proof_verified',
+  request_id: 'r-1',
+  proof_status: 'verified',
+  name: 'Zoë',
+});
+const signed = (at = new Date(), key = secret) =>
+  signedHeaders({ deliveryId: crypto.randomUUID(), event: 'payment.proof_verified', body }, key, null, at);
+
+describe('receivers take what is signed with the secret, and answer 400 to everything else', () => {
+  const receivers: [string, string, string][] = [
+    ['typescript', process.execPath, 'receive.ts'],
+    ['python', 'python3', 'receive.py'],
+  ];
+  for (const [language, command, name] of receivers) {
+    test(language, async (t) => {
+      const port = await freePort();
+      const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) };
+      const child = spawn(command, [file(name, snippet(page, `${language}-receive`))], {
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let told = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (told += chunk));
+      const ended = new Promise((resolve) => child.once('close', resolve));
+      t.after(async () => {
+        child.kill('SIGKILL');
+        await ended;
+      });
+      await until(() => child.exitCode !== null || listens(port), `the receiver in ${language}`);
+      const post = async (headers: Record<string, string>, text = body) =>
+        (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: text })).status;
+      assert.equal(await post(signed()), 200, told);
+      await until(() => told.includes('r-1 verified'), 'the event to be printed');
+      assert.equal(await post(signed(), body.replace('r-1', 'r-2')), 400, 'another body');
+      assert.equal(await post(signed(new Date(), newSecret())), 400, 'another secret');
+      assert.equal(await post(signed(new Date(Date.now() - 301_000))), 400, 'too old');
+      assert.equal(await post({ 'content-type': 'application/json' }), 400, 'no signature');
+      const malformed = { ...signed(), 'x-service-signature': 'v1=zz,t=1' };
+      assert.equal(await post(malformed), 400, 'no signature of ours');
+    });
+  }
+
+  test('in the shell, of an event that was written down', async () => {
+    const check = async (text: string) => {
+      file('body.json', text);
+      const env = { ...process.env, WEBHOOK_SECRET: secret, HEADER: signed()['x-service-signature'] };
+      const { stdout } = await run('bash', ['-c', snippet(page, 'curl-receive')], { cwd: folder, env });
+      return stdout.trim();
+    };
+    assert.equal(await check(body), 'genuine');
+    assert.equal(await check(`${body} `), 'forged');
+  });
+});
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true));
+    socket.on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
+}
+
+test('the key is shown this once: later the programs hold its prefix, and so do those of others', async () => {
+  const key = /qt_test_\w{38}/.exec(page)?.[0] ?? assert.fail('no key');
+  const later = await owner.open(path);
+  assert.ok(!later.html.includes(key));
+  assert.ok(snippet(later.html, 'python-create').includes(`Bearer ${key.slice(0, 8)}…${key.slice(-4)}`));
+  const viewer = await portalVisitor(ctx, url, party.partner.id, 'viewer');
+  const seen = await viewer.open(path);
+  assert.equal(seen.status, 200);
+  assert.equal(seen.forms.filter(({ action }) => action.startsWith(path)).length, 0);
+  assert.equal((await postForm(url, viewer, `${path}/key?mode=test`)).status, 403);
+  const [act] = await database.db.sql`
+    select count(*)::int as made from audit_log where partner_id = ${party.partner.id} and action = 'key.created'`;
+  assert.equal(act?.made, 1);
+});
+
+test('live keys are not made here', async () => {
+  const live = await owner.open(`${path}?mode=live`);
+  assert.doesNotMatch(live.html, /Make a test key/);
+  assert.match(snippet(live.html, 'curl-create'), /Bearer qt_live_…/);
+  assert.equal((await postForm(url, owner, `${path}/key?mode=live`)).location, '/portal/keys');
+  assert.equal((await database.db.sql`select from api_keys where not test_mode`).length, 0);
+});
+
+test('the steps tick themselves off as they are done', async () => {
+  const other = await makePartner(database.db);
+  const visitor = await portalVisitor(ctx, url, other.partner.id);
+  const done = async () => /(\d) of 5 steps done/.exec((await visitor.open(path)).html)?.[1];
+  assert.equal(await done(), '0');
+  const made = await postForm(url, visitor, `${path}/key?mode=test`);
+  assert.match(made.html, /2 of 5 steps done/); // the key, and a merchant for the test wallet
+  await run('bash', ['-c', snippet(made.html, 'curl-create')]);
+  assert.equal(await done(), '3');
+  await database.db.sql`
+    insert into webhook_endpoints (partner_id, test_mode, url, secret) values (${other.partner.id}, true, 'https://shop.example/', '')`;
+  assert.equal(await done(), '4');
+  await database.db.sql`update webhook_endpoints set last_success_at = now() where partner_id = ${other.partner.id}`;
+  assert.equal(await done(), '5');
+});
