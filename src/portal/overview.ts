@@ -9,50 +9,42 @@ import { browseRequests } from '../requests/browse.ts';
 import { type Figures, readFigures } from '../requests/figures.ts';
 import { chart } from '../ui/chart.ts';
 import { formatRemaining } from '../ui/formats.ts';
-import { fill, type Words, wordsFor } from '../ui/language.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { oneOf, readQuery } from '../ui/query.ts';
 import { emptyState, linkWith } from '../ui/table.ts';
 import { eventsPath } from './live.ts';
 import { healthOf } from './overview-health.ts';
-import { readQuery } from './query.ts';
 import { requestTable } from './requests-list.ts';
-import { openPortal } from './session.ts';
+import { portalPage } from './route.ts';
 import { sendPortal } from './shell.ts';
 
 const path = '/portal';
-const periods = ['14', '30', '90'];
+const periods = ['14', '30', '90'] as const;
 const shownRequests = 8;
 
 /** `GET /portal`: is everything fine, how business goes, and what came last. */
 export function overviewPage(app: FastifyInstance, ctx: Context): void {
-  app.route({
-    method: 'GET',
-    url: path,
-    config: { auth: 'session' },
-    handler: async (request, reply) => {
-      const visit = await openPortal(ctx, request, reply, 'read');
-      if (!visit) return reply;
-      const { scope, mode } = visit;
-      const words = wordsFor(request);
-      const { portal } = words.t;
-      const query = readQuery(request.query, ['days', 'currency']);
-      const days = periods.find((period) => period === query.days) ?? '14';
-      const [figures, latest] = await Promise.all([
-        readFigures(ctx, scope, Number(days)),
-        browseRequests(ctx, scope, {}, null),
-      ]);
-      const isNew = latest.rows.length === 0;
-      const body = isNew
-        ? await firstSteps(ctx, scope, mode, words)
-        : html`${await healthOf(ctx, scope, mode, words, figures.concerns)}
+  portalPage(app, ctx, path, 'read', async (call) => {
+    const { words, scope, mode, request, reply } = call;
+    const { portal } = words.t;
+    const query = readQuery(request.query, ['days', 'currency']);
+    const days = oneOf(periods, query.days) ?? '14';
+    const [figures, latest] = await Promise.all([
+      readFigures(ctx, scope, Number(days)),
+      browseRequests(ctx, scope, {}, null),
+    ]);
+    const isNew = latest.rows.length === 0;
+    const body = isNew
+      ? await firstSteps(ctx, scope, mode, words)
+      : html`${await healthOf(ctx, scope, mode, words, figures.concerns)}
 ${figuresPart(words, figures, { days, currency: query.currency })}
 <section class="part"><h2>${portal.overview.latest}</h2>${requestTable(words, latest.rows.slice(0, shownRequests), ctx.clock.now())}
 <p><a href="/portal/requests">${portal.overview.allRequests}</a></p></section>`;
-      return sendPortal(ctx, reply, visit, {
-        path,
-        title: portal.places.overview,
-        body: html`<div class="list" data-live="${eventsPath(mode)}" data-region="overview">${body}</div>`,
-      });
-    },
+    return sendPortal(ctx, reply, call, {
+      path,
+      title: portal.places.overview,
+      body: html`<div class="list" data-live="${eventsPath(mode)}" data-region="overview">${body}</div>`,
+    });
   });
 }
 

@@ -1,5 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { audited } from '../audit/write.ts';
+import type { FastifyInstance } from 'fastify';
 import { may } from '../auth/roles.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import { explorerLink } from '../checkout/transactions.ts';
@@ -17,67 +16,53 @@ import { payPageUrl } from '../requests/render.ts';
 import { type DifferingReplays, readDifferingReplays } from '../requests/replay.ts';
 import { card, facts, mono, qr } from '../ui/components.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
-import { fill, type Words, wordsFor } from '../ui/language.ts';
+import { fill, type Words } from '../ui/language.ts';
 import { notice } from '../ui/shell.ts';
 import { confirmed } from '../ui/table.ts';
-import { actorOf } from '../users/enter.ts';
 import { listDeliveries } from '../webhooks/log.ts';
 import { eventsPath } from './live.ts';
 import { requestConcerns } from './request-concerns.ts';
-import { openPortal, openPortalForm } from './session.ts';
+import { actionIn, doneAt, portalForm, portalPage, recorded } from './route.ts';
 import { sendPortal } from './shell.ts';
 import { standingBadge } from './standing.ts';
 import { type History, timeline } from './timeline.ts';
 
 const listPath = '/portal/requests';
-type Visit = FastifyRequest<{ Params: { request_id: string }; Querystring: { done?: unknown } }>;
 
 /** `GET /portal/requests/<request_id>`: everything about one request; and the form that cancels it. */
 export function requestDetail(app: FastifyInstance, ctx: Context): void {
-  app.route({
-    method: 'GET',
-    url: `${listPath}/:request_id`,
-    config: { auth: 'session' },
-    handler: async (request: Visit, reply) => {
-      const visit = await openPortal(ctx, request, reply, 'read');
-      if (!visit) return reply;
-      const words = wordsFor(request);
-      const known = await readAll(ctx, visit.scope, request.params.request_id);
-      const { row } = known.history;
-      return sendPortal(ctx, reply, visit, {
-        path: `${listPath}/${row.id}`,
-        otherModePath: listPath,
-        title: fill(words.t.portal.request.title, { amount: amountOf(words, row) }),
-        body: html`<p><a href="${listPath}">${words.t.portal.request.back}</a></p>${flash(words, request.query.done)}
-<div class="list" data-live="${eventsPath(visit.mode, row.id)}" data-region="request">${detail(ctx, words, known, may(visit.user, 'requests.cancel'))}</div>`,
-      });
-    },
+  portalPage(app, ctx, `${listPath}/:request_id`, 'read', async (call) => {
+    const { words, scope, mode, user, request, reply } = call;
+    const known = await readAll(ctx, scope, call.param('request_id'));
+    const { row } = known.history;
+    const { done } = request.query as { done?: unknown };
+    return sendPortal(ctx, reply, call, {
+      path: `${listPath}/${row.id}`,
+      otherModePath: listPath,
+      title: fill(words.t.portal.request.title, { amount: amountOf(words, row) }),
+      body: html`<p><a href="${listPath}">${words.t.portal.request.back}</a></p>${flash(words, done)}
+<div class="list" data-live="${eventsPath(mode, row.id)}" data-region="request">${detail(ctx, words, known, may(user, 'requests.cancel'))}</div>`,
+    });
   });
 
-  app.route({
-    method: 'POST',
-    url: `${listPath}/:request_id/cancel`,
-    config: { auth: 'session' },
-    handler: async (request: Visit, reply) => {
-      const visit = await openPortalForm(ctx, request, reply, 'requests.cancel');
-      if (!visit) return reply;
-      const { user, scope } = visit;
-      const id = request.params.request_id.toLowerCase();
-      const cancel = (inner: Context) => cancelRequest(inner, scope, id);
-      try {
-        await audited(ctx, actorOf(user, request), cancel, () => ({
-          action: 'request.cancelled',
-          partnerId: scope.partnerId,
-          testMode: scope.testMode,
-          object: { kind: 'request', id },
-          details: {},
-        }));
-      } catch (error) {
-        if (!(error instanceof Refusal) || error.code !== 'cannot_cancel') throw error;
-        return reply.redirect(`${listPath}/${id}?done=cannot_cancel`, 303);
-      }
-      return reply.redirect(`${listPath}/${id}?done=cancelled`, 303);
-    },
+  portalForm(app, ctx, `${listPath}/:request_id/cancel`, 'requests.cancel', async (call) => {
+    const { scope } = call;
+    const id = call.param('request_id').toLowerCase();
+    const path = `${listPath}/${id}`;
+    const cancel = (inner: Context) => cancelRequest(inner, scope, id);
+    try {
+      await recorded(ctx, call, cancel, () => ({
+        action: 'request.cancelled',
+        partnerId: scope.partnerId,
+        testMode: scope.testMode,
+        object: { kind: 'request', id },
+        details: {},
+      }));
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'cannot_cancel') throw error;
+      return doneAt(call.reply, path, 'cannot_cancel');
+    }
+    return doneAt(call.reply, path, 'cancelled');
   });
 }
 
@@ -123,7 +108,7 @@ function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): H
       label: request.cancel,
       title: fill(request.cancelTitle, { amount: amountOf(words, row) }),
       consequence: request.cancelRest,
-      action: `${listPath}/${row.id}/cancel`,
+      action: actionIn(row.test_mode ? { mode: 'test' } : { mode: 'live' }, `${listPath}/${row.id}/cancel`),
       danger: true,
     },
     null,

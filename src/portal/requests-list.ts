@@ -1,16 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
-import { type CsvRow, csvStream } from '../lib/csv.ts';
+import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { decimalOf, formatFiat, formatMicro } from '../lib/money.ts';
 import { type BrowsedRow, type BrowseFilter, browseRequests, concerns, exportRequests } from '../requests/browse.ts';
+import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
-import { type Words, wordsFor } from '../ui/language.ts';
+import type { Words } from '../ui/language.ts';
+import { instantOf, oneOf, readQuery } from '../ui/query.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../ui/table.ts';
 import { eventsPath } from './live.ts';
-import { instantOf, noAccount, oneOf, readQuery } from './query.ts';
-import { openPortal } from './session.ts';
+import { noAccount, portalPage } from './route.ts';
 import { sendPortal } from './shell.ts';
 import { standingBadge, standingOf } from './standing.ts';
 
@@ -22,49 +23,26 @@ const proofs = ['none', 'attached', 'verified'] as const;
 
 /** `GET /portal/requests` and the same as CSV. */
 export function requestsList(app: FastifyInstance, ctx: Context): void {
-  const config = { auth: 'session' as const };
-
-  app.route({
-    method: 'GET',
-    url: path,
-    config,
-    handler: async (request, reply) => {
-      const visit = await openPortal(ctx, request, reply, 'read');
-      if (!visit) return reply;
-      const words = wordsFor(request);
-      const { portal } = words.t;
-      const query = readQuery(request.query, names);
-      const { rows, next } = await browseRequests(ctx, visit.scope, filterOf(query), query.after ?? null);
-      const list =
-        rows.length > 0
-          ? requestTable(words, rows, ctx.clock.now())
-          : emptyState(portal.requests.none, portal.requests.noneRest);
-      return sendPortal(ctx, reply, visit, {
-        path,
-        title: portal.places.requests,
-        body: html`${filters(words, path, query, choices(words), csvPath)}
-<div class="list" data-live="${eventsPath(visit.mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
-      });
-    },
+  portalPage(app, ctx, path, 'read', async (call) => {
+    const { words, scope, mode, request, reply } = call;
+    const { portal } = words.t;
+    const query = readQuery(request.query, names);
+    const { rows, next } = await browseRequests(ctx, scope, filterOf(query), query.after ?? null);
+    const list =
+      rows.length > 0
+        ? requestTable(words, rows, ctx.clock.now())
+        : emptyState(portal.requests.none, portal.requests.noneRest);
+    return sendPortal(ctx, reply, call, {
+      path,
+      title: portal.places.requests,
+      body: html`${filters(words, path, query, choices(words), csvPath)}
+<div class="list" data-live="${eventsPath(mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
+    });
   });
 
-  app.route({
-    method: 'GET',
-    url: csvPath,
-    config,
-    handler: async (request, reply) => {
-      const visit = await openPortal(ctx, request, reply, 'read');
-      if (!visit) return reply;
-      const filter = filterOf(readQuery(request.query, names));
-      return reply
-        .headers({
-          'content-type': 'text/csv; charset=utf-8',
-          'content-disposition': `attachment; filename="requests-${visit.mode}.csv"`,
-          'cache-control': 'no-store',
-          'x-content-type-options': 'nosniff',
-        })
-        .send(csvStream(csvHeader, csvRows(exportRequests(ctx, visit.scope, filter))));
-    },
+  portalPage(app, ctx, csvPath, 'read', async ({ scope, mode, request, reply }) => {
+    const rows = exportRequests(ctx, scope, filterOf(readQuery(request.query, names)));
+    return sendCsv(reply, `requests-${mode}`, csvHeader, csvOf(rows, csvRow));
   });
 }
 
@@ -145,14 +123,12 @@ const csvHeader = [
   ...['customer_email', 'customer_phone', 'proof_verified_at', 'tx_hash', 'payer_address', 'metadata'],
 ];
 
-async function* csvRows(batches: AsyncIterable<BrowsedRow[]>): AsyncGenerator<CsvRow[]> {
-  for await (const batch of batches) {
-    yield batch.map((row) => [
-      ...[row.id, row.created_at, row.expires_at, row.account_id, row.merchant_name, row.status, row.proof_status],
-      ...[standingOf(row), decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
-      ...[formatMicro(BigInt(row.usdc_micro)), formatMicro(BigInt(row.received_micro)), row.rate, row.memo],
-      ...[row.payment_mode, row.customer_name, row.customer_email, row.customer_phone, row.proof_verified_at],
-      ...[row.tx_hash, row.payer_address, row.metadata === '{}' ? null : row.metadata],
-    ]);
-  }
+function csvRow(row: BrowsedRow): CsvRow {
+  return [
+    ...[row.id, row.created_at, row.expires_at, row.account_id, row.merchant_name, row.status, row.proof_status],
+    ...[standingOf(row), decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
+    ...[formatMicro(BigInt(row.usdc_micro)), formatMicro(BigInt(row.received_micro)), row.rate, row.memo],
+    ...[row.payment_mode, row.customer_name, row.customer_email, row.customer_phone, row.proof_verified_at],
+    ...[row.tx_hash, row.payer_address, row.metadata === '{}' ? null : row.metadata],
+  ];
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ChainConfig } from '../chain/config.ts';
 import { explorerLink } from '../checkout/transactions.ts';
 import type { Context } from '../context.ts';
-import { type CsvRow, csvStream } from '../lib/csv.ts';
+import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { formatMicro } from '../lib/money.ts';
@@ -12,12 +12,13 @@ import {
   type UnmatchedFilter,
   type UnmatchedRow,
 } from '../payments/browse-unmatched.ts';
+import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
-import { type Texts, type Words, wordsFor } from '../ui/language.ts';
+import type { Texts, Words } from '../ui/language.ts';
+import { instantOf, oneOf, readQuery } from '../ui/query.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../ui/table.ts';
 import { eventsPath } from './live.ts';
-import { instantOf, noAccount, oneOf, readQuery } from './query.ts';
-import { openPortal } from './session.ts';
+import { noAccount, portalPage } from './route.ts';
 import { sendPortal } from './shell.ts';
 
 const path = '/portal/unmatched';
@@ -26,50 +27,27 @@ const names = ['account_id', 'reason', 'since', 'until', 'after'] as const;
 
 /** `GET /portal/unmatched`: money that pays no request, with the reason; and the same as CSV. */
 export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
-  const config = { auth: 'session' as const };
-
-  app.route({
-    method: 'GET',
-    url: path,
-    config,
-    handler: async (request, reply) => {
-      const visit = await openPortal(ctx, request, reply, 'read');
-      if (!visit) return reply;
-      const words = wordsFor(request);
-      const { portal } = words.t;
-      const query = readQuery(request.query, names);
-      const { rows, next } = await browseUnmatched(ctx, visit.scope, filterOf(words, query), query.after ?? null);
-      const list =
-        rows.length > 0
-          ? unmatchedTable(words, rows, ctx.chains[visit.mode], ctx.clock.now())
-          : emptyState(portal.unmatched.none, portal.unmatched.noneRest);
-      return sendPortal(ctx, reply, visit, {
-        path,
-        title: portal.places.unmatched,
-        body: html`<p class="quiet">${portal.unmatched.rest}</p>${filters(words, path, query, choices(words), csvPath)}
-<div class="list" data-live="${eventsPath(visit.mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
-      });
-    },
+  portalPage(app, ctx, path, 'read', async (call) => {
+    const { words, scope, mode, request, reply } = call;
+    const { portal } = words.t;
+    const query = readQuery(request.query, names);
+    const { rows, next } = await browseUnmatched(ctx, scope, filterOf(words, query), query.after ?? null);
+    const list =
+      rows.length > 0
+        ? unmatchedTable(words, rows, ctx.chains[mode], ctx.clock.now())
+        : emptyState(portal.unmatched.none, portal.unmatched.noneRest);
+    return sendPortal(ctx, reply, call, {
+      path,
+      title: portal.places.unmatched,
+      body: html`<p class="quiet">${portal.unmatched.rest}</p>${filters(words, path, query, choices(words), csvPath)}
+<div class="list" data-live="${eventsPath(mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
+    });
   });
 
-  app.route({
-    method: 'GET',
-    url: csvPath,
-    config,
-    handler: async (request, reply) => {
-      const visit = await openPortal(ctx, request, reply, 'read');
-      if (!visit) return reply;
-      const filter = filterOf(wordsFor(request), readQuery(request.query, names));
-      const chains = ctx.chains[visit.mode];
-      return reply
-        .headers({
-          'content-type': 'text/csv; charset=utf-8',
-          'content-disposition': `attachment; filename="unmatched-${visit.mode}.csv"`,
-          'cache-control': 'no-store',
-          'x-content-type-options': 'nosniff',
-        })
-        .send(csvStream(csvHeader, csvRows(exportUnmatched(ctx, visit.scope, filter), chains)));
-    },
+  portalPage(app, ctx, csvPath, 'read', async ({ words, scope, mode, request, reply }) => {
+    const rows = exportUnmatched(ctx, scope, filterOf(words, readQuery(request.query, names)));
+    const line = (row: UnmatchedRow) => csvRow(row, ctx.chains[mode]);
+    return sendCsv(reply, `unmatched-${mode}`, csvHeader, csvOf(rows, line));
   });
 }
 
@@ -100,14 +78,15 @@ function choices(words: Words): Filter[] {
   ];
 }
 
+const chainOf = (row: UnmatchedRow, chains: ChainConfig[]) =>
+  chains.find(({ chainId }) => String(chainId) === row.chain_id);
 const tokenOf = (row: UnmatchedRow, chain: ChainConfig | undefined) =>
   chain?.tokens.find(({ address }) => address === row.token_address);
 
 function unmatchedTable(words: Words, rows: UnmatchedRow[], chains: ChainConfig[], now: Date): Html {
   const { unmatched, requests, reasons } = words.t.portal;
-  const chainOf = (row: UnmatchedRow) => chains.find(({ chainId }) => String(chainId) === row.chain_id);
   const amount = (row: UnmatchedRow) => {
-    const token = tokenOf(row, chainOf(row));
+    const token = tokenOf(row, chainOf(row, chains));
     // What a stranger's token counts in is not known: only that it came.
     return token ? `${groupMicro(words, BigInt(row.value))} ${token.symbol}` : reasons.wrong_token;
   };
@@ -133,7 +112,7 @@ function unmatchedTable(words: Words, rows: UnmatchedRow[], chains: ChainConfig[
       },
       {
         name: unmatched.transaction,
-        cell: (row) => html`<span class="clip">${explorerLink(chainOf(row), row.tx_hash)}</span>`,
+        cell: (row) => html`<span class="clip">${explorerLink(chainOf(row, chains), row.tx_hash)}</span>`,
       },
       { name: unmatched.when, cell: (row) => ago(words, row.block_time, now) },
     ],
@@ -149,18 +128,11 @@ const csvHeader = [
   ...['chain_id', 'tx_hash', 'ordinal', 'from_address', 'to_address', 'block_time'],
 ];
 
-async function* csvRows(batches: AsyncIterable<UnmatchedRow[]>, chains: ChainConfig[]): AsyncGenerator<CsvRow[]> {
-  for await (const batch of batches) {
-    yield batch.map((row) => {
-      const token = tokenOf(
-        row,
-        chains.find(({ chainId }) => String(chainId) === row.chain_id),
-      );
-      return [
-        ...[row.account_id, row.merchant_name, row.reason ?? 'no_match', row.candidate_request_id],
-        ...[token ? formatMicro(BigInt(row.value)) : null, token?.symbol ?? null, row.token_address, row.value],
-        ...[row.chain_id, row.tx_hash, row.ordinal, row.from_address, row.to_address, row.block_time],
-      ];
-    });
-  }
+function csvRow(row: UnmatchedRow, chains: ChainConfig[]): CsvRow {
+  const token = tokenOf(row, chainOf(row, chains));
+  return [
+    ...[row.account_id, row.merchant_name, row.reason ?? 'no_match', row.candidate_request_id],
+    ...[token ? formatMicro(BigInt(row.value)) : null, token?.symbol ?? null, row.token_address, row.value],
+    ...[row.chain_id, row.tx_hash, row.ordinal, row.from_address, row.to_address, row.block_time],
+  ];
 }

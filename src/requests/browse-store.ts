@@ -59,13 +59,17 @@ export async function selectFound(tx: Tx, scope: Scope, text: string, chainIds: 
 
 const strayReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
 
+/** As an array, so that the few that are meant are looked up, and not all requests gone through. */
 function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
   const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
-  if (concern === 'underpaid') return tx`and r.id in (select request_id from underpaid_requests where ${inScope})`;
-  if (concern === 'replayed') return tx`and r.id in (select request_id from differing_replays where ${inScope})`;
-  return tx`and r.id in (
-    select candidate_request_id from transfers
-    where ${inScope} and request_id is null and judged_at is not null and reason = ${strayReasons[concern]})`;
+  const meant =
+    concern === 'underpaid'
+      ? tx`select request_id from underpaid_requests where ${inScope}`
+      : concern === 'replayed'
+        ? tx`select request_id from differing_replays where ${inScope}`
+        : tx`select candidate_request_id from transfers
+            where ${inScope} and request_id is null and judged_at is not null and reason = ${strayReasons[concern]}`;
+  return tx`and r.id = any(array(${meant}))`;
 }
 
 /**

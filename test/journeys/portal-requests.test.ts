@@ -115,7 +115,7 @@ test('the list › what wants an eye stands out: paid in part, too late, though 
   const startBlocks = { [world.node.chain.chainId]: 0 };
   const make = () => makeRequest(world.db, scope, merchant, { startBlocks });
   const [part, voided, twice, late, fine] = [await make(), await make(), await make(), await make(), await make()];
-  await visitor.send(await visitor.open(`/portal/requests/${voided.id}`), '/cancel');
+  await visitor.send(await visitor.open(`/portal/requests/${voided.id}`), '/cancel?mode=test');
   await world.db.sql`update requests set status = 'expired', created_at = created_at - interval '2 hours',
     expires_at = created_at - interval '1 hour' where id = ${late.id}`;
   await world.pay(part, { usdcMicro: 5_000_000n });
@@ -209,10 +209,10 @@ test('cancel › a developer cancels and it is written down; what was opened sta
   const asked = await developer.open(path);
   assert.match(asked.html, /Cancel the request over €12\.50\?/);
   assert.doesNotMatch((await viewer.open(path)).html, /Cancel this request/);
-  assert.equal((await viewer.send(asked, '/cancel')).status, 403);
+  assert.equal((await viewer.send(asked, '/cancel?mode=test')).status, 403);
   assert.equal((await world.read(request)).status, 'requested');
 
-  const done = await developer.send(asked, '/cancel');
+  const done = await developer.send(asked, '/cancel?mode=test');
   assert.match(done.html, /The request is cancelled\./);
   assert.equal((await world.read(request)).status, 'voided');
   const [row] = await world.db
@@ -223,7 +223,7 @@ test('cancel › a developer cancels and it is written down; what was opened sta
   const other = await world.request();
   const before = await developer.open(`/portal/requests/${other.id}`);
   await openRequest(world.ctx, world.scope, other.id);
-  assert.match((await developer.send(before, '/cancel')).html, /It was not cancelled/);
+  assert.match((await developer.send(before, '/cancel?mode=test')).html, /It was not cancelled/);
   assert.equal((await world.read(other)).status, 'opened');
   const kept = await world.db.sql`select from audit_log where action = 'request.cancelled' and object_id = ${other.id}`;
   assert.equal(kept.length, 0);
@@ -239,7 +239,7 @@ test('cancel › a form of another site, or of another partner, changes nothing'
   });
   assert.equal(crossSite.status, 403);
   const stranger = await portalVisitor(world.ctx, url, (await makePartner(world.db)).partner.id);
-  assert.equal((await stranger.send(page, '/cancel')).status, 404);
+  assert.equal((await stranger.send(page, '/cancel?mode=test')).status, 404);
   assert.equal((await world.read(request)).status, 'requested');
 });
 

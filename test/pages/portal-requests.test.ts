@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import type { Browser, Page } from 'playwright-core';
+import { openRequest } from '../../src/requests/open.ts';
+import { buildServer } from '../../src/server.ts';
+import { createDeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
+import { setUrl } from '../../src/webhooks/endpoint.ts';
+import { type PayWorld, payWorld } from '../payments/support.ts';
+import { assertAccessible } from '../support/axe.ts';
+import { openBrowser, photograph, sizes } from '../support/browser.ts';
+import { portalPerson } from '../support/portal.ts';
+import { behaviours, startReceiver } from '../support/receiver.ts';
+import { makePartner, makeRequest } from '../support/world.ts';
+
+let world: PayWorld;
+let app: FastifyInstance;
+let browser: Browser;
+let url: string;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+/** What the pages' policies forbade, or their scripts threw. */
+const complaints: string[] = [];
+
+before(async () => {
+  [world, browser, receiver] = await Promise.all([payWorld(), openBrowser(), startReceiver()]);
+  app = await buildServer(world.ctx);
+  url = await app.listen({ host: '127.0.0.1', port: 0 });
+});
+after(async () => {
+  await browser?.close();
+  await app?.close();
+  await receiver?.close();
+  await world?.stop();
+});
+
+/** A browser in which an owner is signed in. */
+async function openPage(partnerId = world.scope.partnerId): Promise<Page> {
+  const { token } = await portalPerson(world.ctx, partnerId);
+  const context = await browser.newContext({ viewport: sizes.desktop });
+  await context.addCookies([{ name: 'session', value: token, url }]);
+  const page = await context.newPage();
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  return page;
+}
+
+/** Pictures, nothing that sticks out at the side of a phone, and nothing serious that axe finds, in light and dark. */
+async function look(page: Page, name: string): Promise<void> {
+  await photograph(page, `portal-${name}`);
+  await page.setViewportSize(sizes.phone);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), sizes.phone.width, name);
+  await page.setViewportSize(sizes.desktop);
+  await assertAccessible(page);
+  assert.deepEqual(complaints, []);
+}
+
+/** Verified some days ago, for the chart. */
+async function paidBefore(days: number, fiatInt: number, fiatCode = 'EUR'): Promise<void> {
+  const row = await makeRequest(world.db, world.scope, world.merchant, { fiatInt, fiatCode });
+  const at = new Date(Date.now() - days * 86_400_000 - fiatInt * 1000);
+  await world.db.sql`
+    update requests set created_at = ${at}, expires_at = ${new Date(at.getTime() + 900_000)}, proof_status = 'verified',
+      proof_verified_at = ${new Date(at.getTime() + 30_000)}, tx_hash = ${`0x${'ab'.repeat(32)}`},
+      payer_address = ${`0x${'cd'.repeat(20)}`} where id = ${row.id}`;
+}
+
+test('a new partner finds a call to begin with', async () => {
+  const { partner } = await makePartner(world.db);
+  const page = await openPage(partner.id);
+  await page.goto(`${url}/portal`);
+  await page.getByText('Your payments will show here').waitFor();
+  await look(page, 'overview-new');
+  await page.goto(`${url}/portal/requests`);
+  await look(page, 'requests-none');
+  await page.getByRole('link', { name: 'Live', exact: true }).click();
+  await page.waitForURL(/mode=live/);
+  assert.equal(await page.getByText('Test mode.').count(), 0);
+  await page.context().close();
+});
+
+test('requests, their history and money without a request, as people see them', async () => {
+  const { scope, node } = world;
+  await setUrl(world.ctx, scope, `${receiver.url}/hook`);
+  for (let day = 0; day < 12; day++) await paidBefore(day, 4_000 + ((day * 7919) % 9_000));
+  await paidBefore(3, 5_000, 'JPY');
+  const paid = await world.request({
+    memo: 'Table 4, with a memo that goes on for longer than a line of a table can hold it',
+  });
+  await openRequest(world.ctx, scope, paid.id);
+  const part = await world.request({ metadata: '{"order":"A-1042","shop":"Berlin"}' });
+  await world.pay(paid);
+  await world.pay(part, { usdcMicro: 3_000_000n });
+  await node.mine(4);
+  await world.turn();
+  await world.turn();
+  await world.pay(paid);
+  await world.turn();
+  receiver.behave(behaviours.status(500));
+  await deliverDue(world.ctx, createDeliveryDeps(world.ctx));
+  const open = await world.request({ memo: 'Two loaves' });
+
+  const page = await openPage();
+  await page.goto(`${url}/portal`);
+  await page.getByText('Your webhook fails').waitFor();
+  await look(page, 'overview');
+  await page.goto(`${url}/portal?days=30&currency=JPY`);
+  await page.getByText('Paid, in JPY').first().waitFor();
+
+  await page.goto(`${url}/portal/requests`);
+  await look(page, 'requests');
+  await page.getByLabel('Search').fill('A-1042');
+  await page.getByRole('button', { name: 'Show' }).click();
+  await page.waitForURL(/q=A-1042/);
+  assert.equal(await page.locator('tbody tr').count(), 1);
+  await page.locator('tbody th a').click();
+  await page.getByText('USDC is missing').waitFor();
+  await look(page, 'request-underpaid');
+
+  await page.goto(`${url}/portal/requests/${paid.id}`);
+  await page.getByText('A second payment came').waitFor();
+  await page.getByText('it answered 500').waitFor();
+  await look(page, 'request-paid');
+
+  await page.goto(`${url}/portal/unmatched`);
+  await page.getByText('The request was paid already').last().waitFor();
+  await look(page, 'unmatched');
+
+  await page.goto(`${url}/portal/requests/${open.id}`);
+  await page.getByText('Cancel this request', { exact: true }).click();
+  await look(page, 'request-cancel');
+  await page.getByRole('button', { name: 'Yes, Cancel this request' }).click();
+  await page.getByText('The request is cancelled.').waitFor();
+  await page.context().close();
+});
+
+test('pages renew themselves: the list shows a new request, a detail its payment, without a reload', async () => {
+  const page = await openPage();
+  await page.goto(`${url}/portal/requests`);
+  await page.evaluate(() => Object.assign(window, { stays: true }));
+  const request = await world.request({ memo: 'Just now' });
+  await page.getByText('Just now').waitFor();
+  await page.locator(`a[href="/portal/requests/${request.id}"]`).waitFor();
+  assert.equal(await page.evaluate(() => 'stays' in window), true);
+
+  await page.goto(`${url}/portal/requests/${request.id}`);
+  await page.evaluate(() => Object.assign(window, { stays: true }));
+  await world.pay(request);
+  await world.turn();
+  await page.getByText('of 2 confirmations').waitFor();
+  await world.node.mine(3);
+  await world.turn();
+  await page.locator('.badge.paid').waitFor();
+  assert.equal(await page.evaluate(() => 'stays' in window), true);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
