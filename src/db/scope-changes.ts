@@ -11,7 +11,7 @@ export type Watcher = {
   wake(): void;
 };
 
-/** Creates are told by nobody, so the partners' clocks are asked, once for all who watch. */
+/** Creates are told by nobody, so partners' clocks and merchants' newest requests are asked for, once for all who watch. */
 const askEveryMs = 1_000;
 
 type Watch = { watchers: Set<Watcher>; end(): Promise<void> };
@@ -46,9 +46,8 @@ function beginWatch(db: Database, complain: (error: unknown) => void): Watch {
     if (asking) return;
     asking = true;
     try {
-      for (const scope of await movedClocks(db, watchers, clocks)) {
-        for (const watcher of watchers) if (keyOf(watcher.scope) === scope) watcher.wake();
-      }
+      const moved = await movedClocks(db, watchers, clocks);
+      for (const watcher of watchers) if (moved.has(clockOf(watcher))) watcher.wake();
     } catch (error) {
       complain(error);
     } finally {
@@ -78,26 +77,44 @@ function isConcerned({ scope, accountId, requestId, chains }: Watcher, change: C
   return accountId === undefined || change.accountId === accountId;
 }
 
-/** The scopes of those who watch lists in which something was made since the last look. */
-async function movedClocks(db: Database, watchers: Set<Watcher>, clocks: Map<string, number>): Promise<string[]> {
-  const scopes = new Map<string, Scope>();
-  for (const { scope, requestId } of watchers) if (requestId === undefined) scopes.set(keyOf(scope), scope);
-  for (const key of clocks.keys()) if (!scopes.has(key)) clocks.delete(key);
-  if (scopes.size === 0) return [];
-  const wanted = [...scopes.values()].map(({ partnerId, testMode }) => ({
-    partner_id: partnerId,
-    test_mode: testMode,
-  }));
-  const rows = await db.sql<{ partner_id: string; test_mode: boolean; last_at: Date }[]>`
-    select c.partner_id, c.test_mode, c.last_at from partner_clocks c
-      join json_to_recordset(${JSON.stringify(wanted)}::json) as w (partner_id uuid, test_mode boolean)
-        using (partner_id, test_mode)`;
-  const moved: string[] = [];
-  for (const { partner_id, test_mode, last_at } of rows) {
-    const key = `${partner_id} ${test_mode}`;
+/** What tells of creates: the clock of a scope, or a merchant's newest request. A page of one request needs neither. */
+function clockOf({ scope, accountId, requestId }: Watcher): string {
+  if (requestId !== undefined) return '';
+  return accountId === undefined ? keyOf(scope) : `${keyOf(scope)} ${accountId}`;
+}
+
+type Clock = { partner_id: string; test_mode: boolean; account_id: string | null };
+
+/** The clocks that have moved since the last look, of those that somebody watches. */
+async function movedClocks(
+  db: Database,
+  watchers: Set<Watcher>,
+  clocks: Map<string, number>,
+): Promise<ReadonlySet<string>> {
+  const wanted = new Map<string, Clock>();
+  for (const watcher of watchers) {
+    const { scope, accountId = null, requestId } = watcher;
+    if (requestId !== undefined) continue;
+    wanted.set(clockOf(watcher), { partner_id: scope.partnerId, test_mode: scope.testMode, account_id: accountId });
+  }
+  for (const key of clocks.keys()) if (!wanted.has(key)) clocks.delete(key);
+  if (wanted.size === 0) return new Set();
+  const asked = [...wanted].map(([key, clock]) => ({ key, ...clock }));
+  const rows = await db.sql<{ key: string; last_at: Date | null }[]>`
+    select w.key, case when w.account_id is null
+        then (select c.last_at from partner_clocks c
+          where c.partner_id = w.partner_id and c.test_mode = w.test_mode)
+        else (select r.created_at from requests r
+          where r.partner_id = w.partner_id and r.test_mode = w.test_mode and r.account_id = w.account_id
+          order by r.created_at desc limit 1) end as last_at
+    from json_to_recordset(${JSON.stringify(asked)}::json)
+      as w (key text, partner_id uuid, test_mode boolean, account_id uuid)`;
+  const moved = new Set<string>();
+  for (const { key, last_at } of rows) {
     const before = clocks.get(key);
-    clocks.set(key, last_at.getTime());
-    if (before !== undefined && before !== last_at.getTime()) moved.push(key);
+    const now = last_at?.getTime() ?? 0;
+    clocks.set(key, now);
+    if (before !== undefined && before !== now) moved.add(key);
   }
   return moved;
 }
