@@ -3,7 +3,10 @@ import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../src/db/connection.ts';
 import { watchScope } from '../../src/db/scope-changes.ts';
+import { pause } from '../../src/lib/time.ts';
 import { buildServer } from '../../src/server.ts';
+import { createDeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
+import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { type PayWorld, payWorld, until } from '../payments/support.ts';
 import { portalPerson } from '../support/portal.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
@@ -64,7 +67,7 @@ test('news › a created request and a payment reach the lists of their partner 
   const request = await world.request();
   const quiet = await until('no more is told', async () => {
     const before = own.heard.messages;
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await pause(1500);
     return own.heard.messages === before && { own: before, live: live.heard.messages, other: other.heard.messages };
   });
   await world.pay(request);
@@ -94,6 +97,31 @@ test('news of one request › of that one only, and of confirmations only while 
   const refused = await listen(stranger, `?request=${mine.id}`);
   assert.equal(refused.heard.status, 404);
   await refused.leave();
+});
+
+test('news of deliveries › each batch of attempts is told to the page of its request', async () => {
+  const paid = await world.request();
+  await world.pay(paid);
+  await world.node.mine(4);
+  await world.turn();
+  await world.turn();
+  await setUrl(world.ctx, world.scope, 'http://127.0.0.1:9/hook');
+  const page = await listen(world.scope.partnerId, `?request=${paid.id}`);
+  const another = await listen(world.scope.partnerId, `?request=${(await world.request()).id}`);
+  const before = await until('the listener is quiet', async () => {
+    const told = page.heard.messages + another.heard.messages;
+    await pause(600);
+    return (
+      page.heard.messages + another.heard.messages === told && {
+        page: page.heard.messages,
+        another: another.heard.messages,
+      }
+    );
+  });
+  await deliverDue(world.ctx, createDeliveryDeps(world.ctx));
+  await until('the attempt is told', async () => page.heard.messages > before.page);
+  assert.equal(another.heard.messages, before.another);
+  await Promise.all([page.leave(), another.leave()]);
 });
 
 test('fifty who look cost one question a second and one listener; none costs nothing', async () => {
@@ -130,7 +158,7 @@ test('fifty who look cost one question a second and one listener; none costs not
     for (const end of ends) end();
   }
   const before = asked.clocks;
-  await new Promise((resolve) => setTimeout(resolve, 1_300));
+  await pause(1300);
   assert.equal(asked.clocks, before);
 });
 

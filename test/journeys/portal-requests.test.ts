@@ -108,6 +108,25 @@ test('the list › filters of the API, and searches by id, metadata, transaction
   }
 });
 
+test('CSV › more than a batch, each request once, newest first', async () => {
+  const { partner, test: scope } = await makePartner(world.db);
+  const merchant = await makeMerchant(world.db, scope);
+  await world.db.sql`
+    insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate, payment_mode,
+      metadata, memo, wallet_address, reference, start_blocks, created_at, expires_at)
+    select ${partner.id}, true, gen_random_uuid(), ${merchant.id}, g, 'EUR', g, false, '1', 'pos', '{}', '=1+' || g,
+      ${merchant.wallet}, decode(lpad(to_hex(g), 32, '0'), 'hex'), '{}', now() + g * interval '1 ms', now() + interval '1 day'
+    from generate_series(1, 1001) g`;
+  const visitor = await portalVisitor(world.ctx, url, partner.id);
+  const lines = (await visitor.open('/portal/requests.csv')).html.trimEnd().split('\r\n').slice(1);
+  const amounts = lines.map((line) => line.split(',')[8]);
+  assert.deepEqual(
+    amounts,
+    Array.from({ length: 1001 }, (_, i) => ((1001 - i) / 100).toFixed(2)),
+  );
+  assert.ok(lines[0]?.includes(",'=1+1001,"), 'what a spreadsheet would take for a formula is none');
+});
+
 test('the list › what wants an eye stands out: paid in part, too late, though cancelled, twice', async () => {
   const { partner, test: scope } = await makePartner(world.db);
   const merchant = await makeMerchant(world.db, scope);
