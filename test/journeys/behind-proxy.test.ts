@@ -6,7 +6,8 @@ import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { assertRefused, send } from '../support/client.ts';
-import { submit, visit } from '../support/forms.ts';
+import { visit } from '../support/forms.ts';
+import { startVisitor } from '../support/visitor.ts';
 import { makeKey, makeMerchant, makePartner, setRate } from '../support/world.ts';
 
 /** Two services: the tests are a proxy that the first trusts, and a stranger to the second. */
@@ -29,12 +30,13 @@ async function acceptTerms(app: typeof trusting, forwardedFor: string): Promise<
   const merchant = await createShell(app.ctx, scope, { display_currency: 'EUR' });
   const { pathname } = new URL(onboardingUrl(app.ctx.config, merchant, app.ctx.clock.now()));
   const account = privateKeyToAccount(generatePrivateKey());
-  const headers = { 'x-forwarded-for': forwardedFor };
-  const asked = await submit(app.url, await visit(app.url + pathname), '/details', { wallet_address: account.address });
+  const visitor = startVisitor(app.url, { 'x-forwarded-for': forwardedFor });
+  const details = await visitor.open(pathname);
+  const wallet = await visitor.send(details, '/details');
+  const asked = await visitor.send(wallet, '/wallet', { wallet_address: account.address });
   const message = asked.forms.find(({ action }) => action.endsWith('/complete'))?.fields.message ?? '';
   const signature = await account.signMessage({ message: message.replaceAll('\r\n', '\n') });
-  const typed = { signature, accept_terms: '1' };
-  assert.equal((await submit(app.url, asked, '/complete', typed, headers)).status, 200);
+  await visitor.send(asked, '/complete', { signature, accept_terms: '1' });
   const [row] = await app.db.sql`select terms_accepted_from from merchants where id = ${merchant.id}`;
   return row?.terms_accepted_from;
 }
