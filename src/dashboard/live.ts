@@ -2,13 +2,10 @@ import type { FastifyReply } from 'fastify';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
-import { sendEvents } from '../net/event-stream.ts';
+import { StreamPlaces, sendEvents } from '../net/event-stream.ts';
 import { readAccountRequest } from '../requests/of-account.ts';
 import { readQuery } from '../ui/query.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
-
-const mostStreams = 5_000;
-const mostOfOne = 20;
 
 /** The address that a page of the dashboard listens to; with the id of a request, for news of that one only. */
 export function eventsPath(requestId?: string): string {
@@ -17,23 +14,18 @@ export function eventsPath(requestId?: string): string {
 
 /** `GET /dashboard/events` (server-sent events): that something of this merchant has changed. */
 export function dashboardEvents(routes: DashboardRoutes, ctx: Context, ending: AbortSignal): void {
-  const open = new Map<string, number>();
+  const places = new StreamPlaces();
   routes.signedIn({
     method: 'GET',
     url: '/dashboard/events',
     handle: async (visit) => {
       const { session, reply } = visit;
-      const own = open.get(session.id) ?? 0;
-      const total = [...open.values()].reduce((sum, count) => sum + count, 0);
       // 204 ends an event source: the page looks again when it is opened anew.
-      if (own >= mostOfOne || total >= mostStreams || ending.aborted) return reply.code(204).send();
-      open.set(session.id, own + 1);
+      if (ending.aborted || !places.take(session.id)) return reply.code(204).send();
       try {
         await stream(ctx, visit, ending);
       } finally {
-        const left = (open.get(session.id) ?? 1) - 1;
-        if (left > 0) open.set(session.id, left);
-        else open.delete(session.id);
+        places.leave(session.id);
       }
       return reply;
     },

@@ -8,6 +8,32 @@ const gatherMs = 200;
 /** Between two signs of life: lost connections are noticed, and proxies keep the others. */
 const restMs = 25_000;
 
+const mostStreams = 5_000;
+const mostOfOne = 20;
+
+/** Keeps count of open streams in this process, so that neither one person nor all together can have too many. */
+export class StreamPlaces {
+  #taken = 0;
+  #byHolder = new Map<string, number>();
+
+  /** Takes a place; false when there is none. */
+  take(holder: string): boolean {
+    const own = this.#byHolder.get(holder) ?? 0;
+    if (own >= mostOfOne || this.#taken >= mostStreams) return false;
+    this.#taken++;
+    this.#byHolder.set(holder, own + 1);
+    return true;
+  }
+
+  /** Gives back a place that was taken. */
+  leave(holder: string): void {
+    const left = (this.#byHolder.get(holder) ?? 1) - 1;
+    this.#taken--;
+    if (left > 0) this.#byHolder.set(holder, left);
+    else this.#byHolder.delete(holder);
+  }
+}
+
 /**
  * Answers with server-sent events: one message for each time it was woken, until the browser leaves or the signal aborts.
  * It does not say what has changed: the page asks for what it shows.

@@ -2,12 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
-import { sendEvents } from '../net/event-stream.ts';
+import { StreamPlaces, sendEvents } from '../net/event-stream.ts';
 import { readRequest } from '../requests/read.ts';
 import { openPortal } from './session.ts';
-
-const mostStreams = 5_000;
-const mostOfOne = 20;
 
 /** The address that a page of the portal listens to; with the id of a request, for news of that one only. */
 export function eventsPath(mode: string, requestId?: string): string {
@@ -17,7 +14,7 @@ export function eventsPath(mode: string, requestId?: string): string {
 /** `GET /portal/events` (server-sent events): that something of this partner and mode has changed. */
 export function portalEvents(app: FastifyInstance, ctx: Context): void {
   const ending = new AbortController();
-  const open = new Map<string, number>();
+  const places = new StreamPlaces();
   app.addHook('preClose', async () => ending.abort());
 
   app.route({
@@ -33,11 +30,8 @@ export function portalEvents(app: FastifyInstance, ctx: Context): void {
       const isAttached = async () =>
         requestId !== null && (await readRequest(ctx.db, scope, requestId)).proof_status === 'attached';
       const watcher: Watcher = { scope, chains: await isAttached(), wake: () => {}, ...(requestId && { requestId }) };
-      const own = open.get(user.sessionId) ?? 0;
-      const total = [...open.values()].reduce((sum, count) => sum + count, 0);
       // 204 ends an event source: the page looks again when it is opened anew.
-      if (own >= mostOfOne || total >= mostStreams || ending.signal.aborted) return reply.code(204).send();
-      open.set(user.sessionId, own + 1);
+      if (ending.signal.aborted || !places.take(user.sessionId)) return reply.code(204).send();
       const complain = (error: unknown) => ctx.log.warn({ err: error }, 'changes cannot be heard');
       const begin = (wake: () => void) => {
         watcher.wake = wake;
@@ -50,9 +44,7 @@ export function portalEvents(app: FastifyInstance, ctx: Context): void {
       } catch (error) {
         complain(error); // the browser connects again by itself
       } finally {
-        const left = (open.get(user.sessionId) ?? 1) - 1;
-        if (left > 0) open.set(user.sessionId, left);
-        else open.delete(user.sessionId);
+        places.leave(user.sessionId);
       }
     },
   });

@@ -162,6 +162,25 @@ test('fifty who look cost one question a second and one listener; none costs not
   assert.equal(asked.clocks, before);
 });
 
+test('one session has twenty streams at most, and a place again once one has ended', async () => {
+  const { token } = await portalPerson(world.ctx, world.scope.partnerId);
+  const open = async () => {
+    const leaving = new AbortController();
+    const headers = { cookie: `session=${token}` };
+    const answer = await fetch(new URL('/portal/events', url), { headers, signal: leaving.signal });
+    return { status: answer.status, leave: () => leaving.abort() };
+  };
+  const streams = await Promise.all(Array.from({ length: 20 }, open));
+  assert.ok(streams.every(({ status }) => status === 200));
+  assert.equal((await open()).status, 204);
+  streams[0]?.leave();
+  const again = await until('a place is free', async () => {
+    const next = await open();
+    return next.status === 200 && next;
+  });
+  for (const stream of [...streams, again]) stream.leave();
+});
+
 test('a stop of the service ends the news at once', async () => {
   const second = await buildServer(world.ctx);
   const address = await second.listen({ host: '127.0.0.1', port: 0 });
