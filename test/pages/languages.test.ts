@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { createShell } from '../../src/merchants/create.ts';
+import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
+import { fill, languageName, languages, wordsOf } from '../../src/ui/language.ts';
+import { startApp } from '../support/app.ts';
+import { openBrowser, photograph, sizes } from '../support/browser.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+let browser: Browser;
+let payPath: string;
+let onboardPath: string;
+
+before(async () => {
+  [app, browser] = await Promise.all([startApp(), openBrowser()]);
+  for (const chain of app.ctx.chains.test) chain.name = 'Base Sandbox';
+  const { test: scope } = await makePartner(app.db);
+  const row = await makeRequest(app.db, scope, await makeMerchant(app.db, scope), {
+    memo: 'Two loaves of rye and a birthday cake',
+    fiatInt: 1_234_567,
+    exactMicro: 13_419_206_522n,
+  });
+  payPath = `/pay/${row.id}`;
+  const shell = await createShell(app.ctx, scope, { display_currency: 'EUR', business_name: 'Ada’s Bakery' });
+  onboardPath = new URL(onboardingUrl(app.ctx.config, shell, app.ctx.clock.now())).pathname;
+});
+after(async () => {
+  await browser.close();
+  await app.stop();
+});
+
+/** A phone's browser whose owner reads a language. */
+async function browserIn(locale: string): Promise<BrowserContext> {
+  const context = await browser.newContext({ viewport: sizes.phone, locale });
+  context.setDefaultTimeout(10_000);
+  return context;
+}
+
+const languageOf = (page: Page) => page.locator('html').getAttribute('lang');
+const says = (page: Page, text: string) => page.getByText(text).first().waitFor();
+
+/** Nothing is wider than a phone, to either side. */
+async function assertNarrow(page: Page): Promise<void> {
+  const edges = await page.locator('body *:visible').evaluateAll((all) => {
+    const boxes = all.map((one) => one.getBoundingClientRect()).filter(({ width }) => width > 1);
+    return [Math.min(...boxes.map(({ left }) => left)), Math.max(...boxes.map(({ right }) => right))];
+  });
+  const [left = Number.NaN, right = Number.NaN] = edges;
+  assert.ok(left >= -1 && right <= sizes.phone.width + 1, `${page.url()} reaches from ${left} to ${right}`);
+}
+
+for (const language of languages) {
+  const { t, direction } = wordsOf(language);
+
+  test(`${language}: a browser that asks for it gets each page in it, and no page is wider than a phone`, async () => {
+    const context = await browserIn(language);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    const pages: [path: string, text: string, picture?: string][] = [
+      [payPath, t.ways.heading, 'pay'],
+      [onboardPath, fill(t.onboard.invites, { partner: 'Corner Shops Ltd' }), 'onboard'],
+      [`${payPath}/receipt`, t.receipt.notPaid],
+      ['/dashboard/sign-in', t.signIn.heading],
+      ['/onboard/nothing', t.refusals.link_unknown.title],
+      ['/pay/nothing', t.errors.notFound],
+    ];
+    for (const [path, text, picture] of pages) {
+      await page.goto(app.url + path);
+      await says(page, text);
+      assert.equal(await languageOf(page), language);
+      assert.equal(await page.locator('html').getAttribute('dir'), direction);
+      await page.locator('details').evaluateAll((all) => {
+        for (const one of all) (one as HTMLDetailsElement).open = true;
+      });
+      await assertNarrow(page);
+      if (picture) await photograph(page, `lang-${language}-${picture}`);
+    }
+    assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test(`${language}: amounts and times are written as its readers write them, by the server and by the browser`, async () => {
+    const context = await browserIn(language);
+    const page = await context.newPage();
+    await page.goto(app.url + payPath);
+    const amount = new Intl.NumberFormat(language, { style: 'currency', currency: 'EUR' }).format(12_345.67);
+    assert.equal(await page.locator('.amount').textContent(), amount);
+    const coin = new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits: 6 }).format(13_419.206522);
+    assert.equal(await page.locator('.coin').textContent(), `${coin} USDC`);
+    const minutes = (count: number) =>
+      new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' }).format(count);
+    const left = [13, 14, 15].map((count) => fill(t.pay.left, { time: minutes(count) }));
+    // The browser has taken over once times stand without UTC.
+    await page.locator('.countdown time').filter({ hasNotText: 'UTC' }).waitFor();
+    const said = (await page.locator('[data-left]').textContent()) ?? '';
+    assert.ok(left.includes(said), `“${said}” is none of ${left.join(', ')}`);
+    await context.close();
+  });
+}
+
+test('The switch changes the language, and the next pages keep it', async () => {
+  const context = await browserIn('en-GB');
+  const page = await context.newPage();
+  await page.goto(app.url + payPath);
+  for (const language of [...languages.slice(1), 'en' as const]) {
+    await page.getByRole('link', { name: languageName(language), exact: true }).click();
+    await says(page, wordsOf(language).t.ways.heading);
+    assert.equal(await languageOf(page), language);
+    assert.equal(await page.locator('.languages [aria-current]').textContent(), languageName(language));
+    await page.goto(`${app.url}/dashboard/sign-in`);
+    await says(page, wordsOf(language).t.signIn.heading);
+    assert.equal(await languageOf(page), language, 'kept');
+    await page.goto(app.url + payPath);
+    assert.equal(await languageOf(page), language, 'kept');
+  }
+  await context.close();
+});
