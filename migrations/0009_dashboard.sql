@@ -2,9 +2,9 @@
 
 alter table requests add column rate_source text; -- 'override', or the names of the sources behind the rate; null: not kept then
 
--- Payments that were verified, by merchant and time: sums and lists read nothing else.
+-- Payments that were verified, by merchant and time: sums come from the index alone.
 create index requests_account_paid on requests (partner_id, test_mode, account_id, proof_verified_at)
-  where proof_status = 'verified';
+  include (fiat_code, fiat_int, usdc_micro) where proof_status = 'verified';
 -- Whom a wallet has paid among the merchants of a partner.
 create index transfers_from on transfers (partner_id, test_mode, from_address);
 

@@ -382,7 +382,7 @@ create table requests (
   constraint requests_usdc_micro_check CHECK ((usdc_micro > (0)::numeric))
 );
 CREATE INDEX requests_account_list ON public.requests USING btree (partner_id, test_mode, account_id, created_at);
-CREATE INDEX requests_account_paid ON public.requests USING btree (partner_id, test_mode, account_id, proof_verified_at) WHERE (proof_status = 'verified'::text);
+CREATE INDEX requests_account_paid ON public.requests USING btree (partner_id, test_mode, account_id, proof_verified_at) INCLUDE (fiat_code, fiat_int, usdc_micro) WHERE (proof_status = 'verified'::text);
 CREATE INDEX requests_customer_email ON public.requests USING btree (lower(customer_email)) WHERE (customer_email IS NOT NULL);
 CREATE INDEX requests_customer_phone ON public.requests USING btree (regexp_replace(customer_phone, '\D'::text, ''::text, 'g'::text)) WHERE (customer_phone IS NOT NULL);
 CREATE INDEX requests_due ON public.requests USING btree (expires_at) WHERE ((status = ANY (ARRAY['requested'::text, 'opened'::text])) AND (proof_status = 'none'::text));

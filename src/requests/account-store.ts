@@ -50,7 +50,11 @@ export function selectAccountRequests(
       ${wanted ? tx`and ${standing(tx)} = ${wanted}` : tx``}
       ${since ? tx`and r.created_at >= ${since}` : tx``}
       ${until ? tx`and r.created_at < ${until}` : tx``}
-      ${after ? tx`and (r.created_at, r.id) < (${after.createdAt}, ${after.id})` : tx``}
+      ${
+        after // the time alone, too: the index can be used for it under row-level security
+          ? tx`and r.created_at <= ${after.createdAt} and (r.created_at, r.id) < (${after.createdAt}, ${after.id})`
+          : tx``
+      }
     order by r.created_at desc, r.id desc limit ${limit}`;
 }
 
