@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { batchesOf } from '../lib/batches.ts';
 import { type Html, html } from '../lib/html.ts';
+import { isUuid } from '../lib/ids.ts';
 import { card, carried, mono, stateLine } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { sendNotFound } from '../ui/error-page.ts';
@@ -106,7 +107,7 @@ async function show(ctx: Context, call: AdminCall, whose: Whose, check: ChainChe
 function found({ t: { admin } }: Words, { rows, hash, broken }: ChainCheck): Html {
   const { audit: t } = admin;
   if (broken !== null) return stateLine('failed', fill(t.broken, { number: broken.number, why: broken.why }));
-  return stateLine('paid', fill(t.whole, { rows, hash: hash.slice(0, 8) }), html`${mono(hash)}<br>${t.keep}`);
+  return stateLine('paid', fill(t.whole, { rows }), html`${mono(hash)}<br>${t.keep}`);
 }
 
 function choices({ t: { admin } }: Words): Filter[] {
@@ -131,12 +132,13 @@ function logTable(words: Words, rows: AuditRow[], now: Date): Html {
       { name: t.what, cell: ({ action }) => action },
       {
         name: t.on,
-        cell: ({ object_kind, object_id }) => html`${object_kind} <span class="mono clip">${object_id}</span>`,
+        cell: ({ object_kind, object_id: id }) =>
+          html`${object_kind} <span title="${id}">${isUuid(id) ? id.slice(0, 8) : id}</span>`,
       },
       { name: mode, cell: (row) => modeOf(row) },
       {
         name: t.details,
-        cell: ({ details }) => (details === '{}' ? null : html`<span class="clip">${told(details)}</span>`),
+        cell: ({ details }) => (details === '{}' ? null : told(details)),
       },
       { name: t.from, cell: ({ ip, user_agent }) => ip && html`<span title="${user_agent}">${ip}</span>` },
     ],

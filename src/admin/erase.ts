@@ -48,12 +48,9 @@ function foundCard(words: Words, typed: Typed, found: Awaited<ReturnType<typeof 
   if (found.since === null) return card(stateLine('ended', t.none, t.noneRest));
   const count = found.more ? fill(admin.atLeast, { count: found.requests }) : String(found.requests);
   const [before = '', after = ''] = t.foundRest.split('{since}');
+  const told = (text: string) => fill(text, { count, partners: found.partners });
   return card(
-    stateLine(
-      'attention',
-      fill(t.found, { count, partners: found.partners }),
-      html`${before}${instant(words, found.since)}${after}`,
-    ),
+    stateLine('attention', t.found, html`${told(before)}${instant(words, found.since)}${told(after)}`),
     confirmed(
       { label: t.erase, title: t.eraseTitle, consequence: t.eraseRest, action: `${path}/do`, danger: true },
       html`${carried('by', typed.by)}${carried('value', typed.value)}`,

@@ -10,7 +10,7 @@ import {
   type ListedMerchant,
 } from '../merchants/all.ts';
 import { setMerchantDisabled } from '../merchants/disable.ts';
-import { carried, mono } from '../ui/components.ts';
+import { carried } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { sendNotFound } from '../ui/error-page.ts';
 import { ago } from '../ui/formats.ts';
@@ -135,7 +135,8 @@ function merchantTable(words: Words, rows: ListedMerchant[], now: Date): Html {
     [
       {
         name: t.name,
-        cell: ({ id, name }) => html`${name ?? t.unnamed}<br><span class="quiet">${mono(id)}</span>`,
+        cell: ({ id, name }) =>
+          html`${name ?? t.unnamed} <span class="quiet mono" title="${id}">${id.slice(0, 8)}</span>`,
       },
       {
         name: admin.partner,

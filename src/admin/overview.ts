@@ -52,7 +52,7 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
     return show({
       path,
       title: admin.places.overview,
-      body: html`<div data-live="${eventsPath}" data-region="overview">
+      body: html`<div class="list" data-live="${eventsPath}" data-region="overview">
 ${(fine || silent.length > 0) && card(...(fine || silent))}
 ${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, alarms, now)}`}
 <h2>${t.queues}</h2>${queueTable(words, queues, now)}

@@ -9,7 +9,7 @@ import { clearOverride, setOverride } from '../rates/override.ts';
 import { rateSources } from '../rates/providers.ts';
 import { manualRefresh, type RefreshResult } from '../rates/refresh.ts';
 import { card, carried, field } from '../ui/components.ts';
-import { ago } from '../ui/formats.ts';
+import { ago, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { notice } from '../ui/shell.ts';
 import { badge, confirmed, emptyState, table } from '../ui/table.ts';
@@ -99,6 +99,9 @@ async function show(ctx: Context, call: AdminCall, status: number, typed: Typed,
   const { rates: t, places } = words.t.admin;
   const rates = await listRates(ctx);
   const old = rates.filter(({ usable }) => !usable);
+  // What needs a look, or was set by hand, comes first.
+  const ours = rates.filter(({ usable, override }) => usable && override);
+  const sorted = [...old, ...ours, ...rates.filter(({ usable, override }) => usable && !override)];
   const said = { set: t.saved, cleared: t.cleared, refreshed: t.refreshed };
   const refused = { limited: t.limited, no_partner: t.noPartner, nothing: t.nothingFetched };
   return call.show({
@@ -107,8 +110,8 @@ async function show(ctx: Context, call: AdminCall, status: number, typed: Typed,
     title: places.rates,
     body: html`${fault === null ? flash(call, said, refused) : notice('attention', fault)}
 ${old.length > 0 && notice('attention', `${old.map(({ code }) => code).join(', ')}: ${t.tooOld}. ${t.tooOldRest}`)}
-${rates.length > 0 ? rateTable(words, rates, ctx.clock.now()) : emptyState(t.empty, t.emptyRest)}
-<div class="cards">${setForm(words, typed)}${refreshForm(words)}</div>`,
+${setForm(words, typed, fault !== null)}${refreshForm(words)}
+${rates.length > 0 ? rateTable(words, sorted, ctx.clock.now()) : emptyState(t.empty, t.emptyRest)}`,
   });
 }
 
@@ -139,12 +142,12 @@ function rateTable(words: Words, rates: RateView[], now: Date): Html {
   );
 }
 
-function stateOf({ language, t: { admin } }: Words, { usable, override, override_until: until }: RateView): Html {
-  const { rates: t } = admin;
+function stateOf(words: Words, { usable, override, override_until: until }: RateView): Html {
+  const { rates: t } = words.t.admin;
   if (!override) return usable ? badge('paid', t.usable) : badge('attention', t.tooOld);
-  if (until === null) return badge('confirming', t.override);
-  const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
-  return badge('confirming', fill(t.overrideUntil, { time: `${format.format(new Date(until))} UTC` }));
+  const [before = '', after = ''] = t.overrideUntil.split('{time}');
+  const end = until !== null && html`<p class="quiet">${before}${instant(words, new Date(until))}${after}</p>`;
+  return html`${badge('confirming', t.override)}${end}`;
 }
 
 function clearForm(words: Words, code: string): Html {
@@ -158,18 +161,18 @@ function clearForm(words: Words, code: string): Html {
   return confirmed(question, carried('code', code), words);
 }
 
-function setForm(words: Words, typed: Typed): Html {
+function setForm(words: Words, typed: Typed, open: boolean): Html {
   const { rates: t } = words.t.admin;
-  return card(html`<h2>${t.set}</h2><p class="quiet">${t.setRest}</p><form method="post" action="${path}/set">
+  return card(html`<details${open && html` open`}><summary>${t.set}</summary><div class="stack"><p class="quiet">${t.setRest}</p><form method="post" action="${path}/set">
 ${field({ name: 'code', label: t.code, value: typed.code, attributes: 'required maxlength="3" autocapitalize="characters"' })}
 ${field({ name: 'rate', label: t.setRate, value: typed.rate, hint: t.setRateRule, attributes: 'required inputmode="decimal" maxlength="60"' })}
 ${field({ name: 'until', label: t.until, value: typed.until, hint: t.untilRule, attributes: 'type="datetime-local"' })}
-<button>${t.setDo}</button></form>`);
+<button>${t.setDo}</button></form></div></details>`);
 }
 
 function refreshForm(words: Words): Html {
   const { rates: t, allPartners } = words.t.admin;
-  return card(html`<h2>${t.refresh}</h2><p class="quiet">${t.refreshRest}</p><form method="post" action="${path}/refresh">
+  return card(html`<details><summary>${t.refresh}</summary><div class="stack"><p class="quiet">${t.refreshRest}</p><form method="post" action="${path}/refresh">
 ${field({ name: 'partner', label: t.refreshFor, hint: allPartners, attributes: 'required maxlength="40" autocapitalize="none"' })}
-<button>${t.refreshDo}</button></form>`);
+<button>${t.refreshDo}</button></form></div></details>`);
 }

@@ -150,7 +150,7 @@ function eventTable(words: Words, rows: StuckDelivery[], now: Date): Html {
       { name: t.event, cell: ({ id }) => mono(id) },
       { name: admin.partner, cell: partnerLink },
       { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
-      { name: t.request, cell: ({ request_id }) => mono(request_id) },
+      { name: t.request, cell: ({ request_id }) => html`<span class="mono clip">${request_id}</span>` },
       { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
       { name: '', cell: ({ id }) => button('replay', carried('delivery', id), t.replay) },
     ],

@@ -138,7 +138,7 @@ function choices({ t: { admin: t } }: Words): Filter[] {
 
 function userTable(call: AdminCall, rows: ListedUser[], now: Date): Html {
   const { words } = call;
-  const { admin, account } = words.t;
+  const { admin } = words.t;
   const { users: t } = admin;
   return table<ListedUser>(
     admin.places.users,
@@ -155,21 +155,21 @@ function userTable(call: AdminCall, rows: ListedUser[], now: Date): Html {
         cell: ({ last_sign_in_at: at }) => (at === null ? t.never : ago(words, at, now)),
       },
       { name: admin.state, cell: ({ disabled_at }) => onOff(words, disabled_at === null) },
-      { name: '', cell: (user) => (user.id === call.operator.userId ? account.thisOne : switchForm(words, user)) },
+      { name: '', cell: (user) => (user.id === call.operator.userId ? t.yourself : switchForm(words, user)) },
     ],
     rows,
   );
 }
 
-function roleSelect({ t: { account } }: Words, chosen: string, id: string, label: string): Html {
-  return html`<label class="hidden" for="${id}">${label}</label><select id="${id}" name="role">${roles.map(
+function roleSelect({ t: { account } }: Words, chosen: string, id: string): Html {
+  return html`<select id="${id}" name="role">${roles.map(
     (role) => html`<option value="${role}"${role === chosen && html` selected`}>${account.roles[role]}</option>`,
   )}</select>`;
 }
 
 function roleForm(words: Words, user: ListedUser): Html {
   const { users: t } = words.t.admin;
-  return html`<form class="inline" method="post" action="${path}/role">${carried('user', user.id)}${roleSelect(words, user.role ?? '', `role-${user.id}`, t.newRole)} <button class="second">${t.change}</button></form>`;
+  return html`<form class="inline" method="post" action="${path}/role">${carried('user', user.id)}<label class="hidden" for="role-${user.id}">${t.newRole}</label>${roleSelect(words, user.role ?? '', `role-${user.id}`)}<button class="second">${t.change}</button></form>`;
 }
 
 function switchForm(words: Words, { id, email, disabled_at }: ListedUser): Html {
@@ -194,6 +194,6 @@ function inviteForm(words: Words, partner: string | undefined): Html {
   return card(html`<h2>${t.invite}</h2><form method="post" action="${path}/invite">
 ${field({ name: 'email', label: t.email, attributes: 'type="email" required maxlength="254" autocomplete="off"' })}
 ${field({ name: 'team', label: t.team, value: team, hint: t.teamRule, attributes: 'maxlength="40" autocapitalize="none"' })}
-<div class="field">${roleSelect(words, 'owner', 'role-new', t.role)}</div>
+<div class="field"><label for="role-new">${t.role}</label><p class="quiet">${t.roleRule}</p>${roleSelect(words, 'owner', 'role-new')}</div>
 <button>${t.inviteDo}</button></form>`);
 }

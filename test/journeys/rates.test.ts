@@ -234,7 +234,9 @@ test('rate set, list, clear, refresh › the command line', async () => {
   const { partner } = await makePartner(db);
   assert.deepEqual(await run('rate set', ['EUR', '0.9']), { code: 'EUR', rate: '0.9', override: true, until: null });
   const listed = (await run('rate list')).rates as { code: string; override: boolean; usable: boolean }[];
-  assert.deepEqual(listed, [{ code: 'EUR', rate: '0.9', override: true, override_until: null, usable: true, fetched_at: null, sources: [] }]);
+  assert.deepEqual(listed, [
+    { code: 'EUR', rate: '0.9', override: true, override_until: null, usable: true, fetched_at: null, sources: [] },
+  ]);
   assert.deepEqual(await run('rate clear', ['EUR']), { code: 'EUR', override: false });
   await assert.rejects(run('rate clear', ['EUR']), /nothing to clear/);
   await assert.rejects(run('rate set', ['EUR']), /missing/);

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import type { Browser, Page } from 'playwright-core';
+import { raiseAlarm } from '../../src/db/alarms.ts';
+import { latestMail, queueMail } from '../../src/mail/outbox.ts';
+import { setMerchantDisabled } from '../../src/merchants/disable.ts';
+import { readMailLook, setLook } from '../../src/partners/look.ts';
+import { rateSources } from '../../src/rates/providers.ts';
+import { manualRefresh } from '../../src/rates/refresh.ts';
+import { mailReceipts } from '../../src/receipts/send-mails.ts';
+import { buildServer } from '../../src/server.ts';
+import { setUrl } from '../../src/webhooks/endpoint.ts';
+import { type PayWorld, payWorld } from '../payments/support.ts';
+import { assertAccessible } from '../support/axe.ts';
+import { openBrowser, photograph, sizes } from '../support/browser.ts';
+import { inviteOperator, invitePartnerUser, newEmail } from '../support/people.ts';
+import { png } from '../support/pictures.ts';
+import { makeMerchant, makePartner, makeRequest, setRate } from '../support/world.ts';
+
+let world: PayWorld;
+let app: FastifyInstance;
+let browser: Browser;
+let page: Page;
+let url: string;
+/** What the pages' policies forbade, or their scripts threw. */
+const complaints: string[] = [];
+
+async function openPage(): Promise<Page> {
+  const opened = await (await browser.newContext({ viewport: sizes.desktop, reducedMotion: 'reduce' })).newPage();
+  opened.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  opened.on('pageerror', (error) => complaints.push(String(error)));
+  return opened;
+}
+
+/** Opens a link of a mail and presses its button. */
+async function accept(on: Page, link: string): Promise<void> {
+  await on.goto(url + new URL(link).pathname);
+  await on.getByRole('button').first().click();
+}
+
+before(async () => {
+  [world, browser] = await Promise.all([payWorld(), openBrowser()]);
+  app = await buildServer(world.ctx);
+  url = await app.listen({ host: '127.0.0.1', port: 0 });
+  page = await openPage();
+  await accept(page, (await inviteOperator(world.ctx)).link);
+  await page.waitForURL(`${url}/admin`);
+  await manualRefresh(world.ctx, rateSources(['fixed']), world.scope.partnerId);
+});
+after(async () => {
+  await browser?.close();
+  await app?.close();
+  await world?.stop();
+});
+
+/** Pictures, nothing that sticks out at the side of a phone, and nothing serious that axe finds, in light and dark. */
+async function look(name: string): Promise<void> {
+  await photograph(page, `admin-${name}`);
+  await page.setViewportSize(sizes.phone);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), sizes.phone.width, name);
+  await page.setViewportSize(sizes.desktop);
+  await assertAccessible(page);
+  assert.deepEqual(complaints, []);
+}
+
+test('An operator adds a partner and invites its owner, who signs in to the portal: all in the browser', async () => {
+  const slug = `bakers-${randomBytes(3).toString('hex')}`;
+  const email = newEmail();
+  await page.goto(`${url}/admin/partners`);
+  await page.getByRole('link', { name: 'Add a partner' }).click();
+  await look('partner-new');
+  await page.getByLabel('Slug').fill(slug);
+  await page.getByLabel('Name', { exact: true }).fill('United Bakers');
+  await page.getByRole('button', { name: 'Create the partner' }).click();
+  await page.getByText('The partner was created').waitFor();
+  await look('partner');
+  await page.getByRole('link', { name: 'Its people' }).click();
+  await page.getByLabel('E-mail', { exact: true }).fill(email);
+  await page.getByRole('button', { name: 'Send the invitation' }).click();
+  await page.getByText('The invitation is on its way').waitFor();
+
+  const mail = await latestMail(world.db.sql, email);
+  const [link = ''] = /http\S+\/link\/\S+/.exec(mail?.body ?? '') ?? [];
+  const owner = await openPage();
+  await accept(owner, link);
+  await owner.waitForURL(`${url}/portal`);
+  assert.match((await owner.textContent('body')) ?? '', /United Bakers/);
+  await owner.context().close();
+});
+
+test('The overview, and lists of partners, people and merchants', async () => {
+  await page.goto(`${url}/admin`);
+  await look('overview-fine');
+  for (const name of ['Corner Shops', 'Kiosk Union']) {
+    const one = await makePartner(world.db);
+    await setLook(world.db, one.partner.slug, { name });
+    await invitePartnerUser(world.ctx, one, 'owner');
+    await invitePartnerUser(world.ctx, one, 'viewer');
+    await makeMerchant(world.db, one.live);
+    const off = await makeMerchant(world.db, one.test);
+    await setMerchantDisabled(world.db, one.test, off.id, 'operator', true);
+  }
+  await raiseAlarm(world.db.sql, 'mail_failing', 'A mail could not be sent: connect ECONNREFUSED 10.0.0.7:587');
+  await page.goto(`${url}/admin`);
+  await look('overview');
+  await page.goto(`${url}/admin/partners`);
+  await look('partners');
+  await page.goto(`${url}/admin/users`);
+  await look('users');
+  await page.goto(`${url}/admin/merchants`);
+  await page.locator('details.confirm summary').first().click();
+  await look('merchants');
+});
+
+test('The overview renews itself when something happens', async () => {
+  const renewed = page.waitForResponse((answer) => answer.request().resourceType() === 'fetch');
+  await page.goto(`${url}/admin`);
+  await renewed; // once when the stream opens; from here on only when something happens
+  await raiseAlarm(world.db.sql, 'chain_31337', 'The two providers of Local chain do not agree.');
+  await world.node.mine(1); // read by the watcher, which tells
+  await page.getByText('do not agree').waitFor({ timeout: 20_000 });
+  await world.db.sql`delete from alarms`;
+});
+
+test('Rates, networks, terms and the audit log', async () => {
+  await setRate(world.db, 'EUR', '0.5');
+  await page.goto(`${url}/admin/rates`);
+  await page.getByText('Set a rate').click();
+  await page.getByLabel('Currency').fill('CHF');
+  await page.getByLabel('Rate', { exact: true }).fill('0.88');
+  await page.getByLabel('Ends at (UTC)').fill('2099-12-31T12:00');
+  await page.getByRole('button', { name: 'Set the rate' }).click();
+  await page.getByText('The rate is set.').waitFor();
+  await look('rates');
+  await page.goto(`${url}/admin/chains`);
+  await look('chains');
+  await page.goto(`${url}/admin/terms`);
+  await look('terms');
+  await page.goto(`${url}/admin/audit`);
+  await page.getByRole('button', { name: 'Check this log' }).click();
+  await page.getByText('The log is whole').waitFor();
+  await look('audit');
+});
+
+test('What is stuck, and a customer who is erased', async () => {
+  const { partner, test: scope } = await makePartner(world.db);
+  const merchant = await makeMerchant(world.db, scope);
+  const request = await makeRequest(world.db, scope, merchant, { customerEmail: 'grace@example.com', memo: 'Cakes' });
+  await setUrl(world.ctx, scope, 'https://shop.example/hooks/quittance');
+  await world.db.sql`
+    insert into webhook_deliveries (partner_id, test_mode, id, request_id, event, body, state, next_attempt_at)
+    values (${scope.partnerId}, true, gen_random_uuid(), ${request.id}, 'payment.proof_verified', '{}', 'exhausted', now())`;
+  await world.db.sql`
+    update webhook_endpoints set disabled_at = now(), disabled_reason = 'no_success_for_120_hours'
+    where partner_id = ${partner.id}`;
+  await queueMail(world.db.sql, { recipient: 'lost@example.com', subject: 'You are invited', body: 'x' });
+  await world.db.sql`update mails set next_attempt_at = 'infinity', attempts = 12 where recipient = 'lost@example.com'`;
+  await world.db.sql`select queue_receipts(${scope.partnerId}, true, ${request.id}, ${['phone']})`;
+  await world.db.sql`update receipts set next_attempt_at = 'infinity', error = 'it answered 422'`;
+  await page.goto(`${url}/admin/stuck`);
+  await look('stuck');
+  await page.locator('details.confirm summary').click();
+  await page.getByRole('button', { name: 'Enable' }).last().click();
+  await page.getByText('The endpoint is enabled.').waitFor();
+
+  await page.goto(`${url}/admin/erase`);
+  await page.getByLabel('Address, number, or id').fill('Grace@example.com');
+  await page.getByRole('button', { name: 'Look' }).click();
+  await page.locator('details.confirm summary').click();
+  await look('erase');
+  await page.locator('details.confirm button').click();
+  await page.getByText('Erased. Requests: 1.').waitFor();
+});
+
+test('The mail of a receipt reads well at both sizes', async () => {
+  const { partner, test: scope } = await makePartner(world.db);
+  await setLook(world.db, partner.slug, { name: 'Höker & Söhne', accent: '#0a7', logo: png(120, 40, [0, 120, 90]) });
+  assert.equal((await readMailLook(world.ctx, partner.id)).name, 'Höker & Söhne');
+  const merchant = await makeMerchant(world.db, scope);
+  const request = await makeRequest(world.db, scope, merchant, { customerEmail: 'grace@example.com', memo: '2 cakes' });
+  await world.db.sql`
+    update requests set proof_status = 'verified', proof_verified_at = now(), tx_hash = ${`0x${'ab'.repeat(32)}`},
+      payer_address = ${`0x${'cd'.repeat(20)}`} where id = ${request.id}`;
+  await world.db.sql`select queue_receipts(${scope.partnerId}, true, ${request.id}, ${['mail']})`;
+  await mailReceipts(world.ctx, new AbortController().signal);
+  const mail = await latestMail(world.db.sql, 'grace@example.com');
+  const reader = await openPage();
+  const loaded: string[] = [];
+  reader.on('request', (asked) => loaded.push(asked.url()));
+  const shown = mail?.html?.replace('http://localhost:3000/logo', `${url}/logo`) ?? '';
+  await reader.setContent(shown, { waitUntil: 'load' });
+  await photograph(reader, 'receipt-mail');
+  assert.deepEqual(
+    loaded.map((address) => new URL(address).pathname),
+    [`/logo/${partner.slug}`],
+  );
+  await reader.setViewportSize(sizes.phone);
+  assert.equal(await reader.evaluate(() => document.documentElement.scrollWidth), sizes.phone.width);
+  await reader.context().close();
+});
