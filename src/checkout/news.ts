@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../chain/config.ts';
 import { type Html, html } from '../lib/html.ts';
 import { facts, type StateKind, stateLine } from '../ui/components.ts';
-import { groupMicro } from '../ui/formats.ts';
+import { groupMicro, oneOf } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import type { Checkout } from './read.ts';
 import { isOver } from './state.ts';
@@ -22,7 +22,10 @@ function tell(checkout: Checkout): News {
   const { news } = words.t;
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const due = usdc(checkout.progress.dueMicro);
-  const accepted = checkout.chains.map(({ name }) => name).join(', ');
+  const accepted = oneOf(
+    words,
+    checkout.chains.map(({ name }) => name),
+  );
   switch (state.kind) {
     case 'waiting':
       return { shape: 'waiting', title: news.waiting, rest: news.waitingRest };
@@ -76,7 +79,7 @@ function tell(checkout: Checkout): News {
       if (kind === 'wrong_network')
         return { shape: 'attention', title: news.wrongNetwork, rest: fill(news.wrongNetworkRest, values) };
       const tokens = [...new Set(checkout.chains.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
-      const rest = fill(news.wrongTokenRest, { ...values, accepted: tokens.join(', ') });
+      const rest = fill(news.wrongTokenRest, { ...values, accepted: oneOf(words, tokens) });
       return { shape: 'attention', title: news.wrongToken, rest };
     }
   }

@@ -37,7 +37,8 @@ ${field({
   hint: proof.hashHint,
   value: answer?.typed ?? '',
   fault: text !== null && !isNews ? text : undefined,
-  attributes: 'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="100" placeholder="0x…"',
+  attributes:
+    'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="100" dir="ltr" placeholder="0x…"',
 })}
 <button class="second">${proof.look}</button></form></details>`;
 }

@@ -2,8 +2,7 @@ import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import { receiptNumber } from '../lib/receipt-number.ts';
 import { card, facts, mono } from '../ui/components.ts';
-import { groupMicro, instant } from '../ui/formats.ts';
-import { fill } from '../ui/language.ts';
+import { groupMicro, instant, rateOf } from '../ui/formats.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { transactionFact } from './transactions.ts';
@@ -30,10 +29,7 @@ export function receiptFacts(checkout: Checkout): Html {
     at && [receipt.confirmed, instant(words, at)],
     [receipt.paidTo, merchant],
     row.memo !== null ? [receipt.for, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
-    [
-      receipt.amount,
-      html`${amount} <span class="quiet">(${fill(words.t.pay.rate, { rate: `${row.rate} ${row.fiat_code}` })})</span>`,
-    ],
+    [receipt.amount, html`${amount} <span class="quiet">(${rateOf(words, row)})</span>`],
     [receipt.received, html`<bdi>${groupMicro(words, progress.receivedMicro)} USDC</bdi>`],
     [receipt.from, mono(row.payer_address ?? '')],
     [receipt.to, mono(row.wallet_address)],

@@ -1,6 +1,6 @@
 import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
-import { formatRemaining, groupMicro, instant } from '../ui/formats.ts';
+import { formatRemaining, groupMicro, instant, rateOf } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import { logoOf } from '../ui/look.ts';
 import { fillHtml } from '../ui/wallet-forms.ts';
@@ -16,9 +16,9 @@ export function summary(checkout: Checkout): Html {
   const whole = row.expires_at.getTime() - row.created_at.getTime();
   const open = payable(state) !== 'no' && left > 0;
   return html`<header class="payee">${logoOf(look)}<h1>${merchant}</h1></header>
-<div><p class="amount${fiat.length > 11 && ' long'}">${fiat}</p>
+<div><p class="amount${visibleLength(fiat) > 11 && ' long'}">${fiat}</p>
 <p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
-<p class="quiet">${fillHtml(pay.rateAt, { rate: `${row.rate} ${row.fiat_code}`, time: instant(words, row.created_at) })}</p></div>
+<p class="quiet">${fillHtml(pay.rateAt, { rate: rateOf(words, row), time: instant(words, row.created_at) })}</p></div>
 ${row.memo !== null && html`<p class="memo" dir="auto">${row.memo}</p>`}
 ${
   open &&
@@ -26,3 +26,6 @@ ${
 <p class="quiet"><span data-left="${pay.left}">${fill(pay.left, { time: formatRemaining(words, left) })}</span> · ${fillHtml(pay.until, { time: instant(words, row.expires_at) })}</p></div>`
 }`;
 }
+
+/** How many characters are seen: right-to-left languages put marks of direction between them. */
+const visibleLength = (text: string) => text.replace(/\p{Cf}/gu, '').length;

@@ -1,7 +1,7 @@
 import type { WalletsData } from '../ui/wallet-forms.ts';
 import { Refusal, refusalFrom } from './lib/refusal.ts';
 import { tellIn } from './lib/tell.ts';
-import { fill } from './lib/texts.ts';
+import { fill, language } from './lib/texts.ts';
 import { findWallets, markBusy, showWalletButtons } from './lib/wallet-buttons.ts';
 import { askAccount, changeChain, currentChain, type FoundWallet, knownAccounts, signText } from './lib/wallets.ts';
 
@@ -104,7 +104,9 @@ async function offeredChain(wallet: FoundWallet, { chains }: WalletsData): Promi
   try {
     await changeChain(wallet, first);
   } catch {
-    throw new Refusal('wrongNetwork', { networks: chains.map(({ name }) => name).join(', ') });
+    throw new Refusal('wrongNetwork', {
+      networks: new Intl.ListFormat(language, { type: 'disjunction' }).format(chains.map(({ name }) => name)),
+    });
   }
   return first.chainId;
 }

@@ -1,6 +1,6 @@
 import { type Html, html } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
-import type { Words } from './language.ts';
+import { fill, type Words } from './language.ts';
 
 /** An instant for people, in UTC, with the exact one for machines and for the reader's own time zone. */
 export function instant({ language }: Words, at: Date): Html {
@@ -42,4 +42,16 @@ function formatUnit({ language }: Words, count: number, unit: 'minute' | 'hour' 
 export function groupMicro({ language }: Words, micro: bigint): string {
   const format = new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits: 2, maximumFractionDigits: 6 });
   return format.format(formatMicro(micro) as Intl.StringNumericLiteral);
+}
+
+/** What one USDC costs, every digit kept: `1 USDC = 0.92 EUR`. Left to right in every language, like a formula. */
+export function rateOf({ language, t }: Words, { rate, fiat_code }: { rate: string; fiat_code: string }): Html {
+  const format = new Intl.NumberFormat(`${language}-u-nu-latn`, { maximumFractionDigits: 20 });
+  const cost = `${format.format(rate as Intl.StringNumericLiteral)} ${fiat_code}`;
+  return html`<bdi dir="ltr">${fill(t.pay.rate, { rate: cost })}</bdi>`;
+}
+
+/** Names to choose one from: `Base, Polygon, or Arbitrum`. */
+export function oneOf({ language }: Words, names: string[]): string {
+  return new Intl.ListFormat(language, { type: 'disjunction' }).format(names);
 }

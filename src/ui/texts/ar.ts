@@ -44,7 +44,7 @@ export const ar = {
     title: 'الدفع إلى {merchant}',
     titlePaid: 'تم الدفع: {merchant}',
     rate: '1 USDC = {rate}',
-    rateAt: '1 USDC = {rate}، {time}',
+    rateAt: '{rate}، {time}',
     until: 'حتى {time}',
     left: 'الوقت المتبقي: {time}',
     through: 'عبر {partner}',

@@ -45,7 +45,7 @@ export const es = {
     title: 'Pagar a {merchant}',
     titlePaid: 'Pagado: {merchant}',
     rate: '1 USDC = {rate}',
-    rateAt: '1 USDC = {rate}, {time}',
+    rateAt: '{rate}, {time}',
     until: 'vence: {time}',
     left: 'Tiempo restante: {time}',
     through: 'A través de {partner}',

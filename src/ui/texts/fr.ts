@@ -45,7 +45,7 @@ export const fr = {
     title: 'Payer {merchant}',
     titlePaid: 'Payé : {merchant}',
     rate: '1 USDC = {rate}',
-    rateAt: '1 USDC = {rate}, {time}',
+    rateAt: '{rate}, {time}',
     until: 'échéance : {time}',
     left: 'encore {time}',
     through: 'Par l’intermédiaire de {partner}',

@@ -44,7 +44,7 @@ export const hi = {
     title: '{merchant} को भुगतान करें',
     titlePaid: 'भुगतान हो गया: {merchant}',
     rate: '1 USDC = {rate}',
-    rateAt: '1 USDC = {rate}, {time}',
+    rateAt: '{rate}, {time}',
     until: '{time} तक',
     left: '{time} बाकी',
     through: '{partner} के ज़रिए',

@@ -45,7 +45,7 @@ export const ja = {
     title: '{merchant} に支払う',
     titlePaid: '支払い済み：{merchant}',
     rate: '1 USDC = {rate}',
-    rateAt: '1 USDC = {rate}（{time}）',
+    rateAt: '{rate}（{time}）',
     until: '{time} まで',
     left: '残り {time}',
     through: '{partner} を通じて',

@@ -44,7 +44,7 @@ export const pt = {
     title: 'Pagar a {merchant}',
     titlePaid: 'Pago: {merchant}',
     rate: '1 USDC = {rate}',
-    rateAt: '1 USDC = {rate}, {time}',
+    rateAt: '{rate}, {time}',
     until: 'até {time}',
     left: 'Tempo restante: {time}',
     through: 'Por meio de {partner}',
