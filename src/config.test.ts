@@ -64,3 +64,34 @@ test('SMTP_URL and MAIL_FROM › read together, faults told, the password never'
     assert.ok(!faults.includes('p%40ss'));
   }
 });
+
+test('PHONE_GATEWAY_URL and its token › read together, https outside the machine, the token never told', () => {
+  assert.equal(readConfig(secrets).phoneGateway, null);
+  const url = 'https://sms.example/send';
+  const token = 'gateway-token';
+  assert.deepEqual(readConfig({ ...secrets, PHONE_GATEWAY_URL: url, PHONE_GATEWAY_TOKEN: token }).phoneGateway, {
+    url,
+    token,
+  });
+  assert.match(faultsOf({ PHONE_GATEWAY_URL: url }).join(), /^PHONE_GATEWAY_TOKEN is needed/);
+  const spaced = faultsOf({ PHONE_GATEWAY_URL: url, PHONE_GATEWAY_TOKEN: 'two words' }).join();
+  assert.match(spaced, /without spaces/);
+  assert.doesNotMatch(spaced, /two words/);
+  const production = { NODE_ENV: 'production', PHONE_GATEWAY_TOKEN: token };
+  const isRefused = (address: string) =>
+    faultsOf({ ...production, PHONE_GATEWAY_URL: address }).some((fault) => fault.startsWith('PHONE_GATEWAY_URL'));
+  for (const address of ['https://sms.example', 'http://127.0.0.1:9000/send', 'http://localhost/send']) {
+    assert.equal(isRefused(address), false, address);
+  }
+  for (const address of ['http://sms.example/send', 'ftp://sms.example', 'sms', 'http://127.evil.example/']) {
+    assert.equal(isRefused(address), true, address);
+  }
+});
+
+test('ERASE_CUSTOMER_DATA_AFTER_DAYS › never unless said; whole days, not before requests have ended', () => {
+  assert.equal(readConfig(secrets).eraseCustomersAfterDays, null);
+  assert.equal(readConfig({ ...secrets, ERASE_CUSTOMER_DATA_AFTER_DAYS: '31' }).eraseCustomersAfterDays, 31);
+  for (const ERASE_CUSTOMER_DATA_AFTER_DAYS of ['0', '30', '-1', '90.5', 'soon', '1e9']) {
+    assert.equal(faultsOf({ ERASE_CUSTOMER_DATA_AFTER_DAYS }).length, 1, ERASE_CUSTOMER_DATA_AFTER_DAYS);
+  }
+});

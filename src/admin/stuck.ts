@@ -17,6 +17,7 @@ import {
   listDisabledEndpoints,
   type StuckDelivery,
 } from '../webhooks/stuck.ts';
+import { eventsPath } from './live.ts';
 import { type AdminCall, adminForm, adminPage, flash, recorded } from './route.ts';
 
 const path = '/admin/stuck';
@@ -46,7 +47,9 @@ export function stuckPages(app: FastifyInstance, ctx: Context): void {
       path,
       title: places.stuck,
       body: html`${flash(call, said, { mended: t.mended })}
-${parts.length > 0 ? parts : card(stateLine('paid', t.fine, t.fineRest))}`,
+<div class="list" data-live="${eventsPath}" data-region="stuck">${
+        parts.length > 0 ? parts : card(stateLine('paid', t.fine, t.fineRest))
+      }</div>`,
     });
   });
   adminForm(app, ctx, `${path}/replay`, async (call) => call.done(path, await replay(ctx, call)));

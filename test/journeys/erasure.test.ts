@@ -174,3 +174,23 @@ test('After the configured days data goes by itself, once for each request; with
   assert.equal(later[0] + later[1] >= 1, true);
   assert.deepEqual(personal(await rowOf(young)), nothing);
 });
+
+test('Customers and receipts that are due are found by index, however many requests there are', async () => {
+  const { scope } = await shop();
+  await app.db.sql`analyze requests, receipts, mails`;
+  const looks = [
+    app.db
+      .sql`explain select id from requests where lower(customer_email) = 'a@b.example' and customer_email is not null`,
+    app.db.sql`explain select id from requests
+      where regexp_replace(customer_phone, '\\D', '', 'g') = '4930' and customer_phone is not null`,
+    app.db.sql`explain select from receipts where channel = 'mail' and done_at is null and next_attempt_at <= now()
+      order by next_attempt_at limit 20`,
+    app.db.sql`explain select from mails where request_id = any(${[scope.partnerId]}::uuid[])
+      and partner_id = ${scope.partnerId} and test_mode = true`,
+  ];
+  for (const look of looks) {
+    const plan = (await look).map((line) => line['QUERY PLAN']).join('\n');
+    assert.match(plan, /Index (Only )?Scan|Bitmap Index Scan/);
+    assert.doesNotMatch(plan, /Seq Scan|Sort/);
+  }
+});
