@@ -266,6 +266,27 @@ alter table partners enable row level security;
 create policy scope on partners for ALL to quittance_app using ((id = scope_partner()));
 grant SELECT on partners to quittance_app;
 
+create table passkeys (
+  id uuid not null,
+  partner_id uuid,
+  user_id uuid not null,
+  credential_id bytea not null,
+  public_key bytea not null,
+  counter bigint not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  constraint passkeys_credential_id_key UNIQUE (credential_id),
+  constraint passkeys_partner_id_user_id_fkey FOREIGN KEY (partner_id, user_id) REFERENCES users(partner_id, id),
+  constraint passkeys_pkey PRIMARY KEY (id),
+  constraint passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE INDEX passkeys_of_partner ON public.passkeys USING btree (partner_id, user_id);
+CREATE INDEX passkeys_of_user ON public.passkeys USING btree (user_id, created_at);
+alter table passkeys enable row level security;
+create policy scope on passkeys for ALL to quittance_app using ((partner_id = scope_partner())) with check ((partner_id = scope_partner()));
+grant DELETE, SELECT on passkeys to quittance_app;
+
 create table payment_hints (
   partner_id uuid not null,
   test_mode boolean not null,
@@ -440,6 +461,7 @@ create table sessions (
   revoked_at timestamp with time zone,
   ip text not null,
   user_agent text,
+  confirmed_at timestamp with time zone,
   constraint sessions_check CHECK (((kind <> 'merchant'::text) OR (num_nulls(partner_id, test_mode, account_id, wallet_address) = 0))),
   constraint sessions_check1 CHECK (((kind <> 'partner_user'::text) OR (num_nulls(partner_id, user_id) = 0))),
   constraint sessions_check2 CHECK (((kind <> 'operator'::text) OR ((user_id IS NOT NULL) AND (partner_id IS NULL)))),
@@ -525,6 +547,13 @@ create table underpaid_requests (
 alter table underpaid_requests enable row level security;
 create policy scope on underpaid_requests for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on underpaid_requests to quittance_app;
+
+create table used_passkey_challenges (
+  challenge bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint used_passkey_challenges_pkey PRIMARY KEY (challenge)
+);
+CREATE INDEX used_passkey_challenges_expiry ON public.used_passkey_challenges USING btree (expires_at);
 
 create table used_wallet_messages (
   nonce text not null,

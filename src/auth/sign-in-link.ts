@@ -89,8 +89,11 @@ export async function storeInvitation(
 /** Where a link is opened, and what the browser holds from when it asked; null when it holds nothing. */
 export type LinkOpened = { kind: UserKind; token: string; browser: string | null; host: HostOwner };
 
-/** One that the link's address can sign in as; both null for an operator. */
-export type LinkUser = { id: string; role: Role | null; partner_name: string | null };
+/**
+ * One that the link's address belongs to; `role` and `partner_name` are null for an operator. Who has a passkey must
+ * show it: the link opens nothing by itself.
+ */
+export type LinkUser = { id: string; role: Role | null; partner_name: string | null; passkey: boolean };
 
 export type LinkState =
   | { state: 'unknown' | 'used' | 'expired' | 'other_browser' }
@@ -113,7 +116,8 @@ export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, op
   const [row] = await sql<Row[]>`
     select l.email, l.used_at is not null as used, l.expires_at <= ${ctx.clock.now()} as expired,
       coalesce(l.browser_hash in ${sql(hashesOf(ctx, 'browser', opened.browser ?? ''))}, true) as own_browser,
-      (select coalesce(json_agg(json_build_object('id', u.id, 'role', u.role, 'partner_name', p.name) order by p.name, u.id), '[]')
+      (select coalesce(json_agg(json_build_object('id', u.id, 'role', u.role, 'partner_name', p.name,
+          'passkey', exists (select from passkeys k where k.user_id = u.id)) order by p.name, u.id), '[]')
         from users u left join partners p on p.id = u.partner_id where ${fits(ctx.db, opened)}) as users
     from sign_in_links l where l.token_hash in ${sql(hashesOf(ctx, 'link', opened.token))} and l.kind = ${opened.kind}`;
   if (!row) return { state: 'unknown' };
@@ -127,7 +131,7 @@ export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, op
 /**
  * Uses up a link to sign in as one of its users.
  *
- * @returns null when the link is no longer open here, or not for this user
+ * @returns null when the link is no longer open here, or not for this user, or not without a passkey
  */
 export async function useLink(
   ctx: Context,
@@ -145,6 +149,7 @@ export async function useLink(
         and l.used_at is null and l.expires_at > ${now}
         and (l.browser_hash is null or l.browser_hash in ${tx(hashesOf(ctx, 'browser', opened.browser ?? ''))})
         and u.id = ${userId} and ${fits(ctx.db, opened)}
+        and not exists (select from passkeys k where k.user_id = u.id)
       returning u.id)
     update users set last_sign_in_at = ${now} where id in (select id from used) returning id, email, partner_id`;
   return row ? { id: row.id, email: row.email, partnerId: row.partner_id } : null;

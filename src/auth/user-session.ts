@@ -24,6 +24,8 @@ const seenEveryMs = 60_000;
 /** Ended sessions are kept for as long, to look back. */
 const keptMs = 30 * 24 * hourMs;
 const maxListed = 100;
+/** After signing in, or showing a passkey again, one may change for so long how one signs in. */
+const freshMs = 10 * 60_000;
 
 export type SessionPartner = { id: string; slug: string; name: string; disabled: boolean };
 
@@ -157,4 +159,17 @@ export async function revokeUserSession(ctx: SessionContext, { userId }: Self, s
 /** Ends all sessions of a user at once. */
 export async function revokeSessionsOf(ctx: Pick<Context, 'clock'>, sql: Tx | Sql, userId: string): Promise<void> {
   await sql`update sessions set revoked_at = ${ctx.clock.now()} where user_id = ${userId} and revoked_at is null`;
+}
+
+/** True when a session began, or a passkey was shown in it, within the last ten minutes. */
+export async function isFreshSession(ctx: SessionContext, sessionId: string): Promise<boolean> {
+  const [row] = await ctx.db.sql<{ fresh: boolean }[]>`
+    select greatest(created_at, confirmed_at) > ${new Date(ctx.clock.now().getTime() - freshMs)} as fresh
+    from sessions where id = ${sessionId}`;
+  return row?.fresh === true;
+}
+
+/** Notes that a passkey was shown in a session. */
+export async function confirmSession(ctx: Pick<Context, 'clock'>, tx: Tx, sessionId: string): Promise<void> {
+  await tx`update sessions set confirmed_at = ${ctx.clock.now()} where id = ${sessionId}`;
 }

@@ -4,6 +4,8 @@ import type { Context } from '../context.ts';
 import { wordsOf } from '../ui/language.ts';
 import { inviteUser } from '../users/invite.ts';
 import { serviceName } from '../users/mails.ts';
+import { removePasskeysOf } from '../users/passkeys.ts';
+import type { User } from '../users/read.ts';
 import { commandLine, mustReadPartner } from './acting.ts';
 import { type Arguments, type Command, option } from './command.ts';
 
@@ -11,6 +13,13 @@ async function invite(ctx: Context, args: Arguments) {
   const invitation = { email: option(args, 'email'), role: null, place: serviceName, host: null };
   const { user, link } = await inviteUser(ctx, 'operators', invitation, commandLine, wordsOf('en'));
   return { email: user.email, link };
+}
+
+async function removePasskeys(ctx: Context, args: Arguments) {
+  const email = option(args, 'email').toLowerCase();
+  const isMeant = (user: User) => user.email === email;
+  const removed = await removePasskeysOf(ctx, 'operators', isMeant, serviceName, commandLine, wordsOf('en'));
+  return { email, removed };
 }
 
 const shown = ({ partnerId, rows, hash, broken }: ChainCheck) => ({
@@ -38,6 +47,12 @@ export const adminCommands: Command[] = [
     usage: '--email E',
     summary: 'Lets somebody sign in to the administration; mails the first link and prints it.',
     run: invite,
+  },
+  {
+    name: 'admin passkeys remove',
+    usage: '--email E',
+    summary: 'Takes all passkeys away from an operator who has lost them: a mailed link signs them in again.',
+    run: removePasskeys,
   },
   {
     name: 'audit check',

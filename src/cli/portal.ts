@@ -3,6 +3,8 @@ import { scopeOf } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { wordsOf } from '../ui/language.ts';
 import { inviteUser } from '../users/invite.ts';
+import { removePasskeysOf } from '../users/passkeys.ts';
+import type { User } from '../users/read.ts';
 import { commandLine, mustReadPartner } from './acting.ts';
 import { type Arguments, type Command, option } from './command.ts';
 
@@ -15,6 +17,15 @@ async function invite(ctx: Context, args: Arguments) {
   return { partner: partner.slug, email: user.email, role: user.role, link };
 }
 
+async function removePasskeys(ctx: Context, args: Arguments) {
+  const partner = await mustReadPartner(ctx, option(args, 'partner'));
+  const email = option(args, 'email').toLowerCase();
+  const team = scopeOf(partner.id, true);
+  const isMeant = (user: User) => user.email === email;
+  const removed = await removePasskeysOf(ctx, team, isMeant, partner.name, commandLine, wordsOf('en'));
+  return { partner: partner.slug, email, removed };
+}
+
 /** People of a partner. */
 export const portalCommands: Command[] = [
   {
@@ -22,5 +33,11 @@ export const portalCommands: Command[] = [
     usage: '--partner <slug> --email E [--role owner|developer|viewer]',
     summary: 'Lets somebody sign in to a partner’s portal, as owner unless said; mails the first link and prints it.',
     run: invite,
+  },
+  {
+    name: 'portal passkeys remove',
+    usage: '--partner <slug> --email E',
+    summary: 'Takes all passkeys away from somebody who has lost them: a mailed link signs them in again.',
+    run: removePasskeys,
   },
 ];

@@ -1,4 +1,6 @@
-/** Pages of people who work here: regions that renew themselves when something changed, and buttons that copy. */
+/** Pages of people who work here: regions that renew themselves when something changed, buttons that copy, passkeys. */
 import './lib/regions.ts';
 // After the regions, which remember what the server said.
 import './lib/copy-buttons.ts';
+
+if (document.querySelector('[data-passkey]')) void import('./passkey.ts');

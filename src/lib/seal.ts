@@ -11,7 +11,16 @@ import {
 export type SecretKey = { id: string; key: Uint8Array };
 
 /** What a key is derived for: one secret never serves two purposes. */
-type Purpose = 'seal' | 'api-key' | 'reference' | 'onboarding' | 'session' | 'sign-in' | 'wallet-message' | 'recovery';
+type Purpose =
+  | 'seal'
+  | 'api-key'
+  | 'reference'
+  | 'onboarding'
+  | 'session'
+  | 'sign-in'
+  | 'wallet-message'
+  | 'recovery'
+  | 'passkey';
 
 /** Key objects: an HMAC with bytes for a key costs several times as much. */
 const derived = new WeakMap<SecretKey, Map<Purpose, KeyObject>>();

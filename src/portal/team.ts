@@ -12,6 +12,7 @@ import { badge, confirmed, table } from '../ui/table.ts';
 import { changeRole, setUserDisabled } from '../users/change.ts';
 import { actorOf } from '../users/enter.ts';
 import { inviteUser } from '../users/invite.ts';
+import { passkeyHolders, removePasskeysOf } from '../users/passkeys.ts';
 import { listUsers, type User } from '../users/read.ts';
 import { UserRefusal, type UserRefusalReason } from '../users/refusal.ts';
 import { flashOf } from './flash.ts';
@@ -22,7 +23,7 @@ const path = '/portal/team';
 /** What was typed into the invitation, and why nobody was invited. */
 type Typed = { email: string; role: string; reason: UserRefusalReason };
 
-/** `/portal/team`: who may sign in and as what; inviting, changing a role, switching somebody off and on again. */
+/** `/portal/team`: who may sign in and as what; inviting, changing a role, removing passkeys, switching off and on. */
 export function teamPages(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, path, 'team', (call) => showTeam(ctx, call, null));
 
@@ -66,24 +67,32 @@ export function teamPages(app: FastifyInstance, ctx: Context): void {
     await setUserDisabled(ctx, scope, id, false, actorOf(user, request));
     return 'restored';
   });
+  change('passkeys', async ({ scope, user, request, words }, id) => {
+    // One's own need a passkey or a fresh session: they are looked after where one is signed in.
+    if (id === user.userId) throw refuse('not_found');
+    const isMeant = (one: User) => one.id === id;
+    await removePasskeysOf(ctx, scope, isMeant, user.partner.name, actorOf(user, request), words);
+    return 'passkeys_removed';
+  });
 }
 
 async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Promise<FastifyReply> {
   const { words, scope, reply } = call;
   const { portal, account } = words.t;
-  const users = await listUsers(ctx, scope);
+  const [users, holders] = await Promise.all([listUsers(ctx, scope), passkeyHolders(ctx, scope)]);
   return sendPortal(ctx, reply, call, {
     path,
     title: portal.places.team,
     status: typed ? 400 : 200,
     body: html`${flashOf(call, { done: portal.team.done, refused: account.refusals })}${inviteForm(call, typed)}
-${userTable(call, users, ctx.clock.now())}<p><a href="/portal/sessions">${account.sessions}</a></p>`,
+${userTable(call, users, holders, ctx.clock.now())}<p><a href="/portal/sessions">${account.sessions}</a></p>`,
   });
 }
 
-function roleChoice({ words }: PortalCall, id: string, chosen: string): Html {
+/** The three roles to choose from; `named` says whose it is where no label stands beside it. */
+function roleChoice({ words }: PortalCall, chosen: string, named: Html): Html {
   const { t } = words;
-  return html`<select id="${id}" name="role">${roles.map(
+  return html`<select name="role" ${named}>${roles.map(
     (role) => html`<option value="${role}"${role === chosen && html` selected`}>${t.account.roles[role]}</option>`,
   )}</select>`;
 }
@@ -100,11 +109,11 @@ ${field({
   fault: typed ? account.refusals[typed.reason] : undefined,
   attributes: 'type="email" required maxlength="254" autocomplete="off"',
 })}
-<div class="field"><label for="role">${team.role}</label><p class="quiet">${team.roleRest}</p>${roleChoice(call, 'role', typed?.role ?? 'developer')}</div>
+<div class="field"><label for="role">${team.role}</label><p class="quiet">${team.roleRest}</p>${roleChoice(call, typed?.role ?? 'developer', html`id="role"`)}</div>
 <button>${team.inviteDo}</button></form></details>`;
 }
 
-function userTable(call: PortalCall, users: User[], now: Date): Html {
+function userTable(call: PortalCall, users: User[], holders: Set<string>, now: Date): Html {
   const { words, user: self } = call;
   const { portal, account } = words.t;
   const { team } = portal;
@@ -130,7 +139,11 @@ function userTable(call: PortalCall, users: User[], now: Date): Html {
         name: team.lastSignIn,
         cell: ({ last_sign_in_at: at }) => (at ? ago(words, at, now) : null),
       },
-      { name: '', cell: (user) => switchForm(call, user) },
+      {
+        name: '',
+        cell: (user) =>
+          html`<div class="row">${holders.has(user.id) && user.id !== self.userId && passkeysForm(call, user)}${switchForm(call, user)}</div>`,
+      },
     ],
     users,
   );
@@ -138,9 +151,15 @@ function userTable(call: PortalCall, users: User[], now: Date): Html {
 
 function roleForm(call: PortalCall, { id, email, role }: User): Html {
   const { team } = call.words.t.portal;
-  const field = `role-${id}`;
   return html`<form class="inline" method="post" action="${actionIn(call, `${path}/role`)}">${carried('user', id)}
-<label class="hidden" for="${field}">${fill(team.roleOf, { email })}</label>${roleChoice(call, field, role ?? 'viewer')}<button class="second">${team.roleDo}</button></form>`;
+${roleChoice(call, role ?? 'viewer', html`aria-label="${fill(team.roleOf, { email })}"`)}<button class="second">${team.roleDo}</button></form>`;
+}
+
+function passkeysForm(call: PortalCall, { id, email }: User): Html {
+  const { words } = call;
+  const { label, title, rest } = words.t.portal.team.removePasskeys;
+  const act = { label, title: fill(title, { email }), consequence: rest, danger: true as const };
+  return confirmed({ ...act, action: actionIn(call, `${path}/passkeys`) }, carried('user', id), words);
 }
 
 function switchForm(call: PortalCall, { id, email, disabled_at }: User): Html {

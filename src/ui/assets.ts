@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import type { FastifyInstance } from 'fastify';
 
 /** The browser's part of a page, one file each in `src/islands/`. */
-export type IslandName = 'pay' | 'receipt' | 'onboard' | 'app' | 'cashier' | 'give-back';
+export type IslandName = 'pay' | 'receipt' | 'onboard' | 'app' | 'cashier' | 'give-back' | 'passkey';
 
 const folder = join(import.meta.dirname, '../islands');
 const sources = globSync('**/*.ts', { cwd: folder }).sort();

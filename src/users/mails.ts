@@ -19,3 +19,9 @@ export function invitationMail(
   const { inviteSubject, inviteBody } = words.t.signInUser;
   return { recipient, subject: fill(inviteSubject, values), body: fill(inviteBody, values) };
 }
+
+/** The mail that says that a passkey was added, or that one or all were taken away. */
+export function passkeyMail(words: Words, recipient: string, what: 'added' | 'removed', place: string): NewMail {
+  const { subject, body } = words.t.passkey.mails[what];
+  return { recipient, subject: fill(subject, { place }), body: fill(body, { place }) };
+}

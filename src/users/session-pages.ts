@@ -22,6 +22,8 @@ import { notice } from '../ui/shell.ts';
 import { table } from '../ui/table.ts';
 import type { Door } from './door.ts';
 import { actorOf, enter, leave } from './enter.ts';
+import { passkeyPages, passkeysOf } from './passkey-pages.ts';
+import { passkeyNotice } from './passkey-parts.ts';
 
 type Person = PartnerUser | Operator;
 type Visit = FastifyRequest<{ Body: Record<string, unknown> | undefined; Querystring: { done?: unknown } }>;
@@ -33,7 +35,7 @@ export type ShowFramed<K extends UserKind> = (
   page: { path: string; title: string; body: Html },
 ) => Promise<FastifyReply>;
 
-/** `<door>/sessions`: where one is signed in, with the way to end each; and `<door>/sign-out`. */
+/** `<door>/sessions`: where one is signed in, with the way to end each, and one's passkeys; and `<door>/sign-out`. */
 export function sessionPages<K extends UserKind>(
   app: FastifyInstance,
   ctx: Context,
@@ -42,6 +44,7 @@ export function sessionPages<K extends UserKind>(
 ): void {
   const config = { auth: 'session' as const };
   const path = `${door.path}/sessions`;
+  passkeyPages(app, ctx, door);
 
   app.route({
     config,
@@ -52,8 +55,11 @@ export function sessionPages<K extends UserKind>(
       if (!person) return reply;
       const words = wordsFor(request);
       const list = sessionTable(words, path, person, await listUserSessions(ctx, person));
-      const done = request.query.done === 'revoked' && notice('paid', words.t.account.signedOutThere);
-      return show(request, reply, person, { path, title: words.t.account.sessions, body: html`${done}${list}` });
+      const { done: word } = request.query;
+      const done = word === 'revoked' ? notice('paid', words.t.account.signedOutThere) : passkeyNotice(words, word);
+      const passkeys = await passkeysOf(ctx, door, person, request);
+      const body = html`${done}${list}${passkeys}`;
+      return show(request, reply, person, { path, title: words.t.account.sessions, body });
     },
   });
   app.route({

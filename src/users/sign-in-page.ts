@@ -4,11 +4,13 @@ import { card, field, stateLine } from '../ui/components.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { type Look, logoOf } from '../ui/look.ts';
 import type { Door } from './door.ts';
+import { passkeySignIn } from './passkey-parts.ts';
+import type { PasskeyRefusalReason } from './passkey-refusal.ts';
 
-/** Where an e-mail address is typed, to be sent a link. */
+/** Where an e-mail address is typed, to be sent a link; or a passkey shown. */
 export function askPage(words: Words, door: Door, look: Look | null, typed: string, fault: boolean): Html {
   const { signInUser: t } = words.t;
-  return html`${look && logoOf(look)}<h1>${titleOf(words, door)}</h1>${card(html`<p>${t.rest}</p>${askForm(words, door, typed, fault)}`)}`;
+  return html`${look && logoOf(look)}<h1>${titleOf(words, door)}</h1>${card(html`<p>${t.rest}</p>${askForm(words, door, typed, fault)}${passkeySignIn(words, door, false)}`)}`;
 }
 
 export function titleOf({ t: { signInUser: t } }: Words, door: Door): string {
@@ -47,17 +49,33 @@ export function againPage(
   );
 }
 
-/** One button for each place that the link's address belongs to. */
-export function openPage(words: Words, action: string, email: string, users: LinkUser[]): Html {
-  const { signInUser: t } = words.t;
+/** Why a passkey does not sign in, and both ways to try again. */
+export function refusedPage(words: Words, door: Door, reason: PasskeyRefusalReason): Html {
+  const { passkey: t } = words.t;
+  return card(
+    stateLine('attention', t.refused, t.refusals[reason], 'h1'),
+    passkeySignIn(words, door, false),
+    askForm(words, door, '', false),
+  );
+}
+
+/** One button for each place that the link's address belongs to; where a passkey is kept, that opens and not the link. */
+export function openPage(words: Words, door: Door, action: string, email: string, users: LinkUser[]): Html {
+  const { signInUser: t, passkey } = words.t;
   const several = users.length > 1;
+  const open = users.filter((user) => !user.passkey);
+  const kept = users.filter((user) => user.passkey);
   return html`<h1>${fill(t.open, { email })}</h1>${card(
-    html`<p>${several ? t.choose : t.openRest}</p>`,
-    ...users.map(
+    (several || kept.length === 0) && html`<p>${several ? t.choose : t.openRest}</p>`,
+    ...open.map(
       ({ id, partner_name }) =>
         html`<form method="post" action="${action}"><input type="hidden" name="user" value="${id}"><button>${
           partner_name === null ? t.signIn : fill(t.signInTo, { partner: partner_name })
         }</button></form>`,
     ),
+    kept.length > 0 &&
+      html`<p>${several ? fill(passkey.linkNeedsOneFor, { partners: namesOf(kept) }) : passkey.linkNeedsOne}</p>${passkeySignIn(words, door, true)}`,
   )}`;
 }
+
+const namesOf = (users: LinkUser[]) => users.map(({ partner_name }) => partner_name).join(', ');

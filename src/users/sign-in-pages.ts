@@ -18,8 +18,10 @@ import type { Look } from '../ui/look.ts';
 import { isOwnForm } from '../ui/origin.ts';
 import type { Door } from './door.ts';
 import { signedIn } from './enter.ts';
+import { askForPasskey, signInWithPasskey } from './passkey-enter.ts';
+import { sendOptions } from './passkey-pages.ts';
 import { askForLink, signIn } from './sign-in.ts';
-import { againPage, askPage, openPage, sentPage, titleOf } from './sign-in-page.ts';
+import { againPage, askPage, openPage, refusedPage, sentPage, titleOf } from './sign-in-page.ts';
 
 type Visit = FastifyRequest<{ Params: { token: string }; Body: Record<string, unknown> | undefined }>;
 
@@ -31,8 +33,8 @@ const asksPerMinute = 10;
 const opensPerMinute = 60;
 
 /**
- * `<door>/sign-in` and `<door>/link/:token`: an address is typed, a link is mailed, and a button on its page signs in.
- * Opening the link alone changes nothing, since programs that scan mails open links too.
+ * `<door>/sign-in` and `<door>/link/:token`: an address is typed, a link is mailed, and a button on its page signs in; or
+ * a passkey does. Opening the link alone changes nothing, since programs that scan mails open links too.
  */
 export function signInPages(app: FastifyInstance, ctx: Context, door: Door): void {
   const config = { auth: 'public' as const };
@@ -70,18 +72,31 @@ export function signInPages(app: FastifyInstance, ctx: Context, door: Door): voi
     show(reply, door, place, 200, sentPage(wordsFor(request), door)),
   );
   post('/sign-in', asks, (request, reply, place) => ask(ctx, door, request, reply, place));
+  get('/sign-in/passkey/options', async (request, reply) =>
+    sendOptions(reply, await askForPasskey(ctx, { kind: door.kind, host: hostIn(ctx, request) }, null)),
+  );
+  post('/sign-in/passkey', opens, async (request, reply, place) => {
+    const [host, answer, earlier] = [hostIn(ctx, request), request.body?.passkey, sessionToken(request, ctx.config)];
+    const entered = await signInWithPasskey(ctx, door, host, answer, clientOf(request), earlier);
+    if ('refused' in entered)
+      return show(reply, door, place, 403, refusedPage(wordsFor(request), door, entered.refused));
+    setSessionCookie(reply, ctx.config, entered.token, userSessionLimits[door.kind].absoluteMs);
+    return reply.redirect(door.path, 303);
+  });
   get('/link/:token', (request, reply, place) => open(ctx, door, request, reply, place));
   post('/link/:token', opens, async (request, reply, place) => {
     const user = request.body?.user;
-    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const token = isUuid(user)
-      ? await signIn(ctx, opened(ctx, door, request), user, client, sessionToken(request, ctx.config))
+      ? await signIn(ctx, opened(ctx, door, request), user, clientOf(request), sessionToken(request, ctx.config))
       : null;
     if (token === null) return open(ctx, door, request, reply, place); // says why
     setSessionCookie(reply, ctx.config, token, userSessionLimits[door.kind].absoluteMs);
     return reply.redirect(door.path, 303);
   });
 }
+
+const hostIn = (ctx: Context, request: Visit) => hostOwner(ctx.config, request.headers.host);
+const clientOf = (request: Visit) => ({ ip: request.ip, userAgent: request.headers['user-agent'] });
 
 /** Operators sign in on the shared host only; on a host that is nobody's there is nothing. */
 async function placeOf(ctx: Context, door: Door, request: FastifyRequest): Promise<Place> {
@@ -99,6 +114,7 @@ function show(reply: FastifyReply, door: Door, { look }: Place, status: number, 
     words,
     testMode: false,
     body,
+    island: 'passkey',
     look: look ?? undefined,
     path: reply.request.method === 'POST' ? undefined : reply.request.url.split('?', 1)[0],
   });
@@ -143,5 +159,5 @@ async function open(
     return show(reply, door, place, statusOf[link.state], againPage(words, door, why));
   }
   const action = `${door.path}/link/${request.params.token}`;
-  return show(reply, door, place, 200, openPage(words, action, link.email, link.users));
+  return show(reply, door, place, 200, openPage(words, door, action, link.email, link.users));
 }

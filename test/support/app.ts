@@ -59,7 +59,7 @@ export async function startApp(overrides: Partial<Context> = {}) {
     await database.drop(); // an open pool would keep the test file from ending
     throw error;
   });
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const url = await app.listen({ host: '127.0.0.1', port: ctx.config.port });
   return {
     ctx,
     db: database.db,

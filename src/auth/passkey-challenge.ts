@@ -1,0 +1,56 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Config } from '../config.ts';
+import type { Context } from '../context.ts';
+import type { Tx } from '../db/connection.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+
+/** A challenge waits so long for its answer. */
+export const challengeMs = 5 * 60_000;
+const saltBytes = 16;
+const timeBytes = 6;
+const macBytes = 32;
+
+/**
+ * What a challenge is good for: to sign in at a door, to confirm a session that is open, or to add a passkey in one.
+ * `subject` is the door's kind or the session's id, `origin` the address of the page.
+ */
+export type PasskeyUse = { purpose: 'sign_in' | 'confirm' | 'add'; subject: string; origin: string };
+
+type ChallengeContext = { config: Pick<Config, 'secretKeys'>; clock: Context['clock'] };
+
+function macOf(secret: SecretKey, { purpose, subject, origin }: PasskeyUse, head: Buffer): Buffer {
+  return keyedHash(secret, 'passkey', JSON.stringify([purpose, subject, origin, head.toString('hex')]));
+}
+
+/** A challenge for one use: random, with its end and a proof that we made it. Nothing is stored until it is used. */
+export function makeChallenge({ config, clock }: ChallengeContext, use: PasskeyUse): Uint8Array<ArrayBuffer> {
+  const head = Buffer.alloc(saltBytes + timeBytes);
+  randomBytes(saltBytes).copy(head);
+  head.writeUIntBE(clock.now().getTime() + challengeMs, saltBytes, timeBytes);
+  return new Uint8Array(Buffer.concat([head, macOf(newest(config.secretKeys), use, head)]));
+}
+
+/**
+ * Uses up a challenge that came back, in the transaction that acts on the answer. Those that have run out are forgotten.
+ *
+ * @returns `unknown` for one that we did not make for this use; `expired` when it has run out or was used before
+ */
+export async function takeChallenge(
+  { config, clock }: ChallengeContext,
+  tx: Tx,
+  use: PasskeyUse,
+  text: string,
+): Promise<'taken' | 'unknown' | 'expired'> {
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.length !== saltBytes + timeBytes + macBytes) return 'unknown';
+  const [head, mac] = [bytes.subarray(0, saltBytes + timeBytes), bytes.subarray(saltBytes + timeBytes)];
+  if (!config.secretKeys.some((secret) => timingSafeEqual(macOf(secret, use, head), mac))) return 'unknown';
+  const now = clock.now();
+  const expiresAt = new Date(head.readUIntBE(saltBytes, timeBytes));
+  if (expiresAt <= now) return 'expired';
+  const { count } = await tx`
+    with forgotten as (
+      delete from used_passkey_challenges where expires_at < ${now}::timestamptz - interval '1 hour')
+    insert into used_passkey_challenges (challenge, expires_at) values (${bytes}, ${expiresAt}) on conflict do nothing`;
+  return count === 1 ? 'taken' : 'expired';
+}

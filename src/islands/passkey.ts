@@ -1,0 +1,51 @@
+import { browserSupportsWebAuthn, startAuthentication, startRegistration } from '@simplewebauthn/browser';
+import type { PasskeyTexts } from '../users/passkey-parts.ts';
+import { tellIn } from './lib/tell.ts';
+
+const answerMs = 20_000;
+
+if (browserSupportsWebAuthn()) {
+  for (const place of document.querySelectorAll<HTMLElement>('[data-passkey-none]')) place.hidden = true;
+  for (const form of document.querySelectorAll<HTMLFormElement>('form[data-passkey]')) start(form);
+}
+
+/** Shows a form that needs a passkey; its button asks the browser for one, and sends what that answers. */
+function start(form: HTMLFormElement): void {
+  const { passkey: path = '', texts: json = '{}' } = form.dataset;
+  const texts = JSON.parse(json) as PasskeyTexts;
+  const told = form.querySelector<HTMLElement>('.told');
+  const button = form.querySelector<HTMLButtonElement>('button');
+  const field = form.elements.namedItem('passkey') as HTMLInputElement;
+  form.hidden = false;
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    if (button) button.disabled = true;
+    tellIn(told, texts.waiting);
+    const answer = await answerTo(path).catch((error: unknown) => {
+      tellIn(told, texts[faultOf(error)], true);
+      return null;
+    });
+    if (button) button.disabled = false;
+    if (answer === null) return;
+    field.value = JSON.stringify(answer);
+    form.submit();
+  });
+}
+
+class Unreachable extends Error {}
+
+/** What the browser answers to what the server asks for: a new passkey where that names an account, else one there is. */
+async function answerTo(path: string): Promise<object> {
+  const options = await fetch(path, { signal: AbortSignal.timeout(answerMs) })
+    .then((answer) => (answer.ok ? answer.json() : null))
+    .catch(() => null);
+  if (options === null) throw new Unreachable();
+  return options.user ? startRegistration({ optionsJSON: options }) : startAuthentication({ optionsJSON: options });
+}
+
+function faultOf(error: unknown): keyof PasskeyTexts {
+  if (error instanceof Unreachable) return 'unreachable';
+  const { name } = error as Error;
+  if (name === 'NotAllowedError' || name === 'AbortError') return 'declined';
+  return name === 'InvalidStateError' ? 'known' : 'failed';
+}
