@@ -89,12 +89,16 @@ function payForms(app: FastifyInstance, ctx: Context, route: string): void {
         };
         const typedHash = typed('tx_hash').slice(0, 200);
         if (!perRequest.take(id, now)) {
-          return sendPayPage(reply, 429, before, { typed: typedHash, outcome: { kind: 'tooMany' } });
+          return sendPayPage(reply, 429, before, { typed: typedHash, outcome: { kind: 'tooMany' }, toSign: null });
         }
         const outcome = await run(id, typed);
+        // After a signature that did not do, or could not be checked, the same is asked for again.
+        const retry = name === 'claim' && (outcome.kind === 'bad_signature' || outcome.kind === 'unavailable');
+        const asked = retry ? await submitHash(ctx, id, { txHash: typed('tx_hash') }) : outcome;
+        const toSign = asked.kind === 'needs_signature' ? { ...asked, signature: typed('signature') } : null;
         const checkout = (await readCheckout(ctx, id, words)) ?? before;
         const status = outcome.kind === 'malformed' ? 400 : 200;
-        return sendPayPage(reply, status, checkout, { typed: typedHash, outcome });
+        return sendPayPage(reply, status, checkout, { typed: typedHash, outcome, toSign });
       },
     });
   }

@@ -8,8 +8,13 @@ import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { isOver, payable } from './state.ts';
 
-/** What came of a transaction hash that was handed in. */
-export type Answer = { typed: string; outcome: Outcome | { kind: 'tooMany' } };
+/** What came of a transaction hash, or of a signature, that was handed in. */
+export type Answer = {
+  typed: string;
+  outcome: Outcome | { kind: 'tooMany' };
+  /** What a signature is still asked for, and the one that did not do; null where none is. */
+  toSign: (Outcome & { kind: 'needs_signature'; signature: string }) | null;
+};
 
 /** What is on its way, or waits for us: news. Everything else is a fault beside the field. */
 const news: string[] = ['pending_in_mempool', 'seen', 'counted', 'underpaid', 'unavailable', 'needs_signature'];
@@ -20,6 +25,7 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
   const { proof } = words.t;
   const text = answer && outcomeText(checkout, answer.outcome);
   const isNews = answer !== null && news.includes(answer.outcome.kind);
+  const fault = text !== null && !isNews ? text : undefined;
   const note = isNews && html`<p role="status">${text}</p>`;
   if (state.kind === 'confirming' || state.kind === 'paid') {
     // Nothing is to be handed in any more; what came of it is still said.
@@ -29,14 +35,14 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
   const path = payPagePath(url);
   return html`<details class="card proof"${(answer || ended) && html` open`}><summary>${ended ? proof.headingEnded : proof.headingWaiting}</summary>
 ${note}
-${answer?.outcome.kind === 'needs_signature' && signature(checkout, answer.outcome)}
+${answer?.toSign && signatureForm(checkout, answer.toSign, fault)}
 <form method="post" action="${path}/proof">
 ${field({
   name: 'tx_hash',
   label: proof.hash,
   hint: proof.hashHint,
   value: answer?.typed ?? '',
-  fault: text !== null && !isNews ? text : undefined,
+  fault: answer?.toSign ? undefined : fault,
   attributes:
     'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="100" dir="ltr" placeholder="0x…"',
 })}
@@ -47,10 +53,10 @@ ${field({
  * The payer's wallet says by a signature what the transaction does not say: by a button for each wallet of this browser,
  * else signed elsewhere and typed in.
  */
-function signature(checkout: Checkout, outcome: Outcome & { kind: 'needs_signature' }): Html {
+function signatureForm(checkout: Checkout, toSign: NonNullable<Answer['toSign']>, fault?: string): Html {
   const { words, url, chains } = checkout;
   const { proof } = words.t;
-  const { chainId, txHash, ordinal, from } = outcome;
+  const { chainId, txHash, ordinal, from, signature } = toSign;
   const data = checkout.claimData({ chainId, txHash, ordinal });
   const chain = chains.find((one) => one.chainId === chainId);
   const known = JSON.stringify(chain ? knownToWallets(chain) : null);
@@ -61,7 +67,13 @@ ${carried('chain_id', String(chainId))}${carried('tx_hash', txHash)}${carried('o
 <p class="told" role="status" hidden></p>
 <details class="elsewhere" open><summary>${proof.elsewhere}</summary><p class="quiet">${proof.elsewhereRest}</p>
 <pre>${data}</pre>
-${field({ name: 'signature', label: proof.signature, attributes: 'required autocomplete="off" spellcheck="false" placeholder="0x…"' })}
+${field({
+  name: 'signature',
+  label: proof.signature,
+  value: signature,
+  fault,
+  attributes: 'required autocomplete="off" spellcheck="false" placeholder="0x…"',
+})}
 <button class="second">${proof.sign}</button></details></form>`;
 }
 

@@ -14,7 +14,7 @@ export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyRep
   const { row, words, look, url, state, merchant } = checkout;
   const { receipt, news } = words.t;
   const path = payPagePath(url);
-  const back = html`<p><a href="${path}">${receipt.back}</a></p>`;
+  const back = html`<p class="actions"><a href="${path}">${receipt.back}</a></p>`;
   const page = { words, look, testMode: row.test_mode, path: `${path}/receipt` };
   if (state.kind !== 'paid') {
     const body = card(stateLine('ended', receipt.notPaid, receipt.notPaidRest, 'h1'), back);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { languageName, languages, wordsOf } from '../../src/ui/language.ts';
 import { assertAccessible } from '../support/axe.ts';
+import { snap } from '../support/browser.ts';
 import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
 import { pageWallet } from '../support/wallet-in-page.ts';
 
@@ -57,6 +58,8 @@ test('a phone without a wallet in its browser → links that open this page in t
       new RegExp(`localhost:3000/pay/${request.id}$`),
     );
   }
+  await page.locator('.phone .links').scrollIntoViewIfNeeded();
+  await snap(page, 'pay-phone-links');
   await assertAccessible(page);
   await close();
 });

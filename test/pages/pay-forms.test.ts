@@ -97,6 +97,38 @@ test('money that nothing ties to the request is claimed by a signature of the wa
   await close();
 });
 
+test('a signature of somebody else → the fault beside it, what was typed stays, and the right one still counts', async () => {
+  const request = await world.request();
+  const { from, txHash } = await payUntagged(request);
+  const payer = pageWallet({
+    name: 'Violet',
+    chains: [world.node.chain],
+    account: privateKeyToAccount(from.privateKey),
+  });
+  const { page, check, says, loads, close } = await world.open(request, { wallets: [payer] });
+  await page.getByText('Sent, but not seen yet?').click();
+  await page.getByLabel('Transaction hash').fill(txHash);
+  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await page.getByRole('button', { name: 'Sign with Violet' }).waitFor();
+  await page.getByText('Sign elsewhere').click();
+  const field = page.getByLabel('Signature');
+  const data = JSON.parse((await page.locator('.claim pre').textContent()) ?? '');
+  const wrong = await pageWallet({ chains: [] }).account.signTypedData(data);
+  await field.fill(wrong);
+  await field.press('Enter');
+  await page.getByText('This signature is not that of the wallet').waitFor();
+  assert.equal(await field.inputValue(), wrong);
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'signature');
+  assert.equal(await page.locator('#tx_hash[aria-invalid]').count(), 0, 'the hash is not at fault');
+  await check('claim-refused');
+  await page.getByRole('button', { name: 'Sign with Violet' }).click();
+  await says('of 3 confirmations');
+  await world.node.mine(2);
+  await says('Paid');
+  assert.equal(loads(), 1);
+  await close();
+});
+
 test('without any script: the page says what to send where, renews itself, takes a hash and a signature from elsewhere', async () => {
   const request = await world.request();
   const { page, says, close } = await world.open(request, { context: { javaScriptEnabled: false } });
@@ -113,6 +145,10 @@ test('without any script: the page says what to send where, renews itself, takes
   await field.waitFor();
   await photograph(page, 'pay-claim-by-hand');
   const data = JSON.parse((await page.locator('.claim pre').textContent()) ?? '');
+  await field.fill(`0x${'12'.repeat(65)}`);
+  await page.getByRole('button', { name: 'Hand in the signature' }).click();
+  await page.getByText('This signature is not that of the wallet').waitFor();
+  assert.equal(await field.inputValue(), `0x${'12'.repeat(65)}`);
   await field.fill(await privateKeyToAccount(from.privateKey).signTypedData(data));
   await page.getByRole('button', { name: 'Hand in the signature' }).click();
   await says('of 3 confirmations');

@@ -175,6 +175,7 @@ test('a server that is away, and a browser without network → told, and taken b
   await page.route('**/{events,state}', (route) => route.abort());
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
   await told.filter({ hasText: 'cannot reach us' }).waitFor();
+  await check('unreachable');
   await page.unroute('**/{events,state}');
   await told.waitFor({ state: 'hidden' });
   await close();

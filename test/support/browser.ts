@@ -12,16 +12,21 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 
-/** Pictures of a page at phone and desktop size, in light and dark, in `SCREENSHOTS_DIR`. */
-export async function photograph(page: Page, name: string): Promise<void> {
+/** A picture in `SCREENSHOTS_DIR` of what the window shows; of the whole page, it would put a phone's mouse back. */
+export async function snap(page: Page, name: string, fullPage = false): Promise<void> {
   const folder = process.env.SCREENSHOTS_DIR ?? '/tmp/quittance-shots';
   mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage });
+}
+
+/** Pictures of a page at phone and desktop size, in light and dark. */
+export async function photograph(page: Page, name: string): Promise<void> {
   const before = page.viewportSize();
   for (const [size, viewport] of Object.entries(sizes)) {
     await page.setViewportSize(viewport);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`), fullPage: true });
+      await snap(page, `${name}-${size}-${colorScheme}`, true);
     }
   }
   await page.emulateMedia({ colorScheme: null });

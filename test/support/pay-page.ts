@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { callRpc } from '../../src/chain/rpc.ts';
+import type { Config } from '../../src/config.ts';
+import type { Context } from '../../src/context.ts';
 import { runJobs } from '../../src/jobs.ts';
 import type { NewRequest, RequestRow } from '../../src/requests/store.ts';
 import { until } from '../payments/support.ts';
@@ -12,24 +14,36 @@ import { type PageWallet, putWallets } from './wallet-in-page.ts';
 import { makeMerchant, makePartner, makeRequest } from './world.ts';
 
 export type PayPageWorld = Awaited<ReturnType<typeof payPageWorld>>;
+type WorldOptions = {
+  chains?: 1 | 2;
+  liveChain?: true;
+  testPanel?: true;
+  config?: Partial<Config>;
+  log?: Context['log'];
+};
 
 /**
  * Chromium, the real server with all its loops, and real chains that mine only when told: what a customer of the pay page
  * has to do with. The chains are called `Base Sandbox` and `Polygon Sandbox`, and each wants three confirmations.
  *
- * @param options `testPanel`: as in the sandbox, where blocks come by themselves while a payment waits for them
+ * @param options `chains`: of the test mode; `liveChain`: one of the live mode as well, `Base`; `testPanel`: as in the
+ *   sandbox, where blocks come by themselves while a payment waits for them; `config`: what else is configured
  */
-export async function payPageWorld(options: { chains?: 1 | 2; testPanel?: true } = {}) {
-  const ids = [31337, 31339].slice(0, options.chains ?? 1);
+export async function payPageWorld(options: WorldOptions = {}) {
+  const own = options.chains ?? 1;
+  const ids = [...[31337, 31339].slice(0, own), ...(options.liveChain ? [31338] : [])];
   const [browser, ...nodes] = await Promise.all([openBrowser(), ...ids.map((chainId) => testChain({ chainId }))]);
-  for (const [i, { chain }] of nodes.entries()) {
-    chain.name = ['Base Sandbox', 'Polygon Sandbox'][i] ?? chain.name;
+  const names: Record<number, string> = { 31337: 'Base Sandbox', 31338: 'Base', 31339: 'Polygon Sandbox' };
+  for (const { chain } of nodes) {
+    chain.name = names[chain.chainId] ?? chain.name;
     chain.finality = [{ upToUsdcMicro: null, confirmations: 3 }];
     chain.publicRpcUrl = chain.rpcUrls[0];
   }
-  const chains = { test: nodes.map(({ chain }) => chain), live: [] };
+  const all = nodes.map(({ chain }) => chain);
+  const chains = { test: all.slice(0, own), live: all.slice(own) };
   // Named in the configuration they are not the sandbox's own: no loop mines on them, and no test wallet pays there.
-  const app = await startApp({ chains, config: testConfig({ chains: options.testPanel ? null : chains }) });
+  const config = testConfig({ chains: options.testPanel ? null : chains, ...options.config });
+  const app = await startApp({ chains, config, ...(options.log ? { log: options.log } : {}) });
   const stop = new AbortController();
   const jobs = runJobs(app.ctx, stop.signal);
   const cursors = async () => {

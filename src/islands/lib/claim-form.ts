@@ -10,7 +10,7 @@ export function offerSigning(root: HTMLElement, wallets: FoundWallet[], texts: I
   const place = form?.querySelector<HTMLElement>('.wallets');
   const elsewhere = form?.querySelector<HTMLDetailsElement>('.elsewhere');
   if (!form || !place || !elsewhere || wallets.length === 0) return;
-  if (place.hidden) elsewhere.open = false;
+  if (place.hidden) elsewhere.open = elsewhere.querySelector('[aria-invalid]') !== null;
   showWalletButtons(place, wallets, ({ info }) => fill(texts.signWith, { wallet: info.name }));
   place.onclick = ({ target }) => {
     const uuid = (target as Element).closest<HTMLElement>('[data-wallet]')?.dataset.wallet;

@@ -22,7 +22,7 @@ export function replacePart(place: HTMLElement, { version, html }: Part): void {
 
   for (const [i, open] of details.entries()) {
     const same = place.querySelectorAll('details')[i];
-    if (same) same.open = open;
+    if (same) same.open = open || same.querySelector('[aria-invalid]') !== null;
   }
   for (const kept of typed) {
     const input = kept && place.querySelector<HTMLInputElement>(`input[name="${CSS.escape(kept.name)}"]`);
