@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../audit/actions.ts';
+import { audited } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { chainsOf } from '../merchants/onboard.ts';
@@ -6,12 +8,13 @@ import { refusalLine, refusalSentence } from '../merchants/onboarding-page.ts';
 import { sendRefusal } from '../merchants/pages.ts';
 import {
   openRecovery,
+  proveVeto,
   type Recovery,
   type RecoveryLink,
   recoveryMessage,
   signRecovery,
-  vetoBySignature,
   vetoMessage,
+  vetoRecovery,
 } from '../merchants/recovery.ts';
 import { asRefusal, MerchantRefusal, signAgain } from '../merchants/refusal.ts';
 import { card, stateLine } from '../ui/components.ts';
@@ -182,12 +185,33 @@ ${signForm(words, {
 }
 
 async function completeVeto(ctx: Context, opened: Opened): Promise<FastifyReply> {
-  const { typed, recovery, reply, path } = opened;
+  const { typed, recovery, request, reply, path } = opened;
   const { message = '', signature = '' } = typed;
   try {
-    await vetoBySignature(ctx, recovery, { message, signature });
+    await proveVeto(ctx, recovery, { message, signature });
+    await stopRecovery(ctx, recovery, {
+      kind: 'merchant',
+      accountId: recovery.change.account_id,
+      walletAddress: recovery.change.old_wallet,
+      ip: request.ip,
+      userAgent: request.headers['user-agent'],
+    });
     return reply.redirect(path, 303);
   } catch (error) {
     return showVeto(ctx, opened, asRefusal(error));
   }
+}
+
+/** The merchant objects, by its session or its signature; the audit log says so. Throws MerchantRefusal change_over. */
+export function stopRecovery(
+  ctx: Context,
+  { scope, change }: Pick<Recovery, 'scope' | 'change'>,
+  actor: Actor,
+): Promise<void> {
+  return audited(
+    ctx,
+    actor,
+    (inner) => vetoRecovery(inner, scope, change.id),
+    () => ({ ...scope, action: 'recovery.vetoed', object: { kind: 'merchant', id: change.account_id }, details: {} }),
+  );
 }

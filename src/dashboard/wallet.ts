@@ -1,15 +1,17 @@
 import type { FastifyReply } from 'fastify';
+import { audited } from '../audit/write.ts';
 import { createMerchantSession, merchantSession } from '../auth/session.ts';
 import { setSessionCookie } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import { html } from '../lib/html.ts';
 import { chainsOf } from '../merchants/onboard.ts';
 import { refusalLine, refusalSentence } from '../merchants/onboarding-page.ts';
-import { readOpenRecovery, vetoRecovery } from '../merchants/recovery.ts';
+import { readOpenRecovery } from '../merchants/recovery.ts';
 import { asRefusal, type MerchantRefusal, signAgain } from '../merchants/refusal.ts';
 import {
   changeWallet,
   handOverMessage,
+  proveChange,
   proveHandOver,
   type TypedWallet,
   takeOverMessage,
@@ -18,8 +20,10 @@ import { card, stateLine } from '../ui/components.ts';
 import { fill } from '../ui/language.ts';
 import { logoOf } from '../ui/look.ts';
 import { connectForm, fillHtml, shortAddress, signForm } from '../ui/wallet-forms.ts';
+import { stopRecovery } from './recovery.ts';
 import { recoveryLine } from './recovery-line.ts';
 import type { DashboardRoutes, MerchantVisit, Typed } from './route.ts';
+import { actorOf } from './shell.ts';
 import { showPage } from './show.ts';
 
 const path = '/dashboard/wallet';
@@ -179,10 +183,22 @@ async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
   const { message = '', signature = '', old_message = '', old_signature = '' } = typed;
   const { scope, accountId } = session;
   try {
-    const walletAddress = await changeWallet(ctx, scope, merchant, typedWallet(typed), {
+    const proved = await proveChange(ctx, merchant, typedWallet(typed), {
       handOver: { message: old_message, signature: old_signature },
       takeOver: { message, signature },
     });
+    const walletAddress = proved.newWallet.address;
+    await audited(
+      ctx,
+      actorOf(visit),
+      (inner) => changeWallet(inner, scope, accountId, proved),
+      () => ({
+        ...scope,
+        action: 'wallet.changed',
+        object: { kind: 'merchant', id: accountId },
+        details: { from: proved.oldWallet, to: walletAddress },
+      }),
+    );
     // Every session of the earlier wallet is over, this one too.
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const token = await createMerchantSession(ctx, { scope, accountId, walletAddress }, client);
@@ -199,7 +215,7 @@ async function veto(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { session, reply } = visit;
   try {
     const recovery = await readOpenRecovery(ctx, session.scope, session.accountId);
-    if (recovery) await vetoRecovery(ctx, session.scope, recovery.id);
+    if (recovery) await stopRecovery(ctx, { scope: session.scope, change: recovery }, actorOf(visit));
     return reply.redirect(`${path}?done=stopped`, 303);
   } catch (error) {
     return showStart(ctx, visit, asRefusal(error));

@@ -193,16 +193,16 @@ export function vetoMessage(ctx: Context, recovery: Recovery): string {
 }
 
 /**
- * The present wallet objects by its signature, without a session.
+ * Checks that the present wallet objects by its signature, without a session; `vetoRecovery` then stops the recovery.
+ * Asks the chains, so never inside a transaction.
  *
- * @throws MerchantRefusal of the message or the signature; change_over
+ * @throws MerchantRefusal of the message or the signature
  */
-export async function vetoBySignature(ctx: Context, recovery: Recovery, handedIn: HandedIn): Promise<void> {
-  const { scope, change, merchant } = recovery;
+export async function proveVeto(ctx: Context, recovery: Recovery, handedIn: HandedIn): Promise<void> {
+  const { change, merchant } = recovery;
   const signed = await proveMessage(ctx, vetoRequest(recovery), provableChains(ctx, merchant), handedIn);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (signed.address !== change.old_wallet) throw new MerchantRefusal('message_changed');
-  await vetoRecovery(ctx, scope, change.id);
 }
 
 /**

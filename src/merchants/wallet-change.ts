@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type HandedIn, makeWalletMessage, proveMessage, useWalletMessage, type WalletRequest } from '../auth/siwe.ts';
+import {
+  type HandedIn,
+  makeWalletMessage,
+  proveMessage,
+  type SignedMessage,
+  useWalletMessage,
+  type WalletRequest,
+} from '../auth/siwe.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { chainsOf, readWallet } from './onboard.ts';
@@ -8,7 +15,7 @@ import type { MerchantView } from './read.ts';
 import { MerchantRefusal } from './refusal.ts';
 import { provableChains } from './sign-in.ts';
 import { tellOfWallet } from './wallet-notices.ts';
-import { lockWalletOwner, selectOpenChange, updateStopped, updateWallet } from './wallet-store.ts';
+import { lockWalletOwner, type NewWallet, selectOpenChange, updateStopped, updateWallet } from './wallet-store.ts';
 
 const path = '/dashboard/wallet';
 
@@ -68,20 +75,20 @@ export async function proveHandOver(ctx: Context, merchant: MerchantView, typed:
   return signed;
 }
 
+/** A change that both wallets have signed for, each naming the other. Addresses are in lower case. */
+export type ProvedChange = { oldWallet: string; newWallet: NewWallet; messages: SignedMessage[] };
+
 /**
- * Changes a merchant's wallet at once: both wallets have signed, each naming the other. Open requests keep the wallet
- * they were made with; the merchant keeps its earlier wallet claimed for them. A recovery under way ends.
+ * Checks both signatures of a change. Asks the chains, so never inside a transaction.
  *
- * @returns the new wallet, in lower case
- * @throws MerchantRefusal of the wallets, the messages or the signatures; wallet_taken
+ * @throws MerchantRefusal of the wallets, the messages or the signatures
  */
-export async function changeWallet(
+export async function proveChange(
   ctx: Context,
-  scope: Scope,
   merchant: MerchantView,
   typed: TypedWallet,
   handedIn: { handOver: HandedIn; takeOver: HandedIn },
-): Promise<string> {
+): Promise<ProvedChange> {
   const oldWallet = presentWallet(merchant);
   const byOld = await proveHandOver(ctx, merchant, typed, handedIn.handOver);
   const { address } = readNewWallet(ctx, merchant, typed);
@@ -89,20 +96,33 @@ export async function changeWallet(
   const byNew = await proveMessage(ctx, request, chainsOf(ctx, merchant), handedIn.takeOver);
   if (typeof byNew === 'string') throw new MerchantRefusal(byNew);
   if (byNew.address !== address) throw new MerchantRefusal('message_changed');
+  return { oldWallet, newWallet: { address, chainIds: byNew.chainIds }, messages: [byOld, byNew] };
+}
 
+/**
+ * Changes a merchant's wallet at once. Open requests keep the wallet they were made with; the merchant keeps its earlier
+ * wallet claimed for them. A recovery under way ends.
+ *
+ * @throws MerchantRefusal message_used, wallet_taken
+ */
+export async function changeWallet(
+  ctx: Context,
+  scope: Scope,
+  accountId: string,
+  { oldWallet, newWallet, messages }: ProvedChange,
+): Promise<void> {
   const now = ctx.clock.now();
-  const wallet = { address, chainIds: byNew.chainIds };
   await ctx.db.scoped(scope, async (tx) => {
-    const owner = await lockWalletOwner(tx, scope, merchant.id);
+    const owner = await lockWalletOwner(tx, scope, accountId);
     if (owner?.wallet_address !== oldWallet || owner.onboarded_at === null) throw new MerchantRefusal('message_used');
-    for (const signed of [byOld, byNew]) {
+    for (const signed of messages) {
       if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
     }
-    if (!(await claimSignedWallet(tx, scope, merchant.id, address, now))) throw new MerchantRefusal('wallet_taken');
-    await updateWallet(tx, scope, { id: randomUUID(), accountId: merchant.id, wallet, now });
-    const recovery = await selectOpenChange(tx, scope, merchant.id);
+    if (!(await claimSignedWallet(tx, scope, accountId, newWallet.address, now)))
+      throw new MerchantRefusal('wallet_taken');
+    await updateWallet(tx, scope, { id: randomUUID(), accountId, wallet: newWallet, now });
+    const recovery = await selectOpenChange(tx, scope, accountId);
     if (recovery) await updateStopped(tx, scope, recovery.id, 'cancelled', now);
-    await tellOfWallet(tx, scope, merchant.id, { kind: 'changed', oldWallet, newWallet: address });
+    await tellOfWallet(tx, scope, accountId, { kind: 'changed', oldWallet, newWallet: newWallet.address });
   });
-  return address;
 }

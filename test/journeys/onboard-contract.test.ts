@@ -10,7 +10,7 @@ import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
 import { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { signIn, signInMessage } from '../../src/merchants/sign-in.ts';
-import { changeWallet, handOverMessage, takeOverMessage } from '../../src/merchants/wallet-change.ts';
+import { changeWallet, handOverMessage, proveChange, takeOverMessage } from '../../src/merchants/wallet-change.ts';
 import { selectPayPage } from '../../src/requests/page-store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testChain } from '../support/chain.ts';
@@ -188,10 +188,11 @@ test('An open request keeps the chains of its contract wallet when the merchant 
     message,
     signature: await signedBy(account)(message),
   });
-  await changeWallet(ctx, world.test, merchant, typed, {
+  const proved = await proveChange(ctx, merchant, typed, {
     handOver: await signed(handOverMessage(ctx, merchant, typed), owner),
     takeOver: await signed(takeOverMessage(ctx, merchant, typed), next),
   });
+  await changeWallet(ctx, world.test, id, proved);
   const after = await makeRequest(database.db, world.test, { id, wallet: next.address.toLowerCase() });
   assert.equal(await chainIds(after.id), null, 'a key is paid on every chain');
   assert.deepEqual(await chainIds(before.id), [31337], 'the contract still only where it is known to stand');

@@ -40,6 +40,15 @@ async function subjectsTo(recipient: string, id: string): Promise<string[]> {
   return rows.map(({ subject }) => subject.replace('Ada’s Bakery: ', ''));
 }
 
+/** What the partner's audit log says of a merchant, oldest first. */
+async function actsOn(id: string): Promise<{ action: string; by: string }[]> {
+  const rows = await app.db.sql<{ action: string; by: string }[]>`
+    select action, actor_name as by from audit_log
+    where partner_id = ${world.partner.id} and test_mode and object_kind = 'merchant' and object_id = ${id}
+      and actor_kind = 'merchant' order by number`;
+  return rows.map(({ action, by }) => ({ action, by }));
+}
+
 /** Whether somebody else can be onboarded with a wallet now. */
 async function canClaim(account: ReturnType<typeof newAccount>): Promise<boolean> {
   const merchant = await createShell(app.ctx, world.live, { display_currency: 'EUR' });
@@ -92,6 +101,7 @@ test('A wallet is changed by the signatures of both, at once; open requests keep
   for (const mailbox of [email, partnerEmail]) {
     assert.deepEqual(await subjectsTo(mailbox, merchant.id), ['the wallet was changed']);
   }
+  assert.deepEqual(await actsOn(merchant.id), [{ action: 'wallet.changed', by: merchant.wallet }]);
 
   const back = await toTakeOver(visitor, { ...merchant, account: next }, merchant.account);
   assert.match((await signOn(visitor, back, merchant.account)).html, /Your wallet was changed/, 'and back again');
@@ -214,6 +224,7 @@ test('The present wallet objects by signing on the page of the notice, without a
   assert.match((await visitor.open(url)).html, /The recovery was stopped/);
   const again = await signOn(owner, page, merchant.account);
   assert.doesNotMatch(again.html, /went wrong|internal/i);
+  assert.deepEqual(await actsOn(merchant.id), [{ action: 'recovery.vetoed', by: merchant.wallet }], 'said once');
 });
 
 test('Who is signed in with the present wallet is told, and stops the recovery with one button', async () => {
@@ -226,6 +237,7 @@ test('Who is signed in with the present wallet is told, and stops the recovery w
     );
     const stopped = await visitor.send(dashboard, '/veto');
     assert.match(stopped.html, /The recovery was stopped/);
+    assert.deepEqual(await actsOn(merchant.id), [{ action: 'recovery.vetoed', by: merchant.wallet }]);
     await after48Hours(() => settleRecoveries(app.ctx));
     assert.equal(await walletOf(merchant.id), merchant.wallet);
     if (!sign) await assert.rejects(signNow(), /no form/, 'the link takes no wallet any more');

@@ -1423,6 +1423,8 @@ export const en = {
         'merchant.changed': 'Merchant’s profile changed',
         'recovery.started': 'Recovery of a wallet started',
         'recovery.cancelled': 'Recovery of a wallet taken back',
+        'recovery.vetoed': 'Recovery of a wallet stopped by the merchant',
+        'wallet.changed': 'Wallet of a merchant changed',
         'wallet.released': 'Wallet released',
         'rate.set': 'Rate set',
         'rate.cleared': 'Rate cleared',
