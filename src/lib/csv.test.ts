@@ -4,7 +4,10 @@ import { csvStream } from './csv.ts';
 
 async function* batches() {
   yield [['plain', 'a,b', 'say "yes"', 'two\nlines']];
-  yield [['=HYPERLINK("x")', -5, 12n, new Date('2026-01-02T03:04:05.678Z')], [null, '-1+1', '@x', '']];
+  yield [
+    ['=HYPERLINK("x")', -5, 12n, new Date('2026-01-02T03:04:05.678Z')],
+    [null, '-1+1', '@x', ''],
+  ];
 }
 
 test('rows are RFC 4180, and no text becomes a formula', async () => {
