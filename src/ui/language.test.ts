@@ -13,7 +13,7 @@ function flat(texts: object, path = ''): Map<string, string> {
 
 const english = flat(wordsOf('en').t);
 /** Sections that are still English in every other language. */
-const untranslated = ['dashboard', 'passkey', 'portal', 'admin'];
+const untranslated = ['dashboard', 'portal', 'admin'];
 const sectionOf = (language: Language, section: string) => (wordsOf(language).t as Record<string, unknown>)[section];
 const isUntranslated = (key: string) => untranslated.includes(key.split('.')[0] ?? '');
 const placeholders = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();

@@ -514,6 +514,66 @@ export const de = {
     inviteBody:
       'Sie können sich jetzt bei {place} anmelden:\n\n{link}\n\nDer Link gilt 15 Minuten und einmal. Geben Sie ihn nicht weiter.\nSpäter, oder wenn er abgelaufen ist, bitten Sie mit Ihrer E-Mail-Adresse um einen Link: {signIn}\n',
   },
+  passkey: {
+    signIn: 'Mit einem Passkey anmelden',
+    none: 'Passkeys gehen in diesem Browser oder unter dieser Adresse nicht. Öffnen Sie die Seite in einem Browser, der sie kennt, mit eingeschaltetem JavaScript.',
+    linkNeedsOne: 'Zu diesem Konto gehört ein Passkey, der Link allein öffnet es nicht. Zeigen Sie auch Ihren Passkey.',
+    linkNeedsOneFor: '{partners} öffnet ein Passkey, der Link allein nicht.',
+    refused: 'Dieser Passkey hat Sie nicht angemeldet',
+    heading: 'Passkeys',
+    rest: 'Ein Passkey meldet Sie mit Finger, Gesicht oder PIN an. Sobald Sie einen haben, meldet ein Link per E-Mail allein Sie nicht mehr an. Fügen Sie auf einem anderen Gerät einen zweiten hinzu: Dann dürfen Sie einen verlieren.',
+    name: 'Name',
+    nameHint: 'Damit Sie ihn wiedererkennen.',
+    add: 'Passkey hinzufügen',
+    created: 'Hinzugefügt',
+    lastUsed: 'Zuletzt benutzt',
+    never: 'Nie',
+    remove: {
+      label: 'Entfernen',
+      title: 'Den Passkey {name} entfernen?',
+      rest: 'Er meldet Sie dann nicht mehr an. Löschen Sie ihn auch auf dem Gerät.',
+      lastRest:
+        'Es ist Ihr einziger: Danach meldet Sie wieder ein Link per E-Mail allein an. Löschen Sie ihn auch auf dem Gerät.',
+    },
+    confirm: 'Passkey zeigen',
+    confirmRest: 'Sie haben sich vor einer Weile angemeldet. Zeigen Sie einen Passkey, bevor Sie hier etwas ändern.',
+    signInAnew:
+      'Sie haben sich vor einer Weile angemeldet. Melden Sie sich ab und neu an, bevor Sie hier etwas ändern.',
+    done: {
+      added: 'Der Passkey ist hinzugefügt. Er meldet Sie von jetzt an an.',
+      removed: 'Der Passkey ist entfernt.',
+      confirmed: 'Sie können Ihre Passkeys jetzt zehn Minuten lang ändern.',
+    },
+    refusals: {
+      unknown: 'Er ist hier nicht bekannt. Vielleicht wurde er entfernt oder gehört zu einem anderen Konto oder Ort.',
+      expired: 'Das hat länger als fünf Minuten gedauert oder wurde zweimal gesendet. Versuchen Sie es noch einmal.',
+      copied:
+        'Es scheint eine Kopie von ihm zu geben, deshalb wurde er abgelehnt. Melden Sie sich mit einem anderen Passkey an und entfernen Sie ihn, oder bitten Sie einen Inhaber, Ihre Passkeys zu entfernen.',
+      not_made:
+        'Es wurde kein Passkey hinzugefügt: Was der Browser gesendet hat, war nicht richtig. Versuchen Sie es noch einmal.',
+      stale: 'Nichts wurde geändert: Sie haben sich vor mehr als zehn Minuten angemeldet.',
+      enough: 'Es wurde kein Passkey hinzugefügt: Zwanzig sind das Höchste. Entfernen Sie zuerst einen.',
+    },
+    browser: {
+      waiting: 'Ihr Browser fragt Sie jetzt.',
+      declined:
+        'Nichts ist geschehen: Sie haben abgelehnt, es gab keinen Passkey für diese Adresse, oder es hat zu lange gedauert.',
+      known: 'Dieses Gerät hat schon einen Passkey von Ihnen.',
+      failed:
+        'Ihr Browser konnte es nicht. Nichts wurde geändert. Versuchen Sie es noch einmal oder mit einem anderen Gerät.',
+      unreachable: 'Wir haben nicht geantwortet. Nichts wurde geändert. Versuchen Sie es gleich noch einmal.',
+    },
+    mails: {
+      added: {
+        subject: 'Ihrem Konto bei {place} wurde ein Passkey hinzugefügt',
+        body: 'Ihrem Konto bei {place} wurde ein Passkey hinzugefügt. Von jetzt an ist er zum Anmelden nötig.\n\nWenn Sie das nicht waren, sagen Sie es sofort einem Inhaber von {place} oder wem Sie die Einladung verdanken.\n',
+      },
+      removed: {
+        subject: 'Von Ihrem Konto bei {place} wurde ein Passkey entfernt',
+        body: 'Von Ihrem Konto bei {place} wurde ein Passkey entfernt, oder alle. Ohne Passkey meldet ein Link an diese Adresse an.\n\nWenn Sie nicht darum gebeten haben, sagen Sie es sofort einem Inhaber von {place} oder wem Sie die Einladung verdanken.\n',
+      },
+    },
+  },
   account: {
     portal: 'Portal',
     admin: 'Verwaltung',

@@ -490,6 +490,62 @@ export const es = {
     inviteBody:
       'Ya puede iniciar sesión en {place}:\n\n{link}\n\nEl enlace vale 15 minutos y una sola vez. No se lo pase a nadie.\nMás adelante, o cuando haya caducado, pida un enlace con su correo: {signIn}\n',
   },
+  passkey: {
+    signIn: 'Entrar con una llave de acceso',
+    none: 'Las llaves de acceso no funcionan en este navegador o en esta dirección. Abra esta página en un navegador que las conozca, con JavaScript activado.',
+    linkNeedsOne: 'Esta cuenta tiene una llave de acceso, así que el enlace solo no la abre. Muestre también su llave.',
+    linkNeedsOneFor: '{partners} se abre con una llave de acceso; el enlace solo no basta.',
+    refused: 'Esta llave de acceso no le ha dejado entrar',
+    heading: 'Llaves de acceso',
+    rest: 'Con una llave de acceso entra con el dedo, la cara o un PIN. En cuanto tenga una, un enlace por correo ya no basta para entrar. Añada una segunda en otro dispositivo: así puede perder una.',
+    name: 'Nombre',
+    nameHint: 'Para que la reconozca.',
+    add: 'Añadir una llave de acceso',
+    created: 'Añadida',
+    lastUsed: 'Último uso',
+    never: 'Nunca',
+    remove: {
+      label: 'Quitar',
+      title: '¿Quitar la llave de acceso {name}?',
+      rest: 'Ya no servirá para entrar. Bórrela también en su dispositivo.',
+      lastRest:
+        'Es la única que tiene: después bastará de nuevo un enlace por correo para entrar. Bórrela también en su dispositivo.',
+    },
+    confirm: 'Mostrar la llave de acceso',
+    confirmRest: 'Entró hace un rato. Muestre una llave de acceso antes de cambiar algo aquí.',
+    signInAnew: 'Entró hace un rato. Salga y vuelva a entrar antes de cambiar algo aquí.',
+    done: {
+      added: 'La llave de acceso está añadida. Desde ahora sirve para entrar.',
+      removed: 'La llave de acceso está quitada.',
+      confirmed: 'Puede cambiar sus llaves de acceso durante diez minutos.',
+    },
+    refusals: {
+      unknown: 'Aquí no se conoce. Quizá se quitó, o es de otra cuenta o de otro lugar.',
+      expired: 'Tardó más de cinco minutos o se envió dos veces. Inténtelo de nuevo.',
+      copied:
+        'Parece que hay una copia de ella, así que se rechazó. Entre con otra llave y quite esta, o pida a un propietario que quite sus llaves.',
+      not_made: 'No se añadió ninguna llave de acceso: lo que envió el navegador no era correcto. Inténtelo de nuevo.',
+      stale: 'No se cambió nada: entró hace más de diez minutos.',
+      enough: 'No se añadió ninguna llave de acceso: el límite son veinte. Quite una primero.',
+    },
+    browser: {
+      waiting: 'Su navegador le pregunta ahora.',
+      declined: 'No se hizo nada: dijo que no, no había ninguna llave para esta dirección o tardó demasiado.',
+      known: 'Este dispositivo ya tiene una llave de acceso suya.',
+      failed: 'Su navegador no pudo hacerlo. No se cambió nada. Inténtelo de nuevo o con otro dispositivo.',
+      unreachable: 'No respondimos. No se cambió nada. Inténtelo de nuevo en un momento.',
+    },
+    mails: {
+      added: {
+        subject: 'Se añadió una llave de acceso a su cuenta en {place}',
+        body: 'Se añadió una llave de acceso a su cuenta en {place}. Desde ahora hace falta para entrar.\n\nSi no fue usted, avise enseguida a un propietario de {place} o a quien le invitó.\n',
+      },
+      removed: {
+        subject: 'Se quitó una llave de acceso de su cuenta en {place}',
+        body: 'Se quitó una llave de acceso, o todas, de su cuenta en {place}. Sin ninguna, se entra con un enlace a esta dirección.\n\nSi no lo pidió, avise enseguida a un propietario de {place} o a quien le invitó.\n',
+      },
+    },
+  },
   account: {
     portal: 'Portal',
     admin: 'Administración',

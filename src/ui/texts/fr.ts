@@ -503,6 +503,66 @@ export const fr = {
     inviteBody:
       'Vous pouvez maintenant vous connecter à {place} :\n\n{link}\n\nLe lien est valable 15 minutes et une seule fois. Ne le transmettez pas.\nPlus tard, ou quand il aura expiré, demandez un lien avec votre adresse e-mail : {signIn}\n',
   },
+  passkey: {
+    signIn: 'Se connecter avec une clé d’accès',
+    none: 'Les clés d’accès ne fonctionnent pas dans ce navigateur, ou pas à cette adresse. Ouvrez cette page dans un navigateur qui les connaît, avec JavaScript activé.',
+    linkNeedsOne: 'Ce compte a une clé d’accès, le lien seul ne l’ouvre donc pas. Montrez aussi votre clé.',
+    linkNeedsOneFor: '{partners} s’ouvre avec une clé d’accès ; le lien seul ne suffit pas.',
+    refused: 'Cette clé d’accès ne vous a pas connecté',
+    heading: 'Clés d’accès',
+    rest: 'Une clé d’accès vous connecte avec votre doigt, votre visage ou un code. Dès que vous en avez une, un lien par e-mail ne suffit plus. Ajoutez-en une deuxième sur un autre appareil : vous pourrez ainsi en perdre une.',
+    name: 'Nom',
+    nameHint: 'Pour que vous la reconnaissiez.',
+    add: 'Ajouter une clé d’accès',
+    created: 'Ajoutée',
+    lastUsed: 'Dernière utilisation',
+    never: 'Jamais',
+    remove: {
+      label: 'Retirer',
+      title: 'Retirer la clé d’accès {name} ?',
+      rest: 'Elle ne vous connecte plus. Supprimez-la aussi sur son appareil.',
+      lastRest:
+        'C’est votre seule clé : ensuite, un lien par e-mail suffit de nouveau. Supprimez-la aussi sur son appareil.',
+    },
+    confirm: 'Montrer votre clé d’accès',
+    confirmRest:
+      'Vous vous êtes connecté il y a un moment. Montrez une clé d’accès avant de changer quelque chose ici.',
+    signInAnew:
+      'Vous vous êtes connecté il y a un moment. Déconnectez-vous et reconnectez-vous avant de changer quelque chose ici.',
+    done: {
+      added: 'La clé d’accès est ajoutée. Elle vous connecte désormais.',
+      removed: 'La clé d’accès est retirée.',
+      confirmed: 'Vous pouvez changer vos clés d’accès pendant dix minutes.',
+    },
+    refusals: {
+      unknown:
+        'Elle n’est pas connue ici. Elle a peut-être été retirée, ou appartient à un autre compte ou à un autre lieu.',
+      expired: 'Cela a pris plus de cinq minutes, ou a été envoyé deux fois. Réessayez.',
+      copied:
+        'Il semble en exister une copie, elle a donc été refusée. Connectez-vous avec une autre clé et retirez celle-ci, ou demandez à un propriétaire de retirer vos clés.',
+      not_made: 'Aucune clé d’accès n’a été ajoutée : ce que le navigateur a envoyé n’était pas juste. Réessayez.',
+      stale: 'Rien n’a été changé : vous vous êtes connecté il y a plus de dix minutes.',
+      enough: 'Aucune clé d’accès n’a été ajoutée : vingt est la limite. Retirez-en une d’abord.',
+    },
+    browser: {
+      waiting: 'Votre navigateur vous le demande maintenant.',
+      declined:
+        'Rien n’a été fait : vous avez refusé, il n’y avait pas de clé pour cette adresse, ou cela a pris trop de temps.',
+      known: 'Cet appareil a déjà une clé d’accès à vous.',
+      failed: 'Votre navigateur n’a pas pu le faire. Rien n’a été changé. Réessayez, ou prenez un autre appareil.',
+      unreachable: 'Nous n’avons pas répondu. Rien n’a été changé. Réessayez dans un instant.',
+    },
+    mails: {
+      added: {
+        subject: 'Une clé d’accès a été ajoutée à votre compte chez {place}',
+        body: 'Une clé d’accès a été ajoutée à votre compte chez {place}. Elle est désormais nécessaire pour se connecter.\n\nSi ce n’était pas vous, prévenez tout de suite un propriétaire de {place} ou la personne qui vous a invité.\n',
+      },
+      removed: {
+        subject: 'Une clé d’accès a été retirée de votre compte chez {place}',
+        body: 'Une clé d’accès, ou toutes, a été retirée de votre compte chez {place}. Sans clé, un lien envoyé à cette adresse suffit pour se connecter.\n\nSi vous ne l’avez pas demandé, prévenez tout de suite un propriétaire de {place} ou la personne qui vous a invité.\n',
+      },
+    },
+  },
   account: {
     portal: 'Portail',
     admin: 'Administration',

@@ -481,6 +481,62 @@ export const pt = {
     inviteBody:
       'Você já pode entrar em {place}:\n\n{link}\n\nO link vale 15 minutos e uma só vez. Não o repasse.\nMais tarde, ou quando ele tiver expirado, peça um link com o seu e-mail: {signIn}\n',
   },
+  passkey: {
+    signIn: 'Entrar com uma chave de acesso',
+    none: 'As chaves de acesso não funcionam neste navegador ou neste endereço. Abra esta página num navegador que as conheça, com JavaScript ligado.',
+    linkNeedsOne: 'Esta conta tem uma chave de acesso, por isso o link sozinho não a abre. Mostre também a sua chave.',
+    linkNeedsOneFor: '{partners} abre com uma chave de acesso; o link sozinho não basta.',
+    refused: 'Esta chave de acesso não permitiu a entrada',
+    heading: 'Chaves de acesso',
+    rest: 'Com uma chave de acesso, a entrada é feita com o dedo, o rosto ou um PIN. Assim que tiver uma, um link por e-mail já não basta. Adicione uma segunda noutro dispositivo: assim pode perder uma.',
+    name: 'Nome',
+    nameHint: 'Para que a reconheça.',
+    add: 'Adicionar uma chave de acesso',
+    created: 'Adicionada',
+    lastUsed: 'Último uso',
+    never: 'Nunca',
+    remove: {
+      label: 'Remover',
+      title: 'Remover a chave de acesso {name}?',
+      rest: 'Ela deixa de servir para entrar. Apague-a também no dispositivo.',
+      lastRest:
+        'É a sua única: depois disso, um link por e-mail volta a bastar para entrar. Apague-a também no dispositivo.',
+    },
+    confirm: 'Mostrar a chave de acesso',
+    confirmRest: 'A sua entrada foi há algum tempo. Mostre uma chave de acesso antes de mudar algo aqui.',
+    signInAnew: 'A sua entrada foi há algum tempo. Saia e entre de novo antes de mudar algo aqui.',
+    done: {
+      added: 'A chave de acesso foi adicionada. A partir de agora serve para entrar.',
+      removed: 'A chave de acesso foi removida.',
+      confirmed: 'Pode mudar as suas chaves de acesso durante dez minutos.',
+    },
+    refusals: {
+      unknown: 'Não é conhecida aqui. Talvez tenha sido removida, ou seja de outra conta ou de outro lugar.',
+      expired: 'Demorou mais de cinco minutos ou foi enviado duas vezes. Tente de novo.',
+      copied:
+        'Parece haver uma cópia dela, por isso foi recusada. Entre com outra chave e remova esta, ou peça a um proprietário que remova as suas chaves.',
+      not_made: 'Nenhuma chave de acesso foi adicionada: o que o navegador enviou não estava certo. Tente de novo.',
+      stale: 'Nada foi mudado: a sua entrada foi há mais de dez minutos.',
+      enough: 'Nenhuma chave de acesso foi adicionada: vinte é o limite. Remova uma primeiro.',
+    },
+    browser: {
+      waiting: 'O seu navegador está a perguntar.',
+      declined: 'Nada foi feito: a resposta foi não, não havia chave para este endereço, ou demorou demasiado.',
+      known: 'Este dispositivo já tem uma chave de acesso sua.',
+      failed: 'O seu navegador não conseguiu. Nada foi mudado. Tente de novo ou use outro dispositivo.',
+      unreachable: 'Não respondemos. Nada foi mudado. Tente de novo daqui a pouco.',
+    },
+    mails: {
+      added: {
+        subject: 'Uma chave de acesso foi adicionada à sua conta em {place}',
+        body: 'Uma chave de acesso foi adicionada à sua conta em {place}. A partir de agora é precisa para entrar.\n\nSe não foi você, avise já um proprietário de {place} ou quem fez o convite.\n',
+      },
+      removed: {
+        subject: 'Uma chave de acesso foi removida da sua conta em {place}',
+        body: 'Uma chave de acesso, ou todas, foi removida da sua conta em {place}. Sem nenhuma, um link para este endereço basta para entrar.\n\nSe não pediu isso, avise já um proprietário de {place} ou quem fez o convite.\n',
+      },
+    },
+  },
   account: {
     portal: 'Portal',
     admin: 'Administração',

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { freePort } from '../../src/lib/ports.ts';
+import { latestMail } from '../../src/mail/outbox.ts';
+import { startApp, testConfig } from '../support/app.ts';
+import { assertAccessible } from '../support/axe.ts';
+import { openBrowser, photograph, sizes } from '../support/browser.ts';
+import { plugInDevice } from '../support/passkeys.ts';
+import { inviteOperator, invitePartnerUser } from '../support/people.ts';
+import { makePartner } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+let world: Awaited<ReturnType<typeof makePartner>>;
+let browser: Browser;
+/** Browsers make passkeys for names only, so the service is called by its own. */
+let base: string;
+let aheadMs = 0;
+/** What the pages' policies forbade, or their scripts threw. */
+const complaints: string[] = [];
+before(async () => {
+  const port = await freePort();
+  base = `http://localhost:${port}`;
+  const config = testConfig({ port, baseUrl: base, payUrl: `${base}/pay` });
+  const clock = { now: () => new Date(Date.now() + aheadMs) };
+  [app, browser] = await Promise.all([startApp({ config, clock }), openBrowser()]);
+  world = await makePartner(app.db);
+});
+after(async () => {
+  await browser.close();
+  await app.stop();
+});
+
+async function newPage(javaScriptEnabled = true): Promise<Page> {
+  const page = await (await browser.newContext({ javaScriptEnabled })).newPage();
+  // That a page is refused with 4xx is meant.
+  page.on('console', (message) => {
+    if (!/status of 4\d\d/.test(message.text())) complaints.push(message.text());
+  });
+  // A picture of another size cuts a change of pages short.
+  page.on('pageerror', ({ message }) => {
+    if (!message.startsWith('Transition was')) complaints.push(message);
+  });
+  return page;
+}
+
+async function look(page: Page, name: string): Promise<void> {
+  await photograph(page, `passkeys-${name}`);
+  await page.setViewportSize(sizes.phone);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), sizes.phone.width, name);
+  await page.setViewportSize(sizes.desktop);
+  await assertAccessible(page);
+}
+
+const signInButton = (page: Page) => page.getByRole('button', { name: 'Sign in with a passkey' });
+const signOut = (page: Page) => page.getByRole('button', { name: 'Sign out', exact: true }).click();
+const here = (link: string, at = base) => at + new URL(link).pathname;
+
+/** Somebody of the partner who is signed in at a page of their own, with a device that keeps no passkey yet. */
+async function signedIn(at = base) {
+  const { user, link } = await invitePartnerUser(app.ctx, world);
+  const page = await newPage();
+  const device = await plugInDevice(page);
+  await page.goto(here(link, at));
+  await page.getByRole('button', { name: 'Sign in to Corner Shops Ltd' }).click();
+  await page.goto(`${at}/portal/sessions`);
+  return { user, page, device };
+}
+
+async function addPasskey(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Name').fill(name);
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByText('The passkey is added.').waitFor();
+}
+
+test('A passkey is added, signs in by itself, is needed with a link, confirms a change, and is removed', async () => {
+  const { user, page, device } = await signedIn();
+  assert.equal(await page.getByLabel('Name').inputValue(), 'Chrome, Linux');
+  await look(page, 'none-yet');
+  await addPasskey(page, 'Ada’s laptop');
+  await look(page, 'added');
+  const [kept] = await device.passkeys();
+  assert.deepEqual([kept?.isResidentCredential, kept?.rpId], [true, 'localhost']);
+  assert.equal(kept?.userName, `${user.email} (Corner Shops Ltd)`);
+
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByText('This device has a passkey of yours already.').waitFor();
+
+  await signOut(page);
+  await signInButton(page).waitFor();
+  await look(page, 'sign-in');
+  await device.refuse(true);
+  await signInButton(page).click();
+  await page.getByText('Nothing was done: you said no').waitFor();
+  await look(page, 'declined');
+  await device.refuse(false);
+  await signInButton(page).click();
+  await page.getByText(`Signed in as ${user.email}`).waitFor();
+
+  await signOut(page);
+  await page.getByLabel('E-mail').fill(user.email);
+  await page.getByRole('button', { name: 'Send me a link' }).click();
+  await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+  const mailed = /http\S+\/portal\/link\/\S+/.exec((await latestMail(app.db.sql, user.email))?.body ?? '')?.[0] ?? '';
+  await page.goto(mailed);
+  await page.getByText('the link alone does not open it').waitFor();
+  await look(page, 'link');
+  await signInButton(page).click();
+  await page.getByText(`Signed in as ${user.email}`).waitFor();
+
+  aheadMs += 10 * 60_000;
+  await page.goto(`${base}/portal/sessions`);
+  await page.getByText('Show a passkey before you change something here').waitFor();
+  await look(page, 'confirm');
+  await page.getByRole('button', { name: 'Show your passkey' }).click();
+  await page.getByText('You can change your passkeys for ten minutes now.').waitFor();
+  await page.getByText('Remove', { exact: true }).click();
+  await page.getByText('It is your only one').waitFor();
+  await look(page, 'remove');
+  await page.getByRole('button', { name: 'Yes, Remove' }).click();
+  await page.getByText('The passkey is removed.').waitFor();
+
+  await signOut(page);
+  await signInButton(page).click();
+  await page.getByRole('heading', { name: 'This passkey did not sign you in' }).waitFor();
+  await look(page, 'refused');
+  assert.deepEqual(complaints, []);
+});
+
+test('On a partner’s own host below localhost a passkey is that host’s; an owner removes a colleague’s', async () => {
+  const own = base.replace('localhost', `${world.partner.slug}.localhost`);
+  const { user, page, device } = await signedIn(own);
+  await addPasskey(page, 'Phone');
+  assert.equal((await device.passkeys())[0]?.rpId, new URL(own).hostname);
+  await signOut(page);
+  await signInButton(page).click();
+  await page.getByText(`Signed in as ${user.email}`).waitFor();
+  await page.goto(`${base}/portal/sign-in`);
+  await signInButton(page).click();
+  await page.getByText('Nothing was done').waitFor();
+
+  const { page: owner } = await signedIn();
+  await owner.goto(`${base}/portal/team`);
+  await owner.getByRole('row', { name: user.email }).getByText('Remove passkeys', { exact: true }).click();
+  await look(owner, 'team');
+  await owner.getByRole('button', { name: 'Yes, Remove passkeys' }).click();
+  await owner.getByText('Their passkeys are gone.').waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test('An operator has passkeys too', async () => {
+  const { user, link } = await inviteOperator(app.ctx);
+  const page = await newPage();
+  await plugInDevice(page);
+  await page.goto(here(link));
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.goto(`${base}/admin/sessions`);
+  await addPasskey(page, 'Key on the ring');
+  await look(page, 'admin');
+  await signOut(page);
+  await signInButton(page).click();
+  await page.getByText(`Signed in as ${user.email}`).waitFor();
+  assert.equal(new URL(page.url()).pathname, '/admin');
+  assert.deepEqual(complaints, []);
+});
+
+test('Without script nothing is offered that does not work, and pages say what is missing', async () => {
+  const { user, page } = await signedIn();
+  await addPasskey(page, 'Laptop');
+  const { link } = await invitePartnerUser(app.ctx, world, 'owner', user.email);
+  const plain = await newPage(false);
+  await plain.goto(here(link));
+  await plain.getByText('Passkeys do not work in this browser').waitFor();
+  assert.equal(await signInButton(plain).count(), 0);
+  await plain.goto(`${base}/portal/sign-in`);
+  assert.equal(await signInButton(plain).count(), 0);
+  assert.equal(await plain.getByRole('button', { name: 'Send me a link' }).count(), 1);
+});
