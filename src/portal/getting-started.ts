@@ -20,7 +20,10 @@ const path = '/portal/start';
 
 /** `/portal/start`: what to do until the first event is delivered, with programs that run as they are pasted. */
 export function gettingStarted(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, path, 'read', (call) => showStart(ctx, call, null));
+  // A form that is answered by the page itself leaves its own address in the browser: there the page is, too.
+  for (const address of [path, `${path}/key`]) {
+    portalPage(app, ctx, address, 'read', (call) => showStart(ctx, call, null));
+  }
 
   // Only for test mode: keys for real money are made where they are looked after.
   portalForm(app, ctx, `${path}/key`, 'keys.test', async (call) => {
@@ -98,8 +101,8 @@ function snippetCard(
 ): Html {
   const { start } = words.t.portal;
   const code = (id: string, title: string, text: string) =>
-    html`<h3>${title}</h3><pre class="code" tabindex="0" id="${language}-${id}">${text}</pre>
-<button type="button" class="second" data-copy="${text}" data-copied="${words.t.common.copied}" hidden>${words.t.common.copy}</button>`;
+    html`<div class="part"><h3>${title}</h3><pre class="code" tabindex="0" id="${language}-${id}">${text}</pre>
+<button type="button" class="second" data-copy="${text}" data-copied="${words.t.common.copied}" hidden>${words.t.common.copy}</button></div>`;
   return html`<details class="card"${isOpen && html` open`}><summary>${start.languages[language]}</summary>
 ${code('create', start.create, createSnippet(language, values))}
 ${code('receive', language === 'curl' ? start.check : start.receive, receiverSnippet(language))}

@@ -23,7 +23,10 @@ const own = `${path}/:account_id`;
 
 /** `/portal/merchants/<account_id>`: one merchant, its invitation, and what its partner can do about it. */
 export function merchantDetail(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, own, 'read', async (call) => showMerchant(ctx, call, await mustRead(ctx, call), null));
+  // A form that is answered by the page itself leaves its own address in the browser: there the page is, too.
+  for (const address of [own, `${own}/recover`]) {
+    portalPage(app, ctx, address, 'read', async (call) => showMerchant(ctx, call, await mustRead(ctx, call), null));
+  }
 
   const flip = (disabled: boolean) =>
     portalForm(app, ctx, `${own}/${disabled ? 'disable' : 'enable'}`, 'merchants.disable', async (call) => {

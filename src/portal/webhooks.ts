@@ -38,7 +38,10 @@ type Faulty = { url: string; fault: string };
 
 /** `/portal/webhooks`: where the events of the mode go, whether they get there, and the secret that signs them. */
 export function webhookPages(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, path, 'read', (call) => showWebhooks(ctx, call));
+  // A form that is answered by the page itself leaves its own address in the browser: there the page is, too.
+  for (const address of [path, `${path}/url`, `${path}/rotate`]) {
+    portalPage(app, ctx, address, 'read', (call) => showWebhooks(ctx, call));
+  }
 
   portalForm(app, ctx, `${path}/url`, 'webhooks', async (call) => {
     const { scope, words } = call;

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import type { Browser, Page } from 'playwright-core';
+import { mineWhileWaiting } from '../../src/chain/dev-mining.ts';
+import type { Context } from '../../src/context.ts';
+import { pause } from '../../src/lib/time.ts';
+import { createShell } from '../../src/merchants/create.ts';
+import { onboardWithKey } from '../../src/merchants/sandbox-onboard.ts';
+import { judgePending } from '../../src/payments/match.ts';
+import { settle } from '../../src/payments/verify.ts';
+import { buildServer } from '../../src/server.ts';
+import { startDelivering } from '../../src/webhooks/deliver.ts';
+import { type PayWorld, payWorld } from '../payments/support.ts';
+import { assertAccessible } from '../support/axe.ts';
+import { openBrowser, photograph, sizes } from '../support/browser.ts';
+import { png } from '../support/pictures.ts';
+import { portalPerson } from '../support/portal.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { makePartner, setRate } from '../support/world.ts';
+
+let world: PayWorld;
+let ctx: Context;
+let app: FastifyInstance;
+let browser: Browser;
+let url: string;
+let receiver: Receiver;
+const stop = new AbortController();
+let loops: Promise<unknown>;
+/** What the pages' policies forbade, or their scripts threw. */
+const complaints: string[] = [];
+
+before(async () => {
+  [world, browser, receiver] = await Promise.all([payWorld(), openBrowser(), startReceiver()]);
+  ctx = { ...world.ctx, config: { ...world.ctx.config, webhookScheduleMs: [0, 200, 60_000] } };
+  for (const [code, rate] of Object.entries({ EUR: '0.92', USD: '1', JPY: '150' })) await setRate(ctx.db, code, rate);
+  app = await buildServer(ctx);
+  url = await app.listen({ host: '127.0.0.1', port: 0 });
+  // As the service runs them.
+  loops = Promise.all([
+    turn(() => judgePending(ctx), 50),
+    turn(() => settle(ctx), 50),
+    turn(() => mineWhileWaiting(ctx), 500),
+    startDelivering(ctx, stop.signal),
+  ]);
+});
+after(async () => {
+  stop.abort();
+  await loops;
+  await browser?.close();
+  await app?.close();
+  await receiver?.close();
+  await world?.stop();
+});
+
+async function turn(run: () => Promise<unknown>, everyMs: number): Promise<void> {
+  for (; !stop.signal.aborted; await pause(everyMs, stop.signal)) await run();
+}
+
+/** A browser in which an owner of a new partner is signed in. */
+async function openPage() {
+  const party = await makePartner(ctx.db);
+  const { token, email } = await portalPerson(ctx, party.partner.id);
+  const context = await browser.newContext({
+    viewport: sizes.desktop,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  await context.addCookies([{ name: 'session', value: token, url }]);
+  const page = await context.newPage();
+  page.on('console', (message) => {
+    // A page that says what was wrong with a form answers 400, and the browser notes it.
+    if (message.type() === 'error' && !/status of 400/.test(message.text())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  const go = (path: string) => page.goto(`${url}${path}`);
+  return { page, go, email, ...party };
+}
+
+/** Pictures, nothing that sticks out at the side of a phone, and nothing serious that axe finds, in light and dark. */
+async function look(page: Page, name: string): Promise<void> {
+  await photograph(page, `portal-${name}`);
+  await page.setViewportSize(sizes.phone);
+  const wide = await page.evaluate(() =>
+    document.documentElement.scrollWidth > innerWidth
+      ? [...document.querySelectorAll('main *')]
+          .filter((element) => element.getBoundingClientRect().right > innerWidth)
+          .map((element) => `${element.tagName}.${element.className} ${element.textContent?.slice(0, 40)}`)
+      : [],
+  );
+  assert.deepEqual(wide, [], name);
+  await page.setViewportSize(sizes.desktop);
+  await assertAccessible(page);
+  assert.deepEqual(complaints, []);
+}
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+const see = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
+const copied = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
+
+test('a new partner begins: a key made and copied, a webhook set, a test event that arrives on the page by itself', async () => {
+  const { page, go } = await openPage();
+  await go('/portal/start');
+  await see(page, '0 of 5 steps done');
+  await look(page, 'start-empty');
+  await press(page, 'Make a test key');
+  await see(page, 'Your new key');
+  await press(page, 'Copy the key');
+  assert.match(await copied(page), /^qt_test_\w{38}$/);
+  await look(page, 'start-key');
+
+  await go('/portal/webhooks');
+  await see(page, 'No webhook URL is set');
+  await look(page, 'webhooks-empty');
+  await page.getByLabel('URL').fill(receiver.url);
+  await press(page, 'Save');
+  await press(page, 'Copy the secret');
+  assert.match(await copied(page), /^whsec_/);
+  await look(page, 'webhooks-secret');
+  await press(page, 'Pay a test request');
+  await see(page, 'The payment is sent');
+  // No reload: the page hears of it.
+  await page.locator('[data-region="deliveries"] .badge', { hasText: 'Delivered' }).waitFor();
+  await page.locator('[data-region="health"]', { hasText: 'Events get through' }).waitFor();
+  await page.getByText('Make a new secret', { exact: true }).click();
+  await press(page, 'Yes, Make a new secret');
+  await see(page, 'A new secret waits');
+  await look(page, 'webhooks-pending');
+  await page.locator('[data-region="deliveries"] th a').first().click();
+  await see(page, 'Attempt 1');
+  await page.locator('summary', { hasText: 'Attempt 1' }).click();
+  await see(page, 'Headers of the answer');
+  await look(page, 'webhooks-delivery');
+  await go('/portal/webhooks/deliveries');
+  await look(page, 'webhooks-deliveries');
+  await go('/portal/start');
+  await see(page, '5 of 5 steps done');
+});
+
+test('merchants › made, invited, disabled and recovered by pressing', async () => {
+  const { page, go, test: scope } = await openPage();
+  await go('/portal/merchants');
+  await look(page, 'merchants-empty');
+  await page.getByText('Make a merchant').click();
+  await page.getByLabel('Country').fill('D1');
+  await press(page, 'Make the merchant');
+  await see(page, 'A country has two letters');
+  await look(page, 'merchants-form');
+  await page.getByLabel('Country').fill('DE');
+  await page.getByLabel('Business name').fill('Ada’s Bakery');
+  await press(page, 'Make the merchant');
+  await see(page, 'The merchant is made');
+  await press(page, 'Copy the link');
+  assert.match(await copied(page), /\/onboard\/[\w-]{64}$/);
+  await look(page, 'merchants-invited');
+
+  const { id } = await createShell(ctx, scope, { display_currency: 'EUR', business_name: 'Corner Books' });
+  await onboardWithKey(ctx, id);
+  await go(`/portal/merchants/${id}`);
+  await page.getByText('Disable', { exact: true }).click();
+  await see(page, 'Disable Corner Books?');
+  await look(page, 'merchants-asked');
+  await press(page, 'Yes, Disable');
+  await see(page, 'Disabled by you');
+  await page.getByText('Recover a lost wallet', { exact: true }).click();
+  await press(page, 'Yes, Recover a lost wallet');
+  await see(page, 'The recovery is started');
+  await look(page, 'merchants-recovery');
+  await go('/portal/merchants');
+  await look(page, 'merchants');
+});
+
+test('keys, settings, team and audit log', async () => {
+  const { page, go, email } = await openPage();
+  await go('/portal/keys');
+  await look(page, 'keys-empty');
+  await page.getByText('Make a test key', { exact: true }).click();
+  await page.getByLabel('Create merchants').uncheck();
+  await press(page, 'Make the key');
+  await see(page, 'Your new key');
+  await look(page, 'keys-made');
+  await page.getByText('Revoke', { exact: true }).click();
+  await look(page, 'keys-asked');
+  await press(page, 'Yes, Revoke');
+  await see(page, 'No call with it works any more');
+
+  await go('/portal/settings');
+  await look(page, 'settings');
+  await page.getByLabel('Accent colour').fill('#8a1c5b');
+  await page.getByLabel('Logo', { exact: true }).setInputFiles({
+    name: 'logo.png',
+    mimeType: 'image/png',
+    buffer: png(160, 80, [138, 28, 91]),
+  });
+  await page.locator('form', { hasText: 'Accent colour' }).getByRole('button', { name: 'Save' }).click();
+  await see(page, 'Saved.');
+  await page.locator('.home img.logo').waitFor({ state: 'attached' });
+  await page.getByLabel('E-mail for notices').fill('nobody');
+  await page.evaluate(() => {
+    for (const form of document.forms) form.noValidate = true;
+  });
+  await page.locator('form', { hasText: 'E-mail for notices' }).getByRole('button', { name: 'Save' }).click();
+  await see(page, 'does not look like an e-mail address');
+  await look(page, 'settings-look');
+
+  await go('/portal/team');
+  await page.getByText('Invite somebody').click();
+  await page.getByLabel('E-mail').fill('grace@example.com');
+  await press(page, 'Send the invitation');
+  await see(page, 'The invitation is sent');
+  await page.getByText('Remove', { exact: true }).first().click();
+  await look(page, 'team');
+  await go('/portal/team?done=last_owner');
+  await see(page, 'This is the only owner');
+
+  await go('/portal/audit');
+  await page.getByRole('row', { name: 'Key revoked' }).filter({ hasText: email }).waitFor();
+  await look(page, 'audit');
+});
