@@ -25,9 +25,11 @@ export async function passkeysOf<K extends UserKind>(
   request: FastifyRequest,
 ): Promise<Html> {
   const [passkeys, fresh] = await Promise.all([listPasskeys(ctx, person), isFreshSession(ctx, person.sessionId)]);
-  const browser = browserName(request.headers['user-agent'] ?? '');
-  return passkeysPart(wordsFor(request), { door, passkeys, fresh, browser });
+  return passkeysPart(wordsFor(request), { door, passkeys, fresh, browser: browserOf(request) });
 }
+
+/** What a passkey is called unless its owner says otherwise. */
+const browserOf = ({ headers }: FastifyRequest) => browserName(headers['user-agent'] ?? '');
 
 /**
  * `<door>/passkeys`: forms that add a passkey of one's own, take one away, and confirm that one is still there; each ends
@@ -63,7 +65,8 @@ export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Cont
 
   options(path, (person, request) => offerPasskey(ctx, person, host(request)));
   form(path, async (person, request) => {
-    const made = { answer: request.body?.passkey, name: String(request.body?.name ?? '') };
+    const { passkey: answer, name } = request.body ?? {};
+    const made = { answer, name: typeof name === 'string' && name.trim() ? name : browserOf(request) };
     const actor = actorOf(person, request);
     return (await addPasskey(ctx, person, host(request), made, actor, wordsFor(request))) ?? 'added';
   });

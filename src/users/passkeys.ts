@@ -73,7 +73,7 @@ export function addPasskey(
   actor: Actor,
   words: Words,
 ): Promise<PasskeyRefusalReason | null> {
-  const name = made.name.trim().slice(0, maxNameLength);
+  const name = [...made.name.replace(/\p{C}/gu, '').trim()].slice(0, maxNameLength).join('');
   const keep = async (inner: Context): Promise<PasskeyRefusalReason | null> => {
     const party = relyingParty(ctx.config, host);
     const answer = readAnswer(made.answer);

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { noPartner } from '../../src/audit/write.ts';
 import { relyingParty } from '../../src/auth/passkey.ts';
+import { adminCommands } from '../../src/cli/admin.ts';
+import type { Command } from '../../src/cli/command.ts';
+import { portalCommands } from '../../src/cli/portal.ts';
 import { latestMail } from '../../src/mail/outbox.ts';
-import { wordsOf } from '../../src/ui/language.ts';
 import { setUserDisabled } from '../../src/users/change.ts';
-import { removePasskeysOf } from '../../src/users/passkeys.ts';
 import { startApp } from '../support/app.ts';
 import { type Visit, visit } from '../support/forms.ts';
 import { type Device, softwareDevice } from '../support/passkeys.ts';
@@ -338,16 +340,44 @@ test('An owner takes away a colleague’s passkeys, not their own there; nobody 
   assert.match((await latestMail(app.db.sql, colleague.user.email))?.subject ?? '', /^A passkey was removed/);
 });
 
-test('Passkeys of operators are taken away by the command line only, and not with those of a partner', async () => {
-  const words = wordsOf('en');
+test('The command line takes passkeys away from an operator, and from the last owner of a partner', async () => {
+  const run = (commands: Command[], name: string, options: Record<string, string>) =>
+    commands.find((command) => command.name === name)?.run(app.ctx, { words: [], options });
   const { user, visitor } = await signInOperator(app);
   await addPasskey(visitor, softwareDevice(origin), '/admin');
-  const isMeant = ({ email }: { email: string }) => email === user.email;
-  await assert.rejects(removePasskeysOf(app.ctx, world.test, isMeant, 'x', commandLine, words), {
-    reason: 'user_unknown',
-  });
-  assert.equal(await removePasskeysOf(app.ctx, 'operators', isMeant, 'Quittance', commandLine, words), 1);
-  assert.equal(await removePasskeysOf(app.ctx, 'operators', isMeant, 'Quittance', commandLine, words), 0);
+  const there = await makePartner(app.db);
+  const owner = (await holder('owner', there)).user;
+  const portal = (email: string) =>
+    run(portalCommands, 'portal passkeys remove', { partner: there.partner.slug, email });
+  const admin = (email: string) => run(adminCommands, 'admin passkeys remove', { email });
+
+  await assert.rejects(async () => portal(user.email), /There is no such person here/);
+  await assert.rejects(async () => admin(owner.email), /There is no such person here/);
+  assert.deepEqual(await admin(user.email.toUpperCase()), { email: user.email, removed: 1 });
+  assert.equal((await admin(user.email))?.removed, 0);
+  assert.equal((await portal(owner.email))?.removed, 1);
+  const { link } = await invitePartnerUser(app.ctx, there, 'owner', owner.email);
+  assert.ok(isInside(await acceptInvitation(startVisitor(app.url), link)), 'and the next link signs in');
+  const rows = await app.db.sql`
+    select partner_id, actor_kind from audit_log
+    where action = 'passkeys.removed' and object_id in (${user.id}, ${owner.id}) order by at, partner_id`;
+  assert.deepEqual(rows.map(({ partner_id, actor_kind }) => [partner_id, actor_kind]).sort(), [
+    [noPartner, 'command_line'],
+    [there.partner.id, 'command_line'],
+  ]);
+});
+
+test('A passkey without a name is called as its browser, and a name keeps to one short line', async () => {
+  const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+  const { user, visitor } = await signInPartnerUser(app, world, 'viewer', { 'user-agent': agent });
+  await addPasskey(visitor, softwareDevice(origin), '/portal', ' ');
+  await addPasskey(visitor, softwareDevice(origin), '/portal', `\u0000<b>\n${'🔑'.repeat(99)}`);
+  const rows = await app.db.sql`select name from passkeys where user_id = ${user.id} order by length(name)`;
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    ['Firefox, Linux', `<b>${'🔑'.repeat(57)}`],
+  );
+  assert.match((await visitor.open('/portal/sessions')).html, /&lt;b&gt;🔑/);
 });
 
 test('Passkeys are made for the base host, so that partners’ own hosts share them; not for an address without a name', () => {
