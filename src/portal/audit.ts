@@ -6,7 +6,7 @@ import type { Scope } from '../db/connection.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
 import { sendCsv } from '../ui/download.ts';
-import { instant } from '../ui/formats.ts';
+import { ago } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { instantOf, oneOf, readQuery } from '../ui/query.ts';
 import { emptyState, type Filter, filters, pager, table } from '../ui/table.ts';
@@ -29,7 +29,7 @@ export function auditPages(app: FastifyInstance, ctx: Context): void {
     const { audit, places } = words.t.portal;
     const query = readQuery(request.query, names);
     const { rows, next } = await readLog(ctx, scope, filterOf(query), pageSize);
-    const list = rows.length > 0 ? logTable(words, rows) : emptyState(audit.none, audit.noneRest);
+    const list = rows.length > 0 ? logTable(words, rows, ctx.clock.now()) : emptyState(audit.none, audit.noneRest);
     return sendPortal(ctx, reply, call, {
       path,
       title: places.audit,
@@ -77,7 +77,7 @@ function choices(words: Words): Filter[] {
   ];
 }
 
-function logTable(words: Words, rows: AuditRow[]): Html {
+function logTable(words: Words, rows: AuditRow[], now: Date): Html {
   const { app, portal } = words.t;
   const { audit, places } = portal;
   return table<AuditRow>(
@@ -89,7 +89,7 @@ function logTable(words: Words, rows: AuditRow[]): Html {
       { name: audit.from, cell: ({ ip }) => ip && html`<span class="mono">${ip}</span>` },
       { name: app.mode, cell: ({ test_mode: test }) => (test === null ? null : test ? app.test : app.live) },
       { name: audit.details, cell: ({ details }) => detailsOf(details) },
-      { name: audit.when, cell: ({ at }) => instant(words, at) },
+      { name: audit.when, cell: ({ at }) => ago(words, at, now) },
     ],
     rows,
   );
@@ -99,7 +99,7 @@ function logTable(words: Words, rows: AuditRow[]): Html {
 function objectOf({ t }: Words, { object_kind: kind, object_id: id }: AuditRow): Html {
   const name = Object.entries(t.portal.audit.objects).find(([one]) => one === kind)?.[1] ?? kind;
   const shown = id.length > 16 ? `${id.slice(0, 8)}…` : id;
-  return html`${name} <span class="mono" title="${id}">${shown}</span>`;
+  return html`<span>${name} <span class="mono" title="${id}">${shown}</span></span>`;
 }
 
 function detailsOf(json: string): Html | null {

@@ -130,7 +130,7 @@ function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | 
         cell: ({ revoked_at }) =>
           revoked_at === null
             ? badge('paid', keys.inForce)
-            : html`${badge('ended', keys.isRevoked)} ${instant(words, revoked_at)}`,
+            : html`<span>${badge('ended', keys.isRevoked)} ${instant(words, revoked_at)}</span>`,
       },
       {
         name: '',

@@ -122,7 +122,8 @@ function userTable(call: PortalCall, users: User[], holders: Set<string>, now: D
     [
       {
         name: team.email,
-        cell: ({ email, id }) => html`${email}${id === self.userId && html` <span class="quiet">${team.you}</span>`}`,
+        cell: ({ email, id }) =>
+          html`<span>${email}${id === self.userId && html` <span class="quiet">${team.you}</span>`}</span>`,
       },
       {
         name: team.role,
