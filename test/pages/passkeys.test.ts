@@ -148,6 +148,40 @@ test('On a partner’s own host below localhost a passkey is that host’s; an o
   assert.deepEqual(complaints, []);
 });
 
+test('Below a real name all hosts share passkeys: one from the shared host signs in on the partner’s own, not on another’s', async () => {
+  const port = await freePort();
+  const there = `http://pay.example.com:${port}`;
+  const config = testConfig({ port, baseUrl: there, payUrl: `${there}/pay` });
+  const service = await startApp({ config });
+  const [mine, others] = [await makePartner(service.db), await makePartner(service.db)];
+  const hostOf = ({ partner }: typeof mine) => there.replace('pay', `${partner.slug}.pay`);
+  const secure = [there, hostOf(mine), hostOf(others)].join();
+  const named = await openBrowser([
+    '--host-resolver-rules=MAP *.example.com 127.0.0.1',
+    `--unsafely-treat-insecure-origin-as-secure=${secure}`,
+  ]);
+  try {
+    const { user, link } = await invitePartnerUser(service.ctx, mine);
+    const page = await named.newPage();
+    const device = await plugInDevice(page);
+    await page.goto(here(link, there));
+    await page.getByRole('button', { name: 'Sign in to Corner Shops Ltd' }).click();
+    await page.goto(`${there}/portal/sessions`);
+    await addPasskey(page, 'Laptop');
+    assert.equal((await device.passkeys())[0]?.rpId, 'pay.example.com');
+    await page.goto(`${hostOf(others)}/portal/sign-in`);
+    await signInButton(page).click();
+    await page.getByRole('heading', { name: 'This passkey did not sign you in' }).waitFor();
+    await page.goto(`${hostOf(mine)}/portal/sign-in`);
+    await signInButton(page).click();
+    await page.getByText(`Signed in as ${user.email}`).waitFor();
+    assert.equal(new URL(page.url()).origin, hostOf(mine));
+  } finally {
+    await named.close();
+    await service.stop();
+  }
+});
+
 test('An operator has passkeys too', async () => {
   const { user, link } = await inviteOperator(app.ctx);
   const page = await newPage();

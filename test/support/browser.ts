@@ -5,11 +5,15 @@ import { findChromium } from './chromium.ts';
 
 export const sizes = { phone: { width: 360, height: 740 }, desktop: { width: 1280, height: 900 } } as const;
 
-/** Real Chromium on this machine. */
-export function openBrowser(): Promise<Browser> {
+/**
+ * Real Chromium on this machine.
+ *
+ * @param flags of its command line
+ */
+export function openBrowser(flags: string[] = []): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error('Chromium was not found.');
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  return chromium.launch({ executablePath, args: ['--no-sandbox', ...flags] });
 }
 
 /** A picture in `SCREENSHOTS_DIR` of what the window shows; of the whole page, it would put a phone's mouse back. */

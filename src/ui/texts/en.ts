@@ -766,7 +766,7 @@ export const en = {
     linkNeedsOneFor: 'A passkey opens {partners}; the link alone does not.',
     refused: 'This passkey did not sign you in',
     heading: 'Passkeys',
-    rest: 'A passkey signs you in with your finger, your face or a PIN. As soon as you have one, a mailed link alone does not sign you in any more. Add a second one on another device: so you can lose one.',
+    rest: 'A passkey signs you in with your finger, your face or a PIN. As soon as you have one, a mailed link alone does not sign you in any more. Add a second one on another device, and losing one does no harm.',
     name: 'Name',
     nameHint: 'So that you know it again.',
     add: 'Add a passkey',
