@@ -21,6 +21,7 @@ import { dashboardPages } from './dashboard/pages.ts';
 import { asRefusal } from './db/connection.ts';
 import { errors, Refusal, refuse } from './errors.ts';
 import { healthRoutes } from './health.ts';
+import { guardHosts } from './hosts.ts';
 import { mailPages } from './mail/pages.ts';
 import { onboardingPages } from './merchants/pages.ts';
 import { merchantRoutes } from './merchants/routes.ts';
@@ -65,6 +66,7 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
     if (allowed.length === 0 && request.url.startsWith('/api/')) throw refuse('not_found');
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(reply, allowed);
   });
+  guardHosts(app, ctx);
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply));
   app.setNotFoundHandler((request, reply) => answerError(ctx, refuse('not_found'), request, reply));
 

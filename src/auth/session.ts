@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { keyedHash, newest } from '../lib/seal.ts';
+import type { OwnHost } from './host.ts';
 import { scopeOf } from './scope.ts';
 
 /** A merchant's session ends after so long without a call, and at the latest so long after sign-in. */
@@ -69,8 +70,15 @@ const alive = ({ db: { sql } }: SessionContext, now: Date) => sql`
   and exists (select from merchants m where (m.partner_id, m.test_mode, m.id) = (s.partner_id, s.test_mode, s.account_id)
     and m.wallet_address = s.wallet_address and m.onboarded_at is not null)`;
 
-/** The session of a token, in one statement, which also keeps it from growing idle; null when there is none. */
-export async function readMerchantSession(ctx: SessionContext, token: string): Promise<MerchantSession | null> {
+/**
+ * The session of a token, in one statement, which also keeps it from growing idle; null when there is none. On the own
+ * host of another partner the token is worth nothing.
+ */
+export async function readMerchantSession(
+  ctx: SessionContext,
+  token: string,
+  host: OwnHost | null,
+): Promise<MerchantSession | null> {
   const now = ctx.clock.now();
   const hashes = ctx.config.secretKeys.map((secret) => keyedHash(secret, 'session', token));
   const { sql } = ctx.db;
@@ -78,6 +86,7 @@ export async function readMerchantSession(ctx: SessionContext, token: string): P
     with found as (
       select s.*, p.slug from sessions s join partners p on p.id = s.partner_id
       where s.token_hash in ${sql(hashes)} and ${alive(ctx, now)}
+        and (${host === null} or s.partner_id = ${host?.partnerId ?? null})
     ), seen as (
       update sessions s set last_seen_at = ${now} from found
       where s.id = found.id and found.last_seen_at < ${new Date(now.getTime() - seenEveryMs)})

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connection.ts';
 import { isAddress } from '../lib/ids.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import { hostAddress, type OwnHost } from './host.ts';
 
 /** What a wallet is asked to sign. Two purposes never have the same text, so one can never serve as the other. */
 export type WalletRequest = {
@@ -14,6 +15,9 @@ export type WalletRequest = {
   /** One line in which the wallet's owner says what it signs for; it names whom and what it concerns. */
   statement: string;
 };
+
+/** The wallet that is to sign, and the host whose page asks it: a message for one host serves on no other. */
+export type AskedWallet = { address: string; chainId: number; host: OwnHost | null };
 
 /** A message that was signed: `nonce` must be used up in the transaction that acts on it. */
 export type SignedMessage = { address: string; chainId: number; nonce: string; expiresAt: Date };
@@ -26,11 +30,7 @@ const macBytes = 16;
 type MessageContext = Pick<Context, 'config' | 'clock'>;
 
 /** Makes a message to be signed (EIP-4361), single-use, for 15 minutes; nothing is stored until it is used. */
-export function makeWalletMessage(
-  ctx: MessageContext,
-  request: WalletRequest,
-  wallet: { address: string; chainId: number },
-): string {
+export function makeWalletMessage(ctx: MessageContext, request: WalletRequest, wallet: AskedWallet): string {
   const expiresAt = new Date(ctx.clock.now().getTime() + messageMs);
   const salt = randomBytes(saltBytes).toString('hex');
   const unproved = writeMessage(ctx, request, { ...wallet, expiresAt, nonce: salt });
@@ -38,12 +38,17 @@ export function makeWalletMessage(
   return writeMessage(ctx, request, { ...wallet, expiresAt, nonce });
 }
 
-function writeMessage({ config }: MessageContext, request: WalletRequest, message: SignedMessage): string {
+function writeMessage(
+  { config }: MessageContext,
+  request: WalletRequest,
+  message: SignedMessage & Pick<AskedWallet, 'host'>,
+): string {
+  const site = hostAddress(config, message.host?.slug ?? null);
   return createSiweMessage({
     address: getAddress(message.address.toLowerCase()),
     chainId: message.chainId,
-    domain: new URL(config.baseUrl).host,
-    uri: config.baseUrl + request.path,
+    domain: new URL(site).host,
+    uri: site + request.path,
     version: '1',
     nonce: message.nonce,
     issuedAt: new Date(message.expiresAt.getTime() - messageMs),
@@ -66,7 +71,7 @@ function proofOf(secret: SecretKey, unproved: string): Buffer {
 export function readWalletMessage(
   ctx: MessageContext,
   request: WalletRequest,
-  handedIn: string,
+  { message: handedIn, host }: Omit<HandedIn, 'signature'>,
 ): SignedMessage | 'message_changed' | 'message_used' {
   const text = withPlainLineEnds(handedIn);
   const { address, chainId, nonce, expirationTime: expiresAt } = parseSiweMessage(text);
@@ -74,8 +79,8 @@ export function readWalletMessage(
     return 'message_changed';
   if (Number.isNaN(expiresAt.getTime()) || !/^[0-9a-f]{56}$/.test(nonce)) return 'message_changed';
   const message = { address: address.toLowerCase(), chainId, nonce, expiresAt };
-  if (writeMessage(ctx, request, message) !== text) return 'message_changed';
-  const unproved = writeMessage(ctx, request, { ...message, nonce: nonce.slice(0, 2 * saltBytes) });
+  if (writeMessage(ctx, request, { ...message, host }) !== text) return 'message_changed';
+  const unproved = writeMessage(ctx, request, { ...message, host, nonce: nonce.slice(0, 2 * saltBytes) });
   const proof = Buffer.from(nonce.slice(2 * saltBytes), 'hex');
   if (!ctx.config.secretKeys.some((secret) => timingSafeEqual(proofOf(secret, unproved), proof)))
     return 'message_changed';
@@ -122,15 +127,15 @@ export async function proveMessage(
   chains: ChainConfig[],
   handedIn: HandedIn,
 ): Promise<(SignedMessage & { chainIds: number[] | null }) | WalletFault> {
-  const signed = readWalletMessage(ctx, request, handedIn.message);
+  const signed = readWalletMessage(ctx, request, handedIn);
   if (typeof signed === 'string') return signed;
   const text = withPlainLineEnds(handedIn.message);
   const proof = await proveWallet(chains, signed.address, text, handedIn.signature.trim());
   return proof.valid ? { ...signed, chainIds: proof.chainIds } : proof.reason;
 }
 
-/** What a form brings back: the message and its signature. */
-export type HandedIn = { message: string; signature: string };
+/** What a form brings back: the message and its signature, to the host that it was sent to. */
+export type HandedIn = { message: string; signature: string; host: OwnHost | null };
 
 /** No signature of a wallet in use comes near this, and the contracts that read it need gas for each byte. */
 const maxSignatureBytes = 8192;

@@ -53,7 +53,7 @@ const tokenOf = (request: FastifyRequest) => (request.params as { token: string 
 async function answer(ctx: Context, visit: Visit, link: RecoveryLink, base: string, step: Step): Promise<FastifyReply> {
   try {
     const token = tokenOf(visit.request);
-    const recovery = await openRecovery(ctx, link, token);
+    const recovery = await openRecovery(ctx, link, token, visit.request.ownHost);
     return await step(ctx, { ...visit, recovery, path: `${base}/${token}` });
   } catch (error) {
     if (error instanceof MerchantRefusal) return sendRefusal(visit.reply, error.reason);
@@ -131,9 +131,13 @@ ${signForm(words, {
   });
 }
 
-function messageOf(ctx: Context, { recovery, typed }: Opened): string {
+function messageOf(ctx: Context, { recovery, typed, request }: Opened): string {
   const chainId = typed.chain_id ? Number(typed.chain_id) : null;
-  return recoveryMessage(ctx, recovery, { address: typed.wallet_address?.trim() ?? '', chainId });
+  return recoveryMessage(ctx, recovery, {
+    address: typed.wallet_address?.trim() ?? '',
+    chainId,
+    host: request.ownHost,
+  });
 }
 
 async function takeWallet(ctx: Context, opened: Opened): Promise<FastifyReply> {
@@ -148,7 +152,7 @@ async function completeSigning(ctx: Context, opened: Opened): Promise<FastifyRep
   const { typed, recovery, reply, path } = opened;
   const { message = '', signature = '' } = typed;
   try {
-    await signRecovery(ctx, recovery, { message, signature });
+    await signRecovery(ctx, recovery, { message, signature, host: opened.request.ownHost });
     return reply.redirect(path, 303);
   } catch (error) {
     const refusal = asRefusal(error);
@@ -167,7 +171,7 @@ function showVeto(ctx: Context, opened: Opened, refusal: MerchantRefusal | null)
   const { recovery, typed, path } = opened;
   const { old_wallet: oldWallet } = recovery.change;
   const kept = refusal && signAgain.includes(refusal.reason) ? typed.message?.replaceAll('\r\n', '\n') : undefined;
-  const message = kept ?? vetoMessage(ctx, recovery);
+  const message = kept ?? vetoMessage(ctx, recovery, opened.request.ownHost);
   return show(ctx, opened, refusal, (words) => {
     const { walletChange } = words.t;
     return html`<h1>${walletChange.stopHeading}</h1>
@@ -188,7 +192,7 @@ async function completeVeto(ctx: Context, opened: Opened): Promise<FastifyReply>
   const { typed, recovery, request, reply, path } = opened;
   const { message = '', signature = '' } = typed;
   try {
-    await proveVeto(ctx, recovery, { message, signature });
+    await proveVeto(ctx, recovery, { message, signature, host: request.ownHost });
     await stopRecovery(ctx, recovery, {
       kind: 'merchant',
       accountId: recovery.change.account_id,

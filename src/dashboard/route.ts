@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { hostOwner } from '../auth/host.ts';
 import { type MerchantSession, readMerchantSession } from '../auth/session.ts';
 import { sessionToken } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
-import { sendForeignForm, sendNotFound, sendTooMany } from '../ui/error-page.ts';
+import { sendForeignForm, sendTooMany } from '../ui/error-page.ts';
 import { isOwnForm } from '../ui/origin.ts';
 
 /** What was typed into a form, by field. */
@@ -22,15 +21,12 @@ const formsPerMinute = 120;
 
 type Page<V> = { method: 'GET' | 'POST'; url: string; handle(visit: V): Promise<FastifyReply> | FastifyReply };
 
-/** Pages of the dashboard. All live on the shared host, whose name is in the messages that wallets sign. */
+/** Pages of the dashboard, on the shared host and on a partner's own for its merchants. */
 export function dashboardRoutes(app: FastifyInstance, ctx: Context) {
   const perClient = new AttemptLimit(formsPerMinute, minuteMs);
 
   /** Answers what is not to reach the page; null when it may. */
   const turnAway = (request: FastifyRequest, reply: FastifyReply): FastifyReply | null => {
-    const owner = hostOwner(ctx.config, request.headers.host);
-    if (owner === undefined) return sendNotFound(reply);
-    if (owner !== null) return reply.redirect(ctx.config.baseUrl + signInPath, 303);
     if (request.method !== 'POST') return null;
     if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
     return perClient.take(clientSubject(request.ip), ctx.clock.now()) ? null : sendTooMany(reply);
@@ -57,7 +53,7 @@ export function dashboardRoutes(app: FastifyInstance, ctx: Context) {
           const away = turnAway(request, reply);
           if (away) return away;
           const token = sessionToken(request, ctx.config);
-          const session = token === null ? null : await readMerchantSession(ctx, token);
+          const session = token === null ? null : await readMerchantSession(ctx, token, request.ownHost);
           const merchant = session && (await readMerchant(ctx, session.scope, session.accountId));
           if (!session || !merchant) return reply.redirect(signInPath, 303);
           return handle({ request, reply, typed: typedIn(request), session, merchant });

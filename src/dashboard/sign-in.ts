@@ -7,6 +7,7 @@ import { refusalLine, refusalSentence } from '../merchants/onboarding-page.ts';
 import { asRefusal, MerchantRefusal, signAgain } from '../merchants/refusal.ts';
 import { signIn, signInChains, signInMessage } from '../merchants/sign-in.ts';
 import { card } from '../ui/components.ts';
+import { logoOf } from '../ui/look.ts';
 import { connectForm, shortAddress, signForm } from '../ui/wallet-forms.ts';
 import { type DashboardRoutes, signInPath, type Typed, type Visit } from './route.ts';
 import { showPage } from './show.ts';
@@ -18,7 +19,8 @@ export function signInPages(routes: DashboardRoutes, ctx: Context): void {
     url: signInPath,
     handle: async ({ request, reply }) => {
       const token = sessionToken(request, ctx.config);
-      if (token !== null && (await readMerchantSession(ctx, token))) return reply.redirect('/dashboard', 303);
+      if (token !== null && (await readMerchantSession(ctx, token, request.ownHost)))
+        return reply.redirect('/dashboard', 303);
       return showConnect(ctx, reply, {}, null);
     },
   });
@@ -30,6 +32,10 @@ export function signInPages(routes: DashboardRoutes, ctx: Context): void {
   }
 }
 
+/** On a partner's own host its look; nobody knows yet whether it is about test money. */
+const ofHost = ({ request: { ownHost } }: FastifyReply) =>
+  ownHost && { partner_id: ownHost.partnerId, test_mode: false };
+
 /** @param refused a wallet that signed in vain, in lower case */
 function showConnect(
   ctx: Context,
@@ -40,11 +46,12 @@ function showConnect(
 ) {
   return showPage(ctx, reply, {
     title: ({ t }) => t.signIn.title,
-    of: null,
+    of: ofHost(reply),
     path: signInPath,
     refusal,
-    body: (words) =>
+    body: (words, look) =>
       card(
+        look && logoOf(look),
         html`<h1>${words.t.signIn.heading}</h1><p>${words.t.signIn.rest}</p>`,
         refusalLine(words, refusal, ['wallet_malformed']),
         connectForm(words, {
@@ -64,14 +71,15 @@ function showSign(ctx: Context, reply: FastifyReply, typed: Typed, refusal: Merc
   const address = typed.wallet_address?.trim() ?? '';
   const chainId = typed.chain_id ? Number(typed.chain_id) : null;
   const kept = refusal && signAgain.includes(refusal.reason) ? typed.message?.replaceAll('\r\n', '\n') : undefined;
-  const message = kept ?? signInMessage(ctx, { address, chainId });
+  const message = kept ?? signInMessage(ctx, { address, chainId, host: reply.request.ownHost });
   return showPage(ctx, reply, {
     title: ({ t }) => t.signIn.title,
-    of: null,
+    of: ofHost(reply),
     path: null,
     refusal,
-    body: (words) =>
+    body: (words, look) =>
       card(
+        look && logoOf(look),
         html`<h1>${words.t.signIn.signHeading}</h1><p>${words.t.signIn.signRest}</p>`,
         refusalLine(words, refusal, ['signature_invalid']),
         html`<dl class="facts"><div><dt>${words.t.dashboard.wallet}</dt><dd>${shortAddress(address)}</dd></div></dl>`,
@@ -101,7 +109,7 @@ async function complete(ctx: Context, { request, reply, typed }: Visit): Promise
   try {
     const { message = '', signature = '' } = typed;
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
-    const token = await signIn(ctx, { message, signature }, client);
+    const token = await signIn(ctx, { message, signature, host: request.ownHost }, client);
     setSessionCookie(reply, ctx.config, token, merchantSession.absoluteMs);
     return reply.redirect('/dashboard', 303);
   } catch (error) {

@@ -4,7 +4,7 @@ import { createMerchantSession, merchantSession } from '../auth/session.ts';
 import { setSessionCookie } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import { html } from '../lib/html.ts';
-import { chainsOf } from '../merchants/onboard.ts';
+import { chainsOf, type TypedWallet } from '../merchants/onboard.ts';
 import { refusalLine, refusalSentence } from '../merchants/onboarding-page.ts';
 import { readOpenRecovery } from '../merchants/recovery.ts';
 import { asRefusal, type MerchantRefusal, signAgain } from '../merchants/refusal.ts';
@@ -13,7 +13,6 @@ import {
   handOverMessage,
   proveChange,
   proveHandOver,
-  type TypedWallet,
   takeOverMessage,
 } from '../merchants/wallet-change.ts';
 import { card, stateLine } from '../ui/components.ts';
@@ -22,7 +21,7 @@ import { logoOf } from '../ui/look.ts';
 import { connectForm, fillHtml, shortAddress, signForm } from '../ui/wallet-forms.ts';
 import { stopRecovery } from './recovery.ts';
 import { recoveryLine } from './recovery-line.ts';
-import type { DashboardRoutes, MerchantVisit, Typed } from './route.ts';
+import type { DashboardRoutes, MerchantVisit } from './route.ts';
 import { actorOf } from './shell.ts';
 import { showPage } from './show.ts';
 
@@ -38,9 +37,10 @@ export function walletPages(routes: DashboardRoutes, ctx: Context): void {
   }
 }
 
-const typedWallet = ({ wallet_address = '', chain_id }: Typed): TypedWallet => ({
+const typedWallet = ({ typed: { wallet_address = '', chain_id }, request }: MerchantVisit): TypedWallet => ({
   address: wallet_address.trim(),
   chainId: chain_id ? Number(chain_id) : null,
+  host: request.ownHost,
 });
 
 /** Which wallet is paid now, and which one is to be; after a change, that it was made. */
@@ -94,9 +94,10 @@ type Signing = {
 };
 
 /** One of the two signatures: the present wallet's, then the new one's. */
-function showSigning(ctx: Context, { merchant, reply, typed }: MerchantVisit, signing: Signing): Promise<FastifyReply> {
+function showSigning(ctx: Context, visit: MerchantVisit, signing: Signing): Promise<FastifyReply> {
+  const { merchant, reply, typed } = visit;
   const { step, message, refusal, carry } = signing;
-  const { address } = typedWallet(typed);
+  const { address } = typedWallet(visit);
   const signer = step === 'hand-over' ? (merchant.wallet_address ?? '') : address.toLowerCase();
   return showPage(ctx, reply, {
     title: ({ t }) => t.walletChange.title,
@@ -134,7 +135,7 @@ const plain = (text = '') => text.replaceAll('\r\n', '\n');
 
 async function handOver(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   try {
-    const message = handOverMessage(ctx, visit.merchant, typedWallet(visit.typed));
+    const message = handOverMessage(ctx, visit.merchant, typedWallet(visit));
     return await showSigning(ctx, visit, { step: 'hand-over', message, refusal: null, carry: {} });
   } catch (error) {
     return showStart(ctx, visit, asRefusal(error));
@@ -154,7 +155,7 @@ async function signingAgain(
   }
   try {
     const write = signing.step === 'hand-over' ? handOverMessage : takeOverMessage;
-    const message = write(ctx, merchant, typedWallet(typed));
+    const message = write(ctx, merchant, typedWallet(visit));
     if (refusal.reason === 'wallet_taken') return await showStart(ctx, visit, refusal);
     return await showSigning(ctx, { ...visit, typed: { ...typed, signature: '' } }, { ...signing, message, refusal });
   } catch (error) {
@@ -163,13 +164,13 @@ async function signingAgain(
 }
 
 async function takeOver(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { typed, merchant } = visit;
+  const { typed, merchant, request } = visit;
   const { message = '', signature = '' } = typed;
   try {
-    await proveHandOver(ctx, merchant, typedWallet(typed), { message, signature });
+    await proveHandOver(ctx, merchant, typedWallet(visit), { message, signature, host: request.ownHost });
     return await showSigning(ctx, visit, {
       step: 'take-over',
-      message: takeOverMessage(ctx, merchant, typedWallet(typed)),
+      message: takeOverMessage(ctx, merchant, typedWallet(visit)),
       refusal: null,
       carry: { old_message: plain(message), old_signature: signature },
     });
@@ -183,9 +184,9 @@ async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
   const { message = '', signature = '', old_message = '', old_signature = '' } = typed;
   const { scope, accountId } = session;
   try {
-    const proved = await proveChange(ctx, merchant, typedWallet(typed), {
-      handOver: { message: old_message, signature: old_signature },
-      takeOver: { message, signature },
+    const proved = await proveChange(ctx, merchant, typedWallet(visit), {
+      handOver: { message: old_message, signature: old_signature, host: request.ownHost },
+      takeOver: { message, signature, host: request.ownHost },
     });
     const walletAddress = proved.newWallet.address;
     await audited(

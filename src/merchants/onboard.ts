@@ -1,4 +1,12 @@
-import { type HandedIn, makeWalletMessage, proveMessage, useWalletMessage, type WalletRequest } from '../auth/siwe.ts';
+import type { OwnHost } from '../auth/host.ts';
+import {
+  type AskedWallet,
+  type HandedIn,
+  makeWalletMessage,
+  proveMessage,
+  useWalletMessage,
+  type WalletRequest,
+} from '../auth/siwe.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
 import { isAddress } from '../lib/ids.ts';
@@ -64,20 +72,15 @@ export async function handInDetails(ctx: Context, { token, emailPass, details, e
   });
 }
 
-export type Choice = {
-  token: string;
-  emailPass: string | null;
-  address: string;
-  /** The network the wallet signs in on; the first of the mode when null. */
-  chainId: number | null;
-};
+/** `chainId`: the network the wallet signs in on; the first of the mode when null. */
+export type Choice = TypedWallet & { token: string; emailPass: string | null };
 
 /**
  * Keeps which wallet the merchant wants to be paid at; nothing is claimed before it has signed.
  *
  * @throws MerchantRefusal of the link; email_code_needed, wallet_malformed, wallet_differs, chain_unknown
  */
-export async function chooseWallet(ctx: Context, choice: Choice): Promise<{ address: string; chainId: number }> {
+export async function chooseWallet(ctx: Context, choice: Choice): Promise<AskedWallet> {
   const { scope, row } = await openChecked(ctx, choice.token, choice.emailPass);
   const wallet = readWallet(chainsOf(ctx, row), choice);
   assertAnnounced(row, wallet.address);
@@ -85,21 +88,21 @@ export async function chooseWallet(ctx: Context, choice: Choice): Promise<{ addr
   return wallet;
 }
 
+/** A wallet as a form names it, and the host the form was sent to. */
+export type TypedWallet = { address: string; chainId: number | null; host: OwnHost | null };
+
 /**
- * A wallet as a form names it.
+ * The wallet that a form names, to be asked for a signature.
  *
  * @throws MerchantRefusal wallet_malformed, chain_unknown
  */
-export function readWallet(
-  chains: ChainConfig[],
-  wallet: { address: string; chainId: number | null },
-): { address: string; chainId: number } {
+export function readWallet(chains: ChainConfig[], wallet: TypedWallet): AskedWallet {
   if (!isAddress(wallet.address)) throw new MerchantRefusal('wallet_malformed');
   const chainId = wallet.chainId ?? chains[0]?.chainId;
   if (chainId === undefined || !chains.some((chain) => chain.chainId === chainId)) {
     throw new MerchantRefusal('chain_unknown');
   }
-  return { address: wallet.address.toLowerCase(), chainId };
+  return { address: wallet.address.toLowerCase(), chainId, host: wallet.host };
 }
 
 function assertAnnounced(row: OnboardingRow, address: string): void {
@@ -107,11 +110,7 @@ function assertAnnounced(row: OnboardingRow, address: string): void {
 }
 
 /** The message for a wallet to sign, a new one each time. */
-export function onboardingMessage(
-  ctx: Context,
-  row: Pick<OnboardingRow, 'id'>,
-  wallet: { address: string; chainId: number },
-): string {
+export function onboardingMessage(ctx: Context, row: Pick<OnboardingRow, 'id'>, wallet: AskedWallet): string {
   return makeWalletMessage(ctx, onboardingRequest(row), wallet);
 }
 

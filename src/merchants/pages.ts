@@ -91,6 +91,8 @@ async function answer(
   const { token } = request.params;
   try {
     const { scope, row } = await openLink(ctx, token);
+    const { ownHost } = request;
+    if (ownHost && ownHost.partnerId !== row.partner_id) throw new MerchantRefusal('link_unknown');
     const typed = Object.fromEntries(
       Object.entries(request.body ?? {}).filter(([, value]) => typeof value === 'string'),
     );
@@ -156,7 +158,8 @@ function showSign(
   if (address === null || chainId === null) return showWallet(ctx, step, refusal);
   // On another device the merchant may have taken another wallet meanwhile.
   const kept = message?.toLowerCase().includes(address) ? message : undefined;
-  const text = kept ?? onboardingMessage(ctx, step.row, { address, chainId: Number(chainId) });
+  const text =
+    kept ?? onboardingMessage(ctx, step.row, { address, chainId: Number(chainId), host: step.request.ownHost });
   return show(ctx, step, refusal, (page) => signPage(page, text, address));
 }
 
@@ -202,7 +205,7 @@ async function saveWallet(ctx: Context, step: Step): Promise<FastifyReply> {
   const address = typed.wallet_address?.trim() ?? '';
   const chainId = typed.chain_id ? Number(typed.chain_id) : null;
   try {
-    await chooseWallet(ctx, { token, emailPass, address, chainId });
+    await chooseWallet(ctx, { token, emailPass, address, chainId, host: step.request.ownHost });
     return step.reply.redirect(step.path, 303);
   } catch (error) {
     const refusal = asRefusal(error);
@@ -222,6 +225,7 @@ async function finish(ctx: Context, step: Step): Promise<FastifyReply> {
       emailPass,
       message,
       signature,
+      host: request.ownHost,
       acceptTerms: typed.accept_terms === terms.version,
       fromAddress: request.ip,
     });

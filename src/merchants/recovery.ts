@@ -1,15 +1,15 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
+import type { OwnHost } from '../auth/host.ts';
 import { scopeOfRow, scopeOfWalletChange } from '../auth/scope.ts';
 import { type HandedIn, makeWalletMessage, proveMessage, useWalletMessage, type WalletRequest } from '../auth/siwe.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
-import { chainsOf, readWallet } from './onboard.ts';
+import { chainsOf, readWallet, type TypedWallet } from './onboard.ts';
 import { claimSignedWallet } from './onboarding-store.ts';
 import { type MerchantView, readMerchant } from './read.ts';
 import { MerchantRefusal } from './refusal.ts';
 import { provableChains } from './sign-in.ts';
-import type { TypedWallet } from './wallet-change.ts';
 import { tellOfWallet } from './wallet-notices.ts';
 import {
   insertRecovery,
@@ -117,14 +117,19 @@ export function readOpenRecovery(ctx: Context, scope: Scope, accountId: string):
 }
 
 /**
- * Opens a link of a recovery, in whatever state it is.
+ * Opens a link of a recovery, in whatever state it is; on a partner's own host, its merchants' only.
  *
  * @throws MerchantRefusal link_unknown; link_expired when no wallet signed in time
  */
-export async function openRecovery(ctx: Context, link: RecoveryLink, token: string): Promise<Recovery> {
+export async function openRecovery(
+  ctx: Context,
+  link: RecoveryLink,
+  token: string,
+  host: OwnHost | null,
+): Promise<Recovery> {
   const id = readLink(ctx, link, token);
   const scope = id && (await scopeOfWalletChange(ctx.db, id));
-  if (!id || !scope) throw new MerchantRefusal('link_unknown');
+  if (!id || !scope || (host && host.partnerId !== scope.partnerId)) throw new MerchantRefusal('link_unknown');
   const change = await ctx.db.scoped(scope, (tx) => selectChange(tx, scope, id));
   const merchant = change && (await readMerchant(ctx, scope, change.account_id));
   if (!change || !merchant) throw new MerchantRefusal('link_unknown');
@@ -186,9 +191,9 @@ export async function signRecovery(ctx: Context, recovery: Recovery, handedIn: H
 }
 
 /** What the present wallet signs to object, on the first network of the mode. */
-export function vetoMessage(ctx: Context, recovery: Recovery): string {
+export function vetoMessage(ctx: Context, recovery: Recovery, host: OwnHost | null): string {
   const [chain] = chainsOf(ctx, recovery.merchant);
-  const wallet = { address: recovery.change.old_wallet, chainId: chain?.chainId ?? 1 };
+  const wallet = { address: recovery.change.old_wallet, chainId: chain?.chainId ?? 1, host };
   return makeWalletMessage(ctx, vetoRequest(recovery), wallet);
 }
 

@@ -29,11 +29,11 @@ export async function onboardWithKey(
   const token = makeOnboardingToken(ctx.config.secretKeys, merchant, ctx.clock.now());
   const emailPass = await passByMail(ctx, token);
   const account = privateKeyToAccount(privateKey);
-  const wallet = await chooseWallet(ctx, { token, emailPass, address: account.address, chainId: null });
+  const wallet = await chooseWallet(ctx, { token, emailPass, address: account.address, chainId: null, host: null });
   const message = onboardingMessage(ctx, merchant, wallet);
   const signature = await account.signMessage({ message });
   const fromAddress = '127.0.0.1';
-  return completeOnboarding(ctx, { token, emailPass, message, signature, acceptTerms: true, fromAddress });
+  return completeOnboarding(ctx, { token, emailPass, message, signature, host: null, acceptTerms: true, fromAddress });
 }
 
 /** Has a code mailed, reads it where the sandbox's mails stay, and enters it; null for a merchant without e-mail. */

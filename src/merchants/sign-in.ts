@@ -10,7 +10,7 @@ import {
 } from '../auth/siwe.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
-import { chainsOf, readWallet } from './onboard.ts';
+import { chainsOf, readWallet, type TypedWallet } from './onboard.ts';
 import { readMerchant } from './read.ts';
 import { MerchantRefusal } from './refusal.ts';
 
@@ -30,7 +30,7 @@ export function signInChains(ctx: Context): ChainConfig[] {
  *
  * @throws MerchantRefusal wallet_malformed, chain_unknown
  */
-export function signInMessage(ctx: Context, typed: { address: string; chainId: number | null }): string {
+export function signInMessage(ctx: Context, typed: TypedWallet): string {
   return makeWalletMessage(ctx, signInRequest, readWallet(signInChains(ctx), typed));
 }
 
@@ -51,9 +51,11 @@ export function provableChains(
  * wallet that belongs to nobody has signed
  */
 export async function signIn(ctx: Context, handedIn: HandedIn, client: Client): Promise<string> {
-  const claimed = readWalletMessage(ctx, signInRequest, handedIn.message);
+  const claimed = readWalletMessage(ctx, signInRequest, handedIn);
   if (typeof claimed === 'string') throw new MerchantRefusal(claimed);
-  const holder = await scopeOfWallet(ctx.db, claimed.address);
+  const owner = await scopeOfWallet(ctx.db, claimed.address);
+  // On a partner's own host, another partner's merchant is nobody.
+  const holder = handedIn.host === null || handedIn.host.partnerId === owner?.scope.partnerId ? owner : null;
   const merchant = holder && (await readMerchant(ctx, holder.scope, holder.accountId));
   const chains = merchant ? provableChains(ctx, merchant) : signInChains(ctx);
   const signed = await proveMessage(ctx, signInRequest, chains, handedIn);

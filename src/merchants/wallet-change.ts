@@ -9,7 +9,7 @@ import {
 } from '../auth/siwe.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { chainsOf, readWallet } from './onboard.ts';
+import { chainsOf, readWallet, type TypedWallet } from './onboard.ts';
 import { claimSignedWallet } from './onboarding-store.ts';
 import type { MerchantView } from './read.ts';
 import { MerchantRefusal } from './refusal.ts';
@@ -27,9 +27,6 @@ const takeOverRequest = (accountId: string, oldWallet: string): WalletRequest =>
   path,
   statement: `I receive the payments of merchant ${accountId} at this wallet, in place of ${oldWallet}.`,
 });
-
-/** A wallet as a form names it. */
-export type TypedWallet = { address: string; chainId: number | null };
 
 /** The wallet that a merchant has; one that is signed in always has one. */
 function presentWallet(merchant: MerchantView): string {
@@ -50,8 +47,8 @@ export function readNewWallet(ctx: Context, merchant: MerchantView, typed: Typed
 
 /** What the present wallet signs: it names the new one. Throws as readNewWallet. */
 export function handOverMessage(ctx: Context, merchant: MerchantView, typed: TypedWallet): string {
-  const { address: newWallet, chainId } = readNewWallet(ctx, merchant, typed);
-  const wallet = { address: presentWallet(merchant), chainId };
+  const { address: newWallet, chainId, host } = readNewWallet(ctx, merchant, typed);
+  const wallet = { address: presentWallet(merchant), chainId, host };
   return makeWalletMessage(ctx, handOverRequest(merchant.id, newWallet), wallet);
 }
 

@@ -53,7 +53,7 @@ async function onboard(address: string, sign: (message: string) => Promise<Hex>,
   const ctx = testContext(database.db, { chains: { test: offered, live: [idleChain(31338)] } });
   const merchant = await createShell(ctx, world.test, { display_currency: 'EUR' });
   const token = makeOnboardingToken(testSecrets, merchant, ctx.clock.now());
-  const wallet = await chooseWallet(ctx, { token, emailPass: null, address, chainId: null });
+  const wallet = await chooseWallet(ctx, { token, emailPass: null, address, chainId: null, host: null });
   const message = onboardingMessage(ctx, merchant, wallet);
   const signature = await sign(message);
   await completeOnboarding(ctx, {
@@ -61,6 +61,7 @@ async function onboard(address: string, sign: (message: string) => Promise<Hex>,
     emailPass: null,
     message,
     signature,
+    host: null,
     acceptTerms: true,
     fromAddress: '127.0.0.1',
   });
@@ -183,10 +184,11 @@ test('An open request keeps the chains of its contract wallet when the merchant 
 
   const merchant = await readMerchant(ctx, world.test, id);
   assert.ok(merchant);
-  const typed = { address: next.address, chainId: null };
+  const typed = { address: next.address, chainId: null, host: null };
   const signed = async (message: string, account: PrivateKeyAccount) => ({
     message,
     signature: await signedBy(account)(message),
+    host: null,
   });
   const proved = await proveChange(ctx, merchant, typed, {
     handOver: await signed(handOverMessage(ctx, merchant, typed), owner),
@@ -208,10 +210,10 @@ test('A contract wallet signs in only where its code was checked: a counterfeit 
 
   const ctx = testContext(database.db, { chains: { test: configs(), live: [idleChain(31338)] } });
   const client = { ip: '127.0.0.1', userAgent: undefined };
-  const message = signInMessage(ctx, { address, chainId: second.chainId });
+  const message = signInMessage(ctx, { address, chainId: second.chainId, host: null });
   const by = async (account: PrivateKeyAccount) =>
-    signIn(ctx, { message, signature: await signedBy(account)(message) }, client);
+    signIn(ctx, { message, signature: await signedBy(account)(message), host: null }, client);
   await assert.rejects(by(thief), refusedFor('signature_invalid'));
   const token = await by(owner);
-  assert.equal((await readMerchantSession(ctx, token))?.walletAddress, address);
+  assert.equal((await readMerchantSession(ctx, token, null))?.walletAddress, address);
 });
