@@ -2,9 +2,9 @@ import { type Logger, pino } from 'pino';
 import { readDevChains, startDevChains } from './chain/dev-chain.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
-import { connect, isUnreachable, sqlState } from './db/connection.ts';
+import { connect, isUnreachable, sqlState, usualWaits } from './db/connection.ts';
 import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded.ts';
-import { migrate } from './db/migrate.ts';
+import { migrate, migrationSeconds } from './db/migrate.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
 
@@ -35,16 +35,27 @@ export async function openService(config: Config): Promise<Service> {
       if (part.status === 'rejected') throw part.reason;
       return part.value;
     }) as [EmbeddedPostgres | null, Awaited<ReturnType<typeof startDevChains>> | null];
-    const db = connect(config.databaseUrl ?? (embedded as EmbeddedPostgres).url);
-    stops.push(() => db.close());
-    await migrate(db.sql).catch((error) => {
+    const url = config.databaseUrl ?? (embedded as EmbeddedPostgres).url;
+    await migrateAt(url).catch((error) => {
       throw asDatabaseFault(config, error);
     });
+    const db = connect(url);
+    stops.push(() => db.close());
     const chains = config.chains ?? (devChains as NonNullable<typeof devChains>).chains;
     return { ctx: { config, db, clock: systemClock, log: makeLog(config), chains }, close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** By a connection of its own, which waits as long as a migration may take. */
+async function migrateAt(url: string): Promise<void> {
+  const db = connect(url, 1, { ...usualWaits, answer: migrationSeconds });
+  try {
+    await migrate(db.sql);
+  } finally {
+    await db.close();
   }
 }
 

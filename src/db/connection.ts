@@ -41,7 +41,7 @@ export type Waits = { queue: number; connect: number; answer: number };
 
 /** The server ends a statement after this itself, unless it cannot be heard any more. */
 const statementMs = 30_000;
-const usualWaits: Waits = { queue: 10, connect: 5, answer: statementMs / 1000 + 5 };
+export const usualWaits: Waits = { queue: 10, connect: 5, answer: statementMs / 1000 + 5 };
 /** After an outage of any length a new connection is tried again within this. */
 const longestBackoffSeconds = 1;
 

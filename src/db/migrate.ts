@@ -5,6 +5,8 @@ import type { Sql } from './connection.ts';
 const folder = join(import.meta.dirname, '../../migrations');
 /** Any constant: two nodes that start at once migrate one after the other. */
 const migrationLock = 7_188_254;
+/** One migration takes no longer; whoever migrates must wait as long for its answer. */
+export const migrationSeconds = 3_600;
 
 /** The numbered migrations of this version, in order. */
 async function listMigrations(): Promise<string[]> {
@@ -31,6 +33,8 @@ export async function migrate(sql: Sql): Promise<string[]> {
   for (const name of await listMigrations()) {
     const text = await readFile(join(folder, name), 'utf8');
     await sql.begin(async (tx) => {
+      // Beyond what a call may take: large tables are gone through, and another node's migration waited for.
+      await tx.unsafe(`set local statement_timeout = ${migrationSeconds * 1000}`);
       await tx`select pg_advisory_xact_lock(${migrationLock})`;
       const [mine] =
         await tx`insert into schema_migrations (name) values (${name}) on conflict do nothing returning name`;

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import postgres from 'postgres';
 import { scopeOf } from '../../src/auth/scope.ts';
 import { connect, type Database, isUnreachable, type Tx, type Waits } from '../../src/db/connection.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { testDatabase } from '../support/database.ts';
 import { startProxy } from '../support/proxy.ts';
 
@@ -280,6 +283,37 @@ test('a server that hangs up on who connects → unreachable, and all works agai
     );
   } finally {
     proxy.close();
+  }
+});
+
+test('a migration takes longer than a call may: here it waits for that of another node', async () => {
+  const callMs = 500;
+  const names = readdirSync(join(import.meta.dirname, '../../migrations')).filter((name) => /^\d{4}_/.test(name));
+  const last = names.sort().at(-1) as string;
+  const node = postgres(database.url, { max: 1, connection: { statement_timeout: callMs }, onnotice: () => {} });
+  try {
+    const elsewhere = await other.reserve();
+    await elsewhere`begin`;
+    // What the migration's first statement waits for: the row that another node is about to commit.
+    await elsewhere`delete from schema_migrations where name = ${last}`;
+    const migrated = migrate(node).then(
+      (ran) => ({ ran }),
+      (error: Error) => ({ error }),
+    );
+    const waiting = async () => {
+      const [row] = await database.db.sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'
+          and clock_timestamp() - query_start > ${`${2 * callMs} ms`}::interval`;
+      return row !== undefined;
+    };
+    const settled = migrated.then(() => true);
+    while (!(await waiting())) if (await Promise.race([settled, turn().then(() => false)])) break;
+    await elsewhere`rollback`;
+    elsewhere.release();
+    assert.deepEqual(await migrated, { ran: [] });
+  } finally {
+    await node.end();
   }
 });
 
