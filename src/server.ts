@@ -142,7 +142,10 @@ function methodNotAllowed(reply: FastifyReply, allowed: string[]): Refusal {
 function answerError(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = toRefusal(error);
   const [status, message] = errors[refusal.code];
-  if (status >= 500) ctx.log.error({ err: error, request_id: request.id, url: pathOf(request) }, refusal.code);
+  if (status >= 500) {
+    // The route, not the address: that can hold the token of a link, which opens something.
+    ctx.log.error({ err: error, request_id: request.id, route: request.routeOptions.url ?? null }, refusal.code);
+  }
   reply.code(status);
   if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   if (refusal.code === 'body_too_large') reply.header('connection', 'close'); // the rest of the body is not read

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { after, before, test } from 'node:test';
+import { pino } from 'pino';
+import { newLinkToken } from '../../src/auth/sign-in-link.ts';
+import { startApp } from '../support/app.ts';
+
+const lines: string[] = [];
+const into = new Writable({
+  write: (chunk, _, done) => {
+    lines.push(String(chunk));
+    done();
+  },
+});
+let app: Awaited<ReturnType<typeof startApp>>;
+before(async () => {
+  app = await startApp({ log: pino({ level: 'trace' }, into) });
+});
+after(() => app.stop());
+
+test('A fault while a link is opened is logged with the route, never with the token in the address', async () => {
+  await app.db.sql`alter table sign_in_links rename to sign_in_links_gone`;
+  const token = newLinkToken();
+  const answer = await fetch(`${app.url}/portal/link/${token}`);
+  assert.equal(answer.status, 500);
+  const log = lines.join('');
+  assert.ok(log.includes('"route":"/portal/link/:token"'), log);
+  assert.ok(!log.includes(token), 'who reads logs could sign in');
+});
