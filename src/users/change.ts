@@ -67,7 +67,9 @@ async function change(
     const done = await inTeam(inner, team, async (tx) => {
       const users = await lockUsers(tx, partnerId, maxTeam);
       const before = users.find(({ id }) => id === userId);
-      if (!before) throw new UserRefusal('user_unknown');
+      // Two who switch each other off at once: who came second was out already, so that somebody is left.
+      const self = 'userId' in actor ? users.find(({ id }) => id === actor.userId) : undefined;
+      if (!before || self?.disabled_at) throw new UserRefusal('user_unknown');
       if (takesAway && team !== 'operators' && isLastOwner(users, userId)) throw new UserRefusal('last_owner');
       return { before, after: await updateUser(tx, partnerId, userId, to) };
     });

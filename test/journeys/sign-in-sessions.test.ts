@@ -273,6 +273,21 @@ test('A partner always keeps an owner who can sign in, however many changes come
   assert.equal(users.filter(({ role, disabled_at }) => role === 'owner' && !disabled_at).length, 1);
 });
 
+test('Operators who switch each other off at the same moment: one of them is left', async () => {
+  for (let round = 0; round < 5; round++) {
+    const [one, two] = [(await inviteOperator(app.ctx)).user, (await inviteOperator(app.ctx)).user];
+    const by = ({ id, email }: typeof one) =>
+      ({ kind: 'operator', userId: id, email, ip: '127.0.0.1', userAgent: undefined }) as const;
+    const results = await Promise.allSettled([
+      setUserDisabled(app.ctx, 'operators', two.id, true, by(one)),
+      setUserDisabled(app.ctx, 'operators', one.id, true, by(two)),
+    ]);
+    assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    const left = (await listUsers(app.ctx, 'operators')).filter(({ id }) => id === one.id || id === two.id);
+    assert.equal(left.filter(({ disabled_at }) => disabled_at === null).length, 1);
+  }
+});
+
 test('People of one partner are not seen or changed through another, and operators through none', async () => {
   const there = await makePartner(app.db);
   const { user } = await invitePartnerUser(app.ctx, there);
