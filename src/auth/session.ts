@@ -63,12 +63,12 @@ type SessionRow = {
   wallet_address: string;
 };
 
-/** The condition under which a session lives; its merchant must still have the wallet it signed in with. */
+/** The condition under which a session lives; its merchant must have the wallet it signed in with ever since. */
 const alive = ({ db: { sql } }: SessionContext, now: Date) => sql`
   s.kind = 'merchant' and s.revoked_at is null and s.expires_at > ${now}
   and s.last_seen_at > ${new Date(now.getTime() - merchantSession.idleMs)}
   and exists (select from merchants m where (m.partner_id, m.test_mode, m.id) = (s.partner_id, s.test_mode, s.account_id)
-    and m.wallet_address = s.wallet_address and m.onboarded_at is not null)`;
+    and m.wallet_address = s.wallet_address and m.wallet_signed_at <= s.created_at and m.onboarded_at is not null)`;
 
 /**
  * The session of a token, in one statement, which also keeps it from growing idle; null when there is none. On the own
@@ -113,15 +113,16 @@ export function listMerchantSessions(ctx: SessionContext, scope: Scope, accountI
     order by last_seen_at desc, id limit ${maxListed}`;
 }
 
-/** Ends one session of a merchant at once, on every node; nothing happens when it is not the merchant's. */
+/** Ends one session of a merchant at once, on every node; false when it is not the merchant's, or over already. */
 export async function revokeMerchantSession(
   ctx: SessionContext,
   scope: Scope,
   accountId: string,
   sessionId: string,
-): Promise<void> {
-  await ctx.db.sql`
+): Promise<boolean> {
+  const { count } = await ctx.db.sql`
     update sessions set revoked_at = ${ctx.clock.now()}
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}
       and id = ${sessionId} and revoked_at is null`;
+  return count === 1;
 }

@@ -40,13 +40,8 @@ export function sessionPages(routes: DashboardRoutes, ctx: Context): void {
           ctx,
           actorOf(visit),
           (inner) => revokeMerchantSession(inner, scope, accountId, id),
-          () => ({
-            action: 'session.revoked',
-            partnerId: scope.partnerId,
-            testMode: scope.testMode,
-            object: { kind: 'session', id },
-            details: {},
-          }),
+          (revoked) =>
+            revoked ? { ...scope, action: 'session.revoked', object: { kind: 'session', id }, details: {} } : null,
         );
       }
       return reply.redirect(`${path}?done=ended`, 303);

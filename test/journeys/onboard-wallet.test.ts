@@ -105,6 +105,11 @@ test('A wallet is changed by the signatures of both, at once; open requests keep
 
   const back = await toTakeOver(visitor, { ...merchant, account: next }, merchant.account);
   assert.match((await signOn(visitor, back, merchant.account)).html, /Your wallet was changed/, 'and back again');
+  assert.match(
+    (await elsewhere.visitor.open('/dashboard')).html,
+    /Sign in to your dashboard/,
+    'a session from before the change stays over',
+  );
 });
 
 test('Neither signature alone, nor one for another wallet, changes anything', async () => {
