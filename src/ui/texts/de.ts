@@ -8,7 +8,6 @@ export const de = {
     copy: 'Kopieren',
     copied: 'Kopiert',
     qrCode: 'QR-Code',
-    close: 'Schließen',
     titleAndRest: '{title}. {rest}',
   },
   app: {
@@ -20,7 +19,6 @@ export const de = {
     reset: 'Alle anzeigen',
     all: 'Alle',
     csv: 'Als CSV herunterladen',
-    yes: 'Ja: {act}',
     test: 'Test',
     live: 'Live',
     mode: 'Modus',
@@ -53,7 +51,6 @@ export const de = {
     through: 'Über {partner}',
     straight: 'Das Geld geht direkt an {merchant}, ohne Zwischenstation.',
     details: 'Zahlung {number}',
-    scanPage: 'Mit dem Handy scannen und dort zahlen',
   },
   news: {
     waiting: 'Zahlung wird erwartet',
@@ -169,7 +166,6 @@ export const de = {
     hash: 'Transaktions-Hash',
     hashHint: 'Aus Ihrer Wallet oder Börse: 0x und 64 Buchstaben oder Ziffern. Wir sehen sofort nach.',
     look: 'Diese Transaktion suchen',
-    refresh: 'Nachsehen, wie die Zahlung jetzt steht',
     elsewhere: 'Anderswo signieren',
     elsewhereRest:
       'Lassen Sie die Wallet, die gezahlt hat, dies als strukturierte Daten (EIP-712) signieren, und fügen Sie die Signatur hier ein.',
@@ -216,16 +212,13 @@ export const de = {
     confirmed: 'Bezahlt am',
     paidTo: 'Bezahlt an',
     amount: 'Betrag',
-    asked: 'Verlangt',
     received: 'Eingegangen',
-    rate: 'Kurs',
     transaction: 'Transaktion',
     transactions: 'Transaktionen',
     from: 'Von',
     to: 'An',
     for: 'Wofür',
     through: 'Über',
-    explorer: 'Im Netzwerk ansehen',
     notPaid: 'Es gibt noch keinen Beleg',
     notPaidRest: 'Diese Zahlung ist nicht abgeschlossen. Ihre Seite sagt, wie sie steht.',
     back: 'Zur Zahlung',
@@ -446,7 +439,6 @@ export const de = {
     termsVersion: 'Version {version}, {time}',
     number: 'Ihre Händlernummer',
     through: 'Über',
-    payments: 'Zahlungen',
     noPayments: 'Hier erscheinen Ihre Zahlungen',
     noPaymentsRest: 'Sobald {partner} einen Kunden um eine Zahlung an Sie bittet, erscheint sie an dieser Stelle.',
     sessions: 'Wo Sie angemeldet sind',
@@ -527,7 +519,6 @@ export const de = {
     },
     payment: {
       title: 'Zahlung {number}',
-      asked: 'Verlangt',
       usdc: 'In USDC',
       rate: 'Kurs',
       rateFrom: '{rate}, von {source}',
@@ -558,7 +549,6 @@ export const de = {
       reorged: 'Das Netzwerk hat die Zahlung zurückgenommen; meist kommt sie von selbst wieder',
       stray: '{amount} USDC sind angekommen und zählen nicht',
       from: 'Von',
-      transaction: 'Transaktion',
       short: '{amount} USDC fehlen',
       shortRest:
         '{paid} von {due} USDC sind angekommen. Ihr Kunde kann den Rest auf derselben Seite zahlen, solange sie offen ist.',
@@ -868,11 +858,6 @@ export const de = {
     },
   },
   account: {
-    portal: 'Portal',
-    admin: 'Verwaltung',
-    overview: 'Überblick',
-    welcome: 'Sie sind angemeldet',
-    welcomeRest: 'Als {email}.',
     partnerOff: '{partner} ist abgeschaltet. Alles kann noch gelesen und nichts geändert werden.',
     notAllowed: 'Ihre Rolle erlaubt das nicht',
     notAllowedRest:
@@ -963,9 +948,9 @@ export const de = {
       allRequests: 'Alle Anforderungen',
       empty: 'Hier erscheinen Ihre Zahlungen',
       emptyRest:
-        'Erstellen Sie eine erste Anforderung. Setzen Sie statt der Punkte einen {mode}-Schlüssel ein; er steht unter „Schlüssel“.',
+        'Erstellen Sie eine erste Anforderung. Setzen Sie statt der Punkte einen Schlüssel im Modus „{mode}“ ein; er steht unter „Schlüssel“.',
       emptyMerchant:
-        'Legen Sie einen ersten Händler an und lassen Sie ihn unter der onboarding_url der Antwort abschließen. Setzen Sie statt der Punkte einen {mode}-Schlüssel ein; er steht unter „Schlüssel“.',
+        'Legen Sie einen ersten Händler an und lassen Sie ihn unter der onboarding_url der Antwort abschließen. Setzen Sie statt der Punkte einen Schlüssel im Modus „{mode}“ ein; er steht unter „Schlüssel“.',
     },
     requests: {
       list: 'Anforderungen',
@@ -1059,7 +1044,6 @@ export const de = {
       replayed: 'Der Aufruf wurde mit anderen Werten wiederholt: {times} ×',
       replayedRest:
         'Zuletzt {time} wichen diese Felder ab: {fields}. Zurückgegeben wurde diese Anforderung; was dabei gesendet wurde, blieb unbeachtet.',
-      toUnmatched: 'Zahlungen ohne Anforderung',
       timeline: 'Was geschehen ist',
       cancel: 'Diese Anforderung stornieren',
       cancelTitle: 'Die Anforderung über {amount} stornieren?',
@@ -1154,7 +1138,7 @@ export const de = {
       copy: 'Schlüssel kopieren',
       none: 'Noch kein Schlüssel',
       noneRest:
-        'Erstellen Sie einen {mode}-Schlüssel, legen Sie ihn auf Ihren Server und erstellen Sie eine erste Anforderung: „Erste Schritte“ zeigt, wie.',
+        'Erstellen Sie einen Schlüssel im Modus „{mode}“, legen Sie ihn auf Ihren Server und erstellen Sie eine erste Anforderung: „Erste Schritte“ zeigt, wie.',
       newTest: 'Einen Test-Schlüssel erstellen',
       newTestRest: 'Er erreicht nur Test-Händler und Test-Anforderungen. Es wird kein echtes Geld bewegt.',
       newLive: 'Einen Live-Schlüssel erstellen',
@@ -1670,7 +1654,6 @@ export const de = {
       email: 'E-Mail für das, was ein Zutun braucht',
       emailRule: 'Wird benachrichtigt, wenn ein Webhook-Endpunkt abgeschaltet wird. Darf leer sein.',
       create: 'Partner anlegen',
-      taken: 'Ein Partner mit diesem Kürzel besteht schon. Es wurde nichts angelegt.',
       fault: 'Es wurde nichts gespeichert. {why}',
       settings: 'Einstellungen',
       settingsRest:
@@ -1726,7 +1709,6 @@ export const de = {
       none: 'Eingeschaltet',
       terms: 'Bedingungen',
       version: 'Version {version}',
-      accepted: 'Angenommen',
       offTitle: '{name} abschalten?',
       offRest:
         'Für diesen Händler können keine neuen Anforderungen erstellt werden. Sein Dashboard bleibt, und laufende Zahlungen werden weiter geprüft.',
@@ -1860,7 +1842,6 @@ export const de = {
       whole: 'Das Protokoll ist unversehrt. Zeilen: {rows}.',
       keep: 'Bewahren Sie diesen Wert anderswo auf: Ein späterer Vergleich zeigt, dass das Protokoll nicht neu geschrieben wurde.',
       broken: 'Das Protokoll ist bei Zeile {number} beschädigt: {why}. Jemand hat es am Dienst vorbei geändert.',
-      noPartner: 'Diesen Partner gibt es nicht.',
       empty: 'Hier steht noch nichts',
       emptyRest: 'Was geändert wird, erscheint hier.',
     },
