@@ -960,7 +960,6 @@ export const hi = {
       strayRest: '{amount} USDC: {reason}',
       replayed: 'निर्माण दूसरे मानों के साथ दोहराया गया: {times} बार',
       replayedRest: 'पिछली बार {time} ये फ़ील्ड अलग थे: {fields}। यही अनुरोध लौटाया गया, और तब भेजे गए मान छोड़ दिए गए।',
-      toUnmatched: 'बिना अनुरोध के भुगतान',
       timeline: 'क्या-क्या हुआ',
       cancel: 'यह अनुरोध रद्द करें',
       cancelTitle: '{amount} का अनुरोध रद्द करें?',
