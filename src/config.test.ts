@@ -95,3 +95,21 @@ test('ERASE_CUSTOMER_DATA_AFTER_DAYS › never unless said; whole days, not befo
     assert.equal(faultsOf({ ERASE_CUSTOMER_DATA_AFTER_DAYS }).length, 1, ERASE_CUSTOMER_DATA_AFTER_DAYS);
   }
 });
+
+test('WALLETCONNECT_PROJECT_ID and WALLETCONNECT_RELAY_URL › read together, faults told', () => {
+  const projectId = '0123456789abcdef0123456789abcdef';
+  assert.equal(readConfig(secrets).walletConnect, null);
+  assert.deepEqual(readConfig({ ...secrets, WALLETCONNECT_PROJECT_ID: projectId }).walletConnect, {
+    projectId,
+    relayUrl: 'wss://relay.walletconnect.com',
+  });
+  const own = { WALLETCONNECT_PROJECT_ID: projectId, WALLETCONNECT_RELAY_URL: 'ws://127.0.0.1:5555' };
+  assert.equal(readConfig({ ...secrets, ...own }).walletConnect?.relayUrl, 'ws://127.0.0.1:5555');
+  assert.match(faultsOf({ ...own, NODE_ENV: 'production' }).join(), /WALLETCONNECT_RELAY_URL must be a wss address/);
+  for (const relay of ['https://relay.example', 'relay.example', 'wss://relay.example/?a=b']) {
+    const faults = faultsOf({ WALLETCONNECT_PROJECT_ID: projectId, WALLETCONNECT_RELAY_URL: relay });
+    assert.match(faults.join(), /^WALLETCONNECT_RELAY_URL must/, relay);
+  }
+  assert.match(faultsOf({ WALLETCONNECT_PROJECT_ID: 'mine' }).join(), /^WALLETCONNECT_PROJECT_ID must/);
+  assert.match(faultsOf({ WALLETCONNECT_RELAY_URL: 'wss://relay.example' }).join(), /needs WALLETCONNECT_PROJECT_ID/);
+});

@@ -25,6 +25,12 @@ export type PhoneGateway = {
   token: string;
 };
 
+/** What customers' wallets are paired by. */
+export type WalletConnectConfig = {
+  projectId: string;
+  relayUrl: string;
+};
+
 export type Config = {
   /** True everywhere but in production: demo data, local chains, a fixed rate table, relaxed webhook addresses. */
   sandbox: boolean;
@@ -52,6 +58,8 @@ export type Config = {
   mail: MailConfig | null;
   /** Null: no receipts are sent to phones. */
   phoneGateway: PhoneGateway | null;
+  /** Null: pay pages do not offer WalletConnect. */
+  walletConnect: WalletConnectConfig | null;
   /** Customers' personal data is removed from requests of this age; null: never by itself. */
   eraseCustomersAfterDays: number | null;
   logLevel: string;
@@ -114,6 +122,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     trustProxy: readNetworks('TRUST_PROXY', env, [], 1, faults),
     mail: readMail(env.SMTP_URL, env.MAIL_FROM, faults),
     phoneGateway: readPhoneGateway(env.PHONE_GATEWAY_URL, env.PHONE_GATEWAY_TOKEN, sandbox, faults),
+    walletConnect: readWalletConnect(env.WALLETCONNECT_PROJECT_ID, env.WALLETCONNECT_RELAY_URL, sandbox, faults),
     eraseCustomersAfterDays: readEraseAfter(env.ERASE_CUSTOMER_DATA_AFTER_DAYS, faults),
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
   };
@@ -212,6 +221,25 @@ function readPhoneGateway(
     faults.push('PHONE_GATEWAY_TOKEN is needed with PHONE_GATEWAY_URL: printable characters without spaces');
   }
   return { url: address, token: token ?? '' };
+}
+
+function readWalletConnect(
+  projectId: string | undefined,
+  relay: string | undefined,
+  sandbox: boolean,
+  faults: string[],
+): WalletConnectConfig | null {
+  if (!projectId) {
+    if (relay) faults.push('WALLETCONNECT_RELAY_URL needs WALLETCONNECT_PROJECT_ID');
+    return null;
+  }
+  if (!/^[0-9a-f]{32}$/i.test(projectId)) faults.push('WALLETCONNECT_PROJECT_ID must be 32 hex digits');
+  const relayUrl = relay || 'wss://relay.walletconnect.com';
+  const url = URL.parse(relayUrl);
+  if (!url || !(url.protocol === 'wss:' || (url.protocol === 'ws:' && sandbox)) || url.search || url.hash) {
+    faults.push('WALLETCONNECT_RELAY_URL must be a wss address without query (ws in the sandbox)');
+  }
+  return { projectId, relayUrl };
 }
 
 /** Requests can be paid for 30 days: their customers' data is needed so long. */

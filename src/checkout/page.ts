@@ -74,6 +74,7 @@ export function sendPayPage(
     look,
     testMode: row.test_mode,
     island: 'pay',
+    connectTo: checkout.walletConnect ? new URL(checkout.walletConnect.relayUrl).origin : undefined,
     path,
     refreshSeconds: isOver(checkout.state) || answer ? undefined : 20,
     body: html`<div id="checkout" class="parts" data-path="${path}" data-texts="${JSON.stringify(islandTexts(checkout))}">

@@ -6,6 +6,7 @@ import { claim } from '../payments/claim.ts';
 import type { Outcome } from '../payments/outcome.ts';
 import { submitHash } from '../payments/submit.ts';
 import { keepLanguage, openRequest, opensRequest } from '../requests/open.ts';
+import { walletConnectRoute } from '../ui/assets.ts';
 import { sendForeignForm, sendNotFound, sendTooMany } from '../ui/error-page.ts';
 import { wordsFor } from '../ui/language.ts';
 import { isOwnForm } from '../ui/origin.ts';
@@ -53,6 +54,7 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
     const svg = renderSVG(transferUri(checkout, option), { border: 3, ecc: 'M' });
     return reply.headers({ 'content-type': 'image/svg+xml', 'cache-control': 'no-store' }).send(svg);
   });
+  if (ctx.config.walletConnect) walletConnectRoute(app);
   payForms(app, ctx, route);
 }
 

@@ -1,6 +1,7 @@
 import { scopeOfRequest } from '../auth/scope.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import { chainsInTrouble } from '../chain/trouble.ts';
+import type { WalletConnectConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
@@ -31,6 +32,8 @@ export type Checkout = {
   look: Look;
   /** A test wallet can pay: on the sandbox's own chain only. */
   testWallet: boolean;
+  /** Wallets elsewhere can be paired with; null where no project is configured. */
+  walletConnect: WalletConnectConfig | null;
   /** What the sender of a transfer signs to say that it pays this request: the JSON of `eth_signTypedData_v4`. */
   claimData: (key: { chainId: number; txHash: string; ordinal: number }) => string;
   /** Public address of the pay page. */
@@ -81,6 +84,7 @@ export async function readCheckout(
     troubled: silent.find(({ chain, readAt }) => readAt !== null && chains.includes(chain))?.chain ?? null,
     look,
     testWallet: row.test_mode && ctx.config.sandbox && ctx.config.chains === null,
+    walletConnect: ctx.config.walletConnect,
     claimData: (key) => claimTypedDataJson(ctx.config, id, key),
     url: payPageUrl(ctx.config, id),
     now,

@@ -1,5 +1,6 @@
 import { type Html, html, raw } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
+import { walletConnectPath } from '../ui/assets.ts';
 import { mono, qr } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
@@ -17,10 +18,22 @@ export function waysOf(checkout: Checkout): Html | null {
 <h2>${ways.heading}</h2>
 ${options.length > 1 && networkChips(checkout, options)}
 <div class="wallets" hidden></div>
+${walletElsewhere(checkout)}
 <p class="told" role="status" hidden></p>
 ${phone(checkout)}
 ${byHand(checkout, options)}
 </section>`;
+}
+
+/** WalletConnect, where it is configured: a button that loads it, and the place for its code. Shows with script only. */
+function walletElsewhere({ walletConnect, words, merchant }: Checkout): Html | null {
+  if (!walletConnect) return null;
+  const { ways, wallet, common } = words.t;
+  const offer = JSON.stringify({ script: walletConnectPath, ...walletConnect, name: merchant });
+  return html`<div class="late" data-offer="${offer}" hidden>
+<button type="button" class="second" data-wallet="walletconnect">${fill(wallet.payWith, { wallet: ways.walletConnect })}</button>
+<div class="pairing" hidden><figure class="qr there"><div role="img" aria-label="${common.qrCode}"></div><figcaption class="quiet">${ways.walletConnectRest}</figcaption></figure>
+<a class="button second here">${ways.openIn}</a><button type="button" class="second" data-copy="">${ways.copyLink}</button></div></div>`;
 }
 
 /** One chip a network and token; browser code hides what belongs to the others. */

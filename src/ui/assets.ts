@@ -10,9 +10,13 @@ export type IslandName = 'pay' | 'receipt' | 'onboard' | 'app' | 'cashier' | 'gi
 
 const folder = join(import.meta.dirname, '../islands');
 const sources = globSync('**/*.ts', { cwd: folder }).sort();
-/** Changes with any source, so that what a browser keeps for ever is never stale. */
+const packages = readFileSync(join(folder, '../../package.json'));
+/** Changes with any source and any package, so that what a browser keeps for ever is never stale. */
 const version = sources
-  .reduce((hash, file) => hash.update(file).update(readFileSync(join(folder, file))), createHash('sha256'))
+  .reduce(
+    (hash, file) => hash.update(file).update(readFileSync(join(folder, file))),
+    createHash('sha256').update(packages),
+  )
   .digest('hex')
   .slice(0, 10);
 
@@ -21,18 +25,23 @@ export function islandPath(name: IslandName): string {
   return `/assets/${name}-${version}.js`;
 }
 
+/** The part that brings a large library with it: bundled when it is first asked for, since few need it. */
+export const walletConnectPath = `/assets/wallet-connect-${version}.js`;
+
 type Asset = Record<'identity' | 'gzip' | 'br', Buffer>;
-let bundled: Promise<Map<string, Asset>> | undefined;
+type Bundle = Promise<Map<string, Asset>>;
+let bundled: Bundle | undefined;
+let walletConnect: Bundle | undefined;
 
 /** Bundles all islands, once in a process: each is one small file, and what several need, or need late, a file of its own. */
-export function bundleIslands(): Promise<Map<string, Asset>> {
-  bundled ??= bundle();
+export function bundleIslands(): Bundle {
+  bundled ??= bundle(sources.filter((file) => !file.includes('/')));
   return bundled;
 }
 
-async function bundle(): Promise<Map<string, Asset>> {
+async function bundle(files: string[]): Bundle {
   const { outputFiles } = await build({
-    entryPoints: sources.filter((file) => !file.includes('/')).map((file) => join(folder, file)),
+    entryPoints: files.map((file) => join(folder, file)),
     outdir: '/assets',
     entryNames: `[name]-${version}`,
     chunkNames: 'part-[hash]',
@@ -41,6 +50,7 @@ async function bundle(): Promise<Map<string, Asset>> {
     format: 'esm',
     target: 'es2022',
     minify: true,
+    define: { global: 'globalThis' },
     write: false,
     logLevel: 'silent',
   });
@@ -54,12 +64,24 @@ async function bundle(): Promise<Map<string, Asset>> {
 
 /** `GET /assets/:name`: browser code, kept by browsers for ever since its name changes with it. */
 export function assetRoutes(app: FastifyInstance): void {
+  assetRoute(app, '/assets/:name', bundleIslands);
+}
+
+/** The same of what is offered only where an operator has set WalletConnect up. */
+export function walletConnectRoute(app: FastifyInstance): void {
+  assetRoute(app, walletConnectPath, () => {
+    walletConnect ??= bundle(['late/wallet-connect.ts']);
+    return walletConnect;
+  });
+}
+
+function assetRoute(app: FastifyInstance, url: string, assets: () => Bundle): void {
   app.route({
     method: 'GET',
-    url: '/assets/:name',
+    url,
     config: { auth: 'public' },
     handler: async (request, reply) => {
-      const asset = (await bundleIslands()).get((request.params as { name: string }).name);
+      const asset = (await assets()).get(basename(request.url.split('?', 1)[0] ?? ''));
       if (!asset) return reply.callNotFound();
       const accepted = String(request.headers['accept-encoding'] ?? '');
       const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : 'identity';

@@ -29,6 +29,8 @@ export type Page = {
   look?: Look | undefined;
   /** Browser code that the page works better with. */
   island?: IslandName | undefined;
+  /** Where browser code may connect to beside this site: an origin. */
+  connectTo?: string | undefined;
   /** Address of this page, for the links of the language switch; without it there is no switch. */
   path?: string | undefined;
   /** What stands beside the page instead of one column: the navigation of people who work here. */
@@ -78,7 +80,8 @@ export function sendPage(reply: FastifyReply, status: number, page: Page): Fasti
   const nonce = randomBytes(16).toString('base64');
   const own = page.frame ? wideStyleHash : styleHash;
   const styles = page.look?.accentStyle ? `${own} ${hashOf(page.look.accentStyle)}` : own;
-  const scripts = page.island ? ` script-src 'nonce-${nonce}' 'strict-dynamic'; connect-src 'self';` : '';
+  const connections = page.connectTo ? `'self' ${page.connectTo}` : "'self'";
+  const scripts = page.island ? ` script-src 'nonce-${nonce}' 'strict-dynamic'; connect-src ${connections};` : '';
   reply.code(status).headers({
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy':

@@ -38,6 +38,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     trustProxy: [],
     mail: null,
     phoneGateway: null,
+    walletConnect: null,
     eraseCustomersAfterDays: null,
     logLevel: process.env.LOG_LEVEL ?? 'silent',
     ...overrides,

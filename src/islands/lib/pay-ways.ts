@@ -1,4 +1,5 @@
 import { OptionChoice } from './choose-option.ts';
+import { type LateOffer, LateWallet } from './late-wallet.ts';
 import type { Orders, PayOption } from './order.ts';
 import { Refusal, refusalFrom } from './refusal.ts';
 import { checkBalance, moveTo, sendPayment } from './send-payment.ts';
@@ -30,9 +31,11 @@ export class PayWays {
   #running: FoundWallet | null = null;
   #run = 0;
   #kind = '';
+  #late: LateWallet | null = null;
 
   constructor(page: Page) {
     this.#page = page;
+    addEventListener('pagehide', () => void this.#late?.provider.leave());
   }
 
   /** True while a wallet is asked: the section must stay. */
@@ -47,11 +50,14 @@ export class PayWays {
     const section = this.#section();
     if (!section) {
       this.#end();
+      void this.#late?.provider.leave();
       return;
     }
     const { rest, options } = ordersOf(section);
     const { payWith, payRest } = this.#page.texts;
     this.#choice.show(section);
+    const late = section.querySelector<HTMLElement>('.late');
+    if (late) late.hidden = false;
     const place = this.#place('.wallets');
     if (place) {
       showWalletButtons(place, wallets, ({ info }) => fill(rest ? payRest : payWith, { wallet: info.name }));
@@ -76,7 +82,7 @@ export class PayWays {
     const section = this.#section();
     if (!section?.contains(target)) return;
     const uuid = target.closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
-    const wallet = this.#wallets.find(({ info }) => info.uuid === uuid);
+    const wallet = uuid === LateWallet.uuid ? this.#lateWallet() : this.#wallets.find(({ info }) => info.uuid === uuid);
     if (wallet) void this.#pay(section, wallet);
     if (!target.matches('input[name="option"]')) return;
     // While a payment is under way the chips stay with what it is for.
@@ -99,11 +105,14 @@ export class PayWays {
     this.#step = 'connecting';
     this.#running = wallet;
     markBusy(section, wallet);
+    const pairing = this.#place('.pairing');
+    if (pairing) pairing.hidden = true;
     try {
-      tell('connecting');
+      tell(wallet === this.#late ? 'pairing' : 'connecting');
       const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
       if (!account) throw new Refusal('noAccount');
       if (isOver()) return;
+      markBusy(section, wallet);
       await this.#choice.preferFunded(section, wallet, account, options);
       option = this.#choice.chosen(options);
       if (!option || isOver()) return;
@@ -145,6 +154,33 @@ export class PayWays {
     if (options.length < 2) return;
     const [account] = await knownAccounts(wallet).catch(() => []);
     if (account && !this.busy) await this.#choice.preferFunded(section, wallet, account, options);
+  }
+
+  #lateWallet(): LateWallet | null {
+    const offer = this.#place('.late')?.dataset.offer;
+    if (!this.#late && offer) {
+      this.#late = new LateWallet({
+        offer: JSON.parse(offer) as LateOffer,
+        chainIds: () => {
+          const section = this.#section();
+          const options = section ? ordersOf(section).options : [];
+          const chosen = this.#choice.chosen(options)?.chain.chainId ?? 0;
+          return [...new Set([chosen, ...options.map(({ chain }) => chain.chainId)])];
+        },
+        place: () => this.#place('.pairing'),
+        shown: () => this.#codeShown(),
+      });
+    }
+    return this.#late;
+  }
+
+  /** A code waits to be scanned: it stands alone, and the other wallets can be taken instead. */
+  #codeShown(): void {
+    tellIn(this.#place('.told'), '');
+    const section = this.#section();
+    if (section) markBusy(section, null);
+    const phone = section?.querySelector<HTMLDetailsElement>('.phone');
+    if (phone) phone.open = false;
   }
 
   #end(): void {

@@ -22,6 +22,7 @@ export function refusalFrom(error: unknown, text: string): Refusal {
   if (error instanceof Refusal) return error;
   const message = String((error as { message?: unknown })?.message ?? '');
   if (isDeclined(error) || /user (rejected|denied|cancel)/i.test(message)) return new Refusal('rejected');
+  if (text === 'noAccount' && codeOf(error) === 4900) return new Refusal('away');
   if (codeOf(error) === -32002) return new Refusal('pending');
   if (text === 'failed' && /insufficient funds|exceeds the balance of the account|enough (gas|ether)/i.test(message)) {
     return new Refusal('fee');

@@ -125,6 +125,7 @@ export const fr = {
     copyAmount: 'Copier le montant',
     copyAddress: 'Copier l’adresse',
     copyToken: 'Copier le contrat du jeton',
+    copyLink: 'Copier le lien',
     warning:
       'Uniquement {token} sur {network}. Un autre jeton ou un autre réseau ne compte pas pour ce paiement, et l’argent peut être perdu définitivement.',
     exactly:
@@ -135,6 +136,8 @@ export const fr = {
     payRest: 'Payer le reste avec {wallet}',
     browserWallet: 'le portefeuille du navigateur',
     connecting: 'Ouvrez {wallet} et autorisez cette page à voir votre adresse.',
+    pairing: 'Préparation d’un code pour votre portefeuille…',
+    away: '{wallet} est injoignable pour le moment. Aucun argent n’a été déplacé ; payez autrement, ou réessayez plus tard.',
     switching: 'Autorisez dans {wallet} le passage à {network}.',
     confirm: 'Confirmez le paiement dans {wallet}.',
     sent: 'Envoyé. En attente du réseau.',

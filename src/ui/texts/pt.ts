@@ -122,6 +122,7 @@ export const pt = {
     copyAmount: 'Copiar o valor',
     copyAddress: 'Copiar o endereço',
     copyToken: 'Copiar o contrato do token',
+    copyLink: 'Copiar o link',
     warning:
       'Somente {token} em {network}. Outro token ou outra rede não conta para este pagamento, e o dinheiro pode se perder para sempre.',
     exactly:
@@ -132,6 +133,8 @@ export const pt = {
     payRest: 'Pagar o resto com {wallet}',
     browserWallet: 'carteira do navegador',
     connecting: 'Abra {wallet} e permita que esta página veja o seu endereço.',
+    pairing: 'A preparar um código para a sua carteira…',
+    away: 'Não é possível contactar {wallet} neste momento. Nenhum dinheiro foi movido; pague de outra forma ou tente mais tarde.',
     switching: 'Permita em {wallet} a mudança para {network}.',
     confirm: 'Confirme o pagamento em {wallet}.',
     sent: 'Enviado. Aguardando a rede.',

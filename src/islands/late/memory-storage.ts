@@ -1,0 +1,26 @@
+/** What WalletConnect remembers, for as long as the page is open: nothing stays behind on a customer's device. */
+export class MemoryStorage {
+  readonly #entries = new Map<string, unknown>();
+
+  getKeys(): Promise<string[]> {
+    return Promise.resolve([...this.#entries.keys()]);
+  }
+
+  getEntries<T>(): Promise<[string, T][]> {
+    return Promise.resolve([...this.#entries] as [string, T][]);
+  }
+
+  getItem<T>(key: string): Promise<T | undefined> {
+    return Promise.resolve(this.#entries.get(key) as T | undefined);
+  }
+
+  setItem<T>(key: string, value: T): Promise<void> {
+    this.#entries.set(key, value);
+    return Promise.resolve();
+  }
+
+  removeItem(key: string): Promise<void> {
+    this.#entries.delete(key);
+    return Promise.resolve();
+  }
+}

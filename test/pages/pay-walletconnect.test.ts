@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { walletConnectPath } from '../../src/ui/assets.ts';
+import { startApp } from '../support/app.ts';
+import { assertAccessible } from '../support/axe.ts';
+import { snap } from '../support/browser.ts';
+import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
+import { startRelay } from '../support/relay.ts';
+import { walletElsewhere } from '../support/wallet-elsewhere.ts';
+import { pageWallet } from '../support/wallet-in-page.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+let relay: Awaited<ReturnType<typeof startRelay>>;
+let world: PayPageWorld;
+before(async () => {
+  relay = await startRelay();
+  world = await payPageWorld({
+    chains: 2,
+    config: { walletConnect: { projectId: 'f'.repeat(32), relayUrl: relay.url } },
+  });
+});
+after(async () => {
+  await world?.stop();
+  await relay?.stop();
+});
+
+const button = (page: Page) => page.getByRole('button', { name: 'Pay with WalletConnect' });
+const told = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text }).waitFor();
+
+/** The code that the page shows. */
+async function codeOf(page: Page): Promise<string> {
+  await page.locator('.pairing[data-uri^="wc:"]').waitFor();
+  return (await page.locator('.pairing').getAttribute('data-uri')) ?? '';
+}
+
+test('a wallet that scans the code pays → paid, and the session is over', async () => {
+  const request = await world.request();
+  const wallet = await walletElsewhere(relay.url, world.node.chain);
+  await world.node.fund(wallet.address, 50_000_000n);
+  const fetched: string[] = [];
+  const { page, check, says, loads, complaints, close } = await world.open(request, {
+    prepare: async (context) => context.on('request', (call) => fetched.push(call.url())),
+  });
+  await button(page).waitFor();
+  assert.ok(!fetched.some((url) => url.includes('wallet-connect')), 'loaded on use only');
+  await button(page).click();
+  const uri = await codeOf(page);
+  await check('walletconnect');
+  await wallet.scan(uri);
+  await says('1 of 3 confirmations on Base Sandbox');
+  await wallet.ended;
+  assert.deepEqual(wallet.proposed, [{ name: 'Ada’s Bakery', chains: ['eip155:31337', 'eip155:31339'] }]);
+  const [row] = await world.db.sql`select rule, from_address from transfers where tx_hash = ${wallet.sent[0] ?? ''}`;
+  assert.deepEqual({ ...row }, { rule: 'reference', from_address: wallet.address });
+  await world.node.mine(2);
+  await says('Paid');
+  assert.equal(loads(), 1);
+  assert.deepEqual(complaints, []);
+  assert.ok(fetched.every((url) => new URL(url).host === new URL(world.app.url).host));
+  await close();
+  await wallet.stop();
+});
+
+test('declined: the connection, then the payment → told each time; tried again it goes on, over the connection there is', async () => {
+  const request = await world.request();
+  const wallet = await walletElsewhere(relay.url, world.node.chain);
+  await world.node.fund(wallet.address, 50_000_000n);
+  const { page, says, close } = await world.open(request);
+  wallet.owner.agrees = false;
+  await button(page).click();
+  await wallet.scan(await codeOf(page));
+  await told(page, 'You declined in WalletConnect. No money was moved.');
+  await page.locator('.pairing').waitFor({ state: 'hidden' });
+  wallet.owner.agrees = true;
+  wallet.owner.sends = false;
+  await button(page).click();
+  await wallet.scan(await codeOf(page));
+  await told(page, 'You declined in Pocket. No money was moved.');
+  wallet.owner.sends = true;
+  await button(page).click();
+  await says('1 of 3 confirmations');
+  assert.equal(wallet.proposed.length, 2);
+  assert.equal(wallet.sent.length, 1);
+  await close();
+  await wallet.stop();
+});
+
+test('a wallet that agrees only to another network than the chosen one → told which, and paid after choosing that', async () => {
+  const request = await world.request();
+  const polygon = world.nodes[1] as PayPageWorld['node'];
+  const wallet = await walletElsewhere(relay.url, polygon.chain);
+  await polygon.fund(wallet.address, 50_000_000n);
+  const { page, says, close } = await world.open(request);
+  await button(page).click();
+  await wallet.scan(await codeOf(page));
+  await told(page, 'Pocket does not change to Base Sandbox.');
+  assert.deepEqual(wallet.sent, []);
+  await page.getByLabel('Polygon Sandbox').click();
+  await button(page).click();
+  await says('1 of 3 confirmations on Polygon Sandbox');
+  await close();
+  await wallet.stop();
+});
+
+test('while the code is shown, a wallet of this browser can pay instead; asked for again, the same code is shown', async () => {
+  const request = await world.request();
+  const violet = pageWallet({ name: 'Violet', chains: [world.node.chain] });
+  await world.node.fund(violet.account.address.toLowerCase(), 50_000_000n);
+  const { page, says, close } = await world.open(request, { wallets: [violet] });
+  await button(page).click();
+  const first = await codeOf(page);
+  violet.declines.add('eth_requestAccounts');
+  await page.getByRole('button', { name: 'Pay with Violet' }).click();
+  await told(page, 'You declined in Violet');
+  assert.ok(!(await page.locator('.pairing').isVisible()));
+  await button(page).click();
+  assert.equal(await codeOf(page), first, 'the same code still holds');
+  violet.declines.clear();
+  await page.getByRole('button', { name: 'Pay with Violet' }).click();
+  await says('1 of 3 confirmations');
+  await close();
+});
+
+test('a page that is left ends the connection', async () => {
+  const request = await world.request();
+  const wallet = await walletElsewhere(relay.url, world.node.chain);
+  wallet.owner.sends = false;
+  const { page, close } = await world.open(request);
+  await button(page).click();
+  await wallet.scan(await codeOf(page));
+  await told(page, 'You declined in Pocket');
+  await page.goto('about:blank');
+  await wallet.ended;
+  await close();
+  await wallet.stop();
+});
+
+test('a relay that is away → told that no money was moved, and the other ways stay; back again → a code', async () => {
+  await relay.stop();
+  const request = await world.request();
+  const { page, check, close } = await world.open(request);
+  await button(page).click();
+  await page.getByText('Preparing a code for your wallet').waitFor();
+  await told(page, 'WalletConnect cannot be reached at the moment. No money was moved');
+  await page.getByText('Scan with your phone’s camera').waitFor();
+  await page.getByText('By hand or from an exchange').click();
+  await page.getByText(/Send exactly .* on Base Sandbox/).waitFor();
+  await check('walletconnect-away');
+  await relay.start();
+  await button(page).click();
+  await codeOf(page);
+  await close();
+});
+
+test('on a phone the code is a link into a wallet', async () => {
+  const request = await world.request();
+  const { page, close } = await world.open(request, { context: { hasTouch: true, isMobile: true } });
+  await button(page).click();
+  const uri = await codeOf(page);
+  const link = page.locator('.pairing').getByRole('link', { name: 'Open in a wallet on this phone' });
+  assert.equal(await link.getAttribute('href'), uri);
+  assert.equal(await page.locator('.pairing').getByRole('img').count(), 0, 'nobody scans the phone they hold');
+  await link.scrollIntoViewIfNeeded();
+  await snap(page, 'pay-walletconnect-phone');
+  await assertAccessible(page);
+  await close();
+});
+
+test('without a project id nothing of it is shown, loaded or allowed', async () => {
+  const plain = await startApp();
+  try {
+    const { test: scope } = await makePartner(plain.db);
+    const request = await makeRequest(plain.db, scope, await makeMerchant(plain.db, scope));
+    const here = await fetch(`${world.app.url}/pay/${(await world.request()).id}`);
+    const there = await fetch(`${plain.url}/pay/${request.id}`);
+    assert.match(await here.text(), /WalletConnect/);
+    assert.doesNotMatch(await there.text(), /Pay with WalletConnect|wallet-connect/);
+    const connections = (answer: Response) =>
+      /connect-src [^;]*/.exec(answer.headers.get('content-security-policy') ?? '');
+    assert.equal(connections(here)?.[0], `connect-src 'self' ${relay.url}`);
+    assert.equal(connections(there)?.[0], "connect-src 'self'");
+    assert.equal((await fetch(`${plain.url}${walletConnectPath}`)).status, 404);
+    assert.equal((await fetch(`${world.app.url}${walletConnectPath}`)).status, 200);
+    const receipt = await fetch(`${world.app.url}/pay/${request.id}/receipt`);
+    assert.doesNotMatch(receipt.headers.get('content-security-policy') ?? '', /ws:/);
+  } finally {
+    await plain.stop();
+  }
+});

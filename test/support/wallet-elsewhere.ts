@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { SignClient } from '@walletconnect/sign-client';
+import type { Hex } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import type { ChainConfig } from '../../src/chain/config.ts';
+import { signCall } from '../../src/chain/dev-wallet.ts';
+import { callRpc } from '../../src/chain/rpc.ts';
+import { MemoryStorage } from '../../src/islands/late/memory-storage.ts';
+
+type Client = Awaited<ReturnType<typeof SignClient.init>>;
+export type WalletElsewhere = Awaited<ReturnType<typeof walletElsewhere>>;
+
+const refusal = { code: 5000, message: 'User rejected.' };
+
+/**
+ * A phone's wallet by the real client of WalletConnect: it takes a code, agrees, signs and sends on a real chain. What a
+ * test changes on `owner` holds from the next question on.
+ */
+export async function walletElsewhere(relayUrl: string, chain: ChainConfig) {
+  const privateKey = generatePrivateKey();
+  const address = privateKeyToAccount(privateKey).address.toLowerCase() as Hex;
+  const client = await SignClient.init({
+    projectId: '0'.repeat(32),
+    relayUrl,
+    // Each has a state of its own, although they share a process.
+    customStoragePrefix: randomUUID(),
+    storage: new MemoryStorage(),
+    metadata: { name: 'Pocket', description: 'A wallet elsewhere', url: 'https://wallet.example', icons: [] },
+    telemetryEnabled: false,
+    logger: 'silent',
+  });
+  // It would ask a service of its maker about the page.
+  client.core.verify.resolve = async () => undefined as never;
+  const owner = { agrees: true, sends: true };
+  const proposed: { name: string; chains: string[] }[] = [];
+  const sent: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  client.on('session_delete', () => ended.resolve());
+  client.on('session_proposal', ({ id, params }) => {
+    proposed.push({
+      name: params.proposer.metadata.name,
+      chains: params.optionalNamespaces.eip155?.chains ?? [],
+    });
+    void answerProposal(client, id, owner.agrees, `eip155:${chain.chainId}`, address);
+  });
+  client.on('session_request', async ({ id, topic, params }) => {
+    const [call] = params.request.params as { to: Hex; data: Hex }[];
+    if (!owner.sends || params.request.method !== 'eth_sendTransaction' || !call) {
+      await client.respond({ topic, response: { id, jsonrpc: '2.0', error: refusal } });
+      return;
+    }
+    const signed = await signCall(chain, privateKey, call.to, call.data);
+    const hash = (await callRpc(chain.rpcUrls[0] ?? '', 'eth_sendRawTransaction', [signed])) as string;
+    sent.push(hash);
+    await client.respond({ topic, response: { id, jsonrpc: '2.0', result: hash } });
+  });
+  return {
+    address,
+    owner,
+    /** What it was asked to be connected to. */
+    proposed,
+    /** Hashes of what it sent. */
+    sent,
+    /** Resolves when the page has ended the session. */
+    ended: ended.promise,
+    scan: (uri: string) => client.pair({ uri }),
+    stop: () => {
+      client.core.heartbeat.stop();
+      return client.core.relayer.transportClose();
+    },
+  };
+}
+
+async function answerProposal(client: Client, id: number, agrees: boolean, chain: string, address: string) {
+  if (!agrees) {
+    await client.reject({ id, reason: refusal });
+    return;
+  }
+  const namespaces = {
+    eip155: {
+      chains: [chain],
+      methods: ['eth_sendTransaction'],
+      events: ['chainChanged', 'accountsChanged'],
+      accounts: [`${chain}:${address}`],
+    },
+  };
+  const { acknowledged } = await client.approve({ id, namespaces });
+  await acknowledged();
+}
