@@ -121,6 +121,7 @@ export const en = {
     copyAmount: 'Copy the amount',
     copyAddress: 'Copy the address',
     copyToken: 'Copy the token contract',
+    copyLink: 'Copy the link',
     warning:
       'Only {token} on {network}. Another token or another network is lost to this payment, and may be lost for good.',
     exactly:
@@ -132,6 +133,8 @@ export const en = {
     payRest: 'Pay the rest with {wallet}',
     browserWallet: 'your browser wallet',
     connecting: 'Open {wallet} and allow this page to see your address.',
+    pairing: 'Preparing a code for your wallet …',
+    away: '{wallet} cannot be reached at the moment. No money was moved; pay in another way, or try again later.',
     switching: 'Allow {wallet} to change to {network}.',
     confirm: 'Confirm the payment in {wallet}.',
     sent: 'Sent. Waiting for the network.',
