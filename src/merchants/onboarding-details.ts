@@ -1,11 +1,10 @@
+import { isOneAddress } from '../lib/email.ts';
 import type { OnboardingDetails } from './onboarding-store.ts';
 import { type DetailFault, MerchantRefusal } from './refusal.ts';
 
 /** The fields of the details form, with the longest text each takes, in code points. */
 export const detailLimits = { display_name: 120, business_name: 120, country: 2, phone: 32, website: 200 } as const;
 export type DetailName = keyof typeof detailLimits;
-
-const emailPattern = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 /** What a form field holds: one line, trimmed; null when it was left empty. */
 function line(value: string | undefined): string | null {
@@ -36,7 +35,8 @@ export function readDetails(form: Record<string, string | undefined>): {
     if (value !== null && [...value].length > limit) faults[name] = 'tooLong';
   }
   if (details.country !== null && !/^[A-Z]{2}$/.test(details.country)) faults.country = 'notACountry';
-  if (email !== null && (!emailPattern.test(email) || [...email].length > 254)) faults.email = 'notAnEmail';
+  if (email !== null && !(isOneAddress(email) && /\.[^.]/.test(email.slice(email.indexOf('@')))))
+    faults.email = 'notAnEmail';
   if (Object.keys(faults).length > 0) throw new MerchantRefusal('details_invalid', faults);
   return { details, email };
 }

@@ -21,6 +21,8 @@ import { flaw } from './rules.ts';
 import { selectTransfer, type TransferKey, type TransferRow, toTransfer } from './store.ts';
 
 const timeoutMs = 4_000;
+/** As it is stored. */
+const maxOrdinal = 2 ** 31 - 1;
 /** No signature of a wallet in use comes near this, and the contracts that read it need gas for each byte. */
 const maxSignatureBytes = 8_192;
 
@@ -76,6 +78,7 @@ export async function claim(
   if (!scope) throw refuse('not_found');
   const id = requestId.toLowerCase();
   const key: TransferKey = { chainId: claim.chainId, txHash: claim.txHash.toLowerCase(), ordinal: claim.ordinal };
+  if (!/^0x[0-9a-f]{64}$/.test(key.txHash) || key.ordinal < 0 || key.ordinal > maxOrdinal) return { kind: 'malformed' };
   const chain = ctx.chains[scope.testMode ? 'test' : 'live'].find(({ chainId }) => chainId === key.chainId);
   const row = chain ? await ctx.db.scoped(scope, (tx) => selectTransfer(tx, scope, key)) : null;
   if (!chain || !row) return { kind: 'not_found' };
