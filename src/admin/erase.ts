@@ -54,7 +54,6 @@ function foundCard(words: Words, typed: Typed, found: Awaited<ReturnType<typeof 
     confirmed(
       { label: t.erase, title: t.eraseTitle, consequence: t.eraseRest, action: `${path}/do`, danger: true },
       html`${carried('by', typed.by)}${carried('value', typed.value)}`,
-      words,
     ),
   );
 }

@@ -181,5 +181,5 @@ function switchCell(words: Words, row: ListedMerchant): Html {
     action,
     danger: true as const,
   };
-  return html`${state}${confirmed(question, carry('off'), words)}`;
+  return html`${state}${confirmed(question, carry('off'))}`;
 }

@@ -184,7 +184,6 @@ function showPartner(call: AdminCall, status: number, partner: Partner, typed: T
           danger: true,
         },
         carried('to', 'off'),
-        words,
       )
     : html`<form method="post" action="${path}/switch">${carried('to', 'on')}<button>${admin.switchOn}</button></form>`;
   return call.show({

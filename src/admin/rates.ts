@@ -158,7 +158,7 @@ function clearForm(words: Words, code: string): Html {
     consequence: t.clearRest,
     action: `${path}/clear`,
   };
-  return confirmed(question, carried('code', code), words);
+  return confirmed(question, carried('code', code));
 }
 
 function setForm(words: Words, typed: Typed, open: boolean): Html {

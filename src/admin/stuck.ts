@@ -128,7 +128,6 @@ function endpointTable(words: Words, rows: DisabledEndpoint[], now: Date): Html 
     confirmed(
       { label: t.enable, title: t.enableTitle, consequence: t.enableRest, action: `${path}/enable` },
       html`${carried('partner', row.partner_slug)}${carried('mode', row.test_mode ? 'test' : 'live')}`,
-      words,
     );
   return html`<h2>${t.endpoints}</h2>${table<DisabledEndpoint>(
     t.endpoints,

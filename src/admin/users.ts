@@ -185,7 +185,7 @@ function switchForm(words: Words, { id, email, disabled_at }: ListedUser): Html 
     action,
     danger: true as const,
   };
-  return confirmed(question, html`${carried('user', id)}${carried('to', 'off')}`, words);
+  return confirmed(question, html`${carried('user', id)}${carried('to', 'off')}`);
 }
 
 function inviteForm(words: Words, partner: string | undefined): Html {

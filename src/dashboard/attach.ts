@@ -117,7 +117,6 @@ ${confirmed(
     action: `${path}/${writeTransferKey(key)}/attach`,
   },
   carried('request', one.requestId),
-  words,
 )}`;
 }
 

@@ -145,7 +145,6 @@ function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | 
                   danger: true,
                 },
                 carried('key', id),
-                words,
               )
             : null,
       },

@@ -179,7 +179,7 @@ function acts(call: PortalCall, merchant: MerchantView, recovery: WalletChange |
       action,
       ...(danger && { danger: true as const }),
     };
-    return confirmed(asked, null, words);
+    return confirmed(asked, null);
   };
   const isOnboarded = merchant.onboarded_at !== null;
   const list = [

@@ -112,7 +112,6 @@ function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): H
       danger: true,
     },
     null,
-    words,
   );
   return html`<div class="row">${standing}</div>${requestConcerns(words, history, replays)}
 <div class="two"><div class="part">${requestFacts(words, known)}${payCard(ctx, words, row)}${metadataCard(words, row)}${cancellable && cancel}</div>

@@ -160,7 +160,7 @@ function passkeysForm(call: PortalCall, { id, email }: User): Html {
   const { words } = call;
   const { label, title, rest } = words.t.portal.team.removePasskeys;
   const act = { label, title: fill(title, { email }), consequence: rest, danger: true as const };
-  return confirmed({ ...act, action: actionIn(call, `${path}/passkeys`) }, carried('user', id), words);
+  return confirmed({ ...act, action: actionIn(call, `${path}/passkeys`) }, carried('user', id));
 }
 
 function switchForm(call: PortalCall, { id, email, disabled_at }: User): Html {
@@ -176,6 +176,5 @@ function switchForm(call: PortalCall, { id, email, disabled_at }: User): Html {
       ...(!disabled_at && { danger: true as const }),
     },
     carried('user', id),
-    words,
   );
 }

@@ -33,7 +33,6 @@ export function deliveryDetail(app: FastifyInstance, ctx: Context): void {
         action: actionIn(call, `${deliveriesPath}/${id}/replay`),
       },
       null,
-      words,
     );
     return sendPortal(ctx, reply, call, {
       path: `${deliveriesPath}/${id}`,

@@ -209,7 +209,6 @@ function secretCard(call: PortalCall, endpoint: Endpoint | null): Html | null {
       action: actionIn(call, `${path}/rotate`),
     },
     null,
-    words,
   );
   const activate = confirmed(
     {
@@ -219,7 +218,6 @@ function secretCard(call: PortalCall, endpoint: Endpoint | null): Html | null {
       action: actionIn(call, `${path}/activate`),
     },
     null,
-    words,
   );
   const isPending = endpoint.pendingSecret !== null;
   return card(

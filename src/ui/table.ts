@@ -1,6 +1,6 @@
 import { type Html, html } from '../lib/html.ts';
 import { type StateKind, shapeOf } from './components.ts';
-import { fill, type Words } from './language.ts';
+import type { Words } from './language.ts';
 
 export type Column<Row> = {
   name: string;
@@ -83,16 +83,16 @@ function filterField({ t }: Words, filter: Filter, value: string): Html {
 }
 
 /**
- * A destructive act: named, with what follows, asked again before it is done. Without script the question unfolds.
+ * A destructive act: named, with what follows, asked again by the same words before it is done. Without script the
+ * question unfolds.
  *
  * @param fields hidden values of the form
  */
 export function confirmed(
   act: { label: string; title: string; consequence: string; action: string; danger?: true },
   fields: Html | null,
-  words: Words,
 ): Html {
   return html`<details class="confirm${act.danger && ' danger'}"><summary>${act.label}</summary>
 <div class="question"><p><strong>${act.title}</strong></p><p class="quiet">${act.consequence}</p>
-<form method="post" action="${act.action}">${fields}<button>${fill(words.t.app.yes, { act: act.label })}</button></form></div></details>`;
+<form method="post" action="${act.action}">${fields}<button>${act.label}</button></form></div></details>`;
 }

@@ -62,7 +62,7 @@ function passkeyTable(words: Words, path: string, passkeys: Passkey[], fresh: bo
       },
       {
         name: '',
-        cell: ({ id, name }) => (fresh ? confirmed(question(name), carried('id', id), words) : null),
+        cell: ({ id, name }) => (fresh ? confirmed(question(name), carried('id', id)) : null),
       },
     ],
     passkeys,

@@ -154,10 +154,10 @@ test('A late payment is attached after a question, and the page of its request s
     .getByRole('link')
     .click();
   const first = page.locator('.options > li').first();
-  await first.getByText('Attach it here', { exact: true }).click();
+  await first.locator('summary', { hasText: 'Attach it here' }).click();
   await photograph(page, 'dashboard-attach');
   await assertAccessible(page);
-  await first.getByRole('button', { name: 'Yes, Attach it here' }).click();
+  await first.getByRole('button', { name: 'Attach it here' }).click();
   await page.getByText('The payment was attached.').waitFor();
   await context.close();
 });

@@ -114,10 +114,10 @@ test('A passkey is added, signs in by itself, is needed with a link, confirms a 
   await look(page, 'confirm');
   await page.getByRole('button', { name: 'Show your passkey' }).click();
   await page.getByText('You can change your passkeys for ten minutes now.').waitFor();
-  await page.getByText('Remove', { exact: true }).click();
+  await page.locator('summary', { hasText: 'Remove' }).click();
   await page.getByText('It is your only one').waitFor();
   await look(page, 'remove');
-  await page.getByRole('button', { name: 'Yes, Remove' }).click();
+  await page.getByRole('button', { name: 'Remove' }).click();
   await page.getByText('The passkey is removed.').waitFor();
 
   await signOut(page);
@@ -141,9 +141,9 @@ test('On a partner’s own host below localhost a passkey is that host’s; an o
 
   const { page: owner } = await signedIn();
   await owner.goto(`${base}/portal/team`);
-  await owner.getByRole('row', { name: user.email }).getByText('Remove passkeys', { exact: true }).click();
+  await owner.getByRole('row', { name: user.email }).locator('summary', { hasText: 'Remove passkeys' }).click();
   await look(owner, 'team');
-  await owner.getByRole('button', { name: 'Yes, Remove passkeys' }).click();
+  await owner.getByRole('button', { name: 'Remove passkeys' }).click();
   await owner.getByText('Their passkeys are gone.').waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -121,8 +121,8 @@ test('a new partner begins: a key made and copied, a webhook set, a test event t
   // No reload: the page hears of it.
   await page.locator('[data-region="deliveries"] .badge', { hasText: 'Delivered' }).waitFor();
   await page.locator('[data-region="health"]', { hasText: 'Events get through' }).waitFor();
-  await page.getByText('Make a new secret', { exact: true }).click();
-  await press(page, 'Yes, Make a new secret');
+  await page.locator('summary', { hasText: 'Make a new secret' }).click();
+  await press(page, 'Make a new secret');
   await see(page, 'A new secret waits');
   await look(page, 'webhooks-pending');
   await page.locator('[data-region="deliveries"] th a').first().click();
@@ -156,13 +156,13 @@ test('merchants › made, invited, disabled and recovered by pressing', async ()
   const { id } = await createShell(ctx, scope, { display_currency: 'EUR', business_name: 'Corner Books' });
   await onboardWithKey(ctx, id);
   await go(`/portal/merchants/${id}`);
-  await page.getByText('Disable', { exact: true }).click();
+  await page.locator('summary', { hasText: 'Disable' }).click();
   await see(page, 'Disable Corner Books?');
   await look(page, 'merchants-asked');
-  await press(page, 'Yes, Disable');
+  await press(page, 'Disable');
   await see(page, 'Disabled by you');
-  await page.getByText('Recover a lost wallet', { exact: true }).click();
-  await press(page, 'Yes, Recover a lost wallet');
+  await page.locator('summary', { hasText: 'Recover a lost wallet' }).click();
+  await press(page, 'Recover a lost wallet');
   await see(page, 'The recovery is started');
   await look(page, 'merchants-recovery');
   await go('/portal/merchants');
@@ -178,9 +178,9 @@ test('keys, settings, team and audit log', async () => {
   await press(page, 'Make the key');
   await see(page, 'Your new key');
   await look(page, 'keys-made');
-  await page.getByText('Revoke', { exact: true }).click();
+  await page.locator('summary', { hasText: 'Revoke' }).click();
   await look(page, 'keys-asked');
-  await press(page, 'Yes, Revoke');
+  await press(page, 'Revoke');
   await see(page, 'No call with it works any more');
 
   await go('/portal/settings');
