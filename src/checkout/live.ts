@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { type Change, hearChanges } from '../db/changes.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { pause } from '../lib/time.ts';
+import { StreamPlaces } from '../net/event-stream.ts';
 import { findStrays, type Stray } from '../payments/strays.ts';
 import { wordsFor } from '../ui/language.ts';
 import { partsOf, titleOf } from './page.ts';
@@ -17,6 +18,8 @@ const gatherMs = 50;
 /** Browsers connect again by themselves; so a forgotten page does not hold a connection for ever. */
 const longestMs = 15 * 60_000;
 const mostPages = 10_000;
+/** Of one client: each costs a look at the database every few seconds, and many customers can share an address. */
+const mostPagesOfOne = 60;
 /** An event, since browsers do not show a page comments: it takes a long silence for a broken connection. */
 const signOfLife = 'event: here\ndata: 1\n\n';
 
@@ -28,6 +31,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
   const ending = new AbortController();
   let hearing: Promise<() => Promise<void>> | undefined;
   const connections = new AttemptLimit(120, 60_000);
+  const places = new StreamPlaces(mostPages, mostPagesOfOne);
 
   const hear = (change: Change) => {
     for (const page of open) {
@@ -64,9 +68,11 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       const words = wordsFor(request);
       const first = await readCheckout(ctx, request.params.request_id, words);
       if (!first) return reply.code(404).send({ error: 'not_found' });
-      const full = open.size >= mostPages || !connections.take(clientSubject(request.ip), ctx.clock.now());
+      const client = clientSubject(request.ip);
       // 204 ends an event source for good: the page asks for its state now and then instead.
-      if (full || ending.signal.aborted) return reply.code(204).send();
+      if (ending.signal.aborted || !connections.take(client, ctx.clock.now()) || !places.take(client)) {
+        return reply.code(204).send();
+      }
       // A database that cannot be listened to leaves the page its rest: it looks again by itself.
       hearing ??= hearChanges(ctx.db, hear).catch((error) => {
         hearing = undefined;
@@ -111,6 +117,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
         ctx.log.warn({ err: error, request_id: request.id }, 'a live page could not be told');
       } finally {
         open.delete(page);
+        places.leave(client);
         stream.end();
       }
     },

@@ -8,18 +8,22 @@ const gatherMs = 200;
 /** Between two signs of life: lost connections are noticed, and proxies keep the others. */
 const restMs = 25_000;
 
-const mostStreams = 5_000;
-const mostOfOne = 20;
-
 /** Keeps count of open streams in this process, so that neither one person nor all together can have too many. */
 export class StreamPlaces {
+  readonly #most: number;
+  readonly #mostOfOne: number;
   #taken = 0;
   #byHolder = new Map<string, number>();
+
+  constructor(most = 5_000, mostOfOne = 20) {
+    this.#most = most;
+    this.#mostOfOne = mostOfOne;
+  }
 
   /** Takes a place; false when there is none. */
   take(holder: string): boolean {
     const own = this.#byHolder.get(holder) ?? 0;
-    if (own >= mostOfOne || this.#taken >= mostStreams) return false;
+    if (own >= this.#mostOfOne || this.#taken >= this.#most) return false;
     this.#taken++;
     this.#byHolder.set(holder, own + 1);
     return true;
