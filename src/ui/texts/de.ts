@@ -804,7 +804,7 @@ export const de = {
     linkNeedsOneFor: '{partners} öffnet ein Passkey, der Link allein nicht.',
     refused: 'Dieser Passkey hat Sie nicht angemeldet',
     heading: 'Passkeys',
-    rest: 'Ein Passkey meldet Sie mit Finger, Gesicht oder PIN an. Sobald Sie einen haben, meldet ein Link per E-Mail allein Sie nicht mehr an. Fügen Sie auf einem anderen Gerät einen zweiten hinzu: Dann dürfen Sie einen verlieren.',
+    rest: 'Ein Passkey meldet Sie mit Finger, Gesicht oder PIN an. Sobald Sie einen haben, meldet ein Link per E-Mail allein Sie nicht mehr an. Fügen Sie auf einem anderen Gerät einen zweiten hinzu, dann schadet es nicht, einen zu verlieren.',
     name: 'Name',
     nameHint: 'Damit Sie ihn wiedererkennen.',
     add: 'Passkey hinzufügen',

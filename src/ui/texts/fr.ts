@@ -789,7 +789,7 @@ export const fr = {
     linkNeedsOneFor: '{partners} s’ouvre avec une clé d’accès ; le lien seul ne suffit pas.',
     refused: 'Cette clé d’accès ne vous a pas connecté',
     heading: 'Clés d’accès',
-    rest: 'Une clé d’accès vous connecte avec votre doigt, votre visage ou un code. Dès que vous en avez une, un lien par e-mail ne suffit plus. Ajoutez-en une deuxième sur un autre appareil : vous pourrez ainsi en perdre une.',
+    rest: 'Une clé d’accès vous connecte avec votre doigt, votre visage ou un code. Dès que vous en avez une, un lien par e-mail ne suffit plus. Ajoutez-en une deuxième sur un autre appareil : en perdre une n’aura alors pas de conséquence.',
     name: 'Nom',
     nameHint: 'Pour que vous la reconnaissiez.',
     add: 'Ajouter une clé d’accès',
