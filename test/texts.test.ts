@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { wordsOf } from '../src/ui/language.ts';
+
+/** Groups whose texts are chosen by a name that is only known when a page is made, or by browser code. */
+const chosenByName = [
+  'wallet',
+  'signing.told',
+  'refusals',
+  'dashboard.done',
+  'passkey.done',
+  'passkey.mails.removed',
+  'portal.request.failures',
+  'portal.requests.standings',
+  'portal.webhooks.done',
+  'portal.webhooks.refused',
+  'portal.webhooks.standings',
+  'portal.webhooks.noAnswer',
+  'portal.merchants.done',
+  'portal.merchants.refused',
+  'portal.merchants.acts',
+  'portal.team.done',
+  'portal.team.restore',
+  'portal.audit.objects',
+  'portal.audit.actions',
+  'portal.start.steps',
+];
+
+type Group = { [key: string]: string | Group };
+
+/** The texts of a group by their paths: `pay.title`. */
+const pathsOf = (group: Group, path = ''): string[] =>
+  Object.entries(group).flatMap(([key, value]) =>
+    typeof value === 'string' ? [path + key] : pathsOf(value, `${path}${key}.`),
+  );
+
+/** The type of texts of which none is left: only groups, each of which says which one it is. */
+function emptied(group: Group, path: string): string {
+  const groups = Object.entries(group).flatMap(([key, value]) =>
+    typeof value === 'string' ? [] : `${key}: ${emptied(value, path ? `${path}.${key}` : key)};`,
+  );
+  return `{ group: '${path}'; ${groups.join(' ')} }`;
+}
+
+/** What the compiler has to say about our pages when every text is gone. */
+async function complaints(): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'texts-'));
+  try {
+    await cp('src', join(folder, 'src'), { recursive: true, filter: (file) => !file.endsWith('.test.ts') });
+    await cp('tsconfig.json', join(folder, 'tsconfig.json'));
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+    await symlink(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
+    const file = join(folder, 'src/ui/language.ts');
+    const source = await readFile(file, 'utf8');
+    const type = 'export type Texts = Translated<typeof en>;';
+    assert.ok(source.includes(type));
+    await writeFile(file, source.replace(type, `export type Texts = ${emptied(wordsOf('en').t, '')};`));
+    return await new Promise((resolve) => {
+      const args = ['--noEmit', '--noErrorTruncation', '-p', folder];
+      execFile('node_modules/.bin/tsc', args, { maxBuffer: 2 ** 27, timeout: 120_000 }, (_, out) =>
+        resolve(out.split('\n')),
+      );
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+test('every text is shown somewhere', async () => {
+  const used = new Set<string>();
+  const names = new Set<string>();
+  for (const line of await complaints()) {
+    if (line.includes('src/ui/language.ts(')) continue; // only holds the texts against their type
+    const group = /group: "([^"]*)"/.exec(line)?.[1] ?? '';
+    const missed = /Property '(\w+)' does not exist/.exec(line)?.[1];
+    // Without a missed one it is read by a name that the compiler knows: it may be any of the group.
+    used.add(missed === undefined ? `${group}.*` : `${group}.${missed}`);
+    for (const [, name = ''] of line.replace(/group: "[^"]*"/g, '').matchAll(/"(\w+)"/g)) names.add(name);
+  }
+  const isShown = (path: string) => {
+    const [, group = '', name = ''] = /^(.*)\.(\w+)$/.exec(path) ?? [];
+    const byName = chosenByName.some((chosen) => path.startsWith(`${chosen}.`)) || names.has(name);
+    return byName || used.has(path) || used.has(`${group}.*`);
+  };
+  const invented = 'pay.shownByNobody';
+  assert.deepEqual(
+    [...pathsOf(wordsOf('en').t), invented].filter((path) => !isShown(path)),
+    [invented],
+  );
+});
