@@ -63,9 +63,9 @@ async function showStart(ctx: Context, call: PortalCall, made: string | null): P
   return sendPortal(ctx, reply, call, {
     path,
     title: places.start,
-    body: html`${checklist(call, done)}
+    body: html`${checklist(call, done, hasTestWallet(ctx, scope))}
 ${made === null ? isMaker && card(keyForm) : newKey(words, made)}
-<section class="part"><h2>${start.snippets}</h2><p class="quiet">${payable === null ? start.noMerchant : start.snippetsRest}</p>
+<section class="part" id="programs"><h2>${start.snippets}</h2><p class="quiet">${payable === null ? start.noMerchant : start.snippetsRest}</p>
 ${snippetLanguages.map((language, i) => snippetCard(words, language, values, i === 0))}</section>`,
   });
 }
@@ -74,13 +74,15 @@ type Step = keyof Texts['portal']['start']['steps'];
 const steps: [step: Step, path: string, permission: Permission][] = [
   ['key', '/portal/keys', 'keys.test'],
   ['merchant', '/portal/merchants', 'merchants.invite'],
-  ['request', '/portal/requests', 'read'],
+  ['request', '#programs', 'read'],
   ['webhook', '/portal/webhooks', 'webhooks'],
-  ['event', '/portal/webhooks/deliveries', 'read'],
+  ['event', '/portal/webhooks', 'read'],
 ];
 
-function checklist({ words, user }: PortalCall, done: Record<Step, boolean>): Html {
-  const { start } = words.t.portal;
+function checklist({ words, user, mode }: PortalCall, done: Record<Step, boolean>, canPay: boolean): Html {
+  const { start, webhooks } = words.t.portal;
+  // Only a test wallet pays at the press of a button.
+  const byHand = mode === 'live' ? webhooks.testLive : webhooks.testByHand;
   const count = steps.filter(([step]) => done[step]).length;
   return card(
     html`<h2>${fill(start.progress, { done: count, of: steps.length })}</h2>`,
@@ -88,7 +90,7 @@ function checklist({ words, user }: PortalCall, done: Record<Step, boolean>): Ht
       const { title, rest } = start.steps[step];
       const label = may(user, permission) ? html`<a href="${to}">${title}</a>` : title;
       const state = done[step] ? start.done : start.toDo;
-      return html`<li class="${done[step] ? 'paid' : 'waiting'}">${shapeOf(done[step] ? 'paid' : 'waiting')}<p><strong>${label}</strong> <span class="hidden">${state}</span></p><p class="quiet">${rest}</p></li>`;
+      return html`<li class="${done[step] ? 'paid' : 'waiting'}">${shapeOf(done[step] ? 'paid' : 'waiting')}<p><strong>${label}</strong> <span class="hidden">${state}</span></p><p class="quiet">${step === 'event' && !canPay ? byHand : rest}</p></li>`;
     })}</ol>`,
   );
 }

@@ -48,9 +48,9 @@ ${figuresPart(words, figures, { days, currency: query.currency })}
   });
 }
 
-/** Before the first request: a call that works as it stands, but for the key. */
+/** Before the first request: the way to the first steps, and a call that works as it stands, but for the key. */
 async function firstSteps(ctx: Context, scope: Scope, mode: Mode, words: Words): Promise<Html> {
-  const { overview } = words.t.portal;
+  const { overview, places } = words.t.portal;
   const [merchant] = await listMerchants(ctx, scope, { complete: true, disabled: false, limit: 1, offset: 0 });
   const call = merchant
     ? { path: '/api/v1/requests/create', body: { account_id: merchant.id, fiat_amount_int: 1250, memo: 'Table 4' } }
@@ -60,7 +60,11 @@ async function firstSteps(ctx: Context, scope: Scope, mode: Mode, words: Words):
   -H 'Content-Type: application/json' \\
   -d '${JSON.stringify(call.body)}'`;
   const rest = fill(merchant ? overview.emptyRest : overview.emptyMerchant, { mode: words.t.app[mode].toLowerCase() });
-  return emptyState(overview.empty, html`<p>${rest}</p><pre class="code" tabindex="0">${curl}</pre>`);
+  return emptyState(
+    overview.empty,
+    html`<p><a class="button" href="/portal/start">${places.start}</a></p>
+<p>${rest}</p><pre class="code" tabindex="0">${curl}</pre>`,
+  );
 }
 
 type Chosen = { days: string; currency: string | undefined };
