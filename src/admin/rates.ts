@@ -109,10 +109,15 @@ async function show(ctx: Context, call: AdminCall, status: number, typed: Typed,
     status,
     title: places.rates,
     body: html`${fault === null ? flash(call, said, refused) : notice('attention', fault)}
-${old.length > 0 && notice('attention', `${old.map(({ code }) => code).join(', ')}: ${t.tooOld}. ${t.tooOldRest}`)}
+${old.length > 0 && notice('attention', oldRates(words, old))}
 ${setForm(words, typed, fault !== null)}${refreshForm(words)}
 ${rates.length > 0 ? rateTable(words, sorted, ctx.clock.now()) : emptyState(t.empty, t.emptyRest)}`,
   });
+}
+
+function oldRates({ t: { common, admin } }: Words, old: RateView[]): string {
+  const title = `${old.map(({ code }) => code).join(', ')}: ${admin.rates.tooOld}`;
+  return fill(common.titleAndRest, { title, rest: admin.rates.tooOldRest });
 }
 
 function rateTable(words: Words, rates: RateView[], now: Date): Html {

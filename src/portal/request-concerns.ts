@@ -40,7 +40,8 @@ function strayLine(words: Words, { reason, usdcMicro }: UnmatchedProgress): Html
     voided: [request.voided, request.voidedRest],
     already_paid: [request.twice, request.twiceRest],
   }[reason as string] ?? [request.stray, request.strayRest];
-  return stateLine('attention', title ?? '', fill(rest ?? '', { amount, reason: `${reasons[reason]}.` }));
+  const why = fill(words.t.common.sentence, { text: reasons[reason] });
+  return stateLine('attention', title ?? '', fill(rest ?? '', { amount, reason: why }));
 }
 
 function replayLine(words: Words, { times, last_at, last_fields }: DifferingReplays, now: Date): Html {

@@ -101,7 +101,7 @@ function paymentItems(words: Words, { progress, chains }: History): Item[] {
     }),
     ...progress.unmatched.map((transfer): Item => {
       const { link, title } = told(transfer, events.stray);
-      const rest = html`<p>${reasons[transfer.reason]}.</p><p>${link}</p>`;
+      const rest = html`<p>${fill(words.t.common.sentence, { text: reasons[transfer.reason] })}</p><p>${link}</p>`;
       return { at: transfer.blockTime, kind: 'attention', title, rest };
     }),
   ];

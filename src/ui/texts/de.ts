@@ -9,6 +9,7 @@ export const de = {
     copied: 'Kopiert',
     qrCode: 'QR-Code',
     titleAndRest: '{title}. {rest}',
+    sentence: '{text}.',
   },
   app: {
     navigation: 'Seiten',

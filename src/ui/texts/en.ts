@@ -9,6 +9,7 @@ export const en = {
     copied: 'Copied',
     qrCode: 'QR code',
     titleAndRest: '{title}. {rest}',
+    sentence: '{text}.',
   },
   app: {
     navigation: 'Pages',

@@ -9,6 +9,7 @@ export const fr = {
     copied: 'Copié',
     qrCode: 'Code QR',
     titleAndRest: '{title}. {rest}',
+    sentence: '{text}.',
   },
   app: {
     navigation: 'Pages',

@@ -9,6 +9,7 @@ export const pt = {
     copied: 'Copiado',
     qrCode: 'Código QR',
     titleAndRest: '{title}. {rest}',
+    sentence: '{text}.',
   },
   app: {
     navigation: 'Páginas',
