@@ -9,7 +9,13 @@ export type HandFacts = CreateFacts & {
   default_expiry_minutes: number;
 };
 
-/** As the gate's statement reads it; the caller is a session's scope instead of a key's. */
+/** What a transaction that has taken a partner's clock may wait between two statements before the server ends it. */
+const stalledMs = '2000';
+
+/**
+ * As the gate's statement reads it; the caller is a session's scope instead of a key's. What follows in the same
+ * transaction must not stall: the create holds the partner's clock until its audit row is written too.
+ */
 export async function selectHandFacts(sql: Sql, scope: Scope, body: Record<string, unknown>): Promise<HandFacts> {
   const [row] = await sql<HandFacts[]>`
     with key as (
@@ -17,7 +23,9 @@ export async function selectHandFacts(sql: Sql, scope: Scope, body: Record<strin
         default_expiry_minutes, disabled_at is not null as disabled
       from partners where id = ${scope.partnerId}
     )
-    select key.*, ${factsOfCreate(sql, body)} from key`;
+    select key.*, ${factsOfCreate(sql, body)},
+      set_config('idle_in_transaction_session_timeout', ${stalledMs}, true) as stalled
+    from key`;
   if (!row) throw new Error('the partner of a session vanished'); // partners are never deleted
   return row;
 }
