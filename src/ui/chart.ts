@@ -26,7 +26,7 @@ export function chart(words: Words, { title, series, bars, format }: Chart): Htm
   const every = Math.ceil(bars.length / 8);
   const grid = [0, 0.5, 1].map((part) => {
     const value = top * part;
-    return `<line x1="${edge.left}" x2="${width - edge.right}" y1="${y(value)}" y2="${y(value)}" class="grid"/>${text(edge.left - 8, y(value) + 4, format(value), 'end')}`;
+    return `<line x1="${edge.left}" x2="${width - edge.right}" y1="${y(value)}" y2="${y(value)}" class="grid"/>${text('scale', edge.left - 8, y(value) + 4, format(value))}`;
   });
   const columns = bars.map(({ label, values }, i) => {
     const middle = edge.left + slot * (i + 0.5);
@@ -36,7 +36,8 @@ export function chart(words: Words, { title, series, bars, format }: Chart): Htm
       const tall = Math.max(value > 0 ? 1 : 0, height - edge.bottom - y(value));
       return `<rect class="series-${s}" x="${round(x)}" y="${round(height - edge.bottom - tall)}" width="${round(column - 1)}" height="${round(tall)}" rx="2"/>`;
     });
-    const below = i % every === 0 ? text(middle, height - 8, label, 'middle') : '';
+    const name = (i / every) % 2 === 0 ? 'below' : 'below between';
+    const below = i % every === 0 ? text(name, middle, height - 8, label) : '';
     return `<g tabindex="0" role="img" aria-label="${escaped(spoken)}"><title>${escaped(spoken)}</title><rect class="hit" x="${round(middle - slot / 2)}" y="${edge.top}" width="${round(slot)}" height="${height - edge.top - edge.bottom}"/>${drawn.join('')}</g>${below}`;
   });
   const drawing = `<svg viewBox="0 0 ${width} ${height}">${grid.join('')}${columns.join('')}</svg>`;
@@ -56,8 +57,8 @@ ${raw(drawing)}
 const round = (value: number) => Math.round(value * 10) / 10;
 const escaped = (value: string) => html`${value}`.text;
 
-function text(x: number, y: number, content: string, anchor: 'start' | 'middle' | 'end'): string {
-  return `<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}">${escaped(content)}</text>`;
+function text(name: string, x: number, y: number, content: string): string {
+  return `<text class="${name}" x="${round(x)}" y="${round(y)}">${escaped(content)}</text>`;
 }
 
 /** The next 1, 2 or 5 times a power of ten: axes that can be read. */

@@ -90,8 +90,9 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   await owner.getByRole('button').first().click();
   await owner.waitForURL('**/portal');
   await picture(owner, 'portal-first');
-  await turnTo(owner, 'Getting started');
+  await owner.getByRole('main').getByRole('link', { name: 'Getting started' }).click();
   await see(owner, '0 of 5 steps done');
+  await see(owner, 'This service has no test wallet');
   await picture(owner, 'start');
   await press(owner, 'Make a test key');
   await see(owner, 'Your new key');
