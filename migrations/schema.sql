@@ -932,6 +932,15 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.tell_merchant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', format('merchant %s %s %s', new.id, new.partner_id, new.test_mode));
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.tell_request()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -36,7 +36,9 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
   const hear = (change: Change) => {
     for (const page of open) {
       const concerns =
-        change.kind === 'anything' || (change.kind === 'chain' ? page.confirming : page.requestId === change.requestId);
+        change.kind === 'anything' ||
+        (change.kind === 'chain' && page.confirming) ||
+        (change.kind === 'request' && page.requestId === change.requestId);
       if (concerns) page.wake();
     }
   };

@@ -3,11 +3,12 @@ import type { Database } from './connection.ts';
 /** Something that pages show has changed. */
 export type Change =
   | { kind: 'request'; requestId: string; accountId: string; partnerId: string; testMode: boolean }
+  | { kind: 'merchant'; accountId: string; partnerId: string; testMode: boolean }
   | { kind: 'chain'; chainId: number }
   /** The connection was lost for a while: anything may have changed. */
   | { kind: 'anything' };
 
-/** Told by the triggers of `0003_changes.sql`. */
+/** Told by the triggers of `0003_changes.sql` and `0014_merchant_changes.sql`. */
 const channel = 'changes';
 
 /**
@@ -30,7 +31,8 @@ export async function hearChanges(db: Database, hear: (change: Change) => void):
 function readChange(payload: string): Change | null {
   const [kind, ...parts] = payload.split(' ');
   if (kind === 'chain') return { kind, chainId: Number(parts[0]) };
-  const [requestId, accountId, partnerId, testMode] = parts;
+  const [requestId, accountId, partnerId, testMode] = kind === 'merchant' ? [null, ...parts] : parts;
+  if (kind === 'merchant' && accountId && partnerId) return { kind, accountId, partnerId, testMode: testMode === 't' };
   if (kind !== 'request' || !requestId || !accountId || !partnerId) return null;
   return { kind, requestId, accountId, partnerId, testMode: testMode === 't' };
 }

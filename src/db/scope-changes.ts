@@ -73,7 +73,7 @@ function isConcerned({ scope, accountId, requestId, chains }: Watcher, change: C
   if (change.kind === 'anything') return true;
   if (change.kind === 'chain') return chains;
   if (change.partnerId !== scope.partnerId || change.testMode !== scope.testMode) return false;
-  if (requestId !== undefined) return change.requestId === requestId;
+  if (requestId !== undefined) return change.kind === 'request' && change.requestId === requestId;
   return accountId === undefined || change.accountId === accountId;
 }
 

@@ -190,3 +190,22 @@ test('a stop of the service ends the news at once', async () => {
   await second.close();
   assert.match(await reading, /^: here/);
 });
+
+test('news › a merchant that is disabled, or becomes ready, is told to the lists of its partner', async () => {
+  const { scope } = world;
+  const merchant = await makeMerchant(world.db, scope);
+  const stranger = (await makePartner(world.db)).partner.id;
+  const own = await listen(scope.partnerId);
+  const other = await listen(stranger);
+  try {
+    await until('it is told', async () => {
+      await world.db.sql`
+        update merchants set disabled_by_partner = not disabled_by_partner where id = ${merchant.id}`;
+      return own.heard.messages > 0;
+    });
+    assert.equal(other.heard.messages, 0);
+  } finally {
+    await own.leave();
+    await other.leave();
+  }
+});
