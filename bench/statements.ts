@@ -28,21 +28,20 @@ async function capture(ctx: Context, key: string): Promise<{ sent: Sent[]; known
   const app = await buildServer(ctx);
   const idempotencyKey = randomBytes(16).toString('hex');
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const call = () =>
-    app.inject({
-      method: 'POST',
-      url: '/api/v1/requests/create',
-      headers,
-      payload: createBody(0, 1250, idempotencyKey),
-    });
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
   const debug = (_connection: number, text: string, parameters: unknown[]) => sent.push({ text, parameters });
   Object.assign(ctx.db.sql.options, { debug });
-  const answer = await call();
+  const answer = await fetch(`${origin}/api/v1/requests/create`, {
+    method: 'POST',
+    headers,
+    body: createBody(0, 1250, idempotencyKey),
+  });
+  const body = await answer.text();
   Object.assign(ctx.db.sql.options, { debug: undefined });
   await app.close();
-  if (answer.statusCode !== 201 || sent.length !== 2)
-    throw new Error(`a create answered ${answer.statusCode} after ${sent.length} statements: ${answer.body}`);
-  const { request_id, amount } = answer.json();
+  if (answer.status !== 201 || sent.length !== 2)
+    throw new Error(`a create answered ${answer.status} after ${sent.length} statements: ${body}`);
+  const { request_id, amount } = JSON.parse(body);
   const known = new Map([
     [idempotencyKey, "'bench-' || lpad(:nonce::text, 32, '0')"],
     [idOf('a', 0), `('${prefixOf('a')}' || lpad(:partner::text, 12, '0'))::uuid`],
