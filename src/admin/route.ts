@@ -30,33 +30,27 @@ export type AdminCall = {
 };
 
 type Handle = (call: AdminCall) => Promise<FastifyReply>;
-const config = { auth: 'session' as const };
+
+/** Adds a route of one method, for whom `open` lets in. */
+const routeOf =
+  (method: 'GET' | 'POST', open: typeof openAdmin) =>
+  (app: FastifyInstance, ctx: Context, url: string, handle: Handle): void => {
+    app.route({
+      config: { auth: 'session' },
+      method,
+      url,
+      handler: async (request, reply) => {
+        const operator = await open(ctx, request, reply);
+        return operator ? handle(callOf(operator, request, reply)) : reply;
+      },
+    });
+  };
 
 /** A page of the administration, or a file: `GET`. */
-export function adminPage(app: FastifyInstance, ctx: Context, url: string, handle: Handle): void {
-  app.route({
-    config,
-    method: 'GET',
-    url,
-    handler: async (request, reply) => {
-      const operator = await openAdmin(ctx, request, reply);
-      return operator ? handle(callOf(operator, request, reply)) : reply;
-    },
-  });
-}
+export const adminPage = routeOf('GET', openAdmin);
 
 /** A form of the administration: `POST` from a page of ours. */
-export function adminForm(app: FastifyInstance, ctx: Context, url: string, handle: Handle): void {
-  app.route({
-    config,
-    method: 'POST',
-    url,
-    handler: async (request, reply) => {
-      const operator = await openAdminForm(ctx, request, reply);
-      return operator ? handle(callOf(operator, request, reply)) : reply;
-    },
-  });
-}
+export const adminForm = routeOf('POST', openAdminForm);
 
 function callOf(operator: Operator, request: FastifyRequest, reply: FastifyReply): AdminCall {
   const params = request.params as Record<string, string>;

@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { scopeOfRequest } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { type Change, hearChanges } from '../db/changes.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { isUuid } from '../lib/ids.ts';
 import { pause } from '../lib/time.ts';
-import { StreamPlaces } from '../net/event-stream.ts';
+import { openEventStream, StreamPlaces } from '../net/event-stream.ts';
 import { findStrays, type Stray } from '../payments/strays.ts';
 import { wordsFor } from '../ui/language.ts';
 import { partsOf, titleOf } from './page.ts';
@@ -68,8 +70,10 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
     config: { auth: 'public' },
     handler: async (request: FastifyRequest<{ Params: { request_id: string } }>, reply) => {
       const words = wordsFor(request);
-      const first = await readCheckout(ctx, request.params.request_id, words);
-      if (!first) return reply.code(404).send({ error: 'not_found' });
+      const requestId = request.params.request_id.toLowerCase();
+      if (!isUuid(requestId) || !(await scopeOfRequest(ctx.db, requestId))) {
+        return reply.code(404).send({ error: 'not_found' });
+      }
       const client = clientSubject(request.ip);
       // 204 ends an event source for good: the page asks for its state now and then instead.
       if (ending.signal.aborted || !connections.take(client, ctx.clock.now()) || !places.take(client)) {
@@ -82,16 +86,8 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       });
       await hearing.catch((error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
 
-      reply.hijack();
-      const stream = reply.raw;
-      stream.writeHead(200, {
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no',
-        'x-content-type-options': 'nosniff',
-        'x-request-id': request.id,
-      });
-      const page: Open = { requestId: first.row.id, confirming: false, strays: [], wake: () => {} };
+      const stream = openEventStream(reply);
+      const page: Open = { requestId, confirming: false, strays: [], wake: () => {} };
       open.add(page);
       stream.once('close', () => page.wake());
       const until = performance.now() + longestMs;
@@ -101,7 +97,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
         while (!stream.destroyed && !ending.signal.aborted && performance.now() < until) {
           // From before reading, so that a change meanwhile is not missed.
           const woken = wake(page);
-          const checkout = await readCheckout(ctx, request.params.request_id, words, page.strays);
+          const checkout = await readCheckout(ctx, requestId, words, page.strays);
           if (!checkout) break;
           page.confirming = checkout.state.kind === 'confirming';
           const state = JSON.stringify(stateOf(checkout));

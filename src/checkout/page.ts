@@ -18,26 +18,22 @@ import { waysOf } from './ways.ts';
 /** A part of the page that is replaced alone when it changes. */
 export type Part = { name: string; version: string; html: string };
 
-const names = ['summary', 'news', 'ways', 'receipt', 'proof', 'test'] as const;
+type PartName = 'summary' | 'news' | 'ways' | 'receipt' | 'proof' | 'test';
 
-function renderParts(
-  checkout: Checkout,
-  answer: Answer | null,
-  testRefusal: TestRefusal | null = null,
-): Record<(typeof names)[number], Html | null> {
+function renderParts(checkout: Checkout): Record<PartName, Html | null> {
   return {
     summary: summary(checkout),
     news: newsOf(checkout),
     ways: waysOf(checkout),
     receipt: checkout.state.kind === 'paid' ? receiptCard(checkout) : null,
-    proof: proofForm(checkout, answer),
-    test: testPanel(checkout, testRefusal),
+    proof: proofForm(checkout, null),
+    test: testPanel(checkout, null),
   };
 }
 
 /** The parts of a page as they are now. What was typed into a form is not part of a version. */
 export function partsOf(checkout: Checkout): Part[] {
-  return Object.entries(renderParts(checkout, null)).map(([name, part]) => ({
+  return Object.entries(renderParts(checkout)).map(([name, part]) => ({
     name,
     version: versionOf(name, part, checkout),
     html: part?.text ?? '',
@@ -64,10 +60,14 @@ export function sendPayPage(
 ): FastifyReply {
   const { row, words, look, url } = checkout;
   const path = payPagePath(url);
-  const parts = renderParts(checkout, answer, testRefusal);
-  const versions = Object.fromEntries(partsOf(checkout).map(({ name, version }) => [name, version]));
-  const part = (name: (typeof names)[number], attributes: Html | null = null) =>
-    html`<div class="part" data-part="${name}" data-version="${versions[name]}"${attributes}>${parts[name]}</div>`;
+  const parts = renderParts(checkout);
+  // What came of a form stands in its part, but not in its version: so it stays until the part itself has news.
+  const answered: Partial<typeof parts> = {
+    ...(answer && { proof: proofForm(checkout, answer) }),
+    ...(testRefusal && { test: testPanel(checkout, testRefusal) }),
+  };
+  const part = (name: PartName, attributes: Html | null = null) =>
+    html`<div class="part" data-part="${name}" data-version="${versionOf(name, parts[name], checkout)}"${attributes}>${answered[name] ?? parts[name]}</div>`;
   return sendPage(reply, status, {
     title: titleOf(checkout),
     words,

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { pause } from '../lib/time.ts';
 
@@ -38,6 +39,18 @@ export class StreamPlaces {
   }
 }
 
+/** Begins an answer of server-sent events, which no cache keeps and no proxy holds back; the caller writes and ends it. */
+export function openEventStream(reply: FastifyReply): ServerResponse {
+  reply.hijack();
+  return reply.raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': reply.request.id,
+  });
+}
+
 /**
  * Answers with server-sent events: one message for each time it was woken, until the browser leaves or the signal aborts.
  * It does not say what has changed: the page asks for what it shows.
@@ -51,15 +64,7 @@ export async function sendEvents(
   begin: (wake: () => void) => () => void,
   before: () => Promise<void>,
 ): Promise<void> {
-  reply.hijack();
-  const stream = reply.raw;
-  stream.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-    'x-content-type-options': 'nosniff',
-    'x-request-id': reply.request.id,
-  });
+  const stream = openEventStream(reply);
   stream.write(': here\n\n');
   let [changed, stir] = [false, () => {}];
   const wake = () => {

@@ -24,45 +24,27 @@ export type PortalCall = PortalVisit & {
 export const noAccount = '00000000-0000-0000-0000-000000000000';
 
 type Handle = (call: PortalCall) => Promise<FastifyReply>;
-const config = { auth: 'session' as const };
+
+/** Adds a route of one method, for whom `open` lets in. */
+const routeOf =
+  (method: 'GET' | 'POST', open: typeof openPortal) =>
+  (app: FastifyInstance, ctx: Context, url: string, permission: Permission, handle: Handle): void => {
+    app.route({
+      config: { auth: 'session' },
+      method,
+      url,
+      handler: async (request, reply) => {
+        const visit = await open(ctx, request, reply, permission);
+        return visit ? handle(callOf(visit, request, reply)) : reply;
+      },
+    });
+  };
 
 /** A page of the portal: `GET`, for whoever is signed in and has this permission. */
-export function portalPage(
-  app: FastifyInstance,
-  ctx: Context,
-  url: string,
-  permission: Permission,
-  handle: Handle,
-): void {
-  app.route({
-    config,
-    method: 'GET',
-    url,
-    handler: async (request, reply) => {
-      const visit = await openPortal(ctx, request, reply, permission);
-      return visit ? handle(callOf(visit, request, reply)) : reply;
-    },
-  });
-}
+export const portalPage = routeOf('GET', openPortal);
 
 /** A form of the portal: `POST` from a page of ours, which names its mode in the address (see `actionIn`). */
-export function portalForm(
-  app: FastifyInstance,
-  ctx: Context,
-  url: string,
-  permission: Permission,
-  handle: Handle,
-): void {
-  app.route({
-    config,
-    method: 'POST',
-    url,
-    handler: async (request, reply) => {
-      const visit = await openPortalForm(ctx, request, reply, permission);
-      return visit ? handle(callOf(visit, request, reply)) : reply;
-    },
-  });
-}
+export const portalForm = routeOf('POST', openPortalForm);
 
 function callOf(visit: PortalVisit, request: FastifyRequest, reply: FastifyReply): PortalCall {
   const params = request.params as Record<string, string>;
