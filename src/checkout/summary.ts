@@ -1,9 +1,8 @@
 import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import { formatRemaining, groupMicro, instant, rateOf } from '../ui/formats.ts';
-import { fill } from '../ui/language.ts';
+import { fill, fillHtml } from '../ui/language.ts';
 import { logoOf } from '../ui/look.ts';
-import { fillHtml } from '../ui/wallet-forms.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 

@@ -1,10 +1,9 @@
 import { type Html, html } from '../lib/html.ts';
 import type { MerchantView } from '../merchants/read.ts';
 import type { WalletChange } from '../merchants/recovery.ts';
-import { stateLine } from '../ui/components.ts';
+import { shortAddress, stateLine } from '../ui/components.ts';
 import { instant } from '../ui/formats.ts';
-import { fill, type Words } from '../ui/language.ts';
-import { fillHtml, shortAddress } from '../ui/wallet-forms.ts';
+import { fill, fillHtml, type Words } from '../ui/language.ts';
 
 /** Tells a merchant that is signed in of a recovery under way, with the button that stops it. */
 export function recoveryLine(words: Words, merchant: MerchantView, { due_at, new_wallet }: WalletChange): Html {

@@ -17,11 +17,11 @@ import {
   vetoRecovery,
 } from '../merchants/recovery.ts';
 import { asRefusal, MerchantRefusal, signAgain } from '../merchants/refusal.ts';
-import { card, stateLine } from '../ui/components.ts';
+import { card, shortAddress, stateLine } from '../ui/components.ts';
 import { instant } from '../ui/formats.ts';
-import { fill, type Words } from '../ui/language.ts';
+import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { logoOf } from '../ui/look.ts';
-import { connectForm, fillHtml, shortAddress, signForm } from '../ui/wallet-forms.ts';
+import { connectForm, signForm } from '../ui/wallet-forms.ts';
 import type { DashboardRoutes, Visit } from './route.ts';
 import { showPage } from './show.ts';
 

@@ -5,8 +5,7 @@ import { html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { carried } from '../ui/components.ts';
 import { instant } from '../ui/formats.ts';
-import { type Words, wordsFor } from '../ui/language.ts';
-import { fillHtml } from '../ui/wallet-forms.ts';
+import { fillHtml, type Words, wordsFor } from '../ui/language.ts';
 import type { DashboardRoutes } from './route.ts';
 import { actorOf, sendDashboard } from './shell.ts';
 

@@ -4,10 +4,10 @@ import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { readLook } from '../partners/look.ts';
 import type { IslandName } from '../ui/assets.ts';
+import { shortAddress } from '../ui/components.ts';
 import { type Texts, wordsFor } from '../ui/language.ts';
 import { oneOf, readQuery } from '../ui/query.ts';
 import { notice, sendShell } from '../ui/shell.ts';
-import { shortAddress } from '../ui/wallet-forms.ts';
 import type { MerchantVisit } from './route.ts';
 
 /** The places of the dashboard. */

@@ -6,9 +6,9 @@ import { html } from '../lib/html.ts';
 import { refusalLine, refusalSentence } from '../merchants/onboarding-page.ts';
 import { asRefusal, MerchantRefusal, signAgain } from '../merchants/refusal.ts';
 import { signIn, signInChains, signInMessage } from '../merchants/sign-in.ts';
-import { card } from '../ui/components.ts';
+import { card, shortAddress } from '../ui/components.ts';
 import { logoOf } from '../ui/look.ts';
-import { connectForm, shortAddress, signForm } from '../ui/wallet-forms.ts';
+import { connectForm, signForm } from '../ui/wallet-forms.ts';
 import { type DashboardRoutes, signInPath, type Typed, type Visit } from './route.ts';
 import { showPage } from './show.ts';
 

@@ -1,9 +1,8 @@
 import { type Html, html } from '../lib/html.ts';
 import type { TransferProgress } from '../payments/progress.ts';
-import { mono } from '../ui/components.ts';
+import { mono, shortAddress } from '../ui/components.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
-import { shortAddress } from '../ui/wallet-forms.ts';
 import type { Payment } from './payment.ts';
 
 type Event = { at: Date; title: string; rest?: Html | string };

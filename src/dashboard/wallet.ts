@@ -15,10 +15,10 @@ import {
   proveHandOver,
   takeOverMessage,
 } from '../merchants/wallet-change.ts';
-import { card, stateLine } from '../ui/components.ts';
-import { fill } from '../ui/language.ts';
+import { card, shortAddress, stateLine } from '../ui/components.ts';
+import { fill, fillHtml } from '../ui/language.ts';
 import { logoOf } from '../ui/look.ts';
-import { connectForm, fillHtml, shortAddress, signForm } from '../ui/wallet-forms.ts';
+import { connectForm, signForm } from '../ui/wallet-forms.ts';
 import { stopRecovery } from './recovery.ts';
 import { recoveryLine } from './recovery-line.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';

@@ -1,9 +1,9 @@
 import { countryNames } from '../lib/countries.ts';
 import { type Html, html } from '../lib/html.ts';
-import { card, field, stateLine } from '../ui/components.ts';
-import { fill, type Words } from '../ui/language.ts';
+import { card, field, shortAddress, stateLine } from '../ui/components.ts';
+import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { type Look, logoOf } from '../ui/look.ts';
-import { connectForm, fillHtml, type OfferedChain, shortAddress, signForm } from '../ui/wallet-forms.ts';
+import { connectForm, type OfferedChain, signForm } from '../ui/wallet-forms.ts';
 import { type DetailName, detailLimits } from './onboarding-details.ts';
 import type { OnboardingRow } from './onboarding-store.ts';
 import type { MerchantRefusal, RefusalReason } from './refusal.ts';

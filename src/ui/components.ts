@@ -67,6 +67,11 @@ export function mono(text: string): Html {
   return html`<span class="mono">${text}</span>`;
 }
 
+/** An address for reading: shortened in the middle, the whole one on hover and for copying. */
+export function shortAddress(address: string): Html {
+  return html`<span class="mono short" dir="ltr" title="${address}">${`${address.slice(0, 8)}…${address.slice(-6)}`}</span>`;
+}
+
 /** A QR code with what it is for; `label` and the text itself are what a screen reader reads. */
 export function qr(text: string, label: string, caption: string): Html {
   const svg = renderSVG(text, { border: 3, ecc: 'M' }).replace('<svg ', '<svg aria-hidden="true" ');

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { type Html, html, raw } from '../lib/html.ts';
 import { ar } from './texts/ar.ts';
 import { de } from './texts/de.ts';
 import { en } from './texts/en.ts';
@@ -87,4 +88,10 @@ export function fill(text: string, values: Record<string, string | number>): str
     if (value === undefined) throw new Error(`The text "${text}" needs a value for {${name}}.`);
     return String(value);
   });
+}
+
+/** Puts HTML in place of a text's `{placeholders}`; everything else is escaped. */
+export function fillHtml(text: string, values: Record<string, Html | string>): Html {
+  const escaped = Object.entries(values).map(([name, value]) => [name, html`${value}`.text] as const);
+  return raw(fill(html`${text}`.text, Object.fromEntries(escaped)));
 }

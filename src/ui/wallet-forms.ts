@@ -1,6 +1,6 @@
-import { type Html, html, raw } from '../lib/html.ts';
+import { type Html, html } from '../lib/html.ts';
 import { carried, field } from './components.ts';
-import { fill, type Words } from './language.ts';
+import type { Words } from './language.ts';
 
 /** A network as a page offers it; `rpcUrl` may be told to wallets that do not know it yet. */
 export type OfferedChain = {
@@ -109,15 +109,4 @@ ${field({
   attributes: 'required autocomplete="off" autocapitalize="off" spellcheck="false" dir="ltr" placeholder="0x…"',
 })}
 <button class="second">${form.button}</button></div></details></form>`;
-}
-
-/** An address for reading: shortened in the middle, the whole one on hover and for copying. */
-export function shortAddress(address: string): Html {
-  return html`<span class="mono short" dir="ltr" title="${address}">${`${address.slice(0, 8)}…${address.slice(-6)}`}</span>`;
-}
-
-/** Puts HTML in place of a text's `{placeholders}`; everything else is escaped. */
-export function fillHtml(text: string, values: Record<string, Html | string>): Html {
-  const escaped = Object.entries(values).map(([name, value]) => [name, html`${value}`.text] as const);
-  return raw(fill(html`${text}`.text, Object.fromEntries(escaped)));
 }
