@@ -2,5 +2,6 @@
 import './lib/regions.ts';
 // After the regions, which remember what the server said.
 import './lib/copy-buttons.ts';
+import './lib/present-place.ts';
 
 if (document.querySelector('[data-passkey]')) void import('./passkey.ts');

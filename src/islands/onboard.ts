@@ -1,4 +1,5 @@
 import type { WalletsData } from '../ui/wallet-forms.ts';
+import './lib/present-place.ts';
 import { Refusal, refusalFrom } from './lib/refusal.ts';
 import { tellIn } from './lib/tell.ts';
 import { fill, language } from './lib/texts.ts';

@@ -54,8 +54,8 @@ export async function sendPortal(
     look: await readLook(ctx, user.partner.id),
     home: { path: '/portal', label: user.partner.name },
     places: seen.map(([place, name]) => ({ path: place, label: portal.places[name] })),
-    aside: html`<nav class="switch" aria-label="${app.mode}">${modeLinks}</nav>
-<p class="quiet"><a href="/portal/sessions">${fill(t.signedInAs, { email: user.email })}</a>, ${t.roles[user.role]}</p>
+    modeSwitch: html`<nav class="switch" aria-label="${app.mode}">${modeLinks}</nav>`,
+    aside: html`<p class="quiet"><a href="/portal/sessions">${fill(t.signedInAs, { email: user.email })}</a>, ${t.roles[user.role]}</p>
 <form method="post" action="/portal/sign-out"><button class="second">${app.signOut}</button></form>`,
     path,
     title,

@@ -19,7 +19,9 @@ export type ShellPage = {
   places: Place[];
   /** Address of this page, without query. */
   path: string;
-  /** Who is signed in, with the way out; and the test/live switch where there is one. */
+  /** The test/live switch, where there is one: in sight on every size of screen. */
+  modeSwitch?: Html;
+  /** Who is signed in, with the way out. */
   aside: Html;
   body: Html;
   island?: IslandName | undefined;
@@ -40,17 +42,17 @@ export function sendShell(reply: FastifyReply, status: number, page: ShellPage):
   });
 }
 
-function navigation({ home, places, path, aside, look, words }: ShellPage): Html {
+function navigation({ home, places, path, modeSwitch, aside, look, words }: ShellPage): Html {
   const current = places
     // What stands under none of the places does not stand under the first one either.
     .filter((place) => path === place.path || (place.path !== home.path && path.startsWith(`${place.path}/`)))
     .sort((a, b) => b.path.length - a.path.length)[0];
   return html`<header class="side">
 <p class="home">${look && logoOf(look)}<a href="${home.path}">${home.label}</a></p>
-<nav aria-label="${words.t.app.navigation}"><ul class="places">${places.map(
+<div class="bar"><nav aria-label="${words.t.app.navigation}"><ul class="places">${places.map(
     (place) =>
       html`<li><a href="${place.path}"${place === current && html` aria-current="page"`}>${place.label}</a></li>`,
-  )}</ul></nav>
+  )}</ul></nav>${modeSwitch}</div>
 <div class="aside">${aside}</div></header>`;
 }
 
