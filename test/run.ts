@@ -7,6 +7,7 @@ import { connect } from '../src/db/connection.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { findChromium } from './support/chromium.ts';
+import { findPhp } from './support/php.ts';
 
 /**
  * Runs tests with a PostgreSQL server of their own: `npm test`, `npm test -- <file> …`, `npm run test:pages`.
@@ -23,6 +24,9 @@ await migrate(db.sql);
 await db.close();
 await admin.end();
 
+if (!findPhp()) {
+  console.log('PHP was not found, so what runs it in these tests is left out:\n  test/journeys/portal-start.test.ts');
+}
 const child = spawn(
   process.execPath,
   ['--test', '--test-reporter=spec', '--test-concurrency=2', '--test-timeout=300000', ...chooseFiles()],

@@ -38,6 +38,7 @@ console.log(request.pay_page_url);`;
     case 'python':
       return `import json
 import secrets
+import urllib.error
 import urllib.request
 
 call = urllib.request.Request(
@@ -53,35 +54,42 @@ call = urllib.request.Request(
         "idempotency_key": secrets.token_urlsafe(24),
     }).encode(),
 )
-with urllib.request.urlopen(call) as response:
-    request = json.load(response)
+try:
+    with urllib.request.urlopen(call) as response:
+        request = json.load(response)
+except urllib.error.HTTPError as refused:
+    raise SystemExit(json.load(refused)["message"])
 print(request["pay_page_url"])`;
     case 'php':
       return `<?php
-$call = curl_init('${url}');
-curl_setopt_array($call, [
-    CURLOPT_RETURNTRANSFER => true,
-    CURLOPT_HTTPHEADER => [
+$response = file_get_contents('${url}', false, stream_context_create(['http' => [
+    'method' => 'POST',
+    'header' => [
         'Authorization: Bearer ${key}',
         'Content-Type: application/json',
     ],
-    CURLOPT_POSTFIELDS => json_encode([
+    'content' => json_encode([
         'account_id' => '${accountId}',
         'fiat_amount_int' => 1250,
         'memo' => 'Table 4',
         'idempotency_key' => bin2hex(random_bytes(24)),
     ]),
-]);
-$request = json_decode(curl_exec($call), true);
-if (!$request['ok']) {
-    throw new RuntimeException($request['message']);
+    'ignore_errors' => true, // what is refused says why in its body
+]]));
+$request = json_decode($response ?: '{}', true);
+if (!($request['ok'] ?? false)) {
+    throw new RuntimeException($request['message'] ?? 'There was no answer.');
 }
 echo $request['pay_page_url'], PHP_EOL;`;
   }
 }
 
-/** A receiver that takes only events whose signature is right; for the shell, how to check one that was written down. */
+/**
+ * A receiver that takes only events whose signature is right, with the command that starts it in its first comment; for
+ * the shell, how to check one that was written down.
+ */
 export function receiverSnippet(language: SnippetLanguage): string {
+  const start = (command: string) => `WEBHOOK_SECRET='whsec_…' ${command}`;
   switch (language) {
     case 'curl':
       return `# body.json: the body as it came; HEADER: its x-service-signature
@@ -91,7 +99,8 @@ SIGNATURE="\${SIGNATURE%%,*}"
 EXPECTED=$( { printf '%s.' "$TIME"; cat body.json; } | openssl dgst -sha256 -hmac "$WEBHOOK_SECRET" -r | cut -d ' ' -f 1)
 [ "$SIGNATURE" = "$EXPECTED" ] && echo genuine || echo forged`;
     case 'typescript':
-      return `import { createHmac, timingSafeEqual } from 'node:crypto';
+      return `// ${start('node receive.ts')}
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { env } from 'node:process';
 
@@ -117,7 +126,8 @@ createServer(async (request, response) => {
   response.writeHead(200).end();
 }).listen(Number(env.PORT ?? ${receiverPort}));`;
     case 'python':
-      return `import hashlib
+      return `# ${start('python3 receive.py')}
+import hashlib
 import hmac
 import json
 import os
@@ -150,6 +160,7 @@ class Receiver(BaseHTTPRequestHandler):
 HTTPServer(("", int(os.environ.get("PORT", ${receiverPort}))), Receiver).serve_forever()`;
     case 'php':
       return `<?php
+// ${start(`php -S 0.0.0.0:${receiverPort} receive.php`)}
 $secret = getenv('WEBHOOK_SECRET');
 $body = file_get_contents('php://input');
 $header = $_SERVER['HTTP_X_SERVICE_SIGNATURE'] ?? '';
