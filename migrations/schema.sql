@@ -65,7 +65,7 @@ create table audit_log (
   user_agent text,
   details json not null,
   hash bytea not null,
-  constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['partner_user'::text, 'operator'::text, 'api_key'::text, 'command_line'::text, 'merchant'::text]))),
+  constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['partner_user'::text, 'operator'::text, 'api_key'::text, 'command_line'::text, 'merchant'::text, 'service'::text]))),
   constraint audit_log_pkey PRIMARY KEY (partner_id, number)
 );
 alter table audit_log enable row level security;
@@ -144,11 +144,12 @@ create table mails (
   partner_id uuid,
   test_mode boolean,
   request_id uuid,
+  urgent boolean not null default false,
   constraint mails_check CHECK ((num_nulls(partner_id, test_mode, request_id) = ANY (ARRAY[0, 3]))),
   constraint mails_pkey PRIMARY KEY (id),
   constraint mails_request_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id)
 );
-CREATE INDEX mails_due ON public.mails USING btree (next_attempt_at) WHERE (sent_at IS NULL);
+CREATE INDEX mails_due ON public.mails USING btree (urgent, next_attempt_at) WHERE (sent_at IS NULL);
 CREATE INDEX mails_given_up ON public.mails USING btree (created_at, id) WHERE ((sent_at IS NULL) AND (next_attempt_at = 'infinity'::timestamp with time zone));
 CREATE UNIQUE INDEX mails_request ON public.mails USING btree (partner_id, test_mode, request_id) WHERE (request_id IS NOT NULL);
 alter table mails enable row level security;
@@ -182,6 +183,7 @@ create table merchants (
   disabled_by_partner boolean not null default false,
   disabled_by_operator boolean not null default false,
   created_at timestamp with time zone not null,
+  language text,
   constraint merchants_app_mode_check CHECK ((app_mode = ANY (ARRAY['personal'::text, 'business'::text]))),
   constraint merchants_check CHECK (((onboarded_at IS NULL) OR ((wallet_signed_at IS NOT NULL) AND (terms_accepted_at IS NOT NULL)))),
   constraint merchants_id_key UNIQUE (id),
@@ -337,6 +339,14 @@ create table rates (
 );
 grant SELECT on rates to quittance_app;
 
+create table receipt_sweep (
+  sole boolean not null default true,
+  verified_at timestamp with time zone not null,
+  request_id uuid not null,
+  constraint receipt_sweep_pkey PRIMARY KEY (sole),
+  constraint receipt_sweep_sole_check CHECK (sole)
+);
+
 create table receipts (
   partner_id uuid not null,
   test_mode boolean not null,
@@ -410,6 +420,7 @@ CREATE INDEX requests_due ON public.requests USING btree (expires_at) WHERE ((st
 CREATE UNIQUE INDEX requests_idempotency ON public.requests USING btree (partner_id, test_mode, account_id, idempotency_key);
 CREATE UNIQUE INDEX requests_list ON public.requests USING btree (partner_id, test_mode, created_at);
 CREATE INDEX requests_metadata ON public.requests USING gin (metadata_tokens(partner_id, test_mode, metadata)) WHERE ((metadata)::text <> '{}'::text);
+CREATE INDEX requests_receipted ON public.requests USING btree (proof_verified_at, id) WHERE ((proof_status = 'verified'::text) AND ((customer_email IS NOT NULL) OR (customer_phone IS NOT NULL)));
 CREATE INDEX requests_reference ON public.requests USING btree (partner_id, test_mode, reference);
 CREATE INDEX requests_verified ON public.requests USING btree (partner_id, test_mode, proof_verified_at) INCLUDE (fiat_code, fiat_int) WHERE (proof_status = 'verified'::text);
 CREATE INDEX requests_wallet ON public.requests USING btree (partner_id, test_mode, wallet_address, created_at);
@@ -571,6 +582,7 @@ create table users (
   created_at timestamp with time zone not null,
   last_sign_in_at timestamp with time zone,
   disabled_at timestamp with time zone,
+  language text,
   constraint users_check CHECK (((role IS NULL) = (partner_id IS NULL))),
   constraint users_partner_id_email_key UNIQUE NULLS NOT DISTINCT (partner_id, email),
   constraint users_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
@@ -599,6 +611,8 @@ create table wallet_changes (
   due_at timestamp with time zone,
   ended_at timestamp with time zone,
   old_chain_ids integer[],
+  settle_failures integer not null default 0,
+  settle_after timestamp with time zone,
   constraint wallet_changes_check CHECK (((state <> ALL (ARRAY['signed'::text, 'applied'::text])) OR (num_nulls(new_wallet, signed_at) = 0))),
   constraint wallet_changes_id_key UNIQUE (id),
   constraint wallet_changes_kind_check CHECK ((kind = ANY (ARRAY['change'::text, 'recovery'::text]))),
@@ -625,6 +639,7 @@ create table wallets (
   constraint wallets_pkey PRIMARY KEY (address)
 );
 CREATE INDEX wallets_account ON public.wallets USING btree (account_id);
+CREATE INDEX wallets_unsigned ON public.wallets USING btree (claimed_at) WHERE (signed_at IS NULL);
 alter table wallets enable row level security;
 create policy scope on wallets for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on wallets to quittance_app;

@@ -1,3 +1,4 @@
+import { noteEnds } from './audit/note-ends.ts';
 import { mineWhileWaiting } from './chain/dev-mining.ts';
 import { startWatching } from './chain/watcher.ts';
 import type { Context } from './context.ts';
@@ -16,6 +17,7 @@ import { eraseOld } from './receipts/erase-old.ts';
 import { openGateway } from './receipts/gateway.ts';
 import { mailReceipts } from './receipts/send-mails.ts';
 import { sendMessages } from './receipts/send-messages.ts';
+import { sweepReceipts } from './receipts/sweep.ts';
 import { expireDue } from './requests/expire.ts';
 import { startDelivering } from './webhooks/deliver.ts';
 import { disableDead } from './webhooks/disabled.ts';
@@ -38,11 +40,13 @@ const loops: Loop[] = [
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'forget hints', everyMs: 10 * minute, run: forgetHints },
   { name: 'make receipts', everyMs: second, run: mailReceipts },
-  { name: 'send mails', everyMs: 2 * second, run: sendDueMails },
+  { name: 'find missing receipts', everyMs: minute, run: sweepReceipts },
+  { name: 'send mails', everyMs: second, run: sendDueMails },
   { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },
   { name: 'recover wallets', everyMs: minute, run: settleRecoveries },
   { name: 'erase old personal data', everyMs: 10 * minute, run: eraseOld },
   { name: 'disable dead endpoints', everyMs: minute, run: disableDead },
+  { name: 'note the ends of audit logs', everyMs: 360 * minute, run: noteEnds },
   { name: 'mine sandbox blocks', everyMs: second, run: mineWhileWaiting, sandboxOnly: true },
 ];
 

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 
-/** `body` is text; `html` says the same for those who read HTML. */
-export type NewMail = { recipient: string; subject: string; body: string; html?: string | null };
+/** `body` is text; `html` says the same for those who read HTML. `urgent`: somebody waits for it, so it goes first. */
+export type NewMail = { recipient: string; subject: string; body: string; html?: string | null; urgent?: boolean };
 
 /** Puts a mail into the outbox: it goes out once the transaction has committed, and never without it. */
 export async function queueMail(tx: Tx | Sql, mail: NewMail): Promise<void> {
-  await tx`insert into mails (id, recipient, subject, body, body_html)
-    values (${randomUUID()}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.html ?? null})`;
+  await tx`insert into mails (id, recipient, subject, body, body_html, urgent)
+    values (${randomUUID()}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.html ?? null},
+      ${mail.urgent ?? false})`;
 }
 
 /** The same for the one mail that a request's customer is sent: a second one for the same request changes nothing. */

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import { pause } from '../lib/time.ts';
+import { workThrough } from '../lib/work-through.ts';
 import type { NewMail } from './outbox.ts';
 import { RecipientRefused, smtpTransport } from './smtp.ts';
 
@@ -20,7 +21,14 @@ function transportOf(ctx: Context): MailTransport | null {
 
 const missingAlarm = 'mail_transport';
 const failingAlarm = 'mail_failing';
-const mailsPerPass = 100;
+/**
+ * What somebody waits for has places of its own, so that no flood of receipts holds it up; and mails to one server never
+ * take all places, so that one that hangs holds up no other.
+ */
+const lanes = [
+  { urgent: true, places: 10, perServer: 3 },
+  { urgent: false, places: 10, perServer: 3 },
+];
 /** For one mail, from the look-up of the server's name to its last answer. */
 const sendLimitMs = 45_000;
 /** The first wait; each is twice the one before. Longer than sending takes, so nobody else takes a mail under way. */
@@ -30,8 +38,8 @@ const maxAttempts = 12;
 const markTries = 5;
 
 /**
- * Sends mails that are due, over all nodes each one once; a failed one is tried again later, at most a day apart and
- * twelve times. Without a transport they stay queued, and an alarm says so.
+ * Sends mails that are due, several at a time, over all nodes each one once; a failed one is tried again later, at most a
+ * day apart and twelve times. Without a transport they stay queued, and an alarm says so.
  *
  * @param signal no further mail is begun once it aborts
  * @returns how many were sent
@@ -42,43 +50,71 @@ export async function sendDueMails(ctx: Context, signal: AbortSignal, transport 
     return 0;
   }
   await clearAlarm(ctx.db.sql, missingAlarm);
-  let sent = 0;
-  for (let begun = 0; begun < mailsPerPass && !signal.aborted; begun++) {
-    const mail = await claimMail(ctx);
-    if (!mail) break;
-    if (await send(ctx, mail, transport)) sent++;
-  }
-  return sent;
+  const underWay = new Set<Claimed>();
+  const take = async () => {
+    const taken: Claimed[] = [];
+    for (const lane of lanes) {
+      const inLane = () => [...underWay].filter(({ urgent }) => urgent === lane.urgent);
+      while (inLane().length < lane.places) {
+        const mail = await claimMail(ctx, lane.urgent, busyServers(inLane(), lane.perServer));
+        if (!mail) break;
+        underWay.add(mail);
+        taken.push(mail);
+      }
+    }
+    return taken;
+  };
+  return workThrough(signal, take, async (mail) => {
+    const sent = await send(ctx, mail, transport);
+    underWay.delete(mail);
+    return sent;
+  });
 }
 
-type Claimed = DueMail & { last: boolean };
+type Claimed = DueMail & { last: boolean; urgent: boolean };
+
+/** The part of an address that says which server takes its mails. */
+const serverOf = ({ recipient }: DueMail) => recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase();
+
+/** The servers to which no further mail may go now. */
+function busyServers(mails: Claimed[], most: number): string[] {
+  return [...Map.groupBy(mails, serverOf)].filter(([, theirs]) => theirs.length >= most).map(([server]) => server);
+}
 
 /** Claims one by moving its next attempt: a crash in between delays a mail, it does not lose it. */
-async function claimMail(ctx: Context): Promise<Claimed | null> {
+async function claimMail(ctx: Context, urgent: boolean, busy: string[]): Promise<Claimed | null> {
   const [mail] = await ctx.db.sql<Claimed[]>`
     update mails set attempts = attempts + 1,
       next_attempt_at = case when attempts + 1 < ${maxAttempts}
         then now() + least(${firstWaitMs} * interval '1 ms' * 2 ^ attempts, interval '1 day') else 'infinity' end
     where id = (
-      select id from mails where sent_at is null and next_attempt_at <= now()
+      select id from mails where sent_at is null and urgent = ${urgent} and next_attempt_at <= now()
+        and lower(split_part(recipient, '@', -1)) <> all(${busy}::text[])
       order by next_attempt_at limit 1 for update skip locked)
-    returning id, recipient, subject, body, body_html as html, attempts >= ${maxAttempts} as last`;
+    returning id, recipient, subject, body, body_html as html, urgent, attempts >= ${maxAttempts} as last`;
   return mail ?? null;
 }
 
-async function send(ctx: Context, { last, ...mail }: Claimed, transport: MailTransport): Promise<boolean> {
+/** Never throws: what could not be kept is found out at the next attempt. */
+async function send(ctx: Context, mail: Claimed, transport: MailTransport): Promise<boolean> {
+  const fault = await transport(mail, AbortSignal.timeout(sendLimitMs)).then(
+    () => null,
+    (error: Error) => error,
+  );
   try {
-    await transport(mail, AbortSignal.timeout(sendLimitMs));
+    if (fault === null) {
+      await markSent(ctx, mail.id);
+      await clearAlarm(ctx.db.sql, failingAlarm);
+    } else {
+      const { id, last } = mail;
+      ctx.log[last ? 'error' : 'warn']({ err: fault, mail_id: id, given_up: last }, 'a mail could not be sent');
+      const message = `A mail could not be sent: ${fault.message.slice(0, 200)}`;
+      if (!(fault instanceof RecipientRefused)) await raiseAlarm(ctx.db.sql, failingAlarm, message);
+    }
   } catch (error) {
-    ctx.log[last ? 'error' : 'warn']({ err: error, mail_id: mail.id, given_up: last }, 'a mail could not be sent');
-    if (error instanceof RecipientRefused) return false;
-    const message = `A mail could not be sent: ${(error as Error).message.slice(0, 200)}`;
-    await raiseAlarm(ctx.db.sql, failingAlarm, message);
-    return false;
+    ctx.log.error({ err: error, mail_id: mail.id }, 'what became of a mail could not be kept');
   }
-  await markSent(ctx, mail.id);
-  await clearAlarm(ctx.db.sql, failingAlarm);
-  return true;
+  return fault === null;
 }
 
 /** Tried again while the database is away: what is not marked would be sent a second time. */

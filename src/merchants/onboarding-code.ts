@@ -38,7 +38,8 @@ export async function sendEmailCode(ctx: Context, token: string): Promise<void> 
     if (alive && alive.attempts >= maxAttempts) throw new MerchantRefusal('email_code_exhausted');
     const expiresAt = new Date(now.getTime() + codeMs);
     await upsertCode(tx, scope, row.id, { hash, attempts: alive?.attempts ?? 0, expiresAt });
-    await queueMail(tx, { recipient, subject: `${code} is your code`, body: codeMail(row.partner_name, code) });
+    const body = codeMail(row.partner_name, code);
+    await queueMail(tx, { recipient, subject: `${code} is your code`, body, urgent: true });
   });
 }
 

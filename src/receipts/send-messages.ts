@@ -1,6 +1,7 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
+import { workThrough } from '../lib/work-through.ts';
 import { readReceipt } from './facts.ts';
 import type { Gateway } from './gateway.ts';
 import { receiptMessage } from './message.ts';
@@ -8,7 +9,6 @@ import { claimReceipts, type DueReceipt, updateDone, updateFailed } from './stor
 
 /** Messages under way at a time in this process. */
 const atOnce = 8;
-const perPass = 200;
 /** The first wait is longer than an attempt takes; ten attempts take about 8 hours, after which nobody waits for it. */
 const waits = { firstMs: 30_000, most: 10 };
 export const gatewayAlarm = 'phone_gateway';
@@ -20,16 +20,12 @@ export const gatewayAlarm = 'phone_gateway';
  * @param signal no further message is begun once it aborts
  * @returns how many were taken
  */
-export async function sendMessages(ctx: Context, signal: AbortSignal, gateway: Gateway): Promise<number> {
-  let taken = 0;
-  for (let begun = 0; begun < perPass && !signal.aborted; ) {
-    const due = await claimReceipts(ctx.db, 'phone', waits, atOnce);
-    if (due.length === 0) break;
-    begun += due.length;
-    const results = await Promise.all(due.map((receipt) => sendOne(ctx, gateway, receipt)));
-    taken += results.filter(Boolean).length;
-  }
-  return taken;
+export function sendMessages(ctx: Context, signal: AbortSignal, gateway: Gateway): Promise<number> {
+  return workThrough(
+    signal,
+    async (underWay) => (underWay < atOnce ? claimReceipts(ctx.db, 'phone', waits, atOnce - underWay) : []),
+    (receipt) => sendOne(ctx, gateway, receipt),
+  );
 }
 
 async function sendOne(ctx: Context, gateway: Gateway, receipt: DueReceipt): Promise<boolean> {

@@ -7,7 +7,7 @@ export const serviceName = 'Quittance';
 /** The mail with a link that somebody asked for. */
 export function linkMail(words: Words, recipient: string, values: { place: string; link: string }): NewMail {
   const { mailSubject, mailBody } = words.t.signInUser;
-  return { recipient, subject: fill(mailSubject, values), body: fill(mailBody, values) };
+  return { recipient, subject: fill(mailSubject, values), body: fill(mailBody, values), urgent: true };
 }
 
 /** The mail of an invitation. */
@@ -17,7 +17,7 @@ export function invitationMail(
   values: { place: string; link: string; signIn: string },
 ): NewMail {
   const { inviteSubject, inviteBody } = words.t.signInUser;
-  return { recipient, subject: fill(inviteSubject, values), body: fill(inviteBody, values) };
+  return { recipient, subject: fill(inviteSubject, values), body: fill(inviteBody, values), urgent: true };
 }
 
 /** The mail that says that a passkey was added, or that one or all were taken away. */

@@ -169,6 +169,67 @@ test('A server that takes the connection and says nothing → given up when the 
   await Promise.all([outcome, closed]);
 });
 
+test('Servers that hang hold up their own mails only; what somebody waits for goes out although all other places are taken', async (t) => {
+  await database.db.sql`update mails set sent_at = now() where sent_at is null`;
+  const held: (() => void)[] = [];
+  const reachedHanging: string[] = [];
+  const smtp = await startSmtp(t, {
+    disabledCommands: ['STARTTLS'],
+    onRcptTo: ({ address }, _session, done) => {
+      if (!address.includes('@hangs')) return done();
+      reachedHanging.push(address);
+      held.push(() => done());
+    },
+  });
+  const arrived = (address: string) => smtp.mails.some(({ to }) => to.includes(address));
+  const release = () => {
+    for (const done of held.splice(0)) done();
+  };
+  for (let i = 0; i < 5; i++) await queue(`receipt-${i}@hangs1.example`);
+  await queue('receipt@fine.example');
+  const node = nodeWith(`smtp://127.0.0.1:${smtp.port}`);
+  const sending = sendDueMails(node, running);
+  await until(() => arrived('receipt@fine.example') && held.length === 3, 'the mail to a server that answers');
+  assert.deepEqual(smtp.mails.length, 1);
+
+  // Now every place for what nobody waits for is taken, and more is due.
+  for (const server of ['hangs2', 'hangs3', 'hangs4', 'fine']) {
+    for (let i = 0; i < 3; i++) await queue(`receipt-${i}@${server}.example`);
+  }
+  await until(() => held.length === 10, 'all places are taken');
+  await queueMail(database.db.sql, { ...mailTo('link@hangs1.example'), urgent: true });
+  await queueMail(database.db.sql, { ...mailTo('link@fine.example'), urgent: true });
+  await until(() => arrived('link@fine.example'), 'the link to sign in with');
+  await until(() => held.length === 11, 'the link to the server that hangs');
+  assert.deepEqual(
+    smtp.mails.map(({ to }) => to[0]),
+    ['receipt@fine.example', 'link@fine.example'],
+  );
+  assert.equal(reachedHanging.filter((address) => /^receipt.*hangs1/.test(address)).length, 3);
+  const releasing = setInterval(release, 10);
+  t.after(() => clearInterval(releasing));
+  assert.equal(await sending, 20);
+  assert.equal(new Set(smtp.mails.map(({ to }) => to[0])).size, 20, 'each once');
+});
+
+test('Mails go out several at a time', async (t) => {
+  let [open, most] = [0, 0];
+  const waiting: (() => void)[] = [];
+  const smtp = await startSmtp(t, {
+    disabledCommands: ['STARTTLS'],
+    onRcptTo: (_address, _session, done) => {
+      most = Math.max(most, ++open);
+      waiting.push(done);
+      if (open < 10) return; // all ten wait for the tenth
+      for (const go of waiting.splice(0)) go();
+      open = 0;
+    },
+  });
+  for (let i = 0; i < 40; i++) await queue(`many@server-${i}.example`);
+  assert.equal(await sendDueMails(nodeWith(`smtp://127.0.0.1:${smtp.port}`), running), 40);
+  assert.equal(most, 10);
+});
+
 test('An address that reads like a list, or holds a header → reaches nobody else', async (t) => {
   const smtp = await startSmtp(t, { disabledCommands: ['STARTTLS'] });
   const send = smtpTransport({ smtpUrl: `smtp://127.0.0.1:${smtp.port}`, from });

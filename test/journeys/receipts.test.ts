@@ -9,12 +9,13 @@ import { settle } from '../../src/payments/verify.ts';
 import { openGateway } from '../../src/receipts/gateway.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import { gatewayAlarm, sendMessages } from '../../src/receipts/send-messages.ts';
+import { sweepAlarm, sweepReceipts } from '../../src/receipts/sweep.ts';
 import type { NewRequest } from '../../src/requests/store.ts';
 import { buildServer } from '../../src/server.ts';
 import { type PayWorld, payWorld } from '../payments/support.ts';
 import { visit } from '../support/forms.ts';
 import { png } from '../support/pictures.ts';
-import { behaviours, type Receiver, startReceiver } from '../support/receiver.ts';
+import { behaviours, type Receiver, startReceiver, until } from '../support/receiver.ts';
 import { startSmtp } from '../support/smtp.ts';
 
 const running = new AbortController().signal;
@@ -155,6 +156,20 @@ test('A gateway that fails is asked again later and an alarm says so; one that r
   assert.ok(first?.done_at);
 });
 
+test('A message that the gateway takes long over holds up no other', async () => {
+  for (let i = 0; i < 9; i++) await paid({ customerPhone: `+49 30 88888${i}` });
+  const held: (() => void)[] = [];
+  gateway.behave((response, { body }) => {
+    const answer = () => void response.writeHead(202).end();
+    if (JSON.parse(body).to === '+49 30 888880') held.push(answer);
+    else answer();
+  });
+  const sending = sendAll();
+  await until(() => gateway.received.length === 9 && held.length === 1, 'all nine messages');
+  held[0]?.();
+  assert.equal(await sending, 9);
+});
+
 test('A gateway that hangs ends within its limit, and neither it nor a slow mail server keeps payments from being verified', async (t) => {
   const mute = createServer(() => {}); // takes connections and says nothing
   mute.listen(0, '127.0.0.1');
@@ -231,4 +246,55 @@ test('A receipt speaks the language in which its customer read the pay page; a p
   assert.equal(await languageOf(), null);
   await visit(`${url}/pay/${request.id}?lang=en`);
   assert.equal(await languageOf(), 'en');
+});
+
+test('A receipt that could not be written at the verification comes later, once; what still fails raises an alarm', async () => {
+  const { sql } = world.db;
+  await sql`alter table receipts add constraint broken check (channel = 'none') not valid`;
+  const [email, unusable] = [newEmail(), 'a@b.example, c@d.example'];
+  const broken = await paid({ customerEmail: email, customerPhone: '+49 30 777777' });
+  const nobody = await paid({ customerEmail: unusable });
+  assert.equal(await sweepReceipts(world.ctx, running), 0); // its transaction may still be under way, for all we know
+  assert.equal(await alarm(sweepAlarm), null);
+  world.clock.forward(3 * 60_000);
+  assert.equal(await sweepReceipts(world.ctx, running), 0);
+  assert.match((await alarm(sweepAlarm)) ?? '', /cannot be written: 23514: .*"broken"/);
+  await sql`alter table receipts drop constraint broken`;
+
+  await sql`alter table receipts rename to receipts_away`;
+  assert.equal(await sweepReceipts(world.ctx, running), 0);
+  assert.match((await alarm(sweepAlarm)) ?? '', /relation "receipts" does not exist/);
+  await sql`alter table receipts_away rename to receipts`;
+
+  const healed = await Promise.all([1, 2, 3].map(() => sweepReceipts(world.ctx, running)));
+  assert.ok(
+    healed.reduce((a, b) => a + b) >= 1, // receipts of tests above were broken too
+    String(healed),
+  );
+  assert.equal(await alarm(sweepAlarm), null);
+  assert.deepEqual(
+    (await receiptsOf(broken.request)).map(({ channel }) => channel),
+    ['mail', 'phone'],
+  );
+  assert.deepEqual([...(await receiptsOf(nobody.request))], []);
+  await mailReceipts(world.ctx, running);
+  assert.equal((await mailsTo(email)).length, 1);
+  assert.equal(await sweepReceipts(world.ctx, running), 0);
+});
+
+test('The sweep looks at each verified request once, by an index, and writes nothing for what is older than three days', async () => {
+  const { sql } = world.db;
+  const { request } = await paid({ customerEmail: newEmail() });
+  await sql`delete from receipts where request_id = ${request.id}`;
+  world.clock.forward(4 * 24 * 3_600_000);
+  assert.equal(await sweepReceipts(world.ctx, running), 0);
+  assert.deepEqual([...(await receiptsOf(request))], []);
+  const plan = await sql.begin(async (tx) => {
+    await tx`set local enable_seqscan = off`;
+    return tx`explain select id from requests
+      where proof_status = 'verified' and (customer_email is not null or customer_phone is not null)
+        and (proof_verified_at, id) > (now(), ${request.id}) and proof_verified_at < now()
+      order by proof_verified_at, id limit 500`;
+  });
+  assert.match(JSON.stringify(plan), /Index.* using requests_receipted/);
 });

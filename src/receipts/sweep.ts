@@ -1,0 +1,65 @@
+import { scopeOfRow } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
+import { channelsFor } from './enqueue.ts';
+import { insertReceipts } from './store.ts';
+import { lockSweptTo, type SweptRequest, selectVerified, updateSweptTo } from './sweep-store.ts';
+
+const batch = 500;
+const batchesPerPass = 20;
+/** By then a verification has committed, whichever node's clock wrote its time. */
+const settledMs = 2 * 60_000;
+/** Nobody waits for a receipt any longer. */
+const wantedMs = 3 * 24 * 3_600_000;
+export const sweepAlarm = 'receipts_missing';
+
+/**
+ * Writes down the receipts that could not be written when their requests were verified. Goes through verified requests in
+ * their order and remembers up to where, so each is looked at once; where writing still fails it stops, for the next turn.
+ *
+ * @returns how many requests got theirs
+ */
+export async function sweepReceipts(ctx: Context, signal: AbortSignal): Promise<number> {
+  let mended = 0;
+  for (let i = 0; i < batchesPerPass && !signal.aborted; i++) {
+    const swept = await sweepBatch(ctx).catch((error) => ({ mended: 0, more: false, fault: (error as Error).message }));
+    mended += swept.mended;
+    if (swept.fault !== null) {
+      ctx.log.error({ fault: swept.fault }, 'missing receipts could not be written');
+      await raiseAlarm(ctx.db.sql, sweepAlarm, `Receipts of verified payments cannot be written: ${swept.fault}`);
+      return mended;
+    }
+    if (!swept.more) break;
+  }
+  await clearAlarm(ctx.db.sql, sweepAlarm);
+  if (mended > 0) ctx.log.warn({ requests: mended }, 'missing receipts were written');
+  return mended;
+}
+
+type Swept = { mended: number; more: boolean; fault: string | null };
+
+function sweepBatch(ctx: Context): Promise<Swept> {
+  const nowMs = ctx.clock.now().getTime();
+  return ctx.db.transaction(async (tx) => {
+    const to = await lockSweptTo(tx);
+    if (!to) return { mended: 0, more: false, fault: null };
+    const oldest = new Date(nowMs - wantedMs);
+    const after = to.verified_at < oldest ? { ...to, verified_at: oldest } : to;
+    const rows = await selectVerified(tx, after, new Date(nowMs - settledMs), batch);
+    let mended = 0;
+    let last: SweptRequest | undefined;
+    for (const row of rows) {
+      const scope = scopeOfRow(row);
+      const channels = row.owed ? channelsFor(ctx, scope, { id: row.request_id, ...row }) : [];
+      const fault = channels.length > 0 ? await insertReceipts(tx, scope, row.request_id, channels) : null;
+      if (fault !== null) {
+        if (last) await updateSweptTo(tx, last);
+        return { mended, more: false, fault };
+      }
+      if (channels.length > 0) mended++;
+      last = row;
+    }
+    if (last) await updateSweptTo(tx, last);
+    return { mended, more: rows.length === batch, fault: null };
+  });
+}
