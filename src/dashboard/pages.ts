@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { askPages } from './ask.ts';
 import { attachPages } from './attach.ts';
+import { cancelPages } from './cancel.ts';
 import { cashierPages } from './cashier.ts';
 import { giveBackPages } from './give-back.ts';
 import { homePages } from './home.ts';
@@ -25,6 +26,7 @@ export function dashboardPages(app: FastifyInstance, ctx: Context): void {
   homePages(routes, ctx);
   paymentList(routes, ctx);
   paymentPage(routes, ctx);
+  cancelPages(routes, ctx);
   askPages(routes, ctx);
   cashierPages(routes, ctx);
   unmatchedList(routes, ctx);

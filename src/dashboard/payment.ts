@@ -13,6 +13,7 @@ import { card, facts, mono, qr, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
+import { cancelCard, refusedNotice } from './cancel.ts';
 import { eventsPath } from './live.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
 import { sendDashboard } from './shell.ts';
@@ -50,11 +51,13 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   const { row } = payment;
   const words = wordsFor(request);
   const number = receiptNumber(row.id, row.proof_verified_at ?? row.created_at);
+  const { done } = request.query as { done?: unknown };
   return sendDashboard(ctx, visit, {
     path: `/dashboard/payments/${row.id}`,
     title: fill(words.t.dashboard.payment.title, { number }),
-    body: html`<div class="list" data-live="${eventsPath(row.id)}" data-region="payment">${concerns(words, payment)}
-<div class="two">${factsCard(words, payment)}<div class="list">${shareCard(words, payment)}${card(
+    body: html`${refusedNotice(words, row, done)}<div class="list" data-live="${eventsPath(row.id)}" data-region="payment">${concerns(words, payment)}
+<div class="two"><div class="list">${factsCard(words, payment)}${cancelCard(words, payment)}</div>
+<div class="list">${shareCard(words, payment)}${card(
       html`<h2>${words.t.dashboard.payment.timeline}</h2>`,
       timelineOf(words, payment),
     )}</div></div></div>`,

@@ -3,11 +3,11 @@ import { audited } from '../audit/write.ts';
 import { createMerchantSession, merchantSession } from '../auth/session.ts';
 import { setSessionCookie } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
-import { html } from '../lib/html.ts';
+import { type Html, html } from '../lib/html.ts';
 import { chainsOf, type TypedWallet } from '../merchants/onboard.ts';
 import { refusalLine, refusalSentence } from '../merchants/onboarding-page.ts';
 import { readOpenRecovery } from '../merchants/recovery.ts';
-import { asRefusal, type MerchantRefusal, signAgain } from '../merchants/refusal.ts';
+import { asRefusal, type MerchantRefusal, refusalStatus, signAgain } from '../merchants/refusal.ts';
 import {
   changeWallet,
   handOverMessage,
@@ -16,14 +16,12 @@ import {
   takeOverMessage,
 } from '../merchants/wallet-change.ts';
 import { card, shortAddress, stateLine } from '../ui/components.ts';
-import { fill, fillHtml } from '../ui/language.ts';
-import { logoOf } from '../ui/look.ts';
+import { fill, fillHtml, wordsFor } from '../ui/language.ts';
 import { connectForm, signForm } from '../ui/wallet-forms.ts';
 import { stopRecovery } from './recovery.ts';
 import { recoveryLine } from './recovery-line.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
-import { actorOf } from './shell.ts';
-import { showPage } from './show.ts';
+import { actorOf, sendDashboard } from './shell.ts';
 
 const path = '/dashboard/wallet';
 
@@ -45,44 +43,53 @@ const typedWallet = ({ typed: { wallet_address = '', chain_id }, request }: Merc
 
 /** Which wallet is paid now, and which one is to be; after a change, that it was made. */
 async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRefusal | null): Promise<FastifyReply> {
-  const { merchant, session, reply, request, typed } = visit;
-  const recovery = await readOpenRecovery(ctx, session.scope, session.accountId);
+  const { merchant, session, request, typed } = visit;
+  const words = wordsFor(request);
+  const { walletChange } = words.t;
   const { done } = request.query as { done?: unknown };
   const wallet = shortAddress(merchant.wallet_address ?? '');
-  return showPage(ctx, reply, {
-    title: ({ t }) => t.walletChange.title,
-    of: merchant,
-    path: request.method === 'GET' ? path : null,
-    refusal,
-    body: (words, look) => {
-      const { walletChange } = words.t;
-      const news = {
-        changed: stateLine('paid', walletChange.done, fillHtml(walletChange.doneRest, { wallet }), 'h1'),
-        stopped: stateLine('paid', walletChange.stopped, fillHtml(walletChange.stoppedRest, { wallet }), 'h1'),
-      };
-      const back = html`<p class="quiet"><a href="/dashboard">${walletChange.back}</a></p>`;
-      if (done === 'changed' || done === 'stopped') {
-        return card(look && logoOf(look), html`<div role="status">${news[done]}</div>`, back);
-      }
-      return card(
-        look && logoOf(look),
-        recovery && recoveryLine(words, merchant, recovery),
-        html`<h1>${walletChange.heading}</h1>
-<p>${walletChange.rest}</p>
+  if (done === 'changed' || done === 'stopped') {
+    const news = {
+      changed: stateLine('paid', walletChange.done, fillHtml(walletChange.doneRest, { wallet })),
+      stopped: stateLine('paid', walletChange.stopped, fillHtml(walletChange.stoppedRest, { wallet })),
+    };
+    const back = html`<p class="quiet"><a href="/dashboard">${walletChange.back}</a></p>`;
+    const body = card(html`<div role="status">${news[done]}</div>`, back);
+    return sendStep(ctx, visit, refusal, walletChange.title, body);
+  }
+  const recovery = await readOpenRecovery(ctx, session.scope, session.accountId);
+  const body = card(
+    recovery && recoveryLine(words, merchant, recovery),
+    html`<p>${walletChange.rest}</p>
 <dl class="facts"><div><dt>${walletChange.now}</dt><dd>${wallet}</dd></div></dl>`,
-        refusalLine(words, refusal, ['wallet_malformed', 'wallet_same']),
-        html`<h2>${walletChange.newWallet}</h2>`,
-        connectForm(words, {
-          action: `${path}/hand-over`,
-          chains: chainsOf(ctx, merchant),
-          typed,
-          unwanted: merchant.wallet_address,
-          fault: refusalSentence(words, refusal, 'wallet_malformed') ?? refusalSentence(words, refusal, 'wallet_same'),
-        }),
-        html`<p class="quiet">${fill(walletChange.lost, { partner: merchant.partner_name })}</p>`,
-        back,
-      );
-    },
+    refusalLine(words, refusal, ['wallet_malformed', 'wallet_same']),
+    html`<h2>${walletChange.newWallet}</h2>`,
+    connectForm(words, {
+      action: `${path}/hand-over`,
+      chains: chainsOf(ctx, merchant),
+      typed,
+      unwanted: merchant.wallet_address,
+      fault: refusalSentence(words, refusal, 'wallet_malformed') ?? refusalSentence(words, refusal, 'wallet_same'),
+    }),
+    html`<p class="quiet">${fill(walletChange.lost, { partner: merchant.partner_name })}</p>`,
+  );
+  return sendStep(ctx, visit, refusal, walletChange.heading, body);
+}
+
+/** A step of the change beside the navigation, as wide as a form needs; with a refusal, under its status. */
+function sendStep(
+  ctx: Context,
+  visit: MerchantVisit,
+  refusal: MerchantRefusal | null,
+  title: string,
+  body: Html,
+): Promise<FastifyReply> {
+  return sendDashboard(ctx, visit, {
+    path,
+    title,
+    island: 'onboard',
+    status: refusal ? refusalStatus[refusal.reason] : 200,
+    body: html`<div class="narrow">${body}</div>`,
   });
 }
 
@@ -95,40 +102,30 @@ type Signing = {
 
 /** One of the two signatures: the present wallet's, then the new one's. */
 function showSigning(ctx: Context, visit: MerchantVisit, signing: Signing): Promise<FastifyReply> {
-  const { merchant, reply, typed } = visit;
+  const { merchant, request, typed } = visit;
   const { step, message, refusal, carry } = signing;
   const { address } = typedWallet(visit);
   const signer = step === 'hand-over' ? (merchant.wallet_address ?? '') : address.toLowerCase();
-  return showPage(ctx, reply, {
-    title: ({ t }) => t.walletChange.title,
-    of: merchant,
-    path: null,
-    refusal,
-    body: (words, look) => {
-      const { walletChange, dashboard } = words.t;
-      const [heading, rest] =
-        step === 'hand-over'
-          ? [walletChange.step1, walletChange.step1Rest]
-          : [walletChange.step2, walletChange.step2Rest];
-      return card(
-        look && logoOf(look),
-        html`<h1>${heading}</h1>`,
-        refusalLine(words, refusal, ['signature_invalid']),
-        html`<p>${fillHtml(rest, { wallet: shortAddress(address) })}</p>
+  const words = wordsFor(request);
+  const { walletChange, dashboard } = words.t;
+  const [heading, rest] =
+    step === 'hand-over' ? [walletChange.step1, walletChange.step1Rest] : [walletChange.step2, walletChange.step2Rest];
+  const body = card(
+    refusalLine(words, refusal, ['signature_invalid']),
+    html`<p>${fillHtml(rest, { wallet: shortAddress(address) })}</p>
 <dl class="facts"><div><dt>${step === 'hand-over' ? dashboard.wallet : walletChange.newWallet}</dt><dd>${shortAddress(signer)}</dd></div></dl>`,
-        signForm(words, {
-          action: `${path}/${step === 'hand-over' ? 'take-over' : 'apply'}`,
-          address: signer,
-          message,
-          signature: refusal ? (typed.signature ?? '') : '',
-          fault: refusalSentence(words, refusal, 'signature_invalid'),
-          carry: { wallet_address: address, chain_id: typed.chain_id ?? '', ...carry },
-          button: walletChange.sign,
-        }),
-        html`<p class="quiet"><a href="/dashboard">${walletChange.cancel}</a></p>`,
-      );
-    },
-  });
+    signForm(words, {
+      action: `${path}/${step === 'hand-over' ? 'take-over' : 'apply'}`,
+      address: signer,
+      message,
+      signature: refusal ? (typed.signature ?? '') : '',
+      fault: refusalSentence(words, refusal, 'signature_invalid'),
+      carry: { wallet_address: address, chain_id: typed.chain_id ?? '', ...carry },
+      button: walletChange.sign,
+    }),
+    html`<p class="quiet"><a href="/dashboard">${walletChange.cancel}</a></p>`,
+  );
+  return sendStep(ctx, visit, refusal, heading, body);
 }
 
 const plain = (text = '') => text.replaceAll('\r\n', '\n');
@@ -202,8 +199,8 @@ async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
     );
     // Every session of the earlier wallet is over, this one too.
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
-    const token = await createMerchantSession(ctx, { scope, accountId, walletAddress }, client);
-    setSessionCookie(reply, ctx.config, token, merchantSession.absoluteMs);
+    const token = await createMerchantSession(ctx, { scope, accountId, walletAddress }, client, null);
+    setSessionCookie(reply, ctx.config, 'merchant', token, merchantSession.absoluteMs);
     return reply.redirect(`${path}?done=changed`, 303);
   } catch (error) {
     const carry = { old_message: plain(old_message), old_signature };

@@ -83,3 +83,25 @@ test('What breaks a rule is told beside its field, what was typed stays, and not
   }
   assert.deepEqual(await read(id), before);
 });
+
+test('Every place of the dashboard stands beside the navigation, which marks it, and the wallet’s steps do too', async () => {
+  const marked = (html: string) => /<a href="([^"]+)" aria-current="page">/.exec(html)?.[1];
+  const { account } = await makeOnboarded(app.ctx, world.test);
+  const { visitor } = await signInMerchant(app.url, account);
+  const { html } = await visitor.open('/dashboard');
+  const places = [...(/<ul class="places">.*?<\/ul>/s.exec(html)?.[0] ?? '').matchAll(/href="([^"]+)"/g)].map(
+    ([, at]) => at ?? '',
+  );
+  assert.ok(places.includes('/dashboard/wallet'));
+  for (const place of places) assert.equal(marked((await visitor.open(place)).html), place);
+  const step = await visitor.send(await visitor.open('/dashboard/wallet'), '/hand-over', {
+    wallet_address: `0x${'3'.repeat(40)}`,
+  });
+  assert.match(step.html, /<h1>1 of 2: sign with your present wallet<\/h1>/);
+  assert.equal(marked(step.html), '/dashboard/wallet');
+  const wrong = await visitor.send(await visitor.open('/dashboard/wallet'), '/hand-over', {
+    wallet_address: 'x',
+  });
+  assert.equal(wrong.status, 400);
+  assert.equal(marked(wrong.html), '/dashboard/wallet');
+});
