@@ -1,14 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
-import { readCookie } from './session-cookie.ts';
+import { cookieName, readCookie, setOwnCookie } from './session-cookie.ts';
 import { isLinkToken, linkMs, newLinkToken } from './sign-in-link.ts';
 
-const isSecure = ({ baseUrl }: Config) => baseUrl.startsWith('https:');
-const nameFor = (config: Config) => (isSecure(config) ? '__Host-sign-in' : 'sign-in');
+const name = 'sign-in';
 
 /** What a browser holds from when it asked for a link; null when it holds nothing. */
 export function browserToken(request: FastifyRequest, config: Config): string | null {
-  const token = readCookie(request.headers.cookie, nameFor(config));
+  const token = readCookie(request.headers.cookie, cookieName(config, name));
   return isLinkToken(token) ? token : null;
 }
 
@@ -18,11 +17,6 @@ export function browserToken(request: FastifyRequest, config: Config): string | 
  */
 export function bindBrowser(request: FastifyRequest, reply: FastifyReply, config: Config): string {
   const token = browserToken(request, config) ?? newLinkToken();
-  const secure = isSecure(config) ? '; Secure' : '';
-  // Lax: the link is followed from a mail, which is another site.
-  reply.header(
-    'set-cookie',
-    `${nameFor(config)}=${token}; Path=/; Max-Age=${linkMs / 1000}; HttpOnly; SameSite=Lax${secure}`,
-  );
+  setOwnCookie(reply, config, name, token, linkMs);
   return token;
 }

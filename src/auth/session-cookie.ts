@@ -1,30 +1,56 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 
+/** Who can be signed in: each kind has a cookie of its own, so one browser can be all three at once. */
+export type SessionKind = 'merchant' | 'partner_user' | 'operator';
+
+const names = { merchant: 'dashboard-session', partner_user: 'portal-session', operator: 'admin-session' } as const;
+
+const isSecure = ({ baseUrl }: Pick<Config, 'baseUrl'>) => baseUrl.startsWith('https:');
+
 /** Over https the name itself makes browsers refuse a cookie that another host, such as a partner's, wants to set. */
-const nameFor = (config: Config) => (isSecure(config) ? '__Host-session' : 'session');
-const isSecure = ({ baseUrl }: Config) => baseUrl.startsWith('https:');
+export function cookieName(config: Pick<Config, 'baseUrl'>, name: string): string {
+  return isSecure(config) ? `__Host-${name}` : name;
+}
 
-const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
-
-/** Gives the browser a session's token: for this host only, never to scripts. */
-export function setSessionCookie(reply: FastifyReply, config: Config, token: string, maxAgeMs: number): void {
+/** Gives the browser a cookie for this host only, never shown to scripts nor sent along by forms of other sites. */
+export function setOwnCookie(
+  reply: FastifyReply,
+  config: Pick<Config, 'baseUrl'>,
+  name: string,
+  value: string,
+  maxAgeMs: number,
+): void {
   const secure = isSecure(config) ? '; Secure' : '';
   const seconds = Math.floor(maxAgeMs / 1000);
   reply.header(
     'set-cookie',
-    `${nameFor(config)}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`,
+    // Lax: links in mails and on other sites lead to pages that know who is signed in.
+    `${cookieName(config, name)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`,
   );
 }
 
-/** Takes the token away from the browser. */
-export function clearSessionCookie(reply: FastifyReply, config: Config): void {
-  setSessionCookie(reply, config, '', 0);
+const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
+
+/** Gives the browser a session's token. */
+export function setSessionCookie(
+  reply: FastifyReply,
+  config: Config,
+  kind: SessionKind,
+  token: string,
+  maxAgeMs: number,
+): void {
+  setOwnCookie(reply, config, names[kind], token, maxAgeMs);
 }
 
-/** The session token that a browser sent; null without one. */
-export function sessionToken(request: FastifyRequest, config: Config): string | null {
-  const token = readCookie(request.headers.cookie, nameFor(config));
+/** Takes the token of one kind away from the browser; what else it is signed in as stays. */
+export function clearSessionCookie(reply: FastifyReply, config: Config, kind: SessionKind): void {
+  setOwnCookie(reply, config, names[kind], '', 0);
+}
+
+/** The session token of one kind that a browser sent; null without one. */
+export function sessionToken(request: FastifyRequest, config: Config, kind: SessionKind): string | null {
+  const token = readCookie(request.headers.cookie, cookieName(config, names[kind]));
   return token !== null && tokenPattern.test(token) ? token : null;
 }
 

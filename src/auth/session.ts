@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { keyedHash, newest } from '../lib/seal.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import type { OwnHost } from './host.ts';
 import { scopeOf } from './scope.ts';
 
@@ -27,23 +27,34 @@ export type Client = { ip: string; userAgent: string | undefined };
 
 type SessionContext = Pick<Context, 'config' | 'db' | 'clock'>;
 
+/** The hashes a session's token may be stored under: one for each secret key in use. */
+export function tokenHashes(secrets: SecretKey[], token: string): Buffer[] {
+  return secrets.map((secret) => keyedHash(secret, 'session', token));
+}
+
 /**
- * Signs a merchant in.
+ * Signs a merchant in, under a new token; what the browser was signed in with before is over.
  *
  * @param subject `walletAddress`: the wallet that it has now; with another one the session is over
+ * @param earlier the token that the browser still holds; null when it has none
  * @returns the token for the cookie: it is stored nowhere
  */
 export async function createMerchantSession(
   ctx: SessionContext,
   subject: { scope: Scope; accountId: string; walletAddress: string },
   client: Client,
+  earlier: string | null,
 ): Promise<string> {
   const { scope, accountId, walletAddress } = subject;
   const token = randomBytes(32).toString('base64url');
   const now = ctx.clock.now();
   const expiresAt = new Date(now.getTime() + merchantSession.absoluteMs);
-  await ctx.db.sql`
-    with forgotten as (
+  const { sql } = ctx.db;
+  await sql`
+    with replaced as (
+      update sessions set revoked_at = ${now}
+      where token_hash in ${sql(tokenHashes(ctx.config.secretKeys, earlier ?? ''))} and revoked_at is null
+    ), forgotten as (
       delete from sessions where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
         and account_id = ${accountId} and last_seen_at < ${new Date(now.getTime() - keptMs)})
     insert into sessions (id, token_hash, kind, partner_id, test_mode, account_id, wallet_address, created_at,
@@ -80,12 +91,11 @@ export async function readMerchantSession(
   host: OwnHost | null,
 ): Promise<MerchantSession | null> {
   const now = ctx.clock.now();
-  const hashes = ctx.config.secretKeys.map((secret) => keyedHash(secret, 'session', token));
   const { sql } = ctx.db;
   const [row] = await sql<SessionRow[]>`
     with found as (
       select s.*, p.slug from sessions s join partners p on p.id = s.partner_id
-      where s.token_hash in ${sql(hashes)} and ${alive(ctx, now)}
+      where s.token_hash in ${sql(tokenHashes(ctx.config.secretKeys, token))} and ${alive(ctx, now)}
         and (${host === null} or s.partner_id = ${host?.partnerId ?? null})
     ), seen as (
       update sessions s set last_seen_at = ${now} from found

@@ -2,11 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Mode } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import { keyedHash, newest } from '../lib/seal.ts';
 import type { HostOwner } from './host.ts';
 import type { Role } from './roles.ts';
 import { scopeOf } from './scope.ts';
-import type { Client, SessionView } from './session.ts';
+import { type Client, type SessionView, tokenHashes } from './session.ts';
 
 const hourMs = 3_600_000;
 
@@ -43,11 +43,6 @@ export type Operator = { kind: 'operator'; sessionId: string; userId: string; em
 export type SignedIn<K extends UserKind> = { partner_user: PartnerUser; operator: Operator }[K];
 
 type SessionContext = Pick<Context, 'config' | 'db' | 'clock'>;
-
-/** The hashes a session's token may be stored under: one for each secret key in use. */
-function tokenHashes(secrets: SecretKey[], token: string): Buffer[] {
-  return secrets.map((secret) => keyedHash(secret, 'session', token));
-}
 
 /**
  * Signs a user in, under a new token; what the browser was signed in with before is over.

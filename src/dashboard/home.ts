@@ -30,7 +30,7 @@ export function homePages(routes: DashboardRoutes, ctx: Context): void {
     url: '/dashboard/sign-out',
     handle: async ({ reply, session }) => {
       await revokeMerchantSession(ctx, session.scope, session.accountId, session.id);
-      clearSessionCookie(reply, ctx.config);
+      clearSessionCookie(reply, ctx.config, 'merchant');
       return reply.redirect(signInPath, 303);
     },
   });

@@ -52,7 +52,7 @@ export function dashboardRoutes(app: FastifyInstance, ctx: Context) {
         handler: async (request, reply) => {
           const away = turnAway(request, reply);
           if (away) return away;
-          const token = sessionToken(request, ctx.config);
+          const token = sessionToken(request, ctx.config, 'merchant');
           const session = token === null ? null : await readMerchantSession(ctx, token, request.ownHost);
           const merchant = session && (await readMerchant(ctx, session.scope, session.accountId));
           if (!session || !merchant) return reply.redirect(signInPath, 303);

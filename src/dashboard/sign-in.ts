@@ -18,7 +18,7 @@ export function signInPages(routes: DashboardRoutes, ctx: Context): void {
     method: 'GET',
     url: signInPath,
     handle: async ({ request, reply }) => {
-      const token = sessionToken(request, ctx.config);
+      const token = sessionToken(request, ctx.config, 'merchant');
       if (token !== null && (await readMerchantSession(ctx, token, request.ownHost)))
         return reply.redirect('/dashboard', 303);
       return showConnect(ctx, reply, {}, null);
@@ -109,8 +109,9 @@ async function complete(ctx: Context, { request, reply, typed }: Visit): Promise
   try {
     const { message = '', signature = '' } = typed;
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
-    const token = await signIn(ctx, { message, signature, host: request.ownHost }, client);
-    setSessionCookie(reply, ctx.config, token, merchantSession.absoluteMs);
+    const earlier = sessionToken(request, ctx.config, 'merchant');
+    const token = await signIn(ctx, { message, signature, host: request.ownHost }, client, earlier);
+    setSessionCookie(reply, ctx.config, 'merchant', token, merchantSession.absoluteMs);
     return reply.redirect('/dashboard', 303);
   } catch (error) {
     const refusal = asRefusal(error);

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createMerchantSession, merchantSession } from '../auth/session.ts';
-import { readCookie, setSessionCookie } from '../auth/session-cookie.ts';
+import { readCookie, sessionToken, setSessionCookie } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
@@ -230,8 +230,13 @@ async function finish(ctx: Context, step: Step): Promise<FastifyReply> {
       fromAddress: request.ip,
     });
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
-    const session = await createMerchantSession(ctx, { scope, accountId, walletAddress }, client);
-    setSessionCookie(reply, ctx.config, session, merchantSession.absoluteMs);
+    const session = await createMerchantSession(
+      ctx,
+      { scope, accountId, walletAddress },
+      client,
+      sessionToken(request, ctx.config, 'merchant'),
+    );
+    setSessionCookie(reply, ctx.config, 'merchant', session, merchantSession.absoluteMs);
     return reply.redirect('/dashboard', 303);
   } catch (error) {
     const refusal = asRefusal(error);

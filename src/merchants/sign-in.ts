@@ -46,11 +46,17 @@ export function provableChains(
 /**
  * Signs a merchant in by its wallet.
  *
+ * @param earlier the session's token that the browser still holds; null when it has none
  * @returns the new session's token
  * @throws MerchantRefusal message_changed, message_used, signature_invalid, chain_unreachable; wallet_unknown once a
  * wallet that belongs to nobody has signed
  */
-export async function signIn(ctx: Context, handedIn: HandedIn, client: Client): Promise<string> {
+export async function signIn(
+  ctx: Context,
+  handedIn: HandedIn,
+  client: Client,
+  earlier: string | null,
+): Promise<string> {
   const claimed = readWalletMessage(ctx, signInRequest, handedIn);
   if (typeof claimed === 'string') throw new MerchantRefusal(claimed);
   const owner = await scopeOfWallet(ctx.db, claimed.address);
@@ -62,5 +68,5 @@ export async function signIn(ctx: Context, handedIn: HandedIn, client: Client): 
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (!holder) throw new MerchantRefusal('wallet_unknown');
   if (!(await useWalletMessage(ctx.db.sql, signed, ctx.clock.now()))) throw new MerchantRefusal('message_used');
-  return createMerchantSession(ctx, { ...holder, walletAddress: signed.address }, client);
+  return createMerchantSession(ctx, { ...holder, walletAddress: signed.address }, client, earlier);
 }

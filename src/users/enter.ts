@@ -18,7 +18,7 @@ export async function signedIn<K extends UserKind>(
   door: Door<K>,
   request: FastifyRequest,
 ): Promise<SignedIn<K> | null> {
-  const token = sessionToken(request, ctx.config);
+  const token = sessionToken(request, ctx.config, door.kind);
   return token === null ? null : readUserSession(ctx, door.kind, token, hostOwner(ctx.config, request.headers.host));
 }
 
@@ -42,6 +42,6 @@ export function actorOf(person: PartnerUser | Operator, request: FastifyRequest)
 
 /** Takes the session away from this browser and shows where one signs in. */
 export function leave(ctx: Context, door: Door, reply: FastifyReply): FastifyReply {
-  clearSessionCookie(reply, ctx.config);
+  clearSessionCookie(reply, ctx.config, door.kind);
   return reply.redirect(`${door.path}/sign-in`, 303);
 }

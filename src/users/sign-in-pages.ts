@@ -40,6 +40,7 @@ export function signInPages(app: FastifyInstance, ctx: Context, door: Door): voi
   const config = { auth: 'public' as const };
   const asks = new AttemptLimit(asksPerMinute, minuteMs);
   const opens = new AttemptLimit(opensPerMinute, minuteMs);
+  const earlierOf = (request: Visit) => sessionToken(request, ctx.config, door.kind);
   const get = (url: string, run: (request: Visit, reply: FastifyReply, place: Place) => Promise<FastifyReply>) =>
     app.route({
       config,
@@ -76,21 +77,21 @@ export function signInPages(app: FastifyInstance, ctx: Context, door: Door): voi
     sendOptions(reply, await askForPasskey(ctx, { kind: door.kind, host: hostIn(ctx, request) }, null)),
   );
   post('/sign-in/passkey', opens, async (request, reply, place) => {
-    const [host, answer, earlier] = [hostIn(ctx, request), request.body?.passkey, sessionToken(request, ctx.config)];
-    const entered = await signInWithPasskey(ctx, door, host, answer, clientOf(request), earlier);
+    const [host, answer] = [hostIn(ctx, request), request.body?.passkey];
+    const entered = await signInWithPasskey(ctx, door, host, answer, clientOf(request), earlierOf(request));
     if ('refused' in entered)
       return show(reply, door, place, 403, refusedPage(wordsFor(request), door, entered.refused));
-    setSessionCookie(reply, ctx.config, entered.token, userSessionLimits[door.kind].absoluteMs);
+    setSessionCookie(reply, ctx.config, door.kind, entered.token, userSessionLimits[door.kind].absoluteMs);
     return reply.redirect(door.path, 303);
   });
   get('/link/:token', (request, reply, place) => open(ctx, door, request, reply, place));
   post('/link/:token', opens, async (request, reply, place) => {
     const user = request.body?.user;
     const token = isUuid(user)
-      ? await signIn(ctx, opened(ctx, door, request), user, clientOf(request), sessionToken(request, ctx.config))
+      ? await signIn(ctx, opened(ctx, door, request), user, clientOf(request), earlierOf(request))
       : null;
     if (token === null) return open(ctx, door, request, reply, place); // says why
-    setSessionCookie(reply, ctx.config, token, userSessionLimits[door.kind].absoluteMs);
+    setSessionCookie(reply, ctx.config, door.kind, token, userSessionLimits[door.kind].absoluteMs);
     return reply.redirect(door.path, 303);
   });
 }

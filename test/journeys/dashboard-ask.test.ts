@@ -154,7 +154,7 @@ test('The cashier’s screen shows the amount and the code, then that it was pai
 
 test('Forms of another site do nothing', async () => {
   const before = (await requests()).length;
-  const cookie = `session=${world.visitor.cookies.get('session')}`;
+  const cookie = `dashboard-session=${world.visitor.cookies.get('dashboard-session')}`;
   const other = await makeOnboarded(world.ctx, world.scope);
   for (const [place, fields] of [
     ['ask', { amount: '5' }],

@@ -67,7 +67,7 @@ test('The events of the dashboard begin for who is signed in, and name nothing',
   const url = `${app.url}/dashboard/events`;
   const away = await fetch(url, { redirect: 'manual' });
   assert.equal(away.headers.get('location'), '/dashboard/sign-in');
-  const cookie = `session=${await sessionOf(app.ctx, world.test, merchant)}`;
+  const cookie = `dashboard-session=${await sessionOf(app.ctx, world.test, merchant)}`;
   const ending = new AbortController();
   const answer = await fetch(url, { headers: { cookie }, signal: ending.signal });
   assert.match(answer.headers.get('content-type') ?? '', /^text\/event-stream/);

@@ -42,8 +42,8 @@ async function makeTenant(name: string) {
     onboardPath: pathOf(onboardingUrl(ctx.config, shell, ctx.clock.now())),
     recoverPath: pathOf((await startRecovery(ctx, world.test, lost.id)).url),
     key: { authorization: `Bearer ${(await makeKey(db, world.test)).key}` },
-    signedIn: { cookie: `session=${await sessionOf(ctx, world.test, merchant)}` },
-    user: { cookie: `session=${(await portalPerson(ctx, world.partner.id)).token}` },
+    signedIn: { cookie: `dashboard-session=${await sessionOf(ctx, world.test, merchant)}` },
+    user: { cookie: `portal-session=${(await portalPerson(ctx, world.partner.id)).token}` },
   };
 }
 type Tenant = typeof one;
@@ -52,7 +52,7 @@ before(async () => {
   app = await startApp();
   [one, two] = [await makeTenant('Sun Bakery'), await makeTenant('Moon Bakery')];
   const { visitor } = await signInOperator(app);
-  operator = { cookie: `session=${visitor.cookies.get('session')}` };
+  operator = { cookie: `admin-session=${visitor.cookies.get('admin-session')}` };
   asset = /\/assets\/[^"]+\.js/.exec((await visit(app.url + one.payPath)).html)?.[0] ?? '';
 });
 after(() => app.stop());
@@ -185,7 +185,7 @@ test('A merchant signs in on its partner’s own host, with a message that names
   assert.equal(dashboard.status, 200);
   assert.match(dashboard.html, /sign-out/);
   const shown = await visit(`${app.url}/dashboard/sign-in`, {
-    headers: { host, cookie: `session=${visitor.cookies.get('session')}` },
+    headers: { host, cookie: `dashboard-session=${visitor.cookies.get('dashboard-session')}` },
   });
   assert.equal(shown.headers.get('location'), '/dashboard');
 });
@@ -209,7 +209,7 @@ test('On another partner’s host a merchant gets the refusal of a wallet that b
   const refusal = async ({ account }: Pick<Onboarded, 'account'>) => {
     const { visitor, page } = await askToSignIn(onHost(two.partner), { account });
     const answer = await signOn(visitor, page, account);
-    assert.equal(visitor.cookies.has('session'), false);
+    assert.equal(visitor.cookies.has('dashboard-session'), false);
     return { status: answer.status, text: /role="alert"[^>]*>(.*?)<\/div>/s.exec(answer.html)?.[1] };
   };
   const stranger = await refusal({ account: newAccount() });
@@ -262,7 +262,7 @@ test('Cookies are for the host that set them, and addresses in pages and answers
 
 test('A session made on the shared host works on the partner’s own, and on no other partner’s', async () => {
   const { visitor } = await signInMerchant(app.url, two.merchant.account);
-  const cookie = `session=${visitor.cookies.get('session')}`;
+  const cookie = `dashboard-session=${visitor.cookies.get('dashboard-session')}`;
   const at = async (host: Record<string, string>) =>
     (await visit(`${app.url}/dashboard`, { headers: { ...host, cookie } })).status;
   assert.deepEqual([await at(onHost(two.partner)), await at(onHost(one.partner))], [200, 303]);

@@ -212,7 +212,7 @@ test('A contract wallet signs in only where its code was checked: a counterfeit 
   const client = { ip: '127.0.0.1', userAgent: undefined };
   const message = signInMessage(ctx, { address, chainId: second.chainId, host: null });
   const by = async (account: PrivateKeyAccount) =>
-    signIn(ctx, { message, signature: await signedBy(account)(message), host: null }, client);
+    signIn(ctx, { message, signature: await signedBy(account)(message), host: null }, client, null);
   await assert.rejects(by(thief), refusedFor('signature_invalid'));
   const token = await by(owner);
   assert.equal((await readMerchantSession(ctx, token, null))?.walletAddress, address);

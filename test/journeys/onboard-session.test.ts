@@ -34,10 +34,10 @@ test('A merchant signs in by its wallet, sees its dashboard, and signs out', asy
     assert.ok(dashboard.html.includes(text), text);
   }
   assert.ok(isIn(await visitor.open('/dashboard/sign-in')), 'who is signed in need not sign in');
-  const token = visitor.cookies.get('session') ?? '';
+  const token = visitor.cookies.get('dashboard-session') ?? '';
   const out = await visitor.send(dashboard, '/sign-out');
   assert.match(out.html, /Sign in to your dashboard/);
-  visitor.cookies.set('session', token);
+  visitor.cookies.set('dashboard-session', token);
   assert.ok(!isIn(await visitor.open('/dashboard')), 'the token is dead, not only forgotten');
 });
 
@@ -67,8 +67,11 @@ test('The cookie is for this host and not for scripts, and over https named so t
       await other.stop();
     }
   };
-  assert.equal(await token(), 'session=…; Path=/; Max-Age=604800; HttpOnly; SameSite=Lax');
-  assert.equal(await token(secure), '__Host-session=…; Path=/; Max-Age=604800; HttpOnly; SameSite=Lax; Secure');
+  assert.equal(await token(), 'dashboard-session=…; Path=/; Max-Age=604800; HttpOnly; SameSite=Lax');
+  assert.equal(
+    await token(secure),
+    '__Host-dashboard-session=…; Path=/; Max-Age=604800; HttpOnly; SameSite=Lax; Secure',
+  );
   assert.ok(account);
 });
 
@@ -99,7 +102,7 @@ test('Each sign-in has a token of its own; a merchant sees where it is signed in
   const { account } = await makeOnboarded(app.ctx, world.test);
   const other = await signInMerchant(app.url, account, { 'user-agent': 'Phone <b>' });
   const own = await signInMerchant(app.url, account, { 'user-agent': 'Desk' });
-  assert.notEqual(own.visitor.cookies.get('session'), other.visitor.cookies.get('session'));
+  assert.notEqual(own.visitor.cookies.get('dashboard-session'), other.visitor.cookies.get('dashboard-session'));
   const sessions = await own.visitor.open('/dashboard/sessions');
   assert.match(sessions.html, /Phone &lt;b&gt;/);
   assert.match(sessions.html, /This browser/);
@@ -130,7 +133,7 @@ test('Without a session every page of the dashboard leads to signing in, and eve
   const forms = ['sign-out', 'sessions/end', ...pages.slice(2).map((page) => page.slice(1))];
   for (const form of [...forms, 'sign-in/wallet', 'sign-in/complete']) {
     const url = `${app.url}/dashboard/${form}`;
-    const cookie = `session=${visitor.cookies.get('session')}`;
+    const cookie = `dashboard-session=${visitor.cookies.get('dashboard-session')}`;
     const body = new URLSearchParams();
     const foreign = await visit(url, { method: 'POST', body, headers: { cookie, 'sec-fetch-site': 'cross-site' } });
     assert.equal(foreign.status, 403, form);
@@ -156,7 +159,7 @@ test('A wallet that belongs to nobody gets the same pages, and after its signatu
   for (const { visitor, page } of pages) {
     const refused = await signOn(visitor, page, newAccount());
     assert.notEqual(refused.status, 200);
-    assert.ok(!isIn(refused) && !visitor.cookies.has('session'));
+    assert.ok(!isIn(refused) && !visitor.cookies.has('dashboard-session'));
   }
   const [, { visitor, page }] = pages as [(typeof pages)[0], (typeof pages)[0]];
   const refused = await signOn(visitor, page, stranger);
@@ -180,7 +183,7 @@ test('A signed message signs in once, for 15 minutes, and no other message does'
   const thief = startVisitor(app.url);
   const replayed = await signOn(thief, page, account);
   assert.equal(replayed.status, 409);
-  assert.ok(!thief.cookies.has('session'));
+  assert.ok(!thief.cookies.has('dashboard-session'));
 
   // A message of onboarding, which the same wallet signed, is no sign-in; and the other way round.
   const fresh = await makeOnboarded(app.ctx, world.test);

@@ -24,7 +24,7 @@ after(async () => {
   await world?.stop();
 });
 
-const headers = { cookie: 'session=s3cr3t', origin: 'http://localhost:3000' };
+const headers = { cookie: 'dashboard-session=s3cr3t', origin: 'http://localhost:3000' };
 const get = (path: string) => visit(`${url}/pay/${path}`, { headers });
 const post = (path: string, fields: Record<string, string>) =>
   visit(`${url}/pay/${path}`, { method: 'POST', headers, body: new URLSearchParams(fields) });

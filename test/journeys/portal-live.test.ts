@@ -30,7 +30,7 @@ async function listen(partnerId: string, query = '') {
   const { token } = await portalPerson(world.ctx, partnerId, 'viewer');
   const leaving = new AbortController();
   const answer = await fetch(new URL(`/portal/events${query}`, url), {
-    headers: { cookie: `session=${token}` },
+    headers: { cookie: `portal-session=${token}` },
     signal: leaving.signal,
   });
   const heard = { status: answer.status, type: answer.headers.get('content-type'), messages: 0, over: false };
@@ -166,7 +166,7 @@ test('one session has twenty streams at most, and a place again once one has end
   const { token } = await portalPerson(world.ctx, world.scope.partnerId);
   const open = async () => {
     const leaving = new AbortController();
-    const headers = { cookie: `session=${token}` };
+    const headers = { cookie: `portal-session=${token}` };
     const answer = await fetch(new URL('/portal/events', url), { headers, signal: leaving.signal });
     return { status: answer.status, leave: () => leaving.abort() };
   };
@@ -185,7 +185,7 @@ test('a stop of the service ends the news at once', async () => {
   const second = await buildServer(world.ctx);
   const address = await second.listen({ host: '127.0.0.1', port: 0 });
   const { token } = await portalPerson(world.ctx, world.scope.partnerId);
-  const answer = await fetch(new URL('/portal/events', address), { headers: { cookie: `session=${token}` } });
+  const answer = await fetch(new URL('/portal/events', address), { headers: { cookie: `portal-session=${token}` } });
   const reading = answer.text();
   await second.close();
   assert.match(await reading, /^: here/);

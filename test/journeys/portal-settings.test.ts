@@ -179,7 +179,7 @@ test('the team › the only owner can neither go nor become less; faults of an i
   await app.db.sql`delete from users where partner_id = ${partner.id}`;
   const person = await portalPerson(ctx, partner.id);
   const owner = startVisitor(app.url);
-  owner.cookies.set('session', person.token);
+  owner.cookies.set('portal-session', person.token);
   const self: [string, string] = ['user', person.userId];
   for (const [act, fields] of [
     ['remove', [self]],

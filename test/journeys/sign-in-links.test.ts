@@ -81,7 +81,7 @@ test('Neither the token nor what binds the browser is stored, only their hashes;
   assert.match(token, /^[\w-]{43}$/);
   assert.match(browser, /^[\w-]{43}$/);
   await visitor.send(await visitor.open(`/portal/link/${token}`), token);
-  const session = visitor.cookies.get('session') ?? '';
+  const session = visitor.cookies.get('portal-session') ?? '';
   assert.match(session, /^[\w-]{43}$/);
   const [rows] = await app.db.sql<{ text: string }[]>`
     select (select string_agg(l::text, ' ') from sign_in_links l) || (select string_agg(s::text, ' ') from sessions s)
@@ -114,11 +114,11 @@ test('A link signs in once', async () => {
   const path = new URL(link).pathname;
   const page = await visitor.open(link);
   await visitor.send(page, path);
-  visitor.cookies.delete('session');
+  visitor.cookies.delete('portal-session');
   const again = await visitor.send(page, path);
   assert.equal(again.status, 410);
   assert.match(again.html, /This link has done its work/);
-  assert.equal(visitor.cookies.has('session'), false);
+  assert.equal(visitor.cookies.has('portal-session'), false);
   assert.match((await visitor.open(link)).html, /This link has done its work/);
 
   await ask(visitor, email);
@@ -154,7 +154,7 @@ test('A link opens only in the browser that asked for it; another is told so and
     assert.match(refused.html, /This link was asked for in another browser/);
     const forced = await browser.send(page, path);
     assert.equal(forced.status, 403);
-    assert.equal(browser.cookies.has('session'), false);
+    assert.equal(browser.cookies.has('portal-session'), false);
   }
   const retry = await stranger.send(await stranger.open(link), '/portal/sign-in', { email });
   assert.match(retry.html, /Look into your mailbox/);
@@ -194,7 +194,7 @@ test('A link that was asked for lives for 15 minutes too', async () => {
   nowMs += 15 * minuteMs;
   const late = await visitor.send(page, new URL(link).pathname);
   assert.equal(late.status, 410);
-  assert.equal(visitor.cookies.has('session'), false);
+  assert.equal(visitor.cookies.has('portal-session'), false);
 });
 
 test('Known, unknown, disabled and foreign addresses get the same answer to the byte, and only the known one a mail', async () => {
@@ -374,7 +374,7 @@ test('A link of one kind, host or invitation opens nothing else', async () => {
     const forged = { ...page, forms: [{ action: new URL(link).pathname, fields }] };
     const visitor = newVisitor();
     await visitor.send(forged, new URL(link).pathname);
-    assert.equal(visitor.cookies.has('session'), false);
+    assert.equal(visitor.cookies.has('portal-session'), false);
   }
   await setUserDisabled(app.ctx, world.test, (await member()).id, true, commandLine);
   const last = newVisitor();
@@ -390,7 +390,7 @@ test('Somebody who is switched off after a link was sent does not come in with i
   await setUserDisabled(app.ctx, world.test, user.id, true, commandLine);
   const refused = await visitor.send(page, new URL(link).pathname);
   assert.equal(refused.status, 404);
-  assert.equal(visitor.cookies.has('session'), false);
+  assert.equal(visitor.cookies.has('portal-session'), false);
 });
 
 test('Unknown and malformed tokens open a page with the way to a new link', async () => {
@@ -439,7 +439,7 @@ test('Over https the cookies are Secure and bound to their host', async () => {
     });
     assert.match(
       answer.headers.get('set-cookie') ?? '',
-      /^__Host-session=[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax; Secure$/,
+      /^__Host-portal-session=[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax; Secure$/,
     );
     const asked = await visit(`${secure.url}/portal/sign-in`, {
       method: 'POST',

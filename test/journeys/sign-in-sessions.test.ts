@@ -10,7 +10,7 @@ import { inviteUser } from '../../src/users/invite.ts';
 import { listUsers } from '../../src/users/read.ts';
 import { startApp } from '../support/app.ts';
 import { visit } from '../support/forms.ts';
-import { makeOnboarded, signInMerchant } from '../support/merchants.ts';
+import { makeOnboarded, signInMerchant, signOn } from '../support/merchants.ts';
 import {
   acceptInvitation,
   inviteOperator,
@@ -44,7 +44,7 @@ after(async () => {
   await app.stop();
 });
 
-const token = (visitor: Visitor) => visitor.cookies.get('session') ?? '';
+const token = (visitor: Visitor, door = 'portal') => visitor.cookies.get(`${door}-session`) ?? '';
 const inside = async (visitor: Visitor, path = '/portal/sessions') => isInside(await visitor.open(path));
 /** Another browser that holds the same cookies, at another node or host. */
 function elsewhere(visitor: Visitor, url: string, headers: Record<string, string> = {}): Visitor {
@@ -113,7 +113,7 @@ test('Signing out ends the session, not only the cookie', async () => {
   const copy = elsewhere(visitor, app.url);
   const page = await visitor.send(portal, '/portal/sign-out');
   assert.match(page.html, /Sign in to the portal/);
-  assert.deepEqual([visitor.cookies.has('session'), await inside(copy)], [false, false]);
+  assert.deepEqual([token(visitor), await inside(copy)], ['', false]);
   const admin = await signInOperator(app);
   const copied = elsewhere(admin.visitor, app.url);
   assert.match((await admin.visitor.send(admin.admin, '/admin/sign-out')).html, /Sign in to the administration/);
@@ -156,7 +156,7 @@ test('Forms of a session that another site sends change nothing', async () => {
   const { visitor } = await signInPartnerUser(app, world);
   const operator = (await signInOperator(app)).visitor;
   const own = await readUserSession(app.ctx, 'partner_user', token(visitor), null);
-  const operators = await readUserSession(app.ctx, 'operator', token(operator), null);
+  const operators = await readUserSession(app.ctx, 'operator', token(operator, 'admin'), null);
   const cases: [Visitor, string, string | undefined][] = [
     [visitor, '/portal/sign-out', undefined],
     [visitor, '/portal/sessions/revoke', own?.sessionId],
@@ -167,7 +167,7 @@ test('Forms of a session that another site sends change nothing', async () => {
     const answer = await visit(app.url + path, {
       method: 'POST',
       body: new URLSearchParams({ session }),
-      headers: { cookie: `session=${token(who)}`, 'sec-fetch-site': 'cross-site' },
+      headers: { cookie: [...who.cookies].map((pair) => pair.join('=')).join('; '), 'sec-fetch-site': 'cross-site' },
     });
     assert.equal(answer.status, 403, path);
   }
@@ -200,6 +200,51 @@ test('A merchant’s session opens neither portal nor administration, nor theirs
   for (const who of [visitor, operator.visitor]) {
     assert.match((await who.open('/dashboard')).html, /Sign in to your dashboard/);
   }
+});
+
+test('One browser is merchant, partner’s user and operator at once, and signing out of one leaves the others', async () => {
+  const merchant = await makeOnboarded(app.ctx, world.test);
+  const { visitor } = await signInMerchant(app.url, merchant.account);
+  await acceptInvitation(visitor, (await invitePartnerUser(app.ctx, world)).link);
+  await acceptInvitation(visitor, (await inviteOperator(app.ctx)).link);
+  const isIn = async () => ({
+    dashboard: (await visitor.open('/dashboard')).html.includes('action="/dashboard/sign-out"'),
+    portal: await inside(visitor),
+    admin: await inside(visitor, '/admin'),
+  });
+  assert.deepEqual(await isIn(), { dashboard: true, portal: true, admin: true });
+  await visitor.send(await visitor.open('/portal/sessions'), '/portal/sign-out');
+  assert.deepEqual(await isIn(), { dashboard: true, portal: false, admin: true });
+  await visitor.send(await visitor.open('/dashboard'), '/dashboard/sign-out');
+  assert.deepEqual(await isIn(), { dashboard: false, portal: false, admin: true });
+  const link = (await invitePartnerUser(app.ctx, world)).link;
+  await acceptInvitation(visitor, link);
+  assert.deepEqual(await isIn(), { dashboard: false, portal: true, admin: true });
+  await visitor.send(await visitor.open('/admin'), '/admin/sign-out');
+  assert.deepEqual(await isIn(), { dashboard: false, portal: true, admin: false });
+});
+
+test('A token of one kind opens nothing under the cookie of another, and a cookie of an unknown name breaks no page', async () => {
+  const { visitor } = await signInPartnerUser(app, world);
+  visitor.cookies.set('admin-session', token(visitor));
+  visitor.cookies.set('dashboard-session', token(visitor));
+  visitor.cookies.set('session', token(visitor));
+  assert.equal(await inside(visitor, '/admin'), false);
+  assert.match((await visitor.open('/dashboard')).html, /Sign in to your dashboard/);
+  assert.equal(await inside(visitor), true);
+});
+
+test('A merchant who signs in anew ends the session that the browser held before', async () => {
+  const merchant = await makeOnboarded(app.ctx, world.test);
+  const { visitor } = await signInMerchant(app.url, merchant.account);
+  const copy = elsewhere(visitor, app.url);
+  const { account } = await makeOnboarded(app.ctx, world.test);
+  visitor.cookies.delete('dashboard-session');
+  const start = await visitor.open('/dashboard/sign-in');
+  const page = await visitor.send(start, '/wallet', { wallet_address: account.address });
+  visitor.cookies.set('dashboard-session', token(copy, 'dashboard'));
+  assert.match((await signOn(visitor, page, account)).html, /sign-out/);
+  assert.match((await copy.open('/dashboard')).html, /Sign in to your dashboard/);
 });
 
 test('Who is switched off is out at once on every node, and stays out of old sessions when switched on again', async () => {
@@ -248,11 +293,12 @@ test('The mode is test until live is chosen, and the scope follows it', async ()
 });
 
 test('Forged, malformed and empty tokens are nobody’s', async () => {
-  for (const cookie of ['', 'session=', 'session=x', `session=${'A'.repeat(43)}`, `session=${'A'.repeat(5000)}`]) {
-    for (const path of ['/portal', '/portal/sessions', '/admin', '/admin/sessions']) {
-      const answer = await visit(app.url + path, { headers: cookie ? { cookie } : {} });
+  for (const value of [null, '', 'x', 'A'.repeat(43), 'A'.repeat(5000)]) {
+    for (const path of ['/portal', '/portal/sessions', '/admin', '/admin/sessions', '/dashboard']) {
+      const cookie = `${path.split('/')[1]}-session=${value}`;
+      const answer = await visit(app.url + path, { headers: value === null ? {} : { cookie } });
       assert.equal(answer.status, 303, `${path} with ${cookie.slice(0, 60)}`);
-      assert.match(answer.headers.get('location') ?? '', /^\/(portal|admin)\/sign-in$/);
+      assert.match(answer.headers.get('location') ?? '', /^\/(portal|admin|dashboard)\/sign-in$/);
     }
   }
 });

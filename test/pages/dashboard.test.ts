@@ -24,7 +24,7 @@ async function openAt(
 ): Promise<{ page: Page; context: BrowserContext }> {
   const context = await browser.newContext({ viewport: sizes[size], hasTouch: size === 'phone' });
   const value = await sessionOf(world.ctx, world.scope, world.merchant);
-  await context.addCookies([{ name: 'session', value, url: world.url, sameSite: 'Lax', httpOnly: true }]);
+  await context.addCookies([{ name: 'dashboard-session', value, url: world.url, sameSite: 'Lax', httpOnly: true }]);
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   if (path !== '') await page.goto(world.url + path);

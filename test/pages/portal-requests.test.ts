@@ -37,7 +37,7 @@ after(async () => {
 async function openPage(partnerId = world.scope.partnerId): Promise<Page> {
   const { token } = await portalPerson(world.ctx, partnerId);
   const context = await browser.newContext({ viewport: sizes.desktop });
-  await context.addCookies([{ name: 'session', value: token, url }]);
+  await context.addCookies([{ name: 'portal-session', value: token, url }]);
   const page = await context.newPage();
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());

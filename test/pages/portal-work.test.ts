@@ -65,7 +65,7 @@ async function openPage() {
     viewport: sizes.desktop,
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  await context.addCookies([{ name: 'session', value: token, url }]);
+  await context.addCookies([{ name: 'portal-session', value: token, url }]);
   const page = await context.newPage();
   page.on('console', (message) => {
     // A page that says what was wrong with a form answers 400, and the browser notes it.

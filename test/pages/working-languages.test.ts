@@ -49,6 +49,8 @@ const places: Record<'merchant' | 'partner' | 'operator', Place[]> = {
   ],
 };
 
+const cookieNames = { merchant: 'dashboard-session', partner: 'portal-session', operator: 'admin-session' };
+
 let world: DashboardWorld;
 let browser: Browser;
 let sessions: Record<keyof typeof places, string>;
@@ -79,7 +81,7 @@ for (const language of languages) {
     test(`${language}: the ${who} reads each page in it, and none is wider than a phone`, async () => {
       const context = await browser.newContext({ viewport: sizes.phone, locale: language });
       context.setDefaultTimeout(10_000);
-      await context.addCookies([{ name: 'session', value: sessions[who], url: world.url }]);
+      await context.addCookies([{ name: cookieNames[who], value: sessions[who], url: world.url }]);
       const page = await context.newPage();
       const wide: string[] = [];
       for (const [path, says] of places[who]) {

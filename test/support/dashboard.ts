@@ -13,7 +13,7 @@ type Paid = { id: string; wallet: string };
 /** The cookie of a merchant that is signed in, without the way there. */
 export function sessionOf(ctx: Context, scope: Scope, merchant: Paid): Promise<string> {
   const subject = { scope, accountId: merchant.id, walletAddress: merchant.wallet };
-  return createMerchantSession(ctx, subject, { ip: '127.0.0.1', userAgent: 'Desk' });
+  return createMerchantSession(ctx, subject, { ip: '127.0.0.1', userAgent: 'Desk' }, null);
 }
 
 /** A real chain and a real server on it, with a merchant that is signed in; payments are judged when a test says so. */
@@ -25,7 +25,7 @@ export async function dashboardWorld() {
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const signedIn = async (of: Scope, merchant: Paid): Promise<Visitor> => {
     const visitor = startVisitor(url);
-    visitor.cookies.set('session', await sessionOf(ctx, of, merchant));
+    visitor.cookies.set('dashboard-session', await sessionOf(ctx, of, merchant));
     return visitor;
   };
   const merchant = await makeOnboarded(ctx, scope);

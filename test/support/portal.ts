@@ -20,6 +20,6 @@ export async function portalPerson(ctx: Context, partnerId: string, role: Role =
 /** The same person at the pages, without script. */
 export async function portalVisitor(ctx: Context, url: string, partnerId: string, role?: Role): Promise<Visitor> {
   const visitor = startVisitor(url);
-  visitor.cookies.set('session', (await portalPerson(ctx, partnerId, role)).token);
+  visitor.cookies.set('portal-session', (await portalPerson(ctx, partnerId, role)).token);
   return visitor;
 }
