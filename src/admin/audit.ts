@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { actions } from '../audit/actions.ts';
 import { type AuditRow, type LogFilter, readLog } from '../audit/read.ts';
-import { type ChainCheck, verifyChains } from '../audit/verify.ts';
+import { type ChainCheck, isHash, verifyChains } from '../audit/verify.ts';
 import { noPartner } from '../audit/write.ts';
 import { scopeOfPartner } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
@@ -9,7 +9,7 @@ import type { Scope } from '../db/connection.ts';
 import { batchesOf } from '../lib/batches.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
-import { card, carried, mono, stateLine } from '../ui/components.ts';
+import { card, carried, field, mono, stateLine } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { sendNotFound } from '../ui/error-page.ts';
 import { ago } from '../ui/formats.ts';
@@ -28,12 +28,14 @@ const csvHeader = [
 ];
 
 type Whose = Scope | 'operators';
+/** What was typed to be compared, and what the check found; null: what was typed is no hash, and nothing was checked. */
+type Checked = { typed: string; check: ChainCheck | null };
 
 /** `GET /admin/audit`: the operators' log, or a partner's; as CSV, and checked from its beginning. */
 export function auditPages(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, path, async (call) => {
     const whose = await whoseLog(ctx, call.query(names).partner);
-    return whose ? show(ctx, call, whose, null) : sendNotFound(call.reply);
+    return whose ? show(ctx, call, whose) : sendNotFound(call.reply);
   });
   adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) => {
     const wanted = query(names);
@@ -66,8 +68,11 @@ export function auditPages(app: FastifyInstance, ctx: Context): void {
   adminForm(app, ctx, `${path}/check`, async (call) => {
     const whose = await whoseLog(ctx, call.typed('partner') || undefined);
     if (!whose) return sendNotFound(call.reply);
-    const [check] = await verifyChains(ctx, whose === 'operators' ? noPartner : whose.partnerId);
-    return show(ctx, call, whose, check ?? null);
+    const typed = call.typed('kept').toLowerCase();
+    if (typed !== '' && !isHash(typed)) return show(ctx, call, whose, { typed, check: null });
+    const kept = typed === '' ? null : typed;
+    const [check] = await verifyChains(ctx, whose === 'operators' ? noPartner : whose.partnerId, kept);
+    return show(ctx, call, whose, { typed, check: check ?? null });
   });
 }
 
@@ -87,7 +92,7 @@ function filterOf({ action, actor, since, until, after }: Record<string, string>
   };
 }
 
-async function show(ctx: Context, call: AdminCall, whose: Whose, check: ChainCheck | null) {
+async function show(ctx: Context, call: AdminCall, whose: Whose, checked?: Checked) {
   const { words } = call;
   const { audit: t, places } = words.t.admin;
   // A checked log is answered to a form: whose it was stands there.
@@ -95,19 +100,42 @@ async function show(ctx: Context, call: AdminCall, whose: Whose, check: ChainChe
   const wanted = { ...call.query(names), ...(partner && { partner }) };
   const { rows, next } = await readLog(ctx, whose, filterOf(wanted), pageSize);
   const list = rows.length > 0 ? logTable(words, rows, ctx.clock.now()) : emptyState(t.empty, t.emptyRest);
-  const ask = html`<form method="post" action="${path}/check">${partner && carried('partner', partner)}<button class="second">${t.check}</button></form><p class="quiet">${t.checkRest}</p>`;
   return call.show({
     path,
     title: places.audit,
-    body: html`${check && card(found(words, check))}${filters(words, path, wanted, choices(words), `${path}.csv`)}
-<div class="list">${list}${pager(words, path, wanted, next === null ? null : String(next))}</div>${card(ask)}`,
+    status: checked && !checked.check ? 400 : 200,
+    body: html`${checked?.check && card(found(words, checked.check), checked.typed !== '' && compared(words, checked.check))}${filters(words, path, wanted, choices(words), `${path}.csv`)}
+<div class="list">${list}${pager(words, path, wanted, next === null ? null : String(next))}</div>${checkForm(words, partner, checked)}`,
   });
+}
+
+function checkForm({ t: { admin } }: Words, partner: string | undefined, checked: Checked | undefined): Html {
+  const { audit: t } = admin;
+  return card(html`<h2>${t.check}</h2><p class="quiet">${t.checkRest}</p>
+<form method="post" action="${path}/check">${partner && carried('partner', partner)}${field({
+    name: 'kept',
+    label: t.kept,
+    value: checked?.typed ?? null,
+    hint: t.keptHint,
+    fault: checked && !checked.check ? t.keptMalformed : undefined,
+    attributes: 'maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" dir="ltr"',
+  })}<button class="second">${t.check}</button></form>`);
 }
 
 function found({ t: { admin } }: Words, { rows, hash, broken }: ChainCheck): Html {
   const { audit: t } = admin;
-  if (broken !== null) return stateLine('failed', fill(t.broken, { number: broken.number, why: broken.why }));
+  if (broken !== null) {
+    return stateLine('failed', fill(t.broken, { number: broken.number, why: t.breaches[broken.why] }));
+  }
   return stateLine('paid', fill(t.whole, { rows }), html`${mono(hash)}<br>${t.keep}`);
+}
+
+/** Whether the hash that was noted earlier is still among those of the log. */
+function compared({ t: { admin } }: Words, { keptAt }: ChainCheck): Html {
+  const { audit: t } = admin;
+  return keptAt === null
+    ? stateLine('failed', t.keptMissing)
+    : stateLine('paid', fill(t.keptFound, { number: keptAt }));
 }
 
 function choices({ t: { admin } }: Words): Filter[] {

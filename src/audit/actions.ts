@@ -10,16 +10,23 @@ export const actions = {
   'webhook.secret_rotated': [],
   'webhook.secret_activated': [],
   'webhook.enabled': [],
+  /** `why`: gone (410), or dead (no success for long). */
+  'webhook.disabled': ['host', 'why'],
   'webhook.replayed': ['since', 'deliveries'],
   'merchant.created': [],
+  /** The merchant's wallet has signed, and its owner has accepted the terms. */
+  'merchant.onboarded': ['wallet', 'terms_version'],
   'merchant.reset': [],
   'merchant.disabled': ['by'],
   'merchant.enabled': ['by'],
   'recovery.started': [],
+  /** The new wallet has signed; it takes over when `due`. */
+  'recovery.signed': ['from', 'to', 'due'],
   'recovery.cancelled': [],
   'recovery.vetoed': [],
+  'recovery.expired': [],
   'wallet.changed': ['from', 'to'],
-  'wallet.released': [],
+  'wallet.released': ['merchant'],
   'rate.set': ['rate', 'until'],
   'rate.cleared': [],
   'rates.refreshed': ['partner'],
@@ -41,7 +48,7 @@ export const actions = {
   /** What was erased is never said, only how much of it. */
   'customer.erased': ['by', 'requests', 'mails', 'messages'],
   'session.started': [],
-  'session.revoked': [],
+  'session.revoked': ['email'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type AuditAction = keyof typeof actions;
@@ -70,7 +77,9 @@ export type Actor =
   | { kind: 'api_key'; keyId: string; hint: string; ip: string; userAgent: string | undefined }
   /** A merchant in its dashboard, known by its wallet. */
   | { kind: 'merchant'; accountId: string; walletAddress: string; ip: string; userAgent: string | undefined }
-  | { kind: 'command_line' };
+  | { kind: 'command_line' }
+  /** The service by itself: because a time has come, or a receiver has failed for too long. */
+  | { kind: 'service' };
 
 type Detail = string | number | boolean | null | readonly string[];
 

@@ -1,11 +1,13 @@
 import type { Sql, Tx } from '../db/connection.ts';
+import { endWhenStalled } from '../db/stall.ts';
 import { contentOf, type Entry, noHash } from './rules.ts';
 
 /** A row of the log: `number` is its place in its chain. */
 export type AuditRow = Entry & { number: string; hash: Buffer };
 
 /**
- * Appends a row to its chain. The chain's end is locked until commit: nothing that waits should come after it.
+ * Appends a row to its chain. The chain's end is locked until commit: nothing that waits should come after it, and a
+ * transaction that stalls all the same is ended.
  */
 export async function appendEntry(tx: Tx | Sql, entry: Entry): Promise<void> {
   const content = contentOf(entry);
@@ -15,7 +17,7 @@ export async function appendEntry(tx: Tx | Sql, entry: Entry): Promise<void> {
       values (${entry.partner_id}, 1, sha256(${noHash}::bytea || convert_to(${`1\n${content}`}, 'UTF8')))
       on conflict (partner_id) do update set last_number = chain.last_number + 1,
         last_hash = sha256(chain.last_hash || convert_to(chain.last_number + 1 || ${`\n${content}`}, 'UTF8'))
-      returning last_number as number, last_hash as hash)
+      returning last_number as number, last_hash as hash, ${endWhenStalled(tx)})
     insert into audit_log (partner_id, number, at, test_mode, actor_kind, actor_id, actor_name, action, object_kind,
       object_id, ip, user_agent, details, hash)
     select ${entry.partner_id}, number, ${entry.at}::timestamptz, ${entry.test_mode}::boolean, ${entry.actor_kind},
@@ -24,13 +26,26 @@ export async function appendEntry(tx: Tx | Sql, entry: Entry): Promise<void> {
     from place`;
 }
 
-export type ChainEnd = { partner_id: string; last_number: string; last_hash: Buffer };
+/** Where a log ends: by its own note, and by the newest of its rows. Both are null for a log that nothing was written to. */
+export type ChainEnd = {
+  partner_id: string;
+  last_number: string | null;
+  last_hash: Buffer | null;
+  newest_row: string | null;
+};
 
-/** The ends of all chains, or of one. */
-export function selectChains(sql: Sql, partnerId: string | null, limit: number): Promise<ChainEnd[]> {
+/** The ends of the logs of all partners and of what concerns none, in their order after one identifier; or of one. */
+export function selectChains(
+  sql: Sql,
+  { partnerId, after, noPartner }: { partnerId: string | null; after: string | null; noPartner: string },
+  limit: number,
+): Promise<ChainEnd[]> {
   return sql<ChainEnd[]>`
-    select partner_id, last_number, last_hash from audit_chains
-    where ${partnerId}::uuid is null or partner_id = ${partnerId} order by partner_id limit ${limit}`;
+    select o.id as partner_id, c.last_number, c.last_hash,
+      (select number from audit_log l where l.partner_id = o.id order by number desc limit 1) as newest_row
+    from (select id from partners union all select ${noPartner}::uuid) o left join audit_chains c on c.partner_id = o.id
+    where (${partnerId}::uuid is null or o.id = ${partnerId}) and (${after}::uuid is null or o.id > ${after})
+    order by o.id limit ${limit}`;
 }
 
 /** Rows of a chain in order, from one number on. */

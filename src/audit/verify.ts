@@ -1,53 +1,88 @@
 import type { Context } from '../context.ts';
 import { hashOf, noHash } from './rules.ts';
 import { type ChainEnd, selectChains, selectEntries } from './store.ts';
+import { noPartner } from './write.ts';
 
-/** What a check of one chain found. `hash` is the end's: kept elsewhere, it shows later that the chain was not made anew. */
+/** Why a log is broken: a row is missing, all from one on are, one was changed, all up to one were made anew, or its end was. */
+export type Breach = 'missing' | 'cut' | 'changed' | 'remade' | 'end';
+
+/**
+ * What a check of one log found. `rows` and `hash` are its end: noted elsewhere, they show later that the log was neither
+ * cut off nor made anew. `keptAt` is the row that the noted hash belongs to; null when there is none, or none was given.
+ */
 export type ChainCheck = {
   partnerId: string;
   rows: number;
   hash: string;
-  broken: { number: string; why: string } | null;
+  broken: { number: string; why: Breach } | null;
+  keptAt: string | null;
 };
 
 const batch = 500;
 const maxChains = 100_000;
 
+/** True for a text that can be the hash of a row. */
+export const isHash = (text: string) => /^[0-9a-f]{64}$/i.test(text);
+
 /**
- * Reads chains from their beginning and finds the first link of each that is broken: a row that was changed, taken out,
+ * Reads logs from their beginning and finds the first link of each that is broken: a row that was changed, taken out,
  * put in or moved.
  *
- * @param partnerId one chain; null for all
+ * @param partnerId one log; null for all
+ * @param kept a hash that was noted earlier, as 64 hex digits, to look for; null for none
  */
-export async function verifyChains(ctx: Pick<Context, 'db'>, partnerId: string | null): Promise<ChainCheck[]> {
+export async function verifyChains(
+  ctx: Pick<Context, 'db'>,
+  partnerId: string | null,
+  kept: string | null = null,
+): Promise<ChainCheck[]> {
+  const wanted = kept === null ? null : Buffer.from(kept, 'hex');
   const checks: ChainCheck[] = [];
-  for (const end of await selectChains(ctx.db.sql, partnerId, maxChains)) checks.push(await verifyChain(ctx, end));
+  for await (const end of readEnds(ctx, partnerId)) {
+    if (partnerId !== null || end.last_number !== null || end.newest_row !== null) {
+      checks.push(await verifyChain(ctx, end, wanted));
+    }
+  }
   return checks;
 }
 
-async function verifyChain(ctx: Pick<Context, 'db'>, end: ChainEnd): Promise<ChainCheck> {
-  const { partner_id: partnerId } = end;
-  const last = BigInt(end.last_number);
-  const found = (rows: bigint, why: string | null): ChainCheck => ({
-    partnerId,
-    rows: Number(rows),
-    hash: end.last_hash.toString('hex'),
-    broken: why === null ? null : { number: String(rows + 1n), why },
-  });
+/** Where logs end, in batches; also those that nothing was written to. */
+export async function* readEnds(ctx: Pick<Context, 'db'>, partnerId: string | null): AsyncGenerator<ChainEnd> {
+  let after: string | null = null;
+  for (let read = 0; read < maxChains; read += batch) {
+    const ends: ChainEnd[] = await selectChains(ctx.db.sql, { partnerId, after, noPartner }, batch);
+    yield* ends;
+    if (ends.length < batch) return;
+    after = ends.at(-1)?.partner_id ?? null;
+  }
+}
+
+async function verifyChain(ctx: Pick<Context, 'db'>, end: ChainEnd, kept: Buffer | null): Promise<ChainCheck> {
+  const { partner_id: partnerId, last_hash: lastHash } = end;
+  const last = BigInt(end.last_number ?? 0);
   let previous: Buffer = noHash;
   let good = 0n;
+  let keptAt: string | null = null;
+  const found = (rows: bigint, why: Breach | null): ChainCheck => ({
+    partnerId,
+    rows: Number(rows),
+    hash: (lastHash ?? noHash).toString('hex'),
+    broken: why === null ? null : { number: String(rows + 1n), why },
+    keptAt,
+  });
   // Rows that are appended meanwhile come after the end that was read, and are not looked at.
   while (good < last) {
     const rows = await selectEntries(ctx.db.sql, partnerId, good + 1n, batch);
-    if (rows.length === 0) return found(good, 'this row and all after it are missing');
+    if (rows.length === 0) return found(good, 'cut');
     for (const row of rows) {
       if (good === last) break;
-      if (BigInt(row.number) !== good + 1n) return found(good, 'this row is missing');
-      if (!hashOf(previous, good + 1n, row).equals(row.hash)) return found(good, 'this row, or its hash, was changed');
+      if (BigInt(row.number) !== good + 1n) return found(good, 'missing');
+      if (!hashOf(previous, good + 1n, row).equals(row.hash)) return found(good, 'changed');
       previous = row.hash;
       good += 1n;
+      if (kept?.equals(row.hash)) keptAt = row.number;
     }
   }
-  if (previous.equals(end.last_hash)) return found(good, null);
-  return found(good - 1n, 'the chain was made anew up to this row');
+  if (!previous.equals(lastHash ?? noHash)) return found(good - 1n, 'remade');
+  return found(good, BigInt(end.newest_row ?? 0) > last ? 'end' : null);
 }

@@ -8,6 +8,9 @@ import { appendEntry } from './store.ts';
 /** Under this identifier stands what concerns no partner. */
 export const noPartner = '00000000-0000-0000-0000-000000000000';
 
+/** What nobody asks for at that moment: the service does it by itself. */
+export const theService: Actor = { kind: 'service' };
+
 /**
  * Writes an act into its log, in the transaction of the act itself and as its last statement: the end of the log stays
  * locked until commit.
@@ -18,8 +21,7 @@ export async function writeAudit(
   actor: Actor,
   { action, partnerId, testMode, object, details }: Act,
 ): Promise<void> {
-  const from =
-    actor.kind === 'command_line' ? null : { ip: actor.ip, userAgent: actor.userAgent?.slice(0, 300) ?? null };
+  const from = 'ip' in actor ? { ip: actor.ip, userAgent: actor.userAgent?.slice(0, 300) ?? null } : null;
   await appendEntry(tx, {
     partner_id: partnerId ?? noPartner,
     at: ctx.clock.now(),
@@ -37,13 +39,14 @@ export async function writeAudit(
 }
 
 function idOf(actor: Actor): string | null {
-  if (actor.kind === 'command_line') return null;
+  if (!('ip' in actor)) return null;
   if (actor.kind === 'merchant') return actor.accountId;
   return actor.kind === 'api_key' ? actor.keyId : actor.userId;
 }
 
 function nameOf(actor: Actor): string {
   if (actor.kind === 'command_line') return 'command line';
+  if (actor.kind === 'service') return 'the service';
   if (actor.kind === 'merchant') return actor.walletAddress;
   return actor.kind === 'api_key' ? `API key ${actor.hint}` : actor.email;
 }

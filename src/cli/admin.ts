@@ -1,4 +1,4 @@
-import { type ChainCheck, verifyChains } from '../audit/verify.ts';
+import { type ChainCheck, isHash, verifyChains } from '../audit/verify.ts';
 import { noPartner } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { wordsOf } from '../ui/language.ts';
@@ -22,20 +22,32 @@ async function removePasskeys(ctx: Context, args: Arguments) {
   return { email, removed };
 }
 
-const shown = ({ partnerId, rows, hash, broken }: ChainCheck) => ({
-  log: partnerId === noPartner ? 'operators' : partnerId,
-  rows,
-  hash,
-  state: broken === null ? 'whole' : `row ${broken.number}: ${broken.why}`,
+const stateOf = ({ broken }: ChainCheck) =>
+  broken === null ? 'whole' : `row ${broken.number}: ${wordsOf('en').t.admin.audit.breaches[broken.why]}`;
+
+const shown = (check: ChainCheck) => ({
+  log: check.partnerId === noPartner ? 'operators' : check.partnerId,
+  rows: check.rows,
+  hash: check.hash,
+  state: stateOf(check),
+  ...(check.keptAt !== null && { kept_hash_is_row: check.keptAt }),
 });
 
 async function check(ctx: Context, args: Arguments) {
+  const kept = args.options.kept === undefined ? null : option(args, 'kept');
+  if (kept !== null && !isHash(kept))
+    throw new Error('--kept is a hash of 64 hex digits, as an earlier check told it.');
   const partner = args.options.partner === undefined ? null : await mustReadPartner(ctx, option(args, 'partner'));
-  const checks = await verifyChains(ctx, partner?.id ?? null);
+  const checks = await verifyChains(ctx, partner?.id ?? null, kept);
   const broken = checks.filter((one) => one.broken !== null);
   if (broken.length > 0) {
     const lines = broken.map(shown).map(({ log, state }) => `  ${log}: ${state}`);
     throw new Error(`The audit log is broken. Somebody changed it behind the service.\n${lines.join('\n')}`);
+  }
+  if (kept !== null && checks.every(({ keptAt }) => keptAt === null)) {
+    throw new Error(
+      'No row has the hash that was kept: its log was cut off or made anew since, or it is another log’s.',
+    );
   }
   return { whole: true, logs: checks.map(shown) };
 }
@@ -56,9 +68,9 @@ export const adminCommands: Command[] = [
   },
   {
     name: 'audit check',
-    usage: '[--partner <slug>]',
+    usage: '[--partner <slug>] [--kept <hash>]',
     summary:
-      'Checks that no row of the audit log was changed or taken out; keep the hashes elsewhere to compare later.',
+      'Checks that no row of the audit log was changed or taken out, and tells its ends; --kept looks for one noted earlier.',
     run: check,
   },
 ];

@@ -1,4 +1,5 @@
 import type { Scope, Sql } from '../db/connection.ts';
+import { endWhenStalled } from '../db/stall.ts';
 import { type CreateFacts, factsOfCreate } from './create.ts';
 
 /** What deciding about a request by hand needs: the partner's settings, and what the gate reads for a call by API. */
@@ -8,9 +9,6 @@ export type HandFacts = CreateFacts & {
   allowed_expiry_minutes: number[];
   default_expiry_minutes: number;
 };
-
-/** What a transaction that has taken a partner's clock may wait between two statements before the server ends it. */
-const stalledMs = '2000';
 
 /**
  * As the gate's statement reads it; the caller is a session's scope instead of a key's. What follows in the same
@@ -23,8 +21,7 @@ export async function selectHandFacts(sql: Sql, scope: Scope, body: Record<strin
         default_expiry_minutes, disabled_at is not null as disabled
       from partners where id = ${scope.partnerId}
     )
-    select key.*, ${factsOfCreate(sql, body)},
-      set_config('idle_in_transaction_session_timeout', ${stalledMs}, true) as stalled
+    select key.*, ${factsOfCreate(sql, body)}, ${endWhenStalled(sql)} as stalled
     from key`;
   if (!row) throw new Error('the partner of a session vanished'); // partners are never deleted
   return row;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { pino } from 'pino';
 import type { Act, Actor } from '../../src/audit/actions.ts';
+import { noteEnds } from '../../src/audit/note-ends.ts';
 import { readLog } from '../../src/audit/read.ts';
 import { verifyChains } from '../../src/audit/verify.ts';
 import { audited, noPartner, writeAudit } from '../../src/audit/write.ts';
@@ -256,6 +258,14 @@ test('A check finds the first row that was changed, taken out, put in or moved, 
       '2',
     ],
     ['all gone', (sql, id) => sql`delete from audit_log where partner_id = ${id}`, '1'],
+    [
+      'end set back',
+      (sql, id) => sql`
+        update audit_chains c set last_number = 3, last_hash = l.hash from audit_log l
+        where c.partner_id = ${id} and l.partner_id = ${id} and l.number = 3`,
+      '4',
+    ],
+    ['end gone', (sql, id) => sql`delete from audit_chains where partner_id = ${id}`, '1'],
     ['another end', (sql, id) => sql`update audit_chains set last_hash = sha256('x') where partner_id = ${id}`, '5'],
   ];
   for (const [what, work, broken] of cases) {
@@ -278,6 +288,33 @@ test('The command checks one log or all, and tells the hash of its end', async (
   });
   await append(null);
   assert.equal((await checkOf(noPartner)).broken, null);
+});
+
+test('A log that was cut off as a whole is whole by itself, and betrayed by the end that the service noted', async () => {
+  const { partner } = await makePartner(app.db);
+  for (let i = 1; i <= 5; i++) await append(partner.id, String(i));
+  const lines: { ends?: { log: string; rows: string; hash: string }[] }[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
+  assert.ok((await noteEnds({ ...app.ctx, log })) > 0);
+  const noted = lines.flatMap(({ ends = [] }) => ends).find((end) => end.log === partner.id);
+  assert.equal(noted?.rows, '5');
+  const kept = noted?.hash ?? '';
+  const compare = (hash: string) => run('audit check', [], { partner: partner.slug, kept: hash });
+  const told = (await compare(kept.toUpperCase())).logs as object[];
+  assert.deepEqual(told, [{ log: partner.id, rows: 5, hash: kept, state: 'whole', kept_hash_is_row: '5' }]);
+  await append(partner.id, '6');
+  assert.equal(((await compare(kept)).logs as { kept_hash_is_row: string }[])[0]?.kept_hash_is_row, '5');
+
+  await tamper(async (sql) => {
+    await sql`delete from audit_log where partner_id = ${partner.id} and number > 4`;
+    await sql`update audit_chains c set last_number = 4, last_hash = l.hash from audit_log l
+      where c.partner_id = ${partner.id} and l.partner_id = ${partner.id} and l.number = 4`;
+  });
+  assert.equal((await checkOf(partner.id)).broken, null, 'what is left is whole');
+  await assert.rejects(compare(kept), /No row has the hash that was kept/);
+  await assert.rejects(compare('beef'), /64 hex digits/);
+  const never = await makePartner(app.db);
+  await assert.rejects(run('audit check', [], { partner: never.partner.slug, kept }), /No row has the hash/);
 });
 
 test('A long chain is checked to its end', async () => {
