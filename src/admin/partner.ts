@@ -1,16 +1,22 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
-import { type Html, html } from '../lib/html.ts';
-import { createPartner } from '../partners/create.ts';
+import { html } from '../lib/html.ts';
+import { createPartner, SlugTaken } from '../partners/create.ts';
 import { type Partner, readPartner, setPartnerDisabled } from '../partners/read.ts';
-import { defaultExpiryMinutes, expiryMinutes, type NewPartner } from '../partners/rules.ts';
+import { defaultExpiryMinutes, expiryMinutes, isSlug, type NewPartner } from '../partners/rules.ts';
 import { setPartnerSettings } from '../partners/settings.ts';
-import { isKnownCurrency } from '../rates/known.ts';
+import {
+  readSettings,
+  type SettingsFaults,
+  type SettingsForm,
+  settingsFaults,
+  settingsFields,
+} from '../partners/settings-form.ts';
+import { listRates } from '../rates/list.ts';
 import { card, carried, facts, field } from '../ui/components.ts';
 import { sendNotFound } from '../ui/error-page.ts';
 import { instant } from '../ui/formats.ts';
-import { fill, type Words } from '../ui/language.ts';
-import { notice } from '../ui/shell.ts';
+import { fill } from '../ui/language.ts';
 import { confirmed, linkWith } from '../ui/table.ts';
 import { onOff } from './partners.ts';
 import { type AdminCall, adminForm, adminPage, flash, recorded } from './route.ts';
@@ -18,29 +24,42 @@ import { type AdminCall, adminForm, adminPage, flash, recorded } from './route.t
 const newPath = '/admin/new-partner';
 const pathOf = (slug: string) => `/admin/partners/${slug}`;
 
-/** What is typed of a partner, as it stands in the fields. */
-type Typed = Record<'slug' | 'name' | 'currency' | 'expiry' | 'fallback' | 'email', string>;
-
 /** One partner: made, shown, set and switched off. */
 export function partnerPages(app: FastifyInstance, ctx: Context): void {
-  adminPage(app, ctx, newPath, async (call) => showNew(call, 200, initial, null));
+  adminPage(app, ctx, newPath, async (call) => showNew(ctx, call, 200, { slug: '', shown: initial }));
   adminForm(app, ctx, newPath, async (call) => {
-    const typed = typedOf(call, call.typed('slug'));
-    const fault = await save(ctx, call, typed, 'create');
-    return fault === null ? call.done(pathOf(typed.slug), 'created') : showNew(call, 400, typed, fault);
+    const [slug, shown] = [call.typed('slug'), readSettings(call.typed, call.ticked)];
+    const faults = settingsFaults(shown, await codesOf(ctx));
+    const slugFault = !isSlug(slug)
+      ? 'slugRule'
+      : Object.keys(faults).length === 0 && (await make(ctx, call, slug, shown));
+    if (slugFault || Object.keys(faults).length > 0) {
+      return showNew(ctx, call, 400, { slug, shown, faults, slugFault });
+    }
+    return call.done(pathOf(slug), 'created');
   });
 
   const page = `${pathOf(':slug')}`;
   adminPage(app, ctx, page, async (call) => {
     const partner = await readPartner(ctx.db, call.param('slug'));
-    return partner ? showPartner(call, 200, partner, asTyped(partner), null) : sendNotFound(call.reply);
+    return partner ? showPartner(ctx, call, partner) : sendNotFound(call.reply);
   });
   adminForm(app, ctx, `${page}/settings`, async (call) => {
     const partner = await readPartner(ctx.db, call.param('slug'));
     if (!partner) return sendNotFound(call.reply);
-    const typed = typedOf(call, partner.slug);
-    const fault = await save(ctx, call, typed, 'change');
-    return fault === null ? call.done(pathOf(partner.slug), 'saved') : showPartner(call, 400, partner, typed, fault);
+    const shown = readSettings(call.typed, call.ticked);
+    const faults = settingsFaults(shown, await codesOf(ctx));
+    if (Object.keys(faults).length > 0) return showPartner(ctx, call, partner, { shown, faults });
+    await recorded(
+      ctx,
+      call,
+      async (inner) =>
+        (await setPartnerSettings(inner.db, asWanted(partner.slug, shown)))
+          ? readPartner(inner.db, partner.slug)
+          : null,
+      (changed) => changed && { ...onPartner(changed), action: 'partner.changed', details: detailsOf(shown) },
+    );
+    return call.done(pathOf(partner.slug), 'saved');
   });
   adminForm(app, ctx, `${page}/switch`, async (call) => {
     const [slug, off] = [call.param('slug'), call.typed('to') === 'off'];
@@ -54,38 +73,32 @@ export function partnerPages(app: FastifyInstance, ctx: Context): void {
   });
 }
 
-const initial: Typed = {
-  slug: '',
+const initial: SettingsForm = {
   name: '',
   currency: 'EUR',
-  expiry: expiryMinutes.join(', '),
-  fallback: String(defaultExpiryMinutes),
-  email: '',
+  allowed_expiry_minutes: [...expiryMinutes],
+  default_expiry_minutes: defaultExpiryMinutes,
+  email: null,
 };
 
-const asTyped = (partner: Partner): Typed => ({
-  slug: partner.slug,
-  name: partner.name,
-  currency: partner.currency,
-  expiry: partner.allowed_expiry_minutes.join(', '),
-  fallback: String(partner.default_expiry_minutes),
-  email: partner.email ?? '',
-});
+const codesOf = async (ctx: Context) => (await listRates(ctx)).map(({ code }) => code);
 
-const typedOf = ({ typed }: AdminCall, slug: string): Typed => ({
+const asWanted = (slug: string, form: SettingsForm): NewPartner => ({
   slug,
-  name: typed('name').slice(0, 200),
-  currency: typed('currency').toUpperCase(),
-  expiry: typed('expiry'),
-  fallback: typed('fallback'),
-  email: typed('email'),
+  name: form.name,
+  currency: form.currency,
+  allowedExpiryMinutes: form.allowed_expiry_minutes,
+  defaultExpiryMinutes: form.default_expiry_minutes,
+  email: form.email,
 });
 
-const numbersOf = (text: string) =>
-  text
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .map(Number);
+const detailsOf = ({ name, currency, allowed_expiry_minutes, default_expiry_minutes, email }: SettingsForm) => ({
+  name,
+  currency,
+  expiry_minutes: allowed_expiry_minutes.map(String),
+  default_expiry_minutes,
+  email,
+});
 
 const onPartner = ({ id, slug }: Partner) => ({
   partnerId: id,
@@ -93,79 +106,55 @@ const onPartner = ({ id, slug }: Partner) => ({
   object: { kind: 'partner' as const, id: slug },
 });
 
-/** Returns the sentence that says why nothing was saved; null when all is well. */
-async function save(ctx: Context, call: AdminCall, typed: Typed, how: 'create' | 'change'): Promise<string | null> {
-  const { partners: t } = call.words.t.admin;
-  const { slug, name, currency } = typed;
-  if (!(await isKnownCurrency(ctx.db, currency))) return fill(t.currencyUnknown, { code: currency });
-  const wanted: NewPartner = {
-    slug,
-    name,
-    currency,
-    allowedExpiryMinutes: numbersOf(typed.expiry),
-    defaultExpiryMinutes: Number(typed.fallback),
-    email: typed.email === '' ? null : typed.email,
-  };
-  const details = {
-    name,
-    currency,
-    expiry_minutes: wanted.allowedExpiryMinutes.join(', '),
-    default_expiry_minutes: wanted.defaultExpiryMinutes,
-    email: wanted.email,
-  };
+/** Creates the partner; says what is wrong with its slug when it is another's already. */
+async function make(ctx: Context, call: AdminCall, slug: string, form: SettingsForm): Promise<'slugTaken' | false> {
   try {
-    if (how === 'create') {
-      await recorded(
-        ctx,
-        call,
-        (inner) => createPartner(inner.db, wanted),
-        (made) => ({ ...onPartner(made), action: 'partner.created', details: { slug, currency } }),
-      );
-      return null;
-    }
     await recorded(
       ctx,
       call,
-      async (inner) => ((await setPartnerSettings(inner.db, wanted)) ? readPartner(inner.db, slug) : null),
-      (changed) => changed && { ...onPartner(changed), action: 'partner.changed', details },
+      (inner) => createPartner(inner.db, asWanted(slug, form)),
+      (made) => ({ ...onPartner(made), action: 'partner.created', details: { slug, currency: form.currency } }),
     );
-    return null;
+    return false;
   } catch (error) {
-    // What the noun refuses it says in a sentence of its own; anything else is a fault of ours.
-    if ((error as Error).constructor !== Error) throw error;
-    return fill(t.fault, { why: (error as Error).message });
+    if (error instanceof SlugTaken) return 'slugTaken';
+    throw error;
   }
 }
 
-function showNew(call: AdminCall, status: number, typed: Typed, fault: string | null) {
+type NewForm = {
+  slug: string;
+  shown: SettingsForm;
+  faults?: SettingsFaults;
+  slugFault?: 'slugRule' | 'slugTaken' | false;
+};
+
+async function showNew(ctx: Context, call: AdminCall, status: number, form: NewForm) {
+  const { slug, shown, faults = {}, slugFault } = form;
   const { partners: t } = call.words.t.admin;
-  const slug = field({
+  const slugField = field({
     name: 'slug',
     label: t.slug,
-    value: typed.slug,
+    value: slug,
     hint: t.slugRule,
+    fault: slugFault ? fill(t[slugFault], { slug }) : undefined,
     attributes: 'required maxlength="40" autocapitalize="none"',
   });
   return call.show({
     path: newPath,
     status,
     title: t.add,
-    body: html`${fault !== null && notice('attention', fault)}
-${card(html`<form method="post" action="${newPath}">${slug}${fieldsOf(call.words, typed)}<button>${t.create}</button></form>`)}`,
+    body: card(html`<form method="post" action="${newPath}">${slugField}
+${settingsFields(call.words, shown, await codesOf(ctx), faults)}<button>${t.create}</button></form>`),
   });
 }
 
-function fieldsOf({ t: { admin } }: Words, typed: Typed): Html {
-  const { partners: t } = admin;
-  const rule = fill(t.expiryRule, { values: expiryMinutes.join(', ') });
-  return html`${field({ name: 'name', label: t.name, value: typed.name, attributes: 'required maxlength="200"' })}
-${field({ name: 'currency', label: t.currency, value: typed.currency, hint: t.currencyRule, attributes: 'required maxlength="3"' })}
-${field({ name: 'expiry', label: t.expiry, value: typed.expiry, hint: rule, attributes: 'required maxlength="200"' })}
-${field({ name: 'fallback', label: t.fallback, value: typed.fallback, hint: t.fallbackRule, attributes: 'required inputmode="numeric" maxlength="5"' })}
-${field({ name: 'email', label: t.email, value: typed.email, hint: t.emailRule, attributes: 'type="email" maxlength="254"' })}`;
-}
-
-function showPartner(call: AdminCall, status: number, partner: Partner, typed: Typed, fault: string | null) {
+async function showPartner(
+  ctx: Context,
+  call: AdminCall,
+  partner: Partner,
+  wrong?: { shown: SettingsForm; faults: SettingsFaults },
+) {
   const { words } = call;
   const { admin } = words.t;
   const { partners: t } = admin;
@@ -188,9 +177,9 @@ function showPartner(call: AdminCall, status: number, partner: Partner, typed: T
     : html`<form method="post" action="${path}/switch">${carried('to', 'on')}<button>${admin.switchOn}</button></form>`;
   return call.show({
     path,
-    status,
+    status: wrong ? 400 : 200,
     title: partner.name,
-    body: html`${fault === null ? flash(call, said) : notice('attention', fault)}
+    body: html`${!wrong && flash(call, said)}
 ${card(
   facts([
     [t.slug, partner.slug],
@@ -201,6 +190,6 @@ ${card(
   turn,
 )}
 ${card(html`<h2>${t.settings}</h2><p class="quiet">${t.settingsRest}</p>
-<form method="post" action="${path}/settings">${fieldsOf(words, typed)}<button>${admin.save}</button></form>`)}`,
+<form method="post" action="${path}/settings">${settingsFields(words, wrong?.shown ?? partner, await codesOf(ctx), wrong?.faults ?? {})}<button>${admin.save}</button></form>`)}`,
   });
 }

@@ -72,7 +72,7 @@ function partnerTable(words: Words, rows: ListedPartner[], now: Date) {
     [
       { name: t.partners.name, cell: ({ slug, name }) => html`<a href="${path}/${slug}">${name}</a>` },
       { name: t.partners.slug, cell: ({ slug }) => slug },
-      { name: t.partners.currency, cell: ({ currency }) => currency },
+      { name: words.t.portal.settings.currency, cell: ({ currency }) => currency },
       { name: t.state, cell: ({ disabled_at }) => onOff(words, disabled_at === null) },
       { name: t.created, cell: ({ created_at }) => ago(words, created_at, now) },
     ],

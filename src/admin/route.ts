@@ -23,6 +23,8 @@ export type AdminCall = {
   param(name: string): string;
   /** A field of the form as text; empty when it was not sent. */
   typed(name: string): string;
+  /** All values of a field that can be sent more than once: boxes that were ticked. */
+  ticked(name: string): string[];
   /** Answers with a page. */
   show(page: AdminPage): FastifyReply;
   /** After a change: a page again, which says by `?done=` what was done. */
@@ -63,6 +65,7 @@ function callOf(operator: Operator, request: FastifyRequest, reply: FastifyReply
     query: (names) => readQuery(request.query, names),
     param: (name) => params[name] ?? '',
     typed: (name) => (typeof body[name] === 'string' ? body[name].trim() : ''),
+    ticked: (name) => [body[name]].flat().filter((value) => typeof value === 'string'),
     show: (page) => sendAdmin(reply, operator, page),
     done: (path, what) => reply.redirect(`${path}${path.includes('?') ? '&' : '?'}done=${what}`, 303),
   };

@@ -3,15 +3,19 @@ import type { Database } from '../db/connection.ts';
 import { type NewPartner, partnerFaults } from './rules.ts';
 import { insertPartner, type Partner } from './store.ts';
 
+/** There is already a partner of that slug. */
+export class SlugTaken extends Error {}
+
 /**
  * Creates a partner.
  *
- * @throws Error with all faults as sentences, or when the slug is taken
+ * @throws SlugTaken
+ * @throws Error with all faults as sentences
  */
 export async function createPartner(db: Database, partner: NewPartner): Promise<Partner> {
   const faults = partnerFaults(partner);
   if (faults.length > 0) throw new Error(faults.join(' '));
   const created = await insertPartner(db, randomUUID(), partner);
-  if (!created) throw new Error(`There is already a partner "${partner.slug}".`);
+  if (!created) throw new SlugTaken(`There is already a partner "${partner.slug}".`);
   return created;
 }

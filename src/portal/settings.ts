@@ -1,28 +1,21 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Context } from '../context.ts';
 import { parseHex } from '../lib/color.ts';
-import { isOneAddress } from '../lib/email.ts';
 import { type Html, html } from '../lib/html.ts';
 import { setPartnerEmail } from '../partners/contact.ts';
 import { logoFrom, logoPath } from '../partners/logo.ts';
 import { forgetLook, setLook, type WantedLook } from '../partners/look.ts';
 import { type Partner, readPartner } from '../partners/read.ts';
-import { expiryMinutes } from '../partners/rules.ts';
 import { setPartnerSettings } from '../partners/settings.ts';
+import { readSettings, type SettingsFaults, settingsFaults, settingsFields } from '../partners/settings-form.ts';
 import { listRates } from '../rates/list.ts';
 import { field } from '../ui/components.ts';
-import { formatRemaining } from '../ui/formats.ts';
-import type { Texts } from '../ui/language.ts';
 import { flashOf } from './flash.ts';
 import { readMultipart } from './multipart.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from './route.ts';
 import { sendPortal } from './shell.ts';
 
 const path = '/portal/settings';
-const maxName = 120;
-const minuteMs = 60_000;
-
-type Faults = Partial<Record<keyof Texts['portal']['settings']['faults'], true>>;
 
 /** `/portal/settings`: name, look, currency, expiry values, and whom to tell. They hold in both modes. */
 export function settingsPages(app: FastifyInstance, ctx: Context): void {
@@ -30,8 +23,8 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
 
   portalForm(app, ctx, path, 'settings', async (call) => {
     const before = await ownPartner(ctx, call);
-    const wanted = readForm(call, before);
-    const faults = await faultsOf(ctx, wanted);
+    const wanted = { ...before, ...readSettings(call.typed, call.ticked) };
+    const faults = settingsFaults(wanted, await codesOf(ctx));
     if (Object.keys(faults).length > 0) return showSettings(ctx, call, wanted, faults);
     await recorded(
       ctx,
@@ -86,33 +79,12 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
   });
 }
 
+const codesOf = async (ctx: Context) => (await listRates(ctx)).map(({ code }) => code);
+
 async function ownPartner(ctx: Context, { user }: PortalCall): Promise<Partner> {
   const partner = await readPartner(ctx.db, user.partner.slug);
   if (!partner) throw new Error('the partner of a session vanished'); // partners are never deleted
   return partner;
-}
-
-function readForm({ typed, ticked }: PortalCall, before: Partner): Partner {
-  return {
-    ...before,
-    name: typed('name'),
-    currency: typed('currency'),
-    allowed_expiry_minutes: expiryMinutes.filter((minutes) => ticked('expiry').includes(String(minutes))),
-    default_expiry_minutes: Number(typed('default_expiry')),
-    email: typed('email') || null,
-  };
-}
-
-async function faultsOf(ctx: Context, wanted: Partner): Promise<Faults> {
-  const { name, currency, email, allowed_expiry_minutes: allowed, default_expiry_minutes: standard } = wanted;
-  const known = (await listRates(ctx)).some(({ code }) => code === currency);
-  return {
-    ...((name === '' || [...name].length > maxName) && { name: true }),
-    ...(!known && { currency: true }),
-    ...(allowed.length === 0 && { expiry: true }),
-    ...(allowed.length > 0 && !allowed.includes(standard) && { default_expiry: true }),
-    ...(email !== null && !isOneAddress(email) && { email: true }),
-  };
 }
 
 function changesOf(before: Partner, after: Partner) {
@@ -129,12 +101,12 @@ function changesOf(before: Partner, after: Partner) {
 }
 
 /** A colour that is left empty is taken away; a logo that is not chosen stays, unless it is to go. */
-function readLookForm({ typed, request }: PortalCall): { wanted: WantedLook; faults: Faults } {
+function readLookForm({ typed, request }: PortalCall): { wanted: WantedLook; faults: SettingsFaults } {
   const body = (request.body ?? {}) as Record<string, unknown>;
   const { logo } = body;
   const accent = typed('accent');
   const isChosen = Buffer.isBuffer(logo) && logo.length > 0;
-  const faults: Faults = {
+  const faults: SettingsFaults = {
     ...(accent !== '' && parseHex(accent) === null && { accent: true }),
     ...(isChosen && !isLogo(logo) && { logo: true }),
   };
@@ -154,10 +126,15 @@ function isLogo(bytes: Buffer): boolean {
   }
 }
 
-async function showSettings(ctx: Context, call: PortalCall, shown: Partner, faults: Faults): Promise<FastifyReply> {
+async function showSettings(
+  ctx: Context,
+  call: PortalCall,
+  shown: Partner,
+  faults: SettingsFaults,
+): Promise<FastifyReply> {
   const { words, reply } = call;
   const { settings, places } = words.t.portal;
-  const codes = (await listRates(ctx)).map(({ code }) => code);
+  const codes = await codesOf(ctx);
   return sendPortal(ctx, reply, call, {
     path,
     title: places.settings,
@@ -167,33 +144,17 @@ async function showSettings(ctx: Context, call: PortalCall, shown: Partner, faul
   });
 }
 
-function mainForm(call: PortalCall, shown: Partner, codes: string[], faults: Faults): Html {
-  const { words } = call;
-  const { settings } = words.t.portal;
-  const fault = (name: keyof Faults) => (faults[name] ? settings.faults[name] : undefined);
-  const said = (name: keyof Faults) => faults[name] && html`<p class="fault" role="alert">${settings.faults[name]}</p>`;
-  const span = (minutes: number) => formatRemaining(words, minutes * minuteMs);
-  const boxes = expiryMinutes.map(
-    (minutes) =>
-      html`<label class="check"><input type="checkbox" name="expiry" value="${minutes}"${shown.allowed_expiry_minutes.includes(minutes) && html` checked`}><span>${span(minutes)}</span></label>`,
-  );
-  const option = (value: string, label: string, chosen: boolean) =>
-    html`<option value="${value}"${chosen && html` selected`}>${label}</option>`;
+function mainForm(call: PortalCall, shown: Partner, codes: string[], faults: SettingsFaults): Html {
+  const { settings } = call.words.t.portal;
   return html`<form class="card" method="post" action="${actionIn(call, path)}"><h2>${settings.main}</h2>
-${field({ name: 'name', label: settings.name, hint: settings.nameRest, value: shown.name, fault: fault('name'), attributes: `required maxlength="${maxName}"` })}
-<div class="field"><label for="currency">${settings.currency}</label><p class="quiet" id="currency-hint">${settings.currencyRest}</p>
-<select id="currency" name="currency" aria-describedby="currency-hint">${codes.map((code) => option(code, code, code === shown.currency))}</select>${said('currency')}</div>
-<fieldset class="boxes"><legend>${settings.expiry}</legend><p class="quiet">${settings.expiryRest}</p>${boxes}${said('expiry')}</fieldset>
-<div class="field"><label for="default_expiry">${settings.defaultExpiry}</label>
-<select id="default_expiry" name="default_expiry">${expiryMinutes.map((minutes) => option(String(minutes), span(minutes), minutes === shown.default_expiry_minutes))}</select>${said('default_expiry')}</div>
-${field({ name: 'email', label: settings.email, hint: settings.emailRest, value: shown.email, fault: fault('email'), attributes: 'type="email" maxlength="254" autocomplete="off"' })}
+${settingsFields(call.words, shown, codes, faults)}
 <button>${settings.save}</button></form>`;
 }
 
-function lookForm(call: PortalCall, shown: Partner, faults: Faults): Html {
+function lookForm(call: PortalCall, shown: Partner, faults: SettingsFaults): Html {
   const { settings } = call.words.t.portal;
   const logo = logoPath(shown);
-  const fault = (name: keyof Faults) => (faults[name] ? settings.faults[name] : undefined);
+  const fault = (name: keyof SettingsFaults) => (faults[name] ? settings.faults[name] : undefined);
   return html`<form class="card" method="post" action="${actionIn(call, `${path}/look`)}" enctype="multipart/form-data"><h2>${settings.look}</h2>
 <p class="quiet">${settings.lookRest}</p>
 ${field({ name: 'accent', label: settings.accent, hint: settings.accentRest, value: shown.accent, fault: fault('accent'), attributes: 'maxlength="7" autocomplete="off" spellcheck="false" placeholder="#0a7"' })}

@@ -10,6 +10,7 @@ import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { startApp } from '../support/app.ts';
 import type { Visit } from '../support/forms.ts';
 import { isInside, newEmail, onHost, signInOperator, signInPartnerUser } from '../support/people.ts';
+import { postForm } from '../support/portal-post.ts';
 import { startVisitor, type Visitor } from '../support/visitor.ts';
 import { makeMerchant, makePartner, makeRequest, setRate } from '../support/world.ts';
 
@@ -88,22 +89,37 @@ test('Every form of the administration refuses somebody who is not signed in, an
 test('An operator creates a partner, invites its owner, changes its settings, and switches it off and on', async () => {
   const slug = `corner-${randomUUID().slice(0, 8)}`;
   const form = await admin.open('/admin/new-partner');
-  const typed = { slug, name: 'Corner <Shops>', currency: 'usd', expiry: '15, 60', fallback: '15', email: '' };
-  const wrong = await admin.send(form, '/admin/new-partner', { ...typed, expiry: '7' });
-  assert.equal(wrong.status, 400);
-  assert.match(said(wrong) ?? '', /Nothing was saved\. Expiry values must be among/);
-  assert.equal(wrong.forms.find(({ action }) => action === '/admin/new-partner')?.fields.slug, slug);
-  const noRate = await admin.send(form, '/admin/new-partner', { ...typed, currency: 'CHF' });
-  assert.match(said(noRate) ?? '', /no rate for “CHF”/);
+  assert.match(form.html, /value="10080" checked/);
+  const typed = { slug, name: 'Corner <Shops>', currency: 'USD', default_expiry: '15', email: '' };
+  const send = (path: string, over: Record<string, string>, expiry: string[]) =>
+    postForm(app.url, admin, path, [
+      ...Object.entries({ ...typed, ...over }),
+      ...expiry.map((minutes): [string, string] => ['expiry', minutes]),
+    ]);
+  const wrong: [over: Record<string, string>, expiry: string[], fault: RegExp][] = [
+    [{ slug: 'No Slug' }, ['15'], /id="slug-fault">1 to 40 lower-case letters/],
+    [{ currency: 'CHF' }, ['15'], /no exchange rate for this currency/],
+    [{}, ['7'], /Tick at least one/],
+    [{}, ['60'], /Choose one that is ticked above/],
+    [{ email: 'a@b, c@d' }, ['15'], /does not look like an e-mail address/],
+  ];
+  for (const [over, expiry, fault] of wrong) {
+    const page = await send('/admin/new-partner', over, expiry);
+    assert.equal(page.status, 400, JSON.stringify(over));
+    assert.match(page.html, fault);
+    assert.match(page.html, new RegExp(`name="slug" value="${over.slug ?? slug}"`));
+  }
 
-  const made = await admin.send(form, '/admin/new-partner', typed);
+  assert.equal((await send('/admin/new-partner', {}, ['15', '60'])).status, 303);
+  const made = await admin.open(`/admin/partners/${slug}?done=created`);
   assert.match(said(made) ?? '', /The partner was created/);
   assert.match(made.html, /Corner &lt;Shops&gt;/);
   const [partner] = await app.db.sql`select * from partners where slug = ${slug}`;
   assert.deepEqual([partner?.currency, partner?.allowed_expiry_minutes], ['USD', [15, 60]]);
   assert.equal((await lastAct(partner?.id))?.action, 'partner.created');
-  const twice = await admin.send(form, '/admin/new-partner', typed);
-  assert.match(said(twice) ?? '', /already a partner/);
+  const twice = await send('/admin/new-partner', {}, ['15']);
+  assert.equal(twice.status, 400);
+  assert.match(twice.html, new RegExp(`There is already a partner “${slug}”`));
 
   const email = newEmail();
   const people = await admin.open(`/admin/users?partner=${slug}`);
@@ -112,18 +128,19 @@ test('An operator creates a partner, invites its owner, changes its settings, an
   const [user] = await app.db.sql`select * from users where email = ${email}`;
   assert.deepEqual([user?.partner_id, user?.role], [partner?.id, 'owner']);
 
-  const saved = await admin.send(made, '/settings', {
-    name: 'Corner Ltd',
-    expiry: '5 15',
-    email: 'ops@corner.example',
-  });
+  const settings = `/admin/partners/${slug}/settings`;
+  const refused = await send(settings, { name: '' }, ['5', '15']);
+  assert.equal(refused.status, 400);
+  assert.match(refused.html, /A name of 1 to 120 characters is needed/);
+  await send(settings, { name: 'Corner Ltd', email: 'ops@corner.example' }, ['5', '15']);
+  const saved = await admin.open(`/admin/partners/${slug}?done=saved`);
   assert.equal(said(saved), 'Saved.');
   const [changed] = await app.db.sql`select * from partners where slug = ${slug}`;
   assert.deepEqual(
     [changed?.name, changed?.allowed_expiry_minutes, changed?.email],
     ['Corner Ltd', [5, 15], 'ops@corner.example'],
   );
-  assert.equal((await lastAct(partner?.id))?.details.expiry_minutes, '5, 15');
+  assert.deepEqual((await lastAct(partner?.id))?.details.expiry_minutes, ['5', '15']);
 
   const off = await admin.send(saved, '/switch');
   assert.match(said(off) ?? '', /switched off/);

@@ -1,0 +1,70 @@
+import { isOneAddress } from '../lib/email.ts';
+import { type Html, html } from '../lib/html.ts';
+import { field } from '../ui/components.ts';
+import { formatRemaining } from '../ui/formats.ts';
+import type { Texts, Words } from '../ui/language.ts';
+import { expiryMinutes } from './rules.ts';
+import type { Partner } from './store.ts';
+
+/** What a partner's people and operators set by the same fields. */
+export type SettingsForm = Pick<
+  Partner,
+  'name' | 'currency' | 'allowed_expiry_minutes' | 'default_expiry_minutes' | 'email'
+>;
+export type SettingsFaults = Partial<Record<keyof Texts['portal']['settings']['faults'], true>>;
+
+const maxName = 120;
+const minuteMs = 60_000;
+
+/**
+ * What was typed into the fields.
+ *
+ * @param typed a field as text, empty when it was not sent; `ticked` has all values of boxes that were ticked
+ */
+export function readSettings(typed: (name: string) => string, ticked: (name: string) => string[]): SettingsForm {
+  return {
+    name: typed('name'),
+    currency: typed('currency'),
+    allowed_expiry_minutes: expiryMinutes.filter((minutes) => ticked('expiry').includes(String(minutes))),
+    default_expiry_minutes: Number(typed('default_expiry')),
+    email: typed('email') || null,
+  };
+}
+
+/**
+ * Which fields hold what cannot be saved.
+ *
+ * @param codes the currencies that have a rate
+ */
+export function settingsFaults(wanted: SettingsForm, codes: string[]): SettingsFaults {
+  const { name, currency, email, allowed_expiry_minutes: allowed, default_expiry_minutes: standard } = wanted;
+  return {
+    ...((name === '' || [...name].length > maxName) && { name: true }),
+    ...(!codes.includes(currency) && { currency: true }),
+    ...(allowed.length === 0 && { expiry: true }),
+    ...(allowed.length > 0 && !allowed.includes(standard) && { default_expiry: true }),
+    ...(email !== null && !isOneAddress(email) && { email: true }),
+  };
+}
+
+/** The fields, with what is wrong beside each. */
+export function settingsFields(words: Words, shown: SettingsForm, codes: string[], faults: SettingsFaults): Html {
+  const { settings } = words.t.portal;
+  const fault = (name: keyof SettingsFaults) => (faults[name] ? settings.faults[name] : undefined);
+  const said = (name: keyof SettingsFaults) =>
+    faults[name] && html`<p class="fault" role="alert">${settings.faults[name]}</p>`;
+  const span = (minutes: number) => formatRemaining(words, minutes * minuteMs);
+  const boxes = expiryMinutes.map(
+    (minutes) =>
+      html`<label class="check"><input type="checkbox" name="expiry" value="${minutes}"${shown.allowed_expiry_minutes.includes(minutes) && html` checked`}><span>${span(minutes)}</span></label>`,
+  );
+  const option = (value: string, label: string, chosen: boolean) =>
+    html`<option value="${value}"${chosen && html` selected`}>${label}</option>`;
+  return html`${field({ name: 'name', label: settings.name, hint: settings.nameRest, value: shown.name, fault: fault('name'), attributes: `required maxlength="${maxName}"` })}
+<div class="field"><label for="currency">${settings.currency}</label><p class="quiet" id="currency-hint">${settings.currencyRest}</p>
+<select id="currency" name="currency" aria-describedby="currency-hint">${codes.map((code) => option(code, code, code === shown.currency))}</select>${said('currency')}</div>
+<fieldset class="boxes"><legend>${settings.expiry}</legend><p class="quiet">${settings.expiryRest}</p>${boxes}${said('expiry')}</fieldset>
+<div class="field"><label for="default_expiry">${settings.defaultExpiry}</label>
+<select id="default_expiry" name="default_expiry">${expiryMinutes.map((minutes) => option(String(minutes), span(minutes), minutes === shown.default_expiry_minutes))}</select>${said('default_expiry')}</div>
+${field({ name: 'email', label: settings.email, hint: settings.emailRest, value: shown.email, fault: fault('email'), attributes: 'type="email" maxlength="254" autocomplete="off"' })}`;
+}
