@@ -144,8 +144,8 @@ async function showNew(ctx: Context, call: AdminCall, status: number, form: NewF
     path: newPath,
     status,
     title: t.add,
-    body: card(html`<form method="post" action="${newPath}">${slugField}
-${settingsFields(call.words, shown, await codesOf(ctx), faults)}<button>${t.create}</button></form>`),
+    body: html`<div class="narrow">${card(html`<form method="post" action="${newPath}">${slugField}
+${settingsFields(call.words, shown, await codesOf(ctx), faults)}<button>${t.create}</button></form>`)}</div>`,
   });
 }
 
@@ -189,7 +189,7 @@ ${card(
   html`<p>${link('/admin/users', t.people)} · ${link('/admin/merchants', t.merchants)} · ${link('/admin/audit', t.log)}</p>`,
   turn,
 )}
-${card(html`<h2>${t.settings}</h2><p class="quiet">${t.settingsRest}</p>
-<form method="post" action="${path}/settings">${settingsFields(words, wrong?.shown ?? partner, await codesOf(ctx), wrong?.faults ?? {})}<button>${admin.save}</button></form>`)}`,
+<div class="narrow">${card(html`<h2>${t.settings}</h2><p class="quiet">${t.settingsRest}</p>
+<form method="post" action="${path}/settings">${settingsFields(words, wrong?.shown ?? partner, await codesOf(ctx), wrong?.faults ?? {})}<button>${admin.save}</button></form>`)}</div>`,
   });
 }
