@@ -497,6 +497,8 @@ create table sign_in_links (
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
+  asker_hash bytea,
+  known_browser boolean not null default false,
   constraint sign_in_links_check CHECK (((user_id IS NULL) = (browser_hash IS NOT NULL))),
   constraint sign_in_links_kind_check CHECK ((kind = ANY (ARRAY['partner_user'::text, 'operator'::text]))),
   constraint sign_in_links_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
@@ -965,6 +967,15 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.tell_session_end()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', 'session ' || new.id);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.tell_transfer()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -978,6 +989,15 @@ begin
       perform pg_notify('changes', format('request %s %s %s %s', told, at.account_id, at.partner_id, at.test_mode));
     end if;
   end loop;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_user_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', 'user ' || new.id);
   return null;
 end $function$;
 

@@ -8,10 +8,17 @@ import type { UserKind } from './user-session.ts';
 
 /** A link lives so long, and is good for one sign-in. */
 export const linkMs = 15 * 60_000;
-/** Links that one address is sent within `linkMs`. */
-export const linksPerAddress = 5;
+/**
+ * Links that one address is sent within `linkMs` for one asker, and within a day: each network, and each browser that the
+ * address has signed in with, asks by itself.
+ */
+const linksPerAsker = 5;
+const linksPerAskerAndDay = 20;
+/** Links that one address is sent within `linkMs` for all who are not known, so that many networks do not flood it. */
+const linksForStrangers = 20;
+const dayMs = 24 * 3_600_000;
 /** Links that have run out are kept for as long, to say of them what became of them. */
-const keptMs = 24 * 3_600_000;
+const keptMs = dayMs;
 const forgottenAtOnce = 100;
 
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
@@ -20,7 +27,7 @@ export const newLinkToken = () => randomBytes(32).toString('base64url');
 /** A text that could be such a token. */
 export const isLinkToken = (text: string | null): text is string => text !== null && tokenPattern.test(text);
 
-type Purpose = 'link' | 'browser';
+type Purpose = 'link' | 'browser' | 'asker';
 const hashOf = (secret: SecretKey, purpose: Purpose, token: string) =>
   keyedHash(secret, 'sign-in', `${purpose}/${token}`);
 const hashesOf = ({ config }: Pick<Context, 'config'>, purpose: Purpose, token: string) =>
@@ -28,22 +35,34 @@ const hashesOf = ({ config }: Pick<Context, 'config'>, purpose: Purpose, token: 
 
 type LinkContext = Pick<Context, 'config' | 'clock'>;
 
+/** Who asks: the network of the client, or a browser that this person has signed in with before. */
+export type LinkAsker = { subject: string; known: boolean };
+
 /** Who asks, and where: `partnerId` on a partner's own host. */
-export type LinkAsked = { kind: UserKind; email: string; partnerId: string | null; browser: string; token: string };
+export type LinkAsked = {
+  kind: UserKind;
+  email: string;
+  partnerId: string | null;
+  browser: string;
+  token: string;
+  asker: LinkAsker;
+};
 
 /**
  * Stores a link that is asked for, whoever the address belongs to.
  *
- * @returns `known`: somebody may sign in with this address here; `exhausted`: the address was sent enough for now
+ * @returns `known`: somebody may sign in with this address here; `exhausted`: it was sent enough for this asker for now
  */
 export async function storeLink(
   ctx: LinkContext,
   tx: Tx,
   asked: LinkAsked,
 ): Promise<'known' | 'unknown' | 'exhausted'> {
-  const { kind, email, partnerId, browser, token } = asked;
+  const { kind, email, partnerId, browser, token, asker } = asked;
   const now = ctx.clock.now();
   const secret = newest(ctx.config.secretKeys);
+  const askerHash = hashOf(secret, 'asker', asker.subject);
+  const recently = new Date(now.getTime() - linkMs);
   // Calls for one address one after the other: its limit is exact.
   await tx`select pg_advisory_xact_lock(hashtextextended(${`sign-in ${email}`}, 0))`;
   const [row] = await tx<{ known: boolean }[]>`
@@ -52,12 +71,20 @@ export async function storeLink(
         select token_hash from sign_in_links where expires_at < ${new Date(now.getTime() - keptMs)}
         order by expires_at limit ${forgottenAtOnce} for update skip locked)
     ), recent as (
-      select count(*) from sign_in_links
-      where email = ${email} and kind = ${kind} and user_id is null and created_at > ${new Date(now.getTime() - linkMs)})
-    insert into sign_in_links (token_hash, kind, email, partner_id, browser_hash, created_at, expires_at)
+      select count(*) filter (where asker_hash = ${askerHash}) as own_day,
+        count(*) filter (where asker_hash = ${askerHash} and created_at > ${recently}) as own,
+        count(*) filter (where not known_browser and created_at > ${recently}) as strangers
+      from sign_in_links
+      where email = ${email} and kind = ${kind} and user_id is null
+        and created_at > ${new Date(now.getTime() - dayMs)})
+    insert into sign_in_links (
+      token_hash, kind, email, partner_id, browser_hash, created_at, expires_at, asker_hash, known_browser)
     select ${hashOf(secret, 'link', token)}, ${kind}, ${email}, ${partnerId}::uuid,
-      ${hashOf(secret, 'browser', browser)}, ${now}::timestamptz, ${new Date(now.getTime() + linkMs)}::timestamptz
-    where (select count from recent) < ${linksPerAddress}
+      ${hashOf(secret, 'browser', browser)}, ${now}::timestamptz, ${new Date(now.getTime() + linkMs)}::timestamptz,
+      ${askerHash}, ${asker.known}
+    from recent
+    where own < ${linksPerAsker} and own_day < ${linksPerAskerAndDay}
+      and (${asker.known} or strangers < ${linksForStrangers})
     returning exists (
       select from users u where u.email = ${email} and u.disabled_at is null
         and (u.partner_id is null) = (${kind}::text = 'operator')

@@ -31,6 +31,16 @@ export class AttemptLimit {
 /** What counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function clientSubject(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
+  return `${firstGroups(address, 4)}::/64`;
+}
+
+/** What one owner has easily: the first 24 bits of an IPv4 address, or the first 48 of an IPv6 address. */
+export function networkSubject(address: string): string {
+  if (isIPv6(address) && !address.startsWith('::ffff:')) return `${firstGroups(address, 3)}::/48`;
+  return `${address.replace('::ffff:', '').split('.').slice(0, 3).join('.')}.0/24`;
+}
+
+function firstGroups(address: string, groups: number): string {
   const [canonical = ''] = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1).split('::');
-  return `${canonical.split(':').slice(0, 4).join(':')}::/64`;
+  return canonical.split(':').slice(0, groups).join(':');
 }

@@ -15,6 +15,7 @@ import type { Tx } from '../db/connection.ts';
 import type { Door } from './door.ts';
 import type { PasskeyRefusalReason } from './passkey-refusal.ts';
 import { type HolderRow, lockPasskey, updatePasskeyUsed, updateSignedIn } from './passkey-store.ts';
+import type { Entered } from './sign-in.ts';
 
 /** Where a passkey is shown: the kind of people who enter there, and the host. */
 export type PasskeyPlace = { kind: UserKind; host: HostOwner };
@@ -46,7 +47,7 @@ export function signInWithPasskey(
   answer: unknown,
   client: Client,
   earlier: string | null,
-): Promise<{ token: string } | { refused: PasskeyRefusalReason }> {
+): Promise<Entered | { refused: PasskeyRefusalReason }> {
   return ctx.db.transaction(async (tx) => {
     const holder = await prove(ctx, tx, { kind: door.kind, host }, null, answer, client);
     if (typeof holder === 'string') return { refused: holder };
@@ -60,7 +61,7 @@ export function signInWithPasskey(
       object: { kind: 'user', id: holder.user_id },
       details: {},
     });
-    return { token };
+    return { token, email: holder.email };
   });
 }
 

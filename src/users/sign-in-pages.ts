@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bindBrowser, browserToken } from '../auth/browser-cookie.ts';
 import { hostOwner } from '../auth/host.ts';
+import { knownBrowser, rememberBrowser } from '../auth/known-browser.ts';
 import { sessionToken, setSessionCookie } from '../auth/session-cookie.ts';
 import { type LinkOpened, readLink } from '../auth/sign-in-link.ts';
 import { userSessionLimits } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
-import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { AttemptLimit, clientSubject, networkSubject } from '../lib/attempts.ts';
 import type { Html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { readLook } from '../partners/look.ts';
@@ -20,7 +21,7 @@ import type { Door } from './door.ts';
 import { signedIn } from './enter.ts';
 import { askForPasskey, signInWithPasskey } from './passkey-enter.ts';
 import { sendOptions } from './passkey-pages.ts';
-import { askForLink, signIn } from './sign-in.ts';
+import { askForLink, type Entered, signIn } from './sign-in.ts';
 import { againPage, askPage, openPage, refusedPage, sentPage, titleOf } from './sign-in-page.ts';
 
 type Visit = FastifyRequest<{ Params: { token: string }; Body: Record<string, unknown> | undefined }>;
@@ -41,6 +42,11 @@ export function signInPages(app: FastifyInstance, ctx: Context, door: Door): voi
   const asks = new AttemptLimit(asksPerMinute, minuteMs);
   const opens = new AttemptLimit(opensPerMinute, minuteMs);
   const earlierOf = (request: Visit) => sessionToken(request, ctx.config, door.kind);
+  const letIn = (reply: FastifyReply, { token, email }: Entered) => {
+    setSessionCookie(reply, ctx.config, door.kind, token, userSessionLimits[door.kind].absoluteMs);
+    rememberBrowser(ctx, reply, { kind: door.kind, email });
+    return reply.redirect(door.path, 303);
+  };
   const get = (url: string, run: (request: Visit, reply: FastifyReply, place: Place) => Promise<FastifyReply>) =>
     app.route({
       config,
@@ -81,18 +87,15 @@ export function signInPages(app: FastifyInstance, ctx: Context, door: Door): voi
     const entered = await signInWithPasskey(ctx, door, host, answer, clientOf(request), earlierOf(request));
     if ('refused' in entered)
       return show(reply, door, place, 403, refusedPage(wordsFor(request), door, entered.refused));
-    setSessionCookie(reply, ctx.config, door.kind, entered.token, userSessionLimits[door.kind].absoluteMs);
-    return reply.redirect(door.path, 303);
+    return letIn(reply, entered);
   });
   get('/link/:token', (request, reply, place) => open(ctx, door, request, reply, place));
   post('/link/:token', opens, async (request, reply, place) => {
     const user = request.body?.user;
-    const token = isUuid(user)
+    const entered = isUuid(user)
       ? await signIn(ctx, opened(ctx, door, request), user, clientOf(request), earlierOf(request))
       : null;
-    if (token === null) return open(ctx, door, request, reply, place); // says why
-    setSessionCookie(reply, ctx.config, door.kind, token, userSessionLimits[door.kind].absoluteMs);
-    return reply.redirect(door.path, 303);
+    return entered ? letIn(reply, entered) : open(ctx, door, request, reply, place); // says why not
   });
 }
 
@@ -126,12 +129,14 @@ async function ask(ctx: Context, door: Door, request: Visit, reply: FastifyReply
   const typed = request.body?.email;
   const email = typeof typed === 'string' ? typed : '';
   const { partner } = place;
-  const answer = await askForLink(
-    ctx,
-    door,
-    { email, partner, browser: bindBrowser(request, reply, ctx.config) },
-    words,
-  );
+  const asking = {
+    email,
+    partner,
+    browser: bindBrowser(request, reply, ctx.config),
+    network: networkSubject(request.ip),
+    knownAs: (address: string) => knownBrowser(ctx, request, { kind: door.kind, email: address }),
+  };
+  const answer = await askForLink(ctx, door, asking, words);
   if (answer === 'asked') return reply.redirect(`${door.path}/sign-in/sent`, 303);
   if (answer === 'exhausted') return show(reply, door, place, 429, againPage(words, door, 'enough'));
   return show(reply, door, place, 400, askPage(words, door, place.look, email, true));

@@ -11,7 +11,17 @@ import { linkMail, serviceName } from './mails.ts';
 import { emailFrom } from './rules.ts';
 
 /** `partner` is the one on whose own host it is asked; null on the shared host. `browser` binds the link to it. */
-export type Asking = { email: string; partner: { id: string; slug: string; name: string } | null; browser: string };
+export type Asking = {
+  email: string;
+  partner: { id: string; slug: string; name: string } | null;
+  browser: string;
+  /** The client's network; or, by the address as it is stored, what proves that the browser is known. */
+  network: string;
+  knownAs(email: string): string | null;
+};
+
+/** Somebody who has come in: `token` is the new session's. */
+export type Entered = { token: string; email: string };
 
 class NobodyToMail extends Error {}
 
@@ -28,11 +38,13 @@ export async function askForLink(
   const email = emailFrom(asking.email);
   if (email === null) return 'email_invalid';
   const { partner, browser } = asking;
+  const known = asking.knownAs(email);
+  const asker = { subject: known ?? asking.network, known: known !== null };
   const token = newLinkToken();
   const link = `${hostAddress(ctx.config, partner?.slug ?? null)}${door.path}/link/${token}`;
   const mail = linkMail(words, email, { place: partner?.name ?? serviceName, link });
   return ctx.db.transaction(async (tx) => {
-    const asked = { kind: door.kind, email, partnerId: partner?.id ?? null, browser, token };
+    const asked = { kind: door.kind, email, partnerId: partner?.id ?? null, browser, token, asker };
     const stored = await storeLink(ctx, tx, asked);
     if (stored === 'exhausted') return 'exhausted';
     const mailing = tx.savepoint(async (inner) => {
@@ -50,7 +62,7 @@ export async function askForLink(
  * Signs in with a link, as the user that was chosen among those of its address.
  *
  * @param earlier the session's token that the browser still holds; null when it has none
- * @returns the token of the new session; null when the link is no longer open here
+ * @returns null when the link is no longer open here
  */
 export function signIn(
   ctx: Context,
@@ -58,7 +70,7 @@ export function signIn(
   userId: string,
   client: Client,
   earlier: string | null,
-): Promise<string | null> {
+): Promise<Entered | null> {
   return ctx.db.transaction(async (tx) => {
     const user = await useLink(ctx, tx, opened, userId);
     if (!user) return null;
@@ -75,6 +87,6 @@ export function signIn(
         details: {},
       },
     );
-    return token;
+    return { token, email: user.email };
   });
 }

@@ -437,10 +437,16 @@ test('Over https the cookies are Secure and bound to their host', async () => {
       body: new URLSearchParams(page.forms[0]?.fields),
       headers: { host },
     });
+    const [session, browser, ...more] = answer.headers.getSetCookie();
     assert.match(
-      answer.headers.get('set-cookie') ?? '',
+      session ?? '',
       /^__Host-portal-session=[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax; Secure$/,
     );
+    assert.match(
+      browser ?? '',
+      /^__Host-portal-browser=[\w-]{72}; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Lax; Secure$/,
+    );
+    assert.deepEqual(more, []);
     const asked = await visit(`${secure.url}/portal/sign-in`, {
       method: 'POST',
       body: new URLSearchParams({ email: newEmail() }),

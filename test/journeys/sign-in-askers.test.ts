@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { latestMail } from '../../src/mail/outbox.ts';
+import { startApp, testConfig } from '../support/app.ts';
+import { acceptInvitation, inviteOperator, invitePartnerUser, isInside, newEmail } from '../support/people.ts';
+import { startVisitor, type Visitor } from '../support/visitor.ts';
+import { makePartner } from '../support/world.ts';
+
+/** Behind a proxy, so that each visitor has a network of its own. */
+let app: Awaited<ReturnType<typeof startApp>>;
+let world: Awaited<ReturnType<typeof makePartner>>;
+let nowMs = Date.parse('2026-11-21T12:00:00Z');
+const minuteMs = 60_000;
+const windowMs = 15 * minuteMs;
+
+before(async () => {
+  app = await startApp({ clock: { now: () => new Date(nowMs) }, config: testConfig({ trustProxy: ['127.0.0.0/8'] }) });
+  world = await makePartner(app.db);
+});
+after(() => app.stop());
+
+const from = (ip: string) => startVisitor(app.url, { 'x-forwarded-for': ip });
+async function ask(visitor: Visitor, email: string, door = '/portal'): Promise<'sent' | 'enough'> {
+  const page = await visitor.send(await visitor.open(`${door}/sign-in`), '/sign-in', { email });
+  if (page.status === 429) {
+    assert.match(page.html, /was sent enough links for now/);
+    return 'enough';
+  }
+  assert.match(page.html, /Look into your mailbox/);
+  return 'sent';
+}
+const askTimes = async (times: number, ip: string, email: string, door?: string) => {
+  const answers: string[] = [];
+  for (let i = 0; i < times; i++) answers.push(await ask(from(ip), email, door));
+  return answers.filter((answer) => answer === 'sent').length;
+};
+const mailedLink = async (email: string) =>
+  /http\S+\/link\/\S+/.exec((await latestMail(app.db.sql, email))?.body ?? '')?.[0] ?? '';
+async function mailsTo(email: string): Promise<number> {
+  const [row] = await app.db.sql`select count(*)::int as mails from mails where recipient = ${email}`;
+  return row?.mails;
+}
+/** Nobody is limited by what happened in a test before. */
+const nextDay = () => {
+  nowMs += 25 * 60 * minuteMs;
+};
+/** Somebody who has signed in once, long ago, and the browser of then. */
+async function member(ip: string) {
+  const { user, link } = await invitePartnerUser(app.ctx, world);
+  const visitor = from(ip);
+  const portal = await acceptInvitation(visitor, link);
+  await visitor.send(portal, '/portal/sign-out');
+  nextDay();
+  return { email: user.email, visitor };
+}
+
+test('A stranger who asks for links under an address takes none from its owner, who asks from elsewhere', async () => {
+  const { email } = await member('192.0.2.1');
+  assert.equal(await askTimes(8, '198.51.100.7', email), 5);
+  const own = from('192.0.2.1');
+  assert.equal(await ask(own, email), 'sent');
+  const link = await mailedLink(email);
+  assert.equal(
+    await ask(from('198.51.100.200'), email),
+    'enough',
+    'another address of the same network is no way round',
+  );
+  assert.ok(isInside(await own.send(await own.open(link), new URL(link).pathname)));
+});
+
+test('However many networks strangers ask from, a browser that has signed in before still gets its links', async () => {
+  const { email, visitor } = await member('192.0.2.1');
+  const before = await mailsTo(email);
+  let sent = 0;
+  for (let network = 0; network < 8; network++) sent += await askTimes(5, `198.51.${network}.7`, email);
+  assert.equal(sent, 20, 'the mailbox is not flooded');
+  assert.equal((await mailsTo(email)) - before, 20);
+  assert.equal(await ask(from('192.0.2.1'), email), 'enough', 'a browser that nobody knows');
+  nowMs += minuteMs;
+  for (let i = 0; i < 5; i++) assert.equal(await ask(visitor, email), 'sent');
+  assert.equal(await ask(visitor, email), 'enough', 'nor by it');
+  const link = await mailedLink(email);
+  assert.ok(isInside(await visitor.send(await visitor.open(link), new URL(link).pathname)));
+});
+
+test('Links that were asked for before a flood go on opening in their browsers', async () => {
+  const { email } = await member('192.0.2.1');
+  const visitor = from('192.0.2.9');
+  await ask(visitor, email);
+  const link = await mailedLink(email);
+  for (let network = 0; network < 5; network++) await askTimes(5, `198.51.${network}.7`, email);
+  assert.equal(await ask(visitor, email), 'enough');
+  assert.ok(isInside(await visitor.send(await visitor.open(link), new URL(link).pathname)));
+});
+
+test('One network sends an address twenty links a day and no more, known or not', async () => {
+  const { email } = await member('192.0.2.1');
+  for (const address of [email, newEmail()]) {
+    let sent = 0;
+    for (let round = 0; round < 6; round++) {
+      sent += await askTimes(6, '203.0.113.5', address);
+      nowMs += windowMs;
+    }
+    assert.equal(sent, 20);
+    nextDay();
+    assert.equal(await ask(from('203.0.113.5'), address), 'sent');
+  }
+});
+
+test('Nothing in the answers tells whether an address is known, also when strangers have used it up', async () => {
+  const { email } = await member('192.0.2.1');
+  const answersFor = async (address: string) => {
+    const answers: string[] = [];
+    for (let network = 0; network < 5; network++) {
+      for (let i = 0; i < 6; i++) answers.push(await ask(from(`198.51.${network}.7`), address));
+    }
+    nowMs += minuteMs;
+    return answers;
+  };
+  assert.deepEqual(await answersFor(email), await answersFor(newEmail()));
+});
+
+test('What a browser is known by serves its own address and door only, cannot be changed, and ends after half a year', async () => {
+  const { email, visitor } = await member('192.0.2.1');
+  const proof = visitor.cookies.get('portal-browser') ?? '';
+  assert.match(proof, /^[\w-]{72}$/);
+  const other = newEmail();
+  const operator = (await inviteOperator(app.ctx, email)).user.email;
+  const flood = async (address: string, door?: string) => {
+    for (let network = 0; network < 4; network++) await askTimes(5, `198.51.${network}.7`, address, door);
+    nowMs += minuteMs;
+  };
+  const askWith = (cookie: string, value: string, address: string, door?: string) => {
+    const browser = from('192.0.2.200');
+    browser.cookies.set(cookie, value);
+    return ask(browser, address, door);
+  };
+  await flood(email);
+  await flood(other);
+  await flood(operator, '/admin');
+  assert.equal(await askWith('portal-browser', proof, email), 'sent');
+  assert.equal(await askWith('portal-browser', proof, other), 'enough');
+  assert.equal(await askWith('admin-browser', proof, operator, '/admin'), 'enough');
+  const bytes = Buffer.from(proof, 'base64url');
+  for (const at of [0, 17, 40]) {
+    const forged = Buffer.from(bytes);
+    forged[at] = (forged[at] ?? 0) ^ 1;
+    assert.equal(await askWith('portal-browser', forged.toString('base64url'), email), 'enough', `byte ${at}`);
+  }
+  assert.equal(await askWith('portal-browser', 'x', email), 'enough');
+  nowMs += 180 * 24 * 60 * minuteMs;
+  await flood(email);
+  assert.equal(await askWith('portal-browser', proof, email), 'enough');
+});
+
+test('Who is locked out of a new browser by a flood comes in by another invitation', async () => {
+  const { email } = await member('192.0.2.1');
+  for (let network = 0; network < 4; network++) await askTimes(5, `198.51.${network}.7`, email);
+  const { link } = await invitePartnerUser(app.ctx, world, 'owner', email);
+  assert.ok(isInside(await acceptInvitation(from('192.0.2.77'), link)));
+});
+
+test('Networks are counted by what one owner has easily, over IPv6 too', async () => {
+  const email = newEmail();
+  assert.equal(await askTimes(3, '2001:db8:1:1::7', email), 3);
+  assert.equal(await askTimes(3, '2001:db8:1:ffff::9', email), 2);
+  assert.equal(await askTimes(3, '2001:db8:2::7', email), 3);
+  assert.equal(await askTimes(3, '::ffff:198.51.100.7', email), 3);
+  assert.equal(await askTimes(3, '198.51.100.9', email), 2);
+});
