@@ -791,7 +791,8 @@ export const de = {
       'Wenn sich diese Adresse hier anmelden darf, ist ein Link unterwegs. Öffnen Sie ihn innerhalb von 15 Minuten in diesem Browser. Nichts da? Sehen Sie im Spam-Ordner nach, oder fragen Sie, wer Sie eingeladen hat.',
     again: 'Um einen neuen Link bitten',
     enough: 'An diese Adresse gingen vorerst genug Links',
-    enoughRest: 'Öffnen Sie den neuesten, oder warten Sie 15 Minuten und bitten Sie dann noch einmal. Hilft das nicht, lassen Sie sich noch einmal einladen.',
+    enoughRest:
+      'Öffnen Sie den neuesten, oder warten Sie 15 Minuten und bitten Sie dann noch einmal. Hilft das nicht, lassen Sie sich noch einmal einladen.',
     open: 'Als {email} anmelden',
     openRest: 'Dieser Link meldet Sie einmal an, in diesem Browser.',
     choose: 'Sie gehören zu mehreren Orten. Wohin möchten Sie?',

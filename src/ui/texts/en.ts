@@ -745,7 +745,8 @@ export const en = {
       'If this address may sign in here, a link is on its way. Open it in this browser within 15 minutes. Nothing there? Look into the spam folder, or ask whoever invited you.',
     again: 'Ask for another link',
     enough: 'This address was sent enough links for now',
-    enoughRest: 'Open the newest one, or wait 15 minutes and ask again. If that does not help, ask whoever invited you for another invitation.',
+    enoughRest:
+      'Open the newest one, or wait 15 minutes and ask again. If that does not help, ask whoever invited you for another invitation.',
     open: 'Sign in as {email}',
     openRest: 'This link signs you in once, in this browser.',
     choose: 'You belong to several places. Where do you want to go?',

@@ -763,7 +763,8 @@ export const es = {
       'Si esta dirección puede iniciar sesión aquí, hay un enlace en camino. Ábralo en este navegador antes de 15 minutos. ¿No llega? Mire en la carpeta de spam o pregunte a quien le invitó.',
     again: 'Pedir otro enlace',
     enough: 'Por ahora se enviaron bastantes enlaces a esta dirección',
-    enoughRest: 'Abra el más reciente o espere 15 minutos y pida otro. Si no basta, pida otra invitación a quien le invitó.',
+    enoughRest:
+      'Abra el más reciente o espere 15 minutos y pida otro. Si no basta, pida otra invitación a quien le invitó.',
     open: 'Iniciar sesión como {email}',
     openRest: 'Este enlace inicia la sesión una vez, en este navegador.',
     choose: 'Tiene acceso a varios lugares. ¿Adónde quiere ir?',

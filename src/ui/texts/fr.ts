@@ -776,7 +776,8 @@ export const fr = {
       'Si cette adresse peut se connecter ici, un lien est en route. Ouvrez-le dans ce navigateur sous 15 minutes. Rien reçu ? Regardez dans les indésirables, ou demandez à qui vous a invité.',
     again: 'Demander un autre lien',
     enough: 'Assez de liens ont été envoyés à cette adresse pour l’instant',
-    enoughRest: 'Ouvrez le plus récent, ou attendez 15 minutes et demandez-en un autre. Si cela ne suffit pas, demandez une nouvelle invitation à qui vous a invité.',
+    enoughRest:
+      'Ouvrez le plus récent, ou attendez 15 minutes et demandez-en un autre. Si cela ne suffit pas, demandez une nouvelle invitation à qui vous a invité.',
     open: 'Se connecter comme {email}',
     openRest: 'Ce lien vous connecte une fois, dans ce navigateur.',
     choose: 'Vous avez accès à plusieurs espaces. Où voulez-vous aller ?',

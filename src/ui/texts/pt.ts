@@ -753,7 +753,8 @@ export const pt = {
       'Se este endereço pode entrar aqui, um link está a caminho. Abra-o neste navegador em até 15 minutos. Não chegou? Olhe na pasta de spam ou pergunte a quem convidou você.',
     again: 'Pedir outro link',
     enough: 'Por enquanto já foram enviados links bastantes para este endereço',
-    enoughRest: 'Abra o mais recente ou espere 15 minutos e peça outro. Se não bastar, peça um novo convite a quem convidou você.',
+    enoughRest:
+      'Abra o mais recente ou espere 15 minutos e peça outro. Se não bastar, peça um novo convite a quem convidou você.',
     open: 'Entrar como {email}',
     openRest: 'Este link faz o seu acesso uma vez, neste navegador.',
     choose: 'Você tem acesso a vários lugares. Aonde quer ir?',
