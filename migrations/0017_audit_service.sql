@@ -12,3 +12,6 @@ alter table wallet_changes
 
 -- Wallets that were claimed and never signed for, by their age.
 create index wallets_unsigned on wallets (claimed_at) where signed_at is null;
+
+-- Secrets that wait to come into force.
+create index webhook_endpoints_pending on webhook_endpoints (pending_since) where pending_secret is not null;

@@ -724,6 +724,7 @@ create table webhook_endpoints (
   constraint webhook_endpoints_pkey PRIMARY KEY (partner_id, test_mode)
 );
 CREATE INDEX webhook_endpoints_failing ON public.webhook_endpoints USING btree (failing_since) WHERE ((failing_since IS NOT NULL) AND (disabled_at IS NULL));
+CREATE INDEX webhook_endpoints_pending ON public.webhook_endpoints USING btree (pending_since) WHERE (pending_secret IS NOT NULL);
 alter table webhook_endpoints enable row level security;
 create policy scope on webhook_endpoints for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on webhook_endpoints to quittance_app;

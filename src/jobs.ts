@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { pause } from './lib/time.ts';
 import { sendDueMails } from './mail/transport.ts';
 import { releaseStaleWallets } from './merchants/onboard.ts';
-import { settleRecoveries } from './merchants/recovery.ts';
+import { settleRecoveries } from './merchants/recovery-settle.ts';
 import { forgetHints } from './payments/hints.ts';
 import { judgePending } from './payments/match.ts';
 import { releaseReservations } from './payments/release.ts';

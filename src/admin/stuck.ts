@@ -17,6 +17,7 @@ import {
   listDisabledEndpoints,
   type StuckDelivery,
 } from '../webhooks/stuck.ts';
+import { onEndpoint } from '../webhooks/told.ts';
 import { eventsPath } from './live.ts';
 import { type AdminCall, adminForm, adminPage, flash, recorded } from './route.ts';
 
@@ -75,12 +76,11 @@ async function enable(ctx: Context, call: AdminCall): Promise<string> {
   const [slug, testMode] = [call.typed('partner'), call.typed('mode') === 'test'];
   const scope = await scopeOfPartner(ctx.db, slug, testMode);
   if (!scope) return 'mended';
-  const object = { kind: 'webhook_endpoint' as const, id: testMode ? 'test' : 'live' };
   await recorded(
     ctx,
     call,
     (inner) => enableEndpoint(inner, scope),
-    () => ({ ...scope, action: 'webhook.enabled', object, details: {} }),
+    () => ({ ...onEndpoint(scope), action: 'webhook.enabled', details: {} }),
   );
   return 'enabled';
 }

@@ -1,16 +1,9 @@
 import type { Hex } from 'viem';
 import { isAddress, isUuid } from '../lib/ids.ts';
-import { releaseWallet } from '../merchants/onboard.ts';
+import { releaseWallet, toldReleased } from '../merchants/onboard.ts';
 import { onboardWithKey } from '../merchants/sandbox-onboard.ts';
 import { recorded } from './acting.ts';
 import { type Command, word } from './command.ts';
-
-/** Its merchant may be anybody's, so this concerns no partner. */
-const onWallet = (address: string) => ({
-  partnerId: null,
-  testMode: null,
-  object: { kind: 'wallet' as const, id: address.toLowerCase() },
-});
 
 export const onboardingCommands: Command[] = [
   {
@@ -35,7 +28,7 @@ export const onboardingCommands: Command[] = [
       const released = await recorded(
         ctx,
         (inner) => releaseWallet(inner, address),
-        (done) => (done ? { ...onWallet(address), action: 'wallet.released', details: {} } : null),
+        (freed) => freed && toldReleased(freed),
       );
       if (!released) {
         throw new Error(`${address} is not a wallet that was claimed and never signed for; nothing was changed.`);

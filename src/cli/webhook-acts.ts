@@ -1,13 +1,8 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { restoreUrl, setUrl } from '../webhooks/endpoint.ts';
+import { onEndpoint } from '../webhooks/told.ts';
 import { recorded } from './acting.ts';
-
-/** What the audit log says about the endpoint of a scope. */
-export const onEndpoint = (scope: Scope) => ({
-  ...scope,
-  object: { kind: 'webhook_endpoint' as const, id: `${scope.partnerId}/${scope.testMode ? 'test' : 'live'}` },
-});
 
 /** An address can hold a secret; its host is enough to know where events go. */
 const told = (scope: Scope, url: string | null) => ({

@@ -6,10 +6,11 @@ import { parseInstant } from '../lib/time.ts';
 import { activateSecret, enableEndpoint, rotateSecret } from '../webhooks/endpoint.ts';
 import { type DeliveryState, type LoggedDelivery, listDeliveries } from '../webhooks/log.ts';
 import { replayDelivery, replaySince } from '../webhooks/replay.ts';
+import { onEndpoint } from '../webhooks/told.ts';
 import { recorded } from './acting.ts';
 import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
 import { listen } from './listen.ts';
-import { onEndpoint, setUrlRecorded } from './webhook-acts.ts';
+import { setUrlRecorded } from './webhook-acts.ts';
 
 const where = '--partner <slug> --mode test|live';
 

@@ -152,7 +152,8 @@ async function completeSigning(ctx: Context, opened: Opened): Promise<FastifyRep
   const { typed, recovery, reply, path } = opened;
   const { message = '', signature = '' } = typed;
   try {
-    await signRecovery(ctx, recovery, { message, signature, host: opened.request.ownHost });
+    const { ip, headers, ownHost: host } = opened.request;
+    await signRecovery(ctx, recovery, { message, signature, host }, { ip, userAgent: headers['user-agent'] });
     return reply.redirect(path, 303);
   } catch (error) {
     const refusal = asRefusal(error);

@@ -1,4 +1,6 @@
+import { writeAudit } from '../audit/write.ts';
 import type { OwnHost } from '../auth/host.ts';
+import type { Client } from '../auth/session.ts';
 import {
   type AskedWallet,
   type HandedIn,
@@ -27,7 +29,7 @@ import {
 import { MerchantRefusal } from './refusal.ts';
 import { terms } from './terms.ts';
 
-export { releaseStaleWallets, releaseWallet, resetOnboarding } from './onboarding-release.ts';
+export { releaseStaleWallets, releaseWallet, resetOnboarding, toldReleased } from './onboarding-release.ts';
 
 /** The chains a merchant of this mode can be paid on. */
 export function chainsOf(ctx: Context, row: { test_mode: boolean }): ChainConfig[] {
@@ -118,8 +120,8 @@ export type Complete = HandedIn & {
   token: string;
   emailPass: string | null;
   acceptTerms: boolean;
-  /** Internet address of who accepts the terms. */
-  fromAddress: string;
+  /** Internet address and browser of who accepts the terms. */
+  client: Client;
 };
 
 /**
@@ -156,11 +158,22 @@ export async function completeOnboarding(
       email: current.given_email,
       emailChecked: row.email !== null,
       termsVersion: terms.version,
-      fromAddress: complete.fromAddress,
+      fromAddress: complete.client.ip,
       now,
     });
     await deleteCode(tx, scope, row.id);
     await deleteProgress(tx, scope, row.id);
+    await writeAudit(
+      ctx,
+      tx,
+      { kind: 'merchant', accountId: row.id, walletAddress: address, ...complete.client },
+      {
+        ...scope,
+        action: 'merchant.onboarded',
+        object: { kind: 'merchant', id: row.id },
+        details: { wallet: address, terms_version: terms.version },
+      },
+    );
   });
   return { account_id: row.id, wallet_address: address };
 }

@@ -1,4 +1,4 @@
-import type { Database, Scope, Tx } from '../db/connection.ts';
+import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
 
 /** What a merchant can say about itself while onboarding. */
 export type OnboardingDetails = {
@@ -195,25 +195,29 @@ export async function updateReset(tx: Tx, scope: Scope, accountId: string, now: 
   return 'reset';
 }
 
+/** A wallet that was claimed for a merchant and never signed for. */
+export type UnsignedWallet = { partner_id: string; test_mode: boolean; account_id: string; address: string };
+
+/** The loop's look-up over all scopes: those that were claimed before a time, the oldest first. */
+export function selectUnsignedWallets({ sql }: Database, claimedBefore: Date, limit: number) {
+  return sql<UnsignedWallet[]>`
+    select partner_id, test_mode, account_id, address from wallets
+    where signed_at is null and claimed_at < ${claimedBefore} order by claimed_at limit ${limit}`;
+}
+
 /**
- * Frees wallets that were claimed and never signed for, over all scopes: one by its address, or those claimed before a
- * time. Who signs at the same moment either comes first and keeps the wallet, or finds it free.
+ * Frees a wallet that was claimed and never signed for; null when it is none. Who signs at the same moment either comes
+ * first and keeps the wallet, or finds it free.
  */
-export async function deleteUnsignedWallets(
-  db: Database,
-  which: { address: string } | { claimedBefore: Date },
-): Promise<string[]> {
-  const { sql } = db;
-  const rows = await sql<{ address: string }[]>`
+export async function deleteUnsignedWallet(tx: Tx | Sql, address: string): Promise<UnsignedWallet | null> {
+  const [freed] = await tx<UnsignedWallet[]>`
     with freed as (
-      delete from wallets where signed_at is null
-        and ${'address' in which ? sql`address = ${which.address}` : sql`claimed_at < ${which.claimedBefore}`}
-      returning *
+      delete from wallets where signed_at is null and address = ${address} returning *
     ), cleared as (
       update merchants m set wallet_address = null from freed f
       where (m.partner_id, m.test_mode, m.id) = (f.partner_id, f.test_mode, f.account_id) and m.wallet_signed_at is null
       returning m.id
     )
-    select address from freed`;
-  return rows.map(({ address }) => address);
+    select partner_id, test_mode, account_id, address from freed`;
+  return freed ?? null;
 }

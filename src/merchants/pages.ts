@@ -219,6 +219,7 @@ const takeAnother: RefusalReason[] = ['wallet_taken', 'wallet_differs'];
 async function finish(ctx: Context, step: Step): Promise<FastifyReply> {
   const { token, typed, scope, emailPass, request, reply } = step;
   const { message = '', signature = '' } = typed;
+  const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
   try {
     const { account_id: accountId, wallet_address: walletAddress } = await completeOnboarding(ctx, {
       token,
@@ -227,9 +228,8 @@ async function finish(ctx: Context, step: Step): Promise<FastifyReply> {
       signature,
       host: request.ownHost,
       acceptTerms: typed.accept_terms === terms.version,
-      fromAddress: request.ip,
+      client,
     });
-    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const session = await createMerchantSession(
       ctx,
       { scope, accountId, walletAddress },

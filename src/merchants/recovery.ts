@@ -1,6 +1,8 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { writeAudit } from '../audit/write.ts';
 import type { OwnHost } from '../auth/host.ts';
-import { scopeOfRow, scopeOfWalletChange } from '../auth/scope.ts';
+import { scopeOfWalletChange } from '../auth/scope.ts';
+import type { Client } from '../auth/session.ts';
 import { type HandedIn, makeWalletMessage, proveMessage, useWalletMessage, type WalletRequest } from '../auth/siwe.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
@@ -15,9 +17,7 @@ import {
   insertRecovery,
   lockWalletOwner,
   selectChange,
-  selectDueChanges,
   selectOpenChange,
-  updateRecovered,
   updateSigned,
   updateStopped,
   type WalletChange,
@@ -29,7 +29,6 @@ export type { WalletChange } from './wallet-store.ts';
 const linkMs = 7 * 24 * 3_600_000;
 /** How long the present wallet can object after the new one has signed. */
 const objectionMs = 48 * 3_600_000;
-const maxDue = 100;
 
 /** `sign`: for the new wallet. `veto`: for the present one. One link never does the work of the other. */
 export type RecoveryLink = 'sign' | 'veto';
@@ -61,7 +60,7 @@ export type Recovery = { scope: Scope; change: WalletChange; merchant: MerchantV
  * Starts the recovery of a merchant whose wallet is lost. An earlier one that no wallet signed for is replaced.
  *
  * @returns the link for the merchant, and until when a new wallet may sign there
- * @throws Error with a sentence when there is nothing to recover, or a recovery is in its 48 hours
+ * @throws MerchantRefusal merchant_unknown, not_onboarded; recovery_signed when one is in its 48 hours
  */
 export async function startRecovery(
   ctx: Context,
@@ -73,17 +72,11 @@ export async function startRecovery(
   const until = new Date(now.getTime() + linkMs);
   await ctx.db.scoped(scope, async (tx) => {
     const owner = await lockWalletOwner(tx, scope, accountId);
-    if (!owner) throw new Error(`There is no merchant ${accountId}.`);
+    if (!owner) throw new MerchantRefusal('merchant_unknown');
     const oldWallet = owner.wallet_address;
-    if (owner.onboarded_at === null || oldWallet === null) {
-      throw new Error(`Merchant ${accountId} has not finished onboarding; its onboarding link takes any wallet.`);
-    }
+    if (owner.onboarded_at === null || oldWallet === null) throw new MerchantRefusal('not_onboarded');
     const earlier = await selectOpenChange(tx, scope, accountId);
-    if (earlier?.state === 'signed') {
-      throw new Error(
-        `A new wallet has signed already; it takes over on ${earlier.due_at?.toISOString()} unless that is stopped.`,
-      );
-    }
+    if (earlier?.state === 'signed') throw new MerchantRefusal('recovery_signed');
     if (earlier) await updateStopped(tx, scope, earlier.id, 'cancelled', now);
     await insertRecovery(tx, scope, { id, accountId, oldWallet, now, linkUntil: until });
     const vetoUrl = linkUrl(ctx, 'veto', id);
@@ -168,7 +161,12 @@ export function recoveryMessage(ctx: Context, recovery: Recovery, typed: TypedWa
  *
  * @throws MerchantRefusal of the message or the signature; change_over, wallet_same, wallet_taken
  */
-export async function signRecovery(ctx: Context, recovery: Recovery, handedIn: HandedIn): Promise<void> {
+export async function signRecovery(
+  ctx: Context,
+  recovery: Recovery,
+  handedIn: HandedIn,
+  client: Client,
+): Promise<void> {
   const { scope, change, merchant } = recovery;
   if (change.state !== 'started') throw new MerchantRefusal('change_over');
   const signed = await proveMessage(ctx, signRequest(recovery), chainsOf(ctx, merchant), handedIn);
@@ -187,6 +185,17 @@ export async function signRecovery(ctx: Context, recovery: Recovery, handedIn: H
     if (!(await claimSignedWallet(tx, scope, merchant.id, newWallet, now))) throw new MerchantRefusal('wallet_taken');
     const vetoUrl = linkUrl(ctx, 'veto', change.id);
     await tellOfWallet(tx, scope, merchant.id, { kind: 'recovery_signed', oldWallet, newWallet, dueAt, vetoUrl });
+    await writeAudit(
+      ctx,
+      tx,
+      { kind: 'merchant', accountId: merchant.id, walletAddress: newWallet, ...client },
+      {
+        ...scope,
+        action: 'recovery.signed',
+        object: { kind: 'merchant', id: merchant.id },
+        details: { from: oldWallet, to: newWallet, due: dueAt.toISOString() },
+      },
+    );
   });
 }
 
@@ -225,30 +234,4 @@ export async function vetoRecovery(ctx: Context, scope: Scope, changeId: string)
       by: 'merchant',
     });
   });
-}
-
-/** Loop: applies the recoveries whose 48 hours have passed, and ends those whose links ran out. Returns how many. */
-export async function settleRecoveries(ctx: Context): Promise<number> {
-  const now = ctx.clock.now();
-  const { apply, expire } = await selectDueChanges(ctx.db, now, maxDue);
-  for (const due of apply) {
-    const scope = scopeOfRow(due);
-    await ctx.db.scoped(scope, async (tx) => {
-      await lockWalletOwner(tx, scope, due.account_id); // in the order of a change by signatures
-      const applied = await updateRecovered(tx, scope, due.id, now);
-      if (!applied) return;
-      const { account_id: accountId, old_wallet: oldWallet, new_wallet: newWallet } = applied;
-      await tellOfWallet(tx, scope, accountId, { kind: 'recovered', oldWallet, newWallet: newWallet ?? '' });
-    });
-  }
-  for (const due of expire) {
-    const scope = scopeOfRow(due);
-    await ctx.db.scoped(scope, async (tx) => {
-      const ended = await updateStopped(tx, scope, due.id, 'expired', now);
-      if (!ended) return;
-      const { account_id: accountId, old_wallet: oldWallet } = ended;
-      await tellOfWallet(tx, scope, accountId, { kind: 'recovery_stopped', oldWallet, by: 'time' });
-    });
-  }
-  return apply.length + expire.length;
 }

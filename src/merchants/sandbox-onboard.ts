@@ -32,8 +32,8 @@ export async function onboardWithKey(
   const wallet = await chooseWallet(ctx, { token, emailPass, address: account.address, chainId: null, host: null });
   const message = onboardingMessage(ctx, merchant, wallet);
   const signature = await account.signMessage({ message });
-  const fromAddress = '127.0.0.1';
-  return completeOnboarding(ctx, { token, emailPass, message, signature, host: null, acceptTerms: true, fromAddress });
+  const client = { ip: '127.0.0.1', userAgent: undefined };
+  return completeOnboarding(ctx, { token, emailPass, message, signature, host: null, acceptTerms: true, client });
 }
 
 /** Has a code mailed, reads it where the sandbox's mails stay, and enters it; null for a merchant without e-mail. */

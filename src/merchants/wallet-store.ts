@@ -134,24 +134,44 @@ export async function updateRecovered(tx: Tx, scope: Scope, id: string, now: Dat
   return applied ?? null;
 }
 
-type Due = { partner_id: string; test_mode: boolean; id: string; account_id: string };
+/** A recovery whose time has come: signed for, so the wallet changes; or not, so its link has run out. */
+export type DueChange = {
+  partner_id: string;
+  test_mode: boolean;
+  id: string;
+  account_id: string;
+  state: 'started' | 'signed';
+  settle_failures: number;
+};
 
-/** Loop: recoveries of all partners whose time has come, and links that have run out. */
-export async function selectDueChanges(
-  db: Database,
-  now: Date,
-  limit: number,
-): Promise<{ apply: Due[]; expire: Due[] }> {
-  const { sql } = db;
-  const [apply, expire] = await Promise.all([
-    sql<Due[]>`
-      select partner_id, test_mode, id, account_id from wallet_changes where state = 'signed' and due_at <= ${now}
-      order by due_at limit ${limit}`,
-    sql<Due[]>`
-      select partner_id, test_mode, id, account_id from wallet_changes where state = 'started' and link_until <= ${now}
-      order by link_until limit ${limit}`,
+/** Loop: recoveries of all partners whose time has come, the longest due first; half the places are for either kind. */
+export async function selectDueChanges({ sql }: Database, now: Date, limit: number): Promise<DueChange[]> {
+  const each = Math.ceil(limit / 2);
+  const columns = sql`partner_id, test_mode, id, account_id, state, settle_failures`;
+  const isTurn = sql`(settle_after is null or settle_after <= ${now})`;
+  const kinds = await Promise.all([
+    sql<DueChange[]>`
+      select ${columns} from wallet_changes where state = 'signed' and due_at <= ${now} and ${isTurn}
+      order by due_at limit ${each}`,
+    sql<DueChange[]>`
+      select ${columns} from wallet_changes where state = 'started' and link_until <= ${now} and ${isTurn}
+      order by link_until limit ${each}`,
   ]);
-  return { apply, expire };
+  return kinds.flat();
+}
+
+/** One that could not be settled waits. */
+export async function updatePostponed(db: Database, due: DueChange, until: Date): Promise<void> {
+  await db.sql`
+    update wallet_changes set settle_failures = settle_failures + 1, settle_after = ${until}
+    where partner_id = ${due.partner_id} and test_mode = ${due.test_mode} and id = ${due.id}`;
+}
+
+/** Recoveries under way, of all partners, that have failed so often or more. */
+export function selectStuckChanges(db: Database, failures: number, limit: number) {
+  return db.sql<{ account_id: string }[]>`
+    select account_id from wallet_changes where state in ('started', 'signed') and settle_failures >= ${failures}
+    order by settle_after desc limit ${limit}`;
 }
 
 /** Who is told of a change: names and mailboxes; null for a mailbox that is not known. */

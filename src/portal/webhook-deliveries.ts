@@ -17,6 +17,7 @@ import {
   exportDeliveries,
 } from '../webhooks/browse.ts';
 import { replaySince } from '../webhooks/replay.ts';
+import { onEndpoint } from '../webhooks/told.ts';
 import { flashOf } from './flash.ts';
 import { eventsPath } from './live.ts';
 import { actionIn, doneAt, noAccount, type PortalCall, portalForm, portalPage, recorded } from './route.ts';
@@ -66,9 +67,8 @@ ${may(user, 'deliveries.replay') && replayForm(call)}`,
         replayed.length === 0
           ? null
           : {
-              ...scope,
+              ...onEndpoint(scope),
               action: 'webhook.replayed',
-              object: { kind: 'webhook_endpoint', id: `${scope.partnerId}/${scope.testMode ? 'test' : 'live'}` },
               details: { since: since.toISOString(), deliveries: replayed.length },
             },
     );

@@ -1,8 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Act } from '../audit/actions.ts';
 import { may } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
-import type { Scope } from '../db/connection.ts';
 import { Refusal } from '../errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { card, field, stateLine } from '../ui/components.ts';
@@ -21,6 +19,7 @@ import {
 } from '../webhooks/endpoint.ts';
 import { type DeliveryHealth, readDeliveryHealth } from '../webhooks/health.ts';
 import { EndpointRefusal } from '../webhooks/refusal.ts';
+import { onEndpoint } from '../webhooks/told.ts';
 import { flashOf } from './flash.ts';
 import { eventsPath } from './live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from './route.ts';
@@ -99,12 +98,6 @@ export function webhookPages(app: FastifyInstance, ctx: Context): void {
     });
   act('activate', 'activated', 'webhook.secret_activated', activateSecret);
   act('enable', 'enabled', 'webhook.enabled', enableEndpoint);
-}
-
-/** What the audit log says about the endpoint of a scope. */
-function onEndpoint(scope: Scope): Pick<Act, 'partnerId' | 'testMode' | 'object'> {
-  const id = `${scope.partnerId}/${scope.testMode ? 'test' : 'live'}`;
-  return { ...scope, object: { kind: 'webhook_endpoint', id } };
 }
 
 function refusalOf(error: unknown): string | null {

@@ -1,10 +1,12 @@
+import { theService, writeAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { raiseAlarm } from '../db/alarms.ts';
 import type { Tx } from '../db/connection.ts';
 import { queueMail } from '../mail/outbox.ts';
 import { disabledAlarm } from './endpoint.ts';
 import { disableFailing, selectContact } from './queue-store.ts';
-import { disableAfterMs } from './rules.ts';
+import { deadReason, disableAfterMs } from './rules.ts';
+import { onEndpoint } from './told.ts';
 
 export type Disabled = { partner_id: string; test_mode: boolean; url: string; disabled_reason: string };
 
@@ -22,8 +24,20 @@ export async function disableDead(ctx: Context): Promise<number> {
     const failingSince = new Date(now.getTime() - disableAfterMs);
     const disabled = await disableFailing(tx, failingSince, now, perPass);
     for (const row of disabled) await tellDisabled(ctx, tx, row);
+    await logDisabled(ctx, tx, disabled);
     return disabled.length;
   });
+}
+
+/** Writes into the logs of their partners that endpoints were disabled: last of all, and in one order over all nodes. */
+export async function logDisabled(ctx: Context, tx: Tx, rows: Disabled[]): Promise<void> {
+  for (const row of rows.toSorted((a, b) => (a.partner_id < b.partner_id ? -1 : 1))) {
+    await writeAudit(ctx, tx, theService, {
+      ...onEndpoint({ partnerId: row.partner_id, testMode: row.test_mode }),
+      action: 'webhook.disabled',
+      details: { host: new URL(row.url).host, why: row.disabled_reason === deadReason ? 'dead' : 'gone' },
+    });
+  }
 }
 
 /** Tells the operator and, where they left an address, the partner; in the transaction that disabled the endpoint. */

@@ -1,8 +1,10 @@
+import { theService, writeAudit } from '../audit/write.ts';
 import { countCall } from '../auth/count.ts';
+import { scopeOfRow } from '../auth/scope.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm } from '../db/alarms.ts';
-import type { Database, Scope, Tx } from '../db/connection.ts';
+import { type Database, isUnreachable, type Scope, type Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { open, seal } from '../lib/seal.ts';
 import { type OutboundPolicy, urlFault } from '../net/guard.ts';
@@ -11,6 +13,7 @@ import { EndpointRefusal } from './refusal.ts';
 import { activateAfterMs, isActivated, updatesPerMinute } from './rules.ts';
 import { newSecret } from './sign.ts';
 import * as store from './store.ts';
+import { onEndpoint } from './told.ts';
 
 /** Where a partner's events of one mode go. Secrets are in the clear: never log this. */
 export type Endpoint = {
@@ -93,7 +96,7 @@ export async function rotateSecret(ctx: Context, scope: Scope): Promise<string> 
   await ctx.db.scoped(scope, async (tx) => {
     const endpoint = await existing(tx, scope);
     const now = ctx.clock.now();
-    if (isActivated(endpoint.pending_since, now)) await store.updateActivated(tx, scope);
+    if (isActivated(endpoint.pending_since, now)) await activateAsDue(ctx, tx, scope);
     await store.updatePending(tx, scope, seal(ctx.config.secretKeys, secret), now);
   });
   return secret;
@@ -115,9 +118,33 @@ export async function activateSecret(ctx: Context, scope: Scope): Promise<void> 
   });
 }
 
-/** Puts secrets in force that have been pending for 24 h, over all partners. */
-export function activateDueSecrets(ctx: Context): Promise<number> {
-  return store.updateActivatedSince(ctx.db, new Date(ctx.clock.now().getTime() - activateAfterMs));
+const dueAtOnce = 1000;
+
+/** Puts secrets in force that have been pending for 24 h, over all partners. Returns how many. */
+export async function activateDueSecrets(ctx: Context): Promise<number> {
+  const before = new Date(ctx.clock.now().getTime() - activateAfterMs);
+  let activated = 0;
+  for (const row of await store.selectPendingSince(ctx.db, before, dueAtOnce)) {
+    const scope = scopeOfRow(row);
+    try {
+      const isDone = await ctx.db.scoped(scope, async (tx) => {
+        const endpoint = await store.selectLocked(tx, scope);
+        return isActivated(endpoint?.pending_since ?? null, ctx.clock.now()) && activateAsDue(ctx, tx, scope);
+      });
+      if (isDone) activated++;
+    } catch (error) {
+      if (isUnreachable(error)) throw error;
+      ctx.log.error({ err: error, ...row }, 'a pending secret could not be put in force; it signs all the same');
+    }
+  }
+  return activated;
+}
+
+/** The 24 hours of a pending secret are over; the endpoint is locked, so nobody waits for both it and the log's end. */
+async function activateAsDue(ctx: Context, tx: Tx, scope: Scope): Promise<true> {
+  await store.updateActivated(tx, scope);
+  await writeAudit(ctx, tx, theService, { ...onEndpoint(scope), action: 'webhook.secret_activated', details: {} });
+  return true;
 }
 
 /**
@@ -143,8 +170,9 @@ async function settled(db: Database, scope: Scope): Promise<void> {
   ringBell();
 }
 
+/** Locked until the transaction ends. */
 async function existing(tx: Tx, scope: Scope): Promise<store.EndpointRow> {
-  const endpoint = await store.selectEndpoint(tx, scope);
+  const endpoint = await store.selectLocked(tx, scope);
   if (!endpoint) {
     throw new EndpointRefusal('no_url', 'No webhook URL is set for this partner and mode; set one first.');
   }

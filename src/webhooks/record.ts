@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Tx } from '../db/connection.ts';
 import { type Finished, tally } from './attempt.ts';
-import { tellDisabled } from './disabled.ts';
+import { type Disabled, logDisabled, tellDisabled } from './disabled.ts';
 import { type HealthRow, lockHealth, recordAttempts, updateHealth } from './queue-store.ts';
 import { isOldNews, judgeHealth, probeAfterFailures, type Tally } from './rules.ts';
 
@@ -19,7 +19,8 @@ export async function recordFinished(ctx: Context, batch: Finished[]): Promise<v
   const changed = changedEndpoints(batch, ctx.clock.now());
   if (changed.size === 0) return recordAttempts(ctx.db.sql, records);
   await ctx.db.transaction(async (tx) => {
-    await Promise.all([recordAttempts(tx, records), updateEndpoints(ctx, tx, changed)]);
+    const [disabled] = await Promise.all([updateEndpoints(ctx, tx, changed), recordAttempts(tx, records)]);
+    await logDisabled(ctx, tx, disabled);
   });
 }
 
@@ -40,7 +41,8 @@ function changedEndpoints(batch: Finished[], now: Date): Changed {
   return changed;
 }
 
-async function updateEndpoints(ctx: Context, tx: Tx, changed: Changed): Promise<void> {
+/** Returns those that were disabled by it. */
+async function updateEndpoints(ctx: Context, tx: Tx, changed: Changed): Promise<Disabled[]> {
   const now = ctx.clock.now();
   const keys = [...changed.values()].map(({ partner_id, test_mode, url }) => ({ partner_id, test_mode, url }));
   const rows = await lockHealth(tx, keys);
@@ -54,14 +56,16 @@ async function updateEndpoints(ctx: Context, tx: Tx, changed: Changed): Promise<
     return [{ ...row, ...health, keepsProbe, disabledAt: health.disabled_reason ? now : null }];
   });
   await updateHealth(tx, updates);
-  for (const row of updates) {
-    const { disabled_reason } = row;
-    if (disabled_reason && !rows.find((before) => sameEndpoint(before, row))?.disabled_reason) {
-      await tellDisabled(ctx, tx, { ...row, disabled_reason });
-    }
-  }
+  const disabled = updates.flatMap(({ disabled_reason, ...row }) => {
+    const isNew = disabled_reason !== null && !rows.find((before) => sameEndpoint(before, row))?.disabled_reason;
+    return isNew ? [{ ...row, disabled_reason }] : [];
+  });
+  for (const row of disabled) await tellDisabled(ctx, tx, row);
+  return disabled;
 }
 
-function sameEndpoint(a: HealthRow, b: HealthRow): boolean {
+type EndpointId = Pick<HealthRow, 'partner_id' | 'test_mode'>;
+
+function sameEndpoint(a: EndpointId, b: EndpointId): boolean {
   return endpointKey(a) === endpointKey(b);
 }

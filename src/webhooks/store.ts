@@ -31,14 +31,20 @@ export async function selectEndpoint(tx: Tx, scope: Scope): Promise<EndpointRow 
   return row ?? null;
 }
 
+/** The same, locked until the transaction ends. */
+export async function selectLocked(tx: Tx, scope: Scope): Promise<EndpointRow | null> {
+  const [row] = await tx<EndpointRow[]>`
+    select * from webhook_endpoints
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} for update`;
+  return row ?? null;
+}
+
 /** Locks the endpoint, making it first (without a URL, with the given secret) where there is none. */
 export async function lockEndpoint(tx: Tx, scope: Scope, sealedSecret: Uint8Array): Promise<EndpointRow> {
   await tx`
     insert into webhook_endpoints (partner_id, test_mode, secret)
     values (${scope.partnerId}, ${scope.testMode}, ${Buffer.from(sealedSecret)}) on conflict do nothing`;
-  const [row] = await tx<EndpointRow[]>`
-    select * from webhook_endpoints
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} for update`;
+  const row = await selectLocked(tx, scope);
   if (!row) throw new Error('the endpoint is outside its scope');
   return row;
 }
@@ -74,12 +80,11 @@ export async function updateActivated(tx: Tx, scope: Scope): Promise<void> {
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and pending_secret is not null`;
 }
 
-/** The loop's look-up over all partners: pending secrets of that age take over. */
-export async function updateActivatedSince(db: Database, before: Date): Promise<number> {
-  const rows = await db.sql`
-    update webhook_endpoints set secret = pending_secret, pending_secret = null, pending_since = null
-    where pending_secret is not null and pending_since <= ${before} returning partner_id`;
-  return rows.length;
+/** The loop's look-up over all partners: endpoints whose secret has been pending since a time, or longer. */
+export function selectPendingSince({ sql }: Database, before: Date, limit: number) {
+  return sql<{ partner_id: string; test_mode: boolean }[]>`
+    select partner_id, test_mode from webhook_endpoints
+    where pending_secret is not null and pending_since <= ${before} order by pending_since limit ${limit}`;
 }
 
 /** Begins a new round of attempts with the same id and body; an attempt under way no longer decides about it. */

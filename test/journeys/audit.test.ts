@@ -127,27 +127,27 @@ test('Every command that changes something writes one row, of its partner or of 
       ['webhook.replayed', 'webhook_endpoint', `${id}/test`, true],
       ['merchant.disabled', 'merchant', merchant.id, true],
       ['merchant.enabled', 'merchant', merchant.id, true],
-      ['user.invited', 'user', own[11]?.object_id, null],
+      ['wallet.released', 'wallet', wallet, true],
+      ['user.invited', 'user', own[12]?.object_id, null],
       ['partner.disabled', 'partner', slug, null],
       ['partner.enabled', 'partner', slug, null],
     ],
   );
   assert.deepEqual(JSON.parse(own[4]?.details ?? ''), { host: '127.0.0.1:9' });
-  const others = (await readLog(app.ctx, 'operators', {}, 4)).rows.reverse();
+  const others = (await readLog(app.ctx, 'operators', {}, 3)).rows.reverse();
   assert.deepEqual(
     others.map(({ action, object_id }) => [action, object_id]),
     [
-      ['wallet.released', wallet],
       ['rate.set', 'GBP'],
       ['rate.cleared', 'GBP'],
-      ['user.invited', others[3]?.object_id],
+      ['user.invited', others[2]?.object_id],
     ],
   );
   for (const row of [...own, ...others]) {
     assert.deepEqual([row.actor_kind, row.actor_name, row.ip], ['command_line', 'command line', null]);
     for (const secret of secrets) assert.ok(!JSON.stringify(row).includes(secret), `${row.action} holds ${secret}`);
   }
-  assert.deepEqual(await checkOf(id).then(({ rows, broken }) => [rows, broken]), [14, null]);
+  assert.deepEqual(await checkOf(id).then(({ rows, broken }) => [rows, broken]), [15, null]);
 });
 
 const tokenOf = (link: unknown) => String(link).split('/').at(-1) ?? '';

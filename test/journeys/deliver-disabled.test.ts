@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { verifyChains } from '../../src/audit/verify.ts';
+import type { Scope } from '../../src/db/connection.ts';
 import { createDeliveryDeps, type DeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import { disableDead } from '../../src/webhooks/disabled.ts';
 import { enableEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
@@ -57,6 +59,30 @@ test('410 → the partner is mailed once and the operator alarmed; nothing is lo
   assert.equal((await alarms()).length, 0);
 });
 
+/** What the partner's audit log says that the service did, oldest first. */
+async function logged(scope: Scope) {
+  const rows = await world.db.sql<{ action: string; details: string; object_id: string }[]>`
+    select action, details, object_id from audit_log
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and actor_kind = 'service' order by number`;
+  return rows.map(({ action, details, object_id }) => [action, JSON.parse(details), object_id]);
+}
+
+test('Endpoints that are disabled at the same time are each in the log of their partner, whoever notices first', async () => {
+  const partners = await Promise.all(
+    Array.from({ length: 6 }, () => partnerWithReceiver(behaviours.status(410), 'many@partner.example')),
+  );
+  await Promise.all(partners.map(({ scope }) => makeEvents(world.db, scope, 3)));
+  await Promise.all([pass(), pass(), pass()]);
+  await pass();
+  for (const { scope, receiver } of partners) {
+    const { host } = new URL(receiver.url);
+    const id = `${scope.partnerId}/test`;
+    assert.deepEqual(await logged(scope), [['webhook.disabled', { host, why: 'gone' }, id]]);
+    const [check] = await verifyChains(made.ctx, scope.partnerId);
+    assert.equal(check?.broken, null);
+  }
+});
+
 test('disabled a second time → told a second time', async () => {
   const email = 'twice@partner.example';
   const { scope } = await partnerWithReceiver(behaviours.status(410), email);
@@ -94,6 +120,9 @@ test('120 h without success and no attempt due → disabled and told all the sam
   const mails = await mailsTo(email);
   assert.equal(mails.length, 1);
   assert.match(mails[0]?.body, /because it had no success for 120 hours/);
+  const { host } = new URL(receiver.url);
+  assert.deepEqual(await logged(scope), [['webhook.disabled', { host, why: 'dead' }, `${scope.partnerId}/test`]]);
+  assert.deepEqual(await logged(healthy.scope), []);
 
   const [id = ''] = await makeEvents(world.db, scope);
   await makeDue(world.db, scope);

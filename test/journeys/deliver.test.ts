@@ -247,6 +247,19 @@ describe('delivering', () => {
     await activateDueSecrets(ctx);
     assert.equal((await endpointRow(world.db, scope)).pending_secret, null);
     assert.equal((await readEndpoint(ctx, scope))?.secret, next);
+
+    const last = await rotateSecret(ctx, scope);
+    clock.forward(24 * hour);
+    const [rotated] = await Promise.all([rotateSecret(ctx, scope), activateDueSecrets(ctx)]);
+    assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [last, rotated]);
+    const acts = await world.db.sql`
+      select actor_kind, action from audit_log where partner_id = ${scope.partnerId} order by number`;
+    const byItself = { actor_kind: 'service', action: 'webhook.secret_activated' };
+    assert.deepEqual(
+      acts.map((act) => ({ ...act })),
+      [byItself, byItself],
+      'once for each, whoever noticed',
+    );
   });
 
   test('after ten failures in a row one probe at a time is sent; a success sets all free', async () => {

@@ -63,7 +63,7 @@ async function onboard(address: string, sign: (message: string) => Promise<Hex>,
     signature,
     host: null,
     acceptTerms: true,
-    fromAddress: '127.0.0.1',
+    client: { ip: '127.0.0.1', userAgent: undefined },
   });
   const [row] = await database.db.sql`
     select wallet_address, wallet_chain_ids from merchants where id = ${merchant.id}`;

@@ -6,7 +6,8 @@ import { recoveryCommands } from '../../src/cli/recovery.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
-import { cancelRecovery, settleRecoveries, startRecovery } from '../../src/merchants/recovery.ts';
+import { cancelRecovery, startRecovery } from '../../src/merchants/recovery.ts';
+import { settleRecoveries } from '../../src/merchants/recovery-settle.ts';
 import { setPartnerEmail } from '../../src/partners/contact.ts';
 import { startApp } from '../support/app.ts';
 import type { Visit } from '../support/forms.ts';
@@ -45,7 +46,7 @@ async function actsOn(id: string): Promise<{ action: string; by: string }[]> {
   const rows = await app.db.sql<{ action: string; by: string }[]>`
     select action, actor_name as by from audit_log
     where partner_id = ${world.partner.id} and test_mode and object_kind = 'merchant' and object_id = ${id}
-      and actor_kind = 'merchant' order by number`;
+    order by number`;
   return rows.map(({ action, by }) => ({ action, by }));
 }
 
@@ -101,7 +102,7 @@ test('A wallet is changed by the signatures of both, at once; open requests keep
   for (const mailbox of [email, partnerEmail]) {
     assert.deepEqual(await subjectsTo(mailbox, merchant.id), ['the wallet was changed']);
   }
-  assert.deepEqual(await actsOn(merchant.id), [{ action: 'wallet.changed', by: merchant.wallet }]);
+  assert.deepEqual((await actsOn(merchant.id)).slice(1), [{ action: 'wallet.changed', by: merchant.wallet }]);
 
   const back = await toTakeOver(visitor, { ...merchant, account: next }, merchant.account);
   assert.match((await signOn(visitor, back, merchant.account)).html, /Your wallet was changed/, 'and back again');
@@ -213,6 +214,11 @@ test('A recovery: the new wallet signs, 48 hours pass, the wallet is changed, an
   assert.match((await signInMerchant(app.url, next)).dashboard.html, signedIn);
   const [request] = await app.db.sql`select wallet_address from requests where id = ${open.id}`;
   assert.equal(request?.wallet_address, merchant.wallet);
+  assert.deepEqual(await actsOn(merchant.id), [
+    { action: 'merchant.onboarded', by: merchant.wallet },
+    { action: 'recovery.signed', by: next.address.toLowerCase() },
+    { action: 'wallet.changed', by: 'the service' },
+  ]);
 });
 
 test('The present wallet objects by signing on the page of the notice, without a session', async () => {
@@ -229,7 +235,11 @@ test('The present wallet objects by signing on the page of the notice, without a
   assert.match((await visitor.open(url)).html, /The recovery was stopped/);
   const again = await signOn(owner, page, merchant.account);
   assert.doesNotMatch(again.html, /went wrong|internal/i);
-  assert.deepEqual(await actsOn(merchant.id), [{ action: 'recovery.vetoed', by: merchant.wallet }], 'said once');
+  assert.deepEqual(await actsOn(merchant.id), [
+    { action: 'merchant.onboarded', by: merchant.wallet },
+    { action: 'recovery.signed', by: next.address.toLowerCase() },
+    { action: 'recovery.vetoed', by: merchant.wallet },
+  ]);
 });
 
 test('Who is signed in with the present wallet is told, and stops the recovery with one button', async () => {
@@ -242,7 +252,7 @@ test('Who is signed in with the present wallet is told, and stops the recovery w
     );
     const stopped = await visitor.send(dashboard, '/veto');
     assert.match(stopped.html, /The recovery was stopped/);
-    assert.deepEqual(await actsOn(merchant.id), [{ action: 'recovery.vetoed', by: merchant.wallet }]);
+    assert.deepEqual((await actsOn(merchant.id)).at(-1), { action: 'recovery.vetoed', by: merchant.wallet });
     await after48Hours(() => settleRecoveries(app.ctx));
     assert.equal(await walletOf(merchant.id), merchant.wallet);
     if (!sign) await assert.rejects(signNow(), /no form/, 'the link takes no wallet any more');
@@ -266,6 +276,7 @@ test('A link that nobody signed on lives seven days; a cancelled recovery and an
   assert.equal(expired.status, 410);
   await after48Hours(() => settleRecoveries(app.ctx), 7 * 24 * hour + 1000);
   assert.equal((await subjectsTo(late.email, late.merchant.id)).at(-1), 'the recovery of the wallet was stopped');
+  assert.deepEqual((await actsOn(late.merchant.id)).at(-1), { action: 'recovery.expired', by: 'the service' });
 
   const { merchant, next, url, visitor } = await recovering();
   assert.equal(await cancelRecovery(app.ctx, world.test, merchant.id), true);
@@ -279,7 +290,7 @@ test('A recovery is started for merchants that have a wallet; a new one replaces
   const shell = await createShell(app.ctx, world.test, { display_currency: 'EUR' });
   await assert.rejects(startRecovery(app.ctx, world.test, shell.id), /has not finished onboarding/);
   const first = await recovering({ sign: false });
-  await assert.rejects(startRecovery(app.ctx, world.live, first.merchant.id), /There is no merchant/);
+  await assert.rejects(startRecovery(app.ctx, world.live, first.merchant.id), /There is no such merchant/);
   const { url } = await startRecovery(app.ctx, world.test, first.merchant.id);
   assert.match((await first.visitor.open(first.url)).html, /Nothing is under way here/);
   assert.match((await first.visitor.open(url)).html, /started a recovery of your wallet/);
@@ -338,4 +349,41 @@ test('An objection and the end of the 48 hours at the same moment: one of them h
     const claimed = await app.db.sql`select address from wallets where address = ${next.address.toLowerCase()}`;
     assert.equal(claimed.length, change?.state === 'applied' ? 1 : 0);
   }
+});
+
+test('A recovery that fails holds up none behind it, is tried again later, and raises an alarm when it stays', async () => {
+  const start = 7 * 24 * hour + 1000;
+  const settleAt = (ms: number) => after48Hours(() => settleRecoveries(app.ctx), ms);
+  await settleAt(start); // what tests before have left
+  const [broken, late, next] = [await recovering(), await recovering({ sign: false }), await recovering()];
+  const { sql } = app.db;
+  await sql`create function refuse_move() returns trigger language plpgsql as $$
+    begin raise exception 'this merchant cannot be written'; end $$`;
+  await sql`create trigger refuse_move before update on merchants for each row
+    when (old.id = ${sql.unsafe(`'${broken.merchant.id}'`)}) execute function refuse_move()`;
+  const alarm = async () => {
+    const [row] = await sql`select message from alarms where name = 'recoveries_stuck' and cleared_at is null`;
+    return row?.message ?? null;
+  };
+  assert.equal(await settleAt(start), 2);
+  assert.equal(await walletOf(next.merchant.id), next.next.address.toLowerCase());
+  assert.equal((await actsOn(late.merchant.id)).at(-1)?.action, 'recovery.expired');
+  assert.equal(await walletOf(broken.merchant.id), broken.merchant.wallet, 'neither half done');
+  const failures = async () => {
+    const [row] = await sql`select settle_failures from wallet_changes where account_id = ${broken.merchant.id}`;
+    return row?.settle_failures;
+  };
+  assert.equal(await settleAt(start + 30_000), 0);
+  assert.equal(await failures(), 1, 'not tried again at once');
+  await settleAt(start + 61_000);
+  assert.equal(await alarm(), null, 'twice may pass by itself');
+  await settleAt(start + 4 * 60_000);
+  assert.equal(await failures(), 3);
+  assert.match(await alarm(), new RegExp(`cannot be carried out.*${broken.merchant.id}`));
+
+  await sql`drop trigger refuse_move on merchants`;
+  assert.equal(await settleAt(start + 20 * 60_000), 1);
+  assert.equal(await walletOf(broken.merchant.id), broken.next.address.toLowerCase());
+  assert.equal(await alarm(), null);
+  assert.equal((await actsOn(broken.merchant.id)).filter(({ action }) => action === 'wallet.changed').length, 1);
 });
