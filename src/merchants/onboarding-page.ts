@@ -7,7 +7,7 @@ import { connectForm, type OfferedChain, signForm } from '../ui/wallet-forms.ts'
 import { type DetailName, detailLimits } from './onboarding-details.ts';
 import type { OnboardingRow } from './onboarding-store.ts';
 import type { MerchantRefusal, RefusalReason } from './refusal.ts';
-import { terms } from './terms.ts';
+import { bindingTerms, terms, termsIn } from './terms.ts';
 
 /** What was typed into a form, by field. */
 export type Typed = Record<string, string | undefined>;
@@ -210,18 +210,25 @@ export function signPage(page: StepPage, message: string, address: string): Html
   );
 }
 
-/** The terms as they bind, in English on every page, and the box that accepts them. */
-function termsField({ t, language }: Words, fault: string | undefined, typed: string | undefined): Html {
-  const { onboard } = t;
+/** The terms as they bind, in English; before them a translation for whoever reads another language; and the box that accepts. */
+function termsField(words: Words, fault: string | undefined, typed: string | undefined): Html {
+  const { onboard } = words.t;
   const { version } = terms;
+  const name = fill(onboard.terms, { version });
   const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="terms-fault"`;
-  return html`<details><summary>${fill(onboard.terms, { version })}</summary>
-${language !== 'en' && html`<p class="quiet">${onboard.termsEnglish}</p>`}
-<div class="terms" tabindex="0" role="group" aria-label="${fill(onboard.terms, { version })}" lang="en" dir="ltr">${terms.sections.map(
-    ({ title, text }) => html`<div><h3>${title}</h3><p>${text}</p></div>`,
-  )}</div></details>
+  const translated =
+    words.language !== 'en' &&
+    html`<p class="quiet">${onboard.termsTranslated}</p>${termsText(termsIn(words), name)}<h3>${onboard.termsBinding}</h3>`;
+  return html`<details><summary>${name}</summary>
+${translated}${termsText(bindingTerms(), words.language === 'en' ? name : onboard.termsBinding, html` lang="en" dir="ltr"`)}</details>
 <div class="field"><label class="check"><input type="checkbox" name="accept_terms" value="${version}" required${
     typed === version && html` checked`
   }${described}><span>${fill(onboard.accept, { version })}</span></label>
 ${fault !== undefined && html`<p class="fault" id="terms-fault">${fault}</p>`}</div>`;
+}
+
+function termsText(sections: { title: string; text: string }[], name: string, language: Html | null = null): Html {
+  return html`<div class="terms" tabindex="0" role="group" aria-label="${name}"${language}>${sections.map(
+    ({ title, text }) => html`<div><h3>${title}</h3><p>${text}</p></div>`,
+  )}</div>`;
 }

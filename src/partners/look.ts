@@ -3,8 +3,11 @@ import type { Database } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { parseHex } from '../lib/color.ts';
 import { accentStyle, type Look, lightAccent } from '../ui/look.ts';
+import type { MailLook } from '../ui/mail-frame.ts';
 import { logoFrom, logoPath } from './logo.ts';
 import { type LookChange, type Partner, selectLook, updateLook } from './store.ts';
+
+export type { MailLook } from '../ui/mail-frame.ts';
 
 /** What is to change, as a person says it; what is absent stays, null takes away. `logo` is a picture file's bytes. */
 export type WantedLook = { name?: string; accent?: string | null; logo?: Buffer | null };
@@ -67,27 +70,33 @@ export function forgetLook({ db }: Pick<Context, 'db'>, partnerId: string): void
   keptLooks.get(db)?.delete(partnerId);
 }
 
-/** How a partner's mails look: `logoUrl` is its logo's public address, null without one; colours are `#rrggbb`. */
-export type MailLook = { name: string; logoUrl: string | null; accent: string; onAccent: string };
-
 /** The house's own accent, as `style.css` has it. */
 const houseAccent = '#2769b7';
 
+/** How mails look that no partner sends. */
+export const houseLook: MailLook = { name: 'Quittance', logoUrl: null, ...lightAccent(houseAccent) };
+
+/** A partner as far as its mails' look goes. */
+export type MailSender = { slug: string; name: string; accent: string | null; logo_hash: string | null };
+
+/** How a partner's mails look. */
+export function mailLookOf({ config }: Pick<Context, 'config'>, sender: MailSender): MailLook {
+  const path = logoPath(sender);
+  return {
+    name: sender.name,
+    logoUrl: path === null ? null : config.baseUrl + path,
+    ...lightAccent(sender.accent ?? houseAccent),
+  };
+}
+
 /**
- * How a partner's mails look now.
+ * The same, read now; the house's look where there is no partner (null).
  *
  * @throws Refusal `not_found` when there is no such partner
  */
-export async function readMailLook(
-  { db, config }: Pick<Context, 'db' | 'config'>,
-  partnerId: string,
-): Promise<MailLook> {
-  const row = await selectLook(db, partnerId);
+export async function readMailLook(ctx: Pick<Context, 'db' | 'config'>, partnerId: string | null): Promise<MailLook> {
+  if (partnerId === null) return houseLook;
+  const row = await selectLook(ctx.db, partnerId);
   if (!row) throw refuse('not_found');
-  const path = logoPath(row);
-  return {
-    name: row.name,
-    logoUrl: path === null ? null : config.baseUrl + path,
-    ...lightAccent(row.accent ?? houseAccent),
-  };
+  return mailLookOf(ctx, row);
 }

@@ -293,9 +293,37 @@ export const de = {
     wallet: 'Ihre Wallet',
     changeWallet: 'Andere Wallet nehmen',
     terms: 'Die Bedingungen, Version {version}',
-    termsEnglish: 'Die Bedingungen sind auf Englisch geschrieben; dieser Text ist maßgeblich.',
+    termsTranslated:
+      'Diese Übersetzung hilft beim Lesen. Der englische Text darunter ist der, den Sie annehmen und der gilt.',
+    termsBinding: 'Der englische Text, der gilt',
     accept: 'Ich habe die Bedingungen, Version {version}, gelesen und nehme sie an.',
     finish: 'Abschließen',
+  },
+  terms: {
+    get: {
+      title: 'Was Sie bekommen',
+      text: 'Kunden bezahlen Sie in Stablecoins, direkt in Ihre eigene Wallet. Wir erstellen die Zahlungsseite, beobachten die Blockchain und sagen Ihnen und dem Partner, der Sie eingeladen hat, wann eine Zahlung endgültig ist. Wir verwahren Ihr Geld nie und können es nicht bewegen.',
+    },
+    wallet: {
+      title: 'Ihre Wallet',
+      text: 'Sie haben die Verfügung über die Wallet, mit der Sie signieren, und bewahren ihre Schlüssel oder ihre Wiederherstellung sicher auf. Niemand kann eine Zahlung zurückholen, die an eine Wallet ging, deren Schlüssel verloren sind. Eine Wallet gehört nur einem Händler.',
+    },
+    payments: {
+      title: 'Zahlungen',
+      text: 'Eine Zahlung auf einer Blockchain können wir nicht rückgängig machen. Erstattungen sind Sache zwischen Ihnen und Ihrem Kunden. Der Preis in Stablecoins steht fest, sobald eine Anforderung erstellt ist, zum Wechselkurs dieses Moments.',
+    },
+    duties: {
+      title: 'Ihre Pflichten',
+      text: 'Sie verkaufen nur, was dort erlaubt ist, wo Sie und Ihre Kunden sind, Sie zahlen Ihre Steuern, und was Sie uns über sich sagen, ist wahr. Sie unterliegen keinen Sanktionen.',
+    },
+    stored: {
+      title: 'Was gespeichert wird',
+      text: 'Wir speichern die Angaben, die Sie machen, die Adresse Ihrer Wallet und die Anforderungen und Zahlungen an sie. Der Partner, der Sie eingeladen hat, sieht sie. Wenn Sie annehmen, bewahren wir die Version dieser Bedingungen, die Zeit und Ihre Internetadresse auf.',
+    },
+    ending: {
+      title: 'Ende',
+      text: 'Sie können jederzeit aufhören. Der Partner oder wir können neue Anforderungen unterbinden; bereits gezahltes Geld bleibt Ihres, denn es lag immer in Ihrer Wallet.',
+    },
   },
   signing: {
     byHand: 'Von Hand',
@@ -407,6 +435,18 @@ export const de = {
       rest: 'Lesen Sie sie und setzen Sie den Haken, wenn Sie einverstanden sind.',
     },
     too_many_attempts: { title: 'Zu viele Versuche', rest: 'Warten Sie eine Minute und machen Sie dann weiter.' },
+    merchant_unknown: {
+      title: 'Diesen Händler gibt es nicht',
+      rest: 'Es wurde nichts geändert.',
+    },
+    not_onboarded: {
+      title: 'Dieser Händler ist noch nicht fertig eingerichtet',
+      rest: 'Sein Einrichtungslink nimmt jede Wallet an, deshalb gibt es nichts wiederherzustellen.',
+    },
+    recovery_signed: {
+      title: 'Eine neue Wallet hat schon signiert',
+      rest: 'Sie übernimmt, sobald ihre 48 Stunden vergangen sind, wenn das nicht vorher gestoppt wird.',
+    },
     change_over: {
       title: 'Hier ist nichts im Gang',
       rest: 'Dieser Wechsel der Wallet ist abgeschlossen, gestoppt oder abgelaufen. Das Dashboard zeigt, welche Wallet bezahlt wird.',
@@ -557,7 +597,6 @@ export const de = {
       over: '{amount} USDC kamen zu viel',
       overRest: 'Der Kunde hat mehr gesendet als verlangt. Sie können es zurückgeben.',
       giveBack: 'Zurückgeben',
-      givenBack: 'Zurückgegeben',
       decide: 'Darüber entscheiden',
     },
     cancel: {
@@ -616,6 +655,10 @@ export const de = {
       notACurrency: 'Für diese Währung gibt es hier keinen Kurs. Wählen Sie eine aus der Liste.',
       hash: 'Das ist kein Transaktions-Hash: Er besteht aus 0x und 64 Buchstaben oder Ziffern und ist nicht der Hash der Zahlung selbst.',
       alreadyGiven: 'Schon vermerkt: Diese Zahlung oder diese Transaktion steht bereits unter den zurückgegebenen.',
+      returnFailed:
+        'Diese Transaktion ist fehlgeschlagen und hat kein Geld bewegt; es wurde nichts vermerkt. Senden Sie noch einmal und vermerken Sie dann die neue.',
+      returnOther:
+        'Diese Transaktion bewegt kein {token} von Ihrer Wallet zum Zahler; es wurde nichts vermerkt. Suchen Sie die richtige in Ihrer Wallet; wenn Sie anders gesendet haben, sagen Sie es unten.',
     },
     cashier: {
       title: 'Kasse',
@@ -658,7 +701,6 @@ export const de = {
         'Sobald das Netzwerk die Zahlung bestätigt hat, gilt die Anforderung als bezahlt, und {partner} erfährt davon. Das lässt sich nicht zurücknehmen.',
       nothing: 'Keine Ihrer offenen oder abgelaufenen Anforderungen wird von ihr vollständig bezahlt.',
       partly: '{amount} USDC kamen vorher',
-      returned: 'Zurückgegeben',
       refused: {
         not_found: 'Diese Zahlung ist nicht mehr hier. Vielleicht hat das Netzwerk sie zurückgenommen.',
         already_used: 'Diese Zahlung wurde inzwischen verwendet oder zurückgegeben. Es wurde nichts geändert.',
@@ -690,9 +732,9 @@ export const de = {
       copyAddress: 'Adresse kopieren',
       hash: 'Transaktion der Rückgabe',
       hashHint: '0x und 64 Buchstaben oder Ziffern, aus Ihrer Wallet.',
+      elsewhere:
+        'Ich habe von einer anderen Wallet gesendet, oder an eine andere Adresse, die mein Kunde mir genannt hat',
       note: 'Als zurückgegeben vermerken',
-      noted: 'Zurückgegeben',
-      notedRest: '{amount} USDC an {address}.',
       waiting: 'Bestätigen Sie die Überweisung in {wallet}.',
       sent: 'Gesendet. Es wird vermerkt.',
       none: 'In diesem Browser wurde keine Wallet gefunden. Senden Sie unten von Hand.',
@@ -701,6 +743,34 @@ export const de = {
       declined: 'Sie haben in {wallet} abgelehnt. Es wurde nichts gesendet.',
       failed:
         '{wallet} hat nicht gesendet: {reason}. Sehen Sie dort die letzten Vorgänge an, bevor Sie es noch einmal versuchen.',
+    },
+    returned: {
+      badges: {
+        sent: 'Wird zurückgegeben',
+        confirmed: 'Zurückgegeben',
+        other: 'Zurückgegeben',
+        failed: 'Nicht zurückgegeben',
+        missing: 'Nicht zurückgegeben',
+      },
+      unseen: 'Das Netzwerk kennt die Transaktion noch nicht',
+      unseenRest:
+        'Sie ist vermerkt, und wir suchen von selbst weiter. Sehen Sie in Ihrer Wallet nach, ob sie gesendet wurde.',
+      seen: 'Auf dem Weg zurück',
+      seenRest: '{amount} USDC an {address}. Es ist erledigt, sobald das Netzwerk es bestätigt hat.',
+      confirmed: 'Zurückgegeben',
+      confirmedRest: '{amount} USDC an {address}, vom Netzwerk bestätigt.',
+      less: 'Das sind {amount} USDC weniger, als zurückzugeben sind.',
+      more: 'Das sind {amount} USDC mehr, als zurückzugeben waren.',
+      other: 'Zurückgegeben, nach Ihrer Angabe',
+      otherRest:
+        'Die Transaktion bewegt nichts von Ihrer Wallet zum Zahler. Das Netzwerk kann also nicht zeigen, dass diese Zahlung zurückgegeben wurde.',
+      failed: 'Die Transaktion ist fehlgeschlagen',
+      failedRest:
+        'Sie hat kein Geld bewegt: Was ankam, ist noch bei Ihnen. Geben Sie es noch einmal zurück und vermerken Sie dann die neue Transaktion.',
+      missing: 'Die Transaktion wurde nie gefunden',
+      missingRest:
+        'Seit einem Tag kennt sie kein Netzwerk; das Geld ist also sehr wahrscheinlich noch bei Ihnen. Sehen Sie in Ihrer Wallet nach, bevor Sie es noch einmal senden.',
+      another: 'Eine andere Transaktion vermerken',
     },
     profile: {
       title: 'Profil',
@@ -766,6 +836,51 @@ export const de = {
       'Am {time} gehen Ihre Zahlungen auf {wallet} über, außer die frühere Wallet widerspricht. Sie müssen nichts weiter tun.',
     applied: 'Ihre Zahlungen gehen an die neue Wallet',
     appliedRest: 'Melden Sie sich mit {wallet} an.',
+  },
+  mails: {
+    code: {
+      subject: '{code} ist Ihr Code',
+      body: 'Ihr Code:\n\n{code}\n\nEr gilt 15 Minuten. {partner} hat Sie eingeladen, Zahlungen in Stablecoins zu empfangen; geben Sie den Code auf der Seite ein, die Sie geöffnet haben.\n\nWenn Sie ihn nicht angefordert haben, tun Sie nichts: Ohne den Code kommt niemand weiter.',
+    },
+    signIn: 'Anmelden',
+    wallet: {
+      unnamed: 'Ein Händler',
+      about: 'Händler: {merchant}\nHändlernummer: {account}\nEingeladen von: {partner}',
+      stop: 'Wiederherstellung stoppen',
+      changed: {
+        subject: '{merchant}: Die Wallet wurde gewechselt',
+        body: 'Neue Zahlungsanforderungen werden ab jetzt an diese Wallet bezahlt:\n\n{newWallet}\n\nBisher war es diese:\n\n{oldWallet}\n\nBeide Wallets haben den Wechsel signiert. Anforderungen von vorher werden weiter an die frühere Wallet bezahlt.',
+      },
+      recovery_started: {
+        subject: '{merchant}: Eine Wiederherstellung der Wallet wurde begonnen',
+        body: 'Diese Wallet soll verloren sein, deshalb wurde ihre Wiederherstellung begonnen:\n\n{oldWallet}\n\nNoch hat sich nichts geändert: Zuerst muss eine neue Wallet signieren, danach müssen 48 Stunden vergehen.\n\nWenn die Wallet nicht verloren ist, stoppen Sie die Wiederherstellung, indem Sie mit ihr signieren:\n\n{link}',
+      },
+      recovery_signed: {
+        subject: '{merchant}: Zahlungen gehen in 48 Stunden an eine andere Wallet',
+        body: 'Am {time} gehen neue Zahlungsanforderungen auf diese Wallet über:\n\n{newWallet}\n\nBis dahin werden sie an diese bezahlt:\n\n{oldWallet}\n\nWenn das nicht stimmt, stoppen Sie es vorher, indem Sie mit der jetzigen Wallet signieren:\n\n{link}',
+      },
+      recovered: {
+        subject: '{merchant}: Die Wallet wurde wiederhergestellt',
+        body: 'Neue Zahlungsanforderungen werden ab jetzt an diese Wallet bezahlt:\n\n{newWallet}\n\nBisher war es diese, und sie hat 48 Stunden lang nicht widersprochen:\n\n{oldWallet}\n\nAnforderungen von vorher werden weiter an die frühere Wallet bezahlt.',
+      },
+      recovery_stopped: {
+        subject: '{merchant}: Die Wiederherstellung der Wallet wurde gestoppt',
+        body: 'Es ändert sich nichts. Zahlungen gehen weiter an diese Wallet:\n\n{oldWallet}\n\n{reason}',
+      },
+      stoppedBy: {
+        merchant: 'Die jetzige Wallet hat die Wiederherstellung gestoppt.',
+        partner: 'Wer die Wiederherstellung begonnen hat, hat sie zurückgenommen.',
+        time: 'Solange der Link der Wiederherstellung galt, hat keine neue Wallet signiert.',
+      },
+    },
+    endpoint: {
+      testSubject: 'Ihr Webhook im Testmodus wurde abgeschaltet',
+      liveSubject: 'Ihr Webhook im Live-Modus wurde abgeschaltet',
+      body: 'An diese Adresse werden keine Ereignisse mehr gesendet:\n\n{url}\n\n{reason}\n\nKeine Zahlung ist betroffen und kein Ereignis verloren: Neue Ereignisse warten. Bringen Sie den Empfänger in Ordnung und schalten Sie den Webhook dann wieder ein, oder hinterlegen Sie seine URL neu. Was wartet, geht sofort hinaus; Ereignisse, deren Versuche vorher aufgebraucht waren, lassen sich noch einmal senden.\n\n{link}',
+      gone: 'Sie hat mit 410 geantwortet: Dort ist nichts mehr.',
+      failing: 'Seit 120 Stunden ist keine Zustellung gelungen.',
+      open: 'Seite der Webhooks öffnen',
+    },
   },
   receiptMail: {
     subject: 'Beleg {number} von {merchant}',
@@ -1761,6 +1876,12 @@ export const de = {
         'Für diesen Partner wurden in dieser Minute schon Kurse abgerufen. Versuchen Sie es in der nächsten noch einmal.',
       noPartner: 'Diesen Partner gibt es nicht. Es wurde nichts abgerufen.',
       fault: 'Es wurde nichts gesetzt. {why}',
+      faults: {
+        currency_unknown: '„{code}“ ist keine Währung: Geben Sie einen Code nach ISO 4217 an, etwa EUR.',
+        rate_malformed:
+          '„{rate}“ ist kein Kurs: Geben Sie Einheiten der Währung für einen USDC an, als positive Zahl wie 0.92.',
+        end_past: 'Das Ende muss in der Zukunft liegen.',
+      },
       empty: 'Noch kein Kurs',
       emptyRest: 'Rufen Sie sie jetzt ab, oder setzen Sie einen.',
     },

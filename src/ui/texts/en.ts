@@ -272,9 +272,38 @@ export const en = {
     wallet: 'Your wallet',
     changeWallet: 'Take another wallet',
     terms: 'The terms, version {version}',
-    termsEnglish: 'The terms are written in English; that text is the one that counts.',
+    termsTranslated:
+      'This translation helps you read them. The English text below it is the one that you accept and that counts.',
+    termsBinding: 'The English text, which counts',
     accept: 'I have read the terms, version {version}, and accept them.',
     finish: 'Finish',
+  },
+  /** The terms as they bind: a change takes a new version in `merchants/terms.ts`. Other languages translate them. */
+  terms: {
+    get: {
+      title: 'What you get',
+      text: 'Customers pay you in stablecoins, straight into your own wallet. We create the payment page, watch the chain, and tell you and the partner who invited you when a payment is final. We never hold your money and cannot move it.',
+    },
+    wallet: {
+      title: 'Your wallet',
+      text: 'You control the wallet you sign with, and keep its keys or its recovery safe. Nobody can bring back a payment that was made to a wallet whose keys are lost. A wallet belongs to one merchant only.',
+    },
+    payments: {
+      title: 'Payments',
+      text: 'A payment on a chain cannot be reversed by us. Refunds are between you and your customer. The price in stablecoins is fixed when a request is created, at the exchange rate of that moment.',
+    },
+    duties: {
+      title: 'Your duties',
+      text: 'You sell only what is legal where you and your customers are, you pay your taxes, and what you tell us about yourself is true. You are not subject to sanctions.',
+    },
+    stored: {
+      title: 'What is stored',
+      text: 'We store the details you give, your wallet address, and the requests and payments made to it. The partner who invited you sees them. When you accept, we keep the version of these terms, the time and your internet address.',
+    },
+    ending: {
+      title: 'Ending',
+      text: 'You may stop at any time. The partner or we may stop new requests; money already paid stays yours, as it was always in your wallet.',
+    },
   },
   signing: {
     byHand: 'By hand',
@@ -372,6 +401,18 @@ export const en = {
     },
     terms_not_accepted: { title: 'The terms were not accepted', rest: 'Read them and tick the box if you agree.' },
     too_many_attempts: { title: 'Too many attempts', rest: 'Wait a minute, then go on.' },
+    merchant_unknown: {
+      title: 'There is no such merchant',
+      rest: 'Nothing was changed.',
+    },
+    not_onboarded: {
+      title: 'This merchant has not finished onboarding',
+      rest: 'Its onboarding link takes any wallet, so there is nothing to recover.',
+    },
+    recovery_signed: {
+      title: 'A new wallet has signed already',
+      rest: 'It takes over once its 48 hours have passed, unless that is stopped before.',
+    },
     change_over: {
       title: 'Nothing is under way here',
       rest: 'This change of the wallet was completed, stopped or has run out. The dashboard shows which wallet is paid.',
@@ -515,7 +556,6 @@ export const en = {
       over: '{amount} USDC came too much',
       overRest: 'The customer sent more than asked for. You can give it back.',
       giveBack: 'Give it back',
-      givenBack: 'Given back',
       decide: 'Decide about it',
     },
     cancel: {
@@ -573,6 +613,10 @@ export const en = {
       notACurrency: 'There is no exchange rate for this currency here. Choose one from the list.',
       hash: 'This is no transaction hash: it has 0x and 64 letters or digits, and is not that of the payment itself.',
       alreadyGiven: 'Noted before: this payment, or this transaction, already stands among those given back.',
+      returnFailed:
+        'This transaction failed and moved no money, so nothing was noted. Send it again, then note the new one.',
+      returnOther:
+        'This transaction moves no {token} from your wallet to who paid, so nothing was noted. Look for the right one in your wallet; if you sent it another way, say so below.',
     },
     cashier: {
       title: 'Cashier',
@@ -614,7 +658,6 @@ export const en = {
         'Once the network has confirmed it, the request counts as paid and {partner} is told. It cannot be taken back.',
       nothing: 'No open or expired request of yours is paid in full by it.',
       partly: '{amount} USDC came before',
-      returned: 'Given back',
       refused: {
         not_found: 'This payment is no longer here. The network may have taken it back.',
         already_used: 'This payment was used meanwhile, or given back. Nothing was changed.',
@@ -645,9 +688,8 @@ export const en = {
       copyAddress: 'Copy the address',
       hash: 'Transaction that gave it back',
       hashHint: '0x and 64 letters or digits, from your wallet.',
+      elsewhere: 'I sent it from another wallet, or to another address that my customer gave me',
       note: 'Note as given back',
-      noted: 'Given back',
-      notedRest: '{amount} USDC to {address}.',
       waiting: 'Confirm the transfer in {wallet}.',
       sent: 'Sent. Noting it down.',
       none: 'No wallet was found in this browser. Send it by hand, below.',
@@ -655,6 +697,32 @@ export const en = {
       otherAccount: '{wallet} is on another account. Choose {address} in it, then try again.',
       declined: 'You declined in {wallet}. Nothing was sent.',
       failed: '{wallet} did not send it: {reason}. Look at its latest activity before you try again.',
+    },
+    returned: {
+      badges: {
+        sent: 'Being given back',
+        confirmed: 'Given back',
+        other: 'Given back',
+        failed: 'Not given back',
+        missing: 'Not given back',
+      },
+      unseen: 'The network does not know the transaction yet',
+      unseenRest: 'It is noted, and we look for it by ourselves. Look in your wallet whether it was sent.',
+      seen: 'On its way back',
+      seenRest: '{amount} USDC to {address}. It is done once the network has confirmed it.',
+      confirmed: 'Given back',
+      confirmedRest: '{amount} USDC to {address}, confirmed by the network.',
+      less: 'That is {amount} USDC less than there is to give back.',
+      more: 'That is {amount} USDC more than there was to give back.',
+      other: 'Given back, by your word',
+      otherRest:
+        'The transaction moves nothing from your wallet to who paid, so the network cannot show that this payment was given back.',
+      failed: 'The transaction failed',
+      failedRest: 'It moved no money: what came is still with you. Give it back again, then note the new transaction.',
+      missing: 'The transaction was never found',
+      missingRest:
+        'No network has known it for a day, so the money is most likely still with you. Look in your wallet before you send it again.',
+      another: 'Note another transaction',
     },
     profile: {
       title: 'Profile',
@@ -720,6 +788,52 @@ export const en = {
     appliedRest: 'Sign in with {wallet}.',
   },
   /** A receipt that is sent: a mail, and a message to a phone. */
+  /** Mails that are more than a link to sign in with; an address that is a paragraph by itself becomes a button. */
+  mails: {
+    code: {
+      subject: '{code} is your code',
+      body: 'Your code:\n\n{code}\n\nIt lives for 15 minutes. {partner} invited you to be paid in stablecoins; enter the code on the page you opened.\n\nIf you did not ask for it, do nothing: without the code nobody can go on.',
+    },
+    signIn: 'Sign in',
+    wallet: {
+      unnamed: 'A merchant',
+      about: 'Merchant: {merchant}\nMerchant number: {account}\nInvited by: {partner}',
+      stop: 'Stop the recovery',
+      changed: {
+        subject: '{merchant}: the wallet was changed',
+        body: 'New payment requests are now paid to this wallet:\n\n{newWallet}\n\nBefore, they were paid to this one:\n\n{oldWallet}\n\nBoth wallets signed for the change. Requests that were made before are still paid to the earlier wallet.',
+      },
+      recovery_started: {
+        subject: '{merchant}: a recovery of the wallet was started',
+        body: 'This wallet is said to be lost, so its recovery was started:\n\n{oldWallet}\n\nNothing has changed yet: a new wallet must sign first, and after that 48 hours must pass.\n\nIf the wallet is not lost, stop the recovery by signing with it:\n\n{link}',
+      },
+      recovery_signed: {
+        subject: '{merchant}: payments move to another wallet in 48 hours',
+        body: 'On {time} new payment requests move to this wallet:\n\n{newWallet}\n\nUntil then they are paid to this one:\n\n{oldWallet}\n\nIf that is wrong, stop it before then by signing with the present wallet:\n\n{link}',
+      },
+      recovered: {
+        subject: '{merchant}: the wallet was recovered',
+        body: 'New payment requests are now paid to this wallet:\n\n{newWallet}\n\nBefore, they were paid to this one, which did not object within 48 hours:\n\n{oldWallet}\n\nRequests that were made before are still paid to the earlier wallet.',
+      },
+      recovery_stopped: {
+        subject: '{merchant}: the recovery of the wallet was stopped',
+        body: 'Nothing changes. Payments still go to this wallet:\n\n{oldWallet}\n\n{reason}',
+      },
+      stoppedBy: {
+        merchant: 'The present wallet stopped the recovery.',
+        partner: 'Whoever started the recovery took it back.',
+        time: 'No new wallet signed while the link of the recovery lived.',
+      },
+    },
+    endpoint: {
+      testSubject: 'Your test webhook endpoint was switched off',
+      liveSubject: 'Your live webhook endpoint was switched off',
+      body: 'No more events are sent to this address:\n\n{url}\n\n{reason}\n\nNo payment is affected, and no event is lost: new events wait. Mend the receiver, then enable the endpoint again or set its URL anew. What waits goes out at once; events whose attempts were used up before can be replayed.\n\n{link}',
+      gone: 'It answered 410, which says that nothing is there any more.',
+      failing: 'It had no success for 120 hours.',
+      open: 'Open the webhooks page',
+    },
+  },
   receiptMail: {
     subject: 'Receipt {number} from {merchant}',
     testSubject: 'Test: receipt {number} from {merchant}',
@@ -1639,6 +1753,11 @@ export const en = {
       limited: 'Rates were fetched for this partner in this minute already. Try again in the next one.',
       noPartner: 'There is no such partner. Nothing was fetched.',
       fault: 'Nothing was set. {why}',
+      faults: {
+        currency_unknown: '“{code}” is no currency: give an ISO 4217 code, like EUR.',
+        rate_malformed: '“{rate}” is no rate: give units of the currency for one USDC, as a positive number like 0.92.',
+        end_past: 'The end must lie in the future.',
+      },
       empty: 'No rate yet',
       emptyRest: 'Fetch them now, or set one.',
     },

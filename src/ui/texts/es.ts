@@ -273,9 +273,37 @@ export const es = {
     wallet: 'Su billetera',
     changeWallet: 'Usar otra billetera',
     terms: 'Las condiciones, versión {version}',
-    termsEnglish: 'Las condiciones están escritas en inglés; ese texto es el que vale.',
+    termsTranslated:
+      'Esta traducción ayuda a leerlas. El texto en inglés que aparece debajo es el que usted acepta y el que vale.',
+    termsBinding: 'El texto en inglés, que es el que vale',
     accept: 'He leído las condiciones, versión {version}, y las acepto.',
     finish: 'Terminar',
+  },
+  terms: {
+    get: {
+      title: 'Qué obtiene usted',
+      text: 'Sus clientes le pagan en stablecoins, directamente a su propia billetera. Nosotros creamos la página de pago, observamos la cadena de bloques y les avisamos a usted y al socio que le invitó cuando un pago es definitivo. Nunca tenemos su dinero y no podemos moverlo.',
+    },
+    wallet: {
+      title: 'Su billetera',
+      text: 'Usted controla la billetera con la que firma y guarda bien sus claves o su recuperación. Nadie puede recuperar un pago hecho a una billetera cuyas claves se perdieron. Cada billetera pertenece a un solo comercio.',
+    },
+    payments: {
+      title: 'Pagos',
+      text: 'No podemos revertir un pago en una cadena de bloques. Las devoluciones son asunto de usted y su cliente. El precio en stablecoins queda fijado al crear la solicitud, al tipo de cambio de ese momento.',
+    },
+    duties: {
+      title: 'Sus obligaciones',
+      text: 'Vende solo lo que es legal donde están usted y sus clientes, paga sus impuestos y lo que nos dice de sí es cierto. No está sujeto a sanciones.',
+    },
+    stored: {
+      title: 'Qué se guarda',
+      text: 'Guardamos los datos que usted da, la dirección de su billetera y las solicitudes y pagos hechos a ella. El socio que le invitó los ve. Cuando acepta, conservamos la versión de estas condiciones, la hora y su dirección de internet.',
+    },
+    ending: {
+      title: 'Fin',
+      text: 'Puede dejarlo cuando quiera. El socio o nosotros podemos detener las solicitudes nuevas; el dinero ya pagado sigue siendo suyo, porque siempre estuvo en su billetera.',
+    },
   },
   signing: {
     byHand: 'A mano',
@@ -384,6 +412,18 @@ export const es = {
       rest: 'Léalas y marque la casilla si está de acuerdo.',
     },
     too_many_attempts: { title: 'Demasiados intentos', rest: 'Espere un minuto y continúe.' },
+    merchant_unknown: {
+      title: 'Ese comercio no existe',
+      rest: 'No se cambió nada.',
+    },
+    not_onboarded: {
+      title: 'Este comercio no ha terminado el alta',
+      rest: 'Su enlace de alta acepta cualquier billetera, así que no hay nada que recuperar.',
+    },
+    recovery_signed: {
+      title: 'Una billetera nueva ya ha firmado',
+      rest: 'La sustituye cuando pasen sus 48 horas, salvo que antes se detenga.',
+    },
     change_over: {
       title: 'Aquí no hay nada en curso',
       rest: 'Este cambio de billetera se completó, se detuvo o caducó. El panel muestra en qué billetera se cobra.',
@@ -531,7 +571,6 @@ export const es = {
       over: 'Llegaron {amount} USDC de más',
       overRest: 'El cliente envió más de lo pedido. Puede devolverlo.',
       giveBack: 'Devolver',
-      givenBack: 'Devuelto',
       decide: 'Decidir qué hacer',
     },
     cancel: {
@@ -589,6 +628,10 @@ export const es = {
       notACurrency: 'Aquí no hay tipo de cambio para esta moneda. Elija una de la lista.',
       hash: 'Esto no es un hash de transacción: tiene 0x y 64 letras o cifras y no es el del propio pago.',
       alreadyGiven: 'Ya anotado: este pago, o esta transacción, ya figura entre los devueltos.',
+      returnFailed:
+        'Esta transacción falló y no movió dinero, así que no se anotó nada. Envíelo otra vez y anote la nueva.',
+      returnOther:
+        'Esta transacción no mueve {token} de su billetera a quien pagó, así que no se anotó nada. Busque la correcta en su billetera; si lo envió de otro modo, dígalo abajo.',
     },
     cashier: {
       title: 'Caja',
@@ -631,7 +674,6 @@ export const es = {
         'En cuanto la red lo confirme, la solicitud cuenta como pagada y se avisa a {partner}. No se puede deshacer.',
       nothing: 'Ninguna solicitud suya, abierta o caducada, queda pagada por completo con él.',
       partly: 'antes llegaron {amount} USDC',
-      returned: 'Devueltos',
       refused: {
         not_found: 'Este pago ya no está aquí. Quizá lo retiró la red.',
         already_used: 'Este pago se usó entretanto o se devolvió. No se cambió nada.',
@@ -663,9 +705,8 @@ export const es = {
       copyAddress: 'Copiar la dirección',
       hash: 'Transacción con la que se devolvió',
       hashHint: '0x y 64 letras o cifras, de su billetera.',
+      elsewhere: 'Lo envié desde otra billetera, o a otra dirección que me dio mi cliente',
       note: 'Anotar como devuelto',
-      noted: 'Devuelto',
-      notedRest: '{amount} USDC a {address}.',
       waiting: 'Confirme la transferencia en {wallet}.',
       sent: 'Enviado. Se está anotando.',
       none: 'No se encontró ninguna billetera en este navegador. Envíelo a mano, más abajo.',
@@ -674,6 +715,32 @@ export const es = {
       declined: 'Se rechazó en {wallet}. No se envió nada.',
       failed:
         'No se pudo enviar con {wallet}: {reason}. Mire allí la actividad más reciente antes de volver a intentarlo.',
+    },
+    returned: {
+      badges: {
+        sent: 'Devolviéndose',
+        confirmed: 'Devuelto',
+        other: 'Devuelto',
+        failed: 'Sin devolver',
+        missing: 'Sin devolver',
+      },
+      unseen: 'La red aún no conoce la transacción',
+      unseenRest: 'Está anotada y seguimos buscándola. Mire en su billetera si se envió.',
+      seen: 'En camino de vuelta',
+      seenRest: '{amount} USDC a {address}. Estará hecho cuando la red lo confirme.',
+      confirmed: 'Devuelto',
+      confirmedRest: '{amount} USDC a {address}, confirmado por la red.',
+      less: 'Son {amount} USDC menos de lo que hay que devolver.',
+      more: 'Son {amount} USDC más de lo que había que devolver.',
+      other: 'Devuelto, según usted',
+      otherRest:
+        'La transacción no mueve nada de su billetera a quien pagó, así que la red no puede mostrar que este pago se devolvió.',
+      failed: 'La transacción falló',
+      failedRest: 'No movió dinero: lo que llegó sigue en su poder. Devuélvalo otra vez y anote la nueva transacción.',
+      missing: 'La transacción nunca se encontró',
+      missingRest:
+        'Ninguna red la conoce desde hace un día, así que lo más probable es que el dinero siga en su poder. Mire en su billetera antes de enviarlo otra vez.',
+      another: 'Anotar otra transacción',
     },
     profile: {
       title: 'Perfil',
@@ -738,6 +805,51 @@ export const es = {
       'El {time} sus pagos pasan a {wallet}, salvo que la billetera anterior se oponga. No hay que hacer nada más.',
     applied: 'Sus pagos van a la billetera nueva',
     appliedRest: 'Inicie sesión con {wallet}.',
+  },
+  mails: {
+    code: {
+      subject: '{code} es su código',
+      body: 'Su código:\n\n{code}\n\nVale 15 minutos. {partner} le invitó a cobrar en stablecoins; escriba el código en la página que abrió.\n\nSi no lo pidió usted, no haga nada: sin el código nadie puede continuar.',
+    },
+    signIn: 'Iniciar sesión',
+    wallet: {
+      unnamed: 'Un comercio',
+      about: 'Comercio: {merchant}\nNúmero de comercio: {account}\nInvitado por: {partner}',
+      stop: 'Detener la recuperación',
+      changed: {
+        subject: '{merchant}: se cambió la billetera',
+        body: 'Las solicitudes de pago nuevas se pagan ahora a esta billetera:\n\n{newWallet}\n\nAntes se pagaban a esta:\n\n{oldWallet}\n\nLas dos billeteras firmaron el cambio. Las solicitudes anteriores se siguen pagando a la billetera de antes.',
+      },
+      recovery_started: {
+        subject: '{merchant}: se inició una recuperación de la billetera',
+        body: 'Se dio por perdida esta billetera y por eso se inició su recuperación:\n\n{oldWallet}\n\nTodavía no ha cambiado nada: primero debe firmar una billetera nueva y después deben pasar 48 horas.\n\nSi la billetera no se ha perdido, detenga la recuperación firmando con ella:\n\n{link}',
+      },
+      recovery_signed: {
+        subject: '{merchant}: en 48 horas los pagos pasan a otra billetera',
+        body: 'El {time} las solicitudes de pago nuevas pasan a esta billetera:\n\n{newWallet}\n\nHasta entonces se pagan a esta:\n\n{oldWallet}\n\nSi no es correcto, deténgalo antes firmando con la billetera actual:\n\n{link}',
+      },
+      recovered: {
+        subject: '{merchant}: se recuperó la billetera',
+        body: 'Las solicitudes de pago nuevas se pagan ahora a esta billetera:\n\n{newWallet}\n\nAntes se pagaban a esta, que no se opuso en 48 horas:\n\n{oldWallet}\n\nLas solicitudes anteriores se siguen pagando a la billetera de antes.',
+      },
+      recovery_stopped: {
+        subject: '{merchant}: se detuvo la recuperación de la billetera',
+        body: 'No cambia nada. Los pagos siguen yendo a esta billetera:\n\n{oldWallet}\n\n{reason}',
+      },
+      stoppedBy: {
+        merchant: 'La billetera actual detuvo la recuperación.',
+        partner: 'Quien inició la recuperación la retiró.',
+        time: 'Ninguna billetera nueva firmó mientras valía el enlace de la recuperación.',
+      },
+    },
+    endpoint: {
+      testSubject: 'Su webhook de prueba se desactivó',
+      liveSubject: 'Su webhook de producción se desactivó',
+      body: 'Ya no se envían eventos a esta dirección:\n\n{url}\n\n{reason}\n\nNingún pago se ve afectado y no se pierde ningún evento: los nuevos esperan. Arregle el receptor y después vuelva a activar el webhook o indique de nuevo su URL. Lo que espera sale al instante; los eventos que ya habían agotado sus intentos se pueden volver a enviar.\n\n{link}',
+      gone: 'Respondió 410, es decir, que allí ya no hay nada.',
+      failing: 'Llevaba 120 horas sin ningún envío correcto.',
+      open: 'Abrir la página de webhooks',
+    },
   },
   receiptMail: {
     subject: 'Recibo {number} de {merchant}',
@@ -1706,6 +1818,12 @@ export const es = {
       limited: 'En este minuto ya se consultaron tipos de cambio para este socio. Vuelva a intentarlo en el siguiente.',
       noPartner: 'No existe ese socio. No se consultó nada.',
       fault: 'No se fijó nada. {why}',
+      faults: {
+        currency_unknown: '«{code}» no es una moneda: indique un código ISO 4217, como EUR.',
+        rate_malformed:
+          '«{rate}» no es un tipo de cambio: indique unidades de la moneda por un USDC, un número positivo como 0.92.',
+        end_past: 'El final debe estar en el futuro.',
+      },
       empty: 'Todavía no hay tipos de cambio',
       emptyRest: 'Consúltelos ahora o fije uno.',
     },

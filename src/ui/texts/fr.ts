@@ -285,9 +285,37 @@ export const fr = {
     wallet: 'Votre portefeuille',
     changeWallet: 'Prendre un autre portefeuille',
     terms: 'Les conditions, version {version}',
-    termsEnglish: 'Les conditions sont rédigées en anglais ; c’est ce texte qui fait foi.',
+    termsTranslated:
+      'Cette traduction aide à les lire. Le texte anglais qui suit est celui que vous acceptez et qui fait foi.',
+    termsBinding: 'Le texte anglais, qui fait foi',
     accept: 'J’ai lu les conditions, version {version}, et je les accepte.',
     finish: 'Terminer',
+  },
+  terms: {
+    get: {
+      title: 'Ce que vous obtenez',
+      text: 'Vos clients vous paient en stablecoins, directement dans votre propre portefeuille. Nous créons la page de paiement, observons la chaîne de blocs et vous disons, ainsi qu’au partenaire qui vous a invité, quand un paiement est définitif. Nous ne détenons jamais votre argent et ne pouvons pas le déplacer.',
+    },
+    wallet: {
+      title: 'Votre portefeuille',
+      text: 'Vous contrôlez le portefeuille avec lequel vous signez et gardez en sûreté ses clés ou son moyen de récupération. Personne ne peut faire revenir un paiement versé sur un portefeuille dont les clés sont perdues. Un portefeuille n’appartient qu’à un seul commerçant.',
+    },
+    payments: {
+      title: 'Paiements',
+      text: 'Nous ne pouvons pas annuler un paiement sur une chaîne de blocs. Les remboursements se règlent entre vous et votre client. Le prix en stablecoins est fixé à la création de la demande, au taux de change de ce moment.',
+    },
+    duties: {
+      title: 'Vos obligations',
+      text: 'Vous ne vendez que ce qui est légal là où vous et vos clients vous trouvez, vous payez vos impôts, et ce que vous nous dites de vous est vrai. Vous ne faites pas l’objet de sanctions.',
+    },
+    stored: {
+      title: 'Ce qui est conservé',
+      text: 'Nous conservons les informations que vous donnez, l’adresse de votre portefeuille, ainsi que les demandes et les paiements qui y sont faits. Le partenaire qui vous a invité les voit. Quand vous acceptez, nous gardons la version de ces conditions, l’heure et votre adresse internet.',
+    },
+    ending: {
+      title: 'Fin',
+      text: 'Vous pouvez arrêter à tout moment. Le partenaire ou nous pouvons arrêter les nouvelles demandes ; l’argent déjà payé reste le vôtre, puisqu’il a toujours été dans votre portefeuille.',
+    },
   },
   signing: {
     byHand: 'À la main',
@@ -397,6 +425,18 @@ export const fr = {
       rest: 'Lisez-les et cochez la case si vous êtes d’accord.',
     },
     too_many_attempts: { title: 'Trop de tentatives', rest: 'Attendez une minute, puis continuez.' },
+    merchant_unknown: {
+      title: 'Ce commerçant n’existe pas',
+      rest: 'Rien n’a été modifié.',
+    },
+    not_onboarded: {
+      title: 'Ce commerçant n’a pas terminé son inscription',
+      rest: 'Son lien d’inscription accepte n’importe quel portefeuille : il n’y a rien à récupérer.',
+    },
+    recovery_signed: {
+      title: 'Un nouveau portefeuille a déjà signé',
+      rest: 'Il prend le relais une fois ses 48 heures passées, sauf si cela est arrêté avant.',
+    },
     change_over: {
       title: 'Rien n’est en cours ici',
       rest: 'Ce changement de portefeuille a été terminé, arrêté ou a expiré. Le tableau de bord montre quel portefeuille est payé.',
@@ -545,7 +585,6 @@ export const fr = {
       over: '{amount} USDC de trop sont arrivés',
       overRest: 'Le client a envoyé plus que demandé. Vous pouvez le rendre.',
       giveBack: 'Rendre',
-      givenBack: 'Rendu',
       decide: 'Décider quoi en faire',
     },
     cancel: {
@@ -603,6 +642,10 @@ export const fr = {
       notACurrency: 'Il n’y a pas de taux de change pour cette devise ici. Choisissez-en une dans la liste.',
       hash: 'Ce n’est pas un hash de transaction : il se compose de 0x et de 64 lettres ou chiffres, et n’est pas celui du paiement lui-même.',
       alreadyGiven: 'Déjà noté : ce paiement, ou cette transaction, figure déjà parmi ceux qui sont rendus.',
+      returnFailed:
+        'Cette transaction a échoué et n’a déplacé aucun argent : rien n’a été noté. Renvoyez, puis notez la nouvelle.',
+      returnOther:
+        'Cette transaction ne déplace pas de {token} de votre portefeuille vers le payeur : rien n’a été noté. Cherchez la bonne dans votre portefeuille ; si vous avez envoyé autrement, dites-le ci-dessous.',
     },
     cashier: {
       title: 'Caisse',
@@ -645,7 +688,6 @@ export const fr = {
         'Dès que le réseau l’a confirmé, la demande compte comme payée et {partner} en est informé. Cela ne peut pas être annulé.',
       nothing: 'Aucune de vos demandes, ouverte ou expirée, n’est réglée en entier par lui.',
       partly: '{amount} USDC sont arrivés avant',
-      returned: 'Rendus',
       refused: {
         not_found: 'Ce paiement n’est plus ici. Le réseau l’a peut-être retiré.',
         already_used: 'Ce paiement a été utilisé entre-temps, ou rendu. Rien n’a été modifié.',
@@ -677,9 +719,8 @@ export const fr = {
       copyAddress: 'Copier l’adresse',
       hash: 'Transaction qui l’a rendu',
       hashHint: '0x et 64 lettres ou chiffres, dans votre portefeuille.',
+      elsewhere: 'Je l’ai envoyé depuis un autre portefeuille, ou à une autre adresse que mon client m’a donnée',
       note: 'Noter comme rendu',
-      noted: 'Rendu',
-      notedRest: '{amount} USDC à {address}.',
       waiting: 'Confirmez le transfert dans {wallet}.',
       sent: 'Envoyé. C’est en train d’être noté.',
       none: 'Aucun portefeuille trouvé dans ce navigateur. Envoyez-le à la main, ci-dessous.',
@@ -687,6 +728,34 @@ export const fr = {
       otherAccount: 'Un autre compte est ouvert dans {wallet}. Choisissez-y {address}, puis réessayez.',
       declined: 'Vous avez refusé dans {wallet}. Rien n’a été envoyé.',
       failed: 'L’envoi avec {wallet} n’a pas eu lieu : {reason}. Regardez-y l’activité récente avant de réessayer.',
+    },
+    returned: {
+      badges: {
+        sent: 'En cours de retour',
+        confirmed: 'Rendu',
+        other: 'Rendu',
+        failed: 'Non rendu',
+        missing: 'Non rendu',
+      },
+      unseen: 'Le réseau ne connaît pas encore la transaction',
+      unseenRest:
+        'Elle est notée, et nous continuons à la chercher. Regardez dans votre portefeuille si elle a été envoyée.',
+      seen: 'En route',
+      seenRest: '{amount} USDC à {address}. Ce sera fait dès que le réseau l’aura confirmé.',
+      confirmed: 'Rendu',
+      confirmedRest: '{amount} USDC à {address}, confirmé par le réseau.',
+      less: 'C’est {amount} USDC de moins que ce qui est à rendre.',
+      more: 'C’est {amount} USDC de plus que ce qui était à rendre.',
+      other: 'Rendu, selon vous',
+      otherRest:
+        'La transaction ne déplace rien de votre portefeuille vers le payeur : le réseau ne peut donc pas montrer que ce paiement a été rendu.',
+      failed: 'La transaction a échoué',
+      failedRest:
+        'Elle n’a déplacé aucun argent : ce qui est arrivé est toujours chez vous. Rendez-le à nouveau, puis notez la nouvelle transaction.',
+      missing: 'La transaction n’a jamais été trouvée',
+      missingRest:
+        'Aucun réseau ne la connaît depuis un jour : l’argent est très probablement toujours chez vous. Regardez dans votre portefeuille avant de le renvoyer.',
+      another: 'Noter une autre transaction',
     },
     profile: {
       title: 'Profil',
@@ -751,6 +820,51 @@ export const fr = {
       'Le {time}, vos paiements passent à {wallet}, sauf si l’ancien portefeuille s’y oppose. Vous n’avez plus rien à faire.',
     applied: 'Vos paiements vont au nouveau portefeuille',
     appliedRest: 'Connectez-vous avec {wallet}.',
+  },
+  mails: {
+    code: {
+      subject: '{code} est votre code',
+      body: 'Votre code :\n\n{code}\n\nIl est valable 15 minutes. {partner} vous a invité à être payé en stablecoins ; saisissez le code sur la page que vous avez ouverte.\n\nSi vous ne l’avez pas demandé, ne faites rien : sans le code, personne ne peut continuer.',
+    },
+    signIn: 'Se connecter',
+    wallet: {
+      unnamed: 'Un commerçant',
+      about: 'Commerçant : {merchant}\nNuméro de commerçant : {account}\nInvité par : {partner}',
+      stop: 'Arrêter la récupération',
+      changed: {
+        subject: '{merchant} : le portefeuille a été changé',
+        body: 'Les nouvelles demandes de paiement sont désormais payées sur ce portefeuille :\n\n{newWallet}\n\nAvant, elles l’étaient sur celui-ci :\n\n{oldWallet}\n\nLes deux portefeuilles ont signé ce changement. Les demandes faites avant sont encore payées sur l’ancien portefeuille.',
+      },
+      recovery_started: {
+        subject: '{merchant} : une récupération du portefeuille a été lancée',
+        body: 'Ce portefeuille a été déclaré perdu, c’est pourquoi sa récupération a été lancée :\n\n{oldWallet}\n\nRien n’a encore changé : un nouveau portefeuille doit d’abord signer, puis 48 heures doivent passer.\n\nSi le portefeuille n’est pas perdu, arrêtez la récupération en signant avec lui :\n\n{link}',
+      },
+      recovery_signed: {
+        subject: '{merchant} : les paiements passent à un autre portefeuille dans 48 heures',
+        body: 'Le {time}, les nouvelles demandes de paiement passent à ce portefeuille :\n\n{newWallet}\n\nD’ici là, elles sont payées sur celui-ci :\n\n{oldWallet}\n\nSi c’est une erreur, arrêtez cela avant en signant avec le portefeuille actuel :\n\n{link}',
+      },
+      recovered: {
+        subject: '{merchant} : le portefeuille a été récupéré',
+        body: 'Les nouvelles demandes de paiement sont désormais payées sur ce portefeuille :\n\n{newWallet}\n\nAvant, elles l’étaient sur celui-ci, qui ne s’y est pas opposé en 48 heures :\n\n{oldWallet}\n\nLes demandes faites avant sont encore payées sur l’ancien portefeuille.',
+      },
+      recovery_stopped: {
+        subject: '{merchant} : la récupération du portefeuille a été arrêtée',
+        body: 'Rien ne change. Les paiements vont toujours sur ce portefeuille :\n\n{oldWallet}\n\n{reason}',
+      },
+      stoppedBy: {
+        merchant: 'Le portefeuille actuel a arrêté la récupération.',
+        partner: 'La personne qui avait lancé la récupération l’a retirée.',
+        time: 'Aucun nouveau portefeuille n’a signé tant que le lien de la récupération était valable.',
+      },
+    },
+    endpoint: {
+      testSubject: 'Votre webhook de test a été désactivé',
+      liveSubject: 'Votre webhook de production a été désactivé',
+      body: 'Plus aucun événement n’est envoyé à cette adresse :\n\n{url}\n\n{reason}\n\nAucun paiement n’est concerné et aucun événement n’est perdu : les nouveaux attendent. Réparez le récepteur, puis réactivez le webhook ou définissez à nouveau son URL. Ce qui attend part aussitôt ; les événements dont les tentatives étaient déjà épuisées peuvent être renvoyés.\n\n{link}',
+      gone: 'Elle a répondu 410, ce qui veut dire qu’il n’y a plus rien à cet endroit.',
+      failing: 'Aucun envoi n’y a réussi depuis 120 heures.',
+      open: 'Ouvrir la page des webhooks',
+    },
   },
   receiptMail: {
     subject: 'Reçu {number} de {merchant}',
@@ -1736,6 +1850,12 @@ export const fr = {
       limited: 'Des taux ont déjà été relevés pour ce partenaire dans cette minute. Réessayez dans la suivante.',
       noPartner: 'Ce partenaire n’existe pas. Rien n’a été relevé.',
       fault: 'Rien n’a été fixé. {why}',
+      faults: {
+        currency_unknown: '« {code} » n’est pas une devise : donnez un code ISO 4217, comme EUR.',
+        rate_malformed:
+          '« {rate} » n’est pas un taux : donnez des unités de la devise pour un USDC, un nombre positif comme 0.92.',
+        end_past: 'La fin doit être dans le futur.',
+      },
       empty: 'Aucun taux pour l’instant',
       emptyRest: 'Relevez-les maintenant, ou fixez-en un.',
     },

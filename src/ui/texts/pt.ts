@@ -272,9 +272,36 @@ export const pt = {
     wallet: 'Sua carteira',
     changeWallet: 'Usar outra carteira',
     terms: 'Os termos, versão {version}',
-    termsEnglish: 'Os termos estão escritos em inglês; é esse texto que vale.',
+    termsTranslated: 'Esta tradução ajuda na leitura. O texto em inglês abaixo é o que você aceita e o que vale.',
+    termsBinding: 'O texto em inglês, que é o que vale',
     accept: 'Li os termos, versão {version}, e os aceito.',
     finish: 'Concluir',
+  },
+  terms: {
+    get: {
+      title: 'O que você recebe',
+      text: 'Os clientes pagam você em stablecoins, direto na sua própria carteira. Nós criamos a página de pagamento, observamos a blockchain e avisamos você e o parceiro que o convidou quando um pagamento é definitivo. Nunca ficamos com o seu dinheiro e não podemos movê-lo.',
+    },
+    wallet: {
+      title: 'Sua carteira',
+      text: 'Você controla a carteira com que assina e guarda bem as chaves ou a recuperação dela. Ninguém pode trazer de volta um pagamento feito a uma carteira cujas chaves se perderam. Uma carteira pertence a um só lojista.',
+    },
+    payments: {
+      title: 'Pagamentos',
+      text: 'Não podemos desfazer um pagamento em uma blockchain. Reembolsos são entre você e o seu cliente. O preço em stablecoins fica fixo quando a cobrança é criada, pela taxa de câmbio daquele momento.',
+    },
+    duties: {
+      title: 'Seus deveres',
+      text: 'Você vende só o que é legal onde você e os seus clientes estão, paga os seus impostos, e o que nos diz sobre você é verdade. Você não está sujeito a sanções.',
+    },
+    stored: {
+      title: 'O que é guardado',
+      text: 'Guardamos os dados que você dá, o endereço da sua carteira e as cobranças e os pagamentos feitos a ela. O parceiro que convidou você os vê. Quando você aceita, guardamos a versão destes termos, a hora e o seu endereço de internet.',
+    },
+    ending: {
+      title: 'Fim',
+      text: 'Você pode parar a qualquer momento. O parceiro ou nós podemos parar novas cobranças; o dinheiro já pago continua seu, pois sempre esteve na sua carteira.',
+    },
   },
   signing: {
     byHand: 'À mão',
@@ -376,6 +403,18 @@ export const pt = {
       rest: 'Leia e marque a caixa se estiver de acordo.',
     },
     too_many_attempts: { title: 'Tentativas demais', rest: 'Espere um minuto e continue.' },
+    merchant_unknown: {
+      title: 'Esse lojista não existe',
+      rest: 'Nada foi alterado.',
+    },
+    not_onboarded: {
+      title: 'Este lojista ainda não concluiu o cadastro',
+      rest: 'O link de cadastro dele aceita qualquer carteira, então não há nada a recuperar.',
+    },
+    recovery_signed: {
+      title: 'Uma nova carteira já assinou',
+      rest: 'Ela assume quando passarem as suas 48 horas, a menos que isso seja parado antes.',
+    },
     change_over: {
       title: 'Não há nada em andamento aqui',
       rest: 'Esta troca de carteira foi concluída, parada ou expirou. O painel mostra qual carteira recebe.',
@@ -522,7 +561,6 @@ export const pt = {
       over: 'Vieram {amount} USDC a mais',
       overRest: 'O cliente enviou mais do que foi pedido. Você pode devolver.',
       giveBack: 'Devolver',
-      givenBack: 'Devolvido',
       decide: 'Decidir o que fazer',
     },
     cancel: {
@@ -580,6 +618,9 @@ export const pt = {
       notACurrency: 'Não há taxa de câmbio para esta moeda aqui. Escolha uma da lista.',
       hash: 'Isto não é um hash de transação: ele tem 0x e 64 letras ou dígitos e não é o do próprio pagamento.',
       alreadyGiven: 'Já anotado: este pagamento, ou esta transação, já está entre os devolvidos.',
+      returnFailed: 'Esta transação falhou e não moveu dinheiro, então nada foi anotado. Envie de novo e anote a nova.',
+      returnOther:
+        'Esta transação não move {token} da sua carteira para quem pagou, então nada foi anotado. Procure a certa na sua carteira; se enviou de outro jeito, diga abaixo.',
     },
     cashier: {
       title: 'Caixa',
@@ -622,7 +663,6 @@ export const pt = {
         'Assim que a rede confirmar, a cobrança conta como paga e {partner} fica sabendo. Isso não pode ser desfeito.',
       nothing: 'Nenhuma cobrança sua, aberta ou expirada, é paga por inteiro por ele.',
       partly: 'antes chegaram {amount} USDC',
-      returned: 'Devolvidos',
       refused: {
         not_found: 'Este pagamento não está mais aqui. Talvez a rede o tenha retirado.',
         already_used: 'Este pagamento foi usado nesse meio-tempo ou devolvido. Nada foi alterado.',
@@ -654,9 +694,8 @@ export const pt = {
       copyAddress: 'Copiar o endereço',
       hash: 'Transação que devolveu',
       hashHint: '0x e 64 letras ou dígitos, da sua carteira.',
+      elsewhere: 'Enviei de outra carteira, ou para outro endereço que meu cliente me deu',
       note: 'Anotar como devolvido',
-      noted: 'Devolvido',
-      notedRest: '{amount} USDC para {address}.',
       waiting: 'Confirme a transferência em {wallet}.',
       sent: 'Enviado. Anotando.',
       none: 'Nenhuma carteira foi encontrada neste navegador. Envie à mão, abaixo.',
@@ -665,6 +704,32 @@ export const pt = {
       declined: 'Você recusou em {wallet}. Nada foi enviado.',
       failed:
         'Não foi possível enviar com {wallet}: {reason}. Veja lá a atividade mais recente antes de tentar de novo.',
+    },
+    returned: {
+      badges: {
+        sent: 'Sendo devolvido',
+        confirmed: 'Devolvido',
+        other: 'Devolvido',
+        failed: 'Não devolvido',
+        missing: 'Não devolvido',
+      },
+      unseen: 'A rede ainda não conhece a transação',
+      unseenRest: 'Ela está anotada e continuamos a procurá-la. Veja na sua carteira se foi enviada.',
+      seen: 'A caminho de volta',
+      seenRest: '{amount} USDC para {address}. Estará feito quando a rede confirmar.',
+      confirmed: 'Devolvido',
+      confirmedRest: '{amount} USDC para {address}, confirmado pela rede.',
+      less: 'São {amount} USDC a menos do que há para devolver.',
+      more: 'São {amount} USDC a mais do que havia para devolver.',
+      other: 'Devolvido, segundo você',
+      otherRest:
+        'A transação não move nada da sua carteira para quem pagou, então a rede não pode mostrar que este pagamento foi devolvido.',
+      failed: 'A transação falhou',
+      failedRest: 'Ela não moveu dinheiro: o que chegou continua com você. Devolva de novo e anote a nova transação.',
+      missing: 'A transação nunca foi encontrada',
+      missingRest:
+        'Nenhuma rede a conhece há um dia; o dinheiro muito provavelmente continua com você. Veja na sua carteira antes de enviar de novo.',
+      another: 'Anotar outra transação',
     },
     profile: {
       title: 'Perfil',
@@ -728,6 +793,51 @@ export const pt = {
       'Em {time} seus pagamentos passam para {wallet}, a menos que a carteira anterior se oponha. Você não precisa fazer mais nada.',
     applied: 'Seus pagamentos vão para a nova carteira',
     appliedRest: 'Entre com {wallet}.',
+  },
+  mails: {
+    code: {
+      subject: '{code} é o seu código',
+      body: 'Seu código:\n\n{code}\n\nEle vale por 15 minutos. {partner} convidou você a receber em stablecoins; digite o código na página que você abriu.\n\nSe não foi você quem pediu, não faça nada: sem o código ninguém pode continuar.',
+    },
+    signIn: 'Entrar',
+    wallet: {
+      unnamed: 'Um lojista',
+      about: 'Lojista: {merchant}\nNúmero do lojista: {account}\nConvidado por: {partner}',
+      stop: 'Parar a recuperação',
+      changed: {
+        subject: '{merchant}: a carteira foi trocada',
+        body: 'As novas cobranças agora são pagas nesta carteira:\n\n{newWallet}\n\nAntes eram pagas nesta:\n\n{oldWallet}\n\nAs duas carteiras assinaram a troca. As cobranças anteriores continuam sendo pagas na carteira de antes.',
+      },
+      recovery_started: {
+        subject: '{merchant}: uma recuperação da carteira foi iniciada',
+        body: 'Esta carteira foi dada como perdida, por isso a recuperação dela foi iniciada:\n\n{oldWallet}\n\nNada mudou ainda: primeiro uma nova carteira precisa assinar e, depois disso, precisam passar 48 horas.\n\nSe a carteira não se perdeu, pare a recuperação assinando com ela:\n\n{link}',
+      },
+      recovery_signed: {
+        subject: '{merchant}: em 48 horas os pagamentos passam para outra carteira',
+        body: 'Em {time} as novas cobranças passam para esta carteira:\n\n{newWallet}\n\nAté lá são pagas nesta:\n\n{oldWallet}\n\nSe isso estiver errado, pare antes assinando com a carteira atual:\n\n{link}',
+      },
+      recovered: {
+        subject: '{merchant}: a carteira foi recuperada',
+        body: 'As novas cobranças agora são pagas nesta carteira:\n\n{newWallet}\n\nAntes eram pagas nesta, que não se opôs em 48 horas:\n\n{oldWallet}\n\nAs cobranças anteriores continuam sendo pagas na carteira de antes.',
+      },
+      recovery_stopped: {
+        subject: '{merchant}: a recuperação da carteira foi parada',
+        body: 'Nada muda. Os pagamentos continuam indo para esta carteira:\n\n{oldWallet}\n\n{reason}',
+      },
+      stoppedBy: {
+        merchant: 'A carteira atual parou a recuperação.',
+        partner: 'Quem iniciou a recuperação a retirou.',
+        time: 'Nenhuma nova carteira assinou enquanto o link da recuperação valia.',
+      },
+    },
+    endpoint: {
+      testSubject: 'Seu webhook de teste foi desativado',
+      liveSubject: 'Seu webhook de produção foi desativado',
+      body: 'Não são mais enviados eventos para este endereço:\n\n{url}\n\n{reason}\n\nNenhum pagamento é afetado e nenhum evento se perde: os novos esperam. Conserte o receptor e depois ative o webhook de novo ou defina outra vez a URL. O que espera sai na hora; os eventos que já tinham esgotado as tentativas podem ser reenviados.\n\n{link}',
+      gone: 'Ele respondeu 410, ou seja, não há mais nada lá.',
+      failing: 'Fazia 120 horas que nenhum envio dava certo.',
+      open: 'Abrir a página de webhooks',
+    },
   },
   receiptMail: {
     subject: 'Recibo {number} de {merchant}',
@@ -1692,6 +1802,11 @@ export const pt = {
       limited: 'Neste minuto já foram consultadas taxas para este parceiro. Tente de novo no próximo.',
       noPartner: 'Esse parceiro não existe. Nada foi consultado.',
       fault: 'Nada foi definido. {why}',
+      faults: {
+        currency_unknown: '“{code}” não é uma moeda: informe um código ISO 4217, como EUR.',
+        rate_malformed: '“{rate}” não é uma taxa: informe unidades da moeda por um USDC, um número positivo como 0.92.',
+        end_past: 'O fim deve estar no futuro.',
+      },
       empty: 'Ainda não há taxas de câmbio',
       emptyRest: 'Consulte agora ou defina uma.',
     },
