@@ -96,6 +96,12 @@ test('ERASE_CUSTOMER_DATA_AFTER_DAYS › never unless said; whole days, not befo
   }
 });
 
+test('HSTS › on unless it is switched off', () => {
+  assert.equal(readConfig(secrets).hsts, true);
+  assert.equal(readConfig({ ...secrets, HSTS: 'off' }).hsts, false);
+  assert.equal(faultsOf({ HSTS: 'no' }).length, 1);
+});
+
 test('WALLETCONNECT_PROJECT_ID and WALLETCONNECT_RELAY_URL › read together, faults told', () => {
   const projectId = '0123456789abcdef0123456789abcdef';
   assert.equal(readConfig(secrets).walletConnect, null);

@@ -62,6 +62,8 @@ export type Config = {
   walletConnect: WalletConnectConfig | null;
   /** Customers' personal data is removed from requests of this age; null: never by itself. */
   eraseCustomersAfterDays: number | null;
+  /** Over https browsers are told to come by https only, for a year. */
+  hsts: boolean;
   logLevel: string;
 };
 
@@ -124,6 +126,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     phoneGateway: readPhoneGateway(env.PHONE_GATEWAY_URL, env.PHONE_GATEWAY_TOKEN, sandbox, faults),
     walletConnect: readWalletConnect(env.WALLETCONNECT_PROJECT_ID, env.WALLETCONNECT_RELAY_URL, sandbox, faults),
     eraseCustomersAfterDays: readEraseAfter(env.ERASE_CUSTOMER_DATA_AFTER_DAYS, faults),
+    hsts: readSwitch('HSTS', env.HSTS, faults),
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
   };
   for (const name of config.rateProviders) {
@@ -134,6 +137,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (!logLevels.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${logLevels.join(', ')}`);
   if (faults.length > 0) throw new ConfigError(faults);
   return config;
+}
+
+/** On unless it is switched off. */
+function readSwitch(name: string, value: string | undefined, faults: string[]): boolean {
+  if (value && !['on', 'off'].includes(value)) faults.push(`${name} must be on or off`);
+  return value !== 'off';
 }
 
 function readList(value: string | undefined, fallback: string[]): string[] {

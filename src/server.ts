@@ -11,6 +11,7 @@ import fastify, {
 } from 'fastify';
 import { adminPages } from './admin/pages.ts';
 import { adminSignIn } from './admin/sign-in.ts';
+import { setAnswerHeaders } from './answer-headers.ts';
 import { apiDocument, docsPath } from './api-document.ts';
 import { readApiBodies } from './auth/api-body.ts';
 import { liveStates } from './checkout/live.ts';
@@ -36,6 +37,10 @@ import { errorPage } from './ui/error-page.ts';
 
 /** The HTTP server with all its routes, not listening yet. */
 export async function buildServer(ctx: Context): Promise<FastifyInstance> {
+  const begin = (request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('x-request-id', request.id);
+    setAnswerHeaders(reply, ctx.config, pathOf(request));
+  };
   const app: FastifyInstance = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -50,7 +55,7 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
     clientErrorHandler: answerClientErrors(ctx.log),
     // An address that cannot be decoded, or an id of any length, fails before any hook has run.
     frameworkErrors: (error, request, reply) => {
-      reply.header('x-request-id', request.id);
+      begin(request, reply);
       return answerError(ctx, error, request, reply);
     },
   });
@@ -60,7 +65,7 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (value) => (typeof value === 'string' ? value : JSON.stringify(value)));
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
+    begin(request, reply);
     if (!hasOneHost(request)) throw refuse('malformed_http');
     const allowed = routes.allowedMethods(pathOf(request));
     // Fastify would match an empty id; an address that only looks alike is unknown, with or without a key.

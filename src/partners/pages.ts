@@ -20,6 +20,7 @@ export function partnerPages(app: FastifyInstance, ctx: Context): void {
           'content-type': logo.type,
           'cache-control': isNamed ? 'public, max-age=31536000, immutable' : 'no-cache',
           'content-security-policy': "default-src 'none'; sandbox",
+          'cross-origin-resource-policy': 'cross-origin', // mails show it
           'x-content-type-options': 'nosniff',
         })
         .send(logo.bytes);

@@ -75,7 +75,7 @@ function languageSwitch(words: Words, path: string): Html {
   )}</nav>`;
 }
 
-/** Answers with a page: never stored, never framed, no script or style but our own. */
+/** Answers with a page: never framed, no script or style but our own; the server's other headers stay. */
 export function sendPage(reply: FastifyReply, status: number, page: Page): FastifyReply {
   const nonce = randomBytes(16).toString('base64');
   const own = page.frame ? wideStyleHash : styleHash;
@@ -87,9 +87,6 @@ export function sendPage(reply: FastifyReply, status: number, page: Page): Fasti
     'content-security-policy':
       `default-src 'none'; style-src ${styles};${scripts} img-src 'self' data:; form-action 'self'; ` +
       "base-uri 'none'; frame-ancestors 'none'",
-    'cache-control': 'no-store',
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
     'x-robots-tag': 'noindex',
   });
   const chosen = chosenLanguage(reply.request.query);

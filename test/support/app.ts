@@ -40,6 +40,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     phoneGateway: null,
     walletConnect: null,
     eraseCustomersAfterDays: null,
+    hsts: true,
     logLevel: process.env.LOG_LEVEL ?? 'silent',
     ...overrides,
   };

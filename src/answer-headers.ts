@@ -1,0 +1,53 @@
+import type { FastifyReply } from 'fastify';
+import { docsPath } from './api-document.ts';
+import type { Config } from './config.ts';
+
+/** What no page of ours uses, so that nothing that got into one could. */
+const permissions = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'hid', 'bluetooth', 'midi']
+  .map((name) => `${name}=()`)
+  .join(', ');
+
+const yearSeconds = 365 * 24 * 3600;
+/** Pages of people who are signed in. Pay pages and onboarding stay within reach of the shop's page that opened them. */
+const closed = ['/portal', '/admin', '/dashboard', '/dev'];
+
+/** The API's reference comes from a library that writes script and style into its page. */
+const referencePolicy =
+  "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; connect-src 'self'; " +
+  "img-src 'self' data: blob:; font-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+const isBelow = (path: string, paths: string[]) => paths.some((one) => path === one || path.startsWith(`${one}/`));
+
+/**
+ * Sets the headers that every answer has unless its page says otherwise: kept by nobody, read as what it says it is, and
+ * of no use to pages of other sites.
+ *
+ * @param path of the address that was called, without its query
+ */
+export function setAnswerHeaders(
+  reply: FastifyReply,
+  config: Pick<Config, 'baseUrl' | 'payUrl' | 'hsts'>,
+  path: string,
+): void {
+  reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+  const transport = strictTransport(config, reply.request.headers.host);
+  if (transport) reply.header('strict-transport-security', transport);
+  if (path.startsWith('/api/')) return;
+  reply.headers({
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': permissions,
+    // Not `no-referrer`: under it browsers say of no form which site it comes from.
+    'referrer-policy': 'same-origin',
+  });
+  if (isBelow(path, [docsPath])) reply.header('content-security-policy', referencePolicy);
+  if (isBelow(path, closed)) reply.header('cross-origin-opener-policy', 'same-origin');
+}
+
+/** On the base host it holds for the hosts below it too: those are partners' own. */
+function strictTransport({ baseUrl, payUrl, hsts }: Pick<Config, 'baseUrl' | 'payUrl' | 'hsts'>, host = ''): string {
+  const base = new URL(baseUrl);
+  const isPayHost = host === new URL(payUrl).host && payUrl.startsWith('https:');
+  if (!hsts || (base.protocol !== 'https:' && !isPayHost)) return '';
+  return `max-age=${yearSeconds}${host === base.host ? '; includeSubDomains' : ''}`;
+}

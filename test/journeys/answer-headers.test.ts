@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setLook } from '../../src/partners/look.ts';
+import { startApp, testConfig } from '../support/app.ts';
+import { visit } from '../support/forms.ts';
+import { acceptInvitation, inviteOperator, invitePartnerUser, onHost } from '../support/people.ts';
+import { startVisitor } from '../support/visitor.ts';
+import { makePartner } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+let world: Awaited<ReturnType<typeof makePartner>>;
+before(async () => {
+  app = await startApp();
+  world = await makePartner(app.db);
+});
+after(() => app.stop());
+
+const headersOf = async (url: string, headers: Record<string, string> = {}) => (await visit(url, { headers })).headers;
+
+test('Over https every answer tells browsers to come by https only: the base host for the hosts below it too', async () => {
+  const config = testConfig({ baseUrl: 'https://pay.example.com', payUrl: 'https://till.example.net' });
+  const secure = await startApp({ config });
+  try {
+    const { partner } = await makePartner(secure.db);
+    const at = async (host: string, path: string) =>
+      (await headersOf(secure.url + path, { host })).get('strict-transport-security');
+    for (const path of ['/portal', '/portal/sign-in', '/nothing', '/api/v1/requests', '/healthz']) {
+      assert.equal(await at('pay.example.com', path), 'max-age=31536000; includeSubDomains', path);
+    }
+    assert.equal(await at(`${partner.slug}.pay.example.com`, '/portal/sign-in'), 'max-age=31536000');
+    assert.equal(await at('till.example.net', '/00000000-0000-0000-0000-000000000000'), 'max-age=31536000');
+  } finally {
+    await secure.stop();
+  }
+});
+
+test('Over plain http, and where an operator has switched it off, nothing is said of https', async () => {
+  for (const path of ['/portal/sign-in', '/api/v1/requests']) {
+    assert.equal((await headersOf(app.url + path)).get('strict-transport-security'), null, path);
+  }
+  const off = await startApp({ config: testConfig({ baseUrl: 'https://pay.example.com', hsts: false }) });
+  try {
+    const headers = await headersOf(`${off.url}/portal/sign-in`, { host: 'pay.example.com' });
+    assert.equal(headers.get('strict-transport-security'), null);
+  } finally {
+    await off.stop();
+  }
+});
+
+test('Whatever people see who are signed in is kept by nobody, framed by nobody, and out of reach of other sites', async () => {
+  const visitor = startVisitor(app.url);
+  await acceptInvitation(visitor, (await invitePartnerUser(app.ctx, world)).link);
+  await acceptInvitation(visitor, (await inviteOperator(app.ctx)).link);
+  const cookie = [...visitor.cookies].map((pair) => pair.join('=')).join('; ');
+  const paths = [
+    ...['/portal', '/portal/requests', '/portal/requests.csv', '/portal/webhooks', '/portal/keys', '/portal/audit.csv'],
+    ...['/portal/sessions', '/portal/passkeys/options', '/portal/sign-in', '/portal/link/x', '/portal/nothing'],
+    ...['/admin', '/admin/users', '/admin/sessions', '/admin/sign-in', '/dashboard', '/dashboard/sign-in', '/dev/mail'],
+  ];
+  for (const path of paths) {
+    const headers = await headersOf(app.url + path, { cookie });
+    assert.equal(headers.get('cache-control'), 'no-store', path);
+    assert.equal(headers.get('x-content-type-options'), 'nosniff', path);
+    assert.equal(headers.get('referrer-policy'), 'same-origin', path);
+    assert.equal(headers.get('cross-origin-resource-policy'), 'same-origin', path);
+    assert.equal(headers.get('cross-origin-opener-policy'), 'same-origin', path);
+    assert.match(headers.get('permissions-policy') ?? '', /camera=\(\), microphone=\(\), geolocation=\(\)/, path);
+    assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'.*frame-ancestors 'none'/, path);
+  }
+});
+
+test('A pay page stays within reach of the shop’s page that opened it, and of nobody’s frame', async () => {
+  const headers = await headersOf(`${app.url}/pay/00000000-0000-0000-0000-000000000000`);
+  assert.equal(headers.get('cross-origin-opener-policy'), null);
+  assert.match(headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/);
+});
+
+test('A logo is shown by mails and pages elsewhere, and the API’s reference is framed by nobody', async () => {
+  const pixel = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  await setLook(app.db, world.partner.slug, { logo: pixel });
+  const logo = await visit(`${app.url}/logo/${world.partner.slug}`, { headers: onHost(world.partner) });
+  assert.equal(logo.status, 200);
+  assert.equal(logo.headers.get('cross-origin-resource-policy'), 'cross-origin');
+  assert.match(
+    (await headersOf(`${app.url}/docs/`)).get('content-security-policy') ?? '',
+    /default-src 'none'.*frame-ancestors 'none'/,
+  );
+});
+
+test('An answer of the API is kept by nobody', async () => {
+  const headers = await headersOf(`${app.url}/api/v1/requests`);
+  assert.equal(headers.get('cache-control'), 'no-store');
+  assert.equal(headers.get('x-content-type-options'), 'nosniff');
+});
