@@ -144,14 +144,16 @@ create table mails (
   partner_id uuid,
   test_mode boolean,
   request_id uuid,
+  purpose text not null default 'receipt'::text,
   urgent boolean not null default false,
   constraint mails_check CHECK ((num_nulls(partner_id, test_mode, request_id) = ANY (ARRAY[0, 3]))),
   constraint mails_pkey PRIMARY KEY (id),
+  constraint mails_purpose_check CHECK ((purpose = ANY (ARRAY['ask'::text, 'receipt'::text]))),
   constraint mails_request_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id)
 );
 CREATE INDEX mails_due ON public.mails USING btree (urgent, next_attempt_at) WHERE (sent_at IS NULL);
 CREATE INDEX mails_given_up ON public.mails USING btree (created_at, id) WHERE ((sent_at IS NULL) AND (next_attempt_at = 'infinity'::timestamp with time zone));
-CREATE UNIQUE INDEX mails_request ON public.mails USING btree (partner_id, test_mode, request_id) WHERE (request_id IS NOT NULL);
+CREATE UNIQUE INDEX mails_request ON public.mails USING btree (partner_id, test_mode, request_id, purpose) WHERE (request_id IS NOT NULL);
 alter table mails enable row level security;
 create policy queue on mails for INSERT to quittance_app using () with check (true);
 create policy scope on mails for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
@@ -312,6 +314,77 @@ alter table payment_hints enable row level security;
 create policy scope on payment_hints for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on payment_hints to quittance_app;
 
+create table plan_charges (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  plan_id uuid not null,
+  number integer not null,
+  due_on date not null,
+  request_id uuid not null,
+  made_at timestamp with time zone not null,
+  constraint plan_charges_number_check CHECK ((number > 0)),
+  constraint plan_charges_partner_id_test_mode_plan_id_due_on_key UNIQUE (partner_id, test_mode, plan_id, due_on),
+  constraint plan_charges_partner_id_test_mode_plan_id_fkey FOREIGN KEY (partner_id, test_mode, plan_id) REFERENCES plans(partner_id, test_mode, id),
+  constraint plan_charges_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
+  constraint plan_charges_partner_id_test_mode_request_id_key UNIQUE (partner_id, test_mode, request_id),
+  constraint plan_charges_pkey PRIMARY KEY (partner_id, test_mode, plan_id, number)
+);
+alter table plan_charges enable row level security;
+create policy scope on plan_charges for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
+grant INSERT, SELECT on plan_charges to quittance_app;
+
+create table plans (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  id uuid not null,
+  account_id uuid not null,
+  form_key text not null,
+  name text,
+  fiat_int bigint not null,
+  fiat_code text not null,
+  customer_name text,
+  customer_email text,
+  customer_phone text,
+  language text not null,
+  metadata json not null,
+  period text not null,
+  every integer not null,
+  first_on date not null,
+  max_charges integer,
+  state text not null default 'active'::text,
+  charges integer not null default 0,
+  slot integer not null default 0,
+  next_on date,
+  due_at timestamp with time zone,
+  failure text,
+  failures integer not null default 0,
+  failed_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint plans_check CHECK (((state = 'ended'::text) OR (num_nulls(name, customer_name, next_on) = 0))),
+  constraint plans_check1 CHECK (((state = 'active'::text) = (due_at IS NOT NULL))),
+  constraint plans_check2 CHECK (((state = 'ended'::text) = (ended_at IS NOT NULL))),
+  constraint plans_check3 CHECK (((max_charges IS NULL) OR (charges <= max_charges))),
+  constraint plans_check4 CHECK (((failure IS NULL) = (failed_at IS NULL))),
+  constraint plans_every_check CHECK (((every >= 1) AND (every <= 365))),
+  constraint plans_fiat_int_check CHECK (((fiat_int >= 1) AND (fiat_int <= 2147483647))),
+  constraint plans_id_key UNIQUE (id),
+  constraint plans_max_charges_check CHECK ((max_charges > 0)),
+  constraint plans_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
+  constraint plans_period_check CHECK ((period = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
+  constraint plans_pkey PRIMARY KEY (partner_id, test_mode, id),
+  constraint plans_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'ended'::text])))
+);
+CREATE INDEX plans_customer_email ON public.plans USING btree (lower(customer_email)) WHERE (customer_email IS NOT NULL);
+CREATE INDEX plans_customer_phone ON public.plans USING btree (regexp_replace(customer_phone, '\D'::text, ''::text, 'g'::text)) WHERE (customer_phone IS NOT NULL);
+CREATE INDEX plans_due ON public.plans USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE UNIQUE INDEX plans_form ON public.plans USING btree (partner_id, test_mode, account_id, form_key);
+CREATE INDEX plans_list ON public.plans USING btree (partner_id, test_mode, account_id, created_at, id);
+CREATE INDEX plans_personal ON public.plans USING btree (ended_at) WHERE ((state = 'ended'::text) AND (customer_name IS NOT NULL));
+alter table plans enable row level security;
+create policy scope on plans for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
+grant INSERT, SELECT, UPDATE on plans to quittance_app;
+
 create table rate_counters (
   partner_id uuid not null,
   subject uuid not null,
@@ -440,16 +513,25 @@ create table returns (
   usdc_micro numeric(40,0) not null,
   return_tx_hash text not null,
   noted_at timestamp with time zone not null,
+  state text not null default 'sent'::text,
+  given_micro numeric(40,0),
+  from_address text,
+  token_address text,
+  next_look_at timestamp with time zone not null default now(),
+  constraint returns_check CHECK (((state <> 'sent'::text) OR (num_nulls(from_address, token_address) = 0))),
+  constraint returns_given_micro_check CHECK ((given_micro > (0)::numeric)),
   constraint returns_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
   constraint returns_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
   constraint returns_pkey PRIMARY KEY (partner_id, test_mode, chain_id, tx_hash, ordinal),
   constraint returns_return_tx_hash_check CHECK ((return_tx_hash ~ '^0x[0-9a-f]{64}$'::text)),
+  constraint returns_state_check CHECK ((state = ANY (ARRAY['sent'::text, 'confirmed'::text, 'failed'::text, 'missing'::text, 'other'::text]))),
   constraint returns_usdc_micro_check CHECK ((usdc_micro > (0)::numeric))
 );
+CREATE INDEX returns_due ON public.returns USING btree (next_look_at) WHERE (state = 'sent'::text);
 CREATE UNIQUE INDEX returns_transaction ON public.returns USING btree (partner_id, test_mode, chain_id, return_tx_hash);
 alter table returns enable row level security;
 create policy scope on returns for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
-grant INSERT, SELECT on returns to quittance_app;
+grant INSERT, SELECT, UPDATE on returns to quittance_app;
 
 create table schema_migrations (
   name text not null,
@@ -959,12 +1041,33 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.tell_plan()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', format('plan %s %s %s', new.account_id, new.partner_id, new.test_mode));
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.tell_request()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
   perform pg_notify('changes', format('request %s %s %s %s', new.id, new.account_id, new.partner_id, new.test_mode));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_return()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', format('merchant %s %s %s', new.account_id, new.partner_id, new.test_mode));
+  if new.request_id is not null then
+    perform pg_notify('changes', format('request %s %s %s %s', new.request_id, new.account_id, new.partner_id, new.test_mode));
+  end if;
   return null;
 end $function$;
 
@@ -999,6 +1102,15 @@ CREATE OR REPLACE FUNCTION public.tell_user_change()
 AS $function$
 begin
   perform pg_notify('changes', 'user ' || new.id);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_wallet_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', format('merchant %s %s %s', new.account_id, new.partner_id, new.test_mode));
   return null;
 end $function$;
 

@@ -5,14 +5,21 @@ import { refuse } from '../errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { formatFiat } from '../lib/money.ts';
-import { type Attachable, readOpenPayment, readTransferKey, writeTransferKey } from '../payments/of-merchant.ts';
+import {
+  type Attachable,
+  readOpenPayment,
+  readTransferKey,
+  standsReturned,
+  writeTransferKey,
+} from '../payments/of-merchant.ts';
 import type { Outcome } from '../payments/outcome.ts';
 import type { TransferKey } from '../payments/store.ts';
 import { attachUnmatched } from '../payments/unmatched.ts';
 import { card, carried, facts, mono, stateLine } from '../ui/components.ts';
 import { ago, groupMicro, instant } from '../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
-import { badge, confirmed } from '../ui/table.ts';
+import { confirmed } from '../ui/table.ts';
+import { returnedFacts, returnedLine } from './returned.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
 import { actorOf, sendDashboard } from './shell.ts';
 
@@ -61,26 +68,27 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   const key = keyIn(visit);
   const words = wordsFor(request);
   const { unmatched: t, reason, giveBack } = words.t.dashboard;
-  const { row, returnTxHash, attachable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
+  const { row, given, attachable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
   const amount = groupMicro(words, BigInt(row.value));
   const chain = ctx.chains[session.scope.testMode ? 'test' : 'live'].find(({ chainId }) => chainId === key.chainId);
   const why = row.reason ?? 'no_match';
   const canReturn = why !== 'wrong_token' && why !== 'self_transfer';
-  const decided = returnTxHash !== null;
+  const decided = standsReturned(given);
   return sendDashboard(ctx, visit, {
     path: `${path}/${writeTransferKey(key)}`,
     title: fill(t.payment, { amount }),
     status: outcome === null ? 200 : 409,
     body: html`${outcome !== null && html`<div role="alert" class="card">${stateLine('attention', refusedText(words, outcome))}</div>`}
 ${card(
-  decided ? html`<p>${badge('ended', t.returned)}</p>` : stateLine('attention', reason[why]),
+  given && returnedLine(words, given),
+  !decided && stateLine('attention', reason[why]),
   facts([
     [t.from, mono(row.from_address)],
     [t.when, instant(words, row.block_time)],
     [t.network, chain?.name ?? String(key.chainId)],
     [t.transaction, mono(row.tx_hash)],
-    decided ? [giveBack.hash, mono(returnTxHash)] : null,
   ]),
+  given && returnedFacts(words, given),
   !decided &&
     canReturn &&
     html`<p><a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${giveBack.heading}</a></p>`,

@@ -3,13 +3,15 @@ import { audited } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
-import { noteReturn, offerReturn, type ReturnOffer } from '../payments/give-back.ts';
-import { writeTransferKey } from '../payments/of-merchant.ts';
-import { card, facts, field, mono, shortAddress, stateLine } from '../ui/components.ts';
+import { checkReturn, noteReturn, offerReturn, type ReturnFault, type ReturnOffer } from '../payments/give-back.ts';
+import { type ReturnRow, standsReturned, writeTransferKey } from '../payments/of-merchant.ts';
+import { card, facts, field, mono, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { groupMicro } from '../ui/formats.ts';
-import { fill, fillHtml, type Words, wordsFor } from '../ui/language.ts';
+import { fill, type Words, wordsFor } from '../ui/language.ts';
 import { keyIn } from './attach.ts';
+import { eventsPath } from './live.ts';
+import { returnedFacts, returnedLine } from './returned.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
 import { actorOf, sendDashboard } from './shell.ts';
 
@@ -22,41 +24,46 @@ export function giveBackPages(routes: DashboardRoutes, ctx: Context): void {
     url: `${path}/:key`,
     handle: async (visit) => {
       const offer = await offerReturn(ctx, visit.session.scope, visit.session.accountId, keyIn(visit));
-      return showOffer(ctx, visit, offer, undefined);
+      return showOffer(ctx, visit, offer, null);
     },
   });
   routes.signedIn({ method: 'POST', url: `${path}/:key`, handle: (visit) => note(ctx, visit) });
 }
 
 async function note(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { session, typed, reply, request } = visit;
+  const { session, typed, reply } = visit;
   const { scope, accountId } = session;
   const key = keyIn(visit);
-  const returnTxHash = typed.return_tx_hash ?? '';
-  const { outcome, offer } = await audited(
+  const said = { returnTxHash: typed.return_tx_hash ?? '', elsewhere: typed.elsewhere === '1' };
+  // Outside the transaction: the chain may be slow.
+  const checked = await checkReturn(ctx, scope, accountId, key, said);
+  if (checked.fault !== null) return showOffer(ctx, visit, checked.offer, checked.fault);
+  const { offer, returnTxHash } = checked;
+  const noted = await audited(
     ctx,
     actorOf(visit),
-    (inner) => noteReturn(inner, scope, accountId, { ...key, returnTxHash }),
+    (inner) => noteReturn(inner, scope, accountId, checked),
     (done) =>
-      done.outcome !== 'noted'
+      !done
         ? null
         : {
             action: 'payment.returned',
             partnerId: scope.partnerId,
             testMode: scope.testMode,
             object: { kind: 'payment', id: writeTransferKey(key) },
-            details: {
-              request: done.offer.requestId,
-              usdc_micro: done.offer.usdcMicro.toString(),
-              transaction: returnTxHash.trim().toLowerCase(),
-            },
+            details: { request: offer.requestId, usdc_micro: offer.usdcMicro.toString(), transaction: returnTxHash },
           },
   );
-  const { faults } = wordsFor(request).t.dashboard;
-  if (outcome === 'malformed') return showOffer(ctx, visit, offer, faults.hash);
-  if (outcome === 'already_given') return showOffer(ctx, visit, offer, faults.alreadyGiven);
+  if (!noted) return showOffer(ctx, visit, await offerReturn(ctx, scope, accountId, key), 'already_given');
   const back = offer.requestId === null ? '/dashboard/unmatched' : `/dashboard/payments/${offer.requestId}`;
   return reply.redirect(`${back}?done=returned`, 303);
+}
+
+/** Why a transaction was not noted, as a sentence. */
+function faultText({ t }: Words, fault: ReturnFault, { token }: ReturnOffer): string {
+  const { faults } = t.dashboard;
+  if (fault === 'other') return fill(faults.returnOther, { token: token.symbol });
+  return { malformed: faults.hash, already_given: faults.alreadyGiven, failed: faults.returnFailed }[fault];
 }
 
 /** What browser code sends with the merchant's wallet: it reads it from `data-return`. */
@@ -76,32 +83,40 @@ function showOffer(
   ctx: Context,
   visit: MerchantVisit,
   offer: ReturnOffer,
-  fault: string | undefined,
+  fault: ReturnFault | null,
 ): Promise<FastifyReply> {
   const words = wordsFor(visit.request);
-  const { giveBack: t } = words.t.dashboard;
+  const { giveBack: t, returned } = words.t.dashboard;
   const amount = groupMicro(words, offer.usdcMicro);
+  const text = fault === null ? undefined : faultText(words, fault, offer);
+  const ways = html`${warning(words, offer)}
+<div class="two">${preparedCard(words, offer)}${byHandCard(words, visit, offer, text)}</div>`;
+  const { given } = offer;
   return sendDashboard(ctx, visit, {
     path: `${path}/${writeTransferKey(offer.key)}`,
     title: fill(t.title, { amount }),
-    status: fault === undefined ? 200 : 409,
+    status: fault === null ? 200 : 409,
     island: 'give-back',
-    body: offer.given
-      ? givenCard(words, offer, fault)
-      : html`${warning(words, offer)}
-<div class="two">${preparedCard(words, offer)}${byHandCard(words, visit, offer, fault)}</div>`,
+    body: html`${given && givenCard(words, offer, given, text)}
+${
+  given?.state === 'other'
+    ? html`<details class="card"${fault !== null && html` open`}><summary>${returned.another}</summary>${noteForm(words, visit, offer, text)}</details>`
+    : !standsReturned(given) && ways
+}`,
   });
 }
 
-function givenCard(words: Words, { given, toAddress }: ReturnOffer, fault: string | undefined): Html {
-  const { giveBack: t } = words.t.dashboard;
-  const amount = groupMicro(words, BigInt(given?.usdc_micro ?? 0));
-  return card(
-    stateLine('ended', t.noted),
-    html`<p>${fillHtml(t.notedRest, { amount, address: shortAddress(toAddress) })}</p>`,
-    fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`,
-    facts([[t.hash, mono(given?.return_tx_hash ?? '')]]),
-  );
+/** What is noted, and what the network says of it; it renews itself. */
+function givenCard(words: Words, offer: ReturnOffer, given: ReturnRow, fault: string | undefined): Html {
+  const told = fault !== undefined && given.state !== 'other' && standsReturned(given);
+  return html`<div data-live="${eventsPath()}" data-region="given">${card(
+    returnedLine(words, given),
+    told && html`<p class="fault" role="alert">${fault}</p>`,
+    returnedFacts(words, given),
+    offer.requestId === null &&
+      !standsReturned(given) &&
+      html`<p><a href="/dashboard/unmatched/${writeTransferKey(offer.key)}">${words.t.dashboard.payment.decide}</a></p>`,
+  )}</div>`;
 }
 
 /** Whoever pays from an exchange has no address of their own there. Nobody can know it for sure, so it is always said. */
@@ -126,21 +141,28 @@ function preparedCard(words: Words, offer: ReturnOffer): Html {
   );
 }
 
-function byHandCard(words: Words, { typed }: MerchantVisit, offer: ReturnOffer, fault: string | undefined): Html {
+function byHandCard(words: Words, visit: MerchantVisit, offer: ReturnOffer, fault: string | undefined): Html {
   const { giveBack: t } = words.t.dashboard;
   return card(
     html`<h2>${t.byHand}</h2><p class="quiet">${fill(t.byHandRest, { token: offer.token.symbol, network: offer.chain.name })}</p>`,
     copyable(words, t.amount, formatMicro(offer.usdcMicro), t.copyAmount),
     copyable(words, t.to, offer.toAddress, t.copyAddress),
     facts([[t.token, mono(offer.token.address)]]),
-    html`<form method="post" action="${path}/${writeTransferKey(offer.key)}" id="note" class="stack">${field({
-      name: 'return_tx_hash',
-      label: t.hash,
-      hint: t.hashHint,
-      value: typed.return_tx_hash ?? '',
-      fault,
-      attributes:
-        'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="66" dir="ltr" placeholder="0x…"',
-    })}<button class="second">${t.note}</button></form>`,
+    noteForm(words, visit, offer, fault),
   );
+}
+
+/** Takes the hash of the transaction; browser code fills it in and sends it. */
+function noteForm(words: Words, { typed }: MerchantVisit, offer: ReturnOffer, fault: string | undefined): Html {
+  const { giveBack: t } = words.t.dashboard;
+  return html`<form method="post" action="${path}/${writeTransferKey(offer.key)}" id="note" class="stack">${field({
+    name: 'return_tx_hash',
+    label: t.hash,
+    hint: t.hashHint,
+    value: typed.return_tx_hash ?? '',
+    fault,
+    attributes:
+      'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="66" dir="ltr" placeholder="0x…"',
+  })}<label class="check"><input type="checkbox" name="elsewhere" value="1"${typed.elsewhere === '1' && html` checked`}><span>${t.elsewhere}</span></label>
+<button class="second">${t.note}</button></form>`;
 }

@@ -4,7 +4,7 @@ import type { Scope } from '../db/connection.ts';
 import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import { receiptNumber } from '../lib/receipt-number.ts';
-import { readReturnHashes, writeTransferKey } from '../payments/of-merchant.ts';
+import { type ReturnRow, readReturns, standsReturned, writeTransferKey } from '../payments/of-merchant.ts';
 import { type PaymentProgress, readProgress } from '../payments/progress.ts';
 import { readAccountRequest } from '../requests/of-account.ts';
 import { payPageUrl } from '../requests/render.ts';
@@ -15,6 +15,7 @@ import { groupMicro, instant } from '../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
 import { cancelCard, refusedNotice } from './cancel.ts';
 import { eventsPath } from './live.ts';
+import { returnedLine } from './returned.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
 import { sendDashboard } from './shell.ts';
 import { standingBadge, standingOf } from './standing.ts';
@@ -25,8 +26,8 @@ export type Payment = {
   row: RequestRow;
   progress: PaymentProgress;
   chains: ChainConfig[];
-  /** By `writeTransferKey`: what was given back, and by which transaction. */
-  returns: Map<string, string>;
+  /** By `writeTransferKey`: what was given back, and what the network says of it. */
+  returns: Map<string, ReturnRow>;
   url: string;
 };
 
@@ -34,7 +35,7 @@ export type Payment = {
 export async function readPayment(ctx: Context, scope: Scope, accountId: string, id: string): Promise<Payment> {
   const row = await readAccountRequest(ctx.db, scope, accountId, id);
   const progress = await readProgress(ctx, scope, row.id);
-  const returns = await readReturnHashes(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
+  const returns = await readReturns(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
   const chains = ctx.chains[scope.testMode ? 'test' : 'live'];
   return { row, progress, chains, returns, url: payPageUrl(ctx.config, row.id) };
 }
@@ -76,31 +77,31 @@ function concerns(words: Words, { row, progress, returns }: Payment): Html | nul
   const last = progress.transfers.at(-1);
   if (row.proof_status === 'verified' && progress.overpaidMicro > 0n && last) {
     const title = fill(t.over, { amount: usdc(progress.overpaidMicro) });
-    lines.push(
-      afterwards(
-        words,
-        title,
-        t.overRest,
-        `/dashboard/give-back/${writeTransferKey(last)}`,
-        t.giveBack,
-        returns.has(writeTransferKey(last)),
-      ),
-    );
+    const key = writeTransferKey(last);
+    lines.push(afterwards(words, title, t.overRest, `/dashboard/give-back/${key}`, t.giveBack, returns.get(key)));
   }
   for (const stray of progress.unmatched) {
     const key = writeTransferKey(stray);
     const title = fill(t.stray, { amount: usdc(stray.usdcMicro) });
-    lines.push(
-      afterwards(words, title, reason[stray.reason], `/dashboard/unmatched/${key}`, t.decide, returns.has(key)),
-    );
+    const href = `/dashboard/unmatched/${key}`;
+    lines.push(afterwards(words, title, reason[stray.reason], href, t.decide, returns.get(key)));
   }
   return lines.length === 0 ? null : card(html`${lines}`);
 }
 
-/** Something to decide about, or what was decided. */
-function afterwards(words: Words, title: string, rest: string, href: string, label: string, done: boolean): Html {
-  if (done) return stateLine('ended', title, words.t.dashboard.payment.givenBack);
-  return html`<div>${stateLine('attention', title, rest)}<p class="after-state"><a href="${href}">${label}</a></p></div>`;
+/** Something to decide about; where it was given back, what the network says of that. */
+function afterwards(
+  words: Words,
+  title: string,
+  rest: string,
+  href: string,
+  label: string,
+  given: ReturnRow | undefined,
+): Html {
+  const isDone = given !== undefined && standsReturned(given);
+  return html`<div>${stateLine(isDone ? 'ended' : 'attention', title, isDone ? null : rest)}${
+    given && html`<div class="after-state">${returnedLine(words, given)}</div>`
+  }${!isDone && html`<p class="after-state"><a href="${href}">${label}</a></p>`}</div>`;
 }
 
 function factsCard(words: Words, { row, url }: Payment): Html {

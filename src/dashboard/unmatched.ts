@@ -4,14 +4,15 @@ import type { CsvRow } from '../lib/csv.ts';
 import { html } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
 import { browseUnmatched, exportUnmatched, type UnmatchedRow } from '../payments/browse-unmatched.ts';
-import { readReturnHashes, writeTransferKey } from '../payments/of-merchant.ts';
+import { type ReturnRow, readReturns, writeTransferKey } from '../payments/of-merchant.ts';
 import { shortAddress } from '../ui/components.ts';
 import { sendCsv } from '../ui/download.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
 import { readQuery } from '../ui/query.ts';
-import { badge, emptyState, pager, table } from '../ui/table.ts';
+import { emptyState, pager, table } from '../ui/table.ts';
 import { eventsPath } from './live.ts';
+import { returnedBadge } from './returned.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
 import { sendDashboard } from './shell.ts';
 
@@ -47,7 +48,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
     query.after ?? null,
   );
   const keys = rows.map((row) => ({ chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal }));
-  const returns = await readReturnHashes(ctx.db, session.scope, keys);
+  const returns = await readReturns(ctx.db, session.scope, keys);
   const list = rows.length > 0 ? unmatchedTable(words, rows, returns, ctx.clock.now()) : emptyState(t.none, t.noneRest);
   return sendDashboard(ctx, visit, {
     path,
@@ -57,7 +58,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
   });
 }
 
-function unmatchedTable(words: Words, rows: UnmatchedRow[], returns: Map<string, string>, now: Date) {
+function unmatchedTable(words: Words, rows: UnmatchedRow[], returns: Map<string, ReturnRow>, now: Date) {
   const { unmatched: t, reason } = words.t.dashboard;
   return table<UnmatchedRow>(
     t.title,
@@ -69,7 +70,10 @@ function unmatchedTable(words: Words, rows: UnmatchedRow[], returns: Map<string,
       },
       {
         name: t.why,
-        cell: (row) => (returns.has(keyOf(row)) ? badge('ended', t.returned) : reason[row.reason ?? 'no_match']),
+        cell: (row) => {
+          const given = returns.get(keyOf(row));
+          return given ? returnedBadge(words, given) : reason[row.reason ?? 'no_match'];
+        },
       },
       { name: t.from, cell: (row) => shortAddress(row.from_address) },
       { name: t.when, cell: (row) => ago(words, row.block_time, now) },

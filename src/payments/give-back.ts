@@ -1,10 +1,12 @@
 import { encodeFunctionData, erc20Abi, type Hex, zeroAddress } from 'viem';
 import type { ChainConfig, TokenConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
-import type { Scope, Tx } from '../db/connection.ts';
+import { type Scope, sqlState, type Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { insist } from './busy.ts';
-import { insertReturn, lockTransfer, type ReturnRow, selectPayerReach, selectReturn } from './merchant-store.ts';
+import { lockTransfer, selectPayerReach } from './merchant-store.ts';
+import { lookForReturn, type ReturnSight } from './return-look.ts';
+import { type NewReturn, type ReturnRow, selectReturn, standsReturned, upsertReturn } from './return-store.ts';
 import type { Reason } from './rules.ts';
 import { sumMicro } from './rules.ts';
 import { selectCounted, selectDue, selectTransfer, type TransferKey, type TransferRow } from './store.ts';
@@ -28,7 +30,9 @@ export type ReturnOffer = {
   data: Hex;
   /** The payer paid several merchants of this partner, as an exchange does for its customers. */
   manyMerchants: boolean;
-  /** Noted before; null while it is not given back. */
+  /** Of the payment. */
+  blockNumber: number;
+  /** What is noted of giving it back; null for nothing yet. */
   given: ReturnRow | null;
 };
 
@@ -74,6 +78,7 @@ export async function offerReturn(
         args: [row.from_address as Hex, usdcMicro],
       }),
       manyMerchants: reach.accounts >= manyAccounts,
+      blockNumber: Number(row.block_number),
       given,
     };
   });
@@ -95,34 +100,78 @@ async function returnableMicro(tx: Tx, scope: Scope, row: TransferRow): Promise<
   return overMicro <= 0n ? 0n : overMicro < valueMicro ? overMicro : valueMicro;
 }
 
-export type ReturnOutcome = 'noted' | 'malformed' | 'already_given';
+/** Why a transaction is not noted. `other`: it moves nothing from the merchant's wallet to the payer. */
+export type ReturnFault = 'malformed' | 'already_given' | 'failed' | 'other';
+
+/** A transaction that the chain was asked about, ready to be noted; or why it cannot be. */
+export type ReturnNote = { offer: ReturnOffer } & (
+  | { fault: ReturnFault }
+  | { fault: null; returnTxHash: string; sight: ReturnSight }
+);
 
 /**
- * Notes that a payment was given back, by the hash of the transaction that did it. It is the merchant's word: nothing is
- * looked up. From then on the payment can no longer be attached to a request.
+ * Looks a transaction up that is said to have given a payment back. What no chain knows yet is good enough: it is looked
+ * for again (`followReturns`).
  *
+ * @param said `elsewhere`: the merchant sent it from another wallet, or to another address of the payer, so the chain cannot
+ *   tell that it gave this payment back
  * @throws Refusal not_found as `offerReturn`
+ */
+export async function checkReturn(
+  ctx: Context,
+  scope: Scope,
+  accountId: string,
+  key: TransferKey,
+  said: { returnTxHash: string; elsewhere: boolean },
+): Promise<ReturnNote> {
+  const offer = await offerReturn(ctx, scope, accountId, key);
+  const returnTxHash = said.returnTxHash.trim().toLowerCase();
+  if (!/^0x[0-9a-f]{64}$/.test(returnTxHash) || returnTxHash === key.txHash) return { offer, fault: 'malformed' };
+  if (offer.given && standsReturned(offer.given) && offer.given.state !== 'other') {
+    return { offer, fault: 'already_given' };
+  }
+  const { chain, token, fromAddress, toAddress, usdcMicro, blockNumber: sinceBlock } = offer;
+  const tokenAddress = token.address;
+  const wanted = { returnTxHash, tokenAddress, fromAddress, toAddress, usdcMicro, sinceBlock };
+  const sight = await lookForReturn(ctx, scope.testMode, chain, wanted);
+  if (sight.kind === 'failed' || (sight.kind === 'other' && !said.elsewhere)) return { offer, fault: sight.kind };
+  return { offer, fault: null, returnTxHash, sight };
+}
+
+/**
+ * Notes that a payment was given back. From then on it can no longer be attached to a request, unless the transaction
+ * turns out to have failed or never to have been sent.
+ *
+ * @returns false when it, or the transaction, is noted already
+ * @throws Refusal not_found when the payment was attached meanwhile, or taken away by the network
  */
 export async function noteReturn(
   ctx: Context,
   scope: Scope,
   accountId: string,
-  note: TransferKey & { returnTxHash: string },
-): Promise<{ outcome: ReturnOutcome; offer: ReturnOffer }> {
-  const { chainId, txHash, ordinal } = note;
-  const key: TransferKey = { chainId, txHash, ordinal };
-  const offer = await offerReturn(ctx, scope, accountId, key);
-  const returnTxHash = note.returnTxHash.trim().toLowerCase();
-  if (!/^0x[0-9a-f]{64}$/.test(returnTxHash) || returnTxHash === txHash) return { outcome: 'malformed', offer };
-  const noted = await insist(() =>
-    ctx.db.scoped(scope, async (tx) => {
-      const row = await lockTransfer(tx, scope, key);
-      // Attached meanwhile, or taken away by the network.
-      if (row?.request_id !== offer.requestId) throw refuse('not_found');
-      const { requestId, toAddress, usdcMicro } = offer;
-      const notedAt = ctx.clock.now();
-      return insertReturn(tx, scope, { ...key, accountId, requestId, toAddress, usdcMicro, returnTxHash, notedAt });
-    }),
-  );
-  return { outcome: noted ? 'noted' : 'already_given', offer };
+  { offer, returnTxHash, sight }: Extract<ReturnNote, { fault: null }>,
+): Promise<boolean> {
+  const { key, requestId, fromAddress, toAddress, usdcMicro } = offer;
+  const gives = sight.kind === 'gives';
+  const final = gives && sight.final;
+  const note: NewReturn = {
+    ...{ ...key, accountId, requestId, fromAddress, toAddress, usdcMicro, returnTxHash },
+    tokenAddress: offer.token.address,
+    state: sight.kind === 'other' ? 'other' : final ? 'confirmed' : 'sent',
+    givenMicro: gives ? sight.givenMicro : null,
+    notedAt: ctx.clock.now(),
+  };
+  try {
+    return await insist(() =>
+      ctx.db.scoped(scope, async (tx) => {
+        const row = await lockTransfer(tx, scope, key);
+        if (row?.request_id !== requestId) throw refuse('not_found');
+        return upsertReturn(tx, scope, note);
+      }),
+    );
+  } catch (error) {
+    // unique_violation: the transaction gave another payment back.
+    if (sqlState(error) === '23505') return false;
+    throw error;
+  }
 }

@@ -1,17 +1,6 @@
 import type { Scope, Tx } from '../db/connection.ts';
 import type { TransferKey, TransferRow } from './store.ts';
 
-/** The transactions that gave transfers back, of those that were; by `chain_id tx_hash ordinal`. */
-export async function selectReturnHashes(tx: Tx, scope: Scope, keys: TransferKey[]): Promise<Map<string, string>> {
-  const wanted = keys.map(({ chainId, txHash, ordinal }) => ({ chain_id: chainId, tx_hash: txHash, ordinal }));
-  const rows = await tx<{ chain_id: string; tx_hash: string; ordinal: number; return_tx_hash: string }[]>`
-    select b.chain_id, b.tx_hash, b.ordinal, b.return_tx_hash from returns b
-      join json_to_recordset(${JSON.stringify(wanted)}::json) as w (chain_id bigint, tx_hash text, ordinal int)
-        using (chain_id, tx_hash, ordinal)
-    where b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode}`;
-  return new Map(rows.map((row) => [`${row.chain_id} ${row.tx_hash} ${row.ordinal}`, row.return_tx_hash]));
-}
-
 /** How many transfers of a merchant wait for a decision: up to `limit`, given back ones left out. */
 export async function countMerchantUnmatched(tx: Tx, scope: Scope, accountId: string, limit: number): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
@@ -20,7 +9,7 @@ export async function countMerchantUnmatched(tx: Tx, scope: Scope, accountId: st
       where t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode} and t.account_id = ${accountId}
         and t.request_id is null and t.judged_at is not null
         and not exists (select from returns b where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
-          = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal))
+          = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state not in ('failed', 'missing'))
       limit ${limit}) as waiting`;
   return row?.count ?? 0;
 }
@@ -62,25 +51,6 @@ export function selectAttachable(
     order by (r.id = ${transfer.candidate_request_id}::uuid) is true desc, r.created_at desc limit ${limit}`;
 }
 
-export type ReturnRow = {
-  chain_id: string;
-  tx_hash: string;
-  ordinal: number;
-  request_id: string | null;
-  to_address: string;
-  usdc_micro: string;
-  return_tx_hash: string;
-  noted_at: Date;
-};
-
-export async function selectReturn(tx: Tx, scope: Scope, key: TransferKey): Promise<ReturnRow | null> {
-  const [row] = await tx<ReturnRow[]>`
-    select chain_id, tx_hash, ordinal, request_id, to_address, usdc_micro, return_tx_hash, noted_at from returns
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
-      and chain_id = ${key.chainId} and tx_hash = ${key.txHash} and ordinal = ${key.ordinal}`;
-  return row ?? null;
-}
-
 /** Locks a transfer until the transaction ends: it is bound or given back, not both. */
 export async function lockTransfer(tx: Tx, scope: Scope, key: TransferKey): Promise<TransferRow | null> {
   const [row] = await tx<TransferRow[]>`
@@ -88,26 +58,6 @@ export async function lockTransfer(tx: Tx, scope: Scope, key: TransferKey): Prom
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
       and chain_id = ${key.chainId} and tx_hash = ${key.txHash} and ordinal = ${key.ordinal} for update nowait`;
   return row ?? null;
-}
-
-export type NewReturn = TransferKey & {
-  accountId: string;
-  requestId: string | null;
-  toAddress: string;
-  usdcMicro: bigint;
-  returnTxHash: string;
-  notedAt: Date;
-};
-
-/** False when the payment was given back before, or the transaction gave back another one. */
-export async function insertReturn(tx: Tx, scope: Scope, note: NewReturn): Promise<boolean> {
-  const rows = await tx`
-    insert into returns (partner_id, test_mode, chain_id, tx_hash, ordinal, account_id, request_id, to_address, usdc_micro,
-      return_tx_hash, noted_at)
-    values (${scope.partnerId}, ${scope.testMode}, ${note.chainId}, ${note.txHash}, ${note.ordinal}, ${note.accountId},
-      ${note.requestId}, ${note.toAddress}, ${note.usdcMicro.toString()}, ${note.returnTxHash}, ${note.notedAt})
-    on conflict do nothing returning ordinal`;
-  return rows.length > 0;
 }
 
 /** How many merchants and requests of a partner a wallet has paid, up to `limit` of its transfers. */

@@ -1,24 +1,21 @@
 import type { Context } from '../context.ts';
 import type { Database, Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
-import {
-  type AttachableRow,
-  countMerchantUnmatched,
-  selectAttachable,
-  selectReturn,
-  selectReturnHashes,
-} from './merchant-store.ts';
+import { type AttachableRow, countMerchantUnmatched, selectAttachable } from './merchant-store.ts';
+import { type ReturnRow, selectReturn, selectReturns, standsReturned } from './return-store.ts';
 import { selectTransfer, type TransferKey, type TransferRow } from './store.ts';
 
+export { type ReturnRow, standsReturned } from './return-store.ts';
+
 /**
- * The transactions that gave payments back.
+ * What is noted of payments that were given back.
  *
- * @returns by `writeTransferKey`; what was not given back is not in it
+ * @returns by `writeTransferKey`; a payment of which nothing is noted is not in it
  */
-export async function readReturnHashes(db: Database, scope: Scope, keys: TransferKey[]): Promise<Map<string, string>> {
+export async function readReturns(db: Database, scope: Scope, keys: TransferKey[]): Promise<Map<string, ReturnRow>> {
   if (keys.length === 0) return new Map();
-  const found = await db.scoped(scope, (tx) => selectReturnHashes(tx, scope, keys));
-  return new Map([...found].map(([key, hash]) => [key.replaceAll(' ', '_'), hash]));
+  const found = await db.scoped(scope, (tx) => selectReturns(tx, scope, keys));
+  return new Map(found.map((row) => [`${row.chain_id}_${row.tx_hash}_${row.ordinal}`, row]));
 }
 
 /** What names a transfer in an address: `31337_0x…_0`. */
@@ -69,17 +66,17 @@ export async function readOpenPayment(
   scope: Scope,
   accountId: string,
   key: TransferKey,
-): Promise<{ row: TransferRow; returnTxHash: string | null; attachable: Attachable[] }> {
+): Promise<{ row: TransferRow; given: ReturnRow | null; attachable: Attachable[] }> {
   return ctx.db.scoped(scope, async (tx) => {
     const row = await selectTransfer(tx, scope, key);
     if (!row || row.account_id !== accountId || row.request_id !== null || row.judged_at === null) {
       throw refuse('not_found');
     }
     const given = await selectReturn(tx, scope, key);
-    const never = given !== null || row.reason === 'wrong_token' || row.reason === 'self_transfer';
+    const never = standsReturned(given) || row.reason === 'wrong_token' || row.reason === 'self_transfer';
     const madeBefore = new Date(row.block_time.getTime() + skewMs);
     const found = never ? [] : await selectAttachable(tx, scope, row, madeBefore, maxAttachable);
-    return { row, returnTxHash: given?.return_tx_hash ?? null, attachable: found.map(toAttachable) };
+    return { row, given, attachable: found.map(toAttachable) };
   });
 }
 

@@ -2,8 +2,9 @@ import type { Context } from '../context.ts';
 import type { Database, Scope } from '../db/connection.ts';
 import { bind } from './bind.ts';
 import { insist } from './busy.ts';
-import { lockTransfer, selectReturn } from './merchant-store.ts';
+import { lockTransfer } from './merchant-store.ts';
 import { boundOutcome, type Outcome } from './outcome.ts';
+import { selectReturn, standsReturned } from './return-store.ts';
 import type { Reason } from './rules.ts';
 import { selectUnmatched, type TransferKey, type TransferRow } from './store.ts';
 
@@ -72,7 +73,7 @@ export async function attachUnmatched(
       if (!row || row.judged_at === null || row.account_id !== attach.accountId) return { kind: 'not_found' };
       if (row.request_id !== null) return { kind: 'already_used' };
       if (row.reason === 'wrong_token' || row.reason === 'self_transfer') return { kind: 'wrong_token' };
-      if (await selectReturn(tx, scope, key)) return { kind: 'already_used' };
+      if (standsReturned(await selectReturn(tx, scope, key))) return { kind: 'already_used' };
       const { requestId } = attach;
       return boundOutcome(
         await bind(tx, ctx, scope, { row, requestId, rule: 'merchant', from: 'unmatched', confirmed: false }),

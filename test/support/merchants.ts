@@ -1,3 +1,4 @@
+import type { Hex } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
@@ -7,7 +8,7 @@ import type { Visit } from './forms.ts';
 import { startVisitor, type Visitor } from './visitor.ts';
 
 /** A merchant that went through onboarding, with the key of its wallet. */
-export type Onboarded = { id: string; account: PrivateKeyAccount; wallet: string };
+export type Onboarded = { id: string; account: PrivateKeyAccount; privateKey: Hex; wallet: string };
 
 export const newAccount = () => privateKeyToAccount(generatePrivateKey());
 
@@ -20,7 +21,7 @@ export async function makeOnboarded(
   const account = privateKeyToAccount(key);
   const { id } = await createShell(ctx, scope, { display_currency: 'EUR', business_name: 'Ada’s Bakery', ...details });
   await onboardWithKey(ctx, id, key);
-  return { id, account, wallet: account.address.toLowerCase() };
+  return { id, account, privateKey: key, wallet: account.address.toLowerCase() };
 }
 
 /** The message that a page asks to be signed. */

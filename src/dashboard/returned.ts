@@ -1,0 +1,49 @@
+import { type Html, html } from '../lib/html.ts';
+import type { ReturnRow } from '../payments/of-merchant.ts';
+import { facts, mono, type StateKind, shortAddress, stateLine } from '../ui/components.ts';
+import { groupMicro } from '../ui/formats.ts';
+import { fill, fillHtml, type Words } from '../ui/language.ts';
+import { badge } from '../ui/table.ts';
+
+const shapes: Record<ReturnRow['state'], StateKind> = {
+  sent: 'confirming',
+  confirmed: 'paid',
+  other: 'ended',
+  failed: 'failed',
+  missing: 'attention',
+};
+
+/** Whether a payment was given back, as word and shape. */
+export function returnedBadge({ t }: Words, { state }: ReturnRow): Html {
+  return badge(shapes[state], t.dashboard.returned.badges[state]);
+}
+
+/** What the network says of a transaction that is said to have given a payment back. */
+export function returnedLine(words: Words, given: ReturnRow): Html {
+  const { returned: t } = words.t.dashboard;
+  const { state, given_micro } = given;
+  const values = { amount: groupMicro(words, BigInt(given_micro ?? 0)), address: shortAddress(given.to_address) };
+  const kind = shapes[state];
+  if (state === 'sent') {
+    if (given_micro === null) return stateLine('waiting', t.unseen, t.unseenRest);
+    return stateLine(kind, t.seen, html`${fillHtml(t.seenRest, values)}${difference(words, given)}`);
+  }
+  if (state === 'confirmed') {
+    return stateLine(kind, t.confirmed, html`${fillHtml(t.confirmedRest, values)}${difference(words, given)}`);
+  }
+  return stateLine(kind, t[state], t[`${state}Rest`]);
+}
+
+/** How much less, or more, it was than there was to give back. */
+function difference(words: Words, { given_micro, usdc_micro }: ReturnRow): Html | null {
+  const { returned: t } = words.t.dashboard;
+  const beyond = BigInt(given_micro ?? usdc_micro) - BigInt(usdc_micro);
+  if (beyond === 0n) return null;
+  const amount = groupMicro(words, beyond < 0n ? -beyond : beyond);
+  return html` ${fill(beyond < 0n ? t.less : t.more, { amount })}`;
+}
+
+/** The transaction itself. */
+export function returnedFacts({ t }: Words, given: ReturnRow): Html {
+  return facts([[t.dashboard.giveBack.hash, mono(given.return_tx_hash)]]);
+}

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import type { Hex } from '../../src/chain/rpc.ts';
+import { followReturns } from '../../src/payments/return-look.ts';
+import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import type { Visit } from '../support/forms.ts';
+import { makeRequest } from '../support/world.ts';
+
+let world: DashboardWorld;
+before(async () => {
+  world = await dashboardWorld();
+  await makeRequest(world.db, world.scope, world.merchant); // from then on its wallet is watched
+});
+after(() => world.stop());
+
+const hash = (digit: string) => `0x${digit.repeat(64)}`;
+
+type Stray = { key: string; txHash: string; payer: ReturnType<DashboardWorld['node']['wallet']> };
+
+/** Money from a new payer that names no request. */
+async function stray(usdcMicro: bigint): Promise<Stray> {
+  const payer = world.node.wallet();
+  const txHash = await world.node.pay({ from: payer, to: world.merchant.wallet, usdcMicro });
+  await world.node.mine(3);
+  await world.turn();
+  return { key: `31337_${txHash}_0`, txHash, payer };
+}
+
+const pageOf = ({ key }: Stray) => world.visitor.open(`/dashboard/give-back/${key}`);
+const note = (page: Visit, { key }: Stray, typed: Record<string, string>) => world.visitor.send(page, key, typed);
+/** The merchant's wallet sends money. */
+const send = (to: string, usdcMicro: bigint) => {
+  const { privateKey, wallet } = world.merchant;
+  return world.node.pay({ from: { privateKey, address: wallet as Hex }, to, usdcMicro });
+};
+const row = async ({ txHash }: Stray) => (await world.db.sql`select * from returns where tx_hash = ${txHash}`)[0];
+/** Lets the loop look now, whatever it looked for before. */
+async function follow(): Promise<void> {
+  await world.db.sql`update returns set next_look_at = now()`;
+  await followReturns(world.ctx);
+}
+
+test('What gave a payment back is looked up: on its way, then confirmed once it is final, on every page that tells of it', async () => {
+  const paid = await stray(4_000_000n);
+  const page = await pageOf(paid);
+  const back = await send(paid.payer.address, 4_000_000n);
+  await world.caughtUp();
+  const noted = await note(page, paid, { return_tx_hash: back });
+  assert.match(noted.html, /Being given back/);
+  const onItsWay = await pageOf(paid);
+  assert.match(onItsWay.html, /On its way back/);
+  assert.match(onItsWay.html, /4\.00 USDC to /);
+  assert.ok(!onItsWay.html.includes('id="note"'), 'it is not asked for twice');
+  await follow();
+  assert.equal((await row(paid))?.state, 'sent', 'not before it is final');
+
+  await world.node.mine(3);
+  await world.caughtUp();
+  await follow();
+  assert.deepEqual([(await row(paid))?.state, (await row(paid))?.given_micro], ['confirmed', '4000000']);
+  assert.match((await pageOf(paid)).html, /4\.00 USDC to .*, confirmed by the network\./s);
+  assert.match((await world.visitor.open('/dashboard/unmatched')).html, /Given back<\/span>/);
+  assert.equal(await followReturns(world.ctx), 0, 'what is final is not looked for any more');
+});
+
+test('What is final when it is noted is confirmed at once, and how much too little or too much it was is said', async () => {
+  for (const [given, text] of [
+    [2_500_000n, /That is 0\.50 USDC less than there is to give back/],
+    [3_250_000n, /That is 0\.25 USDC more than there was to give back/],
+  ] as const) {
+    const paid = await stray(3_000_000n);
+    const back = await send(paid.payer.address, given);
+    await world.node.mine(3);
+    await world.caughtUp();
+    await note(await pageOf(paid), paid, { return_tx_hash: back.toUpperCase().replace('0X', '0x') });
+    assert.deepEqual([(await row(paid))?.state, (await row(paid))?.given_micro], ['confirmed', String(given)]);
+    assert.match((await pageOf(paid)).html, text);
+  }
+});
+
+test('A transaction that moves nothing to the payer is not noted, unless the merchant says that it went another way', async () => {
+  const paid = await stray(1_500_000n);
+  const elsewhere = world.node.wallet();
+  const other = await send(elsewhere.address, 1_500_000n);
+  await world.node.mine(3);
+  await world.caughtUp();
+  const page = await pageOf(paid);
+  const refused = await note(page, paid, { return_tx_hash: other });
+  assert.equal(refused.status, 409);
+  assert.match(refused.html, /moves no USDC from your wallet to who paid, so nothing was noted/);
+  assert.equal(await row(paid), undefined);
+  const incoming = await note(page, paid, { return_tx_hash: (await stray(1_000_000n)).txHash });
+  assert.match(incoming.html, /moves no USDC from your wallet/, 'nor one in the other direction');
+
+  await note(page, paid, { return_tx_hash: other, elsewhere: '1' });
+  assert.equal((await row(paid))?.state, 'other');
+  const told = await pageOf(paid);
+  assert.match(told.html, /Given back, by your word/);
+  assert.match((await world.visitor.open('/dashboard/unmatched')).html, /Given back<\/span>/);
+
+  const right = await send(paid.payer.address, 1_500_000n);
+  await world.caughtUp();
+  await note(told, paid, { return_tx_hash: right });
+  const { state, return_tx_hash } = (await row(paid)) ?? {};
+  assert.deepEqual([state, return_tx_hash], ['sent', right], 'another one takes its place');
+});
+
+test('A transfer to the payer from before the payment gave nothing back', async () => {
+  const payer = world.node.wallet();
+  await world.node.fund(world.merchant.wallet, 1_000_000n);
+  const early = await send(payer.address, 1_000_000n);
+  const txHash = await world.node.pay({ from: payer, to: world.merchant.wallet, usdcMicro: 1_000_000n });
+  await world.node.mine(3);
+  await world.turn();
+  const paid = { key: `31337_${txHash}_0`, txHash, payer };
+  assert.match((await note(await pageOf(paid), paid, { return_tx_hash: early })).html, /so nothing was noted/);
+});
+
+test('One transaction gives one payment back, also as the second try', async () => {
+  const [first, second] = [await stray(600_000n), await stray(700_000n)];
+  const back = await send(first.payer.address, 600_000n);
+  await note(await pageOf(first), first, { return_tx_hash: back });
+  const said = { return_tx_hash: back, elsewhere: '1' };
+  const refused = await note(await pageOf(second), second, said);
+  assert.equal(refused.status, 409);
+  assert.match(refused.html, /Noted before/);
+  await note(await pageOf(second), second, { return_tx_hash: hash('1') });
+  await world.db.sql`update returns set state = 'missing' where tx_hash = ${second.txHash}`;
+  assert.match((await note(await pageOf(second), second, said)).html, /Noted before/);
+  assert.equal((await row(second))?.return_tx_hash, hash('1'), 'what was noted stays');
+  const acts = (await world.audit()).filter(({ action }) => action === 'payment.returned');
+  assert.deepEqual(
+    [first, second].map(({ key }) => acts.filter(({ object_id }) => object_id === key).length),
+    [1, 1],
+  );
+});
+
+test('A failed transaction is not noted; one that fails or is never found afterwards opens the payment again', async () => {
+  const paid = await stray(5_000_000n);
+  const empty = world.node.wallet();
+  await world.node.fund(empty.address, 0n);
+  const failed = await world.node.offer({ from: empty, to: paid.payer.address, usdcMicro: 5_000_000n });
+  await world.node.mine(1);
+  const page = await pageOf(paid);
+  const refused = await note(page, paid, { return_tx_hash: failed });
+  assert.match(refused.html, /This transaction failed and moved no money, so nothing was noted/);
+
+  await note(page, paid, { return_tx_hash: hash('2') });
+  assert.match((await pageOf(paid)).html, /The network does not know the transaction yet/);
+  await world.db.sql`update returns set return_tx_hash = ${failed} where tx_hash = ${paid.txHash}`;
+  await world.node.mine(3);
+  await world.caughtUp();
+  await follow();
+  assert.equal((await row(paid))?.state, 'failed');
+  assert.match((await world.visitor.open('/dashboard/unmatched')).html, /Not given back<\/span>/);
+  const again = await pageOf(paid);
+  assert.match(again.html, /The transaction failed/);
+  assert.match(again.html, /data-return=/, 'it is offered again');
+
+  await note(again, paid, { return_tx_hash: hash('3') });
+  await follow();
+  assert.equal((await row(paid))?.state, 'sent');
+  await world.db.sql`update returns set noted_at = noted_at - interval '25 hours' where tx_hash = ${paid.txHash}`;
+  await follow();
+  assert.equal((await row(paid))?.state, 'missing');
+  const request = await makeRequest(world.db, world.scope, world.merchant, { exactMicro: 4_900_000n, startBlocks: {} });
+  await world.db.sql`
+    update requests set created_at = now() - interval '1 hour', start_blocks = '{"31337": 0}' where id = ${request.id}`;
+  const open = await world.visitor.open(`/dashboard/unmatched/${paid.key}`);
+  assert.match(open.html, /The transaction was never found/);
+  assert.ok(open.html.includes(`value="${request.id}"`), 'it can be attached again');
+});
+
+test('What the network takes back is not on its way any more', async () => {
+  const paid = await stray(800_000n);
+  const back = await send(paid.payer.address, 800_000n);
+  await world.caughtUp();
+  await note(await pageOf(paid), paid, { return_tx_hash: back });
+  assert.equal((await row(paid))?.given_micro, '800000');
+  await world.node.reorg(1);
+  await follow();
+  assert.deepEqual([(await row(paid))?.state, (await row(paid))?.given_micro], ['sent', null]);
+});
+
+test('A chain that does not answer delays noting by 2.5 seconds at most, and a second endpoint must agree before it is confirmed', async () => {
+  const paid = await stray(900_000n);
+  const back = await send(paid.payer.address, 900_000n);
+  await world.node.mine(3);
+  await world.caughtUp();
+  const page = await pageOf(paid);
+  const silent: Server = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  world.node.chain.rpcUrls.push(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+  try {
+    const startedMs = performance.now();
+    await note(page, paid, { return_tx_hash: back });
+    assert.ok(performance.now() - startedMs < 4_500, 'the page does not wait for the chain');
+    const { state, given_micro } = (await row(paid)) ?? {};
+    assert.deepEqual([state, given_micro], ['sent', '900000'], 'seen by one, confirmed by none');
+  } finally {
+    world.node.chain.rpcUrls.pop();
+    silent.closeAllConnections();
+    silent.close();
+  }
+  await follow();
+  assert.equal((await row(paid))?.state, 'confirmed');
+});
