@@ -10,6 +10,7 @@ import { forgetHints } from './payments/hints.ts';
 import { judgePending } from './payments/match.ts';
 import { releaseReservations } from './payments/release.ts';
 import { onRemoved } from './payments/removed.ts';
+import { followReturns } from './payments/return-look.ts';
 import { settle } from './payments/verify.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';
@@ -38,6 +39,7 @@ const loops: Loop[] = [
   { name: 'verify payments', everyMs: 250, run: settle },
   { name: 'expire requests', everyMs: 5 * second, run: expireDue },
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
+  { name: 'look for give-backs', everyMs: 2 * second, run: followReturns },
   { name: 'forget hints', everyMs: 10 * minute, run: forgetHints },
   { name: 'make receipts', everyMs: second, run: mailReceipts },
   { name: 'find missing receipts', everyMs: minute, run: sweepReceipts },
