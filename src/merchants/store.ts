@@ -1,4 +1,5 @@
 import type { Scope, Sql, Tx } from '../db/connection.ts';
+import { endWhenStalled } from '../db/stall.ts';
 import { quoteOf } from '../rates/quote.ts';
 
 export type MerchantRow = {
@@ -48,10 +49,13 @@ export type NewMerchant = Partial<
 > &
   Pick<MerchantRow, 'app_mode' | 'display_currency'>;
 
-/** Stores a merchant in one statement; false when its wallet was taken meanwhile. */
+/**
+ * Stores a merchant in one statement; false when its wallet was taken meanwhile. Where this is part of a transaction, that
+ * holds the partner's clock until it commits, so it must not stall from here on.
+ */
 export async function insertMerchant(sql: Sql, scope: Scope, id: string, merchant: NewMerchant): Promise<boolean> {
   const rows = await sql`
-    select id from create_merchant(${scope.partnerId}, ${scope.testMode}, ${id}, ${sql.json(merchant)})`;
+    select id, ${endWhenStalled(sql)} from create_merchant(${scope.partnerId}, ${scope.testMode}, ${id}, ${sql.json(merchant)})`;
   return rows.length > 0;
 }
 
