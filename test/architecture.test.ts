@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 /** What each layer may import besides itself, `lib`, `errors`, `config` and `context`; types may come from anywhere. */
 const foundations = ['auth', 'net', 'chain', 'mail', 'db'];
-const nouns = ['rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts', 'payments'];
+const nouns = ['rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts', 'payments', 'plans', 'customers'];
 const below: Record<string, string[]> = {
   lib: [],
   db: [],
@@ -19,9 +19,11 @@ const below: Record<string, string[]> = {
   partners: [...foundations, 'ui'],
   merchants: [...foundations, 'audit', 'rates', 'partners', 'ui'],
   requests: [...foundations, 'rates', 'partners', 'merchants', 'ui'],
-  webhooks: [...foundations, 'audit'],
+  webhooks: [...foundations, 'partners', 'audit', 'ui'],
   receipts: [...foundations, 'audit', 'partners', 'merchants', 'requests', 'ui'],
   payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts', 'ui'],
+  plans: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'payments', 'ui'],
+  customers: [...foundations, 'audit', 'requests', 'receipts', 'plans'],
   checkout: [...foundations, 'partners', 'merchants', 'requests', 'payments', 'ui'],
   users: [...foundations, 'audit', 'partners', 'ui'],
   dashboard: [...foundations, ...nouns, 'audit', 'ui'],

@@ -4,9 +4,11 @@ import type { Context } from '../context.ts';
 import { countryNames } from '../lib/countries.ts';
 import { html } from '../lib/html.ts';
 import { changeProfile, type ProfileFault } from '../merchants/profile.ts';
+import { readMailLook } from '../partners/look.ts';
 import { listRates } from '../rates/list.ts';
 import { card, field } from '../ui/components.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
+import { writeNote } from '../ui/note.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
 import { actorOf, sendDashboard } from './shell.ts';
 
@@ -30,8 +32,10 @@ export function profilePages(routes: DashboardRoutes, ctx: Context): void {
 async function save(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { session, typed, reply, request, merchant } = visit;
   const { scope, accountId } = session;
-  const { profile: t } = wordsFor(request).t.dashboard;
-  const notice = { subject: t.mailSubject, body: fill(t.mailBody, { partner: merchant.partner_name }) };
+  const words = wordsFor(request);
+  const { mailSubject: subject, mailBody: body } = words.t.dashboard.profile;
+  const look = await readMailLook(ctx, scope.partnerId);
+  const notice = writeNote({ words, look, subject, body, values: { partner: merchant.partner_name } });
   const outcome = await audited(
     ctx,
     actorOf(visit),

@@ -12,6 +12,7 @@ import {
 import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
 import { isAddress } from '../lib/ids.ts';
+import type { Language } from '../ui/language.ts';
 import { passedEmail } from './onboarding-code.ts';
 import { assertOpen, type OpenOnboarding, openLink } from './onboarding-link.ts';
 import type { OnboardingDetails } from './onboarding-store.ts';
@@ -120,6 +121,8 @@ export type Complete = HandedIn & {
   token: string;
   emailPass: string | null;
   acceptTerms: boolean;
+  /** In which the merchant read the pages, and is written to; null when nobody read any. */
+  language: Language | null;
   /** Internet address and browser of who accepts the terms. */
   client: Client;
 };
@@ -159,6 +162,7 @@ export async function completeOnboarding(
       emailChecked: row.email !== null,
       termsVersion: terms.version,
       fromAddress: complete.client.ip,
+      language: complete.language,
       now,
     });
     await deleteCode(tx, scope, row.id);

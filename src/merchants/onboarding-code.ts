@@ -2,6 +2,9 @@ import { randomInt, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import { queueMail } from '../mail/outbox.ts';
+import { readMailLook } from '../partners/look.ts';
+import type { Words } from '../ui/language.ts';
+import { writeNote } from '../ui/note.ts';
 import { type OpenOnboarding, openLink } from './onboarding-link.ts';
 import { type OnboardingRow, selectCode, updateCodeAttempts, upsertCode } from './onboarding-store.ts';
 import { MerchantRefusal } from './refusal.ts';
@@ -22,13 +25,15 @@ function hashCode(secret: SecretKey, accountId: string, code: string): Buffer {
  *
  * @throws MerchantRefusal of the link; email_code_just_sent within a minute; email_code_exhausted
  */
-export async function sendEmailCode(ctx: Context, token: string): Promise<void> {
+export async function sendEmailCode(ctx: Context, token: string, words: Words): Promise<void> {
   const { scope, row } = await openLink(ctx, token);
   const recipient = row.email;
   if (recipient === null) return;
   const now = ctx.clock.now();
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const hash = hashCode(newest(ctx.config.secretKeys), row.id, code);
+  const look = await readMailLook(ctx, row.partner_id);
+  const mail = writeNote({ words, look, ...words.t.mails.code, values: { code, partner: row.partner_name } });
   await ctx.db.scoped(scope, async (tx) => {
     const known = await selectCode(tx, scope, row.id);
     const alive = known !== null && known.expires_at > now ? known : null;
@@ -38,17 +43,8 @@ export async function sendEmailCode(ctx: Context, token: string): Promise<void> 
     if (alive && alive.attempts >= maxAttempts) throw new MerchantRefusal('email_code_exhausted');
     const expiresAt = new Date(now.getTime() + codeMs);
     await upsertCode(tx, scope, row.id, { hash, attempts: alive?.attempts ?? 0, expiresAt });
-    const body = codeMail(row.partner_name, code);
-    await queueMail(tx, { recipient, subject: `${code} is your code`, body, urgent: true });
+    await queueMail(tx, { recipient, urgent: true, ...mail });
   });
-}
-
-function codeMail(partnerName: string, code: string): string {
-  return `Your code is ${code}. It lives for 15 minutes.
-
-${partnerName} invited you to be paid in stablecoins. Enter the code on the page you opened.
-If you did not ask for it, do nothing: without the code nobody can go on.
-`;
 }
 
 /**

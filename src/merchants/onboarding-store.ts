@@ -151,6 +151,7 @@ export type Completion = {
   emailChecked: boolean;
   termsVersion: string;
   fromAddress: string;
+  language: string | null;
   now: Date;
 };
 
@@ -159,7 +160,7 @@ export async function updateCompleted(tx: Tx, scope: Scope, accountId: string, c
     update merchants set wallet_address = ${c.walletAddress}, wallet_signed_at = ${c.now},
       wallet_chain_ids = ${c.walletChainIds}, onboarded_at = ${c.now}, email = coalesce(email, ${c.email}),
       email_checked_at = ${c.emailChecked ? c.now : null}, terms_version = ${c.termsVersion},
-      terms_accepted_at = ${c.now}, terms_accepted_from = ${c.fromAddress}
+      terms_accepted_at = ${c.now}, terms_accepted_from = ${c.fromAddress}, language = ${c.language}
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}`;
 }
 
@@ -189,7 +190,7 @@ export async function updateReset(tx: Tx, scope: Scope, accountId: string, now: 
       and test_mode = ${testMode} and account_id = ${accountId} and state in ('started', 'signed')`;
   await tx`
     update merchants set wallet_address = null, wallet_signed_at = null, wallet_chain_ids = null, onboarded_at = null,
-      email_checked_at = null, terms_version = null, terms_accepted_at = null, terms_accepted_from = null,
+      email_checked_at = null, terms_version = null, terms_accepted_at = null, terms_accepted_from = null, language = null,
       onboarding_epoch = onboarding_epoch + 1
     where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}`;
   return 'reset';

@@ -7,7 +7,7 @@ import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import type { Html } from '../lib/html.ts';
 import { readLook } from '../partners/look.ts';
 import { sendForeignForm, sendNotice } from '../ui/error-page.ts';
-import { fill, wordsFor } from '../ui/language.ts';
+import { fill, languageFor, wordsFor } from '../ui/language.ts';
 import { sendPage } from '../ui/layout.ts';
 import { isOwnForm } from '../ui/origin.ts';
 import { chainsOf, chooseWallet, completeOnboarding, handInDetails, onboardingMessage } from './onboard.ts';
@@ -165,7 +165,7 @@ function showSign(
 
 async function sendCode(ctx: Context, step: Step): Promise<FastifyReply> {
   try {
-    await sendEmailCode(ctx, step.token);
+    await sendEmailCode(ctx, step.token, wordsFor(step.request));
   } catch (error) {
     return showStep(ctx, step, asRefusal(error));
   }
@@ -228,6 +228,7 @@ async function finish(ctx: Context, step: Step): Promise<FastifyReply> {
       signature,
       host: request.ownHost,
       acceptTerms: typed.accept_terms === terms.version,
+      language: languageFor(request),
       client,
     });
     const session = await createMerchantSession(

@@ -52,7 +52,7 @@ async function apply(ctx: Context, due: DueChange, now: Date): Promise<boolean> 
     const applied = await updateRecovered(tx, scope, due.id, now);
     if (!applied) return false;
     const { account_id: accountId, old_wallet: oldWallet, new_wallet: newWallet } = applied;
-    await tellOfWallet(tx, scope, accountId, { kind: 'recovered', oldWallet, newWallet: newWallet ?? '' });
+    await tellOfWallet(ctx, tx, scope, accountId, { kind: 'recovered', oldWallet, newWallet: newWallet ?? '' });
     await writeAudit(ctx, tx, theService, {
       ...scope,
       action: 'wallet.changed',
@@ -69,7 +69,7 @@ async function expire(ctx: Context, due: DueChange, now: Date): Promise<boolean>
     const ended = await updateStopped(tx, scope, due.id, 'expired', now);
     if (!ended) return false;
     const { account_id: accountId, old_wallet: oldWallet } = ended;
-    await tellOfWallet(tx, scope, accountId, { kind: 'recovery_stopped', oldWallet, by: 'time' });
+    await tellOfWallet(ctx, tx, scope, accountId, { kind: 'recovery_stopped', oldWallet, by: 'time' });
     await writeAudit(ctx, tx, theService, {
       ...scope,
       action: 'recovery.expired',

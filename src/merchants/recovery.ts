@@ -80,7 +80,7 @@ export async function startRecovery(
     if (earlier) await updateStopped(tx, scope, earlier.id, 'cancelled', now);
     await insertRecovery(tx, scope, { id, accountId, oldWallet, now, linkUntil: until });
     const vetoUrl = linkUrl(ctx, 'veto', id);
-    await tellOfWallet(tx, scope, accountId, { kind: 'recovery_started', oldWallet, vetoUrl });
+    await tellOfWallet(ctx, tx, scope, accountId, { kind: 'recovery_started', oldWallet, vetoUrl });
   });
   return { url: linkUrl(ctx, 'sign', id), until };
 }
@@ -95,7 +95,7 @@ export async function cancelRecovery(ctx: Context, scope: Scope, accountId: stri
     const open = await selectOpenChange(tx, scope, accountId);
     const stopped = open && (await updateStopped(tx, scope, open.id, 'cancelled', ctx.clock.now()));
     if (!stopped) return false;
-    await tellOfWallet(tx, scope, accountId, {
+    await tellOfWallet(ctx, tx, scope, accountId, {
       kind: 'recovery_stopped',
       oldWallet: stopped.old_wallet,
       by: 'partner',
@@ -184,7 +184,7 @@ export async function signRecovery(
     }
     if (!(await claimSignedWallet(tx, scope, merchant.id, newWallet, now))) throw new MerchantRefusal('wallet_taken');
     const vetoUrl = linkUrl(ctx, 'veto', change.id);
-    await tellOfWallet(tx, scope, merchant.id, { kind: 'recovery_signed', oldWallet, newWallet, dueAt, vetoUrl });
+    await tellOfWallet(ctx, tx, scope, merchant.id, { kind: 'recovery_signed', oldWallet, newWallet, dueAt, vetoUrl });
     await writeAudit(
       ctx,
       tx,
@@ -228,7 +228,7 @@ export async function vetoRecovery(ctx: Context, scope: Scope, changeId: string)
   await ctx.db.scoped(scope, async (tx) => {
     const stopped = await updateStopped(tx, scope, changeId, 'vetoed', ctx.clock.now());
     if (!stopped) throw new MerchantRefusal('change_over');
-    await tellOfWallet(tx, scope, stopped.account_id, {
+    await tellOfWallet(ctx, tx, scope, stopped.account_id, {
       kind: 'recovery_stopped',
       oldWallet: stopped.old_wallet,
       by: 'merchant',

@@ -3,6 +3,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { latestMail } from '../mail/outbox.ts';
+import { wordsOf } from '../ui/language.ts';
 import { chooseWallet, completeOnboarding, onboardingMessage } from './onboard.ts';
 import { enterEmailCode, sendEmailCode } from './onboarding-code.ts';
 import { openLink } from './onboarding-link.ts';
@@ -33,7 +34,8 @@ export async function onboardWithKey(
   const message = onboardingMessage(ctx, merchant, wallet);
   const signature = await account.signMessage({ message });
   const client = { ip: '127.0.0.1', userAgent: undefined };
-  return completeOnboarding(ctx, { token, emailPass, message, signature, host: null, acceptTerms: true, client });
+  const accepted = { acceptTerms: true, language: null, client };
+  return completeOnboarding(ctx, { token, emailPass, message, signature, host: null, ...accepted });
 }
 
 /** Has a code mailed, reads it where the sandbox's mails stay, and enters it; null for a merchant without e-mail. */
@@ -41,7 +43,7 @@ async function passByMail(ctx: Context, token: string): Promise<string | null> {
   const { row } = await openLink(ctx, token);
   if (row.email === null) return null;
   try {
-    await sendEmailCode(ctx, token);
+    await sendEmailCode(ctx, token, wordsOf('en'));
   } catch (error) {
     // The newest code still counts.
     if (!(error instanceof MerchantRefusal && error.reason === 'email_code_just_sent')) throw error;

@@ -120,6 +120,6 @@ export async function changeWallet(
     await updateWallet(tx, scope, { id: randomUUID(), accountId, wallet: newWallet, now });
     const recovery = await selectOpenChange(tx, scope, accountId);
     if (recovery) await updateStopped(tx, scope, recovery.id, 'cancelled', now);
-    await tellOfWallet(tx, scope, accountId, { kind: 'changed', oldWallet, newWallet: newWallet.address });
+    await tellOfWallet(ctx, tx, scope, accountId, { kind: 'changed', oldWallet, newWallet: newWallet.address });
   });
 }

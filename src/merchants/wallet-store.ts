@@ -174,18 +174,24 @@ export function selectStuckChanges(db: Database, failures: number, limit: number
     order by settle_after desc limit ${limit}`;
 }
 
-/** Who is told of a change: names and mailboxes; null for a mailbox that is not known. */
+/** Who is told of a change: names, mailboxes and languages, null where not known; and how the partner's mails look. */
 export type Told = {
   merchant_name: string | null;
   merchant_email: string | null;
+  merchant_language: string | null;
   partner_name: string;
   partner_email: string | null;
+  partner_language: string | null;
+  slug: string;
+  accent: string | null;
+  logo_hash: string | null;
 };
 
 export async function selectTold(tx: Tx, scope: Scope, accountId: string): Promise<Told | null> {
   const [row] = await tx<Told[]>`
     select coalesce(m.business_name, m.display_name) as merchant_name, m.email as merchant_email,
-      p.name as partner_name, p.email as partner_email
+      m.language as merchant_language, p.name as partner_name, p.email as partner_email, p.slug, p.accent, p.logo_hash, (
+        select u.language from users u where u.partner_id = p.id and u.email = lower(p.email)) as partner_language
     from merchants m join partners p on p.id = m.partner_id
     where m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode} and m.id = ${accountId}`;
   return row ?? null;

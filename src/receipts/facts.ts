@@ -3,7 +3,7 @@ import type { Scope } from '../db/connection.ts';
 import { receiptNumber } from '../lib/receipt-number.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
 import { payPageUrl } from '../requests/render.ts';
-import { isLanguage, type Words, wordsOf } from '../ui/language.ts';
+import { type Words, wordsKept } from '../ui/language.ts';
 
 /** What a receipt says, wherever it is sent. `link` is its page, which stays. */
 export type ReceiptFacts = {
@@ -24,6 +24,6 @@ export async function readReceipt(ctx: Context, scope: Scope, requestId: string)
     merchant: row.merchant_name ?? row.partner_name,
     number: receiptNumber(row.id, proof_verified_at),
     link: `${payPageUrl(ctx.config, row.id)}/receipt`,
-    words: wordsOf(isLanguage(language) ? language : 'en'),
+    words: wordsKept(language),
   };
 }

@@ -2,10 +2,19 @@ import { type Html, html } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
 import { fill, type Words } from './language.ts';
 
-/** An instant for people, in UTC, with the exact one for machines and for the reader's own time zone. */
-export function instant({ language }: Words, at: Date): Html {
-  const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
-  return html`<time datetime="${at.toISOString()}">${format.format(at)} UTC</time>`;
+/**
+ * An instant for people, in UTC, with the exact one for machines and for the reader's own time zone.
+ *
+ * @param timeStyle `medium` has seconds, where what happened follows upon each other
+ */
+export function instant(words: Words, at: Date, timeStyle: 'short' | 'medium' = 'short'): Html {
+  return html`<time datetime="${at.toISOString()}">${instantText(words, at, timeStyle)}</time>`;
+}
+
+/** The same where there is only text, in a mail for example. */
+export function instantText({ language }: Words, at: Date, timeStyle: 'short' | 'medium' = 'short'): string {
+  const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle, timeZone: 'UTC' });
+  return `${format.format(at)} UTC`;
 }
 
 /** How long ago, with the exact instant on hover and for machines: `3 minutes ago`. */
@@ -33,6 +42,11 @@ export function formatRemaining(words: Words, ms: number): string {
 
 function formatUnit({ language }: Words, count: number, unit: 'minute' | 'hour' | 'day'): string {
   return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+}
+
+/** How long something took: `35 ms`. */
+export function formatMs({ language }: Words, ms: number): string {
+  return new Intl.NumberFormat(language, { style: 'unit', unit: 'millisecond' }).format(ms);
 }
 
 /**

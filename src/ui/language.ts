@@ -28,6 +28,11 @@ export function wordsOf(language: Language): Words {
   return { language, direction: rightToLeft.includes(language) ? 'rtl' : 'ltr', t: texts[language] };
 }
 
+/** The words of a language that was kept of somebody; else those given, English unless said. */
+export function wordsKept(language: string | null, otherwise: Words = wordsOf('en')): Words {
+  return isLanguage(language) ? wordsOf(language) : otherwise;
+}
+
 /** The request as far as it says which language its reader wants. */
 export type Asking = { headers: IncomingHttpHeaders; query?: unknown };
 

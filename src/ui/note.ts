@@ -11,14 +11,14 @@ export type Note = {
   body: string;
   values: Record<string, string | number>;
   /** Addresses of ours, by their placeholders. One that is a paragraph by itself becomes a button that says `button`. */
-  links: Record<string, string>;
-  button: string;
+  links?: Record<string, string>;
+  button?: string;
 };
 
 const longCode = 12;
 
 /** Writes a note: what goes into the outbox, but for whom it is. */
-export function writeNote({ words, look, subject, body, values, links, button }: Note) {
+export function writeNote({ words, look, subject, body, values, links = {}, button = '' }: Note) {
   const all = { ...values, ...links };
   const title = oneLine(fill(subject, all));
   const alone = (name: string): Html =>

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../audit/actions.ts';
 import { hostOwner } from '../auth/host.ts';
-import { clearSessionCookie, sessionToken } from '../auth/session-cookie.ts';
+import { clearSessionCookie, sessionToken, showsSomebody } from '../auth/session-cookie.ts';
 import {
   type Operator,
   type PartnerUser,
@@ -18,9 +18,31 @@ export async function signedIn<K extends UserKind>(
   door: Door<K>,
   request: FastifyRequest,
 ): Promise<SignedIn<K> | null> {
-  const token = sessionToken(request, ctx.config, door.kind);
-  return token === null ? null : readUserSession(ctx, door.kind, token, hostOwner(ctx.config, request.headers.host));
+  return readPerson(ctx, door, request, showsSomebody(request));
 }
+
+async function readPerson<K extends UserKind>(
+  ctx: Context,
+  { kind }: Door<K>,
+  request: FastifyRequest,
+  inUse: boolean,
+): Promise<SignedIn<K> | null> {
+  const token = sessionToken(request, ctx.config, kind);
+  return token === null ? null : readUserSession(ctx, kind, token, hostOwner(ctx.config, request.headers.host), inUse);
+}
+
+/** True while the session of a call that goes on is not over, and its person may do what they could when it began. */
+export async function isStillIn(
+  ctx: Context,
+  door: Door,
+  request: FastifyRequest,
+  began: PartnerUser | Operator,
+): Promise<boolean> {
+  const person = await readPerson(ctx, door, request, false);
+  return person !== null && person.sessionId === began.sessionId && roleOf(person) === roleOf(began);
+}
+
+const roleOf = (person: PartnerUser | Operator) => (person.kind === 'partner_user' ? person.role : null);
 
 /** The same; who is not signed in is sent to where one signs in, and null returned. */
 export async function enter<K extends UserKind>(

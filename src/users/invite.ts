@@ -7,7 +7,8 @@ import type { Role } from '../auth/roles.ts';
 import { storeInvitation } from '../auth/sign-in-link.ts';
 import type { Context } from '../context.ts';
 import { queueMail } from '../mail/outbox.ts';
-import type { Words } from '../ui/language.ts';
+import { readMailLook } from '../partners/look.ts';
+import { type Words, wordsKept } from '../ui/language.ts';
 import { adminDoor, portalDoor } from './door.ts';
 import { invitationMail } from './mails.ts';
 import { UserRefusal } from './refusal.ts';
@@ -24,6 +25,7 @@ export type Invitation = { email: string; role: Role | null; place: string; host
  * Invites somebody, by a mail with a link that signs in once. Who belongs to the team already with the same role gets
  * another link.
  *
+ * @param words of who invites: for a mail to somebody who has never signed in
  * @returns the link too: whoever holds it signs in as this user
  * @throws UserRefusal email_invalid, role_differs, user_disabled, too_many_invitations
  */
@@ -51,7 +53,9 @@ export async function inviteUser(
     if (user.disabled_at) throw new UserRefusal('user_disabled');
     const door = hostAddress(ctx.config, host) + (partnerId === null ? adminDoor : portalDoor).path;
     const link = `${door}/link/${await storeInvitation(ctx, inner.db.sql, { id: user.id, email, partnerId })}`;
-    await queueMail(inner.db.sql, invitationMail(words, email, { place, link, signIn: `${door}/sign-in` }));
+    const look = await readMailLook(inner, partnerId);
+    const theirs = wordsKept(user.language, words);
+    await queueMail(inner.db.sql, invitationMail(theirs, look, email, { place, link, signIn: `${door}/sign-in` }));
     return { user, link };
   };
   return audited(ctx, actor, invite, ({ user }) => ({

@@ -1,27 +1,43 @@
 import type { NewMail } from '../mail/outbox.ts';
-import { fill, type Words } from '../ui/language.ts';
+import { houseLook } from '../partners/look.ts';
+import type { Words } from '../ui/language.ts';
+import type { MailLook } from '../ui/mail-frame.ts';
+import { writeNote } from '../ui/note.ts';
 
 /** How a place is called whose host belongs to no partner. */
-export const serviceName = 'Quittance';
+export const serviceName = houseLook.name;
 
 /** The mail with a link that somebody asked for. */
-export function linkMail(words: Words, recipient: string, values: { place: string; link: string }): NewMail {
-  const { mailSubject, mailBody } = words.t.signInUser;
-  return { recipient, subject: fill(mailSubject, values), body: fill(mailBody, values), urgent: true };
+export function linkMail(
+  words: Words,
+  look: MailLook,
+  recipient: string,
+  { place, link }: { place: string; link: string },
+): NewMail {
+  const { signInUser: t, mails } = words.t;
+  const texts = { subject: t.mailSubject, body: t.mailBody, button: mails.signIn };
+  return { recipient, urgent: true, ...writeNote({ words, look, ...texts, values: { place }, links: { link } }) };
 }
 
 /** The mail of an invitation. */
 export function invitationMail(
   words: Words,
+  look: MailLook,
   recipient: string,
-  values: { place: string; link: string; signIn: string },
+  { place, ...links }: { place: string; link: string; signIn: string },
 ): NewMail {
-  const { inviteSubject, inviteBody } = words.t.signInUser;
-  return { recipient, subject: fill(inviteSubject, values), body: fill(inviteBody, values), urgent: true };
+  const { signInUser: t, mails } = words.t;
+  const texts = { subject: t.inviteSubject, body: t.inviteBody, button: mails.signIn };
+  return { recipient, urgent: true, ...writeNote({ words, look, ...texts, values: { place }, links }) };
 }
 
 /** The mail that says that a passkey was added, or that one or all were taken away. */
-export function passkeyMail(words: Words, recipient: string, what: 'added' | 'removed', place: string): NewMail {
-  const { subject, body } = words.t.passkey.mails[what];
-  return { recipient, subject: fill(subject, { place }), body: fill(body, { place }) };
+export function passkeyMail(
+  words: Words,
+  look: MailLook,
+  recipient: string,
+  what: 'added' | 'removed',
+  place: string,
+): NewMail {
+  return { recipient, ...writeNote({ words, look, ...words.t.passkey.mails[what], values: { place } }) };
 }

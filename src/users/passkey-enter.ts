@@ -12,10 +12,12 @@ import {
 } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import type { Tx } from '../db/connection.ts';
+import type { Language } from '../ui/language.ts';
 import type { Door } from './door.ts';
 import type { PasskeyRefusalReason } from './passkey-refusal.ts';
 import { type HolderRow, lockPasskey, updatePasskeyUsed, updateSignedIn } from './passkey-store.ts';
 import type { Entered } from './sign-in.ts';
+import { updateLanguage } from './store.ts';
 
 /** Where a passkey is shown: the kind of people who enter there, and the host. */
 export type PasskeyPlace = { kind: UserKind; host: HostOwner };
@@ -39,6 +41,7 @@ export async function askForPasskey(ctx: Context, place: PasskeyPlace, session: 
  *
  * @param answer what the browser handed back, as JSON
  * @param earlier the session's token that the browser still holds; null when it has none
+ * @param language in which the user reads, and is written to from now on
  */
 export function signInWithPasskey(
   ctx: Context,
@@ -47,11 +50,13 @@ export function signInWithPasskey(
   answer: unknown,
   client: Client,
   earlier: string | null,
+  language: Language,
 ): Promise<Entered | { refused: PasskeyRefusalReason }> {
   return ctx.db.transaction(async (tx) => {
     const holder = await prove(ctx, tx, { kind: door.kind, host }, null, answer, client);
     if (typeof holder === 'string') return { refused: holder };
     await updateSignedIn(tx, holder.user_id, ctx.clock.now());
+    await updateLanguage(tx, holder.user_id, language);
     const user = { id: holder.user_id, partnerId: holder.partner_id };
     const token = await createUserSession(ctx, tx, user, client, earlier);
     await writeAudit(ctx, tx, actorOf(holder, door.kind, client), {
@@ -65,20 +70,23 @@ export function signInWithPasskey(
   });
 }
 
-/** Confirms with a passkey that somebody who is signed in is still there; null when so. */
+/**
+ * Confirms with a passkey that somebody who is signed in is still there.
+ *
+ * @returns the token under which the session goes on
+ */
 export function confirmWithPasskey(
   ctx: Context,
   person: PartnerUser | Operator,
   host: HostOwner,
   answer: unknown,
   client: Client,
-): Promise<PasskeyRefusalReason | null> {
+): Promise<{ token: string } | { refused: PasskeyRefusalReason }> {
   return ctx.db.transaction(async (tx) => {
     const holder = await prove(ctx, tx, { kind: person.kind, host }, person.sessionId, answer, client);
-    if (typeof holder === 'string') return holder;
-    if (holder.user_id !== person.userId) return 'unknown';
-    await confirmSession(ctx, tx, person.sessionId);
-    return null;
+    if (typeof holder === 'string') return { refused: holder };
+    if (holder.user_id !== person.userId) return { refused: 'unknown' };
+    return { token: await confirmSession(ctx, tx, person.sessionId) };
   });
 }
 

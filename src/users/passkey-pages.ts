@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hostOwner } from '../auth/host.ts';
-import { isFreshSession, type SignedIn, type UserKind } from '../auth/user-session.ts';
+import { setSessionCookie } from '../auth/session-cookie.ts';
+import { isFreshSession, type SignedIn, type UserKind, userSessionLimits } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import type { Html } from '../lib/html.ts';
@@ -50,7 +51,7 @@ export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Cont
         return sendOptions(reply, person && (await make(person, request)));
       },
     });
-  const form = (url: string, work: (person: SignedIn<K>, request: Visit) => Promise<string>) =>
+  const form = (url: string, work: (person: SignedIn<K>, request: Visit, reply: FastifyReply) => Promise<string>) =>
     app.route({
       config,
       method: 'POST',
@@ -59,7 +60,7 @@ export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Cont
         if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
         const person = await enter(ctx, door, request, reply);
         if (!person) return reply;
-        return reply.redirect(`${door.path}/sessions?done=${await work(person, request)}`, 303);
+        return reply.redirect(`${door.path}/sessions?done=${await work(person, request, reply)}`, 303);
       },
     });
 
@@ -74,9 +75,12 @@ export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Cont
     const place = { kind: door.kind, host: host(request) };
     return askForPasskey(ctx, place, person.sessionId);
   });
-  form(`${path}/confirm`, async (person, request) => {
+  form(`${path}/confirm`, async (person, request, reply) => {
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
-    return (await confirmWithPasskey(ctx, person, host(request), request.body?.passkey, client)) ?? 'confirmed';
+    const confirmed = await confirmWithPasskey(ctx, person, host(request), request.body?.passkey, client);
+    if ('refused' in confirmed) return confirmed.refused;
+    setSessionCookie(reply, ctx.config, door.kind, confirmed.token, userSessionLimits[door.kind].absoluteMs);
+    return 'confirmed';
   });
   form(`${path}/remove`, async (person, request) => {
     const id = request.body?.id;

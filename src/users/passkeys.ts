@@ -8,7 +8,8 @@ import { isFreshSession, type Operator, type PartnerUser } from '../auth/user-se
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { queueMail } from '../mail/outbox.ts';
-import type { Words } from '../ui/language.ts';
+import { readMailLook } from '../partners/look.ts';
+import { type Words, wordsKept } from '../ui/language.ts';
 import { passkeyMail, serviceName } from './mails.ts';
 import type { PasskeyRefusalReason } from './passkey-refusal.ts';
 import {
@@ -33,8 +34,8 @@ const maxNameLength = 60;
 const partnerIdOf = (person: Person) => (person.kind === 'partner_user' ? person.partner.id : null);
 const placeOf = (person: Person) => (person.kind === 'partner_user' ? person.partner.name : serviceName);
 
-/** The passkeys of somebody who is signed in, the oldest first. */
-export function listPasskeys(ctx: Pick<Context, 'db'>, { userId }: Person): Promise<Passkey[]> {
+/** The passkeys of a user, the oldest first. */
+export function listPasskeys(ctx: Pick<Context, 'db'>, { userId }: Pick<Person, 'userId'>): Promise<Passkey[]> {
   return selectPasskeys(ctx.db.sql, userId, maxPasskeys);
 }
 
@@ -88,7 +89,8 @@ export function addPasskey(
     if ((await selectPasskeys(sql, person.userId, maxPasskeys)).length >= maxPasskeys) return 'enough';
     const owned = { userId: person.userId, partnerId: partnerIdOf(person), createdAt: ctx.clock.now() };
     if (!(await insertPasskey(sql, { ...passkey, ...owned, id: randomUUID(), name }))) return 'not_made';
-    await queueMail(sql, passkeyMail(words, person.email, 'added', placeOf(person)));
+    const look = await readMailLook(inner, partnerIdOf(person));
+    await queueMail(sql, passkeyMail(words, look, person.email, 'added', placeOf(person)));
     return null;
   };
   return audited(ctx, actor, keep, (refused) =>
@@ -105,9 +107,12 @@ export async function removePasskey(
   words: Words,
 ): Promise<PasskeyRefusalReason | null> {
   if (!(await isFreshSession(ctx, person.sessionId))) return 'stale';
-  const take = async ({ db: { sql } }: Context) => {
+  const take = async (inner: Context) => {
+    const { sql } = inner.db;
     const name = await deletePasskey(sql, person.userId, id);
-    if (name !== null) await queueMail(sql, passkeyMail(words, person.email, 'removed', placeOf(person)));
+    if (name === null) return null;
+    const look = await readMailLook(inner, partnerIdOf(person));
+    await queueMail(sql, passkeyMail(words, look, person.email, 'removed', placeOf(person)));
     return name;
   };
   await audited(ctx, actor, take, (name) =>
@@ -146,7 +151,10 @@ export async function removePasskeysOf(
       if (!user) throw new UserRefusal('user_unknown');
       return { user, count: await deletePasskeysOf(tx, partnerId, user.id) };
     });
-    if (count > 0) await queueMail(inner.db.sql, passkeyMail(words, user.email, 'removed', place));
+    if (count === 0) return { user, count };
+    const theirs = wordsKept(user.language, words);
+    const look = await readMailLook(inner, partnerId);
+    await queueMail(inner.db.sql, passkeyMail(theirs, look, user.email, 'removed', place));
     return { user, count };
   };
   const { count } = await audited(ctx, actor, take, ({ user, count }) =>

@@ -13,7 +13,7 @@ import { isUuid } from '../lib/ids.ts';
 import { readLook } from '../partners/look.ts';
 import { type Partner, readPartner } from '../partners/read.ts';
 import { sendForeignForm, sendTooMany } from '../ui/error-page.ts';
-import { wordsFor } from '../ui/language.ts';
+import { languageFor, wordsFor } from '../ui/language.ts';
 import { sendPage } from '../ui/layout.ts';
 import type { Look } from '../ui/look.ts';
 import { isOwnForm } from '../ui/origin.ts';
@@ -84,7 +84,8 @@ export function signInPages(app: FastifyInstance, ctx: Context, door: Door): voi
   );
   post('/sign-in/passkey', opens, async (request, reply, place) => {
     const [host, answer] = [hostIn(ctx, request), request.body?.passkey];
-    const entered = await signInWithPasskey(ctx, door, host, answer, clientOf(request), earlierOf(request));
+    const [earlier, language] = [earlierOf(request), languageFor(request)];
+    const entered = await signInWithPasskey(ctx, door, host, answer, clientOf(request), earlier, language);
     if ('refused' in entered)
       return show(reply, door, place, 403, refusedPage(wordsFor(request), door, entered.refused));
     return letIn(reply, entered);
@@ -93,7 +94,7 @@ export function signInPages(app: FastifyInstance, ctx: Context, door: Door): voi
   post('/link/:token', opens, async (request, reply, place) => {
     const user = request.body?.user;
     const entered = isUuid(user)
-      ? await signIn(ctx, opened(ctx, door, request), user, clientOf(request), earlierOf(request))
+      ? await signIn(ctx, opened(ctx, door, request), user, clientOf(request), earlierOf(request), languageFor(request))
       : null;
     return entered ? letIn(reply, entered) : open(ctx, door, request, reply, place); // says why not
   });

@@ -5,10 +5,12 @@ import { type LinkOpened, newLinkToken, storeLink, useLink } from '../auth/sign-
 import { createUserSession } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import { queueMail } from '../mail/outbox.ts';
-import type { Words } from '../ui/language.ts';
+import { readMailLook } from '../partners/look.ts';
+import type { Language, Words } from '../ui/language.ts';
 import type { Door } from './door.ts';
 import { linkMail, serviceName } from './mails.ts';
 import { emailFrom } from './rules.ts';
+import { updateLanguage } from './store.ts';
 
 /** `partner` is the one on whose own host it is asked; null on the shared host. `browser` binds the link to it. */
 export type Asking = {
@@ -42,7 +44,8 @@ export async function askForLink(
   const asker = { subject: known ?? asking.network, known: known !== null };
   const token = newLinkToken();
   const link = `${hostAddress(ctx.config, partner?.slug ?? null)}${door.path}/link/${token}`;
-  const mail = linkMail(words, email, { place: partner?.name ?? serviceName, link });
+  const look = await readMailLook(ctx, partner?.id ?? null);
+  const mail = linkMail(words, look, email, { place: partner?.name ?? serviceName, link });
   return ctx.db.transaction(async (tx) => {
     const asked = { kind: door.kind, email, partnerId: partner?.id ?? null, browser, token, asker };
     const stored = await storeLink(ctx, tx, asked);
@@ -62,6 +65,7 @@ export async function askForLink(
  * Signs in with a link, as the user that was chosen among those of its address.
  *
  * @param earlier the session's token that the browser still holds; null when it has none
+ * @param language in which the user reads, and is written to from now on
  * @returns null when the link is no longer open here
  */
 export function signIn(
@@ -70,10 +74,12 @@ export function signIn(
   userId: string,
   client: Client,
   earlier: string | null,
+  language: Language,
 ): Promise<Entered | null> {
   return ctx.db.transaction(async (tx) => {
     const user = await useLink(ctx, tx, opened, userId);
     if (!user) return null;
+    await updateLanguage(tx, user.id, language);
     const token = await createUserSession(ctx, tx, user, client, earlier);
     await writeAudit(
       ctx,

@@ -1,5 +1,6 @@
 import type { Role } from '../auth/roles.ts';
 import type { Tx } from '../db/connection.ts';
+import type { Language } from '../ui/language.ts';
 
 /** A person who signs in by e-mail; `partner_id` and `role` are null for an operator. */
 export type User = {
@@ -10,10 +11,15 @@ export type User = {
   created_at: Date;
   last_sign_in_at: Date | null;
   disabled_at: Date | null;
+  /** In which they last signed in, and are written to; null before. */
+  language: string | null;
 };
 
 /** Null when the address is in use by the same partner, or among the operators. */
-export async function insertUser(tx: Tx, user: Omit<User, 'last_sign_in_at' | 'disabled_at'>): Promise<User | null> {
+export async function insertUser(
+  tx: Tx,
+  user: Omit<User, 'last_sign_in_at' | 'disabled_at' | 'language'>,
+): Promise<User | null> {
   const [row] = await tx<User[]>`
     insert into users (id, partner_id, email, role, created_at)
     values (${user.id}, ${user.partner_id}, ${user.email}, ${user.role}, ${user.created_at})
@@ -43,4 +49,9 @@ export async function updateUser(
     update users set ${tx(change)} where partner_id is not distinct from ${partnerId}::uuid and id = ${id} returning *`;
   if (!row) throw new Error('a user that was read is gone');
   return row;
+}
+
+/** Keeps in which language a user signs in. */
+export async function updateLanguage(tx: Tx, userId: string, language: Language): Promise<void> {
+  await tx`update users set language = ${language} where id = ${userId} and language is distinct from ${language}`;
 }

@@ -1,8 +1,12 @@
 import { theService, writeAudit } from '../audit/write.ts';
+import { hostAddress } from '../auth/host.ts';
 import type { Context } from '../context.ts';
 import { raiseAlarm } from '../db/alarms.ts';
 import type { Tx } from '../db/connection.ts';
 import { queueMail } from '../mail/outbox.ts';
+import { mailLookOf } from '../partners/look.ts';
+import { wordsKept } from '../ui/language.ts';
+import { writeNote } from '../ui/note.ts';
 import { disabledAlarm } from './endpoint.ts';
 import { disableFailing, selectContact } from './queue-store.ts';
 import { deadReason, disableAfterMs } from './rules.ts';
@@ -50,21 +54,16 @@ export async function tellDisabled(ctx: Context, tx: Tx, row: Disabled): Promise
   await raiseAlarm(tx, disabledAlarm(partner_id, test_mode), message);
   const contact = await selectContact(tx, partner_id);
   if (!contact?.email) return;
-  await queueMail(tx, {
-    recipient: contact.email,
-    subject: `Your ${mode} webhook endpoint was switched off`,
-    body: disabledMail(mode, row.url, why),
+  const words = wordsKept(contact.language);
+  const { endpoint: t } = words.t.mails;
+  const note = writeNote({
+    words,
+    look: mailLookOf(ctx, contact),
+    subject: test_mode ? t.testSubject : t.liveSubject,
+    body: t.body,
+    values: { url: row.url, reason: disabled_reason === deadReason ? t.failing : t.gone },
+    links: { link: `${hostAddress(ctx.config, null)}/portal/webhooks?mode=${mode}` },
+    button: t.open,
   });
-}
-
-function disabledMail(mode: string, url: string, why: string): string {
-  return `We no longer send ${mode} events to
-
-${url}
-
-because ${why}.
-
-No payment is affected, and no event is lost: new events wait. Mend the receiver, then enable the endpoint again or set its
-URL anew; everything that waits goes out at once. Events whose attempts were used up before can be replayed.
-`;
+  await queueMail(tx, { recipient: contact.email, ...note });
 }

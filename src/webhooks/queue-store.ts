@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/connection.ts';
+import type { MailSender } from '../partners/look.ts';
 import { deadReason, type Health, leaseMs, type Next, probeAfterFailures } from './rules.ts';
 
 /** A delivery under lease, with what its attempt needs to know of its endpoint. */
@@ -187,7 +188,13 @@ export function disableFailing(tx: Tx, failingSince: Date, now: Date, limit: num
 }
 
 /** Whom to tell about a partner's endpoint. */
-export async function selectContact(tx: Tx, partnerId: string): Promise<{ email: string | null } | null> {
-  const [row] = await tx<{ email: string | null }[]>`select email from partners where id = ${partnerId}`;
+/** Whom a partner has told to be written to, in which language if it is known, and how its mails look. */
+export type Contact = { email: string | null; language: string | null } & MailSender;
+
+export async function selectContact(tx: Tx, partnerId: string): Promise<Contact | null> {
+  const [row] = await tx<Contact[]>`
+    select email, slug, name, accent, logo_hash, (
+      select u.language from users u where u.partner_id = p.id and u.email = lower(p.email)) as language
+    from partners p where id = ${partnerId}`;
   return row ?? null;
 }

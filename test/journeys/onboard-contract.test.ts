@@ -63,6 +63,7 @@ async function onboard(address: string, sign: (message: string) => Promise<Hex>,
     signature,
     host: null,
     acceptTerms: true,
+    language: null,
     client: { ip: '127.0.0.1', userAgent: undefined },
   });
   const [row] = await database.db.sql`
@@ -215,5 +216,5 @@ test('A contract wallet signs in only where its code was checked: a counterfeit 
     signIn(ctx, { message, signature: await signedBy(account)(message), host: null }, client, null);
   await assert.rejects(by(thief), refusedFor('signature_invalid'));
   const token = await by(owner);
-  assert.equal((await readMerchantSession(ctx, token, null))?.walletAddress, address);
+  assert.equal((await readMerchantSession(ctx, token, null, true))?.walletAddress, address);
 });

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { latestMail } from '../../src/mail/outbox.ts';
+import { createShell } from '../../src/merchants/create.ts';
+import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
+import { startRecovery } from '../../src/merchants/recovery.ts';
+import { setPartnerEmail } from '../../src/partners/contact.ts';
+import { fill, type Language, wordsOf } from '../../src/ui/language.ts';
+import { tellDisabled } from '../../src/webhooks/disabled.ts';
+import { startApp } from '../support/app.ts';
+import { newAccount, signOn } from '../support/merchants.ts';
+import { acceptInvitation, invitePartnerUser, newEmail } from '../support/people.ts';
+import { startVisitor } from '../support/visitor.ts';
+import { makePartner } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+before(async () => {
+  app = await startApp();
+});
+after(() => app.stop());
+
+const reading = (language: Language) => startVisitor(app.url, { 'accept-language': language });
+const languageOf = async (table: 'users' | 'merchants', id: string) =>
+  (await app.db.sql`select language from ${app.db.sql(table)} where id = ${id}`)[0]?.language;
+
+async function mailTo(recipient: string) {
+  const mail = await latestMail(app.db.sql, recipient);
+  assert.ok(mail?.html, recipient);
+  return { ...mail, html: mail.html };
+}
+
+/** A partner whose address is that of one of its people, who last signed in in this language. */
+async function partnerReading(language: Language) {
+  const world = await makePartner(app.db);
+  const { user, link } = await invitePartnerUser(app.ctx, world);
+  await acceptInvitation(reading(language), link);
+  await setPartnerEmail(app.db, world.partner.slug, user.email.toUpperCase());
+  return { ...world, user, email: user.email.toUpperCase() };
+}
+
+test('A merchant is written to in the language it onboarded in, its partner in that of the last sign-in', async () => {
+  const { test: scope, email: partnerEmail } = await partnerReading('de');
+  const email = newEmail();
+  const merchant = await createShell(app.ctx, scope, { display_currency: 'EUR', business_name: 'Ada', email });
+  const visitor = reading('ar');
+  const start = await visitor.open(onboardingUrl(app.ctx.config, merchant, app.ctx.clock.now()));
+  const asked = await visitor.send(start, '/code');
+  const mail = await mailTo(email);
+  const code = /^\d{6}/.exec(mail.subject)?.[0] ?? '';
+  const ar = wordsOf('ar').t;
+  assert.equal(mail.subject, fill(ar.mails.code.subject, { code }));
+  assert.match(mail.html, /<html lang="ar" dir="rtl">/);
+  const [row] = await app.db.sql`select urgent from mails where id = ${mail.id}`;
+  assert.equal(row?.urgent, true);
+
+  const details = await visitor.send(asked, '/email', { code });
+  const wallet = await visitor.send(details, '/details');
+  const account = newAccount();
+  const sign = await visitor.send(wallet, '/wallet', { wallet_address: account.address });
+  await signOn(visitor, sign, account, { accept_terms: '1' });
+  assert.equal(await languageOf('merchants', merchant.id), 'ar');
+
+  await startRecovery(app.ctx, scope, merchant.id);
+  const told = await mailTo(email);
+  assert.equal(told.subject, fill(ar.mails.wallet.recovery_started.subject, { merchant: 'Ada' }));
+  assert.ok(told.html.includes(ar.mails.wallet.stop));
+  assert.ok(told.body.includes(account.address.toLowerCase()));
+  const de = wordsOf('de').t.mails;
+  const toPartner = await mailTo(partnerEmail);
+  assert.equal(toPartner.subject, fill(de.wallet.recovery_started.subject, { merchant: 'Ada' }));
+
+  const gone = { partner_id: scope.partnerId, test_mode: true, url: 'https://hook.example/', disabled_reason: 'gone' };
+  await app.db.transaction((tx) => tellDisabled(app.ctx, tx, gone));
+  const disabled = await mailTo(partnerEmail);
+  assert.equal(disabled.subject, de.endpoint.testSubject);
+  assert.ok(disabled.body.includes(de.endpoint.gone));
+});
+
+test('Where nobody’s language is known, a mail is in English', async () => {
+  const { test: scope, partner } = await makePartner(app.db);
+  await setPartnerEmail(app.db, partner.slug, 'nobody@partner.example');
+  const gone = { partner_id: scope.partnerId, test_mode: true, url: 'https://hook.example/', disabled_reason: 'gone' };
+  await app.db.transaction((tx) => tellDisabled(app.ctx, tx, gone));
+  const mail = await mailTo('nobody@partner.example');
+  assert.equal(mail.subject, wordsOf('en').t.mails.endpoint.testSubject);
+  assert.match(mail.html, /<html lang="en" dir="ltr">/);
+});
+
+test('A link to sign in is mailed in the language of the page it is asked for on; the next invitation in that of the last sign-in', async () => {
+  const { partner, test: scope, live, user } = await partnerReading('ja');
+  assert.equal(await languageOf('users', user.id), 'ja');
+  const visitor = reading('fr');
+  const start = await visitor.open('/portal/sign-in');
+  await visitor.send(start, '/portal/sign-in', { email: user.email });
+  const asked = await mailTo(user.email);
+  assert.equal(asked.subject, fill(wordsOf('fr').t.signInUser.mailSubject, { place: 'Quittance' }));
+  assert.match(asked.html, /<html lang="fr"/);
+  const [row] = await app.db.sql`select urgent from mails where id = ${asked.id}`;
+  assert.equal(row?.urgent, true);
+  const link = /http\S+\/link\/\S+/.exec(asked.body)?.[0] ?? '';
+  await visitor.send(await visitor.open(link), new URL(link).pathname);
+  assert.equal(await languageOf('users', user.id), 'fr');
+
+  await invitePartnerUser(app.ctx, { partner, test: scope, live }, 'owner', user.email);
+  const invited = await mailTo(user.email);
+  assert.equal(invited.subject, fill(wordsOf('fr').t.signInUser.inviteSubject, { place: partner.name }));
+});
