@@ -2,6 +2,7 @@ import { noteEnds } from './audit/note-ends.ts';
 import { mineWhileWaiting } from './chain/dev-mining.ts';
 import { startWatching } from './chain/watcher.ts';
 import type { Context } from './context.ts';
+import { eraseOld } from './customers/erase-old.ts';
 import { pause } from './lib/time.ts';
 import { sendDueMails } from './mail/transport.ts';
 import { releaseStaleWallets } from './merchants/onboard.ts';
@@ -12,9 +13,9 @@ import { releaseReservations } from './payments/release.ts';
 import { onRemoved } from './payments/removed.ts';
 import { followReturns } from './payments/return-look.ts';
 import { settle } from './payments/verify.ts';
+import { chargeDue } from './plans/charge.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';
-import { eraseOld } from './receipts/erase-old.ts';
 import { openGateway } from './receipts/gateway.ts';
 import { mailReceipts } from './receipts/send-mails.ts';
 import { sendMessages } from './receipts/send-messages.ts';
@@ -37,6 +38,7 @@ const minute = 60 * second;
 const loops: Loop[] = [
   { name: 'match payments', everyMs: 250, run: judgePending },
   { name: 'verify payments', everyMs: 250, run: settle },
+  { name: 'charge plans', everyMs: 5 * second, run: chargeDue },
   { name: 'expire requests', everyMs: 5 * second, run: expireDue },
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'look for give-backs', everyMs: 2 * second, run: followReturns },

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
+import { customerKey, eraseCustomer, findCustomer } from '../customers/erase.ts';
 import { type Html, html } from '../lib/html.ts';
-import { customerKey, eraseCustomer, findCustomer } from '../receipts/erase.ts';
 import { card, carried, field, stateLine } from '../ui/components.ts';
 import { instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -48,7 +48,7 @@ function foundCard(words: Words, typed: Typed, found: Awaited<ReturnType<typeof 
   if (found.since === null) return card(stateLine('ended', t.none, t.noneRest));
   const count = found.more ? fill(admin.atLeast, { count: found.requests }) : String(found.requests);
   const [before = '', after = ''] = t.foundRest.split('{since}');
-  const told = (text: string) => fill(text, { count, partners: found.partners });
+  const told = (text: string) => fill(text, { count, plans: found.plans, partners: found.partners });
   return card(
     stateLine('attention', t.found, html`${told(before)}${instant(words, found.since)}${told(after)}`),
     confirmed(

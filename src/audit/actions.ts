@@ -46,7 +46,11 @@ export const actions = {
   'mail.retried': [],
   'receipt.retried': ['channel'],
   /** What was erased is never said, only how much of it. */
-  'customer.erased': ['by', 'requests', 'mails', 'messages'],
+  'customer.erased': ['by', 'requests', 'plans', 'mails', 'messages'],
+  'plan.created': ['amount', 'currency', 'every', 'period', 'charges'],
+  'plan.paused': [],
+  'plan.resumed': [],
+  'plan.ended': [],
   'session.started': [],
   'session.revoked': ['email'],
 } as const satisfies Record<string, readonly string[]>;
@@ -63,6 +67,7 @@ export type ObjectKind =
   | 'wallet'
   | 'rate'
   | 'request'
+  | 'plan'
   | 'payment'
   | 'user'
   | 'customer'

@@ -15,6 +15,7 @@ const places: [path: string, name: keyof Texts['dashboard']['places']][] = [
   ['/dashboard', 'home'],
   ['/dashboard/payments', 'payments'],
   ['/dashboard/ask', 'ask'],
+  ['/dashboard/plans', 'plans'],
   ['/dashboard/unmatched', 'unmatched'],
   ['/dashboard/profile', 'profile'],
   ['/dashboard/wallet', 'wallet'],

@@ -3,12 +3,16 @@ import type { Database } from './connection.ts';
 /** Something that pages show has changed. */
 export type Change =
   | { kind: 'request'; requestId: string; accountId: string; partnerId: string; testMode: boolean }
-  | { kind: 'merchant'; accountId: string; partnerId: string; testMode: boolean }
+  | { kind: 'merchant' | 'plan'; accountId: string; partnerId: string; testMode: boolean }
   | { kind: 'chain'; chainId: number }
+  /** A session was ended. */
+  | { kind: 'session'; sessionId: string }
+  /** Somebody who signs in has another role, or was switched off. */
+  | { kind: 'user'; userId: string }
   /** The connection was lost for a while: anything may have changed. */
   | { kind: 'anything' };
 
-/** Told by the triggers of `0003_changes.sql` and `0014_merchant_changes.sql`. */
+/** Told by the triggers of `0003_changes.sql`, `0014_merchant_changes.sql` and `0015_plans.sql`. */
 const channel = 'changes';
 
 /**
@@ -31,8 +35,11 @@ export async function hearChanges(db: Database, hear: (change: Change) => void):
 function readChange(payload: string): Change | null {
   const [kind, ...parts] = payload.split(' ');
   if (kind === 'chain') return { kind, chainId: Number(parts[0]) };
-  const [requestId, accountId, partnerId, testMode] = kind === 'merchant' ? [null, ...parts] : parts;
-  if (kind === 'merchant' && accountId && partnerId) return { kind, accountId, partnerId, testMode: testMode === 't' };
+  if (kind === 'session') return { kind, sessionId: String(parts[0]) };
+  if (kind === 'user') return { kind, userId: String(parts[0]) };
+  const isOfMerchant = kind === 'merchant' || kind === 'plan';
+  const [requestId, accountId, partnerId, testMode] = isOfMerchant ? [null, ...parts] : parts;
+  if (isOfMerchant && accountId && partnerId) return { kind, accountId, partnerId, testMode: testMode === 't' };
   if (kind !== 'request' || !requestId || !accountId || !partnerId) return null;
   return { kind, requestId, accountId, partnerId, testMode: testMode === 't' };
 }

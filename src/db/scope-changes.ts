@@ -6,6 +6,9 @@ export type Watcher = {
   scope: Scope;
   accountId?: string;
   requestId?: string;
+  /** Who watches: woken, too, when this session ends or this user becomes somebody else. */
+  sessionId?: string;
+  userId?: string;
   /** Wants to know how far chains were read, too: they move all the time. */
   chains: boolean;
   wake(): void;
@@ -69,11 +72,15 @@ function beginWatch(db: Database, complain: (error: unknown) => void): Watch {
 
 const keyOf = ({ partnerId, testMode }: Scope) => `${partnerId} ${testMode}`;
 
-function isConcerned({ scope, accountId, requestId, chains }: Watcher, change: Change): boolean {
+function isConcerned(watcher: Watcher, change: Change): boolean {
+  const { scope, accountId, requestId, chains } = watcher;
   if (change.kind === 'anything') return true;
   if (change.kind === 'chain') return chains;
+  if (change.kind === 'session') return change.sessionId === watcher.sessionId;
+  if (change.kind === 'user') return change.userId === watcher.userId;
   if (change.partnerId !== scope.partnerId || change.testMode !== scope.testMode) return false;
   if (requestId !== undefined) return change.kind === 'request' && change.requestId === requestId;
+  if (change.kind === 'plan') return accountId === change.accountId; // only merchants see plans
   return accountId === undefined || change.accountId === accountId;
 }
 

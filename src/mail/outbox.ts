@@ -11,11 +11,20 @@ export async function queueMail(tx: Tx | Sql, mail: NewMail): Promise<void> {
       ${mail.urgent ?? false})`;
 }
 
-/** The same for the one mail that a request's customer is sent: a second one for the same request changes nothing. */
-export async function queueCustomerMail(tx: Tx, scope: Scope, requestId: string, mail: NewMail): Promise<void> {
-  await tx`insert into mails (id, recipient, subject, body, body_html, partner_id, test_mode, request_id)
+/** What a request's customer is written to for: to be asked, or as the receipt. */
+export type MailPurpose = 'ask' | 'receipt';
+
+/** The same for a mail to a request's customer: a second one for the same request and purpose changes nothing. */
+export async function queueCustomerMail(
+  tx: Tx,
+  scope: Scope,
+  requestId: string,
+  mail: NewMail,
+  purpose: MailPurpose = 'receipt',
+): Promise<void> {
+  await tx`insert into mails (id, recipient, subject, body, body_html, partner_id, test_mode, request_id, purpose)
     values (${randomUUID()}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.html ?? null}, ${scope.partnerId},
-      ${scope.testMode}, ${requestId})
+      ${scope.testMode}, ${requestId}, ${purpose})
     on conflict do nothing`;
 }
 

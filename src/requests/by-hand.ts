@@ -11,16 +11,18 @@ import type { RequestRow } from './store.ts';
 const checkFields = compileCheck(CreateRequest);
 
 /**
- * A merchant asks for money by hand: the same call as by API, with the same rules and the same amount reserved, under the
- * scope of a session.
+ * A merchant asks for money by hand, or by a plan: the same call as by API, with the same rules and the same amount
+ * reserved, under the scope of a session.
  *
  * @param fields `idempotency_key` keeps a form that is sent twice from asking twice
+ * @param keyOrder the keys of `metadata` in the order they were written, where there are any
  * @throws Refusal partner_disabled, and all that `createRequest` refuses
  */
 export async function createByHand(
   ctx: Context,
   scope: Scope,
   fields: CreateFields & { idempotency_key: string },
+  keyOrder: Map<string, string[]> = new Map(),
 ): Promise<{ row: RequestRow; replayed: boolean }> {
   const body: Record<string, unknown> = { ...fields };
   const facts = await selectHandFacts(ctx.db.sql, scope, body);
@@ -31,7 +33,7 @@ export async function createByHand(
     allowedExpiryMinutes: facts.allowed_expiry_minutes,
     defaultExpiryMinutes: facts.default_expiry_minutes,
   };
-  return createRequest(ctx, { caller, facts, body, keyOrder: new Map(), faults: checkFields(body) });
+  return createRequest(ctx, { caller, facts, body, keyOrder, faults: checkFields(body) });
 }
 
 /** The times to live that a request made by hand may have, in minutes; the longest only as an invoice where that is so. */

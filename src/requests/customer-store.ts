@@ -18,21 +18,30 @@ export type CustomerKey = { by: 'email' | 'phone' | 'request'; value: string };
 /** The requests of a customer, of all partners and modes, that hold something personal. Operators only. */
 export type CustomerRequest = { partner_id: string; test_mode: boolean; id: string; created_at: Date };
 
-const isCustomer = (sql: Sql | Tx, { by, value }: CustomerKey) =>
+const isCustomer = (sql: Sql | Tx, { by, value }: CustomerKey, beside: string[]) =>
   by === 'email'
     ? sql`lower(customer_email) = ${value} and customer_email is not null`
     : by === 'phone'
       ? sql`regexp_replace(customer_phone, '\\D', '', 'g') = ${value} and customer_phone is not null`
-      : sql`id = ${value}`;
+      : sql`id = any(${[value, ...beside]}::uuid[])`;
 
 const isPersonal = (sql: Sql | Tx) => sql`
   num_nonnulls(customer_name, customer_email, customer_phone, memo, customer_language) > 0`;
 
-/** A customer's requests, in the order of partner, mode and id. */
-export function selectOfCustomer(sql: Sql | Tx, key: CustomerKey, limit: number): Promise<CustomerRequest[]> {
+/**
+ * A customer's requests, in the order of partner, mode and id.
+ *
+ * @param beside where the customer is named by a request: ids of others that are known to be of the same customer
+ */
+export function selectOfCustomer(
+  sql: Sql | Tx,
+  key: CustomerKey,
+  beside: string[],
+  limit: number,
+): Promise<CustomerRequest[]> {
   return sql<CustomerRequest[]>`
     select partner_id, test_mode, id, created_at from requests
-    where ${isCustomer(sql, key)} and ${isPersonal(sql)} order by partner_id, test_mode, id limit ${limit}`;
+    where ${isCustomer(sql, key, beside)} and ${isPersonal(sql)} order by partner_id, test_mode, id limit ${limit}`;
 }
 
 /** Takes away what says who the customer is; returns the ids of the requests that held something. */

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Actor } from '../../src/audit/actions.ts';
 import { noPartner } from '../../src/audit/write.ts';
+import { customerKey, eraseCustomer, findCustomer } from '../../src/customers/erase.ts';
+import { eraseOld } from '../../src/customers/erase-old.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { queueCustomerMail, queueMail } from '../../src/mail/outbox.ts';
-import { customerKey, eraseCustomer, findCustomer } from '../../src/receipts/erase.ts';
-import { eraseOld } from '../../src/receipts/erase-old.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { startApp, testConfig, testContext } from '../support/app.ts';
@@ -84,7 +84,7 @@ test('A customer’s data goes from every request of every partner and from the 
   assert.deepEqual([found.requests, found.partners, found.more], [3, 2, false]);
   assert.deepEqual(found.since, first.created_at);
   const erased = await eraseCustomer(app.ctx, key, operator);
-  assert.deepEqual(erased, { requests: 3, mails: 1, messages: 0, more: false });
+  assert.deepEqual(erased, { requests: 3, plans: 0, mails: 1, messages: 0, more: false });
   for (const request of [first, live, other]) {
     const row = await rowOf(request);
     assert.deepEqual(personal(row), nothing);
@@ -100,7 +100,7 @@ test('A customer’s data goes from every request of every partner and from the 
     logged.map(({ action, object_kind, object_id }) => [action, object_kind, object_id]),
     Array.from({ length: 4 }, () => ['customer.erased', 'customer', 'email']),
   );
-  assert.deepEqual(JSON.parse(logged[0]?.details), { by: 'email', requests: 3, mails: 1, messages: 0 });
+  assert.deepEqual(JSON.parse(logged[0]?.details), { by: 'email', requests: 3, plans: 0, mails: 1, messages: 0 });
   assert.doesNotMatch(JSON.stringify(logged), /grace|hopper/i);
 });
 
@@ -110,7 +110,13 @@ test('Erasing again finds nothing, changes nothing and is logged', async () => {
   const key = keyOf('request', request.id.toUpperCase());
   assert.equal((await eraseCustomer(app.ctx, key, operator)).requests, 1);
   const before = (await logOf(noPartner)).length;
-  assert.deepEqual(await eraseCustomer(app.ctx, key, operator), { requests: 0, mails: 0, messages: 0, more: false });
+  assert.deepEqual(await eraseCustomer(app.ctx, key, operator), {
+    requests: 0,
+    plans: 0,
+    mails: 0,
+    messages: 0,
+    more: false,
+  });
   assert.equal((await logOf(noPartner)).length, before + 1);
   assert.equal((await logOf(partner.id)).length, 1);
 });
@@ -134,7 +140,7 @@ test('A receipt that waits for somebody whose data was erased becomes no mail', 
     where id = ${request.id}`;
   await app.db.sql`select queue_receipts(${scope.partnerId}, true, ${request.id}, ${['mail', 'phone']})`;
   const erased = await eraseCustomer(app.ctx, keyOf('email', email), operator);
-  assert.deepEqual(erased, { requests: 1, mails: 0, messages: 2, more: false });
+  assert.deepEqual(erased, { requests: 1, plans: 0, mails: 0, messages: 2, more: false });
   assert.equal(await mailReceipts(app.ctx, running), 0);
   assert.equal((await mailsTo(email)).length, 0);
 });
@@ -173,6 +179,16 @@ test('After the configured days data goes by itself, once for each request; with
   const later = await Promise.all([eraseOld(withDays(39), running), eraseOld(withDays(39), running)]);
   assert.equal(later[0] + later[1] >= 1, true);
   assert.deepEqual(personal(await rowOf(young)), nothing);
+  const acts = await app.db.sql<{ actor_kind: string; details: string }[]>`
+    select actor_kind, details from audit_log where partner_id = ${old.partner_id} and action = 'customer.erased'
+    order by number`;
+  assert.deepEqual(
+    acts.map(({ actor_kind, details }) => [actor_kind, JSON.parse(details)]),
+    [
+      ['service', { by: 'age', requests: 1, mails: 1, messages: 0 }],
+      ['service', { by: 'age', requests: 1, mails: 0, messages: 0 }],
+    ],
+  );
 });
 
 test('Customers and receipts that are due are found by index, however many requests there are', async () => {

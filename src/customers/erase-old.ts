@@ -1,8 +1,10 @@
+import { theService, writeAudit } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { findOldPlans, forgetPlans } from '../plans/customer.ts';
 import { findMadeBetween } from '../requests/customer.ts';
-import { eraseRequests } from './erase.ts';
+import { byScope, eraseRequests } from './erase.ts';
 import { lockErasedTo, selectClocks, updateErasedTo } from './erase-store.ts';
 
 const batch = 500;
@@ -10,8 +12,9 @@ const batchesPerPass = 100;
 const dayMs = 24 * 3_600_000;
 
 /**
- * Removes the personal data of requests that have reached the configured age, in batches, each in its own transaction; does
- * nothing unless it is configured. Requests come in the order of their creation, so each is looked at once.
+ * Removes the personal data of requests that have reached the configured age, and of plans that ended so long ago, in
+ * batches, each in its own transaction; does nothing unless it is configured. Requests come in the order of their creation,
+ * so each is looked at once.
  *
  * @returns how many requests lost something
  */
@@ -28,6 +31,7 @@ export async function eraseOld(ctx: Context, signal: AbortSignal): Promise<numbe
       erased += count;
     }
   }
+  for (let i = 0; i < batchesPerPass && !signal.aborted; i++) if ((await forgetOldPlans(ctx, before)) < batch) break;
   if (erased > 0) ctx.log.info({ requests: erased, before }, 'personal data was removed because of its age');
   return erased;
 }
@@ -40,8 +44,33 @@ function eraseBatch(ctx: Context, scope: Scope, before: Date): Promise<number | 
     const last = rows.at(-1);
     if (!last) return null;
     const ids = rows.map(({ id }) => id);
-    const { requests } = await eraseRequests(tx, scope, ids);
+    const erased = await eraseRequests(tx, scope, ids);
     await updateErasedTo(tx, scope, last.created_at);
-    return requests;
+    if (erased.requests > 0) {
+      await writeAudit(ctx, tx, theService, {
+        ...scope,
+        action: 'customer.erased',
+        object: { kind: 'customer', id: 'age' },
+        details: { by: 'age', ...erased },
+      });
+    }
+    return erased.requests;
+  });
+}
+
+/** Returns how many were forgotten. */
+function forgetOldPlans(ctx: Context, before: Date): Promise<number> {
+  return ctx.db.transaction(async (tx) => {
+    const old = await findOldPlans(tx, before, batch);
+    const forgotten = await forgetPlans(tx, old, ctx.clock.now());
+    for (const { scope, plans } of byScope(old, [])) {
+      await writeAudit(ctx, tx, theService, {
+        ...scope,
+        action: 'customer.erased',
+        object: { kind: 'customer', id: 'age' },
+        details: { by: 'age', plans: plans.length },
+      });
+    }
+    return forgotten;
   });
 }

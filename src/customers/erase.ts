@@ -1,0 +1,128 @@
+import type { Act, Actor } from '../audit/actions.ts';
+import { writeAudit } from '../audit/write.ts';
+import { scopeOfRow } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import type { Scope, Sql, Tx } from '../db/connection.ts';
+import { isOneAddress } from '../lib/email.ts';
+import { isUuid } from '../lib/ids.ts';
+import { deleteCustomerMails } from '../mail/outbox.ts';
+import { type CustomerPlan, findPlansOfCustomer, findRequestsBeside, forgetPlans } from '../plans/customer.ts';
+import { dropReceipts } from '../receipts/drop.ts';
+import { type CustomerKey, type CustomerRequest, eraseFromRequests, findOfCustomer } from '../requests/customer.ts';
+
+/** How much was erased of requests, and the mails and messages made of them. */
+export type Erased = { requests: number; mails: number; messages: number };
+/** The same of a customer, with their plans. */
+export type CustomerErased = Erased & { plans: number };
+
+const batch = 500;
+const mostBeside = 10_000;
+const leastDigits = 5;
+
+/** A customer as a person types it; null for what is no e-mail address, no number of a phone and no id of a request. */
+export function customerKey(by: CustomerKey['by'], typed: string): CustomerKey | null {
+  const text = typed.trim();
+  if (by === 'email') return isOneAddress(text) ? { by, value: text.toLowerCase() } : null;
+  if (by === 'request') return isUuid(text) ? { by, value: text.toLowerCase() } : null;
+  const digits = text.replace(/\D/g, '');
+  return digits.length >= leastDigits && digits.length <= 50 ? { by, value: digits } : null;
+}
+
+/** What is known of a customer, at most `batch` requests and plans and one more: of how many partners, and since when. */
+export async function findCustomer(
+  ctx: Pick<Context, 'db'>,
+  key: CustomerKey,
+): Promise<{ requests: number; plans: number; more: boolean; partners: number; since: Date | null }> {
+  const plans = await findPlansOfCustomer(ctx.db.sql, key, batch + 1);
+  const rows = await requestsOf(ctx.db.sql, key);
+  const times = [...plans, ...rows].map(({ created_at }) => created_at.getTime());
+  return {
+    requests: Math.min(rows.length, batch),
+    plans: Math.min(plans.length, batch),
+    more: rows.length > batch || plans.length > batch,
+    partners: new Set([...plans, ...rows].map(({ partner_id }) => partner_id)).size,
+    since: times.length > 0 ? new Date(Math.min(...times)) : null,
+  };
+}
+
+/** The requests of a customer, one more than are erased at once; by one of them, all of its plan. */
+async function requestsOf(sql: Sql | Tx, key: CustomerKey): Promise<CustomerRequest[]> {
+  const beside = key.by === 'request' ? await findRequestsBeside(sql, key.value, mostBeside) : [];
+  return findOfCustomer(sql, key, beside, batch + 1);
+}
+
+/**
+ * Erases the personal data of one customer with all partners, at most 500 requests and plans at a time: name, e-mail address,
+ * phone number, memo and language of its requests, and the mails and messages made of them; name, customer, e-mail address
+ * and phone number of its plans, which end. Amounts, times, states, wallets and transactions stay, and so does the metadata,
+ * which is the partner's own. A second call finds nothing and changes nothing. The logs of the operators and of each partner
+ * say that it was done, not to whom.
+ */
+export async function eraseCustomer(
+  ctx: Context,
+  key: CustomerKey,
+  actor: Actor,
+): Promise<CustomerErased & { more: boolean }> {
+  return ctx.db.transaction(async (tx) => {
+    // The plans come first: a charge that is being made holds its plan until its request can be seen.
+    const plans = await findPlansOfCustomer(tx, key, batch + 1);
+    const toForget = plans.slice(0, batch);
+    await forgetPlans(tx, toForget, ctx.clock.now());
+    const rows = await requestsOf(tx, key);
+    const done: { scope: Scope; erased: CustomerErased }[] = [];
+    for (const group of byScope(toForget, rows.slice(0, batch))) done.push(await eraseGroup(tx, group));
+    const total = { requests: 0, plans: 0, mails: 0, messages: 0 };
+    for (const { erased } of done)
+      for (const name of ['requests', 'plans', 'mails', 'messages'] as const) total[name] += erased[name];
+    // The logs come last and in one order: their ends stay locked until commit.
+    await writeAudit(ctx, tx, actor, told(null, key, total));
+    const inOrder = done.toSorted((a, b) => (a.scope.partnerId < b.scope.partnerId ? -1 : 1));
+    for (const { scope, erased } of inOrder) await writeAudit(ctx, tx, actor, told(scope, key, erased));
+    return { ...total, more: rows.length > batch || plans.length > batch };
+  });
+}
+
+type Group = { scope: Scope; plans: CustomerPlan[]; requests: CustomerRequest[] };
+
+/** What belongs together, in the order of partner and mode. */
+export function byScope(plans: CustomerPlan[], requests: CustomerRequest[]): Group[] {
+  const groups = new Map<string, Group>();
+  const groupOf = (row: CustomerPlan | CustomerRequest): Group => {
+    const name = `${row.partner_id} ${row.test_mode}`;
+    const group = groups.get(name) ?? { scope: scopeOfRow(row), plans: [], requests: [] };
+    groups.set(name, group);
+    return group;
+  };
+  for (const plan of plans) groupOf(plan).plans.push(plan);
+  for (const request of requests) groupOf(request).requests.push(request);
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+}
+
+async function eraseGroup(
+  tx: Tx,
+  { scope, plans, requests }: Group,
+): Promise<{ scope: Scope; erased: CustomerErased }> {
+  const ids = requests.map(({ id }) => id);
+  return { scope, erased: { ...(await eraseRequests(tx, scope, ids)), plans: plans.length } };
+}
+
+/** The requests come first: who makes a mail of one holds its row until the mail can be seen. */
+export async function eraseRequests(tx: Tx, scope: Scope, ids: string[]): Promise<Erased> {
+  const erased = await eraseFromRequests(tx, scope, ids);
+  return {
+    requests: erased.length,
+    mails: await deleteCustomerMails(tx, scope, ids),
+    messages: await dropReceipts(tx, scope, ids),
+  };
+}
+
+function told(scope: Scope | null, { by, value }: CustomerKey, erased: CustomerErased): Act {
+  return {
+    action: 'customer.erased',
+    partnerId: scope?.partnerId ?? null,
+    testMode: scope?.testMode ?? null,
+    // The id of a request says nothing of a person.
+    object: { kind: 'customer', id: by === 'request' ? value : by },
+    details: { by, ...erased },
+  };
+}

@@ -1,0 +1,61 @@
+import { type Html, html } from '../lib/html.ts';
+import { formatFiat } from '../lib/money.ts';
+import { type PlanRow, type PlanStanding, standingOfPlan } from '../plans/read.ts';
+import { type Day, type Period, startOf } from '../plans/rules.ts';
+import { card, type StateKind, stateLine } from '../ui/components.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { badge } from '../ui/table.ts';
+import type { MerchantVisit } from './route.ts';
+
+const shapes: Record<PlanStanding, StateKind> = {
+  active: 'waiting',
+  failing: 'attention',
+  paused: 'ended',
+  ended: 'ended',
+};
+
+/** How a plan stands, as word and shape. */
+export function planBadge({ t }: Words, plan: PlanRow): Html {
+  const standing = standingOfPlan(plan);
+  return badge(shapes[standing], t.dashboard.plans.standing[standing]);
+}
+
+/** A date for people. */
+export function dayText({ language }: Words, day: Day): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).format(startOf(day));
+}
+
+/** The same, for machines too. */
+export function dayHtml(words: Words, day: Day): Html {
+  return html`<time datetime="${day}">${dayText(words, day)}</time>`;
+}
+
+/** `every month`, `every 2 weeks`. */
+export function everyText({ language, t }: Words, every: number, period: Period): string {
+  const { plans } = t.dashboard;
+  if (every === 1) return plans.every[period];
+  const unit = new Intl.NumberFormat(language, { style: 'unit', unit: period, unitDisplay: 'long' }).format(every);
+  return fill(plans.everyMany[period], { period: unit });
+}
+
+/** What a plan asks for each time: `€9.00 every month`. */
+export function chargeText(
+  words: Words,
+  { fiat_int, fiat_code, every, period }: Pick<PlanRow, 'fiat_int' | 'fiat_code' | 'every' | 'period'>,
+): string {
+  const amount = formatFiat(BigInt(fiat_int), fiat_code, words.language);
+  return fill(words.t.dashboard.plans.amountEvery, { amount, every: everyText(words, every, period) });
+}
+
+/** What a person would call a plan; one whose customer was forgotten by its day. */
+export function planName(words: Words, { name, created_at }: PlanRow): string {
+  const day = created_at.toISOString().slice(0, 10);
+  return name ?? fill(words.t.dashboard.plans.unnamed, { date: dayText(words, day) });
+}
+
+/** That plans wait, for a merchant that is switched off; null for others. */
+export function waitingCard({ t }: Words, { merchant }: MerchantVisit): Html | null {
+  const { plans } = t.dashboard;
+  const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
+  return isOff ? card(stateLine('attention', plans.wait, plans.waitRest)) : null;
+}

@@ -1,0 +1,59 @@
+import type { Context } from '../context.ts';
+import type { Scope, Tx } from '../db/connection.ts';
+import { refuse } from '../errors.ts';
+import { isUuid } from '../lib/ids.ts';
+import { afterPause, dayOf, startOf } from './rules.ts';
+import { courseOf, lockPlan, type PlanRow, updateEnded, updatePaused, updateResumed } from './store.ts';
+
+/** Changes a plan under its lock; false when it does not stand so that it could be. */
+async function change(
+  ctx: Pick<Context, 'db'>,
+  { scope, accountId, id }: PlanOf,
+  from: PlanRow['state'][],
+  work: (tx: Tx, plan: PlanRow) => Promise<void>,
+): Promise<boolean> {
+  if (!isUuid(id)) throw refuse('not_found');
+  return ctx.db.scoped(scope, async (tx) => {
+    const plan = await lockPlan(tx, scope, accountId, id);
+    if (!plan) throw refuse('not_found');
+    if (!from.includes(plan.state)) return false;
+    await work(tx, plan);
+    return true;
+  });
+}
+
+/** A plan of one merchant. */
+export type PlanOf = { scope: Scope; accountId: string; id: string };
+
+/**
+ * Lets a plan rest: nothing is charged until it is resumed.
+ *
+ * @returns false when it is not active
+ * @throws Refusal not_found
+ */
+export function pausePlan(ctx: Context, plan: PlanOf): Promise<boolean> {
+  return change(ctx, plan, ['active'], (tx, { id }) => updatePaused(tx, plan.scope, id));
+}
+
+/**
+ * Lets a paused plan go on with the next date ahead: nothing is charged for the pause.
+ *
+ * @returns false when it is not paused
+ * @throws Refusal not_found
+ */
+export function resumePlan(ctx: Context, plan: PlanOf): Promise<boolean> {
+  return change(ctx, plan, ['paused'], (tx, row) => {
+    const next = afterPause(courseOf(row), dayOf(ctx.clock.now()));
+    return updateResumed(tx, plan.scope, row.id, { ...next, dueAt: startOf(next.nextOn) });
+  });
+}
+
+/**
+ * Ends a plan for good. Requests that it made stay as they are.
+ *
+ * @returns false when it has ended before
+ * @throws Refusal not_found
+ */
+export function endPlan(ctx: Context, plan: PlanOf): Promise<boolean> {
+  return change(ctx, plan, ['active', 'paused'], (tx, { id }) => updateEnded(tx, plan.scope, id, ctx.clock.now()));
+}

@@ -1,0 +1,131 @@
+import { scopeOfRow } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
+import { within } from '../db/within.ts';
+import { Refusal } from '../errors.ts';
+import { parseStrictJson } from '../lib/strict-json.ts';
+import { queueCustomerMail } from '../mail/outbox.ts';
+import { readMailLook } from '../partners/look.ts';
+import { createByHand } from '../requests/by-hand.ts';
+import type { MailLook } from '../ui/mail-frame.ts';
+import { planMail } from './mail.ts';
+import { afterCharge, retryMs, startOf } from './rules.ts';
+import {
+  courseOf,
+  type DuePlan,
+  insertCharge,
+  lockDue,
+  type PlanInHand,
+  selectDue,
+  updateCharged,
+  updateFailed,
+} from './store.ts';
+
+const batch = 50;
+const batchesPerTurn = 20;
+
+/** Why a charge could not be made, as it is kept on its plan. */
+export const chargeFailures = [
+  'rate_unavailable',
+  'merchant_disabled',
+  'partner_disabled',
+  'currency_mismatch',
+  'merchant_onboarding_incomplete',
+  'other',
+] as const;
+export type ChargeFailure = (typeof chargeFailures)[number];
+
+/**
+ * Makes the charges that are due: each is an ordinary request, made once however many nodes are at it. A plan gets one a
+ * turn, so after an outage the charges that were missed come one after the other. What cannot be made is noted on its plan
+ * and tried again later, and holds up no other plan.
+ *
+ * @returns how many were made
+ */
+export async function chargeDue(ctx: Context, signal: AbortSignal): Promise<number> {
+  const now = ctx.clock.now();
+  let made = 0;
+  for (let i = 0; i < batchesPerTurn && !signal.aborted; i++) {
+    const due = await selectDue(ctx.db, now, batch);
+    let settled = 0;
+    for (const plan of due) {
+      if (signal.aborted) return made;
+      const outcome = await chargeOne(ctx, plan, now);
+      if (outcome === 'made') made++;
+      if (outcome !== 'not due') settled++;
+    }
+    if (settled === 0) break; // what is left is in other hands
+  }
+  return made;
+}
+
+async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<'made' | 'failed' | 'not due'> {
+  const scope = scopeOfRow(due);
+  let inHand: PlanInHand | null = null;
+  try {
+    await ctx.db.scoped(scope, async (tx) => {
+      inHand = await lockDue(tx, scope, due.id, now);
+      if (inHand) await charge({ ...ctx, db: within(tx) }, tx, scope, inHand, now);
+    });
+    return inHand ? 'made' : 'not due';
+  } catch (error) {
+    if (isUnreachable(error)) throw error;
+    const plan = inHand as PlanInHand | null;
+    const failure = failureOf(error);
+    if (failure === 'other') ctx.log.error({ err: error, plan_id: due.id }, 'a charge of a plan could not be made');
+    if (!plan) return 'not due'; // nothing was even begun
+    const dueAt = new Date(now.getTime() + retryMs(plan.failures + 1));
+    await ctx.db.scoped(scope, (tx) => updateFailed(tx, scope, plan, failure, { now, dueAt }));
+    return 'failed';
+  }
+}
+
+/**
+ * One charge, whole or not at all: plan, request, the link between them, and the mail. The request comes as late as it can,
+ * because from then on the transaction holds its partner's clock.
+ */
+async function charge(inner: Context, tx: Tx, scope: Scope, plan: PlanInHand, now: Date): Promise<void> {
+  const { name, customer_name, customer_email, customer_phone, next_on } = plan;
+  if (name === null || customer_name === null || next_on === null) throw new Error(`plan ${plan.id} charges nobody`);
+  const look: MailLook | null = customer_email === null ? null : await readMailLook(inner, scope.partnerId);
+  const next = afterCharge(courseOf(plan));
+  const number = plan.charges + 1;
+  // After a missed date the next one may be past, too: it has its turn later than this one.
+  const dueAt = next && new Date(Math.max(startOf(next.nextOn).getTime(), now.getTime() + 1));
+  await updateCharged(tx, scope, plan, next && dueAt && { ...next, dueAt }, now);
+  const { row: request } = await createByHand(
+    inner,
+    scope,
+    {
+      account_id: plan.account_id,
+      fiat_amount_int: Number(plan.fiat_int),
+      fiat_currency_code: plan.fiat_code,
+      idempotency_key: `plan-${plan.id}-${number}`,
+      payment_mode: 'invoice',
+      memo: name,
+      metadata: JSON.parse(plan.metadata),
+      customer_name,
+      ...(customer_email !== null && { customer_email }),
+      ...(customer_phone !== null && { customer_phone }),
+    },
+    keyOrderOf(plan.metadata),
+  );
+  await Promise.all([
+    insertCharge(tx, scope, { planId: plan.id, number, dueOn: next_on, requestId: request.id, madeAt: now }),
+    customer_email !== null &&
+      look !== null &&
+      queueCustomerMail(tx, scope, request.id, planMail(inner, { plan, request, look, to: customer_email }), 'ask'),
+  ]);
+}
+
+/** JavaScript moves keys that look like numbers to the front; what was stored is in the order that was typed. */
+function keyOrderOf(metadata: string): Map<string, string[]> {
+  return parseStrictJson(Buffer.from(`{"metadata":${metadata}}`))?.keyOrder ?? new Map();
+}
+
+function failureOf(error: unknown): ChargeFailure {
+  if (!(error instanceof Refusal)) return 'other';
+  // The fields were checked when the plan was made: only its currency can have lost all its rates since.
+  if (error.code === 'invalid_request') return 'rate_unavailable';
+  return chargeFailures.find((failure) => failure === error.code) ?? 'other';
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { refuse } from '../errors.ts';
+import { readMerchant } from '../merchants/read.ts';
+import { readPartner } from '../partners/read.ts';
+import type { NewPlan } from './form.ts';
+import { startOf } from './rules.ts';
+import { insertPlan, type PlanRow, selectPlanOfForm } from './store.ts';
+
+/** What a new plan is made with beside its fields. */
+export type PlanOrder = {
+  accountId: string;
+  /** A key for the form: sent twice, it makes one plan. */
+  formKey: string;
+  /** In which the amount was typed. */
+  currency: string;
+  /** In which the customer is written to. */
+  language: string;
+};
+
+/**
+ * Starts a plan; its first charge is made by the loop when its date has come.
+ *
+ * @returns the plan, and whether it is new: the same form returns the plan that it made before
+ * @throws Refusal not_found, merchant_disabled, partner_disabled, currency_mismatch
+ */
+export async function createPlan(
+  ctx: Context,
+  scope: Scope,
+  plan: NewPlan,
+  { accountId, formKey, currency, language }: PlanOrder,
+): Promise<{ row: PlanRow; isNew: boolean }> {
+  const merchant = await readMerchant(ctx, scope, accountId);
+  if (!merchant) throw refuse('not_found');
+  if (merchant.disabled_by_partner || merchant.disabled_by_operator) throw refuse('merchant_disabled');
+  const expected = merchant.display_currency;
+  if (currency !== expected) throw refuse('currency_mismatch', { expected_fiat_code: expected });
+  const partner = await readPartner(ctx.db, merchant.home_portal);
+  if (partner?.disabled_at) throw refuse('partner_disabled');
+  return ctx.db.scoped(scope, async (tx) => {
+    const made = await insertPlan(tx, scope, {
+      ...plan,
+      id: randomUUID(),
+      accountId,
+      formKey,
+      fiatCode: currency,
+      language,
+      dueAt: startOf(plan.firstOn),
+      createdAt: ctx.clock.now(),
+    });
+    if (made) return { row: made, isNew: true };
+    const row = await selectPlanOfForm(tx, scope, accountId, formKey);
+    if (!row) throw new Error('a plan vanished'); // plans are never deleted
+    return { row, isNew: false };
+  });
+}

@@ -1,0 +1,136 @@
+import { parseAmount } from '../lib/amount.ts';
+import { isOneAddress } from '../lib/email.ts';
+import { currencyExponent } from '../lib/money.ts';
+import { type Day, mostCharges, mostEvery, type Period, periods, startOf, yearAfter } from './rules.ts';
+
+/** What was typed into the form of a new plan, by field. */
+export type PlanFields = Partial<Record<PlanField, string | undefined>>;
+export type PlanField =
+  | 'name'
+  | 'amount'
+  | 'customer_name'
+  | 'customer_email'
+  | 'customer_phone'
+  | 'every'
+  | 'period'
+  | 'first_on'
+  | 'ends'
+  | 'charges'
+  | 'metadata';
+
+/** A plan whose fields keep their rules. */
+export type NewPlan = {
+  name: string;
+  /** Minor units of the merchant's currency. */
+  fiatInt: number;
+  customerName: string;
+  customerEmail: string | null;
+  customerPhone: string | null;
+  every: number;
+  period: Period;
+  firstOn: Day;
+  /** Null: until somebody ends it. */
+  maxCharges: number | null;
+  /** JSON text, its keys in the order of their lines. */
+  metadata: string;
+};
+
+export type PlanFault =
+  | 'name'
+  | 'amount'
+  | 'tooMuch'
+  | 'customer'
+  | 'email'
+  | 'phone'
+  | 'every'
+  | 'firstOn'
+  | 'charges'
+  | 'metadata';
+export type PlanFaults = Partial<Record<PlanField, PlanFault>>;
+
+/** The longest text that each field takes, in Unicode code points. */
+export const longest = { name: 200, customer_name: 200, customer_email: 254, customer_phone: 50 } as const;
+/** The same limits as the API's. */
+const metadataLimits = { keys: 20, key: 40, value: 500 };
+const maxFiatInt = 2_147_483_647n;
+
+/**
+ * Reads the form of a new plan; all faults at once.
+ *
+ * @param currency the merchant's, in whose units the amount is typed
+ * @param today the earliest day of a first charge; the latest is a year later
+ */
+export function readPlanForm(
+  typed: PlanFields,
+  { currency, today }: { currency: string; today: Day },
+): { plan: NewPlan } | { faults: PlanFaults } {
+  const faults: PlanFaults = {};
+  const line = (field: keyof typeof longest, fault: PlanFault, needed: boolean) => {
+    const text = (typed[field] ?? '').replace(/\p{Cc}+/gu, ' ').trim();
+    if (text === '' ? needed : [...text].length > longest[field]) faults[field] = fault;
+    return text || null;
+  };
+  const name = line('name', 'name', true);
+  const customerName = line('customer_name', 'customer', true);
+  const customerEmail = line('customer_email', 'email', false);
+  if (customerEmail !== null && !isOneAddress(customerEmail)) faults.customer_email = 'email';
+  const customerPhone = line('customer_phone', 'phone', false);
+
+  const amount = parseAmount(typed.amount ?? '', currencyExponent(currency) ?? 2);
+  if (amount === null || amount === 0n) faults.amount = 'amount';
+  else if (amount > maxFiatInt) faults.amount = 'tooMuch';
+
+  const period = periods.find((one) => one === typed.period) ?? 'month';
+  const every = countIn(typed.every, mostEvery[period]);
+  if (every === null) faults.every = 'every';
+  const firstOn = readDay(typed.first_on ?? '');
+  if (firstOn === null || firstOn < today || firstOn > yearAfter(today)) faults.first_on = 'firstOn';
+  const maxCharges = typed.ends === 'after' ? countIn(typed.charges, mostCharges) : null;
+  if (typed.ends === 'after' && maxCharges === null) faults.charges = 'charges';
+  const metadata = readMetadata(typed.metadata ?? '');
+  if (metadata === null) faults.metadata = 'metadata';
+
+  if (Object.keys(faults).length > 0 || !name || !customerName || !every || !firstOn || !metadata) return { faults };
+  const fiatInt = Number(amount);
+  return {
+    plan: { name, fiatInt, customerName, customerEmail, customerPhone, every, period, firstOn, maxCharges, metadata },
+  };
+}
+
+/** A whole number from 1 to the most; null for anything else. */
+function countIn(text: string | undefined, most: number): number | null {
+  const count = /^\d{1,4}$/.test(text?.trim() ?? '') ? Number(text) : 0;
+  return count >= 1 && count <= most ? count : null;
+}
+
+function readDay(text: string): Day | null {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return null;
+  const at = startOf(text);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text) ? text : null;
+}
+
+/** Lines of `key = value` as a JSON text; null when one of them, or all together, break the rules of metadata. */
+function readMetadata(text: string): string | null {
+  if (!text.isWellFormed() || text.includes('\0')) return null;
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const pairs = lines.map((line) => {
+    const at = line.indexOf('=');
+    return at === -1 ? null : ([line.slice(0, at).trim(), line.slice(at + 1).trim()] as const);
+  });
+  const keys = new Set<string>();
+  for (const pair of pairs) {
+    if (pair === null) return null;
+    const [key, value] = pair;
+    const isGood =
+      key !== '' &&
+      key !== '__proto__' && // parsers of JSON make something else of it
+      !keys.has(key) &&
+      [...key].length <= metadataLimits.key &&
+      [...value].length <= metadataLimits.value;
+    if (!isGood) return null;
+    keys.add(key);
+  }
+  if (keys.size > metadataLimits.keys) return null;
+  const members = pairs.map((pair) => pair?.map((part) => JSON.stringify(part)).join(':'));
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,42 @@
+import type { Context } from '../context.ts';
+import { formatFiat } from '../lib/money.ts';
+import type { NewMail } from '../mail/outbox.ts';
+import { payPageUrl } from '../requests/render.ts';
+import type { RequestRow } from '../requests/store.ts';
+import { instant } from '../ui/formats.ts';
+import { fill, isLanguage, wordsOf } from '../ui/language.ts';
+import { type Letter, type LetterFact, letterHtml, letterText } from '../ui/letter.ts';
+import { type MailLook, oneLine } from '../ui/mail-frame.ts';
+import type { PlanInHand } from './store.ts';
+
+/** A charge that its customer is to be asked for. */
+type Asked = { plan: PlanInHand; request: RequestRow; look: MailLook; to: string };
+
+/** The mail that asks a customer to pay a charge by its link: as text, and as HTML in the partner's look. */
+export function planMail({ config }: Pick<Context, 'config'>, { plan, request, look, to }: Asked): NewMail {
+  const words = wordsOf(isLanguage(plan.language) ? plan.language : 'en');
+  const { planMail: t } = words.t;
+  const merchant = plan.merchant_name ?? plan.partner_name;
+  const amount = formatFiat(BigInt(request.fiat_int), request.fiat_code, words.language);
+  const said = { merchant: oneLine(merchant), amount };
+  const url = payPageUrl(config, request.id);
+  const until = request.expires_at;
+  const facts: LetterFact[] = [
+    [t.for, plan.name ?? ''],
+    [t.amount, amount],
+    [t.until, `${until.toISOString().slice(0, 16).replace('T', ' ')} UTC`, instant(words, until)],
+    [t.payTo, merchant],
+    ...(plan.merchant_name === null ? [] : [[words.t.receipt.through, look.name] as LetterFact]),
+  ];
+  const letter: Letter = {
+    words,
+    look,
+    subject: fill(plan.test_mode ? t.testSubject : t.subject, said),
+    heading: fill(t.asks, { merchant, amount }),
+    test: plan.test_mode ? t.test : null,
+    facts,
+    link: { url, label: t.pay, sentence: fill(t.linkRest, { link: url }) },
+    why: fill(t.why, { merchant }),
+  };
+  return { recipient: to, subject: letter.subject, body: letterText(letter), html: letterHtml(letter) };
+}

@@ -1,0 +1,72 @@
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { refuse } from '../errors.ts';
+import { batchesOf, cursorAt, pageOf, placeOf, type ReadFrom } from '../lib/batches.ts';
+import { isUuid } from '../lib/ids.ts';
+import {
+  type ChargeRow,
+  courseOf,
+  type PlanRow,
+  type PlanStanding,
+  planStandings,
+  selectCharges,
+  selectPlan,
+  selectPlans,
+} from './store.ts';
+
+export { type ChargeRow, courseOf, type PlanRow, type PlanStanding, planStandings };
+
+type Db = Pick<Context, 'db'>;
+
+/** How a plan stands, in one word. */
+export function standingOfPlan({ state, failure }: PlanRow): PlanStanding {
+  return state === 'active' && failure !== null ? 'failing' : state;
+}
+
+/**
+ * A plan of one merchant.
+ *
+ * @throws Refusal not_found, also for another merchant's, another partner's or one of the other mode
+ */
+export async function readPlan({ db }: Db, scope: Scope, accountId: string, id: string): Promise<PlanRow> {
+  const row = isUuid(id) ? await db.scoped(scope, (tx) => selectPlan(tx, scope, accountId, id)) : null;
+  if (!row) throw refuse('not_found');
+  return row;
+}
+
+const plansFrom =
+  ({ db }: Db, scope: Scope, accountId: string, standing: PlanStanding | null): ReadFrom<PlanRow> =>
+  (after, limit) =>
+    db.scoped(scope, (tx) => selectPlans(tx, scope, accountId, { standing, after: placeOf(after), limit }));
+
+/** One page of a merchant's plans, the newest first, and the cursor it goes on after; null at the end. */
+export function listPlans(
+  ctx: Db,
+  scope: Scope,
+  accountId: string,
+  standing: PlanStanding | null,
+  after: string | null,
+) {
+  return pageOf(plansFrom(ctx, scope, accountId, standing), cursorAt, after);
+}
+
+/** All plans of a merchant that stand so, the newest first, in batches. */
+export function exportPlans(
+  ctx: Db,
+  scope: Scope,
+  accountId: string,
+  standing: PlanStanding | null,
+): AsyncGenerator<PlanRow[]> {
+  return batchesOf(plansFrom(ctx, scope, accountId, standing), cursorAt);
+}
+
+const numberPattern = /^\d{1,9}$/;
+
+/** One page of a plan's charges, the newest first, and the cursor it goes on after; null at the end. */
+export function listCharges({ db }: Db, scope: Scope, planId: string, after: string | null) {
+  const read: ReadFrom<ChargeRow> = (cursor, limit) => {
+    const before = numberPattern.test(cursor ?? '') ? Number(cursor) : null;
+    return db.scoped(scope, (tx) => selectCharges(tx, scope, planId, before, limit));
+  };
+  return pageOf(read, ({ number }) => String(number), after);
+}

@@ -1,0 +1,99 @@
+/** A day in UTC as `YYYY-MM-DD`. */
+export type Day = string;
+
+export const periods = ['day', 'week', 'month', 'year'] as const;
+export type Period = (typeof periods)[number];
+
+/** Dates that come back: the first one, and every so many periods after it. */
+export type Schedule = { firstOn: Day; every: number; period: Period };
+
+/** How many of each period may lie between two dates. */
+export const mostEvery: Record<Period, number> = { day: 365, week: 52, month: 24, year: 5 };
+/** How many charges a plan may be set to end after. */
+export const mostCharges = 999;
+
+const dayMs = 24 * 3_600_000;
+const firstRetryMs = 60_000;
+/** A charge that could not be made is tried again at least so often. */
+export const longestRetryMs = 3_600_000;
+
+export function dayOf(at: Date): Day {
+  return at.toISOString().slice(0, 10);
+}
+
+/** The instant at which a day begins. */
+export function startOf(day: Day): Date {
+  return new Date(`${day}T00:00:00.000Z`);
+}
+
+/** The day of a year later; of 29 February, the 28th. */
+export function yearAfter(day: Day): Day {
+  return dateOf({ firstOn: day, every: 1, period: 'year' }, 1);
+}
+
+/**
+ * The date of a slot: 0 is the first one. Months and years keep to the first date's day, or end with the month where it has
+ * no such day: 31 January, 28 February, 31 March.
+ */
+export function dateOf({ firstOn, every, period }: Schedule, slot: number): Day {
+  const [year, month, day] = partsOf(firstOn);
+  if (period === 'day' || period === 'week') {
+    const days = every * slot * (period === 'week' ? 7 : 1);
+    return dayOf(new Date(Date.UTC(year, month, day + days)));
+  }
+  const months = month + every * slot * (period === 'year' ? 12 : 1);
+  const lastDay = new Date(Date.UTC(year, months + 1, 0)).getUTCDate();
+  return dayOf(new Date(Date.UTC(year, months, Math.min(day, lastDay))));
+}
+
+/** The first slot whose date is later than a day. */
+export function slotAfter(schedule: Schedule, day: Day): number {
+  const { firstOn, every, period } = schedule;
+  if (day < firstOn) return 0;
+  const [year, month] = partsOf(day);
+  const [firstYear, firstMonth] = partsOf(firstOn);
+  const passed =
+    period === 'day' || period === 'week'
+      ? (startOf(day).getTime() - startOf(firstOn).getTime()) / dayMs / (period === 'week' ? 7 : 1)
+      : ((year - firstYear) * 12 + month - firstMonth) / (period === 'year' ? 12 : 1);
+  // The last slot that can have come by that day; where its month ends later than the day, it has not.
+  const slot = Math.floor(passed / every);
+  return dateOf(schedule, slot) > day ? slot : slot + 1;
+}
+
+/** A plan as far as its course goes. */
+export type Course = Schedule & {
+  /** Null: until somebody ends it. */
+  maxCharges: number | null;
+  charges: number;
+  slot: number;
+};
+
+/** The dates of the next charges, at most so many. */
+export function nextDates(course: Course, most: number): Day[] {
+  const left = course.maxCharges === null ? most : course.maxCharges - course.charges;
+  return Array.from({ length: Math.max(0, Math.min(most, left)) }, (_, i) => dateOf(course, course.slot + i));
+}
+
+/** What comes after a charge: the slot and date of the next one, or null when that was the last. */
+export function afterCharge(course: Course): { slot: number; nextOn: Day } | null {
+  if (course.maxCharges !== null && course.charges + 1 >= course.maxCharges) return null;
+  const slot = course.slot + 1;
+  return { slot, nextOn: dateOf(course, slot) };
+}
+
+/** Where a plan goes on that is resumed on a day: with the next date ahead, so that nothing is charged for the pause. */
+export function afterPause(course: Course, today: Day): { slot: number; nextOn: Day } {
+  const slot = Math.max(course.slot, slotAfter(course, today));
+  return { slot, nextOn: dateOf(course, slot) };
+}
+
+/** How long to wait before a charge is tried again that failed so many times: a minute, twice as long each time, an hour. */
+export function retryMs(failures: number): number {
+  return Math.min(firstRetryMs * 2 ** Math.max(0, failures - 1), longestRetryMs);
+}
+
+function partsOf(day: Day): [year: number, month: number, day: number] {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  return [year, month - 1, date];
+}

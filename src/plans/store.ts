@@ -1,0 +1,245 @@
+import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import type { NewPlan } from './form.ts';
+import type { Course, Day, Period } from './rules.ts';
+
+/** A row of `plans`. Money comes as a decimal string; `metadata` as the JSON text that was given, keys in order. */
+export type PlanRow = {
+  partner_id: string;
+  test_mode: boolean;
+  id: string;
+  account_id: string;
+  /** Null where the customer's data was erased; then it has ended. */
+  name: string | null;
+  fiat_int: string;
+  fiat_code: string;
+  customer_name: string | null;
+  customer_email: string | null;
+  customer_phone: string | null;
+  language: string;
+  metadata: string;
+  period: Period;
+  every: number;
+  first_on: Day;
+  max_charges: number | null;
+  state: 'active' | 'paused' | 'ended';
+  charges: number;
+  slot: number;
+  next_on: Day | null;
+  due_at: Date | null;
+  failure: string | null;
+  failures: number;
+  failed_at: Date | null;
+  created_at: Date;
+  ended_at: Date | null;
+};
+
+/** How a plan stands, in one word. `failing`: active, but the charge that is due could not be made. */
+export type PlanStanding = 'active' | 'failing' | 'paused' | 'ended';
+export const planStandings: PlanStanding[] = ['active', 'failing', 'paused', 'ended'];
+
+/** Days as text: a date has no time zone. */
+const columns = (sql: Sql | Tx) => sql`p.*, p.first_on::text as first_on, p.next_on::text as next_on`;
+const inScope = (tx: Sql | Tx, { partnerId, testMode }: Scope) =>
+  tx`p.partner_id = ${partnerId} and p.test_mode = ${testMode}`;
+
+export function courseOf(row: PlanRow): Course {
+  const { first_on: firstOn, every, period, max_charges: maxCharges, charges, slot } = row;
+  return { firstOn, every, period, maxCharges, charges, slot };
+}
+
+export type StoredPlan = NewPlan & {
+  id: string;
+  accountId: string;
+  formKey: string;
+  fiatCode: string;
+  language: string;
+  dueAt: Date;
+  createdAt: Date;
+};
+
+/** Stores a plan; null when its form was sent before. */
+export async function insertPlan(tx: Tx, scope: Scope, plan: StoredPlan): Promise<PlanRow | null> {
+  const [row] = await tx<PlanRow[]>`
+    insert into plans as p (partner_id, test_mode, id, account_id, form_key, name, fiat_int, fiat_code, customer_name,
+      customer_email, customer_phone, language, metadata, period, every, first_on, max_charges, next_on, due_at, created_at)
+    values (${scope.partnerId}, ${scope.testMode}, ${plan.id}, ${plan.accountId}, ${plan.formKey}, ${plan.name},
+      ${plan.fiatInt}, ${plan.fiatCode}, ${plan.customerName}, ${plan.customerEmail}, ${plan.customerPhone},
+      ${plan.language}, ${plan.metadata}, ${plan.period}, ${plan.every}, ${plan.firstOn}, ${plan.maxCharges},
+      ${plan.firstOn}, ${plan.dueAt}, ${plan.createdAt})
+    on conflict (partner_id, test_mode, account_id, form_key) do nothing
+    returning ${columns(tx)}`;
+  return row ?? null;
+}
+
+export async function selectPlanOfForm(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  formKey: string,
+): Promise<PlanRow | null> {
+  const [row] = await tx<PlanRow[]>`
+    select ${columns(tx)} from plans p
+    where ${inScope(tx, scope)} and p.account_id = ${accountId} and p.form_key = ${formKey}`;
+  return row ?? null;
+}
+
+export async function selectPlan(tx: Tx, scope: Scope, accountId: string, id: string): Promise<PlanRow | null> {
+  const [row] = await tx<PlanRow[]>`
+    select ${columns(tx)} from plans p where ${inScope(tx, scope)} and p.account_id = ${accountId} and p.id = ${id}`;
+  return row ?? null;
+}
+
+/** Locked until the transaction ends, so that no charge is made meanwhile. */
+export async function lockPlan(tx: Tx, scope: Scope, accountId: string, id: string): Promise<PlanRow | null> {
+  const [row] = await tx<PlanRow[]>`
+    select ${columns(tx)} from plans p
+    where ${inScope(tx, scope)} and p.account_id = ${accountId} and p.id = ${id} for update`;
+  return row ?? null;
+}
+
+export type PlanFilter = {
+  standing: PlanStanding | null;
+  /** The plan before it in the list. */
+  after: { at: Date; id: string } | null;
+  limit: number;
+};
+
+/** Plans of a merchant, the newest first. */
+export function selectPlans(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  { standing, after, limit }: PlanFilter,
+): Promise<PlanRow[]> {
+  const state = standing === 'failing' ? 'active' : standing;
+  return tx<PlanRow[]>`
+    select ${columns(tx)} from plans p
+    where ${inScope(tx, scope)} and p.account_id = ${accountId}
+      ${state ? tx`and p.state = ${state}` : tx``}
+      ${state === 'active' ? tx`and (p.failure is not null) = ${standing === 'failing'}` : tx``}
+      ${after ? tx`and p.created_at <= ${after.at} and (p.created_at, p.id) < (${after.at}, ${after.id})` : tx``}
+    order by p.created_at desc, p.id desc limit ${limit}`;
+}
+
+export async function updatePaused(tx: Tx, scope: Scope, id: string): Promise<void> {
+  await tx`
+    update plans p set state = 'paused', due_at = null, failure = null, failures = 0, failed_at = null
+    where ${inScope(tx, scope)} and p.id = ${id} and p.state = 'active'`;
+}
+
+export async function updateResumed(
+  tx: Tx,
+  scope: Scope,
+  id: string,
+  next: { slot: number; nextOn: Day; dueAt: Date },
+): Promise<void> {
+  await tx`
+    update plans p set state = 'active', slot = ${next.slot}, next_on = ${next.nextOn}, due_at = ${next.dueAt}
+    where ${inScope(tx, scope)} and p.id = ${id} and p.state = 'paused'`;
+}
+
+/** What a plan holds once it has ended; all else stays. */
+const ended = (tx: Sql | Tx, now: Date) => tx`
+  state = 'ended', ended_at = coalesce(p.ended_at, ${now}), next_on = null, due_at = null, failure = null, failures = 0,
+  failed_at = null`;
+
+export async function updateEnded(tx: Tx, scope: Scope, id: string, now: Date): Promise<void> {
+  await tx`
+    update plans p set ${ended(tx, now)} where ${inScope(tx, scope)} and p.id = ${id} and p.state <> 'ended'`;
+}
+
+/** A plan that is due. */
+export type DuePlan = { partner_id: string; test_mode: boolean; id: string };
+
+/** The loop's look-up over all partners: what is due and nobody has in hand, the longest first. */
+export function selectDue(db: Database, now: Date, limit: number): Promise<DuePlan[]> {
+  return db.sql<DuePlan[]>`
+    select partner_id, test_mode, id from plans where due_at <= ${now}
+    order by due_at limit ${limit} for update skip locked`;
+}
+
+/** A plan in hand, with the names that its customer knows. */
+export type PlanInHand = PlanRow & { merchant_name: string | null; partner_name: string };
+
+/** A due plan, locked until the transaction ends; null when somebody else has it in hand, or it is not due any more. */
+export async function lockDue(tx: Tx, scope: Scope, id: string, now: Date): Promise<PlanInHand | null> {
+  const [row] = await tx<PlanInHand[]>`
+    select ${columns(tx)}, coalesce(m.business_name, m.display_name) as merchant_name, w.name as partner_name
+    from plans p
+      join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)
+      join partners w on w.id = p.partner_id
+    where ${inScope(tx, scope)} and p.id = ${id} and p.due_at <= ${now} for update of p skip locked`;
+  return row ?? null;
+}
+
+/** Counts a charge and moves on to the next one; to the end, when there is none. */
+export async function updateCharged(
+  tx: Tx,
+  scope: Scope,
+  { id, charges }: PlanRow,
+  next: { slot: number; nextOn: Day; dueAt: Date } | null,
+  now: Date,
+): Promise<void> {
+  const course = next
+    ? tx`slot = ${next.slot}, next_on = ${next.nextOn}, due_at = ${next.dueAt}, failure = null, failures = 0,
+        failed_at = null`
+    : ended(tx, now);
+  const { count } = await tx`
+    update plans p set charges = p.charges + 1, ${course}
+    where ${inScope(tx, scope)} and p.id = ${id} and p.state = 'active' and p.charges = ${charges}`;
+  if (count !== 1) throw new Error(`plan ${id} changed while it was locked`);
+}
+
+export async function insertCharge(
+  tx: Tx,
+  scope: Scope,
+  charge: { planId: string; number: number; dueOn: Day; requestId: string; madeAt: Date },
+): Promise<void> {
+  await tx`
+    insert into plan_charges (partner_id, test_mode, plan_id, number, due_on, request_id, made_at)
+    values (${scope.partnerId}, ${scope.testMode}, ${charge.planId}, ${charge.number}, ${charge.dueOn},
+      ${charge.requestId}, ${charge.madeAt})`;
+}
+
+/** Keeps why the charge after so many could not be made, and when it is tried again; not where things have moved on. */
+export async function updateFailed(
+  tx: Tx,
+  scope: Scope,
+  { id, charges }: { id: string; charges: number },
+  failure: string,
+  { now, dueAt }: { now: Date; dueAt: Date },
+): Promise<void> {
+  await tx`
+    update plans p set failure = ${failure}, failures = p.failures + 1, failed_at = coalesce(p.failed_at, ${now}),
+      due_at = ${dueAt}
+    where ${inScope(tx, scope)} and p.id = ${id} and p.state = 'active' and p.charges = ${charges}`;
+}
+
+/** A charge with where its request stands now; expiry is true at once, stored or not. */
+export type ChargeRow = {
+  number: number;
+  due_on: Day;
+  request_id: string;
+  made_at: Date;
+  status: string;
+  proof_status: string;
+};
+
+/** Charges of a plan, the newest first. */
+export function selectCharges(
+  tx: Tx,
+  scope: Scope,
+  planId: string,
+  before: number | null,
+  limit: number,
+): Promise<ChargeRow[]> {
+  return tx<ChargeRow[]>`
+    select c.number, c.due_on::text as due_on, c.request_id, c.made_at, r.proof_status,
+      case when r.proof_status = 'none' and r.status in ('requested', 'opened') and r.expires_at <= clock_timestamp()
+        then 'expired' else r.status end as status
+    from plan_charges c
+      join requests r on (r.partner_id, r.test_mode, r.id) = (c.partner_id, c.test_mode, c.request_id)
+    where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.plan_id = ${planId}
+      ${before === null ? tx`` : tx`and c.number < ${before}`}
+    order by c.number desc limit ${limit}`;
+}
