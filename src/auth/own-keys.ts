@@ -1,5 +1,5 @@
 import type { Database, Scope } from '../db/connection.ts';
-import { pageOf } from '../lib/batches.ts';
+import { batchesOf, pageOf } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
 
 /** A key as its partner sees it, without the key itself. */
@@ -30,6 +30,13 @@ export function browseKeys(
     after,
   );
 }
+
+/** All keys of a partner in one mode, newest first, in batches. */
+export const exportKeys = (db: Database, scope: Scope): AsyncGenerator<OwnKey[]> =>
+  batchesOf(
+    (from, limit) => selectKeys(db, scope, from, limit),
+    ({ id }) => id,
+  );
 
 function selectKeys(
   { sql }: Database,

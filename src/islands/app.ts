@@ -1,7 +1,11 @@
-/** Pages of people who work here: regions that renew themselves when something changed, buttons that copy, passkeys. */
+/**
+ * Pages of people who work here: regions that renew themselves when something changed, buttons that copy, forms that are
+ * sent once, passkeys.
+ */
 import './lib/regions.ts';
 // After the regions, which remember what the server said.
 import './lib/copy-buttons.ts';
 import './lib/present-place.ts';
+import './lib/send-once.ts';
 
 if (document.querySelector('[data-passkey]')) void import('./passkey.ts');

@@ -1,8 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { createShell } from '../merchants/create.ts';
 import { listMerchants } from '../merchants/read.ts';
-import { onboardWithKey } from '../merchants/sandbox-onboard.ts';
 import { createByHand } from '../requests/by-hand.ts';
 import type { RequestRow } from '../requests/proof.ts';
 
@@ -15,13 +13,6 @@ export function hasTestWallet({ config, chains }: Pick<Context, 'config' | 'chai
 export async function findPayableMerchant(ctx: Context, scope: Scope): Promise<string | null> {
   const [merchant] = await listMerchants(ctx, scope, { complete: true, disabled: false, limit: 1, offset: 0 });
   return merchant?.id ?? null;
-}
-
-/** Makes a merchant with a test wallet of its own, where the scope has none that can be paid. Returns its id. */
-export async function makeTestMerchant(ctx: Context, scope: Scope, name: string, currency: string): Promise<string> {
-  const { id } = await createShell(ctx, scope, { business_name: name, display_currency: currency });
-  await onboardWithKey(ctx, id);
-  return id;
 }
 
 /** 100 minor units: `1.00` of most currencies. */

@@ -1,28 +1,35 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { createApiKey, type ScopeName, scopeNames } from '../auth/api-keys.ts';
-import { browseKeys, type OwnKey, revokeOwnKey } from '../auth/own-keys.ts';
+import { browseKeys, exportKeys, type OwnKey, revokeOwnKey } from '../auth/own-keys.ts';
 import { may } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
+import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { card, carried, mono, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
+import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { readQuery } from '../ui/query.ts';
 import { notice } from '../ui/shell.ts';
-import { badge, confirmed, emptyState, pager, table } from '../ui/table.ts';
+import { badge, confirmed, csvLink, emptyState, pager, table } from '../ui/table.ts';
 import { flashOf } from './flash.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from './route.ts';
 import { openPortal } from './session.ts';
 import { sendPortal } from './shell.ts';
 
 const path = '/portal/keys';
+const csvPath = '/portal/keys.csv';
 
 /** `/portal/keys`: the API keys of the mode, with making one, which is shown this once, and revoking. */
 export function keyPages(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, path, 'keys.test', (call) => showKeys(ctx, call, null));
+
+  portalPage(app, ctx, csvPath, 'keys.test', async ({ scope, mode, reply }) =>
+    sendCsv(reply, `keys-${mode}`, csvHeader, csvOf(exportKeys(ctx.db, scope), csvRow)),
+  );
 
   portalForm(app, ctx, path, 'keys.test', async (call) => {
     if (!(await mayInMode(ctx, call))) return call.reply;
@@ -89,7 +96,7 @@ async function showKeys(ctx: Context, call: PortalCall, made: string | null): Pr
     title: places.keys,
     body: html`${flashOf(call, flashes)}${made !== null && newKey(words, made)}
 ${mayChange ? keyForm(call) : notice('attention', keys.ownersOnly)}
-${list}${pager(words, path, query, next)}`,
+${list}${pager(words, path, query, next)}${rows.length > 0 && csvLink(words, csvPath)}`,
   });
 }
 
@@ -152,3 +159,9 @@ function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | 
     rows,
   );
 }
+
+const csvHeader = ['key_id', 'hint', 'scopes', 'created_at', 'last_used_at', 'revoked_at'];
+
+const csvRow = ({ id, hint, scopes, created_at, last_used_at, revoked_at }: OwnKey): CsvRow => [
+  ...[id, hint, scopes.join(' '), created_at, last_used_at, revoked_at],
+];

@@ -2,13 +2,16 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { hostOwner } from '../auth/host.ts';
 import { isRole, roles } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
+import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { carried, field } from '../ui/components.ts';
+import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
-import { badge, confirmed, table } from '../ui/table.ts';
+import { badge, confirmed, csvLink, table } from '../ui/table.ts';
 import { changeRole, setUserDisabled } from '../users/change.ts';
 import { actorOf } from '../users/enter.ts';
 import { inviteUser } from '../users/invite.ts';
@@ -20,12 +23,17 @@ import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from './rou
 import { sendPortal } from './shell.ts';
 
 const path = '/portal/team';
+const csvPath = '/portal/team.csv';
 /** What was typed into the invitation, and why nobody was invited. */
 type Typed = { email: string; role: string; reason: UserRefusalReason };
 
 /** `/portal/team`: who may sign in and as what; inviting, changing a role, removing passkeys, switching off and on. */
 export function teamPages(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, path, 'team', (call) => showTeam(ctx, call, null));
+
+  portalPage(app, ctx, csvPath, 'team', async ({ scope, reply }) =>
+    sendCsv(reply, 'team', csvHeader, csvOf(everybody(ctx, scope), csvRow)),
+  );
 
   portalForm(app, ctx, path, 'team', async (call) => {
     const { scope, user, words, request, reply, typed } = call;
@@ -85,7 +93,8 @@ async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Pr
     title: portal.places.team,
     status: typed ? 400 : 200,
     body: html`${flashOf(call, { done: portal.team.done, refused: account.refusals })}${inviteForm(call, typed)}
-${userTable(call, users, holders, ctx.clock.now())}<p><a href="/portal/sessions">${account.sessions}</a></p>`,
+${userTable(call, users, holders, ctx.clock.now())}${csvLink(words, csvPath)}
+<p><a href="/portal/sessions">${account.sessions}</a></p>`,
   });
 }
 
@@ -178,3 +187,14 @@ function switchForm(call: PortalCall, { id, email, disabled_at }: User): Html {
     carried('user', id),
   );
 }
+
+/** A team is read at once: it has a most. */
+async function* everybody(ctx: Context, scope: Scope): AsyncGenerator<User[]> {
+  yield await listUsers(ctx, scope);
+}
+
+const csvHeader = ['user_id', 'email', 'role', 'invited_at', 'last_sign_in_at', 'removed_at'];
+
+const csvRow = ({ id, email, role, created_at, last_sign_in_at, disabled_at }: User): CsvRow => [
+  ...[id, email, role, created_at, last_sign_in_at, disabled_at],
+];

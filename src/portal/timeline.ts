@@ -39,7 +39,7 @@ export function timeline(words: Words, history: History): Html {
   items.sort((a, b) => second(a) - second(b));
   return html`<section class="card"><h2>${request.timeline}</h2><ol class="timeline">${items.map(
     ({ at, kind, title, rest }) =>
-      html`<li class="${kind}">${shapeOf(kind)}<p><strong>${title}</strong></p>${rest && html`<div class="quiet">${rest}</div>`}${at && html`<p class="quiet">${instant(words, at)}</p>`}</li>`,
+      html`<li class="${kind}">${shapeOf(kind)}<p><strong>${title}</strong></p>${rest && html`<div class="quiet">${rest}</div>`}${at && html`<p class="quiet">${instant(words, at, 'medium')}</p>`}</li>`,
   )}</ol></section>`;
 }
 

@@ -6,7 +6,7 @@ import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { card, type StateKind } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
-import { ago } from '../ui/formats.ts';
+import { ago, formatMs } from '../ui/formats.ts';
 import { fill, type Texts, type Words } from '../ui/language.ts';
 import { instantOf, oneOf, readQuery } from '../ui/query.ts';
 import { badge, emptyState, type Filter, filters, pager, table } from '../ui/table.ts';
@@ -57,7 +57,8 @@ ${may(user, 'deliveries.replay') && replayForm(call)}`,
 
   portalForm(app, ctx, `${deliveriesPath}/replay`, 'deliveries.replay', async (call) => {
     const { scope, reply, typed } = call;
-    const since = instantOf(typed('since'));
+    // The page's field holds minutes and names no zone: it says UTC beside it.
+    const since = instantOf(`${typed('since')}:00Z`);
     if (!since) return doneAt(reply, deliveriesPath, 'no_time');
     const ids = await recorded(
       ctx,
@@ -117,7 +118,7 @@ function replayForm(call: PortalCall): Html {
     html`<h2>${webhooks.replayAll}</h2>`,
     html`<p class="quiet">${webhooks.replayAllRest}</p>`,
     html`<form class="filters" method="post" action="${actionIn(call, `${deliveriesPath}/replay`)}">
-<div class="field"><label for="since">${webhooks.replaySince}</label><input id="since" name="since" type="date" required></div>
+<div class="field"><label for="since">${webhooks.replaySince}</label><input id="since" name="since" type="datetime-local" required></div>
 <div class="do"><button class="second">${webhooks.replayAllDo}</button></div></form>`,
   );
 }
@@ -159,10 +160,11 @@ export function deliveryTable(words: Words, rows: BrowsedDelivery[], now: Date):
   );
 }
 
-/** What the last attempt came to: `200, 35 ms`. */
+/** What the last attempt came to: `200 · 35 ms`. */
 function answerOf(words: Words, { last_at, last_status, last_error, last_ms }: BrowsedDelivery): string | null {
   if (last_at === null) return null;
-  return `${last_status ?? failureOf(words, last_error ?? '')}, ${last_ms} ms`;
+  const time = formatMs(words, last_ms ?? 0);
+  return `${last_status ?? failureOf(words, last_error ?? '')} · ${time}`;
 }
 
 /** Why an attempt was answered by nobody, in a few words. */

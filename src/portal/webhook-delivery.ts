@@ -5,7 +5,7 @@ import { refuse } from '../errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { card, facts, mono } from '../ui/components.ts';
-import { instant } from '../ui/formats.ts';
+import { formatMs, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { badge, confirmed } from '../ui/table.ts';
 import { type AttemptRow, type LoggedDelivery, listDeliveries } from '../webhooks/log.ts';
@@ -73,9 +73,9 @@ function deliveryFacts(words: Words, delivery: LoggedDelivery): Html {
       [requests.state, deliveryBadge(words, delivery)],
       [webhooks.deliveryNumber, mono(id)],
       [webhooks.request, html`<a class="mono" href="/portal/requests/${request_id}">${request_id}</a>`],
-      [webhooks.written, instant(words, created_at)],
-      delivered_at ? [webhooks.delivered, instant(words, delivered_at)] : null,
-      state === 'waiting' ? [webhooks.nextAttempt, instant(words, next_attempt_at)] : null,
+      [webhooks.written, instant(words, created_at, 'medium')],
+      delivered_at ? [webhooks.delivered, instant(words, delivered_at, 'medium')] : null,
+      state === 'waiting' ? [webhooks.nextAttempt, instant(words, next_attempt_at, 'medium')] : null,
     ]),
     html`<h2>${webhooks.body}</h2>`,
     html`<pre class="code" tabindex="0">${body}</pre>`,
@@ -92,8 +92,8 @@ function attemptCard(words: Words, attempt: AttemptRow, number: number): Html {
   );
   return html`<details class="card"><summary>${fill(webhooks.attempt, { number })} ${state}</summary>
 ${facts([
-  [webhooks.sentAt, instant(words, started_at)],
-  [webhooks.took, `${ms} ms`],
+  [webhooks.sentAt, instant(words, started_at, 'medium')],
+  [webhooks.took, formatMs(words, ms)],
   [webhooks.address, mono(url)],
 ])}
 <h2>${webhooks.requestHeaders}</h2>${headerText(request_headers)}

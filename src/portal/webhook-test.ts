@@ -4,9 +4,11 @@ import { may } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { type Html, html } from '../lib/html.ts';
+import { createShell } from '../merchants/create.ts';
+import { onboardWithKey } from '../merchants/sandbox-onboard.ts';
 import { readPartner } from '../partners/read.ts';
 import { SandboxRefusal, sandboxOutcome } from '../payments/sandbox.ts';
-import { createTestRequest, findPayableMerchant, hasTestWallet, makeTestMerchant } from '../payments/test-event.ts';
+import { createTestRequest, findPayableMerchant, hasTestWallet } from '../payments/test-event.ts';
 import { card, carried } from '../ui/components.ts';
 import { fill } from '../ui/language.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, recorded } from './route.ts';
@@ -53,19 +55,19 @@ async function askForPayment(ctx: Context, call: PortalCall) {
   );
 }
 
-/** Makes a merchant that can be paid by the test wallet. Its wallet signs on a chain, so it is not made in the transaction that the audit log is written in. */
+/** Makes a merchant with a test wallet of its own, for a scope that has none which can be paid. Returns its id. */
 export async function newTestMerchant(ctx: Context, call: PortalCall): Promise<string> {
   const { scope, user, words } = call;
   const partner = await readPartner(ctx.db, user.partner.slug);
   if (!partner) throw new Error('the partner of a session vanished'); // partners are never deleted
-  const id = await makeTestMerchant(ctx, scope, words.t.portal.webhooks.testMerchant, partner.currency);
-  const object = { kind: 'merchant' as const, id };
-  await recorded(
+  const fields = { business_name: words.t.portal.webhooks.testMerchant, display_currency: partner.currency };
+  const { id } = await recorded(
     ctx,
     call,
-    () => Promise.resolve(),
-    () => ({ ...scope, action: 'merchant.created', object, details: {} }),
+    (inner) => createShell(inner, scope, fields),
+    (made) => ({ ...scope, action: 'merchant.created', object: { kind: 'merchant', id: made.id }, details: {} }),
   );
+  await onboardWithKey(ctx, id);
   return id;
 }
 

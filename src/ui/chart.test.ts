@@ -17,6 +17,17 @@ test('each column says its values, and the same figures stand in a table', () =>
   assert.ok(text.includes('200 EUR'), 'the axis ends at a round figure above the highest');
 });
 
+test('the scale has room for its longest figure', () => {
+  const { text } = chart(wordsOf('en'), {
+    title: 'Paid',
+    series: ['Shop'],
+    bars: [{ label: 'x', values: [4] }],
+    format: (value) => `KWD 123,456,${value}.000`,
+  });
+  const grid = Number(/<line x1="([\d.]+)"/.exec(text)?.[1]);
+  assert.ok(grid > 'KWD 123,456,2.5.000'.length * 7, `the lines begin at ${grid}`);
+});
+
 test('a chart without values, or without columns, is drawn all the same', () => {
   for (const bars of [[], [{ label: 'x', values: [0] }]]) {
     const { text } = chart(wordsOf('en'), { title: 'Paid', series: ['Shop'], bars, format });

@@ -15,21 +15,25 @@ export type Chart = {
 const width = 720;
 const height = 220;
 const edge = { left: 64, right: 8, top: 12, bottom: 28 };
+/** Of a letter of the scale, on average. */
+const letterWidth = 7;
 
 /** Columns drawn on the server: labelled axes, values on focus and hover, and the same figures as a table behind a toggle. */
 export function chart(words: Words, { title, series, bars, format }: Chart): Html {
   const { app } = words.t;
   const top = niceTop(Math.max(0, ...bars.flatMap(({ values }) => values)));
-  const slot = (width - edge.left - edge.right) / Math.max(1, bars.length);
+  const scale = [0, 0.5, 1].map((part) => ({ value: top * part, label: format(top * part) }));
+  const left = Math.max(edge.left, 8 + letterWidth * Math.max(...scale.map(({ label }) => label.length)));
+  const slot = (width - left - edge.right) / Math.max(1, bars.length);
   const column = Math.max(2, Math.min(36, (slot * 0.7) / Math.max(1, series.length)));
   const y = (value: number) => height - edge.bottom - (value / top) * (height - edge.top - edge.bottom);
   const every = Math.ceil(bars.length / 8);
-  const grid = [0, 0.5, 1].map((part) => {
-    const value = top * part;
-    return `<line x1="${edge.left}" x2="${width - edge.right}" y1="${y(value)}" y2="${y(value)}" class="grid"/>${text('scale', edge.left - 8, y(value) + 4, format(value))}`;
-  });
+  const grid = scale.map(
+    ({ value, label }) =>
+      `<line x1="${left}" x2="${width - edge.right}" y1="${y(value)}" y2="${y(value)}" class="grid"/>${text('scale', left - 8, y(value) + 4, label)}`,
+  );
   const columns = bars.map(({ label, values }, i) => {
-    const middle = edge.left + slot * (i + 0.5);
+    const middle = left + slot * (i + 0.5);
     const spoken = `${label}: ${values.map((value, s) => `${series[s]} ${format(value)}`).join(', ')}`;
     const drawn = values.map((value, s) => {
       const x = middle - (column * values.length) / 2 + s * column;

@@ -49,6 +49,11 @@ export function pager(words: Words, path: string, query: Record<string, string>,
   return first || more ? html`<nav class="pager" aria-label="${app.pages}">${first}${more}</nav>` : null;
 }
 
+/** The way to all of a list as CSV, where no filters stand above it. */
+export function csvLink({ t }: Words, path: string): Html {
+  return html`<p><a href="${path}" download>${t.app.csv}</a></p>`;
+}
+
 /** One choice or text of a list's filters; its value stands in the address. */
 export type Filter =
   | { kind: 'choice'; name: string; label: string; options: [value: string, label: string][] }

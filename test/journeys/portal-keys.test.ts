@@ -117,7 +117,7 @@ test('keys › a viewer sees none, a form without a scope or of another site mak
   assert.equal((await app.db.sql`select id from api_keys`).length, before.length);
 });
 
-test('the list of keys › by pages, newest first, of one partner and mode', async () => {
+test('the list of keys › by pages and as CSV, newest first, of one partner and mode', async () => {
   const other = await makePartner(app.db);
   for (let i = 0; i < 52; i++) await makeKey(app.db, other.test);
   await makeKey(app.db, other.live);
@@ -128,10 +128,18 @@ test('the list of keys › by pages, newest first, of one partner and mode', asy
   const next = /href="([^"]+)" rel="next"/.exec(first.html)?.[1] ?? assert.fail('no next page');
   const second = await visitor.open(next);
   const stored = await app.db.sql`
-    select hint from api_keys where partner_id = ${other.partner.id} and test_mode order by created_at desc, id desc`;
+    select id, hint from api_keys where partner_id = ${other.partner.id} and test_mode order by created_at desc, id desc`;
   assert.deepEqual(
     [...hints(first.html), ...hints(second.html)],
     stored.map(({ hint }) => hint),
   );
   assert.equal(hints(second.html).length, 2);
+
+  assert.match(second.html, /href="\/portal\/keys\.csv"/);
+  const [header, ...lines] = (await visitor.open('/portal/keys.csv')).html.trim().split('\r\n');
+  assert.equal(header, 'key_id,hint,scopes,created_at,last_used_at,revoked_at');
+  assert.deepEqual(
+    lines.map((line) => line.split(',').slice(0, 2)),
+    stored.map(({ id, hint }) => [id, hint]),
+  );
 });

@@ -167,6 +167,10 @@ test('the team › invited by mail, another role, removed at once and let in aga
   const told = (await acts(partner.id)).map(({ action }) => action).filter((action) => action.startsWith('user.'));
   assert.deepEqual(told, ['user.invited', 'user.role_changed', 'user.disabled', 'user.enabled']);
 
+  const csv = (await owner.open('/portal/team.csv')).html.trim().split('\r\n');
+  assert.equal(csv.length, 3);
+  assert.ok(csv.some((line) => line.startsWith(`${user?.id},new@example.com,viewer,`)));
+
   const stranger = await newPartner();
   const foreign = await postForm(app.url, stranger.owner, '/portal/team/remove?mode=test', [['user', user?.id]]);
   assert.equal(foreign.location, '/portal/team?done=user_unknown');
@@ -204,6 +208,7 @@ test('settings, team › for owners only', async () => {
     assert.doesNotMatch(home, new RegExp(`href="/portal/${place}"`));
     assert.equal((await developer.open(`/portal/${place}`)).status, 403);
   }
+  assert.equal((await developer.open('/portal/team.csv')).status, 403);
   for (const form of ['settings', 'settings/look', 'team', 'team/role', 'team/remove', 'team/restore']) {
     assert.equal((await postForm(app.url, developer, `/portal/${form}?mode=test`)).status, 403, form);
   }

@@ -165,7 +165,12 @@ test('“send me an event” › a new partner gets a real event of a real payme
   assert.equal((await own()).length, 1);
   assert.equal((await ctx.db.sql`select from transfers where partner_id = ${partner.id}`).length, 1);
   assert.doesNotMatch(again.html, /is made first/);
-  assert.deepEqual(await actions(partner.id), ['webhook.url_set', 'merchant.created', 'request.created']);
+  assert.deepEqual(await actions(partner.id), [
+    'webhook.url_set',
+    'merchant.created',
+    'merchant.onboarded',
+    'request.created',
+  ]);
   assert.ok((await ctx.db.sql`select from merchants where partner_id = ${scope.partnerId}`).length === 1);
 });
 
@@ -207,10 +212,10 @@ test('a delivery › every attempt with what was sent and what came back, whole'
   }
   assert.equal(html.split('x-service-signature: v1=').length, 3, 'signed for each attempt');
   const list = await owner.open(`${path}/deliveries`);
-  assert.match(list.html, /data-name="Last answer">204, \d+ ms/);
+  assert.match(list.html, /data-name="Last answer">204 · \d+ ms/);
 });
 
-test('replays › one event, and all that failed since a day; what was delivered stays', async () => {
+test('replays › one event, and all that failed since a time; what was delivered stays', async () => {
   const { partner, test: scope, owner } = await newPartner();
   await typeUrl(owner, receiver.url);
   const ids = await makeEvents(ctx.db, scope, 3);
@@ -224,8 +229,13 @@ test('replays › one event, and all that failed since a day; what was delivered
 
   await ctx.db.sql`update webhook_deliveries set state = 'exhausted' where id in ${ctx.db.sql([two, three])}`;
   await ctx.db.sql`update webhook_deliveries set created_at = now() - interval '3 days' where id = ${three}`;
-  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-  const done = await owner.send(await owner.open(`${path}/deliveries`), '/replay?mode=test', { since: yesterday });
+  const replay = async (since: number) =>
+    owner.send(await owner.open(`${path}/deliveries`), '/replay?mode=test', {
+      since: new Date(since).toISOString().slice(0, 16), // as a browser sends a day and a time
+    });
+  await ctx.db.sql`update webhook_deliveries set created_at = now() - interval '1 hour' where id = ${two}`;
+  assert.match((await replay(Date.now() - 30 * 60_000)).html, /Events that are sent again: 0\./);
+  const done = await replay(Date.now() - 90 * 60_000);
   assert.match(done.html, /Events that are sent again: 1\./);
   await until(() => count(two) === 2, 'the replay of what failed');
   assert.deepEqual([count(one), count(three)], [2, 1]);
