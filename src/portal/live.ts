@@ -4,11 +4,18 @@ import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
 import { StreamPlaces, sendEvents } from '../net/event-stream.ts';
 import { readRequest } from '../requests/read.ts';
+import { portalDoor } from '../users/door.ts';
+import { isStillIn } from '../users/enter.ts';
 import { openPortal } from './session.ts';
 
 /** The address that a page of the portal listens to; with the id of a request, for news of that one only. */
 export function eventsPath(mode: string, requestId?: string): string {
   return `/portal/events?mode=${mode}${requestId === undefined ? '' : `&request=${requestId}`}`;
+}
+
+/** The same for the page of one merchant. */
+export function merchantEventsPath(mode: string, accountId: string): string {
+  return `/portal/events?mode=${mode}&account=${accountId}`;
 }
 
 /** `GET /portal/events` (server-sent events): that something of this partner and mode has changed. */
@@ -21,15 +28,23 @@ export function portalEvents(app: FastifyInstance, ctx: Context): void {
     method: 'GET',
     url: '/portal/events',
     config: { auth: 'session' },
-    handler: async (request: FastifyRequest<{ Querystring: { request?: unknown } }>, reply) => {
+    handler: async (request: FastifyRequest<{ Querystring: { request?: unknown; account?: unknown } }>, reply) => {
       const visit = await openPortal(ctx, request, reply, 'read');
       if (!visit) return reply;
       const { user, scope } = visit;
-      const id = request.query.request;
+      const { request: id, account } = request.query;
       const requestId = isUuid(id) ? id.toLowerCase() : null;
       const isAttached = async () =>
         requestId !== null && (await readRequest(ctx.db, scope, requestId)).proof_status === 'attached';
-      const watcher: Watcher = { scope, chains: await isAttached(), wake: () => {}, ...(requestId && { requestId }) };
+      const watcher: Watcher = {
+        scope,
+        sessionId: user.sessionId,
+        userId: user.userId,
+        chains: await isAttached(),
+        wake: () => {},
+        ...(requestId && { requestId }),
+        ...(isUuid(account) && { accountId: account.toLowerCase() }),
+      };
       // 204 ends an event source: the page looks again when it is opened anew.
       if (ending.signal.aborted || !places.take(user.sessionId)) return reply.code(204).send();
       const complain = (error: unknown) => ctx.log.warn({ err: error }, 'changes cannot be heard');
@@ -39,7 +54,9 @@ export function portalEvents(app: FastifyInstance, ctx: Context): void {
       };
       try {
         await sendEvents(reply, ending.signal, begin, async () => {
+          if (!(await isStillIn(ctx, portalDoor, request, user))) return false;
           watcher.chains = await isAttached();
+          return true;
         });
       } catch (error) {
         complain(error); // the browser connects again by itself

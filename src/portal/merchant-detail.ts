@@ -14,6 +14,7 @@ import { instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { confirmed } from '../ui/table.ts';
 import { flashOf } from './flash.ts';
+import { merchantEventsPath } from './live.ts';
 import { merchantBadges, merchantName } from './merchants.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from './route.ts';
 import { sendPortal } from './shell.ts';
@@ -102,7 +103,7 @@ async function showMerchant(
   merchant: MerchantView,
   recoveryUrl: string | null,
 ): Promise<FastifyReply> {
-  const { words, scope, user, reply } = call;
+  const { words, scope, mode, user, reply } = call;
   const { merchants } = words.t.portal;
   const recovery = await readOpenRecovery(ctx, scope, merchant.id);
   const invitation = merchant.onboarded_at === null && may(user, 'merchants.invite');
@@ -112,9 +113,9 @@ async function showMerchant(
     title: merchantName(words, merchant),
     body: html`<p><a href="${path}">${merchants.back}</a></p>${flashOf(call, merchants)}
 ${recoveryUrl !== null && card(stateLine('paid', merchants.recoveryMade, merchants.recoveryMadeRest), copyable(words, merchants.recoveryLink, recoveryUrl, merchants.copyLink))}
-<div class="row">${merchantBadges(words, merchant)}</div>
+<div class="list" data-live="${merchantEventsPath(mode, merchant.id)}" data-region="merchant"><div class="row">${merchantBadges(words, merchant)}</div>
 <div class="two">${factCard(words, merchant)}<div class="part">${invitation && inviteCard(ctx, words, merchant)}
-${recovery && recoveryCard(words, recovery)}${acts(call, merchant, recovery)}</div></div>`,
+${recovery && recoveryCard(words, recovery)}${acts(call, merchant, recovery)}</div></div></div>`,
   });
 }
 

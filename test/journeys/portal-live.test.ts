@@ -4,10 +4,12 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../src/db/connection.ts';
 import { watchScope } from '../../src/db/scope-changes.ts';
 import { pause } from '../../src/lib/time.ts';
+import { cancelRecovery, startRecovery } from '../../src/merchants/recovery.ts';
 import { buildServer } from '../../src/server.ts';
 import { createDeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { type PayWorld, payWorld, until } from '../payments/support.ts';
+import { makeOnboarded } from '../support/merchants.ts';
 import { portalPerson } from '../support/portal.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
 
@@ -207,5 +209,42 @@ test('news › a merchant that is disabled, or becomes ready, is told to the lis
   } finally {
     await own.leave();
     await other.leave();
+  }
+});
+
+test('news of one merchant › its profile, switch and recovery reach its page, and nothing of another merchant does', async () => {
+  const { scope } = world;
+  const merchant = await makeOnboarded(world.ctx, scope, { email: 'news@example.com' });
+  const neighbour = await makeMerchant(world.db, scope);
+  const { token } = await portalPerson(world.ctx, scope.partnerId, 'viewer');
+  const page = await fetch(new URL(`/portal/merchants/${merchant.id}?mode=test`, url), {
+    headers: { cookie: `portal-session=${token}` },
+  });
+  const address = /data-live="\/portal\/events([^"]+)" data-region="merchant"/.exec(await page.text())?.[1] ?? '';
+  assert.match(address, new RegExp(`account=${merchant.id}$`));
+  const own = await listen(scope.partnerId, address.replaceAll('&amp;', '&'));
+  try {
+    const quiet = () =>
+      until('no more is told', async () => {
+        const before = own.heard.messages;
+        await pause(700);
+        return own.heard.messages === before;
+      });
+    const change = async (table: 'merchants' | 'wallet_changes' | null, work: () => Promise<unknown>) => {
+      await quiet();
+      const before = own.heard.messages;
+      await work();
+      if (table !== null) return until(`${table} is told`, async () => own.heard.messages > before);
+      await quiet();
+      assert.equal(own.heard.messages, before);
+    };
+    const { sql } = world.db;
+    await change('merchants', () => sql`update merchants set website = 'https://a.example' where id = ${merchant.id}`);
+    await change('merchants', () => sql`update merchants set disabled_by_operator = true where id = ${merchant.id}`);
+    await change('wallet_changes', () => startRecovery(world.ctx, scope, merchant.id));
+    await change('wallet_changes', () => cancelRecovery(world.ctx, scope, merchant.id));
+    await change(null, () => sql`update merchants set website = 'https://b.example' where id = ${neighbour.id}`);
+  } finally {
+    await own.leave();
   }
 });
