@@ -12,6 +12,7 @@ import { ratesPages } from './rates.ts';
 import { adminSessionPages } from './session.ts';
 import { stuckPages } from './stuck.ts';
 import { termsPage } from './terms.ts';
+import { userPages } from './user.ts';
 import { usersPages } from './users.ts';
 
 /** What those who run the service see and do; on the shared host only, where operators' sessions live. */
@@ -20,6 +21,7 @@ export function adminPages(app: FastifyInstance, ctx: Context): void {
   partnersList(app, ctx);
   partnerPages(app, ctx);
   usersPages(app, ctx);
+  userPages(app, ctx);
   merchantsPages(app, ctx);
   ratesPages(app, ctx);
   chainsPage(app, ctx);

@@ -165,7 +165,7 @@ function mailTable(words: Words, rows: GivenUpMail[], now: Date): Html {
   return html`<h2>${t.mails}</h2>${table<GivenUpMail>(
     t.mails,
     [
-      { name: t.mail, cell: ({ subject }) => subject },
+      { name: t.mail, cell: ({ subject }) => html`<span dir="auto">${subject}</span>` },
       { name: t.to, cell: ({ recipient }) => recipient },
       { name: t.attempts, figures: true, cell: ({ attempts }) => String(attempts) },
       { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },

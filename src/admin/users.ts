@@ -18,6 +18,7 @@ import type { Team } from '../users/read.ts';
 import { UserRefusal } from '../users/refusal.ts';
 import { onOff } from './partners.ts';
 import { type AdminCall, adminForm, adminPage, flash } from './route.ts';
+import { userPath } from './user.ts';
 
 const path = '/admin/users';
 const names = ['q', 'partner', 'state', 'after'] as const;
@@ -143,7 +144,7 @@ function userTable(call: AdminCall, rows: ListedUser[], now: Date): Html {
   return table<ListedUser>(
     admin.places.users,
     [
-      { name: t.email, cell: ({ email }) => email },
+      { name: t.email, cell: ({ id, email }) => html`<a href="${userPath(id)}">${email}</a>` },
       {
         name: t.team,
         cell: ({ partner_slug: slug, partner_name: name }) =>

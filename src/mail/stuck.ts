@@ -10,11 +10,15 @@ export async function mailDepth(sql: Sql, most: number): Promise<{ waiting: numb
 
 export type GivenUpMail = { id: string; subject: string; recipient: string; created_at: Date; attempts: number };
 
-/** Mails that were given up after their last attempt, the newest first. */
-export function givenUpMails(sql: Sql, limit: number): Promise<GivenUpMail[]> {
-  return sql<GivenUpMail[]>`
+/** Codes and amounts: whoever looks after mails needs none of them. */
+const numbers = /\p{Nd}[\p{Nd}\s.,]*\p{Nd}|\p{Nd}/gu;
+
+/** Mails that were given up after their last attempt, the newest first; their subjects without the numbers in them. */
+export async function givenUpMails(sql: Sql, limit: number): Promise<GivenUpMail[]> {
+  const rows = await sql<GivenUpMail[]>`
     select id, subject, recipient, created_at, attempts from mails
     where sent_at is null and next_attempt_at = 'infinity' order by created_at desc, id desc limit ${limit}`;
+  return rows.map((row) => ({ ...row, subject: row.subject.replace(numbers, '•••') }));
 }
 
 /** Lets a mail that was given up be sent anew, in a new round of attempts; false when it is none. */

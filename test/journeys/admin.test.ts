@@ -69,7 +69,16 @@ test('Only operators see the administration, and only on the shared host', async
 
 test('Every form of the administration refuses somebody who is not signed in, and one that another site sends', async () => {
   const forms = ['/new-partner', '/partners/x/settings', '/partners/x/switch', '/users/invite', '/users/role'];
-  const more = ['/users/switch', '/merchants/switch', '/rates/set', '/rates/clear', '/rates/refresh', '/stuck/replay'];
+  const more = [
+    '/users/switch',
+    '/users/x/sign-out',
+    '/users/x/passkeys',
+    '/merchants/switch',
+    '/rates/set',
+    '/rates/clear',
+    '/rates/refresh',
+    '/stuck/replay',
+  ];
   const last = ['/stuck/enable', '/stuck/mail', '/stuck/receipt', '/audit/check', '/erase/look', '/erase/do'];
   const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const post = (path: string, headers: Record<string, string>) =>
@@ -183,6 +192,46 @@ test('People of all teams are listed, given roles, and switched off: never the l
   assert.equal(lines.length, 3);
 });
 
+test('Somebody who lost a device is signed out there, and loses their passkeys: once, in their own log, never oneself', async () => {
+  const world = await makePartner(app.db);
+  const { visitor, user } = await signInPartnerUser(app, world, 'developer', { 'user-agent': 'Lost Phone 1.0' });
+  const list = await admin.open(`/admin/users?q=${user.email}`);
+  assert.ok(list.html.includes(`href="/admin/users/${user.id}"`));
+  const page = await admin.open(`/admin/users/${user.id}`);
+  assert.match(page.html, /Developer/);
+  assert.equal(rowsOf(page).length, 1);
+  const out = await admin.send(page, `${user.id}/sign-out`);
+  assert.match(said(out) ?? '', /other browser is signed out/);
+  assert.match(out.html, /Nowhere/);
+  assert.equal(isInside(await visitor.open('/portal')), false);
+  assert.deepEqual(
+    [await lastAct(world.partner.id)].map((act) => [act?.action, act?.actor_name, act?.details]),
+    [['session.revoked', operator.user.email, { email: user.email }]],
+  );
+  assert.match(said(await admin.send(page, `${user.id}/sign-out`)) ?? '', /done already/);
+
+  await app.db.sql`
+    insert into passkeys (id, partner_id, user_id, credential_id, public_key, counter, name, created_at)
+    values (${randomUUID()}, ${world.partner.id}, ${user.id}, sha256('a'), sha256('b'), 0, 'Phone', now())`;
+  const held = await admin.open(`/admin/users/${user.id}`);
+  assert.match(held.html, /Phone/);
+  const removed = await admin.send(held, '/passkeys');
+  assert.match(said(removed) ?? '', /passkeys are removed/);
+  const act = await lastAct(world.partner.id);
+  assert.deepEqual([act?.action, act?.details], ['passkeys.removed', { email: user.email, passkeys: 1 }]);
+  assert.match(said(await admin.send(held, '/passkeys')) ?? '', /done already/);
+  const [mail] = await app.db.sql`select 1 from mails where recipient = ${user.email} and body ilike '%passkey%'`;
+  assert.ok(mail, 'they are told');
+
+  const mine = await admin.open(`/admin/users/${operator.user.id}`);
+  assert.ok(!mine.forms.some(({ action }) => action.includes(operator.user.id)));
+  for (const form of ['sign-out', 'passkeys']) {
+    const forged = { ...page, forms: [{ action: `/admin/users/${operator.user.id}/${form}`, fields: {} }] };
+    assert.equal((await admin.send(forged, form)).status, 404);
+  }
+  for (const nobody of [randomUUID(), 'x', "'"]) assert.equal((await admin.open(`/admin/users/${nobody}`)).status, 404);
+});
+
 test('Merchants of all partners and modes are found by number, wallet and name; the operator’s switch is its own', async () => {
   const [one, two] = [await makePartner(app.db), await makePartner(app.db)];
   const mine = await makeMerchant(app.db, one.test);
@@ -268,7 +317,8 @@ test('What is stuck is shown with the button that helps: events, endpoints, mail
   await app.db.sql`update webhook_deliveries set state = 'exhausted' where request_id = ${request.id}`;
   await app.db.sql`
     update webhook_endpoints set disabled_at = now(), disabled_reason = 'gone' where partner_id = ${partner.id}`;
-  await queueMail(app.db.sql, { recipient: 'lost@example.com', subject: 'Lost mail', body: 'x' });
+  const secret = { subject: '482913 — your code for Lost mail', body: 'https://pay.example/a-secret-link' };
+  await queueMail(app.db.sql, { recipient: 'lost@example.com', ...secret });
   await app.db.sql`update mails set next_attempt_at = 'infinity', attempts = 12 where recipient = 'lost@example.com'`;
   await app.db.sql`select queue_receipts(${scope.partnerId}, true, ${request.id}, ${['phone']})`;
   await app.db.sql`update receipts set next_attempt_at = 'infinity', error = 'it answered 422'`;
@@ -277,6 +327,7 @@ test('What is stuck is shown with the button that helps: events, endpoints, mail
   for (const text of [request.id, 'It answered 410', 'Lost mail', 'it answered 422', partner.slug]) {
     assert.ok(page.html.includes(text), text);
   }
+  assert.doesNotMatch(page.html, /482913|a-secret-link/, 'what a mail lets in with is not for operators');
   assert.equal(said(await admin.send(page, '/stuck/replay')), 'The event is sent again.');
   assert.equal((await lastAct(partner.id))?.action, 'webhook.replayed');
   assert.equal(said(await admin.send(page, '/stuck/enable')), 'The endpoint is enabled.');
