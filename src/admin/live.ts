@@ -3,6 +3,8 @@ import type { Context } from '../context.ts';
 import { hearChanges } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
 import { sendEvents } from '../net/event-stream.ts';
+import { adminDoor } from '../users/door.ts';
+import { isStillIn } from '../users/enter.ts';
 import { openAdmin } from './session.ts';
 
 /** The address that pages of the administration listen to. */
@@ -29,15 +31,21 @@ export function adminEvents(app: FastifyInstance, ctx: Context): void {
       const full = (hearings.get(ctx.db)?.wakes.size ?? 0) >= mostStreams;
       // 204 ends an event source: the page looks again when it is opened anew.
       if (full || ending.signal.aborted) return reply.code(204).send();
-      await sendEvents(
-        reply,
-        ending.signal,
-        (wake) => hear(ctx, wake),
-        async () => {},
-      );
+      try {
+        await sendEvents(
+          reply,
+          ending.signal,
+          (wake) => hear(ctx, wake),
+          () => isStillIn(ctx, adminDoor, request, operator),
+        );
+      } catch (error) {
+        complain(ctx)(error); // the browser connects again by itself
+      }
     },
   });
 }
+
+const complain = (ctx: Context) => (error: unknown) => ctx.log.warn({ err: error }, 'changes cannot be heard');
 
 /** A process listens once, however many pages are open, and only while one is. */
 function hear(ctx: Context, wake: () => void): () => void {
@@ -54,7 +62,6 @@ function hear(ctx: Context, wake: () => void): () => void {
 
 function begin(ctx: Context): Hearing {
   const wakes = new Set<() => void>();
-  const complain = (error: unknown) => ctx.log.warn({ err: error }, 'changes cannot be heard');
   let timer: NodeJS.Timeout | null = null;
   const tell = () => {
     timer = null;
@@ -63,12 +70,12 @@ function begin(ctx: Context): Hearing {
   const hearing = hearChanges(ctx.db, () => {
     timer ??= setTimeout(tell, gatherMs);
   });
-  hearing.catch(complain);
+  hearing.catch(complain(ctx));
   return {
     wakes,
     end: () => {
       if (timer) clearTimeout(timer);
-      hearing.then((unlisten) => unlisten()).catch(complain);
+      hearing.then((unlisten) => unlisten()).catch(complain(ctx));
     },
   };
 }

@@ -54,6 +54,14 @@ export function sessionToken(request: FastifyRequest, config: Config, kind: Sess
   return token !== null && tokenPattern.test(token) ? token : null;
 }
 
+/**
+ * True for a call that shows that somebody is there. What a page's script fetches by itself does not: a session whose page
+ * is left open grows idle all the same.
+ */
+export function showsSomebody({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
+  return method !== 'GET' || headers['sec-fetch-dest'] !== 'empty';
+}
+
 /** A cookie's value; null when the browser sent none of this name. */
 export function readCookie(header: string | undefined, name: string): string | null {
   for (const part of (header ?? '').split(';')) {

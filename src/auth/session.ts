@@ -82,13 +82,16 @@ const alive = ({ db: { sql } }: SessionContext, now: Date) => sql`
     and m.wallet_address = s.wallet_address and m.wallet_signed_at <= s.created_at and m.onboarded_at is not null)`;
 
 /**
- * The session of a token, in one statement, which also keeps it from growing idle; null when there is none. On the own
- * host of another partner the token is worth nothing.
+ * The session of a token, in one statement; null when there is none. On the own host of another partner the token is
+ * worth nothing.
+ *
+ * @param inUse keeps the session from growing idle
  */
 export async function readMerchantSession(
   ctx: SessionContext,
   token: string,
   host: OwnHost | null,
+  inUse: boolean,
 ): Promise<MerchantSession | null> {
   const now = ctx.clock.now();
   const { sql } = ctx.db;
@@ -99,7 +102,7 @@ export async function readMerchantSession(
         and (${host === null} or s.partner_id = ${host?.partnerId ?? null})
     ), seen as (
       update sessions s set last_seen_at = ${now} from found
-      where s.id = found.id and found.last_seen_at < ${new Date(now.getTime() - seenEveryMs)})
+      where ${inUse} and s.id = found.id and found.last_seen_at < ${new Date(now.getTime() - seenEveryMs)})
     select id, partner_id, test_mode, account_id, slug, wallet_address from found`;
   if (!row) return null;
   return {

@@ -95,14 +95,17 @@ type SessionRow = {
 };
 
 /**
- * The session of a token, in one statement, which also keeps it from growing idle. A partner's user is known on the
- * shared host and on the partner's own, an operator on the shared host only; on any other the token is worth nothing.
+ * The session of a token, in one statement. A partner's user is known on the shared host and on the partner's own, an
+ * operator on the shared host only; on any other the token is worth nothing.
+ *
+ * @param inUse keeps the session from growing idle
  */
 export async function readUserSession<K extends UserKind>(
   ctx: SessionContext,
   kind: K,
   token: string,
   host: HostOwner,
+  inUse: boolean,
 ): Promise<SignedIn<K> | null> {
   if (host === undefined || (kind === 'operator' && host !== null)) return null;
   const now = ctx.clock.now();
@@ -116,7 +119,7 @@ export async function readUserSession<K extends UserKind>(
         and (${host}::text is null or p.slug = ${host})
     ), seen as (
       update sessions s set last_seen_at = ${now} from found
-      where s.id = found.id and found.last_seen_at < ${new Date(now.getTime() - seenEveryMs)})
+      where ${inUse} and s.id = found.id and found.last_seen_at < ${new Date(now.getTime() - seenEveryMs)})
     select * from found`;
   if (!row) return null;
   const { id: sessionId, user_id: userId, email, role, partner_id: id, slug, name, disabled } = row;
@@ -164,7 +167,21 @@ export async function isFreshSession(ctx: SessionContext, sessionId: string): Pr
   return row?.fresh === true;
 }
 
-/** Notes that a passkey was shown in a session. */
-export async function confirmSession(ctx: Pick<Context, 'clock'>, tx: Tx, sessionId: string): Promise<void> {
-  await tx`update sessions set confirmed_at = ${ctx.clock.now()} where id = ${sessionId}`;
+/**
+ * Notes that a passkey was shown in a session, which goes on under a new token: a stolen copy of the old one is not worth
+ * more from now on, but nothing.
+ *
+ * @returns the new token for the cookie
+ */
+export async function confirmSession(
+  ctx: Pick<Context, 'config' | 'clock'>,
+  tx: Tx,
+  sessionId: string,
+): Promise<string> {
+  const token = randomBytes(32).toString('base64url');
+  await tx`
+    update sessions set confirmed_at = ${ctx.clock.now()},
+      token_hash = ${keyedHash(newest(ctx.config.secretKeys), 'session', token)}
+    where id = ${sessionId}`;
+  return token;
 }

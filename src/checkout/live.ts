@@ -22,6 +22,10 @@ const longestMs = 15 * 60_000;
 const mostPages = 10_000;
 /** Of one client: each costs a look at the database every few seconds, and many customers can share an address. */
 const mostPagesOfOne = 60;
+const minuteMs = 60_000;
+/** A page that cannot listen asks every 2 to 15 s, and a shop's tablets all come from one address. */
+const asksOfOne = 1_200;
+const asksOfOneForOne = 120;
 /** An event, since browsers do not show a page comments: it takes a long silence for a broken connection. */
 const signOfLife = 'event: here\ndata: 1\n\n';
 
@@ -32,7 +36,9 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
   const open = new Set<Open>();
   const ending = new AbortController();
   let hearing: Promise<() => Promise<void>> | undefined;
-  const connections = new AttemptLimit(120, 60_000);
+  const connections = new AttemptLimit(120, minuteMs);
+  const asks = new AttemptLimit(asksOfOne, minuteMs);
+  const asksForOne = new AttemptLimit(asksOfOneForOne, minuteMs);
   const places = new StreamPlaces(mostPages, mostPagesOfOne);
 
   const hear = (change: Change) => {
@@ -55,10 +61,15 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
     url: `${payRoute(ctx.config)}/state`,
     config: { auth: 'public' },
     handler: async (request: FastifyRequest<{ Params: { request_id: string } }>, reply) => {
+      const [client, now] = [clientSubject(request.ip), ctx.clock.now()];
+      const requestId = request.params.request_id.toLowerCase();
+      if (!asks.take(client, now) || !asksForOne.take(`${client} ${requestId}`, now)) {
+        return reply.code(429).send({ error: 'too_many_requests' });
+      }
       const words = wordsFor(request);
-      const first = await readCheckout(ctx, request.params.request_id, words, []);
+      const first = await readCheckout(ctx, requestId, words, []);
       const strays = first && waitsForMoney(first) ? await findStrays(ctx, first.scope, first.row.id) : [];
-      const checkout = strays.length > 0 ? await readCheckout(ctx, request.params.request_id, words, strays) : first;
+      const checkout = strays.length > 0 ? await readCheckout(ctx, requestId, words, strays) : first;
       if (!checkout) return reply.code(404).send({ error: 'not_found' });
       return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(stateOf(checkout));
     },

@@ -5,7 +5,7 @@ import { isUuid } from '../lib/ids.ts';
 import { StreamPlaces, sendEvents } from '../net/event-stream.ts';
 import { readAccountRequest } from '../requests/of-account.ts';
 import { readQuery } from '../ui/query.ts';
-import type { DashboardRoutes, MerchantVisit } from './route.ts';
+import { type DashboardRoutes, type MerchantVisit, merchantSessionOf } from './route.ts';
 
 /** The address that a page of the dashboard listens to; with the id of a request, for news of that one only. */
 export function eventsPath(requestId?: string): string {
@@ -42,6 +42,7 @@ async function stream(ctx: Context, { session, request, reply }: MerchantVisit, 
   const watcher: Watcher = {
     scope,
     accountId,
+    sessionId: session.id,
     chains: await isAttached(),
     wake: () => {},
     ...(requestId && { requestId }),
@@ -53,7 +54,9 @@ async function stream(ctx: Context, { session, request, reply }: MerchantVisit, 
   };
   try {
     await sendEvents(reply as FastifyReply, ending, begin, async () => {
+      if ((await merchantSessionOf(ctx, request, false))?.id !== session.id) return false;
       watcher.chains = await isAttached();
+      return true;
     });
   } catch (error) {
     complain(error); // the browser connects again by itself

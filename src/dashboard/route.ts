@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type MerchantSession, readMerchantSession } from '../auth/session.ts';
-import { sessionToken } from '../auth/session-cookie.ts';
+import { sessionToken, showsSomebody } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
@@ -52,8 +52,7 @@ export function dashboardRoutes(app: FastifyInstance, ctx: Context) {
         handler: async (request, reply) => {
           const away = turnAway(request, reply);
           if (away) return away;
-          const token = sessionToken(request, ctx.config, 'merchant');
-          const session = token === null ? null : await readMerchantSession(ctx, token, request.ownHost);
+          const session = await merchantSessionOf(ctx, request, showsSomebody(request));
           const merchant = session && (await readMerchant(ctx, session.scope, session.accountId));
           if (!session || !merchant) return reply.redirect(signInPath, 303);
           return handle({ request, reply, typed: typedIn(request), session, merchant });
@@ -61,6 +60,20 @@ export function dashboardRoutes(app: FastifyInstance, ctx: Context) {
       });
     },
   };
+}
+
+/**
+ * The session of the merchant that is signed in with a browser; null when none is.
+ *
+ * @param inUse keeps the session from growing idle
+ */
+export async function merchantSessionOf(
+  ctx: Context,
+  request: FastifyRequest,
+  inUse: boolean,
+): Promise<MerchantSession | null> {
+  const token = sessionToken(request, ctx.config, 'merchant');
+  return token === null ? null : readMerchantSession(ctx, token, request.ownHost, inUse);
 }
 
 export type DashboardRoutes = ReturnType<typeof dashboardRoutes>;

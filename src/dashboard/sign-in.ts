@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { merchantSession, readMerchantSession } from '../auth/session.ts';
-import { sessionToken, setSessionCookie } from '../auth/session-cookie.ts';
+import { merchantSession } from '../auth/session.ts';
+import { sessionToken, setSessionCookie, showsSomebody } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import { html } from '../lib/html.ts';
 import { refusalLine, refusalSentence } from '../merchants/onboarding-page.ts';
@@ -9,7 +9,7 @@ import { signIn, signInChains, signInMessage } from '../merchants/sign-in.ts';
 import { card, shortAddress } from '../ui/components.ts';
 import { logoOf } from '../ui/look.ts';
 import { connectForm, signForm } from '../ui/wallet-forms.ts';
-import { type DashboardRoutes, signInPath, type Typed, type Visit } from './route.ts';
+import { type DashboardRoutes, merchantSessionOf, signInPath, type Typed, type Visit } from './route.ts';
 import { showPage } from './show.ts';
 
 /** Signing in with a wallet: its address, then its signature. */
@@ -18,9 +18,7 @@ export function signInPages(routes: DashboardRoutes, ctx: Context): void {
     method: 'GET',
     url: signInPath,
     handle: async ({ request, reply }) => {
-      const token = sessionToken(request, ctx.config, 'merchant');
-      if (token !== null && (await readMerchantSession(ctx, token, request.ownHost)))
-        return reply.redirect('/dashboard', 303);
+      if (await merchantSessionOf(ctx, request, showsSomebody(request))) return reply.redirect('/dashboard', 303);
       return showConnect(ctx, reply, {}, null);
     },
   });

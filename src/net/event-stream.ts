@@ -56,13 +56,13 @@ export function openEventStream(reply: FastifyReply): ServerResponse {
  * It does not say what has changed: the page asks for what it shows.
  *
  * @param begin is given what wakes the stream, and returns what ends the waking
- * @param before runs before each message
+ * @param goesOn asked before each message: when it says no, the page is told so instead, and the stream ends
  */
 export async function sendEvents(
   reply: FastifyReply,
   signal: AbortSignal,
   begin: (wake: () => void) => () => void,
-  before: () => Promise<void>,
+  goesOn: () => Promise<boolean>,
 ): Promise<void> {
   const stream = openEventStream(reply);
   stream.write(': here\n\n');
@@ -84,7 +84,10 @@ export async function sendEvents(
       if (changed) await pause(gatherMs, over);
       const told = changed;
       changed = false;
-      if (told) await before();
+      if (told && !(await goesOn())) {
+        stream.write('event: over\ndata: 1\n\n');
+        break;
+      }
       if (!over.aborted) stream.write(told ? 'data: changed\n\n' : ': here\n\n');
     }
   } finally {

@@ -8,7 +8,7 @@ import { startApp, testConfig } from '../support/app.ts';
 import { assertRefused, send } from '../support/client.ts';
 import { visit } from '../support/forms.ts';
 import { startVisitor } from '../support/visitor.ts';
-import { makeKey, makeMerchant, makePartner, setRate } from '../support/world.ts';
+import { makeKey, makeMerchant, makePartner, makeRequest, setRate } from '../support/world.ts';
 
 /** Two services: the tests are a proxy that the first trusts, and a stranger to the second. */
 let trusting: Awaited<ReturnType<typeof startApp>>;
@@ -70,6 +70,27 @@ test('Behind a trusted proxy › attempts are limited per customer, not for all 
   assert.equal(tries.filter(Boolean).length, 60);
   assert.equal(await mayTry(trusting, '203.0.113.9'), true);
   assert.equal(await mayTry(trusting, '198.51.100.1, 203.0.113.8'), false, 'a forged first hop is no way out');
+});
+
+const stateOf = async (id: string, forwardedFor: string) =>
+  (await visit(`${trusting.url}/pay/${id}/state`, { headers: { 'x-forwarded-for': forwardedFor } })).status;
+const askTimes = (times: number, ask: () => Promise<number>) => Promise.all(Array.from({ length: times }, ask));
+
+test('Asking for the state of a pay page is limited per client and request, and nobody else’s asking counts', async () => {
+  const { test: scope } = await makePartner(trusting.db);
+  const { id } = await makeRequest(trusting.db, scope, await makeMerchant(trusting.db, scope));
+  const statuses = await askTimes(121, () => stateOf(id, '203.0.113.20'));
+  assert.deepEqual([statuses.filter((status) => status === 200).length, statuses.indexOf(429) >= 0], [120, true]);
+  assert.equal(await stateOf(id.toUpperCase(), '203.0.113.20'), 429, 'written otherwise, it is the same request');
+  assert.equal(await stateOf(id, '203.0.113.21'), 200);
+  const other = await makeRequest(trusting.db, scope, await makeMerchant(trusting.db, scope));
+  assert.equal(await stateOf(other.id, '203.0.113.20'), 200);
+});
+
+test('A shop’s sixty tablets may ask for states from one address, each every three seconds, and no more', async () => {
+  const statuses = await askTimes(1201, () => stateOf(randomUUID(), '203.0.113.22'));
+  assert.equal(statuses.filter((status) => status === 404).length, 1200);
+  assert.equal(statuses.filter((status) => status === 429).length, 1);
 });
 
 test('Without a trusted proxy › a client that makes up addresses is limited as one', async () => {

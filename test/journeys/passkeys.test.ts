@@ -247,8 +247,12 @@ test('After ten minutes a passkey is shown again before anything changes; withou
   const page = await visitor.open('/portal/sessions');
   assert.ok(page.html.includes('Show a passkey before you change'));
   const passkey = device.show(await optionsFrom(visitor, '/portal/passkeys/confirm'));
+  const stolen = startVisitor(app.url);
+  for (const [name, value] of visitor.cookies) stolen.cookies.set(name, value);
+  assert.equal(isInside(await stolen.open('/portal/sessions')), true);
   const confirmed = await sendForm(visitor, '/portal/passkeys/confirm', { passkey });
   assert.match(confirmed.html, /You can change your passkeys for ten minutes now/);
+  assert.equal(isInside(await stolen.open('/portal/sessions')), false, 'a copy of the token gains nothing by it');
   assert.match((await addPasskey(visitor, second)).html, /The passkey is added/);
   assert.ok(isInside((await enter(second)).page));
   assert.equal((await app.db.sql`select from passkeys where user_id = ${user.id}`).length, 2);

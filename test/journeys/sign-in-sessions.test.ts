@@ -155,8 +155,8 @@ test('Sessions are listed with browser and address, and one that is ended is dea
 test('Forms of a session that another site sends change nothing', async () => {
   const { visitor } = await signInPartnerUser(app, world);
   const operator = (await signInOperator(app)).visitor;
-  const own = await readUserSession(app.ctx, 'partner_user', token(visitor), null);
-  const operators = await readUserSession(app.ctx, 'operator', token(operator, 'admin'), null);
+  const own = await readUserSession(app.ctx, 'partner_user', token(visitor), null, true);
+  const operators = await readUserSession(app.ctx, 'operator', token(operator, 'admin'), null, true);
   const cases: [Visitor, string, string | undefined][] = [
     [visitor, '/portal/sign-out', undefined],
     [visitor, '/portal/sessions/revoke', own?.sessionId],
@@ -267,13 +267,13 @@ test('While a partner is switched off its portal can be read, says so, and its p
   assert.match((await visitor.open('/portal/sessions')).html, /is switched off\. Everything can still be read/);
   const late = await signInPartnerUser(app, there);
   assert.equal(isInside(late.portal), true);
-  const session = await readUserSession(app.ctx, 'partner_user', token(late.visitor), null);
+  const session = await readUserSession(app.ctx, 'partner_user', token(late.visitor), null, true);
   assert.equal(session?.partner.disabled, true);
 });
 
 test('A role that was changed counts at the next call of sessions from before', async () => {
   const { user, visitor } = await signInPartnerUser(app, world, 'viewer');
-  const roleNow = async () => (await readUserSession(app.ctx, 'partner_user', token(visitor), null))?.role;
+  const roleNow = async () => (await readUserSession(app.ctx, 'partner_user', token(visitor), null, true))?.role;
   assert.equal(await roleNow(), 'viewer');
   await changeRole(app.ctx, world.test, user.id, 'developer', commandLine);
   assert.equal(await roleNow(), 'developer');
@@ -287,7 +287,7 @@ test('The mode is test until live is chosen, and the scope follows it', async ()
   assert.doesNotMatch((await visitor.open('/portal/sessions')).html, banner, 'it is kept');
   assert.doesNotMatch((await visitor.open('/portal/sessions?mode=nonsense')).html, banner);
   assert.match((await visitor.open('/portal/sessions?mode=test')).html, banner);
-  const user = (await readUserSession(app.ctx, 'partner_user', token(visitor), null)) as PartnerUser;
+  const user = (await readUserSession(app.ctx, 'partner_user', token(visitor), null, true)) as PartnerUser;
   assert.deepEqual({ ...userScope(user, 'test') }, { ...world.test });
   assert.deepEqual({ ...userScope(user, 'live') }, { ...world.live });
 });

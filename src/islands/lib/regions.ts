@@ -10,7 +10,8 @@ const told = new WeakMap<Element, string>();
 for (const region of document.querySelectorAll('[data-region]')) told.set(region, region.innerHTML);
 
 const quietMs = 300;
-const retryMs = 5000;
+const firstRetryMs = 5000;
+const longestRetryMs = 60_000;
 
 /** Somebody types or has unfolded a question: the region waits. */
 function inUse(region: Element): boolean {
@@ -21,7 +22,9 @@ function inUse(region: Element): boolean {
 
 async function renew(): Promise<void> {
   const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
-  if (!answer.ok || answer.redirected) return;
+  // Nobody is signed in any more: what the page shows is not for whoever sits here now.
+  if (answer.redirected) return location.reload();
+  if (!answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
   for (const region of document.querySelectorAll<HTMLElement>('[data-region]')) {
     const next = fresh.querySelector<HTMLElement>(`[data-region="${region.dataset.region}"]`);
@@ -31,8 +34,9 @@ async function renew(): Promise<void> {
   }
 }
 
-function follow(address: string): void {
+function follow(address: string, retryMs = firstRetryMs): void {
   let timer = 0;
+  let nextRetryMs = retryMs;
   const soon = () => {
     clearTimeout(timer);
     timer = window.setTimeout(() => renew().catch(() => {}), quietMs);
@@ -40,9 +44,16 @@ function follow(address: string): void {
   const events = new EventSource(address);
   events.addEventListener('message', soon);
   // A connection that was lost may have missed something.
-  events.addEventListener('open', soon);
+  events.addEventListener('open', () => {
+    nextRetryMs = firstRetryMs;
+    soon();
+  });
+  // The session has ended, or its person may do something else now.
+  events.addEventListener('over', () => location.reload());
   events.addEventListener('error', () => {
-    if (events.readyState === EventSource.CLOSED) setTimeout(() => follow(address), retryMs);
+    if (events.readyState !== EventSource.CLOSED) return;
+    soon();
+    setTimeout(() => follow(address, Math.min(nextRetryMs * 2, longestRetryMs)), nextRetryMs);
   });
   addEventListener('pagehide', () => events.close(), { once: true });
 }

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { request } from 'undici';
+import { buildServer } from '../../src/server.ts';
+import { changeRole, setUserDisabled } from '../../src/users/change.ts';
+import { startApp } from '../support/app.ts';
+import { makeOnboarded, signInMerchant } from '../support/merchants.ts';
+import { inviteOperator, isInside, signInOperator, signInPartnerUser } from '../support/people.ts';
+import type { Visitor } from '../support/visitor.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+/** Another node on the same database. */
+let other: { url: string; stop(): Promise<void> };
+let world: Awaited<ReturnType<typeof makePartner>>;
+let nowMs = Date.parse('2026-11-21T12:00:00Z');
+const minuteMs = 60_000;
+const commandLine = { kind: 'command_line' } as const;
+const limited = { timeout: 20_000 };
+
+before(async () => {
+  app = await startApp({ clock: { now: () => new Date(nowMs) } });
+  const node = await buildServer({ ...app.ctx });
+  other = { url: await node.listen({ host: '127.0.0.1', port: 0 }), stop: () => node.close() };
+  world = await makePartner(app.db);
+});
+after(async () => {
+  await other.stop();
+  await app.stop();
+});
+
+const cookieOf = (visitor: Visitor) => [...visitor.cookies].map((pair) => pair.join('=')).join('; ');
+
+/**
+ * Listens as a page does, at the other node: `rest` is what comes until the stream ends by itself.
+ *
+ * @param isFirst of its process: it is told once that it may have missed something, so its listener has begun then
+ */
+async function listen(visitor: Visitor, path: string, isFirst = true) {
+  const { statusCode, body } = await request(other.url + path, { headers: { cookie: cookieOf(visitor) } });
+  assert.equal(statusCode, 200);
+  const reader = body[Symbol.asyncIterator]();
+  let text = String((await reader.next()).value);
+  assert.match(text, /^: here/);
+  while (isFirst && !text.includes('data: changed')) text += (await reader.next()).value;
+  const rest = (async () => {
+    let heard = '';
+    for (let next = await reader.next(); !next.done; next = await reader.next()) heard += next.value;
+    return heard;
+  })();
+  return { rest };
+}
+
+const over = /^(?:: here\n\n)*event: over\ndata: 1\n\n$/;
+
+test('News of the portal end when the session is ended from elsewhere, on whichever node', limited, async () => {
+  const { visitor, portal } = await signInPartnerUser(app, world);
+  const stream = await listen(visitor, '/portal/events');
+  await visitor.send(portal, '/portal/sign-out');
+  assert.match(await stream.rest, over);
+});
+
+test('News of the portal end when the role changes, and when its person is switched off', limited, async () => {
+  for (const change of [
+    (id: string) => changeRole(app.ctx, world.test, id, 'viewer', commandLine),
+    (id: string) => setUserDisabled(app.ctx, world.test, id, true, commandLine),
+  ]) {
+    const { user, visitor } = await signInPartnerUser(app, world, 'developer');
+    const { id } = await makeRequest(app.db, world.test, await makeMerchant(app.db, world.test));
+    const list = await listen(visitor, '/portal/events');
+    const one = await listen(visitor, `/portal/events?request=${id}`, false);
+    await change(user.id);
+    assert.match(await list.rest, over);
+    assert.match(await one.rest, over);
+  }
+});
+
+test('News of the dashboard end when the session is ended', limited, async () => {
+  const merchant = await makeOnboarded(app.ctx, world.test);
+  const { visitor, dashboard } = await signInMerchant(app.url, merchant.account);
+  const stream = await listen(visitor, '/dashboard/events');
+  await visitor.send(dashboard, '/dashboard/sign-out');
+  assert.match(await stream.rest, over);
+});
+
+test('News of the administration end when the session is ended', limited, async () => {
+  await inviteOperator(app.ctx);
+  const { visitor, admin } = await signInOperator(app);
+  const stream = await listen(visitor, '/admin/events');
+  await visitor.send(admin, '/admin/sign-out');
+  assert.match((await stream.rest).replaceAll('data: changed\n\n', ''), over);
+});
+
+test('What a page fetches by itself keeps no session alive; what its person does, does', async () => {
+  const { visitor } = await signInOperator(app);
+  const fetched = (path: string) =>
+    request(app.url + path, { headers: { cookie: cookieOf(visitor), 'sec-fetch-dest': 'empty' } });
+  nowMs += 20 * minuteMs;
+  const renewed = await fetched('/admin');
+  assert.equal(renewed.statusCode, 200);
+  await renewed.body.dump();
+  nowMs += 10 * minuteMs;
+  const late = await fetched('/admin');
+  assert.equal(late.statusCode, 303);
+  await late.body.dump();
+
+  const busy = (await signInOperator(app)).visitor;
+  nowMs += 20 * minuteMs;
+  assert.ok(isInside(await busy.open('/admin')));
+  nowMs += 20 * minuteMs;
+  assert.ok(isInside(await busy.open('/admin')));
+});
