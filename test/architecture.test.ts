@@ -18,7 +18,7 @@ const below: Record<string, string[]> = {
   rates: foundations,
   partners: [...foundations, 'ui'],
   merchants: [...foundations, 'audit', 'rates', 'partners', 'ui'],
-  requests: [...foundations, 'rates', 'partners', 'merchants', 'ui'],
+  requests: [...foundations, 'audit', 'rates', 'partners', 'merchants', 'ui'],
   webhooks: [...foundations, 'partners', 'audit', 'ui'],
   receipts: [...foundations, 'audit', 'partners', 'merchants', 'requests', 'ui'],
   payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts', 'ui'],

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTPMethods } from 'fastify';
 import { type TObject, Type } from 'typebox';
+import type { Actor } from '../audit/actions.ts';
 import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
 import { type FieldFault, refuse } from '../errors.ts';
@@ -10,6 +11,8 @@ import { compileCheck, readQuery } from './validate.ts';
 /** A call that has passed the gate. */
 export type ApiCall<F extends object> = {
   caller: Caller;
+  /** The key, as the audit log names it. */
+  actor: Actor;
   /** What the route asked for in `facts`. */
   facts: F;
   params: Record<string, string>;
@@ -46,14 +49,17 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
   const answerCall = async (request: FastifyRequest, reply: FastifyReply) => {
     const parsed = takesBody ? ((request.body ?? { fault: 'invalid_json' }) as ApiBody) : noBody;
     const body = parsed.fault === null ? parsed.value : {};
-    const { caller, facts } = await passGate<F>(ctx, request.headers, route, (sql) =>
+    const { caller, key, facts } = await passGate<F>(ctx, request.headers, route, (sql) =>
       route.facts ? route.facts(sql, body) : noFacts(sql),
     );
     if (parsed.fault !== null) throw refuse(parsed.fault);
     const query = readQuery(route.schema.querystring ?? empty, request.query as Record<string, unknown>);
     const faults = [...(takesBody ? checkBody(body) : []), ...checkQuery(query)];
     const params = request.params as Record<string, string>;
-    const answer = await route.handle({ caller, facts, params, query, body, keyOrder: parsed.keyOrder, faults });
+    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
+    const actor: Actor = { kind: 'api_key', keyId: key.id, hint: key.hint, ...client };
+    const { keyOrder } = parsed;
+    const answer = await route.handle({ caller, actor, facts, params, query, body, keyOrder, faults });
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.json);
   };
   const handler = (request: FastifyRequest, reply: FastifyReply) => withinLimit(answerCall(request, reply));

@@ -21,7 +21,12 @@ export type Caller = {
 /** Columns that an endpoint wants read in the gate's statement; they may use the row `key` (partner_id, test_mode). */
 export type Facts = postgres.PendingQuery<postgres.Row[]>;
 
+/** The key of a call, as far as it may be told. */
+export type CallingKey = { id: string; hint: string };
+
 type GateRow = {
+  id: string;
+  hint: string;
   partner_id: string;
   test_mode: boolean;
   scopes: string[];
@@ -45,7 +50,7 @@ export async function passGate<F extends object>(
   headers: IncomingHttpHeaders,
   rule: GateRule,
   facts: (sql: Sql) => Facts,
-): Promise<{ caller: Caller; facts: F }> {
+): Promise<{ caller: Caller; key: CallingKey; facts: F }> {
   const key = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   if (!key || !isWellFormedKey(key)) throw refuse('unauthorized');
   const owner = hostOwner(ctx.config, headers.host);
@@ -62,7 +67,7 @@ export async function passGate<F extends object>(
     allowedExpiryMinutes: row.allowed_expiry_minutes,
     defaultExpiryMinutes: row.default_expiry_minutes,
   };
-  return { caller, facts: row as unknown as F };
+  return { caller, key: { id: row.id, hint: row.hint }, facts: row as unknown as F };
 }
 
 async function readAndCount(
@@ -76,7 +81,7 @@ async function readAndCount(
   // A minute that has begun elsewhere is never set back: a call that waited for the row counts in the newer one.
   const [row] = await sql<GateRow[]>`
     with key as (
-      select k.id, k.partner_id, k.test_mode, k.scopes, p.slug, p.disabled_at is not null as disabled, p.currency,
+      select k.id, k.hint, k.partner_id, k.test_mode, k.scopes, p.slug, p.disabled_at is not null as disabled, p.currency,
         p.allowed_expiry_minutes, p.default_expiry_minutes
       from api_keys k join partners p on p.id = k.partner_id
       where k.hash in ${sql(keyHashes(ctx.config.secretKeys, key))} and k.revoked_at is null

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
+import { audited } from '../audit/write.ts';
 import { addApiRoute, pageOf, requireNoFaults } from '../auth/api-route.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
@@ -103,8 +104,14 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       params,
       response: { 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },
-    handle: async ({ caller, params: { request_id: id = '' } }) => {
-      return { status: 200, json: renderRequest(ctx, await cancelRequest(ctx, caller.scope, id)) };
+    handle: async ({ caller: { scope }, actor, params: { request_id = '' } }) => {
+      const row = await audited(
+        ctx,
+        actor,
+        (inner) => cancelRequest(inner, scope, request_id),
+        ({ id }) => ({ ...scope, action: 'request.cancelled', object: { kind: 'request', id }, details: {} }),
+      );
+      return { status: 200, json: renderRequest(ctx, row) };
     },
   });
 }

@@ -168,3 +168,16 @@ test('POST cancel › twenty at once void once', async () => {
   assert.equal(answers.filter(({ status }) => status === 200).length, 1);
   assert.equal(answers.filter(({ status }) => status === 409).length, 19);
 });
+
+test('POST cancel › the audit log names the key, once, and says nothing of what was refused', async () => {
+  const request = await made();
+  await Promise.all(Array.from({ length: 5 }, () => one.test.api.cancel(request.request_id)));
+  const rows = await api.db.sql`
+    select actor_kind, actor_name, test_mode, ip, details from audit_log
+    where partner_id = ${one.partner.id} and action = 'request.cancelled' and object_id = ${request.request_id}`;
+  assert.equal(rows.length, 1);
+  const keys = await api.db.sql`select hint from api_keys where partner_id = ${one.partner.id} and test_mode`;
+  const { actor_name: name, ...row } = rows[0] ?? {};
+  assert.deepEqual(row, { actor_kind: 'api_key', test_mode: true, ip: '127.0.0.1', details: '{}' });
+  assert.ok(keys.some(({ hint }) => name === `API key ${hint}`));
+});
