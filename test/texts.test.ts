@@ -10,6 +10,9 @@ import { wordsOf } from '../src/ui/language.ts';
 const chosenByName = [
   'wallet',
   'signing.told',
+  'terms',
+  'mails.code',
+  'mails.wallet',
   'refusals',
   'dashboard.done',
   'passkey.done',

@@ -90,7 +90,10 @@ function leaderCell({ t: { admin } }: Words, leader: ChainLeader | undefined): H
 
 function providerLine({ t: { admin } }: Words, { host, head, error }: ChainStatus['endpoints'][number]): Html {
   const { chains: t } = admin;
+  // What went wrong is said in the provider's words, or the network's.
   const state =
-    head === null ? badge('failed', fill(t.silent, { why: error ?? '–' })) : badge('paid', fill(t.answers, { head }));
+    head === null
+      ? html`${badge('failed', t.silent)} <code lang="en" dir="ltr">${error}</code>`
+      : badge('paid', fill(t.answers, { head }));
   return html`<p>${host} ${state}</p>`;
 }

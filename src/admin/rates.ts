@@ -8,6 +8,7 @@ import { listRates, type RateView } from '../rates/list.ts';
 import { clearOverride, setOverride } from '../rates/override.ts';
 import { rateSources } from '../rates/providers.ts';
 import { manualRefresh, type RefreshResult } from '../rates/refresh.ts';
+import { RateRefusal } from '../rates/refusal.ts';
 import { card, carried, field } from '../ui/components.ts';
 import { ago, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -45,15 +46,9 @@ export function ratesPages(app: FastifyInstance, ctx: Context): void {
   adminForm(app, ctx, `${path}/refresh`, async (call) => call.done(path, await refresh(ctx, call)));
 }
 
-/** A sentence of the noun's own about what was typed; anything else is a fault of ours. */
-function sentenceOf(error: unknown): string {
-  if ((error as Error).constructor !== Error) throw error;
-  return (error as Error).message;
-}
-
 function asNothing(error: unknown): false {
-  sentenceOf(error);
-  return false;
+  if (error instanceof RateRefusal) return false;
+  throw error;
 }
 
 async function setRate(ctx: Context, call: AdminCall, { code, rate, until }: Typed): Promise<string | null> {
@@ -70,7 +65,8 @@ async function setRate(ctx: Context, call: AdminCall, { code, rate, until }: Typ
     );
     return null;
   } catch (error) {
-    return fill(t.fault, { why: sentenceOf(error) });
+    if (!(error instanceof RateRefusal)) throw error;
+    return fill(t.fault, { why: fill(t.faults[error.reason], { code, rate }) });
   }
 }
 

@@ -8,6 +8,7 @@ import { resetOnboarding } from '../merchants/onboard.ts';
 import { onboardingUrl } from '../merchants/onboarding-token.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { cancelRecovery, readOpenRecovery, startRecovery, type WalletChange } from '../merchants/recovery.ts';
+import { asRefusal, MerchantRefusal } from '../merchants/refusal.ts';
 import { card, facts, mono, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { instant } from '../ui/formats.ts';
@@ -65,16 +66,14 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
     const { scope, reply } = call;
     const merchant = await mustRead(ctx, call);
     const { id } = merchant;
-    const open = await readOpenRecovery(ctx, scope, id);
-    if (merchant.onboarded_at === null || open?.state === 'signed')
-      return doneAt(reply, `${path}/${id}`, 'no_recovery');
-    const { url } = await recorded(
+    const started = await recorded(
       ctx,
       call,
       (inner) => startRecovery(inner, scope, id),
       () => ({ ...scope, action: 'recovery.started', object: { kind: 'merchant', id }, details: {} }),
-    );
-    return showMerchant(ctx, call, merchant, url);
+    ).catch(asRefusal);
+    if (started instanceof MerchantRefusal) return doneAt(reply, `${path}/${id}`, 'no_recovery');
+    return showMerchant(ctx, call, merchant, started.url);
   });
 
   portalForm(app, ctx, `${own}/recover/cancel`, 'merchants.recover', async (call) => {

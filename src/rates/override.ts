@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Database } from '../db/connection.ts';
 import { currencyExponent, parseDecimal } from '../lib/money.ts';
+import { RateRefusal } from './refusal.ts';
 import { deleteOverride, upsertOverride } from './store.ts';
 
 /**
@@ -8,7 +9,7 @@ import { deleteOverride, upsertOverride } from './store.ts';
  * is cleared or ends; after its end the sources count again.
  *
  * @param until when it ends by itself; null: when it is cleared
- * @throws Error as a sentence when the code is no currency, the rate no positive decimal, or the end is past
+ * @throws RateRefusal currency_unknown, rate_malformed, end_past
  */
 export async function setOverride(
   { db, clock }: Pick<Context, 'db' | 'clock'>,
@@ -19,9 +20,10 @@ export async function setOverride(
   refuseUnknown(code);
   const parsed = parseDecimal(rate);
   if (!parsed || parsed.units === 0n) {
-    throw new Error(`"${rate}" is no rate: give fiat units per one stablecoin as a positive decimal, like 0.92.`);
+    const message = `"${rate}" is no rate: give fiat units per one stablecoin as a positive decimal, like 0.92.`;
+    throw new RateRefusal('rate_malformed', message);
   }
-  if (until !== null && until <= clock.now()) throw new Error('The end must lie in the future.');
+  if (until !== null && until <= clock.now()) throw new RateRefusal('end_past', 'The end must lie in the future.');
   await upsertOverride(db, code, rate, until);
 }
 
@@ -29,7 +31,7 @@ export async function setOverride(
  * Goes back to what the sources say.
  *
  * @returns false when no override was set
- * @throws Error as a sentence when the code is no currency
+ * @throws RateRefusal currency_unknown
  */
 export async function clearOverride(db: Database, code: string): Promise<boolean> {
   refuseUnknown(code);
@@ -38,6 +40,7 @@ export async function clearOverride(db: Database, code: string): Promise<boolean
 
 function refuseUnknown(code: string): void {
   if (currencyExponent(code) === null) {
-    throw new Error(`"${code}" is no currency: give an ISO 4217 code in upper case, like EUR.`);
+    const message = `"${code}" is no currency: give an ISO 4217 code in upper case, like EUR.`;
+    throw new RateRefusal('currency_unknown', message);
   }
 }

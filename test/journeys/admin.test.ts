@@ -280,6 +280,13 @@ test('A rate is set with an end and cleared; fetching at once is limited for eac
   assert.equal(past.status, 400);
   assert.match(said(past) ?? '', /Nothing was set\. The end must lie in the future/);
   assert.match(said(await admin.send(page, '/rates/set', { code: 'GBP', rate: 'x' })) ?? '', /is no rate/);
+  await admin.open('/admin/rates?lang=de');
+  const faults = { code: 'XXL', rate: '1', until: '' };
+  assert.match(
+    said(await admin.send(page, '/rates/set', faults)) ?? '',
+    /Es wurde nichts gesetzt\. „XXL“ ist keine Währung/,
+  );
+  await admin.open('/admin/rates?lang=en');
   const set = await admin.send(page, '/rates/set', { code: 'gbp', rate: '0.8', until: '2099-01-01T10:00' });
   assert.equal(said(set), 'The rate is set.');
   assert.match(set.html, /Set by us<\/span><p class="quiet">until <time datetime="2099-01-01T10:00/);

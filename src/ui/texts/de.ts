@@ -499,6 +499,7 @@ export const de = {
     },
     standing: {
       open: 'Wartet',
+      part: 'Teilweise bezahlt',
       confirming: 'Wird bestätigt',
       paid: 'Bezahlt',
       expired: 'Abgelaufen',
@@ -599,6 +600,8 @@ export const de = {
       short: '{amount} USDC fehlen',
       shortRest:
         '{paid} von {due} USDC sind angekommen. Ihr Kunde kann den Rest auf derselben Seite zahlen, solange sie offen ist.',
+      shortEnded:
+        '{paid} von {due} USDC kamen vor dem Ende an und sind in Ihrer Wallet. Sprechen Sie mit Ihrem Kunden, oder fordern Sie den Rest neu an.',
       over: '{amount} USDC kamen zu viel',
       overRest: 'Der Kunde hat mehr gesendet als verlangt. Sie können es zurückgeben.',
       giveBack: 'Zurückgeben',
@@ -2058,7 +2061,7 @@ export const de = {
       lastRead: 'Zuletzt gelesen',
       providers: 'Anbieter',
       answers: 'Antwortet, Block {head}',
-      silent: 'Antwortet nicht: {why}',
+      silent: 'Antwortet nicht',
       fine: 'Alle Netzwerke werden gelesen',
       fineRest: 'Jeder Anbieter antwortet, und nichts ist im Rückstand.',
       unreachable: '{name}: kein Anbieter antwortet',

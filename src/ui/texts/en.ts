@@ -463,6 +463,7 @@ export const en = {
     },
     standing: {
       open: 'Waiting',
+      part: 'Paid in part',
       confirming: 'Being confirmed',
       paid: 'Paid',
       expired: 'Expired',
@@ -558,6 +559,8 @@ export const en = {
       from: 'From',
       short: '{amount} USDC is missing',
       shortRest: '{paid} of {due} USDC arrived. Your customer can pay the rest on the same page while it is open.',
+      shortEnded:
+        '{paid} of {due} USDC arrived before it ended, and are in your wallet. Ask your customer about it, or ask for the rest anew.',
       over: '{amount} USDC came too much',
       overRest: 'The customer sent more than asked for. You can give it back.',
       giveBack: 'Give it back',
@@ -1931,7 +1934,7 @@ export const en = {
       lastRead: 'Last read',
       providers: 'Providers',
       answers: 'Answers, block {head}',
-      silent: 'Does not answer: {why}',
+      silent: 'Does not answer',
       fine: 'All networks are read',
       fineRest: 'Every provider answers and nothing lags behind.',
       unreachable: '{name}: no provider answers',

@@ -476,6 +476,7 @@ export const es = {
     },
     standing: {
       open: 'En espera',
+      part: 'Pagada en parte',
       confirming: 'Confirmándose',
       paid: 'Pagado',
       expired: 'Caducado',
@@ -573,6 +574,8 @@ export const es = {
       short: 'Faltan {amount} USDC',
       shortRest:
         'Llegaron {paid} de {due} USDC. Su cliente puede pagar el resto en la misma página mientras esté abierta.',
+      shortEnded:
+        'Llegaron {paid} de {due} USDC antes de que terminara y están en su billetera. Hable con su cliente o pida el resto de nuevo.',
       over: 'Llegaron {amount} USDC de más',
       overRest: 'El cliente envió más de lo pedido. Puede devolverlo.',
       giveBack: 'Devolver',
@@ -1996,7 +1999,7 @@ export const es = {
       lastRead: 'Última lectura',
       providers: 'Proveedores',
       answers: 'Responde, bloque {head}',
-      silent: 'No responde: {why}',
+      silent: 'No responde',
       fine: 'Todas las redes se leen',
       fineRest: 'Todos los proveedores responden y nada va con retraso.',
       unreachable: '{name}: no responde ningún proveedor',

@@ -489,6 +489,7 @@ export const fr = {
     },
     standing: {
       open: 'En attente',
+      part: 'Payée en partie',
       confirming: 'En cours de confirmation',
       paid: 'Payé',
       expired: 'Expiré',
@@ -587,6 +588,8 @@ export const fr = {
       short: 'Il manque {amount} USDC',
       shortRest:
         '{paid} USDC sur {due} sont arrivés. Votre client peut payer le reste sur la même page tant qu’elle est ouverte.',
+      shortEnded:
+        '{paid} USDC sur {due} sont arrivés avant la fin et sont dans votre portefeuille. Voyez avec votre client, ou demandez le reste à nouveau.',
       over: '{amount} USDC de trop sont arrivés',
       overRest: 'Le client a envoyé plus que demandé. Vous pouvez le rendre.',
       giveBack: 'Rendre',
@@ -2031,7 +2034,7 @@ export const fr = {
       lastRead: 'Dernière lecture',
       providers: 'Fournisseurs',
       answers: 'Répond, bloc {head}',
-      silent: 'Ne répond pas : {why}',
+      silent: 'Ne répond pas',
       fine: 'Tous les réseaux sont lus',
       fineRest: 'Chaque fournisseur répond et rien n’est en retard.',
       unreachable: '{name} : aucun fournisseur ne répond',

@@ -709,6 +709,7 @@ export const ja = {
     },
     standing: {
       open: '支払い待ち',
+      part: '一部支払い済み',
       confirming: '承認中',
       paid: '支払い済み',
       expired: '期限切れ',
@@ -805,6 +806,8 @@ export const ja = {
       from: '送信元',
       short: '{amount} USDC 不足しています',
       shortRest: '{due} USDC のうち {paid} USDC が届きました。期限内であれば、お客様は同じページで残りを支払えます。',
+      shortEnded:
+        '終了前に {due} USDC のうち {paid} USDC が届き、ウォレットにあります。お客様に確認するか、残りを改めて請求してください。',
       over: '{amount} USDC 多く届きました',
       overRest: 'お客様が請求額より多く送りました。返金できます。',
       giveBack: '返金する',
@@ -1941,7 +1944,7 @@ export const ja = {
       lastRead: '最終読み取り',
       providers: 'プロバイダー',
       answers: '応答あり、ブロック {head}',
-      silent: '応答なし：{why}',
+      silent: '応答なし',
       fine: 'すべてのネットワークを読み取れています',
       fineRest: 'すべてのプロバイダーが応答し、遅れはありません。',
       unreachable: '{name}：応答するプロバイダーがありません',

@@ -466,6 +466,7 @@ export const pt = {
     },
     standing: {
       open: 'Aguardando',
+      part: 'Paga em parte',
       confirming: 'Em confirmação',
       paid: 'Pago',
       expired: 'Expirado',
@@ -563,6 +564,8 @@ export const pt = {
       short: 'Faltam {amount} USDC',
       shortRest:
         'Chegaram {paid} de {due} USDC. Seu cliente pode pagar o resto na mesma página enquanto ela estiver aberta.',
+      shortEnded:
+        'Chegaram {paid} de {due} USDC antes do fim, e estão na sua carteira. Fale com seu cliente ou cobre o resto de novo.',
       over: 'Vieram {amount} USDC a mais',
       overRest: 'O cliente enviou mais do que foi pedido. Você pode devolver.',
       giveBack: 'Devolver',
@@ -1981,7 +1984,7 @@ export const pt = {
       lastRead: 'Última leitura',
       providers: 'Provedores',
       answers: 'Responde, bloco {head}',
-      silent: 'Não responde: {why}',
+      silent: 'Não responde',
       fine: 'Todas as redes são lidas',
       fineRest: 'Todos os provedores respondem e nada está atrasado.',
       unreachable: '{name}: nenhum provedor responde',
