@@ -100,20 +100,20 @@ ${standing === 'open' && qr(payment.url, cashier.scan, cashier.scanRest)}
 /** What the cashier must know, seen from across the counter. */
 function verdict(words: Words, { row, progress }: Payment): Html {
   const { cashier } = words.t.dashboard;
+  const isShort = progress.receivedMicro > 0n && progress.missingMicro > 0n;
+  const short = stateLine('attention', fill(cashier.short, { amount: groupMicro(words, progress.missingMicro) }));
   switch (standingOf(row)) {
     case 'paid':
       return stateLine('paid', cashier.paid);
     case 'confirming':
       return stateLine('confirming', cashier.confirming);
     case 'expired':
-      return stateLine('ended', cashier.expired, cashier.expiredRest);
+      return isShort
+        ? html`${short}${stateLine('ended', cashier.expired)}`
+        : stateLine('ended', cashier.expired, cashier.expiredRest);
     case 'voided':
       return stateLine('ended', cashier.voided);
-    case 'open': {
-      const short = progress.receivedMicro > 0n && progress.missingMicro > 0n;
-      if (short)
-        return stateLine('attention', fill(cashier.short, { amount: groupMicro(words, progress.missingMicro) }));
-      return stateLine('waiting', row.status === 'opened' ? cashier.opened : cashier.waiting);
-    }
+    case 'open':
+      return isShort ? short : stateLine('waiting', row.status === 'opened' ? cashier.opened : cashier.waiting);
   }
 }

@@ -71,7 +71,10 @@ function concerns(words: Words, { row, progress, returns }: Payment): Html | nul
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const lines: Html[] = [];
   if (progress.receivedMicro > 0n && progress.missingMicro > 0n) {
-    const rest = fill(t.shortRest, { paid: usdc(progress.receivedMicro), due: usdc(progress.dueMicro) });
+    const rest = fill(standingOf(row) === 'open' ? t.shortRest : t.shortEnded, {
+      paid: usdc(progress.receivedMicro),
+      due: usdc(progress.dueMicro),
+    });
     lines.push(stateLine('attention', fill(t.short, { amount: usdc(progress.missingMicro) }), rest));
   }
   const last = progress.transfers.at(-1);
@@ -104,9 +107,10 @@ function afterwards(
   }${!isDone && html`<p class="after-state"><a href="${href}">${label}</a></p>`}</div>`;
 }
 
-function factsCard(words: Words, { row, url }: Payment): Html {
+function factsCard(words: Words, { row, url, progress }: Payment): Html {
   const { payment: t } = words.t.dashboard;
-  const standing = standingOf(row);
+  const isPart = row.proof_status === 'none' && row.status !== 'voided' && progress.receivedMicro > 0n;
+  const standing = isPart ? 'part' : standingOf(row);
   const rate = `1 USDC = ${row.rate} ${row.fiat_code}`;
   const source = row.rate_source === 'override' ? t.override : row.rate_source;
   const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((part) => part !== null);

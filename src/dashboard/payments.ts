@@ -85,8 +85,8 @@ function choices({ t }: Words): Filter[] {
 
 /** Named as the fields of the API. */
 const csvHeader = [
-  ...['request_id', 'created_at', 'state', 'fiat_amount', 'fiat_currency', 'usdc', 'rate', 'rate_source'],
-  ...['proof_verified_at', 'block_time', 'network', 'tx_hash', 'payer_address', 'customer_name', 'memo'],
+  ...['request_id', 'created_at', 'state', 'fiat_amount', 'fiat_currency', 'usdc', 'received_usdc', 'rate'],
+  ...['rate_source', 'proof_verified_at', 'block_time', 'network', 'tx_hash', 'payer_address', 'customer_name', 'memo'],
 ];
 
 async function* csvRows(
@@ -96,7 +96,8 @@ async function* csvRows(
   for await (const batch of batches) {
     yield batch.map((row) => [
       ...[row.id, row.created_at, row.standing, decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
-      ...[formatMicro(BigInt(row.usdc_micro)), row.rate, row.rate_source, row.proof_verified_at, row.paid_block_time],
+      ...[formatMicro(BigInt(row.usdc_micro)), formatMicro(BigInt(row.received_micro)), row.rate, row.rate_source],
+      ...[row.proof_verified_at, row.paid_block_time],
       row.paid_chain_id && (networks.get(row.paid_chain_id) ?? row.paid_chain_id),
       ...[row.tx_hash, row.payer_address, row.customer_name, row.memo],
     ]);

@@ -10,6 +10,7 @@ import { badge, table } from '../ui/table.ts';
 
 const shapes: Record<Standing, StateKind> = {
   open: 'waiting',
+  part: 'attention',
   confirming: 'confirming',
   paid: 'paid',
   expired: 'ended',
@@ -22,8 +23,8 @@ export function standingBadge({ t }: Words, standing: Standing): Html {
   return badge(shapes[standing], t.dashboard.standing[standing]);
 }
 
-/** Where a request stands that was read by itself; its status is as it is now. */
-export function standingOf(row: { status: string; proof_status: string }): Standing {
+/** Where a request stands that was read by itself, whatever came of it in part; its status is as it is now. */
+export function standingOf(row: { status: string; proof_status: string }): Exclude<Standing, 'part'> {
   if (row.proof_status === 'verified') return 'paid';
   if (row.proof_status === 'attached') return 'confirming';
   if (row.status === 'voided') return 'voided';
@@ -37,6 +38,12 @@ export function callName(
 ): string {
   const number = receiptNumber(row.id, row.proof_verified_at ?? row.created_at);
   return row.customer_name ?? row.memo?.split('\n', 1)[0] ?? fill(t.dashboard.list.unnamed, { number });
+}
+
+/** How much of a request has not come. */
+function missingOf(words: Words, row: AccountRequestRow): Html {
+  const missing = BigInt(row.usdc_micro) - BigInt(row.received_micro);
+  return html`<p class="quiet">${fill(words.t.dashboard.payment.short, { amount: groupMicro(words, missing) })}</p>`;
 }
 
 /** Requests of a merchant as people read them, newest first. */
@@ -56,7 +63,10 @@ export function paymentTable(words: Words, rows: AccountRequestRow[], now: Date)
         cell: (row) => formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language),
       },
       { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },
-      { name: list.state, cell: (row) => standingBadge(words, row.standing) },
+      {
+        name: list.state,
+        cell: (row) => html`${standingBadge(words, row.standing)}${row.standing === 'part' && missingOf(words, row)}`,
+      },
       { name: list.when, cell: (row) => ago(words, row.created_at, now) },
     ],
     rows,

@@ -1,8 +1,8 @@
 import type { Scope, Tx } from '../db/connection.ts';
 import type { RequestRow } from './store.ts';
 
-/** Where a request stands for its merchant: one word out of status and proof. */
-export type Standing = 'open' | 'confirming' | 'paid' | 'expired' | 'voided';
+/** Where a request stands for its merchant: one word out of status and proof. `part`: money came, but less than asked. */
+export type Standing = 'open' | 'part' | 'confirming' | 'paid' | 'expired' | 'voided';
 
 /** A place in a list that is sorted by creation, newest first. */
 export type RequestCursor = { createdAt: Date; id: string };
@@ -21,6 +21,8 @@ export type AccountRequestFilter = {
 /** A request of a merchant, with its payment where it is verified. */
 export type AccountRequestRow = RequestRow & {
   standing: Standing;
+  /** Micro units that count for it. */
+  received_micro: string;
   /** Of the transfer that completed the payment. */
   paid_chain_id: string | null;
   paid_block_time: Date | null;
@@ -30,6 +32,8 @@ export type AccountRequestRow = RequestRow & {
 const standing = (tx: Tx) => tx`
   case when r.proof_status = 'verified' then 'paid' when r.proof_status = 'attached' then 'confirming'
     when r.status = 'voided' then 'voided'
+    when exists (select from underpaid_requests u
+      where (u.partner_id, u.test_mode, u.request_id) = (r.partner_id, r.test_mode, r.id)) then 'part'
     when r.status = 'expired' or r.expires_at <= clock_timestamp() then 'expired' else 'open' end`;
 
 /** One page of a merchant's requests, newest first. */
@@ -40,7 +44,10 @@ export function selectAccountRequests(
   { standing: wanted, since, until, after, limit }: AccountRequestFilter,
 ): Promise<AccountRequestRow[]> {
   return tx<AccountRequestRow[]>`
-    select r.*, ${standing(tx)} as standing, paid.chain_id as paid_chain_id, paid.block_time as paid_block_time
+    select r.*, ${standing(tx)} as standing, (
+        select coalesce(sum(t.value), 0)::text from transfers t
+        where (t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts) as received_micro,
+      paid.chain_id as paid_chain_id, paid.block_time as paid_block_time
     from requests r left join lateral (
       select t.chain_id, t.block_time from transfers t
       where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts
@@ -48,6 +55,12 @@ export function selectAccountRequests(
       order by t.ordinal limit 1) paid on r.proof_status = 'verified'
     where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.account_id = ${accountId}
       ${wanted ? tx`and ${standing(tx)} = ${wanted}` : tx``}
+      ${
+        wanted === 'part' // by themselves: the few are looked up, and not all requests gone through
+          ? tx`and r.id in (select request_id from underpaid_requests
+              where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode})`
+          : tx``
+      }
       ${since ? tx`and r.created_at >= ${since}` : tx``}
       ${until ? tx`and r.created_at < ${until}` : tx``}
       ${

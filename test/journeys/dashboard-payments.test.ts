@@ -161,3 +161,43 @@ test('A disabled merchant keeps all pages of its dashboard, and is told what is 
   assert.equal(refused.status, 403);
   assert.match(refused.html, /You are switched off, so nothing was asked for/);
 });
+
+test('What was paid in part is a state of its own in list, filter, detail and CSV, with how much is missing, until it is paid', async () => {
+  const merchant = await makeOnboarded(world.ctx, world.scope);
+  const visitor = await world.signedIn(world.scope, merchant);
+  const startBlocks = { [world.node.chain.chainId]: 0 };
+  const made = (memo: string) =>
+    makeRequest(world.db, world.scope, merchant, { exactMicro: 9_000_000n, memo, startBlocks });
+  const [open, ended, untouched] = [await made('Open'), await made('Ended'), await made('Untouched')];
+  for (const row of [open, ended]) await world.pay(row, { usdcMicro: 2_000_000n });
+  await world.turn();
+  await world.db.sql`update requests set expires_at = now() - interval '1 hour' where id = ${ended.id}`;
+
+  const list = await visitor.open('/dashboard/payments?state=part');
+  assert.deepEqual(idsOn(list.html), [ended.id, open.id]);
+  assert.match(list.html, /Paid in part<\/span><p class="quiet">7\.0\d* USDC is missing<\/p>/);
+  assert.deepEqual(idsOn((await visitor.open('/dashboard/payments?state=open')).html), [untouched.id]);
+  assert.deepEqual(idsOn((await visitor.open('/dashboard/payments?state=expired')).html), []);
+  const [header = [], ...rows] = lines((await visitor.open('/dashboard/payments.csv?state=part')).html);
+  assert.deepEqual(
+    rows.map((row) => [row[header.indexOf('state')], row[header.indexOf('received_usdc')]]),
+    [
+      ['part', '2.00'],
+      ['part', '2.00'],
+    ],
+  );
+  const running = await visitor.open(`/dashboard/payments/${open.id}`);
+  assert.match(running.html, /Paid in part<\/span>/);
+  assert.match(running.html, /Your customer can pay the rest on the same page while it is open/);
+  const over = await visitor.open(`/dashboard/payments/${ended.id}`);
+  assert.match(over.html, /Paid in part<\/span>/);
+  assert.match(over.html, /2\.00 of 9\.0\d* USDC arrived before it ended, and are in your wallet/);
+  const cashier = await visitor.open(`/dashboard/cashier/${ended.id}`);
+  assert.match(cashier.html, /USDC is still missing/);
+  assert.ok(!cashier.html.includes('Nobody paid'));
+
+  await world.pay(open, { usdcMicro: BigInt(open.usdc_micro) - 2_000_000n });
+  await world.node.mine(3);
+  await world.turn();
+  assert.deepEqual(idsOn((await visitor.open('/dashboard/payments?state=part')).html), [ended.id]);
+});
