@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { audited, theService } from './audit/write.ts';
 import { createApiKey, listApiKeys, scopeNames } from './auth/api-keys.ts';
 import { scopeOf } from './auth/scope.ts';
 import type { Context } from './context.ts';
+import type { Scope } from './db/connection.ts';
 import { replaceFile } from './lib/files.ts';
 import { createShell } from './merchants/create.ts';
 import { onboardWithKey } from './merchants/sandbox-onboard.ts';
@@ -33,8 +35,8 @@ export async function seedDemo(ctx: Context): Promise<Demo> {
   }
   const { id } = partner ?? (await makePartner(ctx));
   const test = scopeOf(id, true);
-  const testKey = await createApiKey(ctx.db, ctx.config.secretKeys, test, scopeNames);
-  const liveKey = await createApiKey(ctx.db, ctx.config.secretKeys, scopeOf(id, false), scopeNames);
+  const testKey = await makeKey(ctx, test);
+  const liveKey = await makeKey(ctx, scopeOf(id, false));
   const merchant = await createShell(ctx, test, {
     business_name: 'Ada’s Bakery',
     country: 'DE',
@@ -54,16 +56,41 @@ export async function seedDemo(ctx: Context): Promise<Demo> {
   return demo;
 }
 
+function makeKey(ctx: Context, scope: Scope) {
+  return audited(
+    ctx,
+    theService,
+    (inner) => createApiKey(inner.db, ctx.config.secretKeys, scope, scopeNames),
+    ({ key_id: id }) => ({
+      ...scope,
+      action: 'key.created',
+      object: { kind: 'key', id },
+      details: { scopes: scopeNames },
+    }),
+  );
+}
+
+const currency = 'EUR';
+const wanted = {
+  ...{ slug, name: 'Demo Platform', currency, email: 'demo@example.com' },
+  allowedExpiryMinutes: [...expiryMinutes],
+  defaultExpiryMinutes: 15,
+};
+
 async function makePartner(ctx: Context): Promise<Partner> {
   try {
-    return await createPartner(ctx.db, {
-      slug,
-      name: 'Demo Platform',
-      currency: 'EUR',
-      allowedExpiryMinutes: [...expiryMinutes],
-      defaultExpiryMinutes: 15,
-      email: 'demo@example.com',
-    });
+    return await audited(
+      ctx,
+      theService,
+      (inner) => createPartner(inner.db, wanted),
+      ({ id }) => ({
+        action: 'partner.created',
+        partnerId: id,
+        testMode: null,
+        object: { kind: 'partner', id: slug },
+        details: { slug, currency },
+      }),
+    );
   } catch (error) {
     const partner = await readPartner(ctx.db, slug);
     if (!partner) throw error;

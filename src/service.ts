@@ -11,8 +11,11 @@ import { systemClock } from './lib/time.ts';
 /** A context with everything it stands on running. */
 export type Service = { ctx: Context; close(): Promise<void> };
 
+/** What the database says of a row that it refused holds the row itself: addresses, links, codes. */
+const unsaid = ['req.headers.authorization', 'err.detail', 'err.where'];
+
 function makeLog(config: Pick<Config, 'logLevel'>): Logger {
-  return pino({ level: config.logLevel, redact: ['req.headers.authorization'] });
+  return pino({ level: config.logLevel, redact: unsaid });
 }
 
 /** Starts what is embedded (database, sandbox chains), brings the database to this version, and connects. */

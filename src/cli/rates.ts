@@ -1,10 +1,11 @@
+import { writeAudit } from '../audit/write.ts';
 import { Refusal } from '../errors.ts';
 import { parseInstant } from '../lib/time.ts';
 import { listRates } from '../rates/list.ts';
 import { clearOverride, setOverride } from '../rates/override.ts';
 import { rateSources } from '../rates/providers.ts';
 import { manualRefresh } from '../rates/refresh.ts';
-import { mustReadPartner, recorded } from './acting.ts';
+import { commandLine, mustReadPartner, recorded } from './acting.ts';
 import { type Command, option, word } from './command.ts';
 
 /** A rate holds for all partners. */
@@ -61,7 +62,10 @@ export const rateCommands: Command[] = [
       const slug = option(args, 'partner');
       const partner = await mustReadPartner(ctx, slug);
       try {
-        return await manualRefresh(ctx, rateSources(ctx.config.rateProviders), partner.id);
+        const result = await manualRefresh(ctx, rateSources(ctx.config.rateProviders), partner.id);
+        const told = { ...onRate('all'), action: 'rates.refreshed' as const, details: { partner: slug } };
+        await ctx.db.transaction((tx) => writeAudit(ctx, tx, commandLine, told));
+        return result;
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         throw new Error(`Rates were already refreshed for "${slug}" in this minute; try again in the next.`);
