@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { startApp } from '../support/app.ts';
 import { send } from '../support/client.ts';
 import { portalVisitor } from '../support/portal.ts';
 import { postForm } from '../support/portal-post.ts';
+import { until } from '../support/receiver.ts';
 import type { Visitor } from '../support/visitor.ts';
 import { makeKey, makePartner } from '../support/world.ts';
 
@@ -45,6 +47,29 @@ test('making a key › it works with the scopes that were ticked, is shown this 
   const [row] = await acts('key.created');
   assert.deepEqual(JSON.parse(row?.details), { scopes: ['requests:read', 'accounts:read'] });
   assert.equal(row?.actor_kind, 'partner_user');
+});
+
+test('the log says from where a key was made, although whoever asked hung up at once', async () => {
+  const { length } = await acts('key.created');
+  const body = 'scopes=requests%3Aread';
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+  const head = [
+    'POST /portal/keys?mode=test HTTP/1.1',
+    `host: ${new URL(app.url).host}`,
+    'sec-fetch-site: same-origin',
+    'content-type: application/x-www-form-urlencoded',
+    `content-length: ${body.length}`,
+    `cookie: ${[...owner.cookies].map(([name, value]) => `${name}=${value}`).join('; ')}`,
+  ];
+  const gone = new Promise((resolve) => socket.once('close', resolve));
+  await app.db.sql.begin(async (tx) => {
+    await tx`lock table sessions in access exclusive mode`; // the call is held up while its connection ends
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+    await gone;
+    await fetch(new URL('/healthz', app.url)); // by now the server has heard of it
+  });
+  await until(async () => (await acts('key.created')).length > length, 'the key');
+  assert.equal((await acts('key.created')).at(-1)?.ip, '127.0.0.1');
 });
 
 test('a key › when it was last used shows to the minute', async () => {
