@@ -10,7 +10,8 @@ import { queueCustomerMail, queueMail } from '../../src/mail/outbox.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { startApp, testConfig, testContext } from '../support/app.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { makePlan, planOf, turnAt } from '../support/plans.ts';
+import { makeMerchant, makePartner, makeRequest, setRate } from '../support/world.ts';
 
 const running = new AbortController().signal;
 const dayMs = 24 * 3_600_000;
@@ -189,6 +190,91 @@ test('After the configured days data goes by itself, once for each request; with
       ['service', { by: 'age', requests: 1, mails: 0, messages: 0 }],
     ],
   );
+});
+
+const customerOf = ({ plan }: Awaited<ReturnType<typeof planOf>>) => [
+  plan.name,
+  plan.customer_name,
+  plan.customer_email,
+  plan.customer_phone,
+];
+
+test('The plans of an erased customer end and forget them, with all partners; the next date asks nobody', async () => {
+  const [one, two] = [await shop(), await shop()];
+  await setRate(app.db, 'EUR', '0.92');
+  const email = 'Planned@Example.com';
+  const details = { customerEmail: email, customerPhone: '+49 30 4711', metadata: '{"lesson":"piano"}' };
+  const active = await makePlan(app.ctx, one.scope, one.merchant, details);
+  const live = await makePlan(app.ctx, two.live, two.liveMerchant, { ...details, firstOn: '2027-03-31' });
+  const other = await makePlan(app.ctx, two.scope, two.merchant, { customerEmail: 'ada.plan@example.com' });
+  assert.equal(await turnAt(app.ctx, '2027-01-31T00:00:00.000Z'), 2);
+  assert.equal((await mailsTo(email)).length, 1);
+
+  const key = keyOf('email', email);
+  const found = await findCustomer(app.ctx, key);
+  assert.deepEqual([found.requests, found.plans, found.partners, found.since], [1, 2, 2, active.created_at]);
+  const erased = await eraseCustomer(app.ctx, key, operator);
+  assert.deepEqual(erased, { requests: 1, plans: 2, mails: 1, messages: 0, more: false });
+  for (const plan of [active, live]) {
+    const now = await planOf(app.ctx, plan);
+    assert.deepEqual(customerOf(now), nothing);
+    assert.deepEqual([now.plan.state, now.plan.due_at, now.plan.metadata], ['ended', null, '{"lesson":"piano"}']);
+  }
+  const [charge] = (await planOf(app.ctx, active)).charges;
+  assert.deepEqual(personal(await rowOf({ id: charge?.request_id ?? '' })), nothing);
+  assert.equal(await turnAt(app.ctx, '2027-03-31T00:00:00.000Z'), 1);
+  assert.equal((await planOf(app.ctx, other)).plan.customer_email, 'ada.plan@example.com');
+  assert.deepEqual(await eraseCustomer(app.ctx, key, operator), { ...erased, requests: 0, plans: 0, mails: 0 });
+  const logged = await logOf(two.partner.id);
+  assert.deepEqual(JSON.parse(logged.at(-1)?.details), { by: 'email', requests: 0, plans: 1, mails: 0, messages: 0 });
+  await app.db
+    .sql`update plans set due_at = null, next_on = null, state = 'ended', ended_at = now() where id = ${other.id}`;
+});
+
+test('By one of its requests a whole plan is erased, with all other requests that it made', async () => {
+  const { scope, merchant } = await shop();
+  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-06-01' });
+  for (const day of ['2027-06-01', '2027-07-01', '2027-08-01']) await turnAt(app.ctx, `${day}T00:00:00.000Z`);
+  const { charges } = await planOf(app.ctx, plan);
+  const key = keyOf('request', charges[1]?.request_id ?? '');
+  assert.deepEqual([(await findCustomer(app.ctx, key)).requests, (await findCustomer(app.ctx, key)).plans], [3, 1]);
+  const erased = await eraseCustomer(app.ctx, key, operator);
+  assert.deepEqual([erased.requests, erased.plans], [3, 1]);
+  for (const { request_id } of charges) assert.deepEqual(personal(await rowOf({ id: request_id })), nothing);
+  assert.deepEqual(customerOf(await planOf(app.ctx, plan)), nothing);
+});
+
+test('A charge that is being made while its customer is erased is erased too', async () => {
+  const { scope, merchant } = await shop();
+  for (let i = 0; i < 10; i++) {
+    const customerEmail = `race-${i}@example.com`;
+    const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-09-01', customerEmail });
+    await Promise.all([
+      turnAt(app.ctx, '2027-09-01T00:00:00.000Z'),
+      eraseCustomer(app.ctx, keyOf('email', customerEmail), operator),
+    ]);
+    const now = await planOf(app.ctx, plan);
+    assert.deepEqual(customerOf(now), nothing);
+    for (const { request_id } of now.charges) assert.deepEqual(personal(await rowOf({ id: request_id })), nothing);
+    assert.equal((await mailsTo(customerEmail)).length, 0);
+  }
+});
+
+test('Plans that ended longer ago than the configured days forget their customers by themselves', async () => {
+  const { scope, merchant, partner } = await shop();
+  const [old, young] = [await makePlan(app.ctx, scope, merchant), await makePlan(app.ctx, scope, merchant)];
+  const active = await makePlan(app.ctx, scope, merchant);
+  const end = (id: string, days: number) => app.db.sql`
+    update plans set state = 'ended', due_at = null, next_on = null, ended_at = now() - ${days} * interval '1 day'
+    where id = ${id}`;
+  await end(old.id, 41);
+  await end(young.id, 39);
+  await eraseOld(testContext(app.db, { config: testConfig({ eraseCustomersAfterDays: 40 }) }), running);
+  assert.deepEqual(customerOf(await planOf(app.ctx, old)), nothing);
+  for (const plan of [young, active]) assert.equal((await planOf(app.ctx, plan)).plan.customer_name, 'Grace Hopper');
+  const logged = await logOf(partner.id);
+  assert.deepEqual(JSON.parse(logged.at(-1)?.details), { by: 'age', plans: 1 });
+  await end(active.id, 0);
 });
 
 test('Customers and receipts that are due are found by index, however many requests there are', async () => {

@@ -1,0 +1,377 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { connect } from '../../src/db/connection.ts';
+import { type Watcher, watchScope } from '../../src/db/scope-changes.ts';
+import { endPlan, pausePlan, resumePlan } from '../../src/plans/change.ts';
+import { startApp } from '../support/app.ts';
+import { ApiClient } from '../support/client.ts';
+import { at, makePlan, planOf, turnAt } from '../support/plans.ts';
+import { makeMerchant, makePartner, setRate } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+before(async () => {
+  app = await startApp();
+  await setRate(app.db, 'EUR', '0.92');
+});
+after(() => app?.stop());
+/** Plans of earlier tests are out of the way. */
+beforeEach(
+  () => app.db.sql`
+    update plans set state = 'ended', ended_at = now(), due_at = null, next_on = null, failure = null, failed_at = null
+    where state <> 'ended'`,
+);
+
+async function shop() {
+  const { partner, test: scope, live } = await makePartner(app.db);
+  return { partner, scope, live, merchant: await makeMerchant(app.db, scope) };
+}
+
+const requestsOf = (account: { id: string }) =>
+  app.db.sql`select * from requests where account_id = ${account.id} order by created_at`;
+const day = '2030-01-01';
+
+test('Charges are made on their dates and not before, on the last day of short months, until the last one', async () => {
+  const { scope, merchant } = await shop();
+  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-01-31', maxCharges: 3 });
+  assert.equal(await turnAt(app.ctx, '2027-01-30T23:59:59.999Z'), 0);
+  assert.equal(await turnAt(app.ctx, '2027-01-31T00:00:00.000Z'), 1);
+  assert.equal(await turnAt(app.ctx, '2027-02-27T23:59:59.999Z'), 0);
+  assert.equal(await turnAt(app.ctx, '2027-02-28T00:00:05.000Z'), 1);
+  assert.equal(await turnAt(app.ctx, '2027-03-30T12:00:00.000Z'), 0);
+  assert.equal(await turnAt(app.ctx, '2027-03-31T00:00:00.000Z'), 1);
+  const { plan: row, dates } = await planOf(app.ctx, plan);
+  assert.deepEqual(dates, ['2027-01-31', '2027-02-28', '2027-03-31']);
+  assert.deepEqual([row.state, row.charges, row.next_on, row.due_at], ['ended', 3, null, null]);
+  assert.equal(await turnAt(app.ctx, '2028-03-31T00:00:00.000Z'), 0);
+});
+
+test('A charge is an ordinary invoice: its amount is reserved, it is open for seven days whatever the partner allows', async () => {
+  const { scope, merchant, partner } = await shop();
+  await app.db.sql`
+    update partners set allowed_expiry_minutes = '{5}', default_expiry_minutes = 5 where id = ${partner.id}`;
+  const metadata = '{"order":"A-1042","7":"seven"}';
+  const customer = { customerEmail: 'grace@example.com', customerPhone: '+49 30 1' };
+  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-04-01', metadata, ...customer });
+  assert.equal(await turnAt(app.ctx, '2027-04-01T00:00:00.000Z'), 1);
+  const [request] = await requestsOf(merchant);
+  const { charges } = await planOf(app.ctx, plan);
+  assert.equal(charges[0]?.request_id, request?.id);
+  const api = new ApiClient(app.db, app.url, scope);
+  const { status, json, text } = await api.get(`/api/v1/requests/${request?.id}`);
+  assert.equal(status, 200);
+  assert.deepEqual(
+    [json.status, json.memo, json.payment_mode, json.customer_name, json.customer_email, json.customer_phone],
+    ['requested', 'Piano lessons', 'invoice', 'Grace Hopper', 'grace@example.com', '+49 30 1'],
+  );
+  assert.deepEqual(json.amount, { fiat_int: 8000, fiat_code: 'EUR', usdc_micro: '86956522' });
+  assert.ok(text.includes(`"metadata":${metadata}`), 'metadata as it was typed, in its order');
+  assert.equal(Date.parse(json.expires_at) - Date.parse(json.created_at), 7 * 24 * 3_600_000);
+  assert.equal(request?.reserved, true);
+});
+
+test('After an outage every date that was missed is charged, one a turn, and then no more', async () => {
+  const { scope, merchant } = await shop();
+  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-05-03', period: 'week' });
+  const late = '2027-05-26T09:00:00.000Z';
+  const made = [];
+  for (let turn = 0; turn < 6; turn++) made.push(await turnAt(app.ctx, late.replace('09', `1${turn}`)));
+  assert.deepEqual(made, [1, 1, 1, 1, 0, 0]);
+  const { plan: row, dates } = await planOf(app.ctx, plan);
+  assert.deepEqual(dates, ['2027-05-03', '2027-05-10', '2027-05-17', '2027-05-24']);
+  assert.deepEqual([row.next_on, row.due_at?.toISOString()], ['2027-05-31', '2027-05-31T00:00:00.000Z']);
+  assert.equal(await endPlan(app.ctx, { scope, accountId: merchant.id, id: plan.id }), true);
+});
+
+test('Loops of several nodes at once make exactly one request for each plan and date', async () => {
+  const { scope, merchant } = await shop();
+  const firstOn = day;
+  const plans = [];
+  for (let i = 0; i < 70; i++) plans.push(await makePlan(app.ctx, scope, merchant, { firstOn, maxCharges: 1 }));
+  const other = connect(app.databaseUrl, 4);
+  try {
+    const contexts = [app.ctx, app.ctx, { ...app.ctx, db: other }, { ...app.ctx, db: other }];
+    const made = await Promise.all(contexts.map((ctx) => turnAt(ctx, `${firstOn}T00:00:00.000Z`)));
+    assert.equal(
+      made.reduce((sum, one) => sum + one, 0),
+      70,
+      made.join(),
+    );
+    assert.ok(made.filter((one) => one > 0).length > 1, `more than one loop was at it: ${made.join()}`);
+  } finally {
+    await other.close();
+  }
+  assert.equal((await requestsOf(merchant)).length, 70);
+  for (const plan of plans) assert.equal((await planOf(app.ctx, plan)).charges.length, 1);
+});
+
+/** Lets something happen whenever a charge is written down, after its request was made. */
+async function whileChargesDo<T>(statement: string, work: () => Promise<T>): Promise<T> {
+  await app.db.sql.unsafe(`create function spoil() returns trigger security definer language plpgsql as $$
+    begin ${statement}; return null; end $$;
+    create trigger spoil after insert on plan_charges for each row execute function spoil()`);
+  try {
+    return await work();
+  } finally {
+    await app.db.sql.unsafe('drop trigger spoil on plan_charges; drop function spoil()');
+  }
+}
+
+test('A node that dies in the middle of a charge leaves nothing of it, and the next turn makes it once', async () => {
+  const { scope, merchant } = await shop();
+  const plan = await makePlan(app.ctx, scope, merchant, {
+    firstOn: day,
+    maxCharges: 1,
+    customerEmail: 'crash@example.com',
+  });
+  const mails = () => app.db.sql`select from mails where recipient = 'crash@example.com'`;
+  await whileChargesDo('perform pg_terminate_backend(pg_backend_pid())', async () => {
+    await assert.rejects(turnAt(app.ctx, `${day}T00:00:00.000Z`));
+  });
+  const { plan: row } = await planOf(app.ctx, plan);
+  assert.deepEqual([row.charges, row.state, row.failure], [0, 'active', null]);
+  assert.equal((await requestsOf(merchant)).length + (await mails()).length, 0);
+  assert.equal(await turnAt(app.ctx, `${day}T00:00:05.000Z`), 1);
+  assert.equal((await requestsOf(merchant)).length, 1);
+  assert.equal((await mails()).length, 1);
+});
+
+test('What fails on our side is noted on the plan, undone whole, and made later under the same number', async () => {
+  const { scope, merchant } = await shop();
+  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: day, maxCharges: 2 });
+  await whileChargesDo(`raise exception 'spoiled'`, async () => {
+    assert.equal(await turnAt(app.ctx, `${day}T00:00:00.000Z`), 0);
+    assert.equal(await turnAt(app.ctx, `${day}T00:00:59.000Z`), 0, 'not tried again before its time');
+    assert.equal((await planOf(app.ctx, plan)).plan.failures, 1);
+    assert.equal(await turnAt(app.ctx, `${day}T00:01:00.000Z`), 0);
+  });
+  const { plan: failing } = await planOf(app.ctx, plan);
+  assert.deepEqual(
+    [failing.failure, failing.failures, failing.failed_at?.toISOString(), failing.due_at?.toISOString()],
+    ['other', 2, `${day}T00:00:00.000Z`, `${day}T00:03:00.000Z`],
+  );
+  assert.equal((await requestsOf(merchant)).length, 0);
+  assert.equal(await turnAt(app.ctx, `${day}T00:03:00.000Z`), 1);
+  const { plan: row, charges } = await planOf(app.ctx, plan);
+  assert.deepEqual([row.failure, row.failures, row.failed_at], [null, 0, null]);
+  assert.deepEqual(
+    charges.map(({ number, due_on }) => [number, due_on]),
+    [[1, day]],
+  );
+  await endPlan(app.ctx, { scope, accountId: merchant.id, id: plan.id });
+});
+
+test('Each reason is noted by its name, holds up no other plan, and ends by itself once it is gone', async () => {
+  const plans: { id: string; reason: string; mend: () => Promise<unknown> }[] = [];
+  const failing = async (reason: string, spoil: (of: Awaited<ReturnType<typeof shop>>) => (to: boolean) => object) => {
+    const of = await shop();
+    const plan = await makePlan(app.ctx, of.scope, of.merchant, { firstOn: day, maxCharges: 1 });
+    const set = spoil(of);
+    await set(true);
+    plans.push({ id: plan.id, reason, mend: async () => set(false) });
+  };
+  const { sql } = app.db;
+  await failing(
+    'merchant_disabled',
+    ({ merchant }) =>
+      (
+        off, //
+      ) =>
+        sql`update merchants set disabled_by_operator = ${off} where id = ${merchant.id}`,
+  );
+  await failing(
+    'partner_disabled',
+    ({ partner }) =>
+      (
+        off, //
+      ) =>
+        sql`update partners set disabled_at = ${off ? new Date() : null} where id = ${partner.id}`,
+  );
+  await failing(
+    'currency_mismatch',
+    ({ merchant }) =>
+      (
+        off, //
+      ) =>
+        sql`update merchants set display_currency = ${off ? 'GBP' : 'EUR'} where id = ${merchant.id}`,
+  );
+  await failing(
+    'merchant_onboarding_incomplete',
+    ({ merchant }) =>
+      (
+        off, //
+      ) =>
+        sql`update merchants set onboarded_at = ${off ? null : new Date()} where id = ${merchant.id}`,
+  );
+  await setRate(app.db, 'CHF', '0.8');
+  await failing('rate_unavailable', ({ merchant, scope }) => (off) => {
+    if (!off) return setRate(app.db, 'CHF', '0.8');
+    return sql`
+      with plan as (update plans set fiat_code = 'CHF' where account_id = ${merchant.id} and partner_id = ${scope.partnerId}),
+        none as (delete from rate_overrides where code = 'CHF')
+      update merchants set display_currency = 'CHF' where id = ${merchant.id}`;
+  });
+  const fine = await shop();
+  const good = await makePlan(app.ctx, fine.scope, fine.merchant, { firstOn: day, maxCharges: 1 });
+  assert.equal(await turnAt(app.ctx, `${day}T00:00:00.000Z`), 1);
+  assert.equal((await planOf(app.ctx, good)).charges.length, 1);
+  for (const { id, reason } of plans) assert.equal((await planOf(app.ctx, { id })).plan.failure, reason);
+  for (const { mend } of plans) await mend();
+  assert.equal(await turnAt(app.ctx, `${day}T00:01:00.000Z`), plans.length);
+  for (const { id } of plans) assert.deepEqual((await planOf(app.ctx, { id })).dates, [day]);
+});
+
+test('A pause charges nothing, also afterwards: the plan goes on with the next date ahead; what has ended stays so', async () => {
+  const { scope, merchant } = await shop();
+  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2028-01-15', maxCharges: 3 });
+  const which = { scope, accountId: merchant.id, id: plan.id };
+  assert.equal(await turnAt(app.ctx, '2028-01-15T00:00:00.000Z'), 1);
+  assert.equal(await resumePlan(app.ctx, which), false, 'only a paused plan can be resumed');
+  assert.equal(await pausePlan(app.ctx, which), true);
+  assert.equal(await pausePlan(app.ctx, which), false);
+  assert.equal(await turnAt(app.ctx, '2028-04-20T00:00:00.000Z'), 0);
+  assert.equal(await resumePlan(at(app.ctx, '2028-04-20T08:00:00.000Z'), which), true);
+  assert.equal(await turnAt(app.ctx, '2028-05-14T23:59:00.000Z'), 0);
+  assert.equal(await turnAt(app.ctx, '2028-05-15T00:00:00.000Z'), 1);
+  assert.equal(await endPlan(app.ctx, which), true);
+  assert.equal(await endPlan(app.ctx, which), false);
+  assert.equal(await resumePlan(app.ctx, which), false);
+  assert.equal(await turnAt(app.ctx, '2028-12-15T00:00:00.000Z'), 0);
+  assert.deepEqual((await planOf(app.ctx, plan)).dates, ['2028-01-15', '2028-05-15']);
+});
+
+test('A plan that is paused while its charge is under way is charged before the pause or not at all', async () => {
+  const { scope, merchant } = await shop();
+  const plans = [];
+  for (let i = 0; i < 20; i++) plans.push(await makePlan(app.ctx, scope, merchant, { firstOn: day }));
+  await Promise.all([
+    turnAt(app.ctx, `${day}T00:00:00.000Z`),
+    ...plans.map(({ id }) => pausePlan(app.ctx, { scope, accountId: merchant.id, id })),
+  ]);
+  for (const plan of plans) {
+    const { plan: row, charges } = await planOf(app.ctx, plan);
+    assert.deepEqual([row.state, row.charges], ['paused', charges.length]);
+  }
+  assert.equal(await turnAt(app.ctx, `${day}T01:00:00.000Z`), 0);
+});
+
+test('The customer is mailed the pay link of each charge, once, in the plan’s language and the partner’s look', async () => {
+  const { scope, merchant, partner } = await shop();
+  await app.db.sql`update partners set accent = '#aa0055' where id = ${partner.id}`;
+  const details = { firstOn: day, maxCharges: 2, customerEmail: 'lerner@example.com', language: 'de' };
+  await makePlan(app.ctx, scope, merchant, details);
+  await turnAt(app.ctx, `${day}T00:00:00.000Z`);
+  await turnAt(app.ctx, `${day}T00:00:05.000Z`);
+  const mails = await app.db.sql`select * from mails where recipient = 'lerner@example.com'`;
+  const [request] = await requestsOf(merchant);
+  assert.equal(mails.length, 1);
+  const { subject, body, body_html: html, request_id, purpose } = mails[0] as Record<string, string>;
+  assert.deepEqual([request_id, purpose], [request?.id, 'ask']);
+  assert.equal(subject, 'Test: Ada’s Bakery bittet Sie um 80,00\u00a0€');
+  const link = `http://localhost:3000/pay/${request?.id}`;
+  for (const text of [body, html]) {
+    assert.ok(text?.includes(link));
+    assert.match(text ?? '', /Piano lessons[\s\S]*80,00/);
+  }
+  assert.match(html ?? '', /<html lang="de"/);
+  assert.ok(html?.includes('#aa0055') && !html.includes('#2769b7'), 'the partner’s accent, not the house’s');
+  const page = await fetch(`${app.url}/pay/${request?.id}`, { headers: { 'accept-language': 'de' } });
+  assert.equal(page.status, 200);
+});
+
+test('Nobody but its merchant sees or changes a plan: not another merchant, partner or mode', async () => {
+  const [one, two] = [await shop(), await shop()];
+  const neighbour = await makeMerchant(app.db, one.scope);
+  const plan = await makePlan(app.ctx, one.scope, one.merchant, { firstOn: day });
+  const others = [
+    { scope: one.scope, accountId: neighbour.id, id: plan.id },
+    { scope: two.scope, accountId: two.merchant.id, id: plan.id },
+    { scope: two.scope, accountId: one.merchant.id, id: plan.id },
+    { scope: one.live, accountId: one.merchant.id, id: plan.id },
+    { scope: one.scope, accountId: one.merchant.id, id: 'all' },
+  ];
+  for (const which of others) {
+    for (const act of [pausePlan, resumePlan, endPlan]) {
+      await assert.rejects(async () => act(app.ctx, which), { code: 'not_found' });
+    }
+  }
+  assert.equal((await planOf(app.ctx, plan)).plan.state, 'active');
+  for (const scope of [two.scope, one.live]) {
+    const seen = await app.db.scoped(scope, (tx) => tx`select id from plans where id = ${plan.id}`);
+    assert.equal(seen.length, 0);
+    const touched = await app.db.scoped(scope, (tx) => tx`update plans set fiat_int = 1 where id = ${plan.id}`);
+    assert.equal(touched.count, 0);
+    const insert = app.db.scoped(
+      scope,
+      (tx) => tx`
+      insert into plan_charges (partner_id, test_mode, plan_id, number, due_on, request_id, made_at)
+      values (${one.scope.partnerId}, true, ${plan.id}, 1, '2027-01-01', ${plan.id}, now())`,
+    );
+    await assert.rejects(insert, { code: '42501' });
+  }
+  const mixed = app.db.sql`
+    insert into plan_charges (partner_id, test_mode, plan_id, number, due_on, request_id, made_at)
+    select ${two.scope.partnerId}, true, ${plan.id}, 1, '2027-01-01', ${plan.id}, now()`;
+  await assert.rejects(mixed, { code: '23503' });
+});
+
+test('A merchant’s open pages hear of what becomes of its plans; those of its neighbours and of partners do not', {
+  timeout: 20_000,
+}, async () => {
+  const { scope, merchant } = await shop();
+  const neighbour = await makeMerchant(app.db, scope);
+  const look = (accountId?: string) => {
+    const seen = { woken: 0, wake: () => {} };
+    const watcher: Watcher = {
+      scope,
+      chains: false,
+      wake: () => {
+        seen.woken++;
+        seen.wake();
+      },
+      ...(accountId && { accountId }),
+    };
+    const end = watchScope(app.db, watcher, (error) => assert.fail(String(error)));
+    const next = () =>
+      new Promise<void>((resolve) => {
+        seen.wake = resolve;
+      });
+    return { seen, end, next };
+  };
+  const [own, other, partner] = [look(merchant.id), look(neighbour.id), look()];
+  try {
+    await Promise.all([own.next(), other.next(), partner.next()]); // the listener is there
+    const before = [other.seen.woken, partner.seen.woken];
+    for (const act of [
+      () => makePlan(app.ctx, scope, merchant, { firstOn: day }),
+      async () => {
+        const [plan] = await app.db.sql`select id from plans where account_id = ${merchant.id}`;
+        return pausePlan(app.ctx, { scope, accountId: merchant.id, id: plan?.id });
+      },
+    ]) {
+      const told = own.next();
+      await act();
+      await told;
+    }
+    assert.deepEqual([other.seen.woken, partner.seen.woken], before);
+  } finally {
+    for (const { end } of [own, other, partner]) end();
+  }
+});
+
+test('What is due, and a customer’s plans, are found by index, however many plans there are', async () => {
+  await app.db.sql`analyze plans, plan_charges`;
+  const looks = [
+    app.db.sql`explain select id from plans where due_at <= now() order by due_at limit 50 for update skip locked`,
+    app.db.sql`explain select id from plans
+      where lower(customer_email) = 'a@b.example' and customer_email is not null`,
+    app.db.sql`explain select id from plans
+      where regexp_replace(customer_phone, '\\D', '', 'g') = '4930' and customer_phone is not null`,
+    app.db.sql`explain select id from plans where state = 'ended' and customer_name is not null and ended_at < now()
+      order by ended_at limit 500`,
+  ];
+  for (const look of looks) {
+    const plan = (await look).map((line) => line['QUERY PLAN']).join('\n');
+    assert.match(plan, /Index (Only )?Scan|Bitmap Index Scan/);
+    assert.doesNotMatch(plan, /Seq Scan/);
+  }
+});
