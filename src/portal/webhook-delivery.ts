@@ -15,6 +15,7 @@ import { eventsPath } from './live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from './route.ts';
 import { sendPortal } from './shell.ts';
 import { deliveriesPath, deliveryBadge, failureOf } from './webhook-deliveries.ts';
+import { shownUrl } from './webhook-url.ts';
 
 /** `/portal/webhooks/deliveries/<delivery_id>`: one event with request and answer of every attempt; sending it again. */
 export function deliveryDetail(app: FastifyInstance, ctx: Context): void {
@@ -41,7 +42,7 @@ export function deliveryDetail(app: FastifyInstance, ctx: Context): void {
       body: html`<p><a href="${deliveriesPath}">${webhooks.allDeliveries}</a></p>
 ${flashOf(call, { done: { replayed: webhooks.replayedOne } })}
 <div class="list" data-live="${eventsPath(mode, delivery.request_id)}" data-region="delivery">${deliveryFacts(words, delivery)}
-${delivery.log.map((attempt, i) => attemptCard(words, attempt, i + 1)).reverse()}</div>
+${delivery.log.map((attempt, i) => attemptCard(call, attempt, i + 1)).reverse()}</div>
 ${may(user, 'deliveries.replay') && replay}`,
     });
   });
@@ -82,7 +83,8 @@ function deliveryFacts(words: Words, delivery: LoggedDelivery): Html {
   );
 }
 
-function attemptCard(words: Words, attempt: AttemptRow, number: number): Html {
+function attemptCard(call: PortalCall, attempt: AttemptRow, number: number): Html {
+  const { words } = call;
   const { webhooks } = words.t.portal;
   const { url, started_at, duration_ms: ms, status_code: status, error } = attempt;
   const { request_headers, response_headers, response_body } = attempt;
@@ -94,7 +96,7 @@ function attemptCard(words: Words, attempt: AttemptRow, number: number): Html {
 ${facts([
   [webhooks.sentAt, instant(words, started_at, 'medium')],
   [webhooks.took, formatMs(words, ms)],
-  [webhooks.address, mono(url)],
+  [webhooks.address, mono(shownUrl(call, url))],
 ])}
 <h2>${webhooks.requestHeaders}</h2>${headerText(request_headers)}
 <h2>${webhooks.responseHeaders}</h2>${response_headers === null ? html`<p class="quiet">${webhooks.noHeaders}</p>` : headerText(response_headers)}

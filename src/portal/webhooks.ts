@@ -26,6 +26,7 @@ import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } f
 import { sendPortal } from './shell.ts';
 import { deliveriesPath, deliveryTable } from './webhook-deliveries.ts';
 import { testEventPart } from './webhook-test.ts';
+import { shownUrl } from './webhook-url.ts';
 
 const path = '/portal/webhooks';
 const latest = 5;
@@ -169,7 +170,8 @@ function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean)
       html`<p class="quiet">${success}</p>`,
     );
   }
-  if (last_success_at === null) return card(stateLine('waiting', webhooks.ready, fill(webhooks.readyRest, { url })));
+  if (last_success_at === null)
+    return card(stateLine('waiting', webhooks.ready, fill(webhooks.readyRest, { url: shownUrl(call, url) })));
   return card(stateLine('paid', webhooks.works, html`${success}`));
 }
 

@@ -8,7 +8,7 @@ import { judgePending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/verify.ts';
 import { buildServer } from '../../src/server.ts';
 import { startDelivering } from '../../src/webhooks/deliver.ts';
-import { readEndpoint } from '../../src/webhooks/endpoint.ts';
+import { readEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
 import { verifySignature } from '../../src/webhooks/sign.ts';
 import { type PayWorld, payWorld } from '../payments/support.ts';
 import { makeEvents } from '../support/deliveries.ts';
@@ -290,6 +290,16 @@ test('a disabled endpoint › says why; enabled again, what waited goes out', as
   assert.match((await owner.send(page, '/enable?mode=test')).html, /The webhook is enabled/);
   await until(async () => (await stateOf(id))?.state === 'delivered', 'what waited');
   assert.deepEqual(await actions(partner.id), ['webhook.url_set', 'webhook.enabled']);
+});
+
+test('webhooks › a viewer sees the host of the URL only, since what follows can be the receiver’s secret', async () => {
+  const { partner, test: scope, owner } = await newPartner();
+  const viewer = await portalVisitor(ctx, url, partner.id, 'viewer');
+  await setUrl(ctx, scope, 'http://127.0.0.1:9/hook/s3cr3t?token=s3cr3t');
+  assert.match((await owner.open(path)).html, /127\.0\.0\.1:9\/hook\/s3cr3t\?token=s3cr3t/);
+  const { html } = await viewer.open(path);
+  assert.match(html, /http:\/\/127\.0\.0\.1:9\/…/);
+  assert.doesNotMatch(html, /s3cr3t/);
 });
 
 test('webhooks › a viewer reads and changes nothing; another partner’s and the other mode’s events are not there', async () => {

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { request } from 'undici';
+import { buildServer } from '../../src/server.ts';
+import { testContext } from '../support/app.ts';
+import { sessionOf } from '../support/dashboard.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeOnboarded } from '../support/merchants.ts';
+import { signInOperator } from '../support/people.ts';
+import { portalPerson } from '../support/portal.ts';
+import { makePartner } from '../support/world.ts';
+
+/** Whatever routes there are, also those that are added later: what is right for all of a kind is asked of each. */
+let app: Awaited<ReturnType<typeof start>>;
+let pages: string[];
+let forms: string[];
+let everybody: string;
+
+async function start() {
+  const database = await testDatabase();
+  const ctx = testContext(database.db);
+  const server = await buildServer(ctx);
+  return {
+    ctx,
+    db: database.db,
+    url: await server.listen({ host: '127.0.0.1', port: 0 }),
+    routes: server.printRoutes({ commonPrefix: false }),
+    stop: async () => {
+      await server.close();
+      await database.drop();
+    },
+  };
+}
+
+/** The addresses of all routes of one method, numbers made up. */
+function addresses(tree: string, method: 'GET' | 'POST'): string[] {
+  const above: string[] = [];
+  const found: string[] = [];
+  for (const line of tree.split('\n')) {
+    const [, indent = '', part = '', methods = ''] = /^(.*?)[├└]── (\S+) \(([^)]*)\)$/.exec(line) ?? [];
+    if (!part) continue;
+    above.splice(indent.length / 4, above.length, part);
+    const path = above.join('').replaceAll(/:[a-z_]+/g, () => randomUUID());
+    if (methods.split(', ').includes(method)) found.push(path);
+  }
+  return found;
+}
+
+before(async () => {
+  app = await start();
+  [pages, forms] = [addresses(app.routes, 'GET'), addresses(app.routes, 'POST')];
+  const { partner, test: scope } = await makePartner(app.db);
+  const { visitor } = await signInOperator(app);
+  everybody = [
+    `dashboard-session=${await sessionOf(app.ctx, scope, await makeOnboarded(app.ctx, scope))}`,
+    `portal-session=${(await portalPerson(app.ctx, partner.id)).token}`,
+    `admin-session=${visitor.cookies.get('admin-session')}`,
+  ].join('; ');
+});
+after(() => app.stop());
+
+/** The status and where it leads; a stream of events is hung up on. */
+async function call(method: 'GET' | 'POST', path: string, headers: Record<string, string>) {
+  const form = method === 'POST' ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
+  const {
+    statusCode,
+    headers: answered,
+    body,
+  } = await request(app.url + path, {
+    method,
+    headers: { ...form, ...headers },
+    body: method === 'POST' ? 'x=1' : null,
+  });
+  body.on('error', () => {}).destroy();
+  return { status: statusCode, location: answered.location };
+}
+
+const isBelow = (path: string, places: string[]) =>
+  places.some((place) => path === place || path.startsWith(`${place}/`));
+const open = /\/(?:sign-in|link)(?:\/|$)/;
+
+test('The routes were found', () => {
+  assert.ok(pages.length > 60 && forms.length > 60, `${pages.length} pages, ${forms.length} forms`);
+  for (const known of ['/portal/keys/revoke', '/admin/erase/do', '/dashboard/ask'])
+    assert.ok(forms.includes(known), known);
+});
+
+test('No form is taken from another site, whoever is signed in', async () => {
+  const acts = async () => (await app.db.sql`select count(*)::int as acts from audit_log`)[0]?.acts;
+  const before = await acts();
+  for (const path of forms.filter((form) => !form.startsWith('/api/'))) {
+    for (const from of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site', origin: 'http://other.localhost:3000' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+    ] as Record<string, string>[]) {
+      const { status } = await call('POST', path, { ...from, cookie: everybody });
+      assert.equal(status, 403, `${path} ${JSON.stringify(from)}`);
+    }
+  }
+  assert.equal(await acts(), before);
+});
+
+test('Without a session every page and form behind a door leads to signing in, or is not there', async () => {
+  const behind = (path: string) => isBelow(path, ['/portal', '/admin', '/dashboard']) && !open.test(path);
+  for (const [method, paths] of [
+    ['GET', pages.filter(behind)],
+    ['POST', forms.filter(behind)],
+  ] as const) {
+    for (const path of paths) {
+      const { status, location } = await call(method, path, {});
+      const door = `/${path.split('/')[1]}/sign-in`;
+      if (path.endsWith('/options')) assert.equal(status, 404, path);
+      else assert.deepEqual([status, location], [303, door], `${method} ${path}`);
+    }
+  }
+});
+
+test('A session of one kind opens no page and no form of another', async () => {
+  const tokens = new Map(everybody.split('; ').map((pair) => pair.split('=') as [string, string]));
+  for (const [door, others] of [
+    ['portal', ['admin', 'dashboard']],
+    ['admin', ['portal', 'dashboard']],
+    ['dashboard', ['portal', 'admin']],
+  ] as const) {
+    const behind = (path: string) => isBelow(path, [`/${door}`]) && !open.test(path) && !path.endsWith('/options');
+    for (const other of others) {
+      const cookie = `${door}-session=${tokens.get(`${other}-session`)}`;
+      for (const path of pages.filter(behind)) assert.equal((await call('GET', path, { cookie })).status, 303, path);
+      for (const path of forms.filter(behind)) assert.equal((await call('POST', path, { cookie })).status, 303, path);
+    }
+  }
+});
+
+test('A viewer of the portal changes nothing but how they sign in themselves', async () => {
+  const { partner } = await makePartner(app.db);
+  const { token } = await portalPerson(app.ctx, partner.id, 'viewer');
+  const own = ['/portal/sessions', '/portal/sign-out', '/portal/passkeys', '/portal/sign-in', '/portal/link'];
+  const changing = forms.filter((path) => isBelow(path, ['/portal']) && !isBelow(path, own));
+  assert.ok(changing.length > 20);
+  for (const path of changing) {
+    for (const mode of ['test', 'live']) {
+      const { status } = await call('POST', `${path}?mode=${mode}`, { cookie: `portal-session=${token}` });
+      assert.equal(status, 403, `${path} ${mode}`);
+    }
+  }
+});
