@@ -44,6 +44,13 @@ export async function listMails(sql: Sql, limit: number): Promise<Mail[]> {
     select id, recipient, subject, body, body_html as html, created_at, sent_at from mails order by created_at desc, id limit ${limit}`;
 }
 
+/** One mail by its id; null when there is none. */
+export async function readMail(sql: Sql, id: string): Promise<Mail | null> {
+  const [mail] = await sql<Mail[]>`
+    select id, recipient, subject, body, body_html as html, created_at, sent_at from mails where id = ${id}`;
+  return mail ?? null;
+}
+
 /** The newest mail to one recipient; null when there is none. */
 export async function latestMail(sql: Sql, recipient: string): Promise<Mail | null> {
   const [mail] = await sql<Mail[]>`

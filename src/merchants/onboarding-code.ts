@@ -33,7 +33,8 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const hash = hashCode(newest(ctx.config.secretKeys), row.id, code);
   const look = await readMailLook(ctx, row.partner_id);
-  const mail = writeNote({ words, look, ...words.t.mails.code, values: { code, partner: row.partner_name } });
+  const values = { partner: row.partner_name };
+  const mail = writeNote({ words, look, ...words.t.mails.code, values, figures: { code } });
   await ctx.db.scoped(scope, async (tx) => {
     const known = await selectCode(tx, scope, row.id);
     const alive = known !== null && known.expires_at > now ? known : null;

@@ -27,11 +27,10 @@ function write(ctx: Context, words: Words, notice: WalletNotice, told: Told, acc
       merchant: told.merchant_name ?? t.unnamed,
       account: accountId,
       partner: told.partner_name,
-      oldWallet: notice.oldWallet,
-      ...('newWallet' in notice && { newWallet: notice.newWallet }),
       ...('dueAt' in notice && { time: instantText(words, notice.dueAt) }),
       ...('by' in notice && { reason: t.stoppedBy[notice.by] }),
     },
+    figures: { oldWallet: notice.oldWallet, ...('newWallet' in notice && { newWallet: notice.newWallet }) },
     ...('vetoUrl' in notice && { links: { link: notice.vetoUrl }, button: t.stop }),
   });
 }

@@ -23,20 +23,17 @@ function notesIn(language: Language) {
     passkey.mails.removed,
     { subject: dashboard.profile.mailSubject, body: dashboard.profile.mailBody },
   ];
+  const figures = { code: '012345', oldWallet: '0xold', newWallet: '0xnew', url: 'https://hook.example/?a&b' };
   const values = {
-    code: '012345',
     partner: '<b>Corner</b>\nShops',
     merchant: 'Ada & Bob',
     account: 'a-number',
-    oldWallet: '0xold',
-    newWallet: '0xnew',
     time: '21:00 UTC',
     reason: 'Because.',
-    url: 'https://hook.example/?a&b',
     place: 'Höker',
   };
   const links = { link, signIn: 'https://pay.example/sign-in' };
-  return texts.map((text) => writeNote({ words, look, ...text, values, links, button: 'Press' }));
+  return texts.map((text) => writeNote({ words, look, ...text, values, figures, links, button: 'Press' }));
 }
 
 test('Every mail can be written in every language, from the right where it is read so; nothing in it is HTML of others', () => {
@@ -55,9 +52,10 @@ test('Every mail can be written in every language, from the right where it is re
   }
 });
 
-test('An address of ours that is a paragraph becomes a button and can be read; a code is large; one inside a sentence is a link', () => {
-  const [code, , started, , , , , , signIn, invitation] = notesIn('en');
+test('An address of ours that is a paragraph becomes a button and can be read, and one in a sentence a link; a code is large, a sentence of ours is not', () => {
+  const [code, , started, , , , disabled, , signIn, invitation] = notesIn('en');
   assert.match(code?.html ?? '', /font-size:28px[^>]*>012345</);
+  assert.match(disabled?.html ?? '', /<p style="[^"]*"><bdi>Because\.<\/bdi><\/p>/);
   const shown = 'https://pay.example/link/abc?x=1&amp;y=2';
   for (const note of [started, signIn, invitation]) {
     assert.ok(note?.body.includes(`\n\n${link}\n`));

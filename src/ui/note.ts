@@ -9,47 +9,55 @@ export type Note = {
   /** Texts with `{placeholders}`. Paragraphs of the body stand apart by an empty line. */
   subject: string;
   body: string;
-  values: Record<string, string | number>;
-  /** Addresses of ours, by their placeholders. One that is a paragraph by itself becomes a button that says `button`. */
+  values?: Record<string, string>;
+  /** Values that are read off or compared; one that is a paragraph by itself stands out. */
+  figures?: Record<string, string>;
+  /** Addresses of ours. One that is a paragraph by itself becomes a button that says `button`. */
   links?: Record<string, string>;
   button?: string;
 };
 
-const longCode = 12;
-
 /** Writes a note: what goes into the outbox, but for whom it is. */
-export function writeNote({ words, look, subject, body, values, links = {}, button = '' }: Note) {
-  const all = { ...values, ...links };
+export function writeNote({ words, look, subject, body, values = {}, figures = {}, links = {}, button = '' }: Note) {
+  const all = { ...values, ...figures, ...links };
   const title = oneLine(fill(subject, all));
-  const alone = (name: string): Html =>
-    links[name] === undefined
-      ? standingOut(String(all[name]))
-      : html`${mailButton(look, links[name], button)}<p dir="ltr" style="margin:0 0 16px;font-size:12px;line-height:1.4;color:${mailColours.quiet};word-break:break-all">${links[name]}</p>`;
-  const anchors = Object.entries(links).map(
-    ([name, url]) => [name, html`<a href="${url}" style="color:inherit;word-break:break-all">${url}</a>`] as const,
-  );
-  const shown = { ...asTexts(values), ...Object.fromEntries(anchors) };
+  const inSentence = {
+    ...shownAs({ ...values, ...figures }, (text) => html`<bdi>${text}</bdi>`),
+    ...shownAs(links, (url) => html`<a href="${url}" style="color:inherit;overflow-wrap:anywhere">${url}</a>`),
+  };
+  const alone = {
+    ...shownAs(figures, standingOut),
+    ...shownAs(links, (url) => html`${mailButton(look, url, button)}${readable(url)}`),
+  };
   const paragraphs = body
     .trim()
     .split(/\n{2,}/)
     .map((paragraph) => {
-      const name = /^\{(\w+)\}$/.exec(paragraph)?.[1];
-      if (name !== undefined) return alone(name);
-      return html`<p style="margin:0 0 16px;white-space:pre-line;overflow-wrap:anywhere">${fillHtml(paragraph, shown)}</p>`;
+      const name = /^\{(\w+)\}$/.exec(paragraph)?.[1] ?? '';
+      return (
+        alone[name] ??
+        html`<p style="margin:16px 0 0;white-space:pre-line;overflow-wrap:anywhere">${fillHtml(paragraph, inSentence)}</p>`
+      );
     });
-  const inside = html`${paragraphs}`;
+  const heading = fillHtml(subject, inSentence);
   return {
     subject: title,
     body: `${fill(body, all).trim()}\n`,
-    html: mailFrame(words, look, { title, heading: title, inside, below: null }),
+    html: mailFrame(words, look, { title, heading, inside: html`${paragraphs}`, below: null }),
   };
 }
 
-const asTexts = (values: Record<string, string | number>) =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+const shownAs = (texts: Record<string, string>, show: (text: string) => Html): Record<string, Html> =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, show(text)]));
 
-/** What is read off or compared: a code large, an address in a face in which digits cannot be mistaken. */
+/** For those who would rather see where a button leads, or open it elsewhere. */
+const readable = (url: string) =>
+  html`<p dir="ltr" style="margin:12px 0 0;font-size:12px;line-height:1.4;color:${mailColours.quiet};word-break:break-all">${url}</p>`;
+
+const longCode = 12;
+
+/** A code large, an address in a face in which digits cannot be mistaken. */
 function standingOut(text: string): Html {
-  const size = text.length <= longCode ? '28px;letter-spacing:0.1em' : '14px';
-  return html`<p dir="ltr" style="margin:0 0 16px;padding:12px;background:#f3f3f1;border-radius:6px;text-align:center;font-family:ui-monospace,Menlo,Consolas,monospace;word-break:break-all;font-size:${size}">${text}</p>`;
+  const size = text.length <= longCode ? 'text-align:center;font-size:28px;letter-spacing:0.1em' : 'font-size:14px';
+  return html`<p dir="ltr" style="margin:16px 0 0;padding:12px;background:#f3f3f1;border-radius:6px;font-family:ui-monospace,Menlo,Consolas,monospace;word-break:break-all;${size}">${text}</p>`;
 }

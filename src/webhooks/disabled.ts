@@ -61,7 +61,8 @@ export async function tellDisabled(ctx: Context, tx: Tx, row: Disabled): Promise
     look: mailLookOf(ctx, contact),
     subject: test_mode ? t.testSubject : t.liveSubject,
     body: t.body,
-    values: { url: row.url, reason: disabled_reason === deadReason ? t.failing : t.gone },
+    values: { reason: disabled_reason === deadReason ? t.failing : t.gone },
+    figures: { url: row.url },
     links: { link: `${hostAddress(ctx.config, null)}/portal/webhooks?mode=${mode}` },
     button: t.open,
   });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { queueMail } from '../../src/mail/outbox.ts';
 import { sendDueMails } from '../../src/mail/transport.ts';
@@ -30,6 +31,21 @@ test('The sandbox prints mails, keeps them, and shows them escaped under /dev/ma
   assert.equal(page.status, 200);
   assert.ok(page.html.includes('Hello &lt;you&gt;'));
   assert.ok(!page.html.includes('<b>@'));
+});
+
+test('A mail in HTML is shown as its recipient sees it: on a page of its own that runs, sends and loads nothing', async () => {
+  const html = '<!doctype html><p style="color:red">A code<script>alert(1)</script></p>';
+  await queueMail(app.db.sql, { ...mail('html@example.com'), html });
+  await sendDueMails(app.ctx, running);
+  const list = await visit(`${app.url}/dev/mail`, { headers: { 'accept-language': 'de' } });
+  assert.match(list.html, /<html lang="en"/);
+  const path = /href="(\/dev\/mail\/[^"]+)"/.exec(list.html)?.[1] ?? '';
+  const page = await visit(app.url + path);
+  assert.deepEqual([page.status, page.html], [200, html]);
+  const policy = page.headers.get('content-security-policy') ?? '';
+  assert.match(policy, /^default-src 'none'; style-src 'unsafe-inline'; img-src http:\/\/localhost:3000 data:;/);
+  assert.match(policy, /form-action 'none'; frame-ancestors 'none'; sandbox allow-top-navigation-by-user-activation$/);
+  for (const id of ['x', randomUUID()]) assert.equal((await visit(`${app.url}/dev/mail/${id}`)).status, 404);
 });
 
 test('A mail of a transaction that failed is never sent', async () => {
@@ -78,7 +94,11 @@ test('In production without a transport mails stay queued, and an alarm says so'
 test('In production there is no /dev/mail', async () => {
   const production = await startApp({ config: testConfig({ sandbox: false }) });
   try {
-    assert.equal((await visit(`${production.url}/dev/mail`)).status, 404);
+    await queueMail(production.db.sql, { ...mail('secret@example.com'), html: '<p>A code</p>' });
+    const [row] = await production.db.sql`select id from mails`;
+    for (const path of ['/dev/mail', `/dev/mail/${row?.id}`]) {
+      assert.equal((await visit(production.url + path)).status, 404);
+    }
   } finally {
     await production.stop();
   }
