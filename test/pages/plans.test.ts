@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { languages, wordsOf } from '../../src/ui/language.ts';
+import { assertAccessible } from '../support/axe.ts';
+import { openBrowser, photograph, sizes, snap } from '../support/browser.ts';
+import { type DashboardWorld, dashboardWorld, sessionOf } from '../support/dashboard.ts';
+import { makePlan, planOf, turnAt } from '../support/plans.ts';
+
+let world: DashboardWorld;
+let browser: Browser;
+before(async () => {
+  [world, browser] = await Promise.all([dashboardWorld(), openBrowser()]);
+});
+after(async () => {
+  await browser?.close();
+  await world?.stop();
+});
+
+/** A browser in which the merchant is signed in. */
+async function openAt(
+  path: string,
+  size: keyof typeof sizes = 'desktop',
+  locale = 'en',
+): Promise<{ page: Page; context: BrowserContext }> {
+  const context = await browser.newContext({ viewport: sizes[size], hasTouch: size === 'phone', locale });
+  const value = await sessionOf(world.ctx, world.scope, world.merchant);
+  await context.addCookies([{ name: 'dashboard-session', value, url: world.url, sameSite: 'Lax', httpOnly: true }]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  await page.goto(world.url + path);
+  return { page, context };
+}
+
+const overhang = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+const now = () => new Date().toISOString();
+
+test('A merchant makes a plan on a phone, and sees its first charge, its payment and its end without a reload', async () => {
+  const { page, context } = await openAt('/dashboard/plans', 'phone');
+  await page.getByText('No plan yet').waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'plans-empty');
+  await page.getByRole('link', { name: 'New plan' }).click();
+  await assertAccessible(page);
+  await photograph(page, 'plans-new');
+  await page.getByLabel('What is it for?').fill('Rent of the studio');
+  await page.getByLabel('Amount in EUR').fill('450');
+  await page.getByLabel('Every so many').fill('30');
+  await page.getByLabel('For a number of charges').check();
+  await page.getByLabel('Number of charges', { exact: true }).fill('12');
+  await page.getByLabel('Customer’s name').fill('Grace Hopper');
+  await page.getByLabel('Customer’s e-mail').fill('grace@example.com');
+  await page.getByLabel('Your own data').fill('contract = R-17');
+  await page.getByRole('button', { name: 'Look it over' }).click();
+  await page.getByText('Give a whole number within these limits.').waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'plans-new-fault');
+  assert.equal(await page.getByLabel('Your own data').inputValue(), 'contract = R-17', 'what was typed stays');
+  await page.getByLabel('Every so many').fill('2');
+  await page.getByLabel('Period').selectOption('week');
+  await page.getByRole('button', { name: 'Look it over' }).click();
+  await page.getByText('€450.00 every 2 weeks').waitFor();
+  assert.equal(await page.locator('.dates time').count(), 6);
+  await assertAccessible(page);
+  await photograph(page, 'plans-review');
+  await page.getByRole('button', { name: 'Change it' }).click();
+  assert.equal(await page.getByLabel('Period').inputValue(), 'week');
+  await page.getByRole('button', { name: 'Look it over' }).click();
+  await page.getByRole('button', { name: 'Start the plan' }).click();
+  await page.getByText('The plan is started.').waitFor();
+  await page.getByText('Nothing was charged yet').waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'plan-started');
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+
+  await turnAt(world.ctx, now());
+  const charge = page.locator('table a');
+  await charge.waitFor(); // by itself
+  await page.getByRole('table').getByText('Waiting').waitFor();
+  const { charges } = await planOf(world.ctx, { id });
+  await world.node.mine(1);
+  await world.pay(await world.read({ id: charges[0]?.request_id ?? '' }));
+  await world.node.mine(3);
+  await world.turn();
+  await page.getByRole('table').getByText('Paid').waitFor(); // by itself
+  await photograph(page, 'plan-charged');
+  await charge.click();
+  await page.getByText('Rent of the studio').waitFor();
+  await page.goBack();
+
+  await page.locator('summary', { hasText: 'Pause' }).click();
+  await assertAccessible(page);
+  await photograph(page, 'plan-pause');
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('The plan is paused.').waitFor();
+  await page.locator('summary', { hasText: 'Resume' }).click();
+  await page.getByText('Nothing is charged for the pause.').waitFor();
+  await photograph(page, 'plan-resume');
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByText('The plan goes on.').waitFor();
+  await page.locator('summary', { hasText: 'End the plan' }).click();
+  await page.getByText('End “Rent of the studio” for good?').waitFor();
+  await photograph(page, 'plan-end');
+  await page.getByRole('button', { name: 'End the plan' }).click();
+  await page.getByText('The plan has ended.').waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'plan-ended');
+  await context.close();
+});
+
+test('What cannot be charged shows itself in the list and says why on the plan, which mends itself', async () => {
+  const plan = await makePlan(world.ctx, world.scope, world.merchant, { firstOn: now().slice(0, 10), name: 'Choir' });
+  const long = 'A membership with a name that is as long as names of memberships can possibly be, and longer still';
+  const details = {
+    customerName: 'Wolfeschlegelsteinhausenbergerdorff, Hubert Blaine',
+    every: 24,
+    fiatInt: 123_456_789,
+  };
+  await makePlan(world.ctx, world.scope, world.merchant, { name: long, ...details });
+  const { page, context } = await openAt('/dashboard/plans');
+  const row = page.getByRole('row', { name: /Choir/ });
+  await row.getByText('Active').waitFor();
+  const { sql } = world.db;
+  await sql`update merchants set disabled_by_operator = true where id = ${world.merchant.id}`;
+  await turnAt(world.ctx, now());
+  await row.getByText('Could not charge').waitFor(); // by itself
+  await page.reload();
+  await page.getByText('Your plans wait').waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'plans-list');
+  await row.getByRole('link').click();
+  await page.getByText('could not be made').waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'plan-failing');
+  await sql`update merchants set disabled_by_operator = false where id = ${world.merchant.id}`;
+  await turnAt(world.ctx, new Date(Date.now() + 61_000).toISOString());
+  await page.locator('table a').waitFor(); // by itself
+  assert.equal(await page.getByText('could not be made').count(), 0);
+  assert.equal((await planOf(world.ctx, plan)).charges.length, 1);
+  await context.close();
+});
+
+for (const language of languages) {
+  test(`${language}: list, form and plan are read in it, and none is wider than a phone`, async () => {
+    const { plans: t } = wordsOf(language).t.dashboard;
+    const plan = await makePlan(world.ctx, world.scope, world.merchant, {
+      every: 2,
+      period: 'day',
+      firstOn: '2027-05-31',
+    });
+    const { page, context } = await openAt('/dashboard/plans', 'phone', language);
+    for (const [name, path, says] of [
+      ['list', '/dashboard/plans', t.standing.active],
+      ['new', '/dashboard/plans/new', t.oftenHint],
+      ['plan', `/dashboard/plans/${plan.id}`, t.noCharges],
+    ] as const) {
+      await page.goto(world.url + path);
+      assert.ok((await page.locator('main').textContent())?.includes(says), path);
+      assert.equal(await overhang(page), 0, path);
+      await snap(page, `plans-${language}-${name}`, true);
+    }
+    await context.close();
+  });
+}
