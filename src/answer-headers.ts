@@ -3,7 +3,7 @@ import { docsPath } from './api-document.ts';
 import type { Config } from './config.ts';
 
 /** What no page of ours uses, so that nothing that got into one could. */
-const permissions = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'hid', 'bluetooth', 'midi']
+const permissions = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'hid', 'midi']
   .map((name) => `${name}=()`)
   .join(', ');
 

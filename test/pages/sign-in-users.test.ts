@@ -5,7 +5,7 @@ import { latestMail } from '../../src/mail/outbox.ts';
 import { startApp } from '../support/app.ts';
 import { assertAccessible } from '../support/axe.ts';
 import { openBrowser, photograph, sizes } from '../support/browser.ts';
-import { inviteOperator, invitePartnerUser } from '../support/people.ts';
+import { inviteOperator, invitePartnerUser, signInPartnerUser } from '../support/people.ts';
 import { makePartner } from '../support/world.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
@@ -103,5 +103,21 @@ test('Who belongs to two partners chooses by a button, and an operator comes int
   await operator.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
   await operator.goto(`${app.url}/admin/sessions`);
   await look(operator, 'admin-sessions');
+  assert.deepEqual(complaints, []);
+});
+
+test('A page that is left open shows nothing more as soon as its session is ended elsewhere', async () => {
+  const { user, visitor, portal } = await signInPartnerUser(app, world);
+  const page = await newPage();
+  const value = visitor.cookies.get('portal-session') ?? '';
+  await page.context().addCookies([{ name: 'portal-session', value, url: app.url }]);
+  await Promise.all([
+    page.waitForResponse((response) => response.url().includes('/portal/events')),
+    page.goto(`${app.url}/portal/requests`),
+  ]);
+  await page.getByText(user.email).first().waitFor();
+  await visitor.send(portal, '/portal/sign-out');
+  await page.getByRole('heading', { name: 'Sign in to the portal' }).waitFor();
+  assert.equal(await page.getByText(user.email).count(), 0);
   assert.deepEqual(complaints, []);
 });
