@@ -9,6 +9,7 @@ import type { Scope } from '../db/connection.ts';
 import { batchesOf } from '../lib/batches.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
+import { actName, objectName } from '../ui/audit-words.ts';
 import { card, carried, field, mono, stateLine } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { sendNotFound } from '../ui/error-page.ts';
@@ -35,7 +36,7 @@ type Checked = { typed: string; check: ChainCheck | null };
 export function auditPages(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, path, async (call) => {
     const whose = await whoseLog(ctx, call.query(names).partner);
-    return whose ? show(ctx, call, whose) : sendNotFound(call.reply);
+    return show(ctx, call, whose);
   });
   adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) => {
     const wanted = query(names);
@@ -92,20 +93,23 @@ function filterOf({ action, actor, since, until, after }: Record<string, string>
   };
 }
 
-async function show(ctx: Context, call: AdminCall, whose: Whose, checked?: Checked) {
+/** @param whose null: the partner that was asked for is none */
+async function show(ctx: Context, call: AdminCall, whose: Whose | null, checked?: Checked) {
   const { words } = call;
-  const { audit: t, places } = words.t.admin;
+  const { audit: t, places, nothing, nothingRest } = words.t.admin;
   // A checked log is answered to a form: whose it was stands there.
   const partner = call.typed('partner') || call.query(names).partner;
-  const wanted = { ...call.query(names), ...(partner && { partner }) };
-  const { rows, next } = await readLog(ctx, whose, filterOf(wanted), pageSize);
-  const list = rows.length > 0 ? logTable(words, rows, ctx.clock.now()) : emptyState(t.empty, t.emptyRest);
+  const wanted: Record<string, string> = { ...call.query(names), ...(partner && { partner }) };
+  const { rows, next } = whose ? await readLog(ctx, whose, filterOf(wanted), pageSize) : { rows: [], next: null };
+  const isFiltered = names.some((name) => name !== 'partner' && wanted[name] !== undefined);
+  const empty = whose && !isFiltered ? emptyState(t.empty, t.emptyRest) : emptyState(nothing, nothingRest);
+  const list = rows.length > 0 ? logTable(words, rows, ctx.clock.now()) : empty;
   return call.show({
     path,
     title: places.audit,
-    status: checked && !checked.check ? 400 : 200,
+    status: whose === null ? 404 : checked && !checked.check ? 400 : 200,
     body: html`${checked?.check && card(found(words, checked.check), checked.typed !== '' && compared(words, checked.check))}${filters(words, path, wanted, choices(words), `${path}.csv`)}
-<div class="list">${list}${pager(words, path, wanted, next === null ? null : String(next))}</div>${checkForm(words, partner, checked)}`,
+<div class="list">${list}${pager(words, path, wanted, next === null ? null : String(next))}</div>${whose && checkForm(words, partner, checked)}`,
   });
 }
 
@@ -138,11 +142,11 @@ function compared({ t: { admin } }: Words, { keptAt }: ChainCheck): Html {
     : stateLine('paid', fill(t.keptFound, { number: keptAt }));
 }
 
-function choices({ t: { admin } }: Words): Filter[] {
-  const { audit: t } = admin;
+function choices(words: Words): Filter[] {
+  const { audit: t } = words.t.admin;
   return [
     { kind: 'text', name: 'partner', label: t.log, hint: t.logHint },
-    { kind: 'choice', name: 'action', label: t.what, options: known.map((name) => [name, name]) },
+    { kind: 'choice', name: 'action', label: t.what, options: known.map((name) => [name, actName(words, name)]) },
     { kind: 'text', name: 'actor', label: t.who },
     { kind: 'date', name: 'since', label: t.since },
     { kind: 'date', name: 'until', label: t.until },
@@ -157,11 +161,11 @@ function logTable(words: Words, rows: AuditRow[], now: Date): Html {
       { name: t.number, cell: ({ number }) => number },
       { name: t.when, cell: ({ at }) => ago(words, at, now) },
       { name: t.who, cell: ({ actor_name }) => html`<span class="clip">${actor_name}</span>` },
-      { name: t.what, cell: ({ action }) => action },
+      { name: t.what, cell: ({ action }) => actName(words, action) },
       {
         name: t.on,
         cell: ({ object_kind, object_id: id }) =>
-          html`${object_kind} <span title="${id}">${isUuid(id) ? id.slice(0, 8) : id}</span>`,
+          html`${objectName(words, object_kind)} <span title="${id}">${isUuid(id) ? id.slice(0, 8) : id}</span>`,
       },
       { name: mode, cell: (row) => modeOf(row) },
       {

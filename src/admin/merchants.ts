@@ -57,15 +57,16 @@ export function merchantsPages(app: FastifyInstance, ctx: Context): void {
     ),
   );
   adminForm(app, ctx, `${path}/switch`, async (call) => {
-    const [id, off] = [call.typed('account'), call.typed('to') === 'off'];
+    const [id, to] = [call.typed('account'), oneOf(ways, call.typed('to'))];
     const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
-    if (!scope) return sendNotFound(call.reply);
+    const off = to === 'off';
+    if (!scope || !to) return sendNotFound(call.reply);
     await recorded(
       ctx,
       call,
       (inner) => setMerchantDisabled(inner.db, scope, id, 'operator', off),
-      (found) =>
-        found
+      (turned) =>
+        turned
           ? {
               ...scope,
               action: off ? 'merchant.disabled' : 'merchant.enabled',
@@ -77,6 +78,8 @@ export function merchantsPages(app: FastifyInstance, ctx: Context): void {
     return call.done(`${path}?q=${id}`, off ? 'off' : 'on');
   });
 }
+
+const ways = ['off', 'on'] as const;
 
 function filterOf(query: Record<string, string>): AllMerchantsFilter {
   const { q, partner, mode, terms, onboarding } = query;

@@ -17,6 +17,7 @@ import { card, carried, facts, field } from '../ui/components.ts';
 import { sendNotFound } from '../ui/error-page.ts';
 import { instant } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
+import { oneOf } from '../ui/query.ts';
 import { confirmed, linkWith } from '../ui/table.ts';
 import { onOff } from './partners.ts';
 import { type AdminCall, adminForm, adminPage, flash, recorded } from './route.ts';
@@ -62,17 +63,20 @@ export function partnerPages(app: FastifyInstance, ctx: Context): void {
     return call.done(pathOf(partner.slug), 'saved');
   });
   adminForm(app, ctx, `${page}/switch`, async (call) => {
-    const [slug, off] = [call.param('slug'), call.typed('to') === 'off'];
-    const partner = await recorded(
+    const [slug, to] = [call.param('slug'), oneOf(ways, call.typed('to'))];
+    if (!to) return sendNotFound(call.reply);
+    const action = to === 'off' ? 'partner.disabled' : 'partner.enabled';
+    const done = await recorded(
       ctx,
       call,
-      (inner) => setPartnerDisabled(inner.db, slug, off),
-      (turned) => turned && { ...onPartner(turned), action: off ? 'partner.disabled' : 'partner.enabled', details: {} },
+      (inner) => setPartnerDisabled(inner.db, slug, to === 'off'),
+      (switched) => (switched?.turned ? { ...onPartner(switched.partner), action, details: {} } : null),
     );
-    return partner ? call.done(pathOf(slug), off ? 'off' : 'on') : sendNotFound(call.reply);
+    return done ? call.done(pathOf(slug), to) : sendNotFound(call.reply);
   });
 }
 
+const ways = ['off', 'on'] as const;
 const initial: SettingsForm = {
   name: '',
   currency: 'EUR',

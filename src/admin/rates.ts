@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
+import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
 import { parseInstant } from '../lib/time.ts';
 import { readPartner } from '../partners/read.ts';
@@ -10,10 +11,11 @@ import { rateSources } from '../rates/providers.ts';
 import { manualRefresh, type RefreshResult } from '../rates/refresh.ts';
 import { RateRefusal } from '../rates/refusal.ts';
 import { card, carried, field } from '../ui/components.ts';
+import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { notice } from '../ui/shell.ts';
-import { badge, confirmed, emptyState, table } from '../ui/table.ts';
+import { badge, confirmed, csvLink, emptyState, table } from '../ui/table.ts';
 import { type AdminCall, adminForm, adminPage, flash, recorded } from './route.ts';
 
 const path = '/admin/rates';
@@ -28,23 +30,38 @@ const onRate = (code: string) => ({ partnerId: null, testMode: null, object: { k
 /** `GET /admin/rates`: all rates with their age and sources; set with an end, cleared, and fetched at once. */
 export function ratesPages(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, path, (call) => show(ctx, call, 200, nothingTyped, null));
+  adminPage(app, ctx, `${path}.csv`, async ({ reply }) =>
+    sendCsv(reply, 'rates', csvHeader, csvOf(allRates(ctx), csvRow)),
+  );
   adminForm(app, ctx, `${path}/set`, async (call) => {
     const typed = { code: call.typed('code').toUpperCase(), rate: call.typed('rate'), until: call.typed('until') };
     const fault = await setRate(ctx, call, typed);
     return fault === null ? call.done(path, 'set') : show(ctx, call, 400, typed, fault);
   });
   adminForm(app, ctx, `${path}/clear`, async (call) => {
-    const code = call.typed('code');
-    await recorded(
+    const code = call.typed('code').toUpperCase();
+    const cleared = await recorded(
       ctx,
       call,
       (inner) => clearOverride(inner.db, code).catch(asNothing),
       (done) => (done ? { ...onRate(code), action: 'rate.cleared', details: {} } : null),
     );
-    return call.done(path, 'cleared');
+    return call.done(path, cleared ? 'cleared' : 'none_set');
   });
   adminForm(app, ctx, `${path}/refresh`, async (call) => call.done(path, await refresh(ctx, call)));
 }
+
+const csvHeader = ['currency', 'rate', 'fetched_at', 'sources', 'usable', 'override', 'override_until'];
+
+/** All rates as one batch: there is one for each currency. */
+async function* allRates(ctx: Context): AsyncGenerator<RateView[]> {
+  yield await listRates(ctx);
+}
+
+const csvRow = ({ code, rate, fetched_at, sources, usable, override, override_until }: RateView): CsvRow => [
+  ...[code, rate, fetched_at, sources.map((one) => `${one.source} ${one.rate}`).join(', ')],
+  ...[usable ? 'yes' : 'no', override ? 'yes' : 'no', override_until],
+];
 
 function asNothing(error: unknown): false {
   if (error instanceof RateRefusal) return false;
@@ -99,7 +116,7 @@ async function show(ctx: Context, call: AdminCall, status: number, typed: Typed,
   const ours = rates.filter(({ usable, override }) => usable && override);
   const sorted = [...old, ...ours, ...rates.filter(({ usable, override }) => usable && !override)];
   const said = { set: t.saved, cleared: t.cleared, refreshed: t.refreshed };
-  const refused = { limited: t.limited, no_partner: t.noPartner, nothing: t.nothingFetched };
+  const refused = { limited: t.limited, no_partner: t.noPartner, nothing: t.nothingFetched, none_set: t.noneSet };
   return call.show({
     path,
     status,
@@ -107,7 +124,7 @@ async function show(ctx: Context, call: AdminCall, status: number, typed: Typed,
     body: html`${fault === null ? flash(call, said, refused) : notice('attention', fault)}
 ${old.length > 0 && notice('attention', oldRates(words, old))}
 ${setForm(words, typed, fault !== null)}${refreshForm(words)}
-${rates.length > 0 ? rateTable(words, sorted, ctx.clock.now()) : emptyState(t.empty, t.emptyRest)}`,
+${rates.length > 0 ? html`${csvLink(words, `${path}.csv`)}${rateTable(words, sorted, ctx.clock.now())}` : emptyState(t.empty, t.emptyRest)}`,
   });
 }
 

@@ -51,8 +51,20 @@ const routeOf =
 /** A page of the administration, or a file: `GET`. */
 export const adminPage = routeOf('GET', openAdmin);
 
-/** A form of the administration: `POST` from a page of ours. */
-export const adminForm = routeOf('POST', openAdminForm);
+const adminPost = routeOf('POST', openAdminForm);
+
+/**
+ * A form of the administration: `POST` from a page of ours. A form that is answered by the page itself leaves its own
+ * address in the browser: asked for again, that leads to where the form stands.
+ */
+export function adminForm(app: FastifyInstance, ctx: Context, url: string, handle: Handle): void {
+  adminPost(app, ctx, url, handle);
+  if (app.hasRoute({ method: 'GET', url })) return;
+  adminPage(app, ctx, url, async ({ request, reply }) => {
+    const { pathname, search } = new URL(request.url, ctx.config.baseUrl);
+    return reply.redirect(pathname.slice(0, pathname.lastIndexOf('/')) + search, 303);
+  });
+}
 
 function callOf(operator: Operator, request: FastifyRequest, reply: FastifyReply): AdminCall {
   const params = request.params as Record<string, string>;

@@ -6,14 +6,16 @@ import { isUuid } from '../lib/ids.ts';
 import { type GivenUpMail, givenUpMails, retryMail } from '../mail/stuck.ts';
 import { type GivenUpReceipt, listGivenUpReceipts, retryReceipt } from '../receipts/stuck.ts';
 import { card, carried, mono, stateLine } from '../ui/components.ts';
+import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
-import { confirmed, pager, table } from '../ui/table.ts';
-import { enableEndpoint } from '../webhooks/endpoint.ts';
+import { confirmed, csvLink, pager, table } from '../ui/table.ts';
+import { enableEndpoint, readEndpoint } from '../webhooks/endpoint.ts';
 import { replayDelivery } from '../webhooks/replay.ts';
 import {
   browseExhausted,
   type DisabledEndpoint,
+  exportExhausted,
   listDisabledEndpoints,
   type StuckDelivery,
 } from '../webhooks/stuck.ts';
@@ -39,7 +41,8 @@ export function stuckPages(app: FastifyInstance, ctx: Context): void {
     const now = ctx.clock.now();
     const parts = [
       endpoints.length > 0 && endpointTable(words, endpoints, now),
-      events.rows.length > 0 && html`${eventTable(words, events.rows, now)}${pager(words, path, wanted, events.next)}`,
+      events.rows.length > 0 &&
+        html`${eventTable(words, events.rows, now)}${pager(words, path, wanted, events.next)}${csvLink(words, `${path}.csv`)}`,
       mails.length > 0 && mailTable(words, mails, now),
       receipts.length > 0 && receiptTable(words, receipts, now),
     ].filter((part) => part !== false);
@@ -53,6 +56,16 @@ export function stuckPages(app: FastifyInstance, ctx: Context): void {
       }</div>`,
     });
   });
+  adminPage(app, ctx, `${path}.csv`, async ({ reply }) =>
+    sendCsv(
+      reply,
+      'stuck-events',
+      ['event', 'partner', 'mode', 'request', 'created_at'],
+      csvOf(exportExhausted(ctx), (row) => [
+        ...[row.id, row.partner_slug, row.test_mode ? 'test' : 'live', row.request_id, row.created_at],
+      ]),
+    ),
+  );
   adminForm(app, ctx, `${path}/replay`, async (call) => call.done(path, await replay(ctx, call)));
   adminForm(app, ctx, `${path}/enable`, async (call) => call.done(path, await enable(ctx, call)));
   adminForm(app, ctx, `${path}/mail`, async (call) => call.done(path, await mailAgain(ctx, call)));
@@ -76,13 +89,15 @@ async function enable(ctx: Context, call: AdminCall): Promise<string> {
   const [slug, testMode] = [call.typed('partner'), call.typed('mode') === 'test'];
   const scope = await scopeOfPartner(ctx.db, slug, testMode);
   if (!scope) return 'mended';
-  await recorded(
+  // Somebody may have enabled it meanwhile; and without a URL there is nothing to enable.
+  const isOff = async (inner: Context) => ((await readEndpoint(inner, scope))?.disabledAt ?? null) !== null;
+  const done = await recorded(
     ctx,
     call,
-    (inner) => enableEndpoint(inner, scope),
-    () => ({ ...onEndpoint(scope), action: 'webhook.enabled', details: {} }),
+    async (inner) => (await isOff(inner)) && enableEndpoint(inner, scope).then(() => true),
+    (enabled) => (enabled ? { ...onEndpoint(scope), action: 'webhook.enabled', details: {} } : null),
   );
-  return 'enabled';
+  return done ? 'enabled' : 'mended';
 }
 
 async function mailAgain(ctx: Context, call: AdminCall): Promise<string> {

@@ -6,8 +6,10 @@ import { type Html, html } from '../lib/html.ts';
 import { readPartner } from '../partners/read.ts';
 import { card, carried, field } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
+import { sendNotFound } from '../ui/error-page.ts';
 import { ago } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
+import { oneOf } from '../ui/query.ts';
 import { confirmed, emptyState, type Filter, filters, pager, table } from '../ui/table.ts';
 import { browseUsers, exportUsers, type ListedUser, readAnyUser, type UserFilter } from '../users/browse.ts';
 import { changeRole, setUserDisabled } from '../users/change.ts';
@@ -68,8 +70,10 @@ function userForms(app: FastifyInstance, ctx: Context): void {
       return 'role';
     }),
   );
-  adminForm(app, ctx, `${path}/switch`, (call) => {
-    const off = call.typed('to') === 'off';
+  adminForm(app, ctx, `${path}/switch`, async (call) => {
+    const to = oneOf(ways, call.typed('to'));
+    if (!to) return sendNotFound(call.reply);
+    const off = to === 'off';
     return act(call, async () => {
       const { team, user } = await teamOf(ctx, call.typed('user'));
       // So there is always an operator left.
@@ -79,6 +83,8 @@ function userForms(app: FastifyInstance, ctx: Context): void {
     });
   });
 }
+
+const ways = ['off', 'on'] as const;
 
 /** Does what a form asks for; its word, or that of the refusal, is what the list says then. */
 async function act(call: AdminCall, work: () => Promise<string>) {

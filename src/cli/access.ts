@@ -60,14 +60,14 @@ async function create(ctx: Context, args: Arguments) {
 
 const switchPartner = (disabled: boolean) => async (ctx: Context, args: Arguments) => {
   const slug = word(args, 0, 'The slug');
-  const partner = await recorded(
+  const action = disabled ? 'partner.disabled' : 'partner.enabled';
+  const done = await recorded(
     ctx,
     (inner) => setPartnerDisabled(inner.db, slug, disabled),
-    (turned) =>
-      turned && { ...onPartner(turned), action: disabled ? 'partner.disabled' : 'partner.enabled', details: {} },
+    (switched) => (switched?.turned ? { ...onPartner(switched.partner), action, details: {} } : null),
   );
-  if (!partner) throw new Error(`There is no partner "${slug}".`);
-  return view(partner);
+  if (!done) throw new Error(`There is no partner "${slug}".`);
+  return view(done.partner);
 };
 
 async function email(ctx: Context, args: Arguments) {
@@ -129,8 +129,8 @@ const switchMerchant = (disabled: boolean) => async (ctx: Context, args: Argumen
   await recorded(
     ctx,
     (inner) => setMerchantDisabled(inner.db, scope, id, 'operator', disabled),
-    (found) =>
-      found
+    (turned) =>
+      turned
         ? {
             ...scope,
             action: disabled ? 'merchant.disabled' : 'merchant.enabled',

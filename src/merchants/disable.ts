@@ -4,14 +4,14 @@ import { updateDisabled } from './store.ts';
 /**
  * Turns one of the two switches of a merchant: the partner's own or the operator's. Either disables it.
  *
- * @returns false when the scope has no such merchant
+ * @returns false when it stands so already, or the scope has no such merchant: then nothing was changed
  */
-export async function setMerchantDisabled(
+export function setMerchantDisabled(
   db: Database,
   scope: Scope,
   accountId: string,
   by: 'partner' | 'operator',
   disabled: boolean,
 ): Promise<boolean> {
-  return (await db.scoped(scope, (tx) => updateDisabled(tx, scope, accountId, by, disabled))) !== null;
+  return db.scoped(scope, (tx) => updateDisabled(tx, scope, accountId, by, disabled));
 }

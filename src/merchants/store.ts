@@ -79,18 +79,19 @@ export function selectMerchants(tx: Tx, scope: Scope, filter: MerchantFilter): P
     order by m.created_at, m.id limit ${filter.limit + 1} offset ${filter.offset}`;
 }
 
-/** Sets one of the two switches; null when there is no such merchant. */
+/** Turns one of the two switches; false when it stands so already, or there is no such merchant. */
 export async function updateDisabled(
   tx: Tx,
   scope: Scope,
   id: string,
   by: 'partner' | 'operator',
   disabled: boolean,
-): Promise<MerchantRow | null> {
-  const [row] = await tx<MerchantRow[]>`
-    update merchants set ${tx({ [`disabled_by_${by}`]: disabled })}
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id} returning *`;
-  return row ?? null;
+): Promise<boolean> {
+  const column = tx(`disabled_by_${by}`);
+  const { count } = await tx`
+    update merchants set ${column} = ${disabled}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id} and ${column} <> ${disabled}`;
+  return count === 1;
 }
 
 /** Column for the gate's statement: what a create needs of a merchant of the calling partner, in either mode. */

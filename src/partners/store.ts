@@ -49,11 +49,21 @@ export async function selectPartner(db: Database, slug: string): Promise<Partner
   return row ?? null;
 }
 
-export async function updateDisabled(db: Database, slug: string, disabled: boolean): Promise<Partner | null> {
-  const [row] = await db.sql<Partner[]>`
-    update partners set disabled_at = case when ${disabled} then coalesce(disabled_at, now()) end
-    where slug = ${slug} returning ${db.sql(columns)}`;
-  return row ?? null;
+/** Switches a partner off or on; `turned` is false when it stood so already. Null when there is none. */
+export async function updateDisabled(
+  db: Database,
+  slug: string,
+  disabled: boolean,
+): Promise<{ partner: Partner; turned: boolean } | null> {
+  const before = db.sql`select id, disabled_at is not null as disabled from partners where slug = ${slug} for update`;
+  const [row] = await db.sql<(Partner & { before: boolean })[]>`
+    with before as (${before}), turned as (
+      update partners p set disabled_at = case when ${disabled} then coalesce(p.disabled_at, now()) end
+      from before where p.id = before.id returning p.*)
+    select ${db.sql(columns)}, (select disabled from before) as before from turned`;
+  if (!row) return null;
+  const { before: was, ...partner } = row;
+  return { partner, turned: was !== disabled };
 }
 
 export async function updateEmail(db: Database, slug: string, email: string | null): Promise<Partner | null> {

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
+import { actName, objectName } from '../ui/audit-words.ts';
 import { sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
@@ -57,11 +58,6 @@ function filterOf(query: Record<string, string>): LogFilter {
   };
 }
 
-/** An action in words; one that has none yet by its name. */
-function said({ t }: Words, action: string): string {
-  return Object.entries(t.portal.audit.actions).find(([name]) => name === action)?.[1] ?? action;
-}
-
 function choices(words: Words): Filter[] {
   const { audit, requests } = words.t.portal;
   return [
@@ -69,7 +65,7 @@ function choices(words: Words): Filter[] {
       kind: 'choice',
       name: 'action',
       label: audit.action,
-      options: known.map((action) => [action, said(words, action)]),
+      options: known.map((action) => [action, actName(words, action)]),
     },
     { kind: 'text', name: 'actor', label: audit.who, hint: audit.whoHint },
     { kind: 'date', name: 'since', label: requests.since },
@@ -83,7 +79,7 @@ function logTable(words: Words, rows: AuditRow[], now: Date): Html {
   return table<AuditRow>(
     places.audit,
     [
-      { name: audit.action, cell: ({ action }) => said(words, action) },
+      { name: audit.action, cell: ({ action }) => actName(words, action) },
       { name: audit.object, cell: (row) => objectOf(words, row) },
       { name: audit.who, cell: ({ actor_name }) => html`<span dir="auto">${actor_name}</span>` },
       { name: audit.from, cell: ({ ip }) => ip && html`<span class="mono">${ip}</span>` },
@@ -96,10 +92,9 @@ function logTable(words: Words, rows: AuditRow[], now: Date): Html {
 }
 
 /** What it was done on, by its kind and, where that says something, its number. */
-function objectOf({ t }: Words, { object_kind: kind, object_id: id }: AuditRow): Html {
-  const name = Object.entries(t.portal.audit.objects).find(([one]) => one === kind)?.[1] ?? kind;
+function objectOf(words: Words, { object_kind: kind, object_id: id }: AuditRow): Html {
   const shown = id.length > 16 ? `${id.slice(0, 8)}…` : id;
-  return html`<span>${name} <span class="mono" title="${id}">${shown}</span></span>`;
+  return html`<span>${objectName(words, kind)} <span class="mono" title="${id}">${shown}</span></span>`;
 }
 
 function detailsOf(json: string): Html | null {

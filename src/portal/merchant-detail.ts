@@ -38,12 +38,15 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
         ctx,
         call,
         (inner) => setMerchantDisabled(inner.db, scope, id, 'partner', disabled),
-        () => ({
-          ...scope,
-          action: disabled ? 'merchant.disabled' : 'merchant.enabled',
-          object: { kind: 'merchant', id },
-          details: { by: 'partner' },
-        }),
+        (turned) =>
+          turned
+            ? {
+                ...scope,
+                action: disabled ? 'merchant.disabled' : 'merchant.enabled',
+                object: { kind: 'merchant', id },
+                details: { by: 'partner' },
+              }
+            : null,
       );
       return doneAt(reply, `${path}/${id}`, disabled ? 'disabled' : 'enabled');
     });

@@ -381,6 +381,12 @@ test('The audit log is read by log and kind, exported, and checked; a changed ro
   assert.match(whole.html, /The log is whole\. Rows: 1\./);
   const [check] = await verifyChains(app.ctx, partner.id);
   assert.ok(whole.html.includes(check?.hash ?? 'no hash'));
+  const compare = (kept: string) => admin.send(page, '/audit/check', { kept });
+  assert.match((await compare(check?.hash ?? '')).html, /is that of row 1/);
+  assert.match((await compare('f'.repeat(64))).html, /is that of no row here/);
+  const malformed = await compare('beef');
+  assert.equal(malformed.status, 400);
+  assert.match(malformed.html, /Nothing was compared/);
   await app.db.sql`alter table audit_log disable trigger user`;
   await app.db.sql`update audit_log set actor_name = 'nobody' where partner_id = ${partner.id}`;
   await app.db.sql`alter table audit_log enable trigger user`;
@@ -396,9 +402,9 @@ test('A customer is looked for and erased without the data standing in an addres
   const page = await admin.open('/admin/erase');
   assert.equal((await admin.send(page, '/erase/look', { value: 'nonsense' })).status, 400);
   const found = await admin.send(page, '/erase/look', { by: 'email', value: email });
-  assert.match(found.html, /Requests: 1\. Partners: 1\./);
+  assert.match(found.html, /Requests: 1\. Plans: 0\. Partners: 1\./);
   const done = await admin.send(found, '/erase/do');
-  assert.equal(said(done), 'Erased. Requests: 1. Mails: 0. Messages that waited: 0.');
+  assert.equal(said(done), 'Erased. Requests: 1. Plans: 0. Mails: 0. Messages that waited: 0.');
   const [row] = await app.db.sql`select customer_email, customer_name from requests where id = ${request.id}`;
   assert.deepEqual({ ...row }, { customer_email: null, customer_name: null });
   assert.match(
@@ -408,4 +414,46 @@ test('A customer is looked for and erased without the data standing in an addres
   assert.ok(
     !JSON.stringify(await app.db.sql`select * from audit_log where action = 'customer.erased'`).includes(email),
   );
+});
+
+test('What is sent twice is done and logged once, and what was not done is not said', async () => {
+  const { partner, test: scope } = await makePartner(app.db);
+  const merchant = await makeMerchant(app.db, scope);
+  const page = await admin.open(`/admin/partners/${partner.slug}`);
+  await Promise.all([admin.send(page, '/switch'), admin.send(page, '/switch'), admin.send(page, '/switch')]);
+  const list = await admin.open(`/admin/merchants?q=${merchant.id}`);
+  await Promise.all([admin.send(list, '/merchants/switch'), admin.send(list, '/merchants/switch')]);
+  const acts = await app.db.sql`
+    select action from audit_log where partner_id = ${partner.id} order by number`;
+  assert.deepEqual(
+    acts.map(({ action }) => action),
+    ['partner.disabled', 'merchant.disabled'],
+  );
+  assert.equal((await admin.send(page, '/switch', { to: '' })).status, 404, 'neither off nor on');
+
+  const before = await lastAct(partner.id);
+  const forged = (action: string, fields: Record<string, string>) =>
+    admin.send({ ...page, forms: [{ action, fields }] }, action);
+  const nothing = await forged('/admin/stuck/enable', { partner: partner.slug, mode: 'live' });
+  assert.match(said(nothing) ?? '', /mended already/);
+  assert.match(said(await forged('/admin/rates/clear', { code: 'chf' })) ?? '', /No rate was set by hand/);
+  assert.deepEqual(await lastAct(partner.id), before);
+});
+
+test('The address of a form leads back to its page, and rates and stuck events are files, too', async () => {
+  for (const [form, page] of Object.entries({
+    '/admin/audit/check?lang=de': '/admin/audit?lang=de',
+    '/admin/erase/look': '/admin/erase',
+    '/admin/users/invite': '/admin/users',
+  })) {
+    const answer = await fetch(`${app.url}${form}`, {
+      redirect: 'manual',
+      headers: { cookie: [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+    });
+    assert.deepEqual([answer.status, answer.headers.get('location')], [303, page]);
+  }
+  const [head, ...rates] = await csv('/admin/rates.csv');
+  assert.match(head ?? '', /^currency,rate,fetched_at/);
+  assert.ok(rates.some((line) => line.startsWith('EUR,0.92')));
+  assert.deepEqual((await csv('/admin/stuck.csv')).slice(0, 1), ['event,partner,mode,request,created_at']);
 });

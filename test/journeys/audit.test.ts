@@ -15,10 +15,14 @@ import { portalCommands } from '../../src/cli/portal.ts';
 import { rateCommands } from '../../src/cli/rates.ts';
 import { webhookCommands } from '../../src/cli/webhooks.ts';
 import type { Context } from '../../src/context.ts';
+import { eraseCustomer } from '../../src/customers/erase.ts';
+import { createMerchantByHand } from '../../src/merchants/by-hand.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
+import { disableDead } from '../../src/webhooks/disabled.ts';
+import { activateDueSecrets, setUrl } from '../../src/webhooks/endpoint.ts';
 import { startApp } from '../support/app.ts';
-import { makeMerchant, makePartner, randomAddress, setRate } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress, setRate } from '../support/world.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 before(async () => {
@@ -357,4 +361,73 @@ test('A log is read in pages, the newest first, by action, person and time', asy
   assert.deepEqual(await numbers({ actor: 'ada@example.com' }, 2), [[5, 4], 4n]);
   assert.deepEqual(await numbers({ until: new Date(Date.now() - 3_600_000) }, 4), [[], null]);
   assert.deepEqual((await numbers({ since: new Date(Date.now() - 3_600_000) }, 9))[0], [6, 5, 4, 3, 2, 1]);
+});
+
+/** How long something takes, in ms, while a transaction stalls after its last statement; the server ends that one. */
+async function whileStalled(begin: (inner: Context) => Promise<unknown>, meanwhile: () => Promise<unknown>) {
+  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const work = async (inner: Context) => {
+    await begin(inner);
+    begun.resolve();
+    await end.promise;
+  };
+  const lost = assert.rejects(audited(app.ctx, ada, work, () => someAct(null)));
+  await begun.promise;
+  const from = performance.now();
+  await meanwhile();
+  const ms = performance.now() - from;
+  end.resolve();
+  await lost;
+  return ms;
+}
+
+test('Who stalls with a partner’s clock or the end of a log in hand loses it within seconds', async () => {
+  const { partner, test: scope } = await makePartner(app.db);
+  const fields = { display_currency: 'EUR' };
+  const clock = await whileStalled(
+    (inner) => createMerchantByHand(inner, scope, fields),
+    () => createShell(app.ctx, scope, fields),
+  );
+  assert.ok(clock > 500 && clock < 6_000, `the clock was free after ${clock} ms`);
+  const end = await whileStalled(
+    (inner) => inner.db.transaction((tx) => writeAudit(app.ctx, tx, ada, someAct(partner.id))),
+    () => append(partner.id),
+  );
+  assert.ok(end > 500 && end < 6_000, `the end was free after ${end} ms`);
+  assert.deepEqual(await checkOf(partner.id).then(({ rows, broken }) => [rows, broken]), [1, null]);
+});
+
+test('Acts of many kinds at the same time wait for each other and never for good', async () => {
+  const worlds = await Promise.all([makePartner(app.db), makePartner(app.db)]);
+  const merchants = await Promise.all(worlds.map(({ test: scope }) => makeMerchant(app.db, scope)));
+  for (const { test: scope } of worlds) await setUrl(app.ctx, scope, 'http://127.0.0.1:9/hook');
+  const flip = (i: number) => {
+    const { test: scope } = worlds[i % 2] as (typeof worlds)[number];
+    const { id } = merchants[i % 2] as (typeof merchants)[number];
+    const object = { kind: 'merchant' as const, id };
+    return audited(
+      app.ctx,
+      ada,
+      (inner) => setMerchantDisabled(inner.db, scope, id, 'partner', i % 4 < 2),
+      () => ({ ...scope, action: 'merchant.disabled', object, details: { by: 'partner' } }),
+    );
+  };
+  const failing = (at: Date) => app.db.sql`update webhook_endpoints set failing_since = ${at}, disabled_at = null`;
+  const [long, key] = [new Date(Date.now() - 200 * 3_600_000), { by: 'email' as const, value: 'many@example.com' }];
+  for (let round = 0; round < 5; round++) {
+    await failing(long);
+    for (const [i, { test: scope }] of worlds.entries()) {
+      await makeRequest(app.db, scope, merchants[i] as (typeof merchants)[number], { customerEmail: key.value });
+    }
+    await Promise.all([
+      ...Array.from({ length: 8 }, (_, i) => flip(i)),
+      ...worlds.map(({ test: scope }) => setUrl(app.ctx, scope, `http://127.0.0.1:9/${round}`)),
+      disableDead(app.ctx),
+      disableDead(app.ctx),
+      eraseCustomer(app.ctx, key, ada),
+      eraseCustomer(app.ctx, key, ada),
+      activateDueSecrets(app.ctx),
+    ]);
+  }
+  for (const { partner } of worlds) assert.equal((await checkOf(partner.id)).broken, null);
 });

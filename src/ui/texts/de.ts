@@ -2035,6 +2035,7 @@ export const de = {
       saved: 'Der Kurs ist gesetzt.',
       cleared: 'Der Kurs ist gelöscht.',
       refreshed: 'Alle Kurse sind abgerufen.',
+      noneSet: 'Für diese Währung war kein Kurs von Hand gesetzt. Es wurde nichts geändert.',
       nothingFetched: 'Keine Quelle hat einen Kurs geliefert. Die früheren bleiben.',
       limited:
         'Für diesen Partner wurden in dieser Minute schon Kurse abgerufen. Versuchen Sie es in der nächsten noch einmal.',

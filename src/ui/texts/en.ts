@@ -1910,6 +1910,7 @@ export const en = {
       saved: 'The rate is set.',
       cleared: 'The rate is cleared.',
       refreshed: 'All rates were fetched.',
+      noneSet: 'No rate was set by hand for this currency. Nothing was changed.',
       nothingFetched: 'No source answered with a rate. The earlier ones stand.',
       limited: 'Rates were fetched for this partner in this minute already. Try again in the next one.',
       noPartner: 'There is no such partner. Nothing was fetched.',

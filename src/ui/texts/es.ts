@@ -1974,6 +1974,7 @@ export const es = {
       saved: 'El tipo de cambio está fijado.',
       cleared: 'El tipo de cambio está quitado.',
       refreshed: 'Se consultaron todos los tipos de cambio.',
+      noneSet: 'Esta moneda no tenía ningún tipo fijado a mano. No se cambió nada.',
       nothingFetched: 'Ninguna fuente dio un tipo de cambio. Los anteriores siguen.',
       limited: 'En este minuto ya se consultaron tipos de cambio para este socio. Vuelva a intentarlo en el siguiente.',
       noPartner: 'No existe ese socio. No se consultó nada.',

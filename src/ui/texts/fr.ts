@@ -2009,6 +2009,7 @@ export const fr = {
       saved: 'Le taux est fixé.',
       cleared: 'Le taux est effacé.',
       refreshed: 'Tous les taux ont été relevés.',
+      noneSet: 'Aucun taux n’était fixé à la main pour cette devise. Rien n’a été modifié.',
       nothingFetched: 'Aucune source n’a donné de taux. Les précédents restent.',
       limited: 'Des taux ont déjà été relevés pour ce partenaire dans cette minute. Réessayez dans la suivante.',
       noPartner: 'Ce partenaire n’existe pas. Rien n’a été relevé.',

@@ -1960,6 +1960,7 @@ export const pt = {
       saved: 'A taxa está definida.',
       cleared: 'A taxa foi retirada.',
       refreshed: 'Todas as taxas foram consultadas.',
+      noneSet: 'Nenhuma taxa estava definida à mão para esta moeda. Nada foi alterado.',
       nothingFetched: 'Nenhuma fonte respondeu com uma taxa. As anteriores ficam.',
       limited: 'Neste minuto já foram consultadas taxas para este parceiro. Tente de novo no próximo.',
       noPartner: 'Esse parceiro não existe. Nada foi consultado.',
