@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { html } from '../lib/html.ts';
 import { decimalOf, formatMicro } from '../lib/money.ts';
+import { knownInstant } from '../lib/time.ts';
 import {
   type AccountFilter,
   type AccountRequestRow,
@@ -70,7 +71,7 @@ function filterOf(given: unknown): AccountFilter {
   return {
     standing: oneOf(standings, query.state) ?? null,
     since: instantOf(query.since) ?? null,
-    until: until ? new Date(until.getTime() + (isDay ? dayMs : 0)) : null,
+    until: until ? knownInstant(until.getTime() + (isDay ? dayMs : 0)) : null,
   };
 }
 

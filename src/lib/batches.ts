@@ -1,3 +1,5 @@
+import { instantOfMs } from './time.ts';
+
 /** A page shows so many rows. */
 export const pageSize = 50;
 const batchSize = 500;
@@ -40,6 +42,7 @@ export function cursorAt(row: { created_at: Date; id: string }): string {
 
 /** The instant and id of such a cursor; null for any other text, which begins at the beginning. */
 export function placeOf(cursor: string | null): { at: Date; id: string } | null {
-  const [, at, id] = cursorPattern.exec(cursor ?? '') ?? [];
-  return at === undefined || id === undefined ? null : { at: new Date(Number(at)), id };
+  const [, ms = '', id] = cursorPattern.exec(cursor ?? '') ?? [];
+  const at = instantOfMs(ms);
+  return at === null || id === undefined ? null : { at, id };
 }

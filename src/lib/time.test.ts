@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseInstant, pause } from './time.ts';
+import { instantOfMs, parseInstant, pause } from './time.ts';
 
 function accepts(text: string, iso: string): void {
   assert.equal(parseInstant(text)?.toISOString(), iso, text);
@@ -117,4 +117,12 @@ test('a pause ends early when its signal aborts, and at once when it already has
   await waiting;
   await pause(60_000, stop.signal);
   await pause(1);
+});
+
+test('an instant of a cursor is one that the database knows, or none', () => {
+  assert.equal(instantOfMs('0')?.toISOString(), '1970-01-01T00:00:00.000Z');
+  assert.equal(instantOfMs('253402300799999')?.toISOString(), '9999-12-31T23:59:59.999Z');
+  for (const none of ['253402300800000', '999999999999999', '9999999999999999', '-1', '', '1e3', ' 1']) {
+    assert.equal(instantOfMs(none), null, none);
+  }
 });

@@ -38,5 +38,15 @@ export function parseInstant(text: string): Date | null {
   const midnight = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== day) return null;
   const instantMs = Date.parse(`${day}T${time}${offset.toUpperCase()}`);
-  return Number.isNaN(instantMs) ? null : new Date(Math.min(Math.max(instantMs, firstInstantMs), lastInstantMs));
+  return Number.isNaN(instantMs) ? null : knownInstant(instantMs);
+}
+
+/** An instant that the database knows: what lies beyond its first and last one is moved there. */
+export function knownInstant(ms: number): Date {
+  return new Date(Math.min(Math.max(ms, firstInstantMs), lastInstantMs));
+}
+
+/** An instant out of a cursor, in milliseconds since 1970; null for what no cursor of ours says. */
+export function instantOfMs(text: string): Date | null {
+  return /^\d{1,15}$/.test(text) && Number(text) <= lastInstantMs ? new Date(Number(text)) : null;
 }

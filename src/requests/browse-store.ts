@@ -59,7 +59,7 @@ export async function selectFound(tx: Tx, scope: Scope, text: string, chainIds: 
 
 const strayReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
 
-/** As an array, so that the few that are meant are looked up, and not all requests gone through. */
+/** Joined: where few are meant they are looked up, where many are the newest are found on the way through the requests. */
 function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
   const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
   const meant =
@@ -69,7 +69,7 @@ function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
         ? tx`select request_id from differing_replays where ${inScope}`
         : tx`select candidate_request_id from transfers
             where ${inScope} and request_id is null and judged_at is not null and reason = ${strayReasons[concern]}`;
-  return tx`and r.id = any(array(${meant}))`;
+  return tx`and r.id in (${meant})`;
 }
 
 /**

@@ -201,3 +201,12 @@ test('What was paid in part is a state of its own in list, filter, detail and CS
   await world.turn();
   assert.deepEqual(idsOn((await visitor.open('/dashboard/payments?state=part')).html), [ended.id]);
 });
+
+test('A cursor or a day at the end of time is answered like any other', async () => {
+  const row = await world.request();
+  for (const query of ['until=9999-12-31', `after=999999999999999-${row.id}`, `after=253402300800000-${row.id}`]) {
+    const page = await world.visitor.open(`/dashboard/payments?${query}`);
+    assert.equal(page.status, 200, query);
+    assert.equal(idsOn(page.html)[0], row.id, query);
+  }
+});

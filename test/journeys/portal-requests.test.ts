@@ -276,3 +276,14 @@ test('who is not signed in sees nothing of the portal', async () => {
     assert.equal(answer.headers.get('location'), '/portal/sign-in', path);
   }
 });
+
+test('the list › a cursor that is none of ours begins at the newest, one from beyond the year 9999 too', async () => {
+  const newest = await world.request();
+  const hash = `0x${'a'.repeat(64)}`;
+  for (const after of ['x', '-1', '253402300800000', '999999999999999', '9'.repeat(30)]) {
+    assert.equal((await search({ after }))[0], newest.id, after);
+    const unmatched = await owner.open(`/portal/unmatched?after=${after}_31337_${hash}_0`);
+    assert.equal(unmatched.status, 200, after);
+  }
+  assert.deepEqual(await search({ after: '0' }), []);
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Scope, Tx } from '../../src/db/connection.ts';
+import { browseRequests, type Concern, concerns } from '../../src/requests/browse.ts';
+import { selectBrowsed } from '../../src/requests/browse-store.ts';
+import { startApp } from '../support/app.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+const many = 100_000;
+const batch = 20_000;
+let app: Awaited<ReturnType<typeof startApp>>;
+let scope: Scope;
+before(async () => {
+  app = await startApp();
+  scope = (await makePartner(app.db)).test;
+  const merchant = await makeMerchant(app.db, scope);
+  const model = await makeRequest(app.db, scope, merchant);
+  await app.db.sql`alter table requests disable trigger user`;
+  await app.db.sql`alter table transfers disable trigger user`;
+  for (let at = 0; at < many; at += batch) {
+    await app.db.sql`
+      insert into requests select made.* from requests r, generate_series(${at + 1}::int, ${at + batch}::int) n,
+        jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'reserved', false,
+          'reference', '\\x' || replace(gen_random_uuid()::text, '-', ''), 'metadata', '{}'::json,
+          'created_at', r.created_at - n * interval '1 second')) made
+      where r.id = ${model.id}`;
+  }
+});
+after(() => app.stop());
+
+/** Which requests want a person's eye, and how many pages of memory a list of them may cost. */
+const spreads = [
+  ['one in 5,000', 'n % 5000 = 0', 2_000],
+  ['one in twenty', 'n % 20 = 0', 10_000],
+  ['all that are old, and no new one,', 'n <= 5000', 3 * many],
+] as const;
+
+/** Makes some requests, numbered from the oldest, such as want a person's eye, each in every way. */
+async function concern(which: string): Promise<void> {
+  const { sql } = app.db;
+  await sql`truncate underpaid_requests, differing_replays, transfers cascade`;
+  const picked = () => sql`
+    (select r.*, row_number() over (order by created_at) as n from requests r) r where ${sql.unsafe(which)}`;
+  await sql`insert into underpaid_requests select partner_id, test_mode, id from ${picked()}`;
+  await sql`insert into differing_replays select partner_id, test_mode, id, 1, now(), '{memo}' from ${picked()}`;
+  for (const reason of ['late', 'voided', 'already_paid']) {
+    await sql`
+      insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+        to_address, value, partner_id, test_mode, account_id, candidate_request_id, reason, judged_at)
+      select 31337, '0x' || lpad(to_hex(n), 58, '0') || substr(md5(${reason}), 1, 6), 0, 1, '0x', r.created_at, '0x', '0x',
+        r.wallet_address, 5, r.partner_id, r.test_mode, r.account_id, r.id, ${reason}, now() from ${picked()}`;
+  }
+  await sql`analyze requests, underpaid_requests, differing_replays, transfers`;
+}
+
+/** The pages of memory that the database reads for the first page of a list. */
+async function pagesRead(concern: Concern): Promise<number> {
+  const explaining = (tx: Tx): Tx =>
+    new Proxy(tx, {
+      apply: (target, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) => {
+        const isList = strings[0]?.includes('with page as') ?? false;
+        const text = isList ? [`explain (analyze, buffers, format json) ${strings[0]}`, ...strings.slice(1)] : strings;
+        return Reflect.apply(target as never, self, [Object.assign([...text], { raw: text }), ...values]);
+      },
+    });
+  const position = { ids: null, before: null, limit: 51 };
+  const rows = await app.db.scoped(scope, (tx) => selectBrowsed(explaining(tx), scope, { concern }, position));
+  const [{ 'QUERY PLAN': text } = { 'QUERY PLAN': '' }] = rows as unknown as { 'QUERY PLAN': string }[];
+  const [{ Plan: root }] = JSON.parse(text);
+  return root['Shared Hit Blocks'] + root['Shared Read Blocks'];
+}
+
+for (const [name, which, most] of spreads) {
+  test(`of 100,000 requests, ${name} wanting a person’s eye: they are listed by a join that stays small`, async () => {
+    await concern(which);
+    for (const one of concerns) {
+      const { rows } = await browseRequests(app.ctx, scope, { concern: one }, null);
+      assert.equal(rows.length, which === 'n % 5000 = 0' ? 20 : 50);
+      const pages = await pagesRead(one);
+      assert.ok(pages < most, `${one}: ${pages} pages`);
+    }
+  });
+}
