@@ -1,17 +1,26 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Scope } from '../../src/db/connection.ts';
+import { latestMail } from '../../src/mail/outbox.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
-import { fill, languageName, languages, wordsOf } from '../../src/ui/language.ts';
+import { startRecovery } from '../../src/merchants/recovery.ts';
+import { terms, termsIn } from '../../src/merchants/terms.ts';
+import { fill, type Language, languageName, languages, type Words, wordsOf } from '../../src/ui/language.ts';
 import { startApp } from '../support/app.ts';
-import { openBrowser, photograph, sizes } from '../support/browser.ts';
+import { openBrowser, photograph, sizes, snap } from '../support/browser.ts';
+import { makeOnboarded, newAccount } from '../support/merchants.ts';
+import { newEmail } from '../support/people.ts';
+import { startVisitor } from '../support/visitor.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let browser: Browser;
 let payPath: string;
 let onboardPath: string;
+let signPath: string;
+let mailPaths: Map<Language, string>;
 
 before(async () => {
   [app, browser] = await Promise.all([startApp(), openBrowser()]);
@@ -26,11 +35,36 @@ before(async () => {
   payPath = `/pay/${row.id}`;
   const shell = await createShell(app.ctx, scope, { display_currency: 'EUR', business_name: 'Ada’s Bakery' });
   onboardPath = new URL(onboardingUrl(app.ctx.config, shell, app.ctx.clock.now())).pathname;
+  signPath = await atSigning(scope);
+  mailPaths = await mailsIn(scope);
 });
 after(async () => {
   await browser.close();
   await app.stop();
 });
+
+/** The onboarding of a merchant that has chosen its wallet: what is left is to sign and to accept the terms. */
+async function atSigning(scope: Scope): Promise<string> {
+  const shell = await createShell(app.ctx, scope, { display_currency: 'EUR' });
+  const path = new URL(onboardingUrl(app.ctx.config, shell, app.ctx.clock.now())).pathname;
+  const visitor = startVisitor(app.url);
+  const wallet = await visitor.send(await visitor.open(path), '/details');
+  await visitor.send(wallet, '/wallet', { wallet_address: newAccount().address });
+  return path;
+}
+
+/** The mail with the longest texts, in each language. */
+async function mailsIn(scope: Scope): Promise<Map<Language, string>> {
+  const paths = new Map<Language, string>();
+  for (const language of languages) {
+    const email = newEmail();
+    const merchant = await makeOnboarded(app.ctx, scope, { email });
+    await app.db.sql`update merchants set language = ${language} where id = ${merchant.id}`;
+    await startRecovery(app.ctx, scope, merchant.id);
+    paths.set(language, `/dev/mail/${(await latestMail(app.db.sql, email))?.id}`);
+  }
+  return paths;
+}
 
 /** A phone's browser whose owner reads a language. */
 async function browserIn(locale: string): Promise<BrowserContext> {
@@ -80,6 +114,39 @@ for (const language of languages) {
       if (picture) await photograph(page, `lang-${language}-${picture}`);
     }
     assert.deepEqual(complaints, []);
+    await context.close();
+  });
+
+  test(`${language}: the terms are translated beside the English text that binds, and the box is under both`, async () => {
+    const context = await browserIn(language);
+    const page = await context.newPage();
+    await page.goto(app.url + signPath);
+    await page.locator('summary', { hasText: fill(t.onboard.terms, { version: terms.version }) }).click();
+    const boxes = page.locator('.terms');
+    const shown = await boxes.evaluateAll((all) =>
+      all.map((one) => [one.closest('[lang]')?.getAttribute('lang'), one.textContent]),
+    );
+    const textOf = (inWords: Words) =>
+      termsIn(inWords)
+        .map(({ title, text }) => title + text)
+        .join('');
+    const binding = ['en', textOf(wordsOf('en'))];
+    assert.deepEqual(shown, language === 'en' ? [binding] : [[language, textOf(wordsOf(language))], binding]);
+    if (language !== 'en') await says(page, t.onboard.termsTranslated);
+    await assertNarrow(page);
+    await snap(page, `lang-${language}-terms`, true);
+    await context.close();
+  });
+
+  test(`${language}: a mail is written in it, no wider than a phone`, async () => {
+    const context = await browserIn(language);
+    const page = await context.newPage();
+    await page.goto(app.url + (mailPaths.get(language) ?? ''));
+    await says(page, fill(t.mails.wallet.recovery_started.subject, { merchant: 'Ada’s Bakery' }));
+    assert.equal(await page.getByRole('link').first().textContent(), t.mails.wallet.stop);
+    assert.equal(await page.locator('html').getAttribute('dir'), direction);
+    await assertNarrow(page);
+    await snap(page, `mail-${language}-phone`, true);
     await context.close();
   });
 
