@@ -5,11 +5,11 @@ import { Refusal } from '../errors.ts';
 import { type Html, html, raw } from '../lib/html.ts';
 import { createPlan } from '../plans/create.ts';
 import { longest, type NewPlan, type PlanFaults, type PlanField, readPlanForm } from '../plans/form.ts';
-import { dayOf, mostCharges, nextDates, periods, yearAfter } from '../plans/rules.ts';
+import { dayOf, mostCharges, mostOpenPlans, nextDates, periods, yearAfter } from '../plans/rules.ts';
 import { card, carried, facts, field, stateLine } from '../ui/components.ts';
 import { fill, isLanguage, languageName, languages, type Words, wordsFor } from '../ui/language.ts';
 import { exampleOf, formKey, sayFault } from './ask.ts';
-import { chargeText, dayHtml, dayText } from './plan-words.ts';
+import { chargeHeading, dayHtml, dayText } from './plan-words.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
 import { actorOf, sendDashboard } from './shell.ts';
 
@@ -40,16 +40,16 @@ async function start(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency
   const { scope, accountId } = session;
   const order = { accountId, currency, language: languageIn(visit), formKey: typed.key?.slice(0, 100) || formKey() };
   try {
-    const { row } = await audited(
+    const made = await audited(
       ctx,
       actorOf(visit),
       (inner) => createPlan(inner, scope, plan, order),
-      ({ row, isNew }) =>
-        isNew
+      (outcome) =>
+        outcome?.isNew
           ? {
               ...scope,
               action: 'plan.created',
-              object: { kind: 'plan', id: row.id },
+              object: { kind: 'plan', id: outcome.row.id },
               details: {
                 amount: plan.fiatInt,
                 currency,
@@ -60,7 +60,8 @@ async function start(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency
             }
           : null,
     );
-    return reply.redirect(`/dashboard/plans/${row.id}?done=planStarted`, 303);
+    if (!made) return showForm(ctx, visit, {}, 'tooMany', 409);
+    return reply.redirect(`/dashboard/plans/${made.row.id}?done=planStarted`, 303);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { code } = error;
@@ -86,7 +87,12 @@ function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: str
     path,
     title: t.review,
     body: html`<div class="narrow">${card(
-      html`<p class="amount">${chargeText(words, { fiat_int: String(plan.fiatInt), fiat_code: currency, every: plan.every, period: plan.period })}</p>`,
+      chargeHeading(words, {
+        fiat_int: String(plan.fiatInt),
+        fiat_code: currency,
+        every: plan.every,
+        period: plan.period,
+      }),
       facts([
         [t.name, html`<span dir="auto">${plan.name}</span>`],
         [
@@ -102,7 +108,7 @@ function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: str
   });
 }
 
-type FormFault = 'merchant_disabled' | 'partner_disabled' | 'currency_mismatch' | 'other';
+type FormFault = 'merchant_disabled' | 'partner_disabled' | 'currency_mismatch' | 'tooMany' | 'other';
 
 async function showForm(
   ctx: Context,
@@ -120,11 +126,13 @@ async function showForm(
   const example = exampleOf(currency);
   const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
   const fault = failed ?? (isOff ? 'merchant_disabled' : null);
+  const why =
+    fault === 'tooMany' ? fill(t.tooMany, { most: mostOpenPlans }) : sayFault(words, visit, fault ?? undefined);
   return sendDashboard(ctx, visit, {
     path,
     title: t.make,
     status,
-    body: html`${fault !== null && html`<div role="alert">${stateLine('attention', t.off, sayFault(words, visit, fault))}</div>`}
+    body: html`${fault !== null && html`<div role="alert">${stateLine('attention', t.off, why)}</div>`}
 <div class="narrow">${card(html`<p class="quiet">${t.rest}</p><form method="post" action="${path}">
 ${carried('key', typed.key ?? formKey())}${carried('currency', currency)}
 ${field({ name: 'name', label: t.what, hint: t.whatHint, value: typed.name ?? '', fault: say('name'), attributes: `required maxlength="${longest.name}" autocomplete="off"` })}

@@ -47,6 +47,15 @@ export function chargeText(
   return fill(words.t.dashboard.plans.amountEvery, { amount, every: everyText(words, every, period) });
 }
 
+/** The same as a heading: the amount is what counts. */
+export function chargeHeading(
+  words: Words,
+  { fiat_int, fiat_code, every, period }: Pick<PlanRow, 'fiat_int' | 'fiat_code' | 'every' | 'period'>,
+): Html {
+  return html`<p class="amount">${formatFiat(BigInt(fiat_int), fiat_code, words.language)}</p>
+<p>${everyText(words, every, period)}</p>`;
+}
+
 /** What a person would call a plan; one whose customer was forgotten by its day. */
 export function planName(words: Words, { name, created_at }: PlanRow): string {
   const day = created_at.toISOString().slice(0, 10);

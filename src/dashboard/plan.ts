@@ -13,7 +13,7 @@ import { fill, fillHtml, languageName, type Texts, type Words, wordsFor } from '
 import { readQuery } from '../ui/query.ts';
 import { confirmed, emptyState, pager, table } from '../ui/table.ts';
 import { eventsPath } from './live.ts';
-import { chargeText, dayHtml, dayText, planBadge, planName, waitingCard } from './plan-words.ts';
+import { chargeHeading, dayHtml, dayText, planBadge, planName, waitingCard } from './plan-words.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
 import { actorOf, sendDashboard } from './shell.ts';
 import { standingBadge, standingOf } from './standing.ts';
@@ -68,7 +68,7 @@ async function showPlan(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
     path: here,
     title: planName(words, plan),
     body: html`<div class="list" data-live="${eventsPath()}" data-region="plan">${
-      plan.state === 'active' && waitingCard(words, visit)
+      plan.state === 'active' && plan.failure === null && waitingCard(words, visit)
     }${failureCard(words, visit, plan)}
 <div class="two">${factsCard(words, plan)}<section class="list"><h2>${t.charges}</h2>${
       rows.length > 0 ? chargeTable(words, rows) : noCharges(words, plan)
@@ -98,9 +98,9 @@ function factsCard(words: Words, plan: PlanRow): Html {
   const ends =
     plan.max_charges === null ? t.never : fill(t.afterCharges, { made: plan.charges, count: plan.max_charges });
   return card(
-    html`<p>${planBadge(words, plan)}</p><p class="amount">${chargeText(words, plan)}</p>`,
+    html`<p>${planBadge(words, plan)}</p>${chargeHeading(words, plan)}`,
     facts([
-      dates.length > 0 ? [t.next, html`<span class="dates">${dates.map((day) => dayHtml(words, day))}</span>`] : null,
+      dates.length > 0 ? [t.ahead, html`<span class="dates">${dates.map((day) => dayHtml(words, day))}</span>`] : null,
       customer.length > 0
         ? [t.customer, html`<span dir="auto">${customer.join(', ')}</span>`]
         : [t.customer, t.forgotten],

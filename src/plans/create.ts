@@ -5,8 +5,8 @@ import { refuse } from '../errors.ts';
 import { readMerchant } from '../merchants/read.ts';
 import { readPartner } from '../partners/read.ts';
 import type { NewPlan } from './form.ts';
-import { startOf } from './rules.ts';
-import { insertPlan, type PlanRow, selectPlanOfForm } from './store.ts';
+import { mostOpenPlans, startOf } from './rules.ts';
+import { countOpenPlans, insertPlan, type PlanRow, selectPlanOfForm } from './store.ts';
 
 /** What a new plan is made with beside its fields. */
 export type PlanOrder = {
@@ -22,7 +22,8 @@ export type PlanOrder = {
 /**
  * Starts a plan; its first charge is made by the loop when its date has come.
  *
- * @returns the plan, and whether it is new: the same form returns the plan that it made before
+ * @returns the plan, and whether it is new: the same form returns the plan that it made before; null when the merchant has
+ *   as many open plans as one may have
  * @throws Refusal not_found, merchant_disabled, partner_disabled, currency_mismatch
  */
 export async function createPlan(
@@ -30,7 +31,7 @@ export async function createPlan(
   scope: Scope,
   plan: NewPlan,
   { accountId, formKey, currency, language }: PlanOrder,
-): Promise<{ row: PlanRow; isNew: boolean }> {
+): Promise<{ row: PlanRow; isNew: boolean } | null> {
   const merchant = await readMerchant(ctx, scope, accountId);
   if (!merchant) throw refuse('not_found');
   if (merchant.disabled_by_partner || merchant.disabled_by_operator) throw refuse('merchant_disabled');
@@ -39,6 +40,9 @@ export async function createPlan(
   const partner = await readPartner(ctx.db, merchant.home_portal);
   if (partner?.disabled_at) throw refuse('partner_disabled');
   return ctx.db.scoped(scope, async (tx) => {
+    const earlier = await selectPlanOfForm(tx, scope, accountId, formKey);
+    if (earlier) return { row: earlier, isNew: false };
+    if ((await countOpenPlans(tx, scope, accountId, mostOpenPlans)) === mostOpenPlans) return null;
     const made = await insertPlan(tx, scope, {
       ...plan,
       id: randomUUID(),

@@ -71,6 +71,15 @@ export async function insertPlan(tx: Tx, scope: Scope, plan: StoredPlan): Promis
   return row ?? null;
 }
 
+/** How many plans of a merchant have not ended, at most so many. */
+export async function countOpenPlans(tx: Tx, scope: Scope, accountId: string, most: number): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from plans p where ${inScope(tx, scope)} and p.account_id = ${accountId} and p.state <> 'ended'
+      limit ${most}) open`;
+  return row?.count ?? 0;
+}
+
 export async function selectPlanOfForm(
   tx: Tx,
   scope: Scope,

@@ -47,6 +47,7 @@ test('A merchant makes a plan on a phone, and sees its first charge, its payment
   await page.getByLabel('What is it for?').fill('Rent of the studio');
   await page.getByLabel('Amount in EUR').fill('450');
   await page.getByLabel('Every so many').fill('30');
+  assert.equal(await page.getByLabel('Number of charges', { exact: true }).isVisible(), false);
   await page.getByLabel('For a number of charges').check();
   await page.getByLabel('Number of charges', { exact: true }).fill('12');
   await page.getByLabel('Customer’s name').fill('Grace Hopper');
@@ -60,7 +61,7 @@ test('A merchant makes a plan on a phone, and sees its first charge, its payment
   await page.getByLabel('Every so many').fill('2');
   await page.getByLabel('Period').selectOption('week');
   await page.getByRole('button', { name: 'Look it over' }).click();
-  await page.getByText('€450.00 every 2 weeks').waitFor();
+  await page.getByText('every 2 weeks').waitFor();
   assert.equal(await page.locator('.dates time').count(), 6);
   await assertAccessible(page);
   await photograph(page, 'plans-review');

@@ -35,7 +35,9 @@ export async function makePlan(
     ...fields,
   };
   const formKey = crypto.randomUUID();
-  return (await createPlan(ctx, scope, plan, { accountId: merchant.id, formKey, currency, language })).row;
+  const made = await createPlan(ctx, scope, plan, { accountId: merchant.id, formKey, currency, language });
+  if (!made) throw new Error('this merchant has too many plans');
+  return made.row;
 }
 
 export type StoredCharge = { number: number; due_on: string; request_id: string };

@@ -794,6 +794,7 @@ export const de = {
       each: 'Jedes Mal',
       state: 'Stand',
       next: 'Nächster Termin',
+      ahead: 'Nächste Termine',
       standing: {
         active: 'Aktiv',
         failing: 'Nicht angefordert',
@@ -836,7 +837,7 @@ export const de = {
       never: 'Bis Sie ihn beenden',
       after: 'Für eine Anzahl von Terminen',
       chargesField: 'Anzahl der Termine',
-      chargesHint: 'Von 1 bis {most}. Lassen Sie es leer, wenn Sie den Plan selbst beenden.',
+      chargesHint: 'Von 1 bis {most}.',
       email: 'E-Mail des Kunden',
       emailHint: 'Jeder neue Zahlungslink geht dorthin, und jeder Beleg.',
       language: 'Sprache der E-Mails',
@@ -846,6 +847,7 @@ export const de = {
         'Ein Eintrag je Zeile, etwa order = A-1042, höchstens 20. {partner} erhält sie mit jeder Zahlung, unverändert.',
       look: 'Noch einmal ansehen',
       off: 'Jetzt kann kein Plan begonnen werden',
+      tooMany: 'Sie haben {most} Pläne, die nicht beendet sind; mehr sind nicht möglich. Beenden Sie zuerst einen.',
       review: 'Stimmt alles?',
       dates: 'Erste Termine',
       afterAll: 'Anzahl der Termine: {count}',
@@ -1296,6 +1298,10 @@ export const de = {
       merchant: 'Händler',
       memo: 'Notiz',
       mode: 'Zahlungsart',
+      modes: {
+        pos: 'Zahlung vor Ort',
+        invoice: 'Rechnung',
+      },
       customer: 'Kunde',
       wallet: 'Bezahlt an',
       key: 'Idempotenz-Schlüssel',
@@ -1754,6 +1760,11 @@ export const de = {
       object: 'Woran',
       who: 'Wer',
       whoHint: 'E-Mail, wie sie in der Liste steht',
+      actors: {
+        command_line: 'Kommandozeile',
+        service: 'Der Dienst selbst',
+        api_key: 'API-Schlüssel {key}',
+      },
       from: 'Von',
       details: 'Einzelheiten',
       when: 'Wann',
@@ -1903,6 +1914,7 @@ export const de = {
     overview: {
       fine: 'Alles ist in Ordnung',
       fineRest: 'Kein Alarm ist ausgelöst, alle Netzwerke werden gelesen, und nichts hängt.',
+      stuck: 'Etwas steckt fest und wartet auf Hilfe',
       alarms: 'Alarme',
       raised: 'Ausgelöst',
       message: 'Was nicht stimmt',
@@ -1928,6 +1940,8 @@ export const de = {
         'Prüfen Sie, ob das Gateway von PHONE_GATEWAY_URL antwortet und das Token annimmt. Nachrichten werden von selbst noch einmal versucht.',
       chain:
         'Sehen Sie unter „Netzwerke“ nach. Zahlungen sind sicher und werden gefunden, sobald das Netzwerk wieder gelesen wird.',
+      recoveries_stuck:
+        'Sehen Sie im Log des Dienstes nach dem Grund. Die Wallets bleiben solange, wie sie sind, und es wird mindestens jede Stunde neu versucht.',
       other: 'Sehen Sie im Log des Dienstes zur selben Zeit nach.',
     },
     partners: {
@@ -2034,8 +2048,8 @@ export const de = {
       refreshDo: 'Jetzt abrufen',
       saved: 'Der Kurs ist gesetzt.',
       cleared: 'Der Kurs ist gelöscht.',
-      refreshed: 'Alle Kurse sind abgerufen.',
       noneSet: 'Für diese Währung war kein Kurs von Hand gesetzt. Es wurde nichts geändert.',
+      refreshed: 'Alle Kurse sind abgerufen.',
       nothingFetched: 'Keine Quelle hat einen Kurs geliefert. Die früheren bleiben.',
       limited:
         'Für diesen Partner wurden in dieser Minute schon Kurse abgerufen. Versuchen Sie es in der nächsten noch einmal.',

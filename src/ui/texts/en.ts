@@ -746,6 +746,7 @@ export const en = {
       each: 'Each charge',
       state: 'State',
       next: 'Next charge',
+      ahead: 'Next dates',
       standing: {
         active: 'Active',
         failing: 'Could not charge',
@@ -788,7 +789,7 @@ export const en = {
       never: 'Until you end it',
       after: 'For a number of charges',
       chargesField: 'Number of charges',
-      chargesHint: 'From 1 to {most}. Leave it empty for a plan that you end yourself.',
+      chargesHint: 'From 1 to {most}.',
       email: 'Customer’s e-mail',
       emailHint: 'Each new payment link is sent there, and each receipt.',
       language: 'Language of the e-mails',
@@ -798,6 +799,7 @@ export const en = {
         'One entry a line, such as order = A-1042, at most 20. {partner} gets it with each payment, unchanged.',
       look: 'Look it over',
       off: 'No plan can be started now',
+      tooMany: 'You have {most} plans that have not ended, and there can be no more. End one first.',
       review: 'Is everything right?',
       dates: 'First dates',
       afterAll: 'Number of charges: {count}',
@@ -1227,6 +1229,10 @@ export const en = {
       merchant: 'Merchant',
       memo: 'Memo',
       mode: 'Payment mode',
+      modes: {
+        pos: 'Payment on the spot',
+        invoice: 'Invoice',
+      },
       customer: 'Customer',
       wallet: 'Paid to',
       key: 'Idempotency key',
@@ -1651,6 +1657,11 @@ export const en = {
       object: 'On',
       who: 'Who',
       whoHint: 'E-mail, as it stands in the list',
+      actors: {
+        command_line: 'Command line',
+        service: 'The service itself',
+        api_key: 'API key {key}',
+      },
       from: 'From',
       details: 'Details',
       when: 'When',
@@ -1783,6 +1794,7 @@ export const en = {
     overview: {
       fine: 'Everything is fine',
       fineRest: 'No alarm is raised, all networks are read, and nothing is stuck.',
+      stuck: 'Something is stuck and waits for a hand',
       alarms: 'Alarms',
       raised: 'Raised',
       message: 'What is wrong',
@@ -1806,6 +1818,8 @@ export const en = {
       phone_gateway:
         'Look whether the gateway of PHONE_GATEWAY_URL answers and takes the token. Messages are tried again by themselves.',
       chain: 'Look at “Networks”. Payments are safe, and are found once the network is read again.',
+      recoveries_stuck:
+        'Look into the log of the service for why. Wallets stay as they are meanwhile, and it is tried again at least every hour.',
       other: 'Look into the log of the service for the same time.',
     },
     partners: {
@@ -1909,8 +1923,8 @@ export const en = {
       refreshDo: 'Fetch now',
       saved: 'The rate is set.',
       cleared: 'The rate is cleared.',
-      refreshed: 'All rates were fetched.',
       noneSet: 'No rate was set by hand for this currency. Nothing was changed.',
+      refreshed: 'All rates were fetched.',
       nothingFetched: 'No source answered with a rate. The earlier ones stand.',
       limited: 'Rates were fetched for this partner in this minute already. Try again in the next one.',
       noPartner: 'There is no such partner. Nothing was fetched.',

@@ -764,6 +764,7 @@ export const es = {
       each: 'Cada cobro',
       state: 'Estado',
       next: 'Próximo cobro',
+      ahead: 'Próximas fechas',
       standing: {
         active: 'Activo',
         failing: 'Sin poder cobrar',
@@ -806,7 +807,7 @@ export const es = {
       never: 'Hasta que usted lo termine',
       after: 'Durante un número de cobros',
       chargesField: 'Número de cobros',
-      chargesHint: 'De 1 a {most}. Déjelo vacío si va a terminar el plan usted mismo.',
+      chargesHint: 'De 1 a {most}.',
       email: 'Correo del cliente',
       emailHint: 'Allí se envía cada nuevo enlace de pago, y cada recibo.',
       language: 'Idioma de los correos',
@@ -816,6 +817,7 @@ export const es = {
         'Una entrada por línea, como order = A-1042; 20 como máximo. {partner} los recibe con cada pago, sin cambios.',
       look: 'Revisarlo',
       off: 'Ahora no se puede empezar un plan',
+      tooMany: 'Tiene {most} planes sin terminar y no puede haber más. Termine antes uno.',
       review: '¿Está todo bien?',
       dates: 'Primeras fechas',
       afterAll: 'Número de cobros: {count}',
@@ -1250,6 +1252,10 @@ export const es = {
       merchant: 'Comercio',
       memo: 'Nota',
       mode: 'Modo de pago',
+      modes: {
+        pos: 'Pago en el momento',
+        invoice: 'Factura',
+      },
       customer: 'Cliente',
       wallet: 'Se paga a',
       key: 'Clave de idempotencia',
@@ -1696,6 +1702,11 @@ export const es = {
       object: 'Sobre qué',
       who: 'Quién',
       whoHint: 'Correo, tal como está en la lista',
+      actors: {
+        command_line: 'Línea de órdenes',
+        service: 'El propio servicio',
+        api_key: 'Clave de API {key}',
+      },
       from: 'Desde',
       details: 'Detalles',
       when: 'Cuándo',
@@ -1845,6 +1856,7 @@ export const es = {
     overview: {
       fine: 'Todo está bien',
       fineRest: 'No hay ninguna alarma, todas las redes se leen y no hay nada atascado.',
+      stuck: 'Hay algo atascado que espera ayuda',
       alarms: 'Alarmas',
       raised: 'Desde',
       message: 'Qué va mal',
@@ -1868,6 +1880,8 @@ export const es = {
       phone_gateway:
         'Compruebe si la pasarela de PHONE_GATEWAY_URL responde y acepta el token. Los mensajes se vuelven a intentar por sí solos.',
       chain: 'Mire en «Redes». Los pagos están a salvo y se encontrarán en cuanto la red se lea de nuevo.',
+      recoveries_stuck:
+        'Busque el motivo en el log del servicio. Mientras tanto las billeteras quedan como están, y se reintenta al menos cada hora.',
       other: 'Mire el log del servicio a esa misma hora.',
     },
     partners: {
@@ -1973,8 +1987,8 @@ export const es = {
       refreshDo: 'Consultar ahora',
       saved: 'El tipo de cambio está fijado.',
       cleared: 'El tipo de cambio está quitado.',
-      refreshed: 'Se consultaron todos los tipos de cambio.',
       noneSet: 'Esta moneda no tenía ningún tipo fijado a mano. No se cambió nada.',
+      refreshed: 'Se consultaron todos los tipos de cambio.',
       nothingFetched: 'Ninguna fuente dio un tipo de cambio. Los anteriores siguen.',
       limited: 'En este minuto ya se consultaron tipos de cambio para este socio. Vuelva a intentarlo en el siguiente.',
       noPartner: 'No existe ese socio. No se consultó nada.',

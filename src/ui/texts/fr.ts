@@ -779,6 +779,7 @@ export const fr = {
       each: 'Chaque échéance',
       state: 'État',
       next: 'Prochaine échéance',
+      ahead: 'Prochaines échéances',
       standing: {
         active: 'Actif',
         failing: 'Demande impossible',
@@ -821,7 +822,7 @@ export const fr = {
       never: 'Jusqu’à ce que vous l’arrêtiez',
       after: 'Pour un nombre d’échéances',
       chargesField: 'Nombre d’échéances',
-      chargesHint: 'De 1 à {most}. Laissez vide pour un plan que vous arrêtez vous-même.',
+      chargesHint: 'De 1 à {most}.',
       email: 'E-mail du client',
       emailHint: 'Chaque nouveau lien de paiement y est envoyé, et chaque reçu.',
       language: 'Langue des e-mails',
@@ -831,6 +832,7 @@ export const fr = {
         'Une entrée par ligne, par exemple order = A-1042, 20 au plus. {partner} les reçoit avec chaque paiement, sans changement.',
       look: 'Vérifier',
       off: 'Aucun plan ne peut être lancé maintenant',
+      tooMany: 'Vous avez {most} plans en cours, et il ne peut pas y en avoir plus. Arrêtez-en un d’abord.',
       review: 'Tout est-il exact ?',
       dates: 'Premières échéances',
       afterAll: 'Nombre d’échéances : {count}',
@@ -1276,6 +1278,10 @@ export const fr = {
       merchant: 'Commerçant',
       memo: 'Note',
       mode: 'Mode de paiement',
+      modes: {
+        pos: 'Paiement sur place',
+        invoice: 'Facture',
+      },
       customer: 'Client',
       wallet: 'Payé à',
       key: 'Clé d’idempotence',
@@ -1729,6 +1735,11 @@ export const fr = {
       object: 'Sur quoi',
       who: 'Qui',
       whoHint: 'E-mail, tel qu’il figure dans la liste',
+      actors: {
+        command_line: 'Ligne de commande',
+        service: 'Le service lui-même',
+        api_key: 'Clé d’API {key}',
+      },
       from: 'Depuis',
       details: 'Détails',
       when: 'Quand',
@@ -1878,6 +1889,7 @@ export const fr = {
     overview: {
       fine: 'Tout va bien',
       fineRest: 'Aucune alarme n’est levée, tous les réseaux sont lus, et rien n’est bloqué.',
+      stuck: 'Quelque chose est bloqué et attend de l’aide',
       alarms: 'Alarmes',
       raised: 'Levée',
       message: 'Ce qui ne va pas',
@@ -1901,6 +1913,8 @@ export const fr = {
       phone_gateway:
         'Vérifiez si la passerelle de PHONE_GATEWAY_URL répond et accepte le jeton. Les messages sont réessayés automatiquement.',
       chain: 'Regardez « Réseaux ». Les paiements sont en sûreté et sont retrouvés dès que le réseau est à nouveau lu.',
+      recoveries_stuck:
+        'Cherchez pourquoi dans le journal technique du service. Les portefeuilles restent entre-temps ce qu’ils sont, et un nouvel essai est fait au moins toutes les heures.',
       other: 'Regardez dans le log du service à la même heure.',
     },
     partners: {
@@ -2008,8 +2022,8 @@ export const fr = {
       refreshDo: 'Relever maintenant',
       saved: 'Le taux est fixé.',
       cleared: 'Le taux est effacé.',
-      refreshed: 'Tous les taux ont été relevés.',
       noneSet: 'Aucun taux n’était fixé à la main pour cette devise. Rien n’a été modifié.',
+      refreshed: 'Tous les taux ont été relevés.',
       nothingFetched: 'Aucune source n’a donné de taux. Les précédents restent.',
       limited: 'Des taux ont déjà été relevés pour ce partenaire dans cette minute. Réessayez dans la suivante.',
       noPartner: 'Ce partenaire n’existe pas. Rien n’a été relevé.',

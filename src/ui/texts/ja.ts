@@ -993,6 +993,7 @@ export const ja = {
       each: '1 回の請求',
       state: '状態',
       next: '次回の請求',
+      ahead: '今後の請求日',
       standing: {
         active: '有効',
         failing: '請求できません',
@@ -1034,7 +1035,7 @@ export const ja = {
       never: '終了するまで',
       after: '決まった回数まで',
       chargesField: '請求の回数',
-      chargesHint: '1 から {most} まで。ご自分で終了するプランでは空欄にしてください。',
+      chargesHint: '1 から {most} まで。',
       email: 'お客様のメールアドレス',
       emailHint: '新しい支払いリンクと領収書が毎回ここに送られます。',
       language: 'メールの言語',
@@ -1043,6 +1044,7 @@ export const ja = {
       metadataHint: '1 行に 1 件、例：order = A-1042。20 件まで。支払いのたびに、そのまま {partner} に渡されます。',
       look: '内容を確認',
       off: '現在はプランを開始できません',
+      tooMany: '終了していないプランが {most} 件あり、これ以上は作成できません。先にどれかを終了してください。',
       review: 'この内容でよろしいですか？',
       dates: '最初の請求日',
       afterAll: '請求の回数：{count}',
@@ -1240,6 +1242,10 @@ export const ja = {
       merchant: '加盟店',
       memo: 'メモ',
       mode: '支払いの種類',
+      modes: {
+        pos: 'その場での支払い',
+        invoice: '請求書',
+      },
       customer: 'お客様',
       wallet: '支払い先',
       key: '冪等キー',
@@ -1662,6 +1668,11 @@ export const ja = {
       object: '対象',
       who: '実行者',
       whoHint: '一覧に表示されているメールアドレス',
+      actors: {
+        command_line: 'コマンドライン',
+        service: 'サービス自身',
+        api_key: 'API キー {key}',
+      },
       from: '接続元',
       details: '詳細',
       when: '日時',
@@ -1793,6 +1804,7 @@ export const ja = {
     overview: {
       fine: 'すべて正常です',
       fineRest: '警報はなく、すべてのネットワークを読み取れ、停滞しているものはありません。',
+      stuck: '対応が必要な停滞があります',
       alarms: '警報',
       raised: '発生日時',
       message: '問題',
@@ -1816,6 +1828,8 @@ export const ja = {
       phone_gateway:
         'PHONE_GATEWAY_URL のゲートウェイが応答し、トークンを受け付けるか確認してください。メッセージは自動的に再試行されます。',
       chain: '「ネットワーク」を見てください。支払いは安全で、再び読み取れるようになると見つかります。',
+      recoveries_stuck:
+        '理由はサービスのログで確認してください。その間ウォレットは変わらず、少なくとも 1 時間ごとに再試行されます。',
       other: '同じ時刻のサービスのログを確認してください。',
     },
     partners: {
@@ -1918,8 +1932,8 @@ export const ja = {
       refreshDo: '今すぐ取得',
       saved: 'レートを設定しました。',
       cleared: 'レートを解除しました。',
-      refreshed: 'すべてのレートを取得しました。',
       noneSet: 'この通貨には手動のレートが設定されていませんでした。何も変更していません。',
+      refreshed: 'すべてのレートを取得しました。',
       nothingFetched: 'レートを返した取得元はありません。以前のレートのままです。',
       limited: 'このパートナーでは、この 1 分間にすでに取得しています。次の 1 分にもう一度お試しください。',
       noPartner: 'そのようなパートナーはありません。何も取得していません。',

@@ -753,6 +753,7 @@ export const pt = {
       each: 'Cada cobrança',
       state: 'Situação',
       next: 'Próxima cobrança',
+      ahead: 'Próximas datas',
       standing: {
         active: 'Ativo',
         failing: 'Não foi possível cobrar',
@@ -795,7 +796,7 @@ export const pt = {
       never: 'Até você encerrar',
       after: 'Por um número de cobranças',
       chargesField: 'Número de cobranças',
-      chargesHint: 'De 1 a {most}. Deixe vazio para um plano que você mesmo encerra.',
+      chargesHint: 'De 1 a {most}.',
       email: 'E-mail do cliente',
       emailHint: 'Cada novo link de pagamento é enviado para lá, e cada recibo.',
       language: 'Idioma dos e-mails',
@@ -805,6 +806,7 @@ export const pt = {
         'Uma entrada por linha, como order = A-1042, no máximo 20. {partner} os recebe com cada pagamento, sem alteração.',
       look: 'Conferir',
       off: 'Não é possível começar um plano agora',
+      tooMany: 'Você tem {most} planos não encerrados, e não pode haver mais. Encerre um antes.',
       review: 'Está tudo certo?',
       dates: 'Primeiras datas',
       afterAll: 'Número de cobranças: {count}',
@@ -1240,6 +1242,10 @@ export const pt = {
       merchant: 'Lojista',
       memo: 'Observação',
       mode: 'Modo de pagamento',
+      modes: {
+        pos: 'Pagamento na hora',
+        invoice: 'Fatura',
+      },
       customer: 'Cliente',
       wallet: 'Pago a',
       key: 'Chave de idempotência',
@@ -1682,6 +1688,11 @@ export const pt = {
       object: 'Em quê',
       who: 'Quem',
       whoHint: 'E-mail, como está na lista',
+      actors: {
+        command_line: 'Linha de comando',
+        service: 'O próprio serviço',
+        api_key: 'Chave de API {key}',
+      },
       from: 'De',
       details: 'Detalhes',
       when: 'Quando',
@@ -1831,6 +1842,7 @@ export const pt = {
     overview: {
       fine: 'Está tudo bem',
       fineRest: 'Não há nenhum alarme, todas as redes são lidas e nada está travado.',
+      stuck: 'Há algo travado à espera de ajuda',
       alarms: 'Alarmes',
       raised: 'Desde',
       message: 'O que está errado',
@@ -1854,6 +1866,8 @@ export const pt = {
       phone_gateway:
         'Veja se o gateway de PHONE_GATEWAY_URL responde e aceita o token. As mensagens são tentadas de novo sozinhas.',
       chain: 'Olhe em “Redes”. Os pagamentos estão seguros e são encontrados assim que a rede for lida de novo.',
+      recoveries_stuck:
+        'Procure o motivo no log do serviço. Enquanto isso as carteiras ficam como estão, e uma nova tentativa é feita ao menos a cada hora.',
       other: 'Olhe no log do serviço na mesma hora.',
     },
     partners: {
@@ -1959,8 +1973,8 @@ export const pt = {
       refreshDo: 'Consultar agora',
       saved: 'A taxa está definida.',
       cleared: 'A taxa foi retirada.',
-      refreshed: 'Todas as taxas foram consultadas.',
       noneSet: 'Nenhuma taxa estava definida à mão para esta moeda. Nada foi alterado.',
+      refreshed: 'Todas as taxas foram consultadas.',
       nothingFetched: 'Nenhuma fonte respondeu com uma taxa. As anteriores ficam.',
       limited: 'Neste minuto já foram consultadas taxas para este parceiro. Tente de novo no próximo.',
       noPartner: 'Esse parceiro não existe. Nada foi consultado.',
