@@ -14,6 +14,9 @@ const sharedOnly = ['/admin', '/dev'];
 /** What pages of customers are made of, besides themselves. */
 const parts = ['/assets', '/logo'];
 
+/** Partners found by their slug are kept: neither it nor the id ever changes. Names that are nobody's are not. */
+const mostKept = 10_000;
+
 const isBelow = (url: string, paths: string[]) => paths.some((path) => url === path || url.startsWith(`${path}/`));
 
 /**
@@ -23,6 +26,16 @@ const isBelow = (url: string, paths: string[]) => paths.some((path) => url === p
 export function guardHosts(app: FastifyInstance, ctx: Context): void {
   const payUrl = payRoute(ctx.config);
   const payHost = hostName(new URL(ctx.config.payUrl).host);
+
+  const partners = new Map<string, OwnHost>();
+  const partnerOf = async (slug: string): Promise<OwnHost | null> => {
+    const known = partners.get(slug);
+    if (known) return known;
+    const partner = await readPartner(ctx.db, slug);
+    const found = partner && { partnerId: partner.id, slug: partner.slug };
+    if (found && partners.size < mostKept) partners.set(slug, found);
+    return found;
+  };
 
   app.decorateRequest('ownHost', null);
   app.addHook('onRequest', async (request) => {
@@ -34,10 +47,10 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
 
     const owner = hostOwner(ctx.config, request.headers.host);
     if (owner === null) return;
-    const partner = owner === undefined || isBelow(url, sharedOnly) ? null : await readPartner(ctx.db, owner);
+    const partner = owner === undefined || isBelow(url, sharedOnly) ? null : await partnerOf(owner);
     if (!partner) throw refuse('not_found');
-    request.ownHost = { partnerId: partner.id, slug: partner.slug };
-    if (isPayPage && !(await isRequestOf(ctx, request, request.ownHost))) throw refuse('not_found');
+    request.ownHost = partner;
+    if (isPayPage && !(await isRequestOf(ctx, request, partner))) throw refuse('not_found');
     if (isBelow(url, ['/logo']) && paramOf(request, 'slug') !== partner.slug) throw refuse('not_found');
   });
 }

@@ -158,6 +158,14 @@ test('A key works on its partner’s own host and the shared one; elsewhere it i
   }
 });
 
+test('A host is a partner’s from the moment there is one, also after it was asked for in vain', async () => {
+  const slug = 'late-bakery';
+  const at = () => statusOf({ path: '/portal/sign-in' }, onHost({ slug }));
+  assert.deepEqual([await at(), await at()], [404, 404]);
+  await makePartner(app.db, { slug });
+  assert.deepEqual([await at(), await at()], [200, 200]);
+});
+
 test('On its own host a partner’s name and logo stand where people sign in', async () => {
   for (const { partner, name } of [one, two]) {
     for (const path of ['/dashboard/sign-in', '/portal/sign-in']) {
