@@ -17,6 +17,7 @@ import { ago } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { oneOf } from '../ui/query.ts';
 import { badge, confirmed, emptyState, type Filter, filters, pager, table } from '../ui/table.ts';
+import { eventsPath } from './live.ts';
 import { adminForm, adminPage, flash, recorded } from './route.ts';
 
 const path = '/admin/merchants';
@@ -41,7 +42,7 @@ export function merchantsPages(app: FastifyInstance, ctx: Context): void {
       path,
       title: admin.places.merchants,
       body: html`${flash(call, said)}${filters(words, path, wanted, choices(words), `${path}.csv`)}
-<div class="list">${list}${pager(words, path, wanted, next)}</div>`,
+<div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>`,
     });
   });
   adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) =>

@@ -10,10 +10,12 @@ import { receiptDepth } from '../receipts/stuck.ts';
 import { card, stateLine } from '../ui/components.ts';
 import { ago } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
+import { oneOf } from '../ui/query.ts';
 import { badge, table } from '../ui/table.ts';
 import { eventDepth } from '../webhooks/stuck.ts';
 import { eventsPath } from './live.ts';
 import { adminPage } from './route.ts';
+import { isAnythingStuck } from './stuck.ts';
 
 const path = '/admin';
 /** Queues are counted up to here. */
@@ -27,8 +29,9 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, path, async ({ words, show }) => {
     const { admin } = words.t;
     const { overview: t } = admin;
-    const [alarms, troubled, ...depths] = await Promise.all([
+    const [alarms, isStuck, troubled, ...depths] = await Promise.all([
       listAlarms(ctx.db.sql, mostAlarms),
+      isAnythingStuck(ctx),
       Promise.all(modes.map((mode) => chainsInTrouble(ctx, mode))),
       eventDepth(ctx, mostCounted),
       mailDepth(ctx.db.sql, mostCounted),
@@ -48,15 +51,16 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
         ),
       );
     const raised = alarms.some(({ cleared_at }) => cleared_at === null);
-    const fine = silent.length === 0 && !raised && [stateLine('paid', t.fine, t.fineRest)];
+    const stuck = stateLine('attention', t.stuck, html`<a href="/admin/stuck">${t.toStuck}</a>`);
+    const troubles = isStuck ? [...silent, stuck] : silent;
+    const fine = troubles.length === 0 && !raised && [stateLine('paid', t.fine, t.fineRest)];
     return show({
       path,
       title: admin.places.overview,
       body: html`<div class="list" data-live="${eventsPath}" data-region="overview">
-${(fine || silent.length > 0) && card(...(fine || silent))}
+${(fine || troubles.length > 0) && card(...(fine || troubles))}
 ${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, alarms, now)}`}
-<h2>${t.queues}</h2>${queueTable(words, queues, now)}
-<p><a href="/admin/stuck">${t.toStuck}</a></p></div>`,
+<h2>${t.queues}</h2>${queueTable(words, queues, now)}</div>`,
     });
   });
 }
@@ -82,11 +86,14 @@ function alarmTable(words: Words, alarms: Alarm[], now: Date): Html {
   );
 }
 
+const named = ['mail_transport', 'mail_failing', 'phone_gateway', 'recoveries_stuck'] as const;
+
 /** What helps against an alarm; its name says which kind it is. */
 function adviceOn({ t: { admin } }: Words, name: string): string {
   const { advices } = admin;
   if (name.startsWith('webhook_disabled')) return advices.webhook;
-  if (name === 'mail_transport' || name === 'mail_failing' || name === 'phone_gateway') return advices[name];
+  const own = oneOf(named, name);
+  if (own) return advices[own];
   return /chain|provider|opinion|reorg/.test(name) ? advices.chain : advices.other;
 }
 

@@ -72,6 +72,17 @@ export function stuckPages(app: FastifyInstance, ctx: Context): void {
   adminForm(app, ctx, `${path}/receipt`, async (call) => call.done(path, await receiptAgain(ctx, call)));
 }
 
+/** Whether anything stands on the page of what is stuck. */
+export async function isAnythingStuck(ctx: Context): Promise<boolean> {
+  const lists = await Promise.all([
+    browseExhausted(ctx, null).then(({ rows }) => rows),
+    listDisabledEndpoints(ctx),
+    givenUpMails(ctx.db.sql, 1),
+    listGivenUpReceipts(ctx),
+  ]);
+  return lists.some((list) => list.length > 0);
+}
+
 async function replay(ctx: Context, call: AdminCall): Promise<string> {
   const id = call.typed('delivery');
   const scope = isUuid(id) ? await scopeOfDelivery(ctx.db, id) : null;

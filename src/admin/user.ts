@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { browserName } from '../lib/user-agent.ts';
-import { carried, facts } from '../ui/components.ts';
+import { card, carried, facts } from '../ui/components.ts';
 import { sendNotFound } from '../ui/error-page.ts';
 import { instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -88,7 +88,7 @@ async function show(ctx: Context, call: AdminCall, user: ListedUser) {
   return call.show({
     path: userPath(user.id),
     title: user.email,
-    body: html`${flash(call, said, { gone: t.gone })}${about(words, user)}
+    body: html`${flash(call, said, { gone: t.gone })}${card(about(words, user))}
 <h2>${t.sessions}</h2>
 <div class="list">${sessions.length > 0 ? sessionTable(words, user, sessions, isSelf) : emptyState(t.noSessions, t.noSessionsRest)}</div>
 <h2>${words.t.passkey.heading}</h2>

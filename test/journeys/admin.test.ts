@@ -334,6 +334,7 @@ test('What is stuck is shown with the button that helps: events, endpoints, mail
   for (const text of [request.id, 'It answered 410', 'Lost mail', 'it answered 422', partner.slug]) {
     assert.ok(page.html.includes(text), text);
   }
+  assert.match((await admin.open('/admin')).html, /Something is stuck/);
   assert.doesNotMatch(page.html, /482913|a-secret-link/, 'what a mail lets in with is not for operators');
   assert.equal(said(await admin.send(page, '/stuck/replay')), 'The event is sent again.');
   assert.equal((await lastAct(partner.id))?.action, 'webhook.replayed');
@@ -345,6 +346,7 @@ test('What is stuck is shown with the button that helps: events, endpoints, mail
   assert.equal(said(last), 'It is tried again.');
   assert.deepEqual((await lastAct(partner.id))?.details, { channel: 'phone' });
   assert.match(last.html, /Nothing is stuck/);
+  assert.doesNotMatch((await admin.open('/admin')).html, /Something is stuck/);
   assert.match(said(await admin.send(page, '/stuck/mail')) ?? '', /mended already/);
 
   const [delivery] = await app.db.sql`select state from webhook_deliveries where request_id = ${request.id}`;
