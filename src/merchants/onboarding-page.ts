@@ -218,7 +218,7 @@ function termsField(words: Words, fault: string | undefined, typed: string | und
   const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="terms-fault"`;
   const translated =
     words.language !== 'en' &&
-    html`<p class="quiet">${onboard.termsTranslated}</p>${termsText(termsIn(words), name)}<h3>${onboard.termsBinding}</h3>`;
+    html`<p class="quiet">${onboard.termsTranslated}</p>${termsText(termsIn(words), name)}<p><strong>${onboard.termsBinding}</strong></p>`;
   return html`<details><summary>${name}</summary>
 ${translated}${termsText(bindingTerms(), words.language === 'en' ? name : onboard.termsBinding, html` lang="en" dir="ltr"`)}</details>
 <div class="field"><label class="check"><input type="checkbox" name="accept_terms" value="${version}" required${
