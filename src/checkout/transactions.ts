@@ -1,6 +1,5 @@
 import type { ChainConfig } from '../chain/config.ts';
 import { type Html, html } from '../lib/html.ts';
-import { mono } from '../ui/components.ts';
 import type { Checkout } from './read.ts';
 
 /** The transactions that pay, each with its network and, where there is one, a link to its explorer. */
@@ -14,8 +13,13 @@ export function transactionFact({ progress, chains, words }: Checkout): [string,
   return [hashes.size > 1 ? receipt.transactions : receipt.transaction, html`${lines}`];
 }
 
-/** The hash, as a link where the chain has an explorer. */
-export function explorerLink(chain: ChainConfig | undefined, hash: string): Html {
-  if (!chain?.explorerUrl) return mono(hash);
-  return html`<a class="mono" href="${chain.explorerUrl}/tx/${hash}" rel="noreferrer">${hash}</a>`;
+/**
+ * The hash, as a link where the chain has an explorer.
+ *
+ * @param shown what is read of it where there is little room; the whole one shows on hover
+ */
+export function explorerLink(chain: ChainConfig | undefined, hash: string, shown = hash): Html {
+  const title = shown !== hash && html` title="${hash}"`;
+  if (!chain?.explorerUrl) return html`<span class="mono"${title}>${shown}</span>`;
+  return html`<a class="mono" href="${chain.explorerUrl}/tx/${hash}"${title} rel="noreferrer">${shown}</a>`;
 }

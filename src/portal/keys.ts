@@ -10,7 +10,7 @@ import { isUuid } from '../lib/ids.ts';
 import { card, carried, mono, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
-import { ago, instant } from '../ui/formats.ts';
+import { ago } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { readQuery } from '../ui/query.ts';
 import { notice } from '../ui/shell.ts';
@@ -111,7 +111,7 @@ function keyForm(call: PortalCall): Html {
   const { keys } = words.t.portal;
   const boxes = scopeNames.map(
     (name) =>
-      html`<label class="check"><input type="checkbox" name="scopes" value="${name}" checked><span>${keys.scopes[name]} <span class="quiet">${name}</span></span></label>`,
+      html`<label class="check"><input type="checkbox" name="scopes" value="${name}" checked><span>${scopeName(words, name)}</span></label>`,
   );
   const title = mode === 'test' ? keys.newTest : keys.newLive;
   return html`<details class="card"><summary>${title}</summary><form method="post" action="${actionIn(call, path)}">
@@ -120,13 +120,22 @@ function keyForm(call: PortalCall): Html {
 <button>${keys.make}</button></form></details>`;
 }
 
+/** What a key may do, in words, with the name that the API has for it. */
+function scopeName({ t }: Words, scope: string): Html {
+  const known = Object.entries(t.portal.keys.scopes).find(([name]) => name === scope)?.[1];
+  return html`${known} <code class="quiet">${scope}</code>`;
+}
+
 function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | null): Html {
   const { keys, places } = words.t.portal;
   return table<OwnKey>(
     places.keys,
     [
       { name: keys.key, cell: ({ hint }) => mono(hint) },
-      { name: keys.may, cell: ({ scopes }) => html`<span class="quiet">${scopes.join(', ')}</span>` },
+      {
+        name: keys.may,
+        cell: (row) => html`<div>${row.scopes.map((scope) => html`<p>${scopeName(words, scope)}</p>`)}</div>`,
+      },
       { name: keys.created, cell: ({ created_at }) => ago(words, created_at, now) },
       {
         name: keys.lastUsed,
@@ -137,7 +146,7 @@ function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | 
         cell: ({ revoked_at }) =>
           revoked_at === null
             ? badge('paid', keys.inForce)
-            : html`<span>${badge('ended', keys.isRevoked)} ${instant(words, revoked_at)}</span>`,
+            : html`<span>${badge('ended', keys.isRevoked)} ${ago(words, revoked_at, now)}</span>`,
       },
       {
         name: '',

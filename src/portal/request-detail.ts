@@ -15,7 +15,7 @@ import { readRequest } from '../requests/read.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { type DifferingReplays, readDifferingReplays } from '../requests/replay.ts';
 import { card, facts, mono, qr } from '../ui/components.ts';
-import { groupMicro, instant } from '../ui/formats.ts';
+import { groupMicro, instant, rateOf } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { notice } from '../ui/shell.ts';
 import { confirmed } from '../ui/table.ts';
@@ -131,10 +131,10 @@ function requestFacts(words: Words, { history, merchant }: Known): Html {
       [request.amount, amountOf(words, row)],
       [request.usdc, groupMicro(words, BigInt(row.usdc_micro))],
       progress.receivedMicro > 0n ? [request.received, groupMicro(words, progress.receivedMicro)] : null,
-      [request.rate, `1 USDC = ${row.rate} ${row.fiat_code}`],
+      [request.rate, rateOf(words, row)],
       [request.merchant, html`<a href="/portal/merchants/${row.account_id}">${name}</a>`],
       row.memo !== null ? [request.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
-      [request.mode, row.payment_mode],
+      [request.mode, html`${request.modes[row.payment_mode]} <code>${row.payment_mode}</code>`],
       customer.length > 0 ? [request.customer, html`${customer.map((part) => html`<p dir="auto">${part}</p>`)}`] : null,
       row.payer_address !== null ? [request.payer, mono(row.payer_address)] : null,
       row.proof_status === 'verified' && row.tx_hash !== null

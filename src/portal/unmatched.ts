@@ -93,7 +93,7 @@ function unmatchedTable(words: Words, rows: UnmatchedRow[], chains: ChainConfig[
   return table<UnmatchedRow>(
     unmatched.list,
     [
-      { name: unmatched.amount, cell: (row) => amount(row) },
+      { name: unmatched.amount, cell: (row) => html`<span class="figures">${amount(row)}</span>` },
       {
         name: unmatched.merchant,
         cell: (row) =>
@@ -112,7 +112,7 @@ function unmatchedTable(words: Words, rows: UnmatchedRow[], chains: ChainConfig[
       },
       {
         name: unmatched.transaction,
-        cell: (row) => html`<span class="clip">${explorerLink(chainOf(row, chains), row.tx_hash)}</span>`,
+        cell: (row) => explorerLink(chainOf(row, chains), row.tx_hash, short(row.tx_hash)),
       },
       { name: unmatched.when, cell: (row) => ago(words, row.block_time, now) },
     ],

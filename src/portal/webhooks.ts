@@ -138,7 +138,7 @@ async function showWebhooks(
     status: faulty ? 400 : 200,
     body: html`${flashOf(call, webhooks)}${fresh && freshSecret(words, fresh)}
 <div data-live="${eventsPath(mode)}" data-region="health">${stateCard(call, health, mayChange)}</div>
-${mayChange && html`<div class="two">${urlCard(call, endpoint, faulty)}${secretCard(call, endpoint)}${test}</div>`}
+${mayChange && html`<div class="two"><div class="part">${urlCard(call, endpoint, faulty)}${endpoint && test}</div>${endpoint ? secretCard(call, endpoint) : test}</div>`}
 <section class="part"><h2>${webhooks.latest}</h2><div class="list" data-region="deliveries">${deliveries}</div></section>`,
   });
 }
@@ -192,10 +192,9 @@ function urlCard(call: PortalCall, endpoint: Endpoint | null, faulty: Faulty | n
   );
 }
 
-function secretCard(call: PortalCall, endpoint: Endpoint | null): Html | null {
+function secretCard(call: PortalCall, endpoint: Endpoint): Html {
   const { words } = call;
   const { webhooks } = words.t.portal;
-  if (!endpoint) return null;
   const rotate = confirmed(
     {
       label: webhooks.rotate,

@@ -40,7 +40,8 @@ before(async () => {
 });
 after(() => app.stop());
 
-const listed = (html: string) => [...html.matchAll(/<span class="mono">(0x[0-9a-f]{64})<\/span>/g)].map(([, tx]) => tx);
+const listed = (html: string) =>
+  [...html.matchAll(/<span class="mono" title="(0x[0-9a-f]{64})">/g)].map(([, tx]) => tx);
 
 test('unmatched payments › with the reason in words, by merchant and by reason', async () => {
   assert.match((await owner.open('/portal/unmatched')).html, /No payment is without a request/);
