@@ -18,36 +18,39 @@ const referencePolicy =
 
 const isBelow = (path: string, paths: string[]) => paths.some((one) => path === one || path.startsWith(`${one}/`));
 
+type Hosts = Pick<Config, 'baseUrl' | 'payUrl' | 'hsts'>;
+
 /**
- * Sets the headers that every answer has unless its page says otherwise: kept by nobody, read as what it says it is, and
- * of no use to pages of other sites.
- *
- * @param path of the address that was called, without its query
+ * What sets the headers that every answer has unless its page says otherwise: kept by nobody, read as what it says it is,
+ * and of no use to pages of other sites. It is given the path that was called, without the query.
  */
-export function setAnswerHeaders(
-  reply: FastifyReply,
-  config: Pick<Config, 'baseUrl' | 'payUrl' | 'hsts'>,
-  path: string,
-): void {
-  reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
-  const transport = strictTransport(config, reply.request.headers.host);
-  if (transport) reply.header('strict-transport-security', transport);
-  if (path.startsWith('/api/')) return;
-  reply.headers({
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    'cross-origin-resource-policy': 'same-origin',
-    'permissions-policy': permissions,
-    // Not `no-referrer`: under it browsers say of no form which site it comes from.
-    'referrer-policy': 'same-origin',
-  });
-  if (isBelow(path, [docsPath])) reply.header('content-security-policy', referencePolicy);
-  if (isBelow(path, closed)) reply.header('cross-origin-opener-policy', 'same-origin');
+export function answerHeaders(config: Hosts): (reply: FastifyReply, path: string) => void {
+  const transportFor = strictTransport(config);
+  return (reply, path) => {
+    reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    const transport = transportFor(reply.request.headers.host);
+    if (transport) reply.header('strict-transport-security', transport);
+    if (path.startsWith('/api/')) return;
+    reply.headers(pageHeaders);
+    if (isBelow(path, [docsPath])) reply.header('content-security-policy', referencePolicy);
+    if (isBelow(path, closed)) reply.header('cross-origin-opener-policy', 'same-origin');
+  };
 }
 
-/** On the base host it holds for the hosts below it too: those are partners' own. */
-function strictTransport({ baseUrl, payUrl, hsts }: Pick<Config, 'baseUrl' | 'payUrl' | 'hsts'>, host = ''): string {
-  const base = new URL(baseUrl);
-  const isPayHost = host === new URL(payUrl).host && payUrl.startsWith('https:');
-  if (!hsts || (base.protocol !== 'https:' && !isPayHost)) return '';
-  return `max-age=${yearSeconds}${host === base.host ? '; includeSubDomains' : ''}`;
+const pageHeaders = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': permissions,
+  // Not `no-referrer`: under it browsers say of no form which site it comes from.
+  'referrer-policy': 'same-origin',
+};
+
+/** On the base host it holds for the hosts below it too: those are partners' own. Null where nothing is to be said. */
+function strictTransport({ baseUrl, payUrl, hsts }: Hosts): (host: string | undefined) => string | null {
+  const [base, pay] = [new URL(baseUrl), new URL(payUrl)];
+  return (host) => {
+    const isSecure = base.protocol === 'https:' || (pay.protocol === 'https:' && host === pay.host);
+    if (!hsts || !isSecure) return null;
+    return `max-age=${yearSeconds}${host === base.host ? '; includeSubDomains' : ''}`;
+  };
 }

@@ -11,7 +11,7 @@ import fastify, {
 } from 'fastify';
 import { adminPages } from './admin/pages.ts';
 import { adminSignIn } from './admin/sign-in.ts';
-import { setAnswerHeaders } from './answer-headers.ts';
+import { answerHeaders } from './answer-headers.ts';
 import { apiDocument, docsPath } from './api-document.ts';
 import { readApiBodies } from './auth/api-body.ts';
 import { liveStates } from './checkout/live.ts';
@@ -37,9 +37,10 @@ import { errorPage } from './ui/error-page.ts';
 
 /** The HTTP server with all its routes, not listening yet. */
 export async function buildServer(ctx: Context): Promise<FastifyInstance> {
+  const setHeaders = answerHeaders(ctx.config);
   const begin = (request: FastifyRequest, reply: FastifyReply) => {
     reply.header('x-request-id', request.id);
-    setAnswerHeaders(reply, ctx.config, pathOf(request));
+    setHeaders(reply, pathOf(request));
   };
   const app: FastifyInstance = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,

@@ -12,7 +12,7 @@ export type Change =
   /** The connection was lost for a while: anything may have changed. */
   | { kind: 'anything' };
 
-/** Told by the triggers of `0003_changes.sql`, `0014_merchant_changes.sql` and `0015_plans.sql`. */
+/** Told by triggers: 0003, 0014, 0015 and 0019 of `migrations/`. */
 const channel = 'changes';
 
 /**
