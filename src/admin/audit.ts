@@ -9,7 +9,7 @@ import type { Scope } from '../db/connection.ts';
 import { batchesOf } from '../lib/batches.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
-import { actName, objectName } from '../ui/audit-words.ts';
+import { actName, objectName, whoName } from '../ui/audit-words.ts';
 import { card, carried, field, mono, stateLine } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { sendNotFound } from '../ui/error-page.ts';
@@ -154,20 +154,20 @@ function choices(words: Words): Filter[] {
 }
 
 function logTable(words: Words, rows: AuditRow[], now: Date): Html {
-  const { audit: t, mode } = words.t.admin;
+  const { audit: t, mode, test, live } = words.t.admin;
   return table<AuditRow>(
     words.t.admin.places.audit,
     [
       { name: t.number, cell: ({ number }) => number },
       { name: t.when, cell: ({ at }) => ago(words, at, now) },
-      { name: t.who, cell: ({ actor_name }) => html`<span class="clip">${actor_name}</span>` },
+      { name: t.who, cell: (row) => html`<span class="clip">${whoName(words, row)}</span>` },
       { name: t.what, cell: ({ action }) => actName(words, action) },
       {
         name: t.on,
         cell: ({ object_kind, object_id: id }) =>
           html`${objectName(words, object_kind)} <span title="${id}">${isUuid(id) ? id.slice(0, 8) : id}</span>`,
       },
-      { name: mode, cell: (row) => modeOf(row) },
+      { name: mode, cell: ({ test_mode: is }) => (is === null ? null : is ? test : live) },
       {
         name: t.details,
         cell: ({ details }) => (details === '{}' ? null : told(details)),

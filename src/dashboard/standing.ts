@@ -65,7 +65,8 @@ export function paymentTable(words: Words, rows: AccountRequestRow[], now: Date)
       { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },
       {
         name: list.state,
-        cell: (row) => html`${standingBadge(words, row.standing)}${row.standing === 'part' && missingOf(words, row)}`,
+        cell: (row) =>
+          html`<div>${standingBadge(words, row.standing)}${row.standing === 'part' && missingOf(words, row)}</div>`,
       },
       { name: list.when, cell: (row) => ago(words, row.created_at, now) },
     ],

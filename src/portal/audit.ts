@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
-import { actName, objectName } from '../ui/audit-words.ts';
+import { actName, objectName, whoName } from '../ui/audit-words.ts';
 import { sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
@@ -81,7 +81,7 @@ function logTable(words: Words, rows: AuditRow[], now: Date): Html {
     [
       { name: audit.action, cell: ({ action }) => actName(words, action) },
       { name: audit.object, cell: (row) => objectOf(words, row) },
-      { name: audit.who, cell: ({ actor_name }) => html`<span dir="auto">${actor_name}</span>` },
+      { name: audit.who, cell: (row) => html`<span dir="auto">${whoName(words, row)}</span>` },
       { name: audit.from, cell: ({ ip }) => ip && html`<span class="mono">${ip}</span>` },
       { name: app.mode, cell: ({ test_mode: test }) => (test === null ? null : test ? app.test : app.live) },
       { name: audit.details, cell: ({ details }) => detailsOf(details) },

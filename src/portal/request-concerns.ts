@@ -3,7 +3,7 @@ import type { UnmatchedProgress } from '../payments/progress.ts';
 import type { DifferingReplays } from '../requests/replay.ts';
 import { stateLine } from '../ui/components.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
-import { fill, type Words } from '../ui/language.ts';
+import { fill, fillHtml, type Words } from '../ui/language.ts';
 import type { History } from './timeline.ts';
 
 /** What about a request wants a person's eye, in plain words; null when nothing does. */
@@ -46,8 +46,7 @@ function strayLine(words: Words, { reason, usdcMicro }: UnmatchedProgress): Html
 
 function replayLine(words: Words, { times, last_at, last_fields }: DifferingReplays, now: Date): Html {
   const { request } = words.t.portal;
-  const [before = '', after = ''] = fill(request.replayedRest, { time: '\0', fields: last_fields.join(', ') }).split(
-    '\0',
-  );
-  return html`${stateLine('attention', fill(request.replayed, { times }))}<p class="quiet after-state">${before}${ago(words, last_at, now)}${after}</p>`;
+  const fields = html`${last_fields.map((name, i) => html`${i > 0 && ', '}<code>${name}</code>`)}`;
+  const rest = fillHtml(request.replayedRest, { time: ago(words, last_at, now), fields });
+  return stateLine('attention', fill(request.replayed, { times }), rest);
 }

@@ -287,3 +287,21 @@ test('the list › a cursor that is none of ours begins at the newest, one from 
   }
   assert.deepEqual(await search({ after: '0' }), []);
 });
+
+test('the detail › the payment mode in the reader’s words, with the name that the API has for it', async () => {
+  const merchant = await makeMerchant(world.db, world.scope);
+  for (const [paymentMode, english, german] of [
+    ['pos', 'Payment on the spot', 'Zahlung vor Ort'],
+    ['invoice', 'Invoice', 'Rechnung'],
+  ] as const) {
+    const { id } = await makeRequest(world.db, world.scope, merchant, { paymentMode, customerName: 'Ada' });
+    for (const [language, words] of [
+      ['en', english],
+      ['de', german],
+    ]) {
+      const { html } = await owner.open(`/portal/requests/${id}?lang=${language}`);
+      assert.ok(html.includes(`<dd>${words} <code>${paymentMode}</code></dd>`), words);
+    }
+  }
+  await owner.open('/portal/requests?lang=en');
+});
