@@ -5,9 +5,10 @@ import { signalProcess } from '../../src/lib/processes.ts';
 import { pause } from '../../src/lib/time.ts';
 import { ApiClient, type ApiJson, send } from '../support/client.ts';
 import { type NodeWorld, nodeWorld, twoChains } from '../support/nodes.ts';
+import { makePlan } from '../support/plans.ts';
 import { until } from '../support/receiver.ts';
 import { endAll, type Service, startService } from '../support/service.ts';
-import { makeKey, makePartner } from '../support/world.ts';
+import { makeKey, makeMerchant, makePartner } from '../support/world.ts';
 
 let chains: Awaited<ReturnType<typeof twoChains>>;
 let world: NodeWorld;
@@ -128,6 +129,20 @@ describe('several services on one database', { concurrency: true }, () => {
       assert.equal((await other.cancel(json.request_id)).json.status, 'voided');
       assert.equal((await one.read(json.request_id)).json.status, 'voided');
     }
+  });
+
+  test('plans that are due on all nodes → one request for each, made by their loops', async () => {
+    const { test: scope } = await makePartner(world.db);
+    const merchant = await makeMerchant(world.db, scope);
+    const firstOn = new Date().toISOString().slice(0, 10);
+    const plans = 40;
+    for (let i = 0; i < plans; i++) await makePlan(world.ctx, scope, merchant, { firstOn, maxCharges: 1 });
+    const { sql } = world.db;
+    const open = () => sql`select from plans where account_id = ${merchant.id} and state <> 'ended'`;
+    await until(async () => (await open()).length === 0, 'all charges', 30_000);
+    const requests = await sql`select memo from requests where account_id = ${merchant.id}`;
+    const charges = await sql`select number from plan_charges where partner_id = ${scope.partnerId}`;
+    assert.deepEqual([requests.length, charges.length], [plans, plans]);
   });
 
   test('the leader of a chain killed, or stopped in its tracks → another one takes over, and payments go on', async () => {
