@@ -29,6 +29,8 @@ const lanes = [
   { urgent: true, places: 10, perServer: 3 },
   { urgent: false, places: 10, perServer: 3 },
 ];
+/** Looking past the servers that are busy reads all that is due for them: so often at most, when it found nothing. */
+const lookPastMs = 1000;
 /** For one mail, from the look-up of the server's name to its last answer. */
 const sendLimitMs = 45_000;
 /** The first wait; each is twice the one before. Longer than sending takes, so nobody else takes a mail under way. */
@@ -51,13 +53,20 @@ export async function sendDueMails(ctx: Context, signal: AbortSignal, transport 
   }
   await clearAlarm(ctx.db.sql, missingAlarm);
   const underWay = new Set<Claimed>();
+  const lookedPast = new Map<boolean, number>();
   const take = async () => {
     const taken: Claimed[] = [];
     for (const lane of lanes) {
       const inLane = () => [...underWay].filter(({ urgent }) => urgent === lane.urgent);
       while (inLane().length < lane.places) {
-        const mail = await claimMail(ctx, lane.urgent, busyServers(inLane(), lane.perServer));
-        if (!mail) break;
+        const busy = busyServers(inLane(), lane.perServer);
+        const lookedAt = lookedPast.get(lane.urgent) ?? Number.NEGATIVE_INFINITY;
+        if (busy.length > 0 && performance.now() - lookedAt < lookPastMs) break;
+        const mail = await claimMail(ctx, lane.urgent, busy);
+        if (!mail) {
+          if (busy.length > 0) lookedPast.set(lane.urgent, performance.now());
+          break;
+        }
         underWay.add(mail);
         taken.push(mail);
       }
