@@ -25,7 +25,8 @@ export const actions = {
   'recovery.cancelled': [],
   'recovery.vetoed': [],
   'recovery.expired': [],
-  'wallet.changed': ['from', 'to'],
+  /** `recovery`: ended, where one was under way. */
+  'wallet.changed': ['from', 'to', 'recovery'],
   'wallet.released': ['merchant'],
   'rate.set': ['rate', 'until'],
   'rate.cleared': [],

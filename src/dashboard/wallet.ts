@@ -190,11 +190,11 @@ async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
       ctx,
       actorOf(visit),
       (inner) => changeWallet(inner, scope, accountId, proved),
-      () => ({
+      (endedRecovery) => ({
         ...scope,
         action: 'wallet.changed',
         object: { kind: 'merchant', id: accountId },
-        details: { from: proved.oldWallet, to: walletAddress },
+        details: { from: proved.oldWallet, to: walletAddress, ...(endedRecovery && { recovery: 'ended' }) },
       }),
     );
     // Every session of the earlier wallet is over, this one too.

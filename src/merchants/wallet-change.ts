@@ -100,6 +100,7 @@ export async function proveChange(
  * Changes a merchant's wallet at once. Open requests keep the wallet they were made with; the merchant keeps its earlier
  * wallet claimed for them. A recovery under way ends.
  *
+ * @returns whether one was under way
  * @throws MerchantRefusal message_used, wallet_taken
  */
 export async function changeWallet(
@@ -107,9 +108,9 @@ export async function changeWallet(
   scope: Scope,
   accountId: string,
   { oldWallet, newWallet, messages }: ProvedChange,
-): Promise<void> {
+): Promise<boolean> {
   const now = ctx.clock.now();
-  await ctx.db.scoped(scope, async (tx) => {
+  return ctx.db.scoped(scope, async (tx) => {
     const owner = await lockWalletOwner(tx, scope, accountId);
     if (owner?.wallet_address !== oldWallet || owner.onboarded_at === null) throw new MerchantRefusal('message_used');
     for (const signed of messages) {
@@ -121,5 +122,6 @@ export async function changeWallet(
     const recovery = await selectOpenChange(tx, scope, accountId);
     if (recovery) await updateStopped(tx, scope, recovery.id, 'cancelled', now);
     await tellOfWallet(ctx, tx, scope, accountId, { kind: 'changed', oldWallet, newWallet: newWallet.address });
+    return recovery !== null;
   });
 }

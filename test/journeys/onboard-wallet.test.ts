@@ -331,6 +331,9 @@ test('A change by both signatures ends a recovery under way and frees its wallet
   await after48Hours(() => settleRecoveries(app.ctx));
   assert.equal(await walletOf(merchant.id), chosen.address.toLowerCase());
   assert.equal(await canClaim(next), true);
+  const [change] = await app.db.sql`
+    select details from audit_log where object_id = ${merchant.id} and action = 'wallet.changed'`;
+  assert.equal(JSON.parse(change?.details).recovery, 'ended');
 });
 
 test('An objection and the end of the 48 hours at the same moment: one of them holds', async () => {
