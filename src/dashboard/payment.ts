@@ -6,6 +6,7 @@ import { formatFiat } from '../lib/money.ts';
 import { receiptNumber } from '../lib/receipt-number.ts';
 import { type ReturnRow, readReturns, standsReturned, writeTransferKey } from '../payments/of-merchant.ts';
 import { type PaymentProgress, readProgress } from '../payments/progress.ts';
+import { type PlanRow, readPlanOfRequest } from '../plans/read.ts';
 import { readAccountRequest } from '../requests/of-account.ts';
 import { payPageUrl } from '../requests/render.ts';
 import type { RequestRow } from '../requests/store.ts';
@@ -15,6 +16,7 @@ import { groupMicro, instant } from '../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
 import { cancelCard, refusedNotice } from './cancel.ts';
 import { eventsPath } from './live.ts';
+import { planName } from './plan-words.ts';
 import { returnedLine } from './returned.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
 import { sendDashboard } from './shell.ts';
@@ -50,6 +52,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   const { id } = request.params as { id: string };
   const payment = await readPayment(ctx, session.scope, session.accountId, id);
   const { row } = payment;
+  const plan = await readPlanOfRequest(ctx, session.scope, row.id);
   const words = wordsFor(request);
   const number = receiptNumber(row.id, row.proof_verified_at ?? row.created_at);
   const { done } = request.query as { done?: unknown };
@@ -57,7 +60,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
     path: `/dashboard/payments/${row.id}`,
     title: fill(words.t.dashboard.payment.title, { number }),
     body: html`${refusedNotice(words, row, done)}<div class="list" data-live="${eventsPath(row.id)}" data-region="payment">${concerns(words, payment)}
-<div class="two"><div class="list">${factsCard(words, payment)}${cancelCard(words, payment)}</div>
+<div class="two"><div class="list">${factsCard(words, payment, plan)}${cancelCard(words, payment)}</div>
 <div class="list">${shareCard(words, payment)}${card(
       html`<h2>${words.t.dashboard.payment.timeline}</h2>`,
       timelineOf(words, payment),
@@ -107,7 +110,7 @@ function afterwards(
   }${!isDone && html`<p class="after-state"><a href="${href}">${label}</a></p>`}</div>`;
 }
 
-function factsCard(words: Words, { row, url, progress }: Payment): Html {
+function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow | null): Html {
   const { payment: t } = words.t.dashboard;
   const isPart = row.proof_status === 'none' && row.status !== 'voided' && progress.receivedMicro > 0n;
   const standing = isPart ? 'part' : standingOf(row);
@@ -121,6 +124,10 @@ function factsCard(words: Words, { row, url, progress }: Payment): Html {
       [t.rate, source === null ? rate : fill(t.rateFrom, { rate, source })],
       customer.length > 0 ? [t.customer, html`<span dir="auto">${customer.join(', ')}</span>`] : null,
       row.memo !== null ? [t.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
+      plan && [
+        words.t.dashboard.plans.name,
+        html`<a dir="auto" href="/dashboard/plans/${plan.id}">${planName(words, plan)}</a>`,
+      ],
       [t.created, instant(words, row.created_at)],
       [t.expires, instant(words, row.expires_at)],
       [t.wallet, mono(row.wallet_address)],

@@ -11,6 +11,7 @@ import {
   planStandings,
   selectCharges,
   selectPlan,
+  selectPlanOfRequest,
   selectPlans,
 } from './store.ts';
 
@@ -32,6 +33,11 @@ export async function readPlan({ db }: Db, scope: Scope, accountId: string, id: 
   const row = isUuid(id) ? await db.scoped(scope, (tx) => selectPlan(tx, scope, accountId, id)) : null;
   if (!row) throw refuse('not_found');
   return row;
+}
+
+/** The plan that a request of the scope is a charge of; null for others. */
+export function readPlanOfRequest({ db }: Db, scope: Scope, requestId: string): Promise<PlanRow | null> {
+  return db.scoped(scope, (tx) => selectPlanOfRequest(tx, scope, requestId));
 }
 
 const plansFrom =

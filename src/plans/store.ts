@@ -98,6 +98,15 @@ export async function selectPlan(tx: Tx, scope: Scope, accountId: string, id: st
   return row ?? null;
 }
 
+/** The plan that a request is a charge of; null for others. */
+export async function selectPlanOfRequest(tx: Tx, scope: Scope, requestId: string): Promise<PlanRow | null> {
+  const [row] = await tx<PlanRow[]>`
+    select ${columns(tx)} from plan_charges c
+      join plans p on (p.partner_id, p.test_mode, p.id) = (c.partner_id, c.test_mode, c.plan_id)
+    where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.request_id = ${requestId}`;
+  return row ?? null;
+}
+
 /** Locked until the transaction ends, so that no charge is made meanwhile. */
 export async function lockPlan(tx: Tx, scope: Scope, accountId: string, id: string): Promise<PlanRow | null> {
   const [row] = await tx<PlanRow[]>`

@@ -131,6 +131,8 @@ test('A charge is paid like any request: state on the plan’s page, metadata in
   const request = await world.read({ id: charges[0]?.request_id ?? '' });
   const page = await world.visitor.open(`/dashboard/plans/${plan.id}`);
   assert.match(page.html, new RegExp(`href="/dashboard/payments/${request.id}"[\\s\\S]*Waiting`));
+  const payment = await world.visitor.open(`/dashboard/payments/${request.id}`);
+  assert.match(payment.html, new RegExp(`href="/dashboard/plans/${plan.id}">Piano lessons</a>`));
   await world.node.mine(1);
   await world.pay(request);
   await world.node.mine(3);
