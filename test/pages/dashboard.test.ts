@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { followReturns } from '../../src/payments/return-look.ts';
 import { assertAccessible } from '../support/axe.ts';
 import { openBrowser, photograph, sizes } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld, sessionOf } from '../support/dashboard.ts';
@@ -139,6 +140,88 @@ test('What was paid twice is given back with the merchant’s own wallet, and no
   const [note] = await world.db.sql`select * from returns where to_address = ${payer.address}`;
   assert.equal(note?.return_tx_hash, wallet.sent[0]?.hash);
   assert.equal(note?.usdc_micro, request.usdc_micro);
+
+  await page.goto(`${world.url}/dashboard/give-back/31337_${note?.tx_hash}_0`);
+  await page.getByText('On its way back').waitFor();
+  await assertAccessible(page);
+  await world.node.mine(3);
+  await world.caughtUp();
+  await world.db.sql`update returns set next_look_at = now()`;
+  await followReturns(world.ctx);
+  await page.getByText('confirmed by the network').waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-give-back-confirmed');
+  await context.close();
+});
+
+test('A hash that gives nothing back is refused beside its field, and stands on the merchant’s word when they say so', async () => {
+  const payer = world.node.wallet();
+  const txHash = await world.node.pay({ from: payer, to: world.merchant.wallet, usdcMicro: 1_234_567n });
+  const other = await world.node.pay({ from: payer, to: payer.address, usdcMicro: 1n });
+  await world.node.mine(3);
+  await world.turn();
+  const { page, context } = await openAt(`/dashboard/give-back/31337_${txHash}_0`, 'phone');
+  await page.getByLabel('Transaction that gave it back').fill(other);
+  await page.getByRole('button', { name: 'Note as given back' }).click();
+  await page.getByText('so nothing was noted').waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-give-back-other');
+  await page.getByLabel('I sent it from another wallet').check();
+  await page.getByRole('button', { name: 'Note as given back' }).click();
+  await page.goto(`${world.url}/dashboard/give-back/31337_${txHash}_0`);
+  await page.getByText('Given back, by your word').waitFor();
+  await page.getByText('Note another transaction').click();
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-give-back-by-word');
+  await context.close();
+});
+
+test('A merchant cancels a request after a question, and sees a payment in part for what it is', async () => {
+  const [wrong, part] = [
+    await world.request({ memo: 'Typed wrongly' }),
+    await world.request({ exactMicro: 7_000_000n, memo: 'Half of it' }),
+  ];
+  await world.pay(part, { usdcMicro: 3_000_000n });
+  await world.turn();
+  const { page, context } = await openAt(`/dashboard/payments/${wrong.id}`);
+  await page.locator('summary', { hasText: 'Cancel this request' }).click();
+  await page.getByText('This cannot be undone').waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-payment-cancel');
+  await page.getByRole('button', { name: 'Cancel this request' }).click();
+  await page.getByText('The request is cancelled.').waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-payment-cancelled');
+  assert.equal((await world.read(wrong)).status, 'voided');
+
+  await page.goto(`${world.url}/dashboard/payments?state=part`);
+  await page
+    .getByRole('row', { name: /Half of it/ })
+    .getByText('USDC is missing')
+    .waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-payments-part');
+  await page.getByRole('link', { name: 'Half of it' }).click();
+  await page.getByText('Your customer can pay the rest').waitFor();
+  await photograph(page, 'dashboard-payment-part');
+  await context.close();
+});
+
+test('On a phone the place one is at stands in sight in the navigation', async () => {
+  const { page, context } = await openAt('/dashboard', 'phone');
+  for (const place of ['', '/unmatched', '/wallet', '/sessions']) {
+    await page.goto(`${world.url}/dashboard${place}`);
+    const current = page.locator('.places [aria-current="page"]');
+    assert.equal(await current.getAttribute('href'), `/dashboard${place}`);
+    await page.waitForFunction(() => {
+      const { left, right } = document.querySelector('.places [aria-current]')?.getBoundingClientRect() ?? {
+        left: -1,
+        right: 0,
+      };
+      return left >= 0 && right <= innerWidth + 1;
+    });
+  }
+  await photograph(page, 'dashboard-phone-navigation');
   await context.close();
 });
 
