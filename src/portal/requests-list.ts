@@ -27,11 +27,14 @@ export function requestsList(app: FastifyInstance, ctx: Context): void {
     const { words, scope, mode, request, reply } = call;
     const { portal } = words.t;
     const query = readQuery(request.query, names);
+    const isFiltered = names.some((name) => query[name] !== undefined);
     const { rows, next } = await browseRequests(ctx, scope, filterOf(query), query.after ?? null);
     const list =
       rows.length > 0
         ? requestTable(words, rows, ctx.clock.now())
-        : emptyState(portal.requests.none, portal.requests.noneRest);
+        : isFiltered
+          ? emptyState(portal.requests.none, portal.requests.noneRest)
+          : emptyState(portal.overview.empty, html`<p><a href="/portal/start">${portal.places.start}</a></p>`);
     return sendPortal(ctx, reply, call, {
       path,
       title: portal.places.requests,

@@ -31,11 +31,14 @@ export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
     const { words, scope, mode, request, reply } = call;
     const { portal } = words.t;
     const query = readQuery(request.query, names);
+    const isFiltered = names.some((name) => query[name] !== undefined);
     const { rows, next } = await browseUnmatched(ctx, scope, filterOf(words, query), query.after ?? null);
     const list =
       rows.length > 0
         ? unmatchedTable(words, rows, ctx.chains[mode], ctx.clock.now())
-        : emptyState(portal.unmatched.none, portal.unmatched.noneRest);
+        : isFiltered
+          ? emptyState(portal.audit.none, portal.audit.noneRest)
+          : emptyState(portal.unmatched.none, portal.unmatched.noneRest);
     return sendPortal(ctx, reply, call, {
       path,
       title: portal.places.unmatched,

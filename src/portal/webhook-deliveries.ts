@@ -35,11 +35,14 @@ export function deliveryPages(app: FastifyInstance, ctx: Context): void {
     const { words, scope, mode, user, request, reply } = call;
     const { portal } = words.t;
     const query = readQuery(request.query, names);
+    const isFiltered = names.some((name) => query[name] !== undefined);
     const { rows, next } = await browseDeliveries(ctx, scope, filterOf(query), query.after ?? null);
     const list =
       rows.length > 0
         ? deliveryTable(words, rows, ctx.clock.now())
-        : emptyState(portal.webhooks.noneLike, portal.webhooks.noneLikeRest);
+        : isFiltered
+          ? emptyState(portal.webhooks.noneLike, portal.webhooks.noneLikeRest)
+          : emptyState(portal.webhooks.noDeliveries, portal.webhooks.noDeliveriesRest);
     return sendPortal(ctx, reply, call, {
       path: deliveriesPath,
       title: portal.webhooks.deliveries,

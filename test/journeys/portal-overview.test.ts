@@ -62,6 +62,20 @@ test('a new partner › a call that works as it stands, but for the key', async 
   assert.doesNotMatch(await overview(), /<pre/);
 });
 
+test('a new partner › each empty list says what will stand there; one that a filter empties, that nothing fits', async () => {
+  const { partner } = await makePartner(app.db);
+  const visitor = await portalVisitor(app.ctx, app.url, partner.id);
+  for (const [path, empty, unlike] of [
+    ['/portal/requests', 'Your payments will show here', 'No request is like this'],
+    ['/portal/webhooks/deliveries', 'No event yet', 'No event is like this'],
+    ['/portal/unmatched', 'No payment is without a request', 'Nothing is like this'],
+  ] as const) {
+    assert.ok((await visitor.open(path)).html.includes(empty), path);
+    const { html } = await visitor.open(`${path}?since=2026-01-01`);
+    assert.ok(html.includes(unlike) && !html.includes(empty), path);
+  }
+});
+
 test('a new partner without a merchant › the call that makes one', async () => {
   const { partner } = await makePartner(app.db);
   const owner = await portalVisitor(app.ctx, app.url, partner.id);
@@ -177,7 +191,7 @@ test('replays › those with other values are counted and told; a faithful one l
   assert.ok(found.includes(`/portal/requests/${first.json.request_id}`));
   const page = (await owner.open(`/portal/requests/${first.json.request_id}`)).html;
   assert.match(page, /repeated with other values: 5 ×/);
-  assert.match(page, /these fields differed: memo\./);
+  assert.match(page, /these fields differed: <code>memo<\/code>\./);
 });
 
 test('a detail › each attempt of the event, as it went', async () => {

@@ -63,6 +63,7 @@ test('unmatched payments › with the reason in words, by merchant and by reason
   const find = async (query: string) => listed((await owner.open(`/portal/unmatched?${query}`)).html);
   assert.deepEqual(await find(`account_id=${two.id}`), [none, foreign]);
   assert.deepEqual(await find('account_id=x'), []);
+  assert.match((await owner.open('/portal/unmatched?account_id=x')).html, /Nothing is like this/);
   assert.deepEqual(await find('reason=late'), [late]);
   assert.deepEqual(await find('reason=no_match'), [none]);
   assert.deepEqual(await find(`since=${new Date((start + 2) * 1000).toISOString()}`), [none, foreign]);

@@ -63,6 +63,7 @@ async function openPage() {
   const { token, email } = await portalPerson(ctx, party.partner.id);
   const context = await browser.newContext({
     viewport: sizes.desktop,
+    reducedMotion: 'reduce', // a window that changes its size ends a transition with an error
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   await context.addCookies([{ name: 'portal-session', value: token, url }]);
@@ -165,8 +166,21 @@ test('merchants › made, invited, disabled and recovered by pressing', async ()
   await press(page, 'Recover a lost wallet');
   await see(page, 'The recovery is started');
   await look(page, 'merchants-recovery');
+  await createShell(ctx, scope, {
+    display_currency: 'EUR',
+    business_name: `${'Donaudampfschifffahrts'.repeat(5)}kiosk`,
+    email: 'a.rather.long.address@steamship-company.example',
+  });
   await go('/portal/merchants');
   await look(page, 'merchants');
+  const table = page.locator('.table');
+  assert.ok(await table.evaluate((one) => one.scrollWidth <= one.clientWidth), 'the longest name breaks');
+
+  await go('/portal/start?lang=ar');
+  const boxOf = async (selector: string) =>
+    (await page.locator(selector).first().boundingBox()) ?? assert.fail(`${selector} is not in sight`);
+  const [shape, step] = [await boxOf('.timeline .shape'), await boxOf('.timeline strong')];
+  assert.ok(step.x + step.width <= shape.x, 'from right to left, a step stands beside its shape');
 });
 
 test('keys, settings, team and audit log', async () => {
