@@ -89,6 +89,21 @@ test('An operator adds a partner and invites its owner, who signs in to the port
   await accept(owner, link);
   await owner.waitForURL(`${url}/portal`);
   assert.match((await owner.textContent('body')) ?? '', /United Bakers/);
+
+  await world.db.sql`
+    insert into passkeys (id, partner_id, user_id, credential_id, public_key, counter, name, created_at)
+    select gen_random_uuid(), partner_id, id, sha256('a'), sha256('b'), 0, 'Lost phone', now() from users
+    where email = ${email}`;
+  await page.goto(`${url}/admin/users?q=${email}`);
+  await page.getByRole('link', { name: email }).click();
+  await page.getByText('Remove passkeys').first().click();
+  await look('user');
+  await page.getByRole('button', { name: 'Remove passkeys' }).click();
+  await page.getByText('The passkeys are removed').waitFor();
+  await page.getByRole('button', { name: 'Sign out there' }).click();
+  await page.getByText('Nowhere').waitFor();
+  await owner.goto(`${url}/portal`);
+  assert.equal(new URL(owner.url()).pathname, '/portal/sign-in');
   await owner.context().close();
 });
 
