@@ -87,8 +87,7 @@ test('A merchant makes a plan on a phone, and sees its first charge, its payment
   await page.getByRole('table').getByText('Paid').waitFor(); // by itself
   await photograph(page, 'plan-charged');
   await charge.click();
-  await page.getByText('Rent of the studio').waitFor();
-  await page.goBack();
+  await page.getByRole('link', { name: 'Rent of the studio' }).click(); // and back to the plan
 
   await page.locator('summary', { hasText: 'Pause' }).click();
   await assertAccessible(page);
