@@ -21,6 +21,8 @@ import { sendPortal } from './shell.ts';
 const path = '/portal';
 const periods = ['14', '30', '90'] as const;
 const shownRequests = 8;
+/** Letters of a figure that a tile has room for in its large size. */
+const shortValue = 12;
 
 /** `GET /portal`: is everything fine, how business goes, and what came last. */
 export function overviewPage(app: FastifyInstance, ctx: Context): void {
@@ -110,7 +112,7 @@ function totalsOf({ volume }: Figures): Total[] {
 function tiles(words: Words, { sample }: Figures, totals: Total[], days: string): Html {
   const { overview } = words.t.portal;
   const tile = (name: string, value: string, rest: string | false) =>
-    html`<div class="tile"><p class="quiet">${name}</p><p class="value">${value}</p>${rest && html`<p class="quiet">${rest}</p>`}</div>`;
+    html`<div class="tile"><p class="quiet">${name}</p><p class="value${value.length > shortValue && ' long'}">${value}</p>${rest && html`<p class="quiet">${rest}</p>`}</div>`;
   const paidIn = fill(overview.paidIn, { count: days });
   const share = new Intl.NumberFormat(words.language, { style: 'percent', maximumFractionDigits: 1 });
   return html`<div class="tiles">${
