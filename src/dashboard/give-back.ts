@@ -94,6 +94,7 @@ function showOffer(
   const { given } = offer;
   return sendDashboard(ctx, visit, {
     path: `${path}/${writeTransferKey(offer.key)}`,
+    under: offer.requestId === null ? '/dashboard/unmatched' : '/dashboard/payments',
     title: fill(t.title, { amount }),
     status: fault === null ? 200 : 409,
     island: 'give-back',

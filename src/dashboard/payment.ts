@@ -60,11 +60,10 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
     path: `/dashboard/payments/${row.id}`,
     title: fill(words.t.dashboard.payment.title, { number }),
     body: html`${refusedNotice(words, row, done)}<div class="list" data-live="${eventsPath(row.id)}" data-region="payment">${concerns(words, payment)}
-<div class="two"><div class="list">${factsCard(words, payment, plan)}${cancelCard(words, payment)}</div>
-<div class="list">${shareCard(words, payment)}${card(
+<div class="two">${factsCard(words, payment, plan)}<div class="list">${shareCard(words, payment)}${card(
       html`<h2>${words.t.dashboard.payment.timeline}</h2>`,
       timelineOf(words, payment),
-    )}</div></div></div>`,
+    )}${cancelCard(words, payment)}</div></div></div>`,
   });
 }
 

@@ -25,6 +25,8 @@ const places: [path: string, name: keyof Texts['dashboard']['places']][] = [
 export type DashboardPage = {
   /** Address of the page, without query. */
   path: string;
+  /** The place it belongs to, where its address does not say so. */
+  under?: string;
   title: string;
   body: Html;
   island?: IslandName;
@@ -35,7 +37,7 @@ export type DashboardPage = {
 export async function sendDashboard(
   ctx: Context,
   { reply, request, merchant }: MerchantVisit,
-  { path, title, body, island, status }: DashboardPage,
+  { path, under, title, body, island, status }: DashboardPage,
 ): Promise<FastifyReply> {
   const words = wordsFor(request);
   const { dashboard, app } = words.t;
@@ -50,6 +52,7 @@ export async function sendDashboard(
     aside: html`<p class="quiet">${shortAddress(merchant.wallet_address ?? '')}</p>
 <form method="post" action="/dashboard/sign-out"><button class="second">${app.signOut}</button></form>`,
     path,
+    under,
     title,
     island,
     body: html`${done && notice('paid', dashboard.done[done])}${body}`,

@@ -19,6 +19,8 @@ export type ShellPage = {
   places: Place[];
   /** Address of this page, without query. */
   path: string;
+  /** The place it belongs to, where its address does not say so. */
+  under?: string | undefined;
   /** The test/live switch, where there is one: in sight on every size of screen. */
   modeSwitch?: Html;
   /** Who is signed in, with the way out. */
@@ -42,10 +44,11 @@ export function sendShell(reply: FastifyReply, status: number, page: ShellPage):
   });
 }
 
-function navigation({ home, places, path, modeSwitch, aside, look, words }: ShellPage): Html {
+function navigation({ home, places, path, under, modeSwitch, aside, look, words }: ShellPage): Html {
+  const at = under ?? path;
   const current = places
     // What stands under none of the places does not stand under the first one either.
-    .filter((place) => path === place.path || (place.path !== home.path && path.startsWith(`${place.path}/`)))
+    .filter((place) => at === place.path || (place.path !== home.path && at.startsWith(`${place.path}/`)))
     .sort((a, b) => b.path.length - a.path.length)[0];
   return html`<header class="side">
 <p class="home">${look && logoOf(look)}<a href="${home.path}">${home.label}</a></p>

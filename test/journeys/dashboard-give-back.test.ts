@@ -45,6 +45,7 @@ async function follow(): Promise<void> {
 test('What gave a payment back is looked up: on its way, then confirmed once it is final, on every page that tells of it', async () => {
   const paid = await stray(4_000_000n);
   const page = await pageOf(paid);
+  assert.match(page.html, /<a href="\/dashboard\/unmatched" aria-current="page">/);
   const back = await send(paid.payer.address, 4_000_000n);
   await world.caughtUp();
   const noted = await note(page, paid, { return_tx_hash: back });
