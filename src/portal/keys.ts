@@ -111,7 +111,7 @@ function keyForm(call: PortalCall): Html {
   const { keys } = words.t.portal;
   const boxes = scopeNames.map(
     (name) =>
-      html`<label class="check"><input type="checkbox" name="scopes" value="${name}" checked><span>${scopeName(words, name)}</span></label>`,
+      html`<label class="check"><input type="checkbox" name="scopes" value="${name}" checked><span>${keys.scopes[name]} <code class="quiet">${name}</code></span></label>`,
   );
   const title = mode === 'test' ? keys.newTest : keys.newLive;
   return html`<details class="card"><summary>${title}</summary><form method="post" action="${actionIn(call, path)}">
@@ -120,10 +120,10 @@ function keyForm(call: PortalCall): Html {
 <button>${keys.make}</button></form></details>`;
 }
 
-/** What a key may do, in words, with the name that the API has for it. */
-function scopeName({ t }: Words, scope: string): Html {
-  const known = Object.entries(t.portal.keys.scopes).find(([name]) => name === scope)?.[1];
-  return html`${known} <code class="quiet">${scope}</code>`;
+/** What a key may do, in words, with the API's names on hover: a row of the list has little room. */
+function scopesOf({ t }: Words, scopes: string[]): Html {
+  const known = Object.entries(t.portal.keys.scopes).filter(([name]) => scopes.includes(name));
+  return html`<span class="quiet">${known.map(([name, told], i) => html`${i > 0 && ', '}<span title="${name}">${told}</span>`)}</span>`;
 }
 
 function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | null): Html {
@@ -134,7 +134,7 @@ function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | 
       { name: keys.key, cell: ({ hint }) => mono(hint) },
       {
         name: keys.may,
-        cell: (row) => html`<div>${row.scopes.map((scope) => html`<p>${scopeName(words, scope)}</p>`)}</div>`,
+        cell: ({ scopes }) => scopesOf(words, scopes),
       },
       { name: keys.created, cell: ({ created_at }) => ago(words, created_at, now) },
       {
