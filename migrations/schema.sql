@@ -154,6 +154,7 @@ create table mails (
 CREATE INDEX mails_due ON public.mails USING btree (urgent, next_attempt_at) WHERE (sent_at IS NULL);
 CREATE INDEX mails_given_up ON public.mails USING btree (created_at, id) WHERE ((sent_at IS NULL) AND (next_attempt_at = 'infinity'::timestamp with time zone));
 CREATE UNIQUE INDEX mails_request ON public.mails USING btree (partner_id, test_mode, request_id, purpose) WHERE (request_id IS NOT NULL);
+CREATE INDEX mails_sent ON public.mails USING btree (sent_at) WHERE (sent_at IS NOT NULL);
 alter table mails enable row level security;
 create policy queue on mails for INSERT to quittance_app using () with check (true);
 create policy scope on mails for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));

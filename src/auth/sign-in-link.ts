@@ -94,23 +94,29 @@ export async function storeLink(
 }
 
 /**
- * Stores the link of an invitation: for one user, in whichever browser it is opened.
+ * Stores the link of an invitation: for one user, in whichever browser it is opened. Whoever invites, a user is sent no more
+ * of them than links that somebody asks for.
  *
- * @returns its token
+ * @returns its token; null when this user was sent enough for now
  */
 export async function storeInvitation(
   ctx: LinkContext,
   sql: Tx | Sql,
   user: { id: string; email: string; partnerId: string | null },
-): Promise<string> {
+): Promise<string | null> {
   const token = newLinkToken();
   const now = ctx.clock.now();
   const kind: UserKind = user.partnerId === null ? 'operator' : 'partner_user';
-  await sql`
+  const { count } = await sql`
+    with recent as (
+      select count(*) as day, count(*) filter (where created_at > ${new Date(now.getTime() - linkMs)}) as few
+      from sign_in_links
+      where email = ${user.email} and user_id = ${user.id} and created_at > ${new Date(now.getTime() - dayMs)})
     insert into sign_in_links (token_hash, kind, email, partner_id, user_id, created_at, expires_at)
-    values (${hashOf(newest(ctx.config.secretKeys), 'link', token)}, ${kind}, ${user.email}, ${user.partnerId}, ${user.id},
-      ${now}, ${new Date(now.getTime() + linkMs)})`;
-  return token;
+    select ${hashOf(newest(ctx.config.secretKeys), 'link', token)}, ${kind}, ${user.email}, ${user.partnerId}::uuid,
+      ${user.id}::uuid, ${now}::timestamptz, ${new Date(now.getTime() + linkMs)}::timestamptz
+    from recent where few < ${linksPerAsker} and day < ${linksPerAskerAndDay}`;
+  return count === 1 ? token : null;
 }
 
 /** Where a link is opened, and what the browser holds from when it asked; null when it holds nothing. */

@@ -27,7 +27,7 @@ export type Invitation = { email: string; role: Role | null; place: string; host
  *
  * @param words of who invites: for a mail to somebody who has never signed in
  * @returns the link too: whoever holds it signs in as this user
- * @throws UserRefusal email_invalid, role_differs, user_disabled, too_many_invitations
+ * @throws UserRefusal email_invalid, role_differs, user_disabled, too_many_invitations, invited_enough
  */
 export async function inviteUser(
   ctx: Context,
@@ -52,7 +52,9 @@ export async function inviteUser(
     if (!user || user.role !== role) throw new UserRefusal('role_differs');
     if (user.disabled_at) throw new UserRefusal('user_disabled');
     const door = hostAddress(ctx.config, host) + (partnerId === null ? adminDoor : portalDoor).path;
-    const link = `${door}/link/${await storeInvitation(ctx, inner.db.sql, { id: user.id, email, partnerId })}`;
+    const token = await storeInvitation(ctx, inner.db.sql, { id: user.id, email, partnerId });
+    if (token === null) throw new UserRefusal('invited_enough');
+    const link = `${door}/link/${token}`;
     const look = await readMailLook(inner, partnerId);
     const theirs = wordsKept(user.language, words);
     await queueMail(inner.db.sql, invitationMail(theirs, look, email, { place, link, signIn: `${door}/sign-in` }));

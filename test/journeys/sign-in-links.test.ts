@@ -358,6 +358,18 @@ test('Who belongs to several partners chooses on the shared host; a partner’s 
   assert.match((await own.send(ownPage, new URL(ownLink).pathname)).html, /Corner Shops Ltd[\s\S]*Viewer/);
 });
 
+test('A user is sent five invitations in 15 minutes, whoever invites; then no more for a while', async () => {
+  const { user } = await invitePartnerUser(app.ctx, world);
+  const again = () => invitePartnerUser(app.ctx, world, 'owner', user.email);
+  for (let i = 2; i <= 5; i++) await again();
+  const before = await latestMail(app.db.sql, user.email);
+  await assert.rejects(again, { reason: 'invited_enough' });
+  assert.equal((await latestMail(app.db.sql, user.email))?.id, before?.id);
+  nowMs += 15 * minuteMs + 1;
+  await again();
+  assert.notEqual((await latestMail(app.db.sql, user.email))?.id, before?.id);
+});
+
 test('A link of one kind, host or invitation opens nothing else', async () => {
   const { user, link } = await invitePartnerUser(app.ctx, world);
   const token = link.split('/').at(-1);

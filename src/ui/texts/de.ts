@@ -1170,6 +1170,8 @@ export const de = {
         'Das ist der einzige Inhaber. Machen Sie zuerst jemand anderen zum Inhaber; es wurde nichts geändert.',
       too_many_invitations:
         'Mehr als zehn Einladungen in der Minute gehen nicht. Warten Sie eine Minute; es wurde niemand eingeladen.',
+      invited_enough:
+        'An diese Adresse gingen eben schon mehrere Einladungen. Bitten Sie darum, die neueste zu öffnen, oder versuchen Sie es in 15 Minuten wieder; es wurde keine weitere gesendet.',
     },
   },
   portal: {

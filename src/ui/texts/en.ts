@@ -1113,6 +1113,8 @@ export const en = {
       user_unknown: 'There is no such person here. Nothing was changed.',
       last_owner: 'This is the only owner. Make somebody else an owner first; nothing was changed.',
       too_many_invitations: 'Ten invitations a minute are the limit. Wait a minute; nobody was invited.',
+      invited_enough:
+        'This address was sent several invitations just now. Ask them to open the newest, or try again in 15 minutes; no other one was sent.',
     },
   },
   portal: {

@@ -1126,6 +1126,8 @@ export const es = {
       user_unknown: 'Aquí no existe esa persona. No se cambió nada.',
       last_owner: 'Es el único propietario. Nombre primero a otro propietario; no se cambió nada.',
       too_many_invitations: 'El límite son diez invitaciones por minuto. Espere un minuto; no se invitó a nadie.',
+      invited_enough:
+        'A esta dirección ya se le acaban de enviar varias invitaciones. Pida que abran la más reciente o inténtelo de nuevo en 15 minutos; no se envió ninguna más.',
     },
   },
   portal: {

@@ -1150,6 +1150,8 @@ export const fr = {
       last_owner: 'C’est le seul propriétaire. Nommez d’abord un autre propriétaire ; rien n’a été modifié.',
       too_many_invitations:
         'La limite est de dix invitations par minute. Attendez une minute ; personne n’a été invité.',
+      invited_enough:
+        'Plusieurs invitations viennent d’être envoyées à cette adresse. Demandez d’ouvrir la plus récente, ou réessayez dans 15 minutes ; aucune autre n’a été envoyée.',
     },
   },
   portal: {

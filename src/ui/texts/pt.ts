@@ -1116,6 +1116,8 @@ export const pt = {
       user_unknown: 'Essa pessoa não existe aqui. Nada foi alterado.',
       last_owner: 'Este é o único proprietário. Nomeie outro primeiro; nada foi alterado.',
       too_many_invitations: 'O limite são dez convites por minuto. Espere um minuto; ninguém foi convidado.',
+      invited_enough:
+        'Vários convites acabaram de ser enviados para este endereço. Peça que abram o mais recente ou tente de novo em 15 minutos; nenhum outro foi enviado.',
     },
   },
   portal: {
