@@ -5,6 +5,10 @@ export type Change =
   | { kind: 'request'; requestId: string; accountId: string; partnerId: string; testMode: boolean }
   | { kind: 'merchant' | 'plan'; accountId: string; partnerId: string; testMode: boolean }
   | { kind: 'chain'; chainId: number }
+  /** Something was written into the audit log of a partner, or into that of what concerns none. */
+  | { kind: 'log'; partnerId: string }
+  /** Rates were fetched. */
+  | { kind: 'rates' }
   /** A session was ended. */
   | { kind: 'session'; sessionId: string }
   /** Somebody who signs in has another role, or was switched off. */
@@ -12,7 +16,7 @@ export type Change =
   /** The connection was lost for a while: anything may have changed. */
   | { kind: 'anything' };
 
-/** Told by triggers: 0003, 0014, 0015 and 0019 of `migrations/`. */
+/** Told by triggers: 0003, 0014, 0015, 0019 and 0022 of `migrations/`. */
 const channel = 'changes';
 
 /**
@@ -35,6 +39,8 @@ export async function hearChanges(db: Database, hear: (change: Change) => void):
 function readChange(payload: string): Change | null {
   const [kind, ...parts] = payload.split(' ');
   if (kind === 'chain') return { kind, chainId: Number(parts[0]) };
+  if (kind === 'log') return { kind, partnerId: String(parts[0]) };
+  if (kind === 'rates') return { kind };
   if (kind === 'session') return { kind, sessionId: String(parts[0]) };
   if (kind === 'user') return { kind, userId: String(parts[0]) };
   const isOfMerchant = kind === 'merchant' || kind === 'plan';
