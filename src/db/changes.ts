@@ -16,7 +16,7 @@ export type Change =
   /** The connection was lost for a while: anything may have changed. */
   | { kind: 'anything' };
 
-/** Told by triggers: 0003, 0014, 0015, 0019 and 0022 of `migrations/`. */
+/** Told by triggers: 0003, 0014, 0015, 0016, 0019 and 0022 of `migrations/`. */
 const channel = 'changes';
 
 /**
