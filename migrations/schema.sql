@@ -1033,6 +1033,15 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.tell_log()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', 'log ' || new.partner_id);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.tell_merchant()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1048,6 +1057,15 @@ CREATE OR REPLACE FUNCTION public.tell_plan()
 AS $function$
 begin
   perform pg_notify('changes', format('plan %s %s %s', new.account_id, new.partner_id, new.test_mode));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_rates()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', 'rates');
   return null;
 end $function$;
 

@@ -17,6 +17,7 @@ import { ago } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { instantOf, oneOf } from '../ui/query.ts';
 import { emptyState, type Filter, filters, pager, table } from '../ui/table.ts';
+import { eventsPath } from './live.ts';
 import { type AdminCall, adminForm, adminPage } from './route.ts';
 
 const path = '/admin/audit';
@@ -109,7 +110,7 @@ async function show(ctx: Context, call: AdminCall, whose: Whose | null, checked?
     title: places.audit,
     status: whose === null ? 404 : checked && !checked.check ? 400 : 200,
     body: html`${checked?.check && card(found(words, checked.check), checked.typed !== '' && compared(words, checked.check))}${filters(words, path, wanted, choices(words), `${path}.csv`)}
-<div class="list">${list}${pager(words, path, wanted, next === null ? null : String(next))}</div>${whose && checkForm(words, partner, checked)}`,
+<div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next === null ? null : String(next))}</div>${whose && checkForm(words, partner, checked)}`,
   });
 }
 

@@ -7,19 +7,29 @@ import { card, stateLine } from '../ui/components.ts';
 import { ago } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { badge, table } from '../ui/table.ts';
+import { eventsPath } from './live.ts';
 import { adminPage } from './route.ts';
 
 const path = '/admin/chains';
 /** A reader is this many blocks behind at times, while all is well. */
 const usualLag = 10;
 
+/** Providers are asked so often at most, however many pages are open. */
+const askEveryMs = 5_000;
+
 type Row = ChainStatus & { leader: ChainLeader | undefined };
 
 /** `GET /admin/chains`: every network with its head, what was read, its providers and who reads it; asks the providers. */
 export function chainsPage(app: FastifyInstance, ctx: Context): void {
+  let asked = { at: -askEveryMs, statuses: Promise.resolve<ChainStatus[]>([]) };
+  const statusesNow = () => {
+    const now = performance.now();
+    if (now - asked.at >= askEveryMs) asked = { at: now, statuses: chainStatus(ctx) };
+    return asked.statuses;
+  };
   adminPage(app, ctx, path, async ({ words, show }) => {
     const [statuses, leaders] = await Promise.all([
-      chainStatus(ctx),
+      statusesNow(),
       chainLeaders(ctx, [...ctx.chains.test, ...ctx.chains.live]),
     ]);
     const rows = statuses.map((status) => ({
@@ -32,7 +42,7 @@ export function chainsPage(app: FastifyInstance, ctx: Context): void {
     return show({
       path,
       title: places.chains,
-      body: html`${card(...summary)}${chainTable(words, rows, ctx.clock.now())}`,
+      body: html`<div class="list" data-live="${eventsPath}" data-region="chains">${card(...summary)}${chainTable(words, rows, ctx.clock.now())}</div>`,
     });
   });
 }

@@ -6,6 +6,7 @@ import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { badge, emptyState, type Filter, filters, pager, table } from '../ui/table.ts';
+import { eventsPath } from './live.ts';
 import { adminPage } from './route.ts';
 
 const path = '/admin/partners';
@@ -29,7 +30,7 @@ export function partnersList(app: FastifyInstance, ctx: Context): void {
       title: t.places.partners,
       body: html`<p class="actions"><a class="button" href="/admin/new-partner">${t.partners.add}</a></p>
 ${filters(words, path, wanted, choices(words), `${path}.csv`)}
-<div class="list">${rows.length > 0 ? partnerTable(words, rows, ctx.clock.now()) : empty}${pager(words, path, wanted, next)}</div>`,
+<div class="list" data-live="${eventsPath}" data-region="list">${rows.length > 0 ? partnerTable(words, rows, ctx.clock.now()) : empty}${pager(words, path, wanted, next)}</div>`,
     });
   });
   adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) => {

@@ -16,6 +16,7 @@ import { ago, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { notice } from '../ui/shell.ts';
 import { badge, confirmed, csvLink, emptyState, table } from '../ui/table.ts';
+import { eventsPath } from './live.ts';
 import { type AdminCall, adminForm, adminPage, flash, recorded } from './route.ts';
 
 const path = '/admin/rates';
@@ -124,7 +125,7 @@ async function show(ctx: Context, call: AdminCall, status: number, typed: Typed,
     body: html`${fault === null ? flash(call, said, refused) : notice('attention', fault)}
 ${old.length > 0 && notice('attention', oldRates(words, old))}
 ${setForm(words, typed, fault !== null)}${refreshForm(words)}
-${rates.length > 0 ? html`${csvLink(words, `${path}.csv`)}${rateTable(words, sorted, ctx.clock.now())}` : emptyState(t.empty, t.emptyRest)}`,
+<div class="list" data-live="${eventsPath}" data-region="rates">${rates.length > 0 ? html`${csvLink(words, `${path}.csv`)}${rateTable(words, sorted, ctx.clock.now())}` : emptyState(t.empty, t.emptyRest)}</div>`,
   });
 }
 

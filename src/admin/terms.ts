@@ -7,6 +7,7 @@ import { card, stateLine } from '../ui/components.ts';
 import { ago } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import { badge, emptyState, linkWith, table } from '../ui/table.ts';
+import { eventsPath } from './live.ts';
 import { adminPage } from './route.ts';
 
 const path = '/admin/terms';
@@ -38,8 +39,8 @@ export function termsPage(app: FastifyInstance, ctx: Context): void {
     return show({
       path,
       title: places.terms,
-      body: html`${card(stateLine('paid', fill(t.now, { version: terms.version }), t.nowRest))}
-${versions.length > 0 ? list : emptyState(t.empty, t.emptyRest)}`,
+      body: html`<div class="list" data-live="${eventsPath}" data-region="terms">${card(stateLine('paid', fill(t.now, { version: terms.version }), t.nowRest))}
+${versions.length > 0 ? list : emptyState(t.empty, t.emptyRest)}</div>`,
     });
   });
 }

@@ -16,6 +16,7 @@ import { actorOf } from '../users/enter.ts';
 import { serviceName } from '../users/mails.ts';
 import { listPasskeys, type Passkey, removePasskeysOf } from '../users/passkeys.ts';
 import type { Team } from '../users/read.ts';
+import { eventsPath } from './live.ts';
 import { onOff } from './partners.ts';
 import { type AdminCall, adminForm, adminPage, flash, recorded } from './route.ts';
 
@@ -90,9 +91,9 @@ async function show(ctx: Context, call: AdminCall, user: ListedUser) {
     title: user.email,
     body: html`${flash(call, said, { gone: t.gone })}${card(about(words, user))}
 <h2>${t.sessions}</h2>
-<div class="list">${sessions.length > 0 ? sessionTable(words, user, sessions, isSelf) : emptyState(t.noSessions, t.noSessionsRest)}</div>
+<div class="list" data-live="${eventsPath}" data-region="sessions">${sessions.length > 0 ? sessionTable(words, user, sessions, isSelf) : emptyState(t.noSessions, t.noSessionsRest)}</div>
 <h2>${words.t.passkey.heading}</h2>
-<div class="list">${passkeys.length > 0 ? passkeyTable(words, passkeys) : emptyState(t.noPasskeys, t.noPasskeysRest)}</div>
+<div class="list" data-region="passkeys">${passkeys.length > 0 ? passkeyTable(words, passkeys) : emptyState(t.noPasskeys, t.noPasskeysRest)}</div>
 ${isSelf ? html`<p><a href="/admin/sessions">${t.ownSessions}</a></p>` : passkeys.length > 0 && removeForm(words, user)}
 <p><a href="/admin/users">${admin.places.users}</a></p>`,
   });

@@ -18,6 +18,7 @@ import { inviteUser } from '../users/invite.ts';
 import { serviceName } from '../users/mails.ts';
 import type { Team } from '../users/read.ts';
 import { UserRefusal } from '../users/refusal.ts';
+import { eventsPath } from './live.ts';
 import { onOff } from './partners.ts';
 import { type AdminCall, adminForm, adminPage, flash } from './route.ts';
 import { userPath } from './user.ts';
@@ -42,7 +43,7 @@ export function usersPages(app: FastifyInstance, ctx: Context): void {
       path,
       title: admin.places.users,
       body: html`${flash(call, said, refused)}${filters(words, path, wanted, choices(words), `${path}.csv`)}
-<div class="list">${list}${pager(words, path, wanted, next)}</div>${inviteForm(words, wanted.partner)}`,
+<div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>${inviteForm(words, wanted.partner)}`,
     });
   });
   adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) =>

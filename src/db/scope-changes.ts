@@ -76,6 +76,10 @@ function isConcerned(watcher: Watcher, change: Change): boolean {
   const { scope, accountId, requestId, chains } = watcher;
   if (change.kind === 'anything') return true;
   if (change.kind === 'chain') return chains;
+  if (change.kind === 'rates') return false; // operators look at them
+  if (change.kind === 'log') {
+    return change.partnerId === scope.partnerId && accountId === undefined && requestId === undefined;
+  }
   if (change.kind === 'session') return change.sessionId === watcher.sessionId;
   if (change.kind === 'user') return change.userId === watcher.userId;
   if (change.partnerId !== scope.partnerId || change.testMode !== scope.testMode) return false;

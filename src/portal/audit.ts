@@ -11,6 +11,7 @@ import { ago } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { instantOf, oneOf, readQuery } from '../ui/query.ts';
 import { emptyState, type Filter, filters, pager, table } from '../ui/table.ts';
+import { eventsPath } from './live.ts';
 import { portalPage } from './route.ts';
 import { sendPortal } from './shell.ts';
 
@@ -35,7 +36,7 @@ export function auditPages(app: FastifyInstance, ctx: Context): void {
       path,
       title: places.audit,
       body: html`<p class="quiet">${audit.rest}</p>${filters(words, path, query, choices(words), csvPath)}
-<div class="list">${list}${pager(words, path, query, next === null ? null : String(next))}</div>`,
+<div class="list" data-live="${eventsPath(call.mode)}" data-region="list">${list}${pager(words, path, query, next === null ? null : String(next))}</div>`,
     });
   });
 

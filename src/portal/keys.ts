@@ -16,6 +16,7 @@ import { readQuery } from '../ui/query.ts';
 import { notice } from '../ui/shell.ts';
 import { badge, confirmed, csvLink, emptyState, pager, table } from '../ui/table.ts';
 import { flashOf } from './flash.ts';
+import { eventsPath } from './live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from './route.ts';
 import { openPortal } from './session.ts';
 import { sendPortal } from './shell.ts';
@@ -96,7 +97,7 @@ async function showKeys(ctx: Context, call: PortalCall, made: string | null): Pr
     title: places.keys,
     body: html`${flashOf(call, flashes)}${made !== null && newKey(words, made)}
 ${mayChange ? keyForm(call) : notice('attention', keys.ownersOnly)}
-${list}${pager(words, path, query, next)}${rows.length > 0 && csvLink(words, csvPath)}`,
+<div class="list" data-live="${eventsPath(call.mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>${rows.length > 0 && csvLink(words, csvPath)}`,
   });
 }
 

@@ -19,6 +19,7 @@ import { passkeyHolders, removePasskeysOf } from '../users/passkeys.ts';
 import { listUsers, type User } from '../users/read.ts';
 import { UserRefusal, type UserRefusalReason } from '../users/refusal.ts';
 import { flashOf } from './flash.ts';
+import { eventsPath } from './live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from './route.ts';
 import { sendPortal } from './shell.ts';
 
@@ -93,7 +94,7 @@ async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Pr
     title: portal.places.team,
     status: typed ? 400 : 200,
     body: html`${flashOf(call, { done: portal.team.done, refused: account.refusals })}${inviteForm(call, typed)}
-${userTable(call, users, holders, ctx.clock.now())}${csvLink(words, csvPath)}
+<div class="list" data-live="${eventsPath(call.mode)}" data-region="list">${userTable(call, users, holders, ctx.clock.now())}</div>${csvLink(words, csvPath)}
 <p><a href="/portal/sessions">${account.sessions}</a></p>`,
   });
 }

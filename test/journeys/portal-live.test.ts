@@ -10,6 +10,7 @@ import { createDeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { type PayWorld, payWorld, until } from '../payments/support.ts';
 import { makeOnboarded } from '../support/merchants.ts';
+import { invitePartnerUser } from '../support/people.ts';
 import { portalPerson } from '../support/portal.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
 
@@ -209,6 +210,29 @@ test('news › a merchant that is disabled, or becomes ready, is told to the lis
   } finally {
     await own.leave();
     await other.leave();
+  }
+});
+
+test('news › what people do is written into their partner’s log, and told to the lists of that partner alone', async () => {
+  const [partner, stranger] = [await makePartner(world.db), await makePartner(world.db)];
+  const request = await makeRequest(world.db, partner.test, await makeMerchant(world.db, partner.test));
+  const own = await listen(partner.partner.id);
+  const live = await listen(partner.partner.id, '?mode=live');
+  const page = await listen(partner.partner.id, `?request=${request.id}`);
+  const other = await listen(stranger.partner.id);
+  try {
+    await until('it is told in both modes', async () => {
+      await invitePartnerUser(world.ctx, partner, 'viewer');
+      return own.heard.messages > 0 && live.heard.messages > 0;
+    });
+    assert.deepEqual([page.heard.messages, other.heard.messages], [0, 0]);
+    await until('the other one hears of its own', async () => {
+      await invitePartnerUser(world.ctx, stranger, 'viewer');
+      return other.heard.messages > 0;
+    });
+    assert.equal(page.heard.messages, 0);
+  } finally {
+    for (const one of [own, live, page, other]) await one.leave();
   }
 });
 

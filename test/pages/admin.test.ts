@@ -141,14 +141,18 @@ test('The overview renews itself when something happens', async () => {
   await world.db.sql`delete from alarms`;
 });
 
+async function setRateBy(on: Page, code: string, rate: string): Promise<void> {
+  await on.goto(`${url}/admin/rates`);
+  await on.getByText('Set a rate').click();
+  await on.getByLabel('Currency').fill(code);
+  await on.getByLabel('Rate', { exact: true }).fill(rate);
+  await on.getByLabel('Ends at (UTC)').fill('2099-12-31T12:00');
+  await on.getByRole('button', { name: 'Set the rate' }).click();
+}
+
 test('Rates, networks, terms and the audit log', async () => {
   await setRate(world.db, 'EUR', '0.5');
-  await page.goto(`${url}/admin/rates`);
-  await page.getByText('Set a rate').click();
-  await page.getByLabel('Currency').fill('CHF');
-  await page.getByLabel('Rate', { exact: true }).fill('0.88');
-  await page.getByLabel('Ends at (UTC)').fill('2099-12-31T12:00');
-  await page.getByRole('button', { name: 'Set the rate' }).click();
+  await setRateBy(page, 'CHF', '0.88');
   await page.getByText('The rate is set.').waitFor();
   await look('rates');
   await page.goto(`${url}/admin/chains`);
@@ -159,6 +163,46 @@ test('Rates, networks, terms and the audit log', async () => {
   await page.getByRole('button', { name: 'Check this log' }).click();
   await page.getByText('The log is whole').waitFor();
   await look('audit');
+});
+
+test('Lists of partners, people, rates and the log renew themselves when something is done elsewhere', async () => {
+  const elsewhere = await page.context().newPage();
+  const shown = async (path: string, act: () => Promise<unknown>, text: string) => {
+    await page.goto(url + path);
+    await act();
+    await page.locator('main').getByText(text).first().waitFor();
+  };
+  const slug = `late-${randomBytes(3).toString('hex')}`;
+  await shown(
+    `/admin/partners?q=${slug}`,
+    async () => {
+      await elsewhere.goto(`${url}/admin/new-partner`);
+      await elsewhere.getByLabel('Slug').fill(slug);
+      await elsewhere.getByLabel('Name', { exact: true }).fill('Late Bakers');
+      await elsewhere.getByRole('button', { name: 'Create the partner' }).click();
+    },
+    'Late Bakers',
+  );
+  const email = newEmail();
+  await shown(
+    `/admin/users?q=${email}`,
+    async () => {
+      await elsewhere.goto(`${url}/admin/users?partner=${slug}`);
+      await elsewhere.getByLabel('E-mail', { exact: true }).fill(email);
+      await elsewhere.getByRole('button', { name: 'Send the invitation' }).click();
+    },
+    email,
+  );
+  await shown(
+    '/admin/rates',
+    async () => {
+      await setRateBy(elsewhere, 'NOK', '10.123');
+    },
+    '10.123',
+  );
+  await shown('/admin/audit', () => setRateBy(elsewhere, 'SEK', '9.876'), '9.876');
+  await elsewhere.close();
+  assert.deepEqual(complaints, []);
 });
 
 test('What is stuck, and a customer who is erased', async () => {
