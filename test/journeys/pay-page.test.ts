@@ -277,11 +277,10 @@ test('A hash sent from another site is refused, also by a page that will not say
   ] as Record<string, string>[]) {
     assert.equal((await post(headers)).status, 403, JSON.stringify(headers));
   }
-  for (const headers of [
-    {},
-    { origin: app.url },
-    { 'sec-fetch-site': 'same-origin', origin: 'null' },
-  ] as Record<string, string>[]) {
+  for (const headers of [{}, { origin: app.url }, { 'sec-fetch-site': 'same-origin', origin: 'null' }] as Record<
+    string,
+    string
+  >[]) {
     assert.equal((await post(headers)).status, 400, JSON.stringify(headers));
   }
 });
