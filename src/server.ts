@@ -32,6 +32,7 @@ import { portalPages } from './portal/pages.ts';
 import { portalSessionPages } from './portal/session.ts';
 import { portalSignIn } from './portal/sign-in.ts';
 import { requestRoutes } from './requests/routes.ts';
+import { closeSilentSockets } from './silent-sockets.ts';
 import { assetRoutes } from './ui/assets.ts';
 import { errorPage } from './ui/error-page.ts';
 
@@ -61,6 +62,7 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
     },
   });
   passOverExpectations(app);
+  closeSilentSockets(app);
   const routes = collectRoutes(app);
   // Contracts are checked by the routes themselves, after the key; here they only describe.
   app.setValidatorCompiler(() => () => true);
