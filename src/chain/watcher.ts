@@ -10,7 +10,6 @@ import { Deposed, raiseFence } from './store.ts';
 import { watchedWallets } from './wallets.ts';
 
 export type { WatchHooks } from './read.ts';
-export type { RemovedTransfer } from './store.ts';
 
 const troublePauseMs = 1_000;
 

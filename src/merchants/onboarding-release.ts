@@ -25,7 +25,7 @@ export async function resetOnboarding(ctx: Context, scope: Scope, accountId: str
  * @returns whose it was; null when the address is not claimed, or was signed for
  */
 export function releaseWallet(ctx: Context, address: string): Promise<UnsignedWallet | null> {
-  return deleteUnsignedWallet(ctx.db.sql, address.toLowerCase());
+  return deleteUnsignedWallet(ctx.db.sql, address.toLowerCase(), null);
 }
 
 /** What the log of its partner says of a wallet that was released. */
@@ -43,7 +43,8 @@ export async function releaseStaleWallets(ctx: Context): Promise<number> {
   const claimedBefore = new Date(ctx.clock.now().getTime() - staleMs);
   let released = 0;
   for (const { address } of await selectUnsignedWallets(ctx.db, claimedBefore, maxPerTurn)) {
-    const free = (inner: Context) => releaseWallet(inner, address);
+    // It may have been freed and claimed anew since it was looked up.
+    const free = (inner: Context) => deleteUnsignedWallet(inner.db.sql, address, claimedBefore);
     try {
       if (await audited(ctx, theService, free, (freed) => freed && toldReleased(freed))) released++;
     } catch (error) {

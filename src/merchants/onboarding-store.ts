@@ -209,11 +209,18 @@ export function selectUnsignedWallets({ sql }: Database, claimedBefore: Date, li
 /**
  * Frees a wallet that was claimed and never signed for; null when it is none. Who signs at the same moment either comes
  * first and keeps the wallet, or finds it free.
+ *
+ * @param claimedBefore null: however new the claim is
  */
-export async function deleteUnsignedWallet(tx: Tx | Sql, address: string): Promise<UnsignedWallet | null> {
+export async function deleteUnsignedWallet(
+  tx: Tx | Sql,
+  address: string,
+  claimedBefore: Date | null,
+): Promise<UnsignedWallet | null> {
   const [freed] = await tx<UnsignedWallet[]>`
     with freed as (
-      delete from wallets where signed_at is null and address = ${address} returning *
+      delete from wallets where signed_at is null and address = ${address}
+        and claimed_at < coalesce(${claimedBefore}::timestamptz, 'infinity') returning *
     ), cleared as (
       update merchants m set wallet_address = null from freed f
       where (m.partner_id, m.test_mode, m.id) = (f.partner_id, f.test_mode, f.account_id) and m.wallet_signed_at is null

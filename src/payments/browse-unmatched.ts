@@ -11,7 +11,6 @@ import {
   type UnmatchedSum,
 } from './unmatched-store.ts';
 
-export type { Reason } from './rules.ts';
 export type { UnmatchedFilter, UnmatchedRow, UnmatchedSum } from './unmatched-store.ts';
 
 const mostSummed = 1_000;

@@ -48,7 +48,8 @@ export async function lookForReturn(
     if (answers.includes('waiting')) return { kind: 'waiting' };
     return { kind: answers.includes('unavailable') ? 'unavailable' : 'unknown' };
   }
-  const agreed = answers.every((answer) => typeof answer === 'object' && answer.blockHash === receipt.blockHash);
+  const told = (one: Receipt) => [one.blockHash, one.blockNumber, one.success, movedMicro(one, wanted)].join();
+  const agreed = answers.every((answer) => typeof answer === 'object' && told(answer) === told(receipt));
   const heads = (await readChainView(ctx, ctx.db.sql, testMode)).get(chain.chainId)?.heads ?? null;
   const final = agreed && heads !== null && isFinal(receipt.blockNumber, wanted.usdcMicro, chain.finality, heads);
   if (!receipt.success) return { kind: 'failed', final };

@@ -69,8 +69,8 @@ export async function upsertReturn(tx: Tx, scope: Scope, note: NewReturn): Promi
       ${note.requestId}, ${note.tokenAddress}, ${note.fromAddress}, ${note.toAddress}, ${note.usdcMicro.toString()},
       ${note.returnTxHash}, ${note.state}, ${note.givenMicro?.toString() ?? null}, ${note.notedAt})
     on conflict (partner_id, test_mode, chain_id, tx_hash, ordinal) do update
-      set usdc_micro = excluded.usdc_micro, return_tx_hash = excluded.return_tx_hash, state = excluded.state,
-        given_micro = excluded.given_micro, noted_at = excluded.noted_at, next_look_at = now()
+      set request_id = excluded.request_id, usdc_micro = excluded.usdc_micro, return_tx_hash = excluded.return_tx_hash,
+        state = excluded.state, given_micro = excluded.given_micro, noted_at = excluded.noted_at, next_look_at = now()
       where b.state in ('failed', 'missing', 'other')
     returning b.ordinal`;
   return rows.length > 0;

@@ -187,7 +187,6 @@ export function disableFailing(tx: Tx, failingSince: Date, now: Date, limit: num
     returning e.partner_id, e.test_mode, e.url, e.disabled_reason`;
 }
 
-/** Whom to tell about a partner's endpoint. */
 /** Whom a partner has told to be written to, in which language if it is known, and how its mails look. */
 export type Contact = { email: string | null; language: string | null } & MailSender;
 

@@ -3,7 +3,7 @@ import { batchesOf, pageOf, type ReadFrom } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
 import { type StuckDelivery, selectDepth, selectDisabled, selectExhausted } from './stuck-store.ts';
 
-export type { DisabledEndpoint, QueueDepth, StuckDelivery } from './stuck-store.ts';
+export type { DisabledEndpoint, StuckDelivery } from './stuck-store.ts';
 
 const mostDisabled = 100;
 

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { followReturns } from '../../src/payments/return-look.ts';
+import { attachUnmatched } from '../../src/payments/unmatched.ts';
+import { secondEndpoint } from '../payments/endpoint.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import type { Visit } from '../support/forms.ts';
 import { makeRequest } from '../support/world.ts';
@@ -207,4 +209,47 @@ test('A chain that does not answer delays noting by 2.5 seconds at most, and a s
   }
   await follow();
   assert.equal((await row(paid))?.state, 'confirmed');
+});
+
+test('Two endpoints that tell one block but not the same transfers confirm nothing', async () => {
+  const paid = await stray(950_000n);
+  const back = await send(paid.payer.address, 950_000n);
+  await world.node.mine(3);
+  await world.caughtUp();
+  const second = await secondEndpoint();
+  const [honest = ''] = world.node.chain.rpcUrls;
+  Object.assign(second.endpoint, { target: honest, mode: 'empties' });
+  world.node.chain.rpcUrls.push(second.url);
+  try {
+    await note(await pageOf(paid), paid, { return_tx_hash: back });
+    assert.equal((await row(paid))?.state, 'sent');
+    await follow();
+    assert.equal((await row(paid))?.state, 'sent');
+    second.endpoint.mode = 'honest';
+    await follow();
+    assert.equal((await row(paid))?.state, 'confirmed');
+  } finally {
+    world.node.chain.rpcUrls.pop();
+    await second.stop();
+  }
+});
+
+test('What is given back after a first try is noted with the request that the payment was attached to meanwhile', async () => {
+  const paid = await stray(1_200_000n);
+  await note(await pageOf(paid), paid, { return_tx_hash: hash('4') });
+  await world.db.sql`update returns set state = 'missing' where tx_hash = ${paid.txHash}`;
+  const request = await makeRequest(world.db, world.scope, world.merchant, { exactMicro: 1_100_000n, startBlocks: {} });
+  await world.db.sql`
+    update requests set created_at = now() - interval '1 hour', start_blocks = '{"31337": 0}' where id = ${request.id}`;
+  const attach = {
+    chainId: 31337,
+    txHash: paid.txHash,
+    ordinal: 0,
+    accountId: world.merchant.id,
+    requestId: request.id,
+  };
+  const attached = await attachUnmatched(world.ctx, world.scope, attach);
+  assert.equal(attached.kind, 'counted');
+  await note(await pageOf(paid), paid, { return_tx_hash: hash('5') });
+  assert.equal((await row(paid))?.request_id, request.id);
 });

@@ -480,6 +480,24 @@ test('A wallet that was claimed and never signed for is freed by the operator, o
   assert.equal((await read(owner.id)).wallet_address, signed.address.toLowerCase());
 });
 
+test('A wallet that somebody else claims while stale ones are freed stays theirs', async () => {
+  const address = newAccount().address.toLowerCase();
+  const stale = await shell({ wallet_address: address });
+  await app.db.sql`update wallets set claimed_at = now() - interval '31 days' where address = ${address}`;
+  let next: Awaited<ReturnType<typeof shell>> | undefined;
+  const transaction: typeof app.db.transaction = async (work) => {
+    if (!next) {
+      await releaseWallet(app.ctx, address);
+      next = await shell({ wallet_address: address });
+    }
+    return app.db.transaction(work);
+  };
+  assert.equal(await releaseStaleWallets({ ...app.ctx, db: { ...app.db, transaction } }), 0);
+  assert.ok(next, 'it was looked up as stale');
+  assert.equal((await read(next.id)).wallet_address, address);
+  assert.equal((await read(stale.id)).wallet_address, null);
+});
+
 test('The sandbox onboards with a key, the e-mail code included', async () => {
   const { id } = await shell({ email: newEmail() });
   const privateKey = generatePrivateKey();

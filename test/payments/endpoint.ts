@@ -1,9 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A second RPC endpoint that passes everything on to a chain, and can be away, deny what it knows, or never answer. */
+/**
+ * A second RPC endpoint that passes everything on to a chain, and can be away, deny what it knows, tell receipts without their
+ * logs, or never answer.
+ */
 export async function secondEndpoint() {
-  const endpoint = { target: '', mode: 'honest' as 'honest' | 'away' | 'denies' | 'silent', receiptsAsked: 0 };
+  const endpoint = {
+    target: '',
+    mode: 'honest' as 'honest' | 'away' | 'denies' | 'empties' | 'silent',
+    receiptsAsked: 0,
+  };
   const server = createServer(async (request, response) => {
     if (endpoint.mode === 'away') return request.socket.destroy();
     if (endpoint.mode === 'silent') return;
@@ -21,6 +28,10 @@ export async function secondEndpoint() {
       headers: { 'content-type': 'application/json' },
       body,
     });
+    if (endpoint.mode === 'empties' && method === 'eth_getTransactionReceipt') {
+      const { result } = (await answer.json()) as { result: object };
+      return response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { ...result, logs: [] } }));
+    }
     return response.end(await answer.text());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
