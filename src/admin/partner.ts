@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { html } from '../lib/html.ts';
 import { createPartner, SlugTaken } from '../partners/create.ts';
 import { type Partner, readPartner, setPartnerDisabled } from '../partners/read.ts';
-import { defaultExpiryMinutes, expiryMinutes, isSlug, type NewPartner } from '../partners/rules.ts';
+import { defaultExpiryMinutes, expiryMinutes, isReservedSlug, isSlug, type NewPartner } from '../partners/rules.ts';
 import { setPartnerSettings } from '../partners/settings.ts';
 import {
   readSettings,
@@ -33,7 +33,9 @@ export function partnerPages(app: FastifyInstance, ctx: Context): void {
     const faults = settingsFaults(shown, await codesOf(ctx));
     const slugFault = !isSlug(slug)
       ? 'slugRule'
-      : Object.keys(faults).length === 0 && (await make(ctx, call, slug, shown));
+      : isReservedSlug(slug)
+        ? 'slugReserved'
+        : Object.keys(faults).length === 0 && (await make(ctx, call, slug, shown));
     if (slugFault || Object.keys(faults).length > 0) {
       return showNew(ctx, call, 400, { slug, shown, faults, slugFault });
     }
@@ -130,7 +132,7 @@ type NewForm = {
   slug: string;
   shown: SettingsForm;
   faults?: SettingsFaults;
-  slugFault?: 'slugRule' | 'slugTaken' | false;
+  slugFault?: 'slugRule' | 'slugReserved' | 'slugTaken' | false;
 };
 
 async function showNew(ctx: Context, call: AdminCall, status: number, form: NewForm) {

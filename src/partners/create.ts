@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../db/connection.ts';
-import { type NewPartner, partnerFaults } from './rules.ts';
+import { isReservedSlug, type NewPartner, partnerFaults } from './rules.ts';
 import { insertPartner, type Partner } from './store.ts';
 
 /** There is already a partner of that slug. */
@@ -14,6 +14,9 @@ export class SlugTaken extends Error {}
  */
 export async function createPartner(db: Database, partner: NewPartner): Promise<Partner> {
   const faults = partnerFaults(partner);
+  if (isReservedSlug(partner.slug)) {
+    faults.push(`"${partner.slug}" is kept for a host of the service itself: choose another slug.`);
+  }
   if (faults.length > 0) throw new Error(faults.join(' '));
   const created = await insertPartner(db, randomUUID(), partner);
   if (!created) throw new SlugTaken(`There is already a partner "${partner.slug}".`);

@@ -13,6 +13,38 @@ export function isSlug(text: string): boolean {
   return slugPattern.test(text);
 }
 
+/**
+ * Names of hosts that the service, its mail or its operator may need below the same domain, or that people would take for
+ * the service's own. A partner's slug becomes such a name.
+ */
+const reservedSlugs: ReadonlySet<string> = new Set([
+  ...['www', 'web', 'api', 'admin', 'app', 'portal', 'dashboard', 'pay', 'checkout', 'onboard', 'login', 'auth', 'sso'],
+  ...['mail', 'smtp', 'imap', 'pop', 'pop3', 'mx', 'webmail', 'email', 'autoconfig', 'autodiscover', 'mta-sts'],
+  ...['static', 'assets', 'cdn', 'img', 'media', 'docs', 'help', 'support', 'status', 'blog', 'about', 'billing'],
+  ...[
+    'localhost',
+    'local',
+    'internal',
+    'wpad',
+    'isatap',
+    'ns',
+    'ns1',
+    'ns2',
+    'dns',
+    'ftp',
+    'ssh',
+    'vpn',
+    'proxy',
+    'db',
+  ],
+  ...['root', 'system', 'security', 'abuse', 'hostmaster', 'postmaster', 'webmaster', 'metrics', 'staging', 'webhooks'],
+]);
+
+/** A slug that no new partner gets; one that exists keeps working. */
+export function isReservedSlug(slug: string): boolean {
+  return reservedSlugs.has(slug);
+}
+
 export type NewPartner = {
   slug: string;
   name: string;

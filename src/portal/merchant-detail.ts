@@ -12,7 +12,7 @@ import { asRefusal, MerchantRefusal } from '../merchants/refusal.ts';
 import { card, facts, mono, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { instant } from '../ui/formats.ts';
-import { fill, type Words } from '../ui/language.ts';
+import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { confirmed } from '../ui/table.ts';
 import { flashOf } from './flash.ts';
 import { merchantEventsPath } from './live.ts';
@@ -122,6 +122,7 @@ ${recovery && recoveryCard(words, recovery)}${acts(call, merchant, recovery)}</d
 }
 
 function factCard(words: Words, row: MerchantView): Html {
+  const { profile } = words.t.dashboard;
   const { merchants, places } = words.t.portal;
   const text = (name: string, value: string | null): [string, Html] | null =>
     value === null ? null : [name, html`<span dir="auto">${value}</span>`];
@@ -133,15 +134,24 @@ function factCard(words: Words, row: MerchantView): Html {
       text(merchants.email, row.email),
       text(merchants.phone, row.phone),
       text(merchants.website, row.website),
+      text(profile.instagram, row.instagram),
+      text(profile.industry, row.industry),
       text(merchants.fields.country, row.country),
       [merchants.fields.app_mode, merchants.appModes[row.app_mode]],
       [merchants.currency, row.display_currency],
       row.wallet_address === null ? null : [merchants.wallet, mono(row.wallet_address)],
       [merchants.createdAt, instant(words, row.created_at)],
       row.onboarded_at && [merchants.onboardedAt, instant(words, row.onboarded_at)],
+      termsFact(words, row),
     ]),
     html`<p><a href="/portal/requests?account_id=${row.id}">${places.requests}</a> · <a href="/portal/unmatched?account_id=${row.id}">${places.unmatched}</a></p>`,
   );
+}
+
+function termsFact(words: Words, { terms_version, terms_accepted_at }: MerchantView): [string, Html] | null {
+  if (terms_version === null || terms_accepted_at === null) return null;
+  const { terms, termsVersion } = words.t.dashboard;
+  return [terms, fillHtml(termsVersion, { version: html`${terms_version}`, time: instant(words, terms_accepted_at) })];
 }
 
 function inviteCard(ctx: Context, words: Words, merchant: MerchantView): Html {

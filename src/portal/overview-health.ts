@@ -88,7 +88,7 @@ function unmatchedLine(words: Words, sums: UnmatchedSum[]): Line | null {
   };
 }
 
-function concernLines(words: Words, { underpaid, replayed }: ConcernCounts): Line[] {
+function concernLines(words: Words, { underpaid, overpaid, replayed }: ConcernCounts): Line[] {
   const { overview } = words.t.portal;
   const lines: Line[] = [];
   if (underpaid > 0) {
@@ -97,6 +97,14 @@ function concernLines(words: Words, { underpaid, replayed }: ConcernCounts): Lin
       title: fill(overview.underpaid, { count: counted(words, underpaid) }),
       rest: overview.underpaidRest,
       link: { path: '/portal/requests?concern=underpaid', label: overview.toUnderpaid },
+    });
+  }
+  if (overpaid > 0) {
+    lines.push({
+      kind: 'attention',
+      title: fill(overview.overpaid, { count: counted(words, overpaid) }),
+      rest: overview.overpaidRest,
+      link: { path: '/portal/requests?concern=overpaid', label: overview.toUnderpaid },
     });
   }
   if (replayed > 0) {

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { Mode } from '../config.ts';
+import { permissions } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
-import type { Scope } from '../db/connection.ts';
 import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import { listMerchants } from '../merchants/read.ts';
@@ -15,7 +14,7 @@ import { emptyState, linkWith } from '../ui/table.ts';
 import { eventsPath } from './live.ts';
 import { healthOf } from './overview-health.ts';
 import { requestTable } from './requests-list.ts';
-import { portalPage } from './route.ts';
+import { type PortalCall, portalPage } from './route.ts';
 import { sendPortal } from './shell.ts';
 
 const path = '/portal';
@@ -37,7 +36,7 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
     ]);
     const isNew = latest.rows.length === 0;
     const body = isNew
-      ? await firstSteps(ctx, scope, mode, words)
+      ? await firstSteps(ctx, call)
       : html`${await healthOf(ctx, scope, mode, words, figures.concerns)}
 ${figuresPart(words, figures, { days, currency: query.currency })}
 <section class="part"><h2>${portal.overview.latest}</h2>${requestTable(words, latest.rows.slice(0, shownRequests), ctx.clock.now())}
@@ -50,9 +49,14 @@ ${figuresPart(words, figures, { days, currency: query.currency })}
   });
 }
 
-/** Before the first request: the way to the first steps, and a call that works as it stands, but for the key. */
-async function firstSteps(ctx: Context, scope: Scope, mode: Mode, words: Words): Promise<Html> {
+/** Before the first request: the way to the first steps, and a call that works as it stands, but for the key; who may make none is told who may. */
+async function firstSteps(ctx: Context, { words, scope, mode, user }: PortalCall): Promise<Html> {
   const { overview, places } = words.t.portal;
+  const start = html`<p><a class="button" href="/portal/start">${places.start}</a></p>`;
+  if (!permissions['keys.test'].includes(user.role)) {
+    const rest = fill(overview.emptyViewer, { partner: user.partner.name });
+    return emptyState(overview.empty, html`<p>${rest}</p>${start}`);
+  }
   const [merchant] = await listMerchants(ctx, scope, { complete: true, disabled: false, limit: 1, offset: 0 });
   const call = merchant
     ? { path: '/api/v1/requests/create', body: { account_id: merchant.id, fiat_amount_int: 1250, memo: 'Table 4' } }
@@ -64,7 +68,7 @@ async function firstSteps(ctx: Context, scope: Scope, mode: Mode, words: Words):
   const rest = fill(merchant ? overview.emptyRest : overview.emptyMerchant, { mode: words.t.app[mode].toLowerCase() });
   return emptyState(
     overview.empty,
-    html`<p><a class="button" href="/portal/start">${places.start}</a></p>
+    html`${start}
 <p>${rest}</p><pre class="code" tabindex="0">${curl}</pre>`,
   );
 }

@@ -101,6 +101,7 @@ function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): H
     ...row,
     received_micro: progress.receivedMicro.toString(),
     stray_reason: progress.unmatched[0]?.reason ?? null,
+    overpaid: progress.overpaidMicro > 0n,
   });
   const cancellable = row.status === 'requested' && row.proof_status === 'none' && mayCancel;
   const cancel = confirmed(

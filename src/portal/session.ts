@@ -5,7 +5,9 @@ import { type PartnerUser, userScope } from '../auth/user-session.ts';
 import { type Mode, modes } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { sendForeignForm, sendNotice } from '../ui/error-page.ts';
+import { html } from '../lib/html.ts';
+import { card } from '../ui/components.ts';
+import { sendForeignForm } from '../ui/error-page.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { isOwnForm } from '../ui/origin.ts';
 import { portalDoor } from '../users/door.ts';
@@ -40,8 +42,19 @@ export async function openPortal(
   if (!may(user, permission)) {
     const { account: t } = wordsFor(request).t;
     const partner = user.partner.name;
-    if (user.partner.disabled) sendNotice(reply, 403, t.notAllowed, fill(t.partnerOff, { partner }));
-    else sendNotice(reply, 403, t.notAllowed, fill(t.notAllowedRest, { partner }));
+    const rest = fill(user.partner.disabled ? t.partnerOff : t.notAllowedRest, { partner });
+    await sendPortal(
+      ctx,
+      reply,
+      { user, mode: chosenMode(request, reply) },
+      {
+        path: '/portal',
+        under: null,
+        title: t.notAllowed,
+        status: 403,
+        body: card(html`<p>${rest}</p>`),
+      },
+    );
     return null;
   }
   const mode = chosenMode(request, reply);

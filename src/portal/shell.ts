@@ -25,6 +25,8 @@ const places: [path: string, name: keyof Texts['portal']['places'], permission: 
 export type PortalPage = {
   /** Address of the page, without query. */
   path: string;
+  /** `null`: this page belongs to no place of the navigation, whatever its address. */
+  under?: null;
   title: string;
   body: Html;
   /** Where the switch of modes leads, when what this page shows is in one mode only. */
@@ -37,7 +39,7 @@ export async function sendPortal(
   ctx: Context,
   reply: FastifyReply,
   { user, mode }: Pick<PortalVisit, 'user' | 'mode'>,
-  { path, title, body, otherModePath, status }: PortalPage,
+  { path, under, title, body, otherModePath, status }: PortalPage,
 ): Promise<FastifyReply> {
   const words = wordsFor(reply.request);
   const { account: t, app, portal } = words.t;
@@ -58,6 +60,7 @@ export async function sendPortal(
     aside: html`<p class="quiet"><a href="/portal/sessions">${fill(t.signedInAs, { email: user.email })}</a>, ${t.roles[user.role]}</p>
 <form method="post" action="/portal/sign-out"><button class="second">${app.signOut}</button></form>`,
     path,
+    ...(under === null && { under: '' }),
     title,
     body: html`${off}${body}`,
   });

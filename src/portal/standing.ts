@@ -14,6 +14,7 @@ const shapes: Record<Standing, StateKind> = {
   confirming: 'confirming',
   paid: 'paid',
   paidTwice: 'attention',
+  overpaid: 'attention',
   underpaid: 'attention',
   late: 'attention',
   paidVoided: 'attention',
@@ -21,9 +22,12 @@ const shapes: Record<Standing, StateKind> = {
 
 /** Where a request stands, in one word: what wants a person's eye comes first. */
 export function standingOf(
-  row: Pick<BrowsedRow, 'status' | 'proof_status' | 'received_micro' | 'stray_reason'>,
+  row: Pick<BrowsedRow, 'status' | 'proof_status' | 'received_micro' | 'stray_reason' | 'overpaid'>,
 ): Standing {
-  if (row.proof_status === 'verified') return row.stray_reason === 'already_paid' ? 'paidTwice' : 'paid';
+  if (row.proof_status === 'verified') {
+    if (row.stray_reason === 'already_paid') return 'paidTwice';
+    return row.overpaid ? 'overpaid' : 'paid';
+  }
   if (row.proof_status === 'attached') return 'confirming';
   if (row.stray_reason === 'voided') return 'paidVoided';
   if (row.stray_reason === 'late') return 'late';

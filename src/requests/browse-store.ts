@@ -3,9 +3,9 @@ import { isAddress, isUuid } from '../lib/ids.ts';
 import type { RequestRow } from './store.ts';
 
 /** What about a request wants a person's eye. */
-export const concerns = ['underpaid', 'late', 'voided', 'twice', 'replayed'] as const;
+export const concerns = ['underpaid', 'overpaid', 'late', 'voided', 'twice', 'replayed'] as const;
 /**
- * `underpaid`: part of the amount has come. `late`, `voided`, `twice`: money that seems meant for it came too late, after it
+ * `underpaid`: part of the amount has come. `overpaid`: more than the amount has come, and the rest was not given back. `late`, `voided`, `twice`: money that seems meant for it came too late, after it
  * was cancelled, or a second time, and pays nothing. `replayed`: its create was repeated with other values.
  */
 export type Concern = (typeof concerns)[number];
@@ -29,6 +29,8 @@ export type BrowsedRow = RequestRow & {
   received_micro: string;
   /** Why the newest money that seems meant for it does not count; null when there is none. */
   stray_reason: string | null;
+  /** More has come than was due, and it was not given back. */
+  overpaid: boolean;
 };
 
 const mostFound = 500;
@@ -59,8 +61,19 @@ export async function selectFound(tx: Tx, scope: Scope, text: string, chainIds: 
 
 const strayReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
 
+/** True of a request `r` that was paid too much, as long as nothing of it was given back. */
+export function isOverpaid(tx: Tx) {
+  const counted = tx`(t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts`;
+  return tx`(
+    r.proof_status = 'verified' and r.usdc_micro < (select sum(t.value) from transfers t where ${counted})
+    and not exists (select from transfers t join returns b
+      on (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal) = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
+      where ${counted} and b.state not in ('failed', 'missing')))`;
+}
+
 /** Joined: where few are meant they are looked up, where many are the newest are found on the way through the requests. */
 function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
+  if (concern === 'overpaid') return tx`and ${isOverpaid(tx)}`;
   const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
   const meant =
     concern === 'underpaid'
@@ -109,7 +122,8 @@ export function selectBrowsed(
       (select t.reason from transfers t
         where (t.partner_id, t.test_mode, t.candidate_request_id) = (r.partner_id, r.test_mode, r.id)
           and t.request_id is null and t.judged_at is not null
-        order by t.block_time desc limit 1) as stray_reason
+        order by t.block_time desc limit 1) as stray_reason,
+      ${isOverpaid(tx)} as overpaid
     from page r join merchants m on (m.partner_id, m.test_mode, m.id) = (r.partner_id, r.test_mode, r.account_id)
     order by r.created_at desc`;
 }

@@ -1,4 +1,5 @@
 import type { Scope, Tx } from '../db/connection.ts';
+import { isOverpaid } from './browse-store.ts';
 
 /** What was verified on one day (UTC) in one currency; `fiat_int` is a sum of minor units. */
 export type DayVolume = { day: string; fiat_code: string; payments: number; fiat_int: string };
@@ -36,7 +37,8 @@ export async function selectSample(tx: Tx, scope: Scope, since: Date, most: numb
   return row;
 }
 
-export type ConcernCounts = { underpaid: number; replayed: number };
+/** `overpaid` is counted among as many of the newest requests. */
+export type ConcernCounts = { underpaid: number; overpaid: number; replayed: number };
 
 /** Requests since a time that want a person's eye, counted up to `most` each. */
 export async function selectConcerns(tx: Tx, scope: Scope, since: Date, most: number): Promise<ConcernCounts> {
@@ -47,6 +49,10 @@ export async function selectConcerns(tx: Tx, scope: Scope, since: Date, most: nu
           join requests r on (r.partner_id, r.test_mode, r.id) = (u.partner_id, u.test_mode, u.request_id)
         where u.partner_id = ${scope.partnerId} and u.test_mode = ${scope.testMode} and r.created_at >= ${since}
         limit ${most}) found) as underpaid,
+      (select count(*)::int from (
+        select * from requests
+        where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and created_at >= ${since}
+        order by created_at desc limit ${most}) r where ${isOverpaid(tx)}) as overpaid,
       (select count(*)::int from (
         select from differing_replays
         where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and last_at >= ${since}

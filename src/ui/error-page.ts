@@ -1,7 +1,20 @@
 import type { FastifyReply } from 'fastify';
+import { type Html, html } from '../lib/html.ts';
 import { card, stateLine } from './components.ts';
 import { wordsFor } from './language.ts';
 import { sendPage } from './layout.ts';
+
+/** Where people work. */
+const homes = ['portal', 'admin', 'dashboard'];
+
+/** The way back for somebody whose browser has a session here; null elsewhere, and where it would lead to the same page. */
+function wayBack({ request }: FastifyReply): Html | null {
+  const [path = ''] = request.url.split('?');
+  const home = homes.find((one) => path.startsWith(`/${one}/`));
+  return home === undefined || !request.headers.cookie?.includes(`${home}-session=`)
+    ? null
+    : html`<p><a href="/${home}">${wordsFor(request).t.errors.home}</a></p>`;
+}
 
 /** A page that says what happened, whether money moved, and what to do. */
 export function sendNotice(reply: FastifyReply, status: number, title: string, sentences: string): FastifyReply {
@@ -9,7 +22,7 @@ export function sendNotice(reply: FastifyReply, status: number, title: string, s
     title,
     words: wordsFor(reply.request),
     testMode: false,
-    body: card(stateLine(status >= 500 ? 'failed' : 'ended', title, sentences, 'h1')),
+    body: card(stateLine(status >= 500 ? 'failed' : 'ended', title, sentences, 'h1'), wayBack(reply)),
   });
 }
 
