@@ -107,6 +107,7 @@ test('An operator creates a partner, invites its owner, changes its settings, an
     ]);
   const wrong: [over: Record<string, string>, expiry: string[], fault: RegExp][] = [
     [{ slug: 'No Slug' }, ['15'], /id="slug-fault">1 to 40 lower-case letters/],
+    [{ slug: 'portal' }, ['15'], /id="slug-fault">“portal” is kept for a host of the service itself/],
     [{ currency: 'CHF' }, ['15'], /no exchange rate for this currency/],
     [{}, ['7'], /Tick at least one/],
     [{}, ['60'], /Choose one that is ticked above/],

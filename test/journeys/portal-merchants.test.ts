@@ -72,6 +72,21 @@ test('making a merchant › faults are said beside their fields, what was typed 
   assert.deepEqual(await search({}), before);
 });
 
+test('a merchant’s page › shows all that is stored of it', async () => {
+  const { scope } = party.test;
+  const given = {
+    ...{ business_name: 'Café Ōmi', display_name: 'Ōmi', email: 'omi@example.com', country: 'JP', phone: '+81 1' },
+    ...{ website: 'https://omi.example', instagram: '@omi', industry: 'Coffee', display_currency: 'JPY' },
+  };
+  const { id } = await createShell(ctx, scope, given);
+  const { wallet_address: wallet } = await onboardWithKey(ctx, id);
+  const { html } = await owner.open(`${path}/${id}`);
+  for (const value of [...Object.values(given), wallet]) {
+    assert.ok(html.includes(`${value}`), `${value}`);
+  }
+  assert.match(html, /Terms accepted<\/dt><dd>Version \S+, <time/);
+});
+
 test('the list › searches, states, switches, pages and CSV, of one partner and mode', async () => {
   const other = await api.party();
   const visitor = await portalVisitor(ctx, api.url, other.partner.id);

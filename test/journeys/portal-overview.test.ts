@@ -82,6 +82,13 @@ test('a new partner without a merchant › the call that makes one', async () =>
   assert.match((await owner.open('/portal')).html, /<pre[^>]*>curl http:\/\/localhost:3000\/api\/v1\/accounts/);
 });
 
+test('a new partner › a viewer, who may make no key, is told who can, and sent to no page that is not theirs', async () => {
+  const { partner } = await makePartner(app.db);
+  const { html } = await (await portalVisitor(app.ctx, app.url, partner.id, 'viewer')).open('/portal');
+  assert.match(html, /an owner or a developer of [^<]*: ask one of them/);
+  assert.doesNotMatch(html, /<pre|Keys has them|href="\/portal\/keys"/);
+});
+
 test('is everything fine › one line when it is, and one for each thing that is not', async () => {
   const { overview, scope, merchant } = await party();
   await makeRequest(app.db, scope, merchant);

@@ -127,17 +127,19 @@ test('CSV › more than a batch, each request once, newest first', async () => {
   assert.ok(lines[0]?.includes(",'=1+1001,"), 'what a spreadsheet would take for a formula is none');
 });
 
-test('the list › what wants an eye stands out: paid in part, too late, though cancelled, twice', async () => {
+test('the list › what wants an eye stands out: paid in part, too much, too late, though cancelled, twice', async () => {
   const { partner, test: scope } = await makePartner(world.db);
   const merchant = await makeMerchant(world.db, scope);
   const visitor = await portalVisitor(world.ctx, url, partner.id);
   const startBlocks = { [world.node.chain.chainId]: 0 };
   const make = () => makeRequest(world.db, scope, merchant, { startBlocks });
   const [part, voided, twice, late, fine] = [await make(), await make(), await make(), await make(), await make()];
+  const over = await make();
   await visitor.send(await visitor.open(`/portal/requests/${voided.id}`), '/cancel?mode=test');
   await world.db.sql`update requests set status = 'expired', created_at = created_at - interval '2 hours',
     expires_at = created_at - interval '1 hour' where id = ${late.id}`;
   await world.pay(part, { usdcMicro: 5_000_000n });
+  await world.pay(over, { usdcMicro: BigInt(over.usdc_micro) + 1_000_000n });
   for (const request of [voided, twice, late, fine]) await world.pay(request);
   await world.node.mine(5);
   await world.turn();
@@ -147,13 +149,16 @@ test('the list › what wants an eye stands out: paid in part, too late, though 
   await world.turn();
   const find = (concern: string) => search({ concern }, visitor);
   assert.deepEqual(await find('underpaid'), [part.id]);
+  assert.deepEqual(await find('overpaid'), [over.id]);
   assert.deepEqual(await find('voided'), [voided.id]);
   assert.deepEqual(await find('twice'), [twice.id]);
   assert.deepEqual(await find('late'), [late.id]);
   const all = (await visitor.open('/portal/requests')).html;
-  for (const word of ['Paid in part', 'Paid though cancelled', 'Paid twice', 'Paid too late']) {
+  for (const word of ['Paid in part', 'Paid too much', 'Paid though cancelled', 'Paid twice', 'Paid too late']) {
     assert.match(all, new RegExp(`</svg>${word}</span>`), word);
   }
+  assert.match((await visitor.open('/portal')).html, /Requests that were paid too much: 1</);
+  assert.match((await visitor.open(`/portal/requests/${over.id}`)).html, /<\/svg>Paid too much<\/span>/);
   // Topped up, it is underpaid no more.
   await world.pay(part, { usdcMicro: BigInt(part.usdc_micro) - 5_000_000n });
   await world.node.mine(5);

@@ -59,6 +59,16 @@ test('partner create › answers the partner; a taken slug, a bad slug and an un
   assert.equal(partner.default_expiry_minutes, 5);
   assert.equal(partner.disabled, false);
   await refused(/already a partner "tills"/, 'partner', 'create', 'tills', '--name', 'N', '--currency', 'EUR');
+  await refused(
+    /"api" is kept for a host of the service/,
+    'partner',
+    'create',
+    'api',
+    '--name',
+    'N',
+    '--currency',
+    'EUR',
+  );
   await refused(/lower-case/, 'partner', 'create', 'Tills!', '--name', 'N', '--currency', 'EUR');
   await refused(/no rate for "XTS"/, 'partner', 'create', 'other', '--name', 'N', '--currency', 'XTS');
   await refused(/--name is missing/, 'partner', 'create', 'other', '--currency', 'EUR');

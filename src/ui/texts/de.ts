@@ -31,6 +31,7 @@ export const de = {
     notFound: 'Hier ist nichts',
     notFoundRest:
       'Vielleicht ist der Link unvollständig. Öffnen Sie ihn noch einmal so, wie Sie ihn bekommen haben, oder bitten Sie den Absender um einen neuen.',
+    home: 'Zurück zur Übersicht',
     trouble: 'Bei uns funktioniert etwas nicht',
     troubleRest:
       'Das liegt an uns, und es wurde dabei kein Geld bewegt. Eine Zahlung, die Sie schon gesendet haben, steht auf der Blockchain und wird gefunden. Versuchen Sie es in einer Minute noch einmal.',
@@ -1215,6 +1216,8 @@ export const de = {
       underpaid: 'Teilweise bezahlte Anforderungen: {count}',
       underpaidRest: 'Der Rest fehlt. Die Zahlungsseite sagt es dem Kunden.',
       toUnderpaid: 'Anforderungen ansehen',
+      overpaid: 'Zu viel bezahlte Anforderungen: {count}',
+      overpaidRest: 'Sie gelten als bezahlt. Der Händler kann den Rest in seinem Bereich zurückgeben.',
       replayed: 'Aufrufe, die mit anderen Werten wiederholt wurden: {count}',
       replayedRest:
         'Zurückgegeben wurde jedes Mal die erste Anforderung; die anderen Werte wurden nicht beachtet. Prüfen Sie, ob Ihr System denselben Idempotenz-Schlüssel für zwei Dinge verwendet.',
@@ -1239,6 +1242,8 @@ export const de = {
         'Erstellen Sie eine erste Anforderung. Setzen Sie statt der Punkte einen Schlüssel im Modus „{mode}“ ein; er steht unter „Schlüssel“.',
       emptyMerchant:
         'Legen Sie einen ersten Händler an und lassen Sie ihn unter der onboarding_url der Antwort abschließen. Setzen Sie statt der Punkte einen Schlüssel im Modus „{mode}“ ein; er steht unter „Schlüssel“.',
+      emptyViewer:
+        'Sie können hier alles ansehen. Schlüssel und die erste Anforderung erstellt ein Inhaber oder Entwickler von {partner}: Bitten Sie jemanden davon, die ersten Schritte zu gehen.',
     },
     requests: {
       list: 'Anforderungen',
@@ -1271,6 +1276,7 @@ export const de = {
       },
       concerns: {
         underpaid: 'Teilweise bezahlt',
+        overpaid: 'Zu viel bezahlt',
         late: 'Zu spät bezahlt',
         voided: 'Trotz Stornierung bezahlt',
         twice: 'Doppelt bezahlt',
@@ -1284,6 +1290,7 @@ export const de = {
         confirming: 'Wird bestätigt',
         paid: 'Bezahlt',
         paidTwice: 'Doppelt bezahlt',
+        overpaid: 'Zu viel bezahlt',
         underpaid: 'Teilweise bezahlt',
         late: 'Zu spät bezahlt',
         paidVoided: 'Trotz Stornierung bezahlt',
@@ -1949,8 +1956,10 @@ export const de = {
     partners: {
       add: 'Partner hinzufügen',
       slug: 'Kürzel',
-      slugRule: '1 bis 40 Kleinbuchstaben, Ziffern und Bindestriche. Es steht in Adressen und bleibt für immer.',
+      slugRule:
+        '1 bis 40 Kleinbuchstaben, Ziffern und Bindestriche, und kein Name, den der Dienst selbst als Host braucht, etwa www, api oder admin. Es steht in Adressen und bleibt für immer.',
       slugTaken: 'Es gibt schon einen Partner „{slug}“. Wählen Sie ein anderes Kürzel.',
+      slugReserved: '„{slug}“ bleibt einem Host des Dienstes selbst vorbehalten. Wählen Sie ein anderes Kürzel.',
       name: 'Name',
       create: 'Partner anlegen',
       settings: 'Einstellungen',

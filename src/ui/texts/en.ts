@@ -31,6 +31,7 @@ export const en = {
     notFound: 'There is nothing here',
     notFoundRest:
       'The link may be incomplete. Open it again as it was sent to you, or ask whoever sent it for a new one.',
+    home: 'Back to the overview',
     trouble: 'Something is not working on our side',
     troubleRest:
       'This is our fault, and no money was moved by it. A payment you already sent is on the chain and will be found. Try again in a minute.',
@@ -1156,6 +1157,8 @@ export const en = {
       underpaid: 'Requests that were paid in part: {count}',
       underpaidRest: 'The rest is missing. The pay page says so to the customer.',
       toUnderpaid: 'Look at the requests',
+      overpaid: 'Requests that were paid too much: {count}',
+      overpaidRest: 'They count as paid. The merchant can give the rest back in their dashboard.',
       replayed: 'Creates that were repeated with other values: {count}',
       replayedRest:
         'The first request was returned each time and the other values were ignored. Look whether your system uses one idempotency key for two things.',
@@ -1179,6 +1182,8 @@ export const en = {
       emptyRest: 'Create a first request. Put a {mode} key in place of the dots; Keys has them.',
       emptyMerchant:
         'Create a first merchant and let them finish at the onboarding_url of the answer. Put a {mode} key in place of the dots; Keys has them.',
+      emptyViewer:
+        'You can look at everything here. Keys and the first request are made by an owner or a developer of {partner}: ask one of them to go through the first steps.',
     },
     requests: {
       list: 'Requests',
@@ -1202,6 +1207,7 @@ export const en = {
       proofs: { none: 'None', attached: 'Attached', verified: 'Verified' },
       concerns: {
         underpaid: 'Paid in part',
+        overpaid: 'Paid too much',
         late: 'Paid too late',
         voided: 'Paid though cancelled',
         twice: 'Paid twice',
@@ -1215,6 +1221,7 @@ export const en = {
         confirming: 'Being confirmed',
         paid: 'Paid',
         paidTwice: 'Paid twice',
+        overpaid: 'Paid too much',
         underpaid: 'Paid in part',
         late: 'Paid too late',
         paidVoided: 'Paid though cancelled',
@@ -1827,8 +1834,10 @@ export const en = {
     partners: {
       add: 'Add a partner',
       slug: 'Slug',
-      slugRule: '1 to 40 lower-case letters, digits and hyphens. It is part of addresses and stays for ever.',
+      slugRule:
+        '1 to 40 lower-case letters, digits and hyphens, and no name of a host that the service may need itself, such as www, api or admin. It is part of addresses and stays for ever.',
       slugTaken: 'There is already a partner “{slug}”. Choose another slug.',
+      slugReserved: '“{slug}” is kept for a host of the service itself. Choose another slug.',
       name: 'Name',
       create: 'Create the partner',
       settings: 'Settings',

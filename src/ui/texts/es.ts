@@ -31,6 +31,7 @@ export const es = {
     notFound: 'Aquí no hay nada',
     notFoundRest:
       'Quizá el enlace esté incompleto. Ábralo de nuevo tal como lo recibió o pida uno nuevo a quien se lo envió.',
+    home: 'Volver al resumen',
     trouble: 'Algo no funciona por nuestra parte',
     troubleRest:
       'La culpa es nuestra y no se movió dinero por ello. Un pago ya enviado está en la cadena y se encontrará. Vuelva a intentarlo en un minuto.',
@@ -1169,6 +1170,8 @@ export const es = {
       underpaid: 'Solicitudes pagadas en parte: {count}',
       underpaidRest: 'Falta el resto. La página de pago se lo dice al cliente.',
       toUnderpaid: 'Ver las solicitudes',
+      overpaid: 'Solicitudes pagadas de más: {count}',
+      overpaidRest: 'Cuentan como pagadas. El comercio puede devolver el resto en su panel.',
       replayed: 'Llamadas de creación repetidas con otros valores: {count}',
       replayedRest:
         'Cada vez se devolvió la primera solicitud y los otros valores se ignoraron. Compruebe si su sistema usa una clave de idempotencia para dos cosas.',
@@ -1193,6 +1196,8 @@ export const es = {
         'Cree una primera solicitud. Ponga una clave de modo {mode} en lugar de los puntos; están en «Claves».',
       emptyMerchant:
         'Cree un primer comercio y deje que termine en la onboarding_url de la respuesta. Ponga una clave de modo {mode} en lugar de los puntos; están en «Claves».',
+      emptyViewer:
+        'Aquí puede verlo todo. Las claves y la primera solicitud las crea un propietario o un desarrollador de {partner}: pida a uno de ellos que dé los primeros pasos.',
     },
     requests: {
       list: 'Solicitudes',
@@ -1225,6 +1230,7 @@ export const es = {
       },
       concerns: {
         underpaid: 'Pagada en parte',
+        overpaid: 'Pagada de más',
         late: 'Pagada demasiado tarde',
         voided: 'Pagada aunque cancelada',
         twice: 'Pagada dos veces',
@@ -1238,6 +1244,7 @@ export const es = {
         confirming: 'Confirmándose',
         paid: 'Pagada',
         paidTwice: 'Pagada dos veces',
+        overpaid: 'Pagada de más',
         underpaid: 'Pagada en parte',
         late: 'Pagada demasiado tarde',
         paidVoided: 'Pagada aunque cancelada',
@@ -1889,8 +1896,10 @@ export const es = {
     partners: {
       add: 'Añadir un socio',
       slug: 'Identificador',
-      slugRule: 'De 1 a 40 letras minúsculas, cifras y guiones. Forma parte de direcciones y queda para siempre.',
+      slugRule:
+        'De 1 a 40 letras minúsculas, cifras y guiones, y ningún nombre de host que el propio servicio pueda necesitar, como www, api o admin. Forma parte de direcciones y queda para siempre.',
       slugTaken: 'Ya hay un socio «{slug}». Elija otro identificador.',
+      slugReserved: '«{slug}» está reservado para un host del propio servicio. Elija otro identificador.',
       name: 'Nombre',
       create: 'Crear el socio',
       settings: 'Ajustes',

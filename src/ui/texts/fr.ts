@@ -31,6 +31,7 @@ export const fr = {
     notFound: 'Il n’y a rien ici',
     notFoundRest:
       'Le lien est peut-être incomplet. Ouvrez-le à nouveau tel qu’il vous a été envoyé, ou demandez-en un nouveau à son expéditeur.',
+    home: 'Retour à la vue d’ensemble',
     trouble: 'Quelque chose ne fonctionne pas de notre côté',
     troubleRest:
       'La faute est à nous, et cela n’a déplacé aucun argent. Un paiement déjà envoyé est sur la chaîne et sera retrouvé. Réessayez dans une minute.',
@@ -1195,6 +1196,8 @@ export const fr = {
       underpaid: 'Demandes payées en partie : {count}',
       underpaidRest: 'Le reste manque. La page de paiement le dit au client.',
       toUnderpaid: 'Voir les demandes',
+      overpaid: 'Demandes trop payées : {count}',
+      overpaidRest: 'Elles comptent comme payées. Le commerçant peut rendre le surplus dans son espace.',
       replayed: 'Créations répétées avec d’autres valeurs : {count}',
       replayedRest:
         'La première demande a été renvoyée à chaque fois et les autres valeurs ont été ignorées. Vérifiez si votre système utilise une clé d’idempotence pour deux choses.',
@@ -1219,6 +1222,8 @@ export const fr = {
         'Créez une première demande. Mettez une clé du mode {mode} à la place des points ; elles sont dans « Clés ».',
       emptyMerchant:
         'Créez un premier commerçant et laissez-le terminer à l’onboarding_url de la réponse. Mettez une clé du mode {mode} à la place des points ; elles sont dans « Clés ».',
+      emptyViewer:
+        'Vous pouvez tout consulter ici. Les clés et la première demande sont créées par un propriétaire ou un développeur de {partner} : demandez à l’un d’eux de faire les premiers pas.',
     },
     requests: {
       list: 'Demandes',
@@ -1251,6 +1256,7 @@ export const fr = {
       },
       concerns: {
         underpaid: 'Payée en partie',
+        overpaid: 'Trop payée',
         late: 'Payée trop tard',
         voided: 'Payée bien qu’annulée',
         twice: 'Payée deux fois',
@@ -1264,6 +1270,7 @@ export const fr = {
         confirming: 'En cours de confirmation',
         paid: 'Payée',
         paidTwice: 'Payée deux fois',
+        overpaid: 'Trop payée',
         underpaid: 'Payée en partie',
         late: 'Payée trop tard',
         paidVoided: 'Payée bien qu’annulée',
@@ -1923,8 +1930,9 @@ export const fr = {
       add: 'Ajouter un partenaire',
       slug: 'Identifiant',
       slugRule:
-        '1 à 40 lettres minuscules, chiffres et traits d’union. Il fait partie d’adresses et reste pour toujours.',
+        'De 1 à 40 lettres minuscules, chiffres et traits d’union, et aucun nom d’hôte dont le service peut avoir besoin, comme www, api ou admin. Il fait partie d’adresses et reste pour toujours.',
       slugTaken: 'Il y a déjà un partenaire « {slug} ». Choisissez un autre identifiant.',
+      slugReserved: '« {slug} » est réservé à un hôte du service lui-même. Choisissez un autre identifiant.',
       name: 'Nom',
       create: 'Créer le partenaire',
       settings: 'Réglages',

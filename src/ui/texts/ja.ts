@@ -31,6 +31,7 @@ export const ja = {
     notFound: 'ここには何もありません',
     notFoundRest:
       'リンクが途中で切れている可能性があります。送られてきたとおりにもう一度開くか、送った人に新しいリンクを依頼してください。',
+    home: '概要に戻る',
     trouble: '当サービスで問題が起きています',
     troubleRest:
       '原因は当サービスにあり、これによってお金は動いていません。すでに送った支払いはチェーン上にあり、必ず見つかります。1 分後にもう一度お試しください。',
@@ -1169,6 +1170,8 @@ export const ja = {
       underpaid: '一部だけ支払われた請求：{count} 件',
       underpaidRest: '残りが不足しています。支払いページでお客様に案内しています。',
       toUnderpaid: '請求を見る',
+      overpaid: '過払いの請求：{count} 件',
+      overpaidRest: '支払い済みとして扱われます。加盟店は管理画面から差額を返せます。',
       replayed: '別の値で繰り返された作成：{count} 件',
       replayedRest:
         '毎回最初の請求を返し、別の値は無視しました。システムが 1 つの冪等キーを 2 つの用途に使っていないか確認してください。',
@@ -1192,6 +1195,8 @@ export const ja = {
       emptyRest: '最初の請求を作成しましょう。点の部分に{mode}キーを入れてください。キーは「キー」にあります。',
       emptyMerchant:
         '最初の加盟店を作成し、応答の onboarding_url で登録を完了してもらいましょう。点の部分に{mode}キーを入れてください。キーは「キー」にあります。',
+      emptyViewer:
+        'ここではすべてを閲覧できます。キーと最初の請求は {partner} の所有者か開発者が作成します。最初の手順を進めるよう依頼してください。',
     },
     requests: {
       list: '請求',
@@ -1215,6 +1220,7 @@ export const ja = {
       proofs: { none: 'なし', attached: '割り当て済み', verified: '検証済み' },
       concerns: {
         underpaid: '一部支払い',
+        overpaid: '過払い',
         late: '支払い遅れ',
         voided: '取り消し後の支払い',
         twice: '二重支払い',
@@ -1228,6 +1234,7 @@ export const ja = {
         confirming: '承認中',
         paid: '支払い済み',
         paidTwice: '二重支払い',
+        overpaid: '過払い',
         underpaid: '一部支払い',
         late: '支払い遅れ',
         paidVoided: '取り消し後の支払い',
@@ -1837,8 +1844,10 @@ export const ja = {
     partners: {
       add: 'パートナーを追加',
       slug: 'スラッグ',
-      slugRule: '半角の小文字、数字、ハイフンで 1～40 文字。アドレスの一部になり、変更できません。',
+      slugRule:
+        '半角の小文字、数字、ハイフンで 1～40 文字。www、api、admin など、サービス自身がホスト名に使う名前は選べません。アドレスの一部になり、変更できません。',
       slugTaken: '「{slug}」はすでに使われています。別のものを選んでください。',
+      slugReserved: '「{slug}」はサービス自身のホスト名のために予約されています。別のものを選んでください。',
       name: '名前',
       create: 'パートナーを作成',
       settings: '設定',

@@ -30,6 +30,7 @@ export const pt = {
   errors: {
     notFound: 'Não há nada aqui',
     notFoundRest: 'Talvez o link esteja incompleto. Abra-o de novo como foi enviado ou peça um novo a quem o enviou.',
+    home: 'Voltar à visão geral',
     trouble: 'Algo não está funcionando do nosso lado',
     troubleRest:
       'A culpa é nossa, e nenhum dinheiro se moveu por isso. Um pagamento já enviado está na rede e será encontrado. Tente de novo em um minuto.',
@@ -1159,6 +1160,8 @@ export const pt = {
       underpaid: 'Cobranças pagas em parte: {count}',
       underpaidRest: 'Falta o resto. A página de pagamento diz isso ao cliente.',
       toUnderpaid: 'Ver as cobranças',
+      overpaid: 'Cobranças pagas a mais: {count}',
+      overpaidRest: 'Contam como pagas. O lojista pode devolver o resto no painel dele.',
       replayed: 'Criações repetidas com outros valores: {count}',
       replayedRest:
         'A primeira cobrança foi devolvida a cada vez, e os outros valores foram ignorados. Veja se o seu sistema usa uma chave de idempotência para duas coisas.',
@@ -1183,6 +1186,8 @@ export const pt = {
         'Crie uma primeira cobrança. Coloque uma chave do modo {mode} no lugar dos pontos; elas ficam em “Chaves”.',
       emptyMerchant:
         'Crie um primeiro lojista e deixe que ele conclua na onboarding_url da resposta. Coloque uma chave do modo {mode} no lugar dos pontos; elas ficam em “Chaves”.',
+      emptyViewer:
+        'Aqui você pode ver tudo. As chaves e a primeira cobrança são criadas por um proprietário ou desenvolvedor de {partner}: peça a um deles que dê os primeiros passos.',
     },
     requests: {
       list: 'Cobranças',
@@ -1215,6 +1220,7 @@ export const pt = {
       },
       concerns: {
         underpaid: 'Paga em parte',
+        overpaid: 'Paga a mais',
         late: 'Paga tarde demais',
         voided: 'Paga apesar de cancelada',
         twice: 'Paga duas vezes',
@@ -1228,6 +1234,7 @@ export const pt = {
         confirming: 'Em confirmação',
         paid: 'Paga',
         paidTwice: 'Paga duas vezes',
+        overpaid: 'Paga a mais',
         underpaid: 'Paga em parte',
         late: 'Paga tarde demais',
         paidVoided: 'Paga apesar de cancelada',
@@ -1875,8 +1882,10 @@ export const pt = {
     partners: {
       add: 'Adicionar um parceiro',
       slug: 'Identificador',
-      slugRule: 'De 1 a 40 letras minúsculas, dígitos e hifens. Faz parte de endereços e fica para sempre.',
+      slugRule:
+        'De 1 a 40 letras minúsculas, dígitos e hifens, e nenhum nome de host de que o próprio serviço possa precisar, como www, api ou admin. Faz parte de endereços e fica para sempre.',
       slugTaken: 'Já existe um parceiro “{slug}”. Escolha outro identificador.',
+      slugReserved: '“{slug}” é reservado a um host do próprio serviço. Escolha outro identificador.',
       name: 'Nome',
       create: 'Criar o parceiro',
       settings: 'Configurações',

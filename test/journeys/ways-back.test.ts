@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { startApp } from '../support/app.ts';
+import { onHost, signInOperator } from '../support/people.ts';
+import { portalVisitor } from '../support/portal.ts';
+import { postForm } from '../support/portal-post.ts';
+import { startVisitor } from '../support/visitor.ts';
+import { makePartner } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+before(async () => {
+  app = await startApp();
+});
+after(() => app?.stop());
+
+const homes = (html: string) => [...html.matchAll(/<a href="([^"]*)">Back to the overview/g)].map(([, to]) => to);
+
+test('what a role does not allow is said in the portal itself, which marks no place as the present one', async () => {
+  const { partner } = await makePartner(app.db);
+  const viewer = await portalVisitor(app.ctx, app.url, partner.id, 'viewer');
+  for (const page of [
+    await viewer.open('/portal/team'),
+    await postForm(app.url, viewer, '/portal/settings?mode=test', [['name', 'Mine']]),
+  ]) {
+    assert.equal(page.status, 403);
+    assert.match(page.html, /<h1>Your role does not allow this<\/h1>/);
+    assert.match(page.html, /An owner of /);
+    assert.match(page.html, /<a href="\/portal">/);
+    assert.doesNotMatch(page.html, /aria-current="page"/);
+  }
+});
+
+test('a page that is not there leads back to where somebody is signed in, and nobody else anywhere', async () => {
+  const { partner } = await makePartner(app.db);
+  const owner = await portalVisitor(app.ctx, app.url, partner.id);
+  const { visitor: operator } = await signInOperator(app);
+  for (const [visitor, path, home] of [
+    [owner, `/portal/requests/${randomUUID()}`, '/portal'],
+    [owner, '/portal/nothing', '/portal'],
+    [operator, '/admin/partners/nobody', '/admin'],
+    [operator, '/admin/nothing', '/admin'],
+  ] as const) {
+    const page = await visitor.open(path);
+    assert.equal(page.status, 404, path);
+    assert.deepEqual(homes(page.html), [home], path);
+  }
+  for (const path of ['/portal/nothing', '/pay/nothing']) {
+    assert.deepEqual(homes((await startVisitor(app.url).open(path)).html), [], path);
+  }
+  const elsewhere = startVisitor(app.url, onHost(partner));
+  assert.deepEqual(homes((await elsewhere.open('/admin/partners')).html), []);
+});
