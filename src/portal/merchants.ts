@@ -156,7 +156,8 @@ async function createForm(
   const { words, user } = call;
   const { merchants } = words.t.portal;
   const [partner, rates] = await Promise.all([readPartner(ctx.db, user.partner.slug), listRates(ctx)]);
-  const chosen = typed.display_currency || partner?.currency;
+  const chosen = typed.display_currency || partner?.currency || '';
+  const currencies = [...new Set([...rates.map(({ code }) => code), chosen])].filter(Boolean).sort();
   const text = (name: 'business_name' | 'display_name' | 'email' | 'country', hint: string, attributes: string) =>
     field({
       name,
@@ -185,9 +186,9 @@ ${select(
 ${select(
   'display_currency',
   merchants.currency,
-  rates.map(({ code }) => [code, code]),
+  currencies.map((code) => [code, code]),
   chosen,
-)}
+)}${faults.includes('display_currency') && html`<p class="fault" role="alert">${words.t.portal.settings.faults.currency}</p>`}
 <button>${merchants.createDo}</button></form></details>`;
 }
 

@@ -62,6 +62,19 @@ test('settings › name, currency, expiry values, default and e-mail change toge
   assert.equal((await readPartner(app.db, partner.slug))?.email, null);
 });
 
+test('forms › a currency that has lost its rate stays chosen until another one is, and none takes its place unseen', async () => {
+  const { partner, owner } = await newPartner();
+  await app.db.sql`update partners set currency = 'KWD' where id = ${partner.id}`;
+  const chosen = /<option value="KWD" selected>/;
+  assert.match((await owner.open('/portal/merchants')).html, chosen);
+  assert.match((await owner.open('/portal/settings')).html, chosen);
+  const refused = await main(owner, { currency: 'KWD' });
+  assert.match(refused.html, chosen);
+  assert.match(refused.html, /no exchange rate for this currency/);
+  const unmade = await postForm(app.url, owner, '/portal/merchants?mode=test', [['display_currency', 'KWD']]);
+  assert.match(unmade.html, /no exchange rate for this currency/);
+});
+
 test('settings › each fault is said in its place, what was typed stays, and nothing changes', async () => {
   const { partner, owner } = await newPartner();
   const wrong: [Record<string, string>, string[], RegExp][] = [
