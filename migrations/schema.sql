@@ -1082,10 +1082,14 @@ CREATE OR REPLACE FUNCTION public.tell_return()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  told uuid := coalesce(new.request_id, (select t.candidate_request_id from transfers t
+    where (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
+      = (new.partner_id, new.test_mode, new.chain_id, new.tx_hash, new.ordinal)));
 begin
   perform pg_notify('changes', format('merchant %s %s %s', new.account_id, new.partner_id, new.test_mode));
-  if new.request_id is not null then
-    perform pg_notify('changes', format('request %s %s %s %s', new.request_id, new.account_id, new.partner_id, new.test_mode));
+  if told is not null then
+    perform pg_notify('changes', format('request %s %s %s %s', told, new.account_id, new.partner_id, new.test_mode));
   end if;
   return null;
 end $function$;
