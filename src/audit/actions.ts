@@ -42,6 +42,8 @@ export const actions = {
   'request.cancelled': [],
   'request.created': ['amount', 'currency', 'payment_mode'],
   'payment.attached': ['payment', 'request'],
+  /** A part of a request that ended unpaid was taken off it, to be given back. */
+  'payment.released': ['request', 'usdc_micro'],
   'payment.returned': ['request', 'usdc_micro', 'transaction'],
   'merchant.changed': ['fields', 'currency'],
   'mail.retried': [],

@@ -5,6 +5,7 @@ import { type Html, html } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
 import { checkReturn, noteReturn, offerReturn, type ReturnFault, type ReturnOffer } from '../payments/give-back.ts';
 import { type ReturnRow, standsReturned, writeTransferKey } from '../payments/of-merchant.ts';
+import { releasePart } from '../payments/release-part.ts';
 import { card, facts, field, mono, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { groupMicro } from '../ui/formats.ts';
@@ -28,6 +29,32 @@ export function giveBackPages(routes: DashboardRoutes, ctx: Context): void {
     },
   });
   routes.signedIn({ method: 'POST', url: `${path}/:key`, handle: (visit) => note(ctx, visit) });
+  routes.signedIn({ method: 'POST', url: `${path}/:key/part`, handle: (visit) => takeOff(ctx, visit) });
+}
+
+/** Takes a part off its request, and leads to the transfer that gives it back. */
+async function takeOff(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { scope, accountId } = visit.session;
+  const key = keyIn(visit);
+  const release = await audited(
+    ctx,
+    actorOf(visit),
+    (inner) => releasePart(inner, scope, accountId, key),
+    (done) =>
+      done.kind !== 'released'
+        ? null
+        : {
+            ...scope,
+            action: 'payment.released',
+            object: { kind: 'payment', id: writeTransferKey(key) },
+            details: { request: done.requestId, usdc_micro: done.usdcMicro.toString() },
+          },
+  );
+  const isFree = release.kind === 'released' || release.kind === 'again';
+  const next = isFree
+    ? `${path}/${writeTransferKey(key)}`
+    : `/dashboard/payments/${release.requestId}?done=part_refused`;
+  return visit.reply.redirect(next, 303);
 }
 
 async function note(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {

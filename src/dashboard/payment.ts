@@ -5,7 +5,7 @@ import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import { receiptNumber } from '../lib/receipt-number.ts';
 import { type ReturnRow, readReturns, standsReturned, writeTransferKey } from '../payments/of-merchant.ts';
-import { type PaymentProgress, readProgress } from '../payments/progress.ts';
+import { type PaymentProgress, readProgress, type TransferProgress } from '../payments/progress.ts';
 import { type PlanRow, readPlanOfRequest } from '../plans/read.ts';
 import { readAccountRequest } from '../requests/of-account.ts';
 import { payPageUrl } from '../requests/render.ts';
@@ -14,6 +14,8 @@ import { card, facts, mono, qr, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
+import { notice } from '../ui/shell.ts';
+import { confirmed } from '../ui/table.ts';
 import { cancelCard, refusedNotice } from './cancel.ts';
 import { eventsPath } from './live.ts';
 import { planName } from './plan-words.ts';
@@ -59,7 +61,9 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   return sendDashboard(ctx, visit, {
     path: `/dashboard/payments/${row.id}`,
     title: fill(words.t.dashboard.payment.title, { number }),
-    body: html`${refusedNotice(words, row, done)}<div class="list" data-live="${eventsPath(row.id)}" data-region="payment">${concerns(words, payment)}
+    body: html`${refusedNotice(words, row, done)}${
+      done === 'part_refused' && notice('attention', words.t.dashboard.payment.partRefused)
+    }<div class="list" data-live="${eventsPath(row.id)}" data-region="payment">${concerns(words, payment)}
 <div class="two">${factsCard(words, payment, plan)}<div class="list">${shareCard(words, payment)}${card(
       html`<h2>${words.t.dashboard.payment.timeline}</h2>`,
       timelineOf(words, payment),
@@ -77,7 +81,9 @@ function concerns(words: Words, { row, progress, returns }: Payment): Html | nul
       paid: usdc(progress.receivedMicro),
       due: usdc(progress.dueMicro),
     });
-    lines.push(stateLine('attention', fill(t.short, { amount: usdc(progress.missingMicro) }), rest));
+    const title = fill(t.short, { amount: usdc(progress.missingMicro) });
+    const backs = standingOf(row) === 'open' ? [] : progress.transfers.map((part) => partBack(words, part));
+    lines.push(html`<div>${stateLine('attention', title, rest)}${backs}</div>`);
   }
   const last = progress.transfers.at(-1);
   if (row.proof_status === 'verified' && progress.overpaidMicro > 0n && last) {
@@ -92,6 +98,20 @@ function concerns(words: Words, { row, progress, returns }: Payment): Html | nul
     lines.push(afterwards(words, title, reason[stray.reason], href, t.decide, returns.get(key)));
   }
   return lines.length === 0 ? null : card(html`${lines}`);
+}
+
+/** The way back for a part of a request that has ended; what could still vanish waits for it. */
+function partBack(words: Words, part: TransferProgress): Html {
+  const { payment: t } = words.t.dashboard;
+  const amount = groupMicro(words, part.usdcMicro);
+  if (!part.final) return html`<p class="after-state quiet">${fill(t.partSoon, { amount })}</p>`;
+  const act = {
+    label: fill(t.partBack, { amount }),
+    title: fill(t.partBackTitle, { amount }),
+    consequence: t.partBackRest,
+    action: `/dashboard/give-back/${writeTransferKey(part)}/part`,
+  };
+  return html`<div class="after-state">${confirmed(act, null)}</div>`;
 }
 
 /** Something to decide about; where it was given back, what the network says of that. */

@@ -23,6 +23,8 @@ export type Outcome =
   | { kind: 'underpaid'; missingMicro: bigint }
   /** Bound to another request. */
   | { kind: 'already_used' }
+  /** The merchant has given it back, or is about to. */
+  | { kind: 'given_back' }
   /** The request was paid by another transfer. */
   | { kind: 'already_paid' }
   /** Many parts came before it, and it does not complete the sum. */
@@ -45,6 +47,8 @@ export function refusedOutcome(reason: Reason): Outcome {
     case 'wrong_token':
     case 'wrong_recipient':
       return { kind: reason };
+    case 'released':
+      return { kind: 'given_back' };
     case 'no_match':
     case 'ambiguous':
     case 'conflict':
@@ -92,6 +96,8 @@ export function outcomeText(outcome: Outcome): string {
       return `This payment counts, but ${formatMicro(outcome.missingMicro)} USDC is still missing.`;
     case 'already_used':
       return 'This transaction already paid another request.';
+    case 'given_back':
+      return 'The merchant gives this payment back, so it cannot pay any more. Ask them about it.';
     case 'already_paid':
       return 'The request was already paid by another transaction. The merchant sees this one too; ask them about it.';
     case 'too_many_parts':

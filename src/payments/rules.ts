@@ -24,7 +24,9 @@ export type Reason =
   /** Sent by the wallet to itself. */
   | 'self_transfer'
   /** Sent to another wallet than the request's. */
-  | 'wrong_recipient';
+  | 'wrong_recipient'
+  /** A part of a request that ended unpaid: the merchant took it off, to give it back; or it was given back before. */
+  | 'released';
 
 export type Transfer = {
   chainId: number;

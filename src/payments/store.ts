@@ -29,8 +29,12 @@ export type TransferRow = {
   final_at: Date | null;
 };
 
-export function keyOf(row: TransferRow): TransferKey {
+export function keyOf(row: Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>): TransferKey {
   return { chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal };
+}
+
+export function isSameTransfer(a: TransferKey, b: TransferKey): boolean {
+  return a.chainId === b.chainId && a.txHash === b.txHash && a.ordinal === b.ordinal;
 }
 
 /** A row as the rules read it. */
@@ -171,6 +175,15 @@ export async function updateJudged(
       and ${from === 'unjudged' ? tx`judged_at is null` : tx`judged_at is not null`}
     returning ordinal`;
   return rows.length > 0;
+}
+
+/** Takes a part payment off its request, which is locked; it seems meant for it for good. */
+export async function updateReleased(tx: Tx, scope: Scope, key: TransferKey, requestId: string): Promise<void> {
+  await tx`
+    update transfers set request_id = null, candidate_request_id = ${requestId}, rule = null, counts = false,
+      reason = 'released'
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and ${isKey(tx, key)}
+      and request_id = ${requestId}`;
 }
 
 /** Marks a transfer as final, if it still stands in the block that was found final. */

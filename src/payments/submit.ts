@@ -7,8 +7,9 @@ import { toPayable } from './bind.ts';
 import { keepHint } from './hints.ts';
 import { lookOnChains } from './look.ts';
 import { type Outcome, refusedOutcome } from './outcome.ts';
+import { selectReturns, standsReturned } from './return-store.ts';
 import { admit, type Payable } from './rules.ts';
-import { keyOf, selectByHash, selectCounted, type TransferRow, toTransfer } from './store.ts';
+import { isSameTransfer, keyOf, selectByHash, selectCounted, type TransferRow, toTransfer } from './store.ts';
 
 const hashPattern = /^0x[0-9a-f]{64}$/;
 
@@ -33,18 +34,30 @@ export async function submitHash(
   const chainIds = chains.map(({ chainId }) => chainId);
 
   const row = await readRequest(ctx.db, scope, requestId);
-  const [counted, found] = await ctx.db.scoped(scope, (tx) =>
-    Promise.all([selectCounted(tx, scope, row.id), selectByHash(tx, scope, txHash, chainIds)]),
-  );
+  const [counted, found, given] = await ctx.db.scoped(scope, async (tx) => {
+    const [parts, same] = await Promise.all([
+      selectCounted(tx, scope, row.id),
+      selectByHash(tx, scope, txHash, chainIds),
+    ]);
+    const returns = await selectReturns(tx, scope, same.map(keyOf));
+    return [parts, same, returns.filter(standsReturned)] as const;
+  });
   const request = toPayable(row, counted);
-  if (found.length > 0) return judgeFound(request, found, chains);
+  const isGiven = (one: TransferRow) =>
+    one.reason === 'released' || given.some((back) => isSameTransfer(keyOf(one), keyOf(back)));
+  if (found.length > 0) return judgeFound(request, found, chains, isGiven);
   const { kind, sighting } = await lookOnChains(chains, request, txHash);
   if (sighting) await keepHint(ctx, scope, row, sighting);
   return { kind };
 }
 
 /** What became of the transfers of one transaction, as far as this request is concerned. */
-function judgeFound(request: Payable, found: TransferRow[], chains: ChainConfig[]): Outcome {
+function judgeFound(
+  request: Payable,
+  found: TransferRow[],
+  chains: ChainConfig[],
+  isGiven: (row: TransferRow) => boolean,
+): Outcome {
   if (found.some((row) => row.request_id === request.id)) {
     if (request.proofStatus !== 'none') return { kind: 'counted', proofStatus: request.proofStatus };
     return { kind: 'underpaid', missingMicro: request.usdcMicro - request.countedMicro };
@@ -52,7 +65,9 @@ function judgeFound(request: Payable, found: TransferRow[], chains: ChainConfig[
   if (found.some((row) => row.judged_at === null)) return { kind: 'seen' };
   const free = found.filter((row) => row.request_id === null);
   if (free.length === 0) return { kind: 'already_used' };
-  const outcomes = free.map((row) => judgeFree(request, row, chains));
+  const outcomes = free.map(
+    (row): Outcome => (isGiven(row) ? { kind: 'given_back' } : judgeFree(request, row, chains)),
+  );
   return outcomes.find(({ kind }) => kind === 'needs_signature') ?? outcomes[0] ?? { kind: 'wrong_recipient' };
 }
 

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { Hex } from '../../src/chain/rpc.ts';
+import { claim, claimTypedData } from '../../src/payments/claim.ts';
+import { judgePending } from '../../src/payments/match.ts';
+import { releasePart } from '../../src/payments/release-part.ts';
+import { followReturns } from '../../src/payments/return-look.ts';
+import { submitHash } from '../../src/payments/submit.ts';
+import { settle } from '../../src/payments/verify.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { makeOnboarded } from '../support/merchants.ts';
+
+let world: DashboardWorld;
+before(async () => {
+  world = await dashboardWorld();
+});
+after(() => world.stop());
+
+const keyFor = (txHash: string) => ({ chainId: 31337, txHash, ordinal: 0 });
+const nameOf = (txHash: string) => `31337_${txHash}_0`;
+const pageOf = ({ id }: RequestRow) => world.visitor.open(`/dashboard/payments/${id}`);
+const takesPart = (html: string) => html.includes('/part"');
+const releases = async () => (await world.audit()).filter(({ action }) => action === 'payment.released');
+
+/** A request over 10 USDC of which 4 came and are final. */
+async function partPaid() {
+  const request = await world.request({ exactMicro: 10_000_000n });
+  const { txHash, from } = await world.pay(request, { usdcMicro: 4_000_000n });
+  await world.node.mine(3);
+  await world.turn();
+  return { request, txHash, from };
+}
+/** Lets it end so many minutes ago; 30 minutes after that, money still counts. */
+const expire = ({ id }: RequestRow, minutes: number) =>
+  world.db.sql`update requests set expires_at = now() - ${`${minutes} minutes`}::interval where id = ${id}`;
+
+test('A part of an expired request is given back like any payment: taken off, sent, looked up on the chain, shown, audited', async () => {
+  const { request, txHash, from } = await partPaid();
+  assert.ok(!takesPart((await pageOf(request)).html), 'not while the customer can pay the rest');
+  await expire(request, 60);
+  const ended = await pageOf(request);
+  assert.match(ended.html, /4\.00 of 10\.00\d* USDC arrived before it ended, and are in your wallet\. Give them back/);
+
+  const offer = await world.visitor.send(ended, '/part');
+  assert.match(offer.html, /Give 4\.00 USDC back/);
+  assert.match(offer.html, /Was it sent from an exchange\?/);
+  const { privateKey, wallet } = world.merchant;
+  const back = await world.node.pay({
+    from: { privateKey, address: wallet as Hex },
+    to: from.address,
+    usdcMicro: 4_000_000n,
+  });
+  await world.caughtUp();
+  await world.visitor.send(offer, nameOf(txHash), { return_tx_hash: back });
+  assert.match((await pageOf(request)).html, /On its way back/);
+  await world.node.mine(3);
+  await world.caughtUp();
+  await world.db.sql`update returns set next_look_at = now()`;
+  await followReturns(world.ctx);
+
+  const told = await pageOf(request);
+  assert.match(told.html, /4\.00 USDC to .*, confirmed by the network\./s);
+  assert.match(told.html, /Expired<\/span>/);
+  assert.ok(!told.html.includes('is missing'), 'it is nothing that was paid in part any more');
+  assert.equal((await world.db.sql`select from underpaid_requests where request_id = ${request.id}`).length, 0);
+  const acts = (await world.audit()).filter(({ object_id }) => object_id === nameOf(txHash));
+  assert.deepEqual(
+    acts.map(({ action, details }) => [action, JSON.parse(details).request ?? null]),
+    [
+      ['payment.released', request.id],
+      ['payment.returned', null],
+    ],
+  );
+});
+
+test('A part is taken off once, by its merchant, after the end, and when it is final; otherwise nothing changes', async () => {
+  const request = await world.request({ exactMicro: 10_000_000n });
+  const { txHash } = await world.pay(request, { usdcMicro: 4_000_000n });
+  await world.turn();
+  await expire(request, 60);
+  const soon = await pageOf(request);
+  assert.match(soon.html, /4\.00 USDC can be given back once the network has made them final/);
+  const release = (accountId = world.merchant.id) =>
+    releasePart(world.ctx, world.scope, accountId, keyFor(txHash)).then(({ kind }) => kind);
+  assert.equal(await release(), 'too_early');
+  await world.node.mine(3);
+  await world.turn();
+  await world.db
+    .sql`update requests set expires_at = now() + interval '1 hour', status = 'opened' where id = ${request.id}`;
+  assert.equal(await release(), 'too_early');
+  await expire(request, 60);
+  const neighbour = await makeOnboarded(world.ctx, world.scope);
+  await assert.rejects(release(neighbour.id), { code: 'not_found' });
+  const page = await pageOf(request);
+  await world.db.sql`update requests set expires_at = now() + interval '1 hour' where id = ${request.id}`;
+  const refused = await world.visitor.send(page, '/part');
+  assert.match(refused.html, /Nothing was changed, and no money was moved/);
+  assert.equal((await world.transfer(txHash))?.request_id, request.id);
+
+  await expire(request, 60);
+  const before = (await releases()).length;
+  const sent = await Promise.all([world.visitor.send(page, '/part'), world.visitor.send(page, '/part')]);
+  for (const one of sent) assert.match(one.html, /Give 4\.00 USDC back/);
+  assert.equal((await releases()).length, before + 1);
+  const { request_id, counts, reason } = (await world.transfer(txHash)) ?? {};
+  assert.deepEqual([request_id, counts, reason], [null, false, 'released']);
+});
+
+test('What was taken off pays nothing any more: neither with the rest that still comes, nor by its sender’s signature', async () => {
+  const { request, txHash, from } = await partPaid();
+  await expire(request, 10);
+  await world.visitor.send(await pageOf(request), '/part');
+  await world.pay(request, { usdcMicro: 6_000_000n });
+  await world.node.mine(3);
+  await world.turn();
+  assert.equal((await world.read(request)).proof_status, 'none', 'ten minutes after the end 6 of 10 count alone');
+  assert.match((await pageOf(request)).html, /6\.00 of 10\.00\d* USDC arrived/);
+
+  assert.deepEqual(await submitHash(world.ctx, request.id, { txHash }), { kind: 'given_back' });
+  const key = keyFor(txHash);
+  const signature = await privateKeyToAccount(from.privateKey).signTypedData(
+    claimTypedData(world.ctx.config, request.id, key),
+  );
+  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature }), { kind: 'given_back' });
+  assert.equal((await world.read(request)).proof_status, 'none');
+  assert.equal((await world.events(request)).length, 0);
+});
+
+test('A payment that named no request and was given back cannot be claimed by its sender afterwards', async () => {
+  const request = await world.request({ exactMicro: 7_000_000n });
+  const { txHash, from } = await world.pay(request, { usdcMicro: 7_000_077n, tagged: false });
+  await world.node.mine(3);
+  await world.turn();
+  assert.equal((await submitHash(world.ctx, request.id, { txHash })).kind, 'needs_signature');
+  const page = await world.visitor.open(`/dashboard/give-back/${nameOf(txHash)}`);
+  await world.visitor.send(page, nameOf(txHash), { return_tx_hash: `0x${'7'.repeat(64)}` });
+  const key = keyFor(txHash);
+  const signature = await privateKeyToAccount(from.privateKey).signTypedData(
+    claimTypedData(world.ctx.config, request.id, key),
+  );
+  const claimed = () => claim(world.ctx, request.id, { ...key, signature });
+  assert.deepEqual(await claimed(), { kind: 'given_back' });
+  assert.deepEqual(await submitHash(world.ctx, request.id, { txHash }), { kind: 'given_back' });
+  await world.db.sql`update returns set state = 'missing' where tx_hash = ${txHash}`;
+  assert.equal((await claimed()).kind, 'counted', 'what never went back still pays');
+});
+
+test('The rest that is judged in the same moment either pays the request with the part, or finds it gone; never both', async () => {
+  for (let round = 0; round < 6; round++) {
+    const { request, txHash } = await partPaid();
+    await world.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 4_000_000n });
+    await world.node.mine(3);
+    await world.caughtUp();
+    await expire(request, 5);
+    const release = releasePart(world.ctx, world.scope, world.merchant.id, keyFor(txHash));
+    const [released] = await Promise.all([release, judgePending(world.ctx)]);
+    await judgePending(world.ctx);
+    await settle(world.ctx);
+    const isPaid = (await world.read(request)).proof_status === 'verified';
+    assert.equal(released.kind, isPaid ? 'paid' : 'released');
+    assert.equal((await world.transfer(txHash))?.counts, isPaid);
+    assert.equal((await world.events(request)).length, isPaid ? 1 : 0);
+  }
+});
