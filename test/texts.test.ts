@@ -30,6 +30,8 @@ const chosenByName = [
   'portal.team.restore',
   'portal.audit.objects',
   'portal.audit.actions',
+  'portal.audit.detailNames',
+  'portal.audit.detailValues',
   'portal.start.steps',
 ];
 

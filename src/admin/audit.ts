@@ -8,8 +8,8 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { batchesOf } from '../lib/batches.ts';
 import { type Html, html } from '../lib/html.ts';
-import { isUuid } from '../lib/ids.ts';
-import { actName, objectName, whoName } from '../ui/audit-words.ts';
+import { auditDetails, auditObject } from '../ui/audit-details.ts';
+import { actName, whoName } from '../ui/audit-words.ts';
 import { card, carried, field, mono, stateLine } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { sendNotFound } from '../ui/error-page.ts';
@@ -163,25 +163,11 @@ function logTable(words: Words, rows: AuditRow[], now: Date): Html {
       { name: t.when, cell: ({ at }) => ago(words, at, now) },
       { name: t.who, cell: (row) => html`<span class="clip">${whoName(words, row)}</span>` },
       { name: t.what, cell: ({ action }) => actName(words, action) },
-      {
-        name: t.on,
-        cell: ({ object_kind, object_id: id }) =>
-          html`${objectName(words, object_kind)} <span title="${id}">${isUuid(id) ? id.slice(0, 8) : id}</span>`,
-      },
+      { name: t.on, cell: (row) => auditObject(words, row) },
       { name: mode, cell: ({ test_mode: is }) => (is === null ? null : is ? test : live) },
-      {
-        name: t.details,
-        cell: ({ details }) => (details === '{}' ? null : told(details)),
-      },
+      { name: t.details, cell: ({ details }) => auditDetails(words, details) },
       { name: t.from, cell: ({ ip, user_agent }) => ip && html`<span title="${user_agent}">${ip}</span>` },
     ],
     rows,
   );
-}
-
-/** Details as people read them: `rate 0.92, until –`. */
-function told(details: string): string {
-  return Object.entries(JSON.parse(details) as Record<string, unknown>)
-    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(' ') : (value ?? '–')}`)
-    .join(', ');
 }

@@ -1,8 +1,9 @@
 import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import { type PlanRow, type PlanStanding, standingOfPlan } from '../plans/read.ts';
-import { type Day, type Period, startOf } from '../plans/rules.ts';
+import { type Day, startOf } from '../plans/rules.ts';
 import { card, type StateKind, stateLine } from '../ui/components.ts';
+import { everyText } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { badge } from '../ui/table.ts';
 import type { MerchantVisit } from './route.ts';
@@ -28,14 +29,6 @@ export function dayText({ language }: Words, day: Day): string {
 /** The same, for machines too. */
 export function dayHtml(words: Words, day: Day): Html {
   return html`<time datetime="${day}">${dayText(words, day)}</time>`;
-}
-
-/** `every month`, `every 2 weeks`. */
-export function everyText({ language, t }: Words, every: number, period: Period): string {
-  const { plans } = t.dashboard;
-  if (every === 1) return plans.every[period];
-  const unit = new Intl.NumberFormat(language, { style: 'unit', unit: period, unitDisplay: 'long' }).format(every);
-  return fill(plans.everyMany[period], { period: unit });
 }
 
 /** What a plan asks for each time: `€9.00 every month`. */

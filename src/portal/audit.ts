@@ -5,7 +5,8 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
-import { actName, objectName, whoName } from '../ui/audit-words.ts';
+import { auditDetails, auditObject } from '../ui/audit-details.ts';
+import { actName, whoName } from '../ui/audit-words.ts';
 import { sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
@@ -81,28 +82,15 @@ function logTable(words: Words, rows: AuditRow[], now: Date): Html {
     places.audit,
     [
       { name: audit.action, cell: ({ action }) => actName(words, action) },
-      { name: audit.object, cell: (row) => objectOf(words, row) },
+      { name: audit.object, cell: (row) => auditObject(words, row) },
       { name: audit.who, cell: (row) => html`<span dir="auto">${whoName(words, row)}</span>` },
       { name: audit.from, cell: ({ ip }) => ip && html`<span class="mono">${ip}</span>` },
       { name: app.mode, cell: ({ test_mode: test }) => (test === null ? null : test ? app.test : app.live) },
-      { name: audit.details, cell: ({ details }) => detailsOf(details) },
+      { name: audit.details, cell: ({ details }) => auditDetails(words, details) },
       { name: audit.when, cell: ({ at }) => ago(words, at, now) },
     ],
     rows,
   );
-}
-
-/** What it was done on, by its kind and, where that says something, its number. */
-function objectOf(words: Words, { object_kind: kind, object_id: id }: AuditRow): Html {
-  const shown = id.length > 16 ? `${id.slice(0, 8)}…` : id;
-  return html`<span>${objectName(words, kind)} <span class="mono" title="${id}">${shown}</span></span>`;
-}
-
-function detailsOf(json: string): Html | null {
-  const pairs = Object.entries(JSON.parse(json) as Record<string, unknown>).filter(([, value]) => value !== null);
-  if (pairs.length === 0) return null;
-  const list = pairs.map(([name, value]) => `${name}: ${[value].flat().join(', ')}`);
-  return html`<span class="quiet" dir="auto">${list.join(' · ')}</span>`;
 }
 
 const csvHeader = [

@@ -1,6 +1,6 @@
 import { type Html, html } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
-import { fill, type Words } from './language.ts';
+import { fill, type Texts, type Words } from './language.ts';
 
 /**
  * An instant for people, in UTC, with the exact one for machines and for the reader's own time zone.
@@ -56,6 +56,21 @@ export function formatMs({ language }: Words, ms: number): string {
 export function groupMicro({ language }: Words, micro: bigint): string {
   const format = new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits: 2, maximumFractionDigits: 6 });
   return format.format(formatMicro(micro) as Intl.StringNumericLiteral);
+}
+
+type Period = keyof Texts['dashboard']['plans']['every'];
+
+/** True for a period of plans. */
+export function isPeriod(text: unknown): text is Period {
+  return text === 'day' || text === 'week' || text === 'month' || text === 'year';
+}
+
+/** `every month`, `every 2 weeks`. */
+export function everyText({ language, t }: Words, every: number, period: Period): string {
+  const { plans } = t.dashboard;
+  if (every === 1) return plans.every[period];
+  const unit = new Intl.NumberFormat(language, { style: 'unit', unit: period, unitDisplay: 'long' }).format(every);
+  return fill(plans.everyMany[period], { period: unit });
 }
 
 /** What one USDC costs, every digit kept: `1 USDC = 0.92 EUR`. Left to right in every language, like a formula. */

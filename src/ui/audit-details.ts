@@ -1,0 +1,117 @@
+import { type Html, html } from '../lib/html.ts';
+import { isAddress, isUuid } from '../lib/ids.ts';
+import { currencyExponent, formatFiat } from '../lib/money.ts';
+import { objectName } from './audit-words.ts';
+import { shortAddress } from './components.ts';
+import { everyText, formatRemaining, groupMicro, instant, isPeriod } from './formats.ts';
+import type { Words } from './language.ts';
+
+type Value = string | number | boolean | null;
+type Details = Record<string, Value | Value[]>;
+/** What a word stands for; one that has none stands for itself. */
+type Naming = Readonly<Record<string, string>>;
+
+/** A transfer is named by its network, its transaction, and its place in it. */
+const transfer = /^\d+_0x[0-9a-f]{64}_\d+$/;
+const hash = /^0x[0-9a-f]{64}$/;
+const timestamp = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+/** Here nothing is something: it was taken away, or there is no end. Elsewhere it says that nothing was said. */
+const tellingNothing = ['email', 'accent', 'host', 'until', 'charges'];
+
+/**
+ * The details of an act, each by its name in the reader's words and as people write such a value; null when there are none.
+ * A name or a value that has no words yet stands as it is.
+ *
+ * @param json the details as the log keeps them: an object of texts, numbers, truths, nothings and lists of texts
+ */
+export function auditDetails(words: Words, json: string): Html | null {
+  const { detailNames } = words.t.portal.audit;
+  const told = facts(words, JSON.parse(json) as Details);
+  if (told.length === 0) return null;
+  return html`<span dir="auto">${told.map(
+    ([name, value], i) => html`${i > 0 && ' · '}<span class="quiet">${named(detailNames, name)}</span> ${value}`,
+  )}</span>`;
+}
+
+/** What an act was done on: its kind, and its number or address, shortened, with the whole of it in the title. */
+export function auditObject(
+  words: Words,
+  { object_kind, object_id: id }: { object_kind: string; object_id: string },
+): Html {
+  return html`<span>${objectName(words, object_kind)} ${shortened(id)}</span>`;
+}
+
+function facts(words: Words, details: Details): [name: string, value: Html | string][] {
+  const { amount, currency, every, period } = details;
+  const rest = new Map(Object.entries(details));
+  const first: [string, Html | string][] = [];
+  if (typeof amount === 'number' && typeof currency === 'string' && currencyExponent(currency) !== null) {
+    first.push(['amount', formatFiat(BigInt(amount), currency, words.language)]);
+    for (const name of ['amount', 'currency']) rest.delete(name);
+  }
+  if (typeof every === 'number' && isPeriod(period)) {
+    first.push(['every', everyText(words, every, period)]);
+    for (const name of ['every', 'period']) rest.delete(name);
+  }
+  const others = [...rest]
+    .filter(([name, value]) => value !== null || tellingNothing.includes(name))
+    .map(([name, value]): [string, Html] => [name, listed([value].flat().map((one) => shownValue(words, name, one)))]);
+  return [...first, ...others];
+}
+
+const listed = (values: (Html | string)[]) => html`${values.map((value, i) => html`${i > 0 && ', '}${value}`)}`;
+
+function shownValue(words: Words, name: string, value: Value): Html | string {
+  const { portal, admin, account, dashboard } = words.t;
+  const { detailValues } = portal.audit;
+  if (value === null) return detailValues.none;
+  if (typeof value === 'boolean') return value ? detailValues.yes : detailValues.no;
+  const text = String(value);
+  switch (name) {
+    case 'usdc_micro':
+      return html`<bdi dir="ltr">${groupMicro(words, BigInt(text))} USDC</bdi>`;
+    case 'expiry_minutes':
+    case 'default_expiry_minutes':
+      return formatRemaining(words, Number(text) * 60_000);
+    case 'scopes':
+      return named(portal.keys.scopes, text);
+    case 'payment_mode':
+      return named(portal.request.modes, text);
+    case 'channel':
+      return named(admin.stuck.channels, text);
+    case 'fields':
+      return named(profileNames(dashboard.profile), text);
+    case 'why':
+    case 'by':
+    case 'recovery':
+      return named(detailValues, text);
+    case 'role':
+    case 'from':
+    case 'to':
+      return text in account.roles ? named(account.roles, text) : plain(words, text);
+    default:
+      return plain(words, text);
+  }
+}
+
+const named = (words: Naming, name: string) => (Object.hasOwn(words, name) ? (words[name] ?? name) : name);
+
+const profileNames = (profile: Words['t']['dashboard']['profile']): Naming => ({
+  ...profile,
+  display_name: profile.name,
+  business_name: profile.businessName,
+  display_currency: profile.currency,
+});
+
+function plain(words: Words, text: string): Html | string {
+  return timestamp.test(text) ? instant(words, new Date(text)) : shortened(text);
+}
+
+/** Numbers, addresses and hashes are too long for a row; the whole of them is on hover and for who searches the page. */
+function shortened(text: string): Html | string {
+  if (isAddress(text) || hash.test(text)) return shortAddress(text);
+  const shown = isUuid(text) ? 8 : transfer.test(text) ? 16 : null;
+  return shown === null
+    ? html`<bdi>${text}</bdi>`
+    : html`<span class="mono" dir="ltr" title="${text}">${`${(text as string).slice(0, shown)}…`}</span>`;
+}
