@@ -10,7 +10,8 @@ import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { confirmed, csvLink, pager, table } from '../ui/table.ts';
-import { enableEndpoint, readEndpoint } from '../webhooks/endpoint.ts';
+import { enableEndpoint } from '../webhooks/endpoint.ts';
+import { EndpointRefusal } from '../webhooks/refusal.ts';
 import { replayDelivery } from '../webhooks/replay.ts';
 import {
   browseExhausted,
@@ -100,15 +101,19 @@ async function enable(ctx: Context, call: AdminCall): Promise<string> {
   const [slug, testMode] = [call.typed('partner'), call.typed('mode') === 'test'];
   const scope = await scopeOfPartner(ctx.db, slug, testMode);
   if (!scope) return 'mended';
-  // Somebody may have enabled it meanwhile; and without a URL there is nothing to enable.
-  const isOff = async (inner: Context) => ((await readEndpoint(inner, scope))?.disabledAt ?? null) !== null;
   const done = await recorded(
     ctx,
     call,
-    async (inner) => (await isOff(inner)) && enableEndpoint(inner, scope).then(() => true),
+    (inner) => enableEndpoint(inner, scope).catch(asNotDone),
     (enabled) => (enabled ? { ...onEndpoint(scope), action: 'webhook.enabled', details: {} } : null),
   );
   return done ? 'enabled' : 'mended';
+}
+
+/** Without a URL there is nothing to enable. */
+function asNotDone(error: unknown): false {
+  if (error instanceof EndpointRefusal) return false;
+  throw error;
 }
 
 async function mailAgain(ctx: Context, call: AdminCall): Promise<string> {

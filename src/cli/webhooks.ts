@@ -71,7 +71,7 @@ const enable: Command = {
     await recorded(
       ctx,
       (inner) => enableEndpoint(inner, scope),
-      () => ({ ...onEndpoint(scope), action: 'webhook.enabled', details: {} }),
+      (enabled) => (enabled ? { ...onEndpoint(scope), action: 'webhook.enabled', details: {} } : null),
     );
     return { enabled: true };
   },

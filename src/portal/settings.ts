@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Context } from '../context.ts';
 import { parseHex } from '../lib/color.ts';
 import { type Html, html } from '../lib/html.ts';
-import { setPartnerEmail } from '../partners/contact.ts';
 import { logoFrom, logoPath } from '../partners/logo.ts';
 import { forgetLook, setLook, type WantedLook } from '../partners/look.ts';
 import { type Partner, readPartner } from '../partners/read.ts';
@@ -29,14 +28,12 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
     await recorded(
       ctx,
       call,
-      async ({ db }) => {
-        await setPartnerSettings(db, {
+      ({ db }) =>
+        setPartnerSettings(db, {
           ...wanted,
           allowedExpiryMinutes: wanted.allowed_expiry_minutes,
           defaultExpiryMinutes: wanted.default_expiry_minutes,
-        });
-        await setPartnerEmail(db, wanted.slug, wanted.email);
-      },
+        }),
       () => ({
         action: 'partner.changed',
         partnerId: wanted.id,

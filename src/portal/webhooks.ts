@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { may } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
 import { Refusal } from '../errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { card, field, stateLine } from '../ui/components.ts';
@@ -81,7 +82,7 @@ export function webhookPages(app: FastifyInstance, ctx: Context): void {
     name: string,
     done: string,
     action: 'webhook.secret_activated' | 'webhook.enabled',
-    work: typeof activateSecret,
+    work: (inner: Context, scope: Scope) => Promise<boolean>,
   ) =>
     portalForm(app, ctx, `${path}/${name}`, 'webhooks', async (call) => {
       const { scope } = call;
@@ -90,14 +91,17 @@ export function webhookPages(app: FastifyInstance, ctx: Context): void {
           ctx,
           call,
           (inner) => work(inner, scope),
-          () => ({ ...onEndpoint(scope), action, details: {} }),
+          (changed) => (changed ? { ...onEndpoint(scope), action, details: {} } : null),
         );
         return doneAt(call.reply, path, done);
       } catch (error) {
         return refused(call, error);
       }
     });
-  act('activate', 'activated', 'webhook.secret_activated', activateSecret);
+  act('activate', 'activated', 'webhook.secret_activated', async (inner, scope) => {
+    await activateSecret(inner, scope);
+    return true;
+  });
   act('enable', 'enabled', 'webhook.enabled', enableEndpoint);
 }
 

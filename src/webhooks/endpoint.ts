@@ -150,14 +150,17 @@ async function activateAsDue(ctx: Context, tx: Tx, scope: Scope): Promise<true> 
 /**
  * Enables an endpoint that was disabled; what waits is tried at once.
  *
+ * @returns false when it was not disabled: then nothing was changed
  * @throws EndpointRefusal no_url
  */
-export async function enableEndpoint(ctx: Context, scope: Scope): Promise<void> {
-  await ctx.db.scoped(scope, async (tx) => {
-    await existing(tx, scope);
-    await store.updateAfresh(tx, scope);
+export async function enableEndpoint(ctx: Context, scope: Scope): Promise<boolean> {
+  const wasDisabled = await ctx.db.scoped(scope, async (tx) => {
+    const { disabled_at } = await existing(tx, scope);
+    if (disabled_at !== null) await store.updateAfresh(tx, scope);
+    return disabled_at !== null;
   });
-  await settled(ctx.db, scope);
+  if (wasDisabled) await settled(ctx.db, scope);
+  return wasDisabled;
 }
 
 /** The name of the operator's alarm about a disabled endpoint. */

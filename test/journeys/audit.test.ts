@@ -100,6 +100,9 @@ test('Every command that changes something writes one row, of its partner or of 
   secrets.push('very-secret', String((await run('webhook set', [], { ...test, url })).secret));
   secrets.push(String((await run('webhook rotate', [], test)).secret));
   await run('webhook activate', [], test);
+  await run('webhook enable', [], test); // it is not disabled
+  await app.db.sql`
+    update webhook_endpoints set disabled_at = now(), disabled_reason = 'gone' where partner_id = ${id}`;
   await run('webhook enable', [], test);
   await run('webhook replay', [], { ...test, since: '2026-01-01' });
   const scope = { partnerId: id, testMode: true } as Parameters<typeof createShell>[1];
