@@ -201,16 +201,3 @@ export async function updateRejudge(tx: Tx, scope: Scope, requestId: string): Pr
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
       and candidate_request_id = ${requestId} and reason = 'already_paid'`;
 }
-
-/** One page of a merchant's unmatched transfers, newest first. */
-export function selectUnmatched(
-  tx: Tx,
-  scope: Scope,
-  page: { accountId: string | null; limit: number; offset: number },
-): Promise<TransferRow[]> {
-  return tx<TransferRow[]>`
-    select * from transfers
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
-      and judged_at is not null ${page.accountId ? tx`and account_id = ${page.accountId}` : tx``}
-    order by block_time desc, chain_id, tx_hash, ordinal limit ${page.limit} offset ${page.offset}`;
-}

@@ -1,57 +1,11 @@
 import type { Context } from '../context.ts';
-import type { Database, Scope } from '../db/connection.ts';
+import type { Scope } from '../db/connection.ts';
 import { bind } from './bind.ts';
 import { insist } from './busy.ts';
 import { lockTransfer } from './merchant-store.ts';
 import { boundOutcome, type Outcome } from './outcome.ts';
 import { selectReturn, standsReturned } from './return-store.ts';
-import type { Reason } from './rules.ts';
-import { selectUnmatched, type TransferKey, type TransferRow } from './store.ts';
-
-/** Money that arrived at a merchant's wallet and pays no request. */
-export type UnmatchedPayment = TransferKey & {
-  accountId: string;
-  fromAddress: string;
-  toAddress: string;
-  tokenAddress: string;
-  usdcMicro: bigint;
-  blockTime: Date;
-  reason: Reason;
-  /** The request it seems to be meant for. */
-  candidateRequestId: string | null;
-};
-
-const maxLimit = 100;
-
-/**
- * One page of unmatched payments, newest first.
- *
- * @param page `accountId` null: of all merchants of the scope
- */
-export async function listUnmatched(
-  db: Database,
-  scope: Scope,
-  page: { accountId: string | null; limit: number; offset: number },
-): Promise<UnmatchedPayment[]> {
-  const limited = { ...page, limit: Math.min(page.limit, maxLimit) };
-  return (await db.scoped(scope, (tx) => selectUnmatched(tx, scope, limited))).map(toPayment);
-}
-
-function toPayment(row: TransferRow): UnmatchedPayment {
-  return {
-    chainId: Number(row.chain_id),
-    txHash: row.tx_hash,
-    ordinal: row.ordinal,
-    accountId: row.account_id,
-    fromAddress: row.from_address,
-    toAddress: row.to_address,
-    tokenAddress: row.token_address,
-    usdcMicro: BigInt(row.value),
-    blockTime: row.block_time,
-    reason: row.reason ?? 'no_match',
-    candidateRequestId: row.candidate_request_id,
-  };
-}
+import type { TransferKey } from './store.ts';
 
 /**
  * A merchant attaches an unmatched payment to a request by hand, late money too, if the sum then pays it in full. It is

@@ -3,10 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { paymentCommands } from '../../src/cli/payments.ts';
+import { browseUnmatched } from '../../src/payments/browse-unmatched.ts';
 import { judgePending } from '../../src/payments/match.ts';
 import { readProgress } from '../../src/payments/progress.ts';
 import { submitHash } from '../../src/payments/submit.ts';
-import { attachUnmatched, listUnmatched } from '../../src/payments/unmatched.ts';
+import { attachUnmatched } from '../../src/payments/unmatched.ts';
 import { settle } from '../../src/payments/verify.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import { type PayWorld, payWorld } from '../payments/support.ts';
@@ -93,13 +94,13 @@ test('an untagged whole cent while an amount close to it is reserved → unmatch
   assert.equal((await world.transfer(txHash))?.reason, 'ambiguous');
   const hint = await submitHash(world.ctx, exact.id, { txHash });
   assert.equal(hint.kind, 'needs_signature');
-  const listed = await listUnmatched(world.db, world.scope, { accountId: world.merchant.id, limit: 100, offset: 0 });
-  const unmatched = listed.find((payment) => payment.txHash === txHash);
-  assert.equal(unmatched?.fromAddress, from.address);
+  const { rows } = await browseUnmatched(world.ctx, world.scope, { accountId: world.merchant.id }, null);
+  const unmatched = rows.find((payment) => payment.tx_hash === txHash);
+  assert.equal(unmatched?.from_address, from.address);
   assert.equal(unmatched?.reason, 'ambiguous');
   assert.ok(unmatched);
 
-  const attach = { ...unmatched, accountId: world.merchant.id };
+  const attach = { chainId: 31337, txHash, ordinal: unmatched.ordinal, accountId: world.merchant.id };
   assert.deepEqual(await attachUnmatched(world.ctx, world.scope, { ...attach, requestId: dearer.id }), {
     kind: 'underpaid',
     missingMicro: 1_000_000n,
@@ -192,9 +193,9 @@ test('money mined within 30 minutes after expiry counts and the status stays exp
   assert.deepEqual([told?.txHash, told?.reason], [txHash, 'late']);
   assert.deepEqual(await submitHash(world.ctx, late.id, { txHash }), { kind: 'late' });
 
-  const listed = await listUnmatched(world.db, world.scope, { accountId: null, limit: 100, offset: 0 });
-  const found = listed.find((payment) => payment.txHash === txHash);
-  assert.equal(found?.candidateRequestId, late.id);
+  const { rows } = await browseUnmatched(world.ctx, world.scope, {}, null);
+  const found = rows.find((payment) => payment.tx_hash === txHash);
+  assert.equal(found?.candidate_request_id, late.id);
   const attach = { chainId: 31337, txHash, ordinal: found?.ordinal ?? -1, accountId: world.merchant.id };
   const done = await attachUnmatched(world.ctx, world.scope, { ...attach, requestId: late.id });
   assert.deepEqual(done, { kind: 'counted', proofStatus: 'verified' });
