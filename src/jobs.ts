@@ -16,7 +16,7 @@ import { followReturns } from './payments/return-look.ts';
 import { settle } from './payments/verify.ts';
 import { chargeDue } from './plans/charge.ts';
 import { rateSources } from './rates/providers.ts';
-import { refreshIfDue } from './rates/refresh.ts';
+import { refreshIfDue, refreshPeriodMs } from './rates/refresh.ts';
 import { openGateway } from './receipts/gateway.ts';
 import { mailReceipts } from './receipts/send-mails.ts';
 import { sendMessages } from './receipts/send-messages.ts';
@@ -59,7 +59,7 @@ const loops: Loop[] = [
 /** Runs all loops until the signal aborts; resolves when the last one has put down its work. */
 export async function runJobs(ctx: Context, signal: AbortSignal): Promise<void> {
   const sources = rateSources(ctx.config.rateProviders);
-  const refresh: Loop = { name: 'refresh rates', everyMs: minute, run: () => refreshIfDue(ctx, sources) };
+  const refresh: Loop = { name: 'refresh rates', everyMs: refreshPeriodMs, run: () => refreshIfDue(ctx, sources) };
   const gateway = ctx.config.phoneGateway && openGateway(ctx.config.phoneGateway);
   const messages: Loop[] = gateway
     ? [{ name: 'send messages', everyMs: second, run: (inner, ending) => sendMessages(inner, ending, gateway) }]

@@ -39,7 +39,7 @@ function presentWallet(merchant: MerchantView): string {
  *
  * @throws MerchantRefusal wallet_malformed, chain_unknown, wallet_same
  */
-export function readNewWallet(ctx: Context, merchant: MerchantView, typed: TypedWallet) {
+function readNewWallet(ctx: Context, merchant: MerchantView, typed: TypedWallet) {
   const wallet = readWallet(chainsOf(ctx, merchant), typed);
   if (wallet.address === merchant.wallet_address) throw new MerchantRefusal('wallet_same');
   return wallet;

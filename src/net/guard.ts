@@ -15,7 +15,7 @@ const cloudPlatform = '168.63.129.16';
 const globalIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /** True for an address inside one of the networks. An IPv4-mapped address is inside no IPv4 network. */
-export function isWithin(address: string, cidrs: readonly string[]): boolean {
+function isWithin(address: string, cidrs: readonly string[]): boolean {
   const parsed = ipaddr.parse(address);
   return cidrs.some((cidr) => {
     const [network, bits] = ipaddr.parseCIDR(cidr);

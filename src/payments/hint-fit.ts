@@ -15,7 +15,7 @@ const moves = parseAbi([
 ]);
 
 /** Where a call to a token moves money to, and how much in its own units; null for any other call. */
-export function readMove(input: string): { to: string; value: bigint } | null {
+function readMove(input: string): { to: string; value: bigint } | null {
   try {
     const { functionName, args } = decodeFunctionData({ abi: moves, data: input as Hex });
     const [to, value] = functionName === 'transfer' ? args : [args[1], args[2]];

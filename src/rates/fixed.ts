@@ -1,7 +1,7 @@
 import type { RateSource } from './source.ts';
 
 /** The sandbox's table: fiat units per one US dollar coin, near what they were when it was written. It needs no network. */
-export const fixedRates: Readonly<Record<string, string>> = {
+const fixedRates: Readonly<Record<string, string>> = {
   AED: '3.6725',
   ARS: '1395',
   AUD: '1.53',

@@ -3,7 +3,7 @@ import { midpoint, toDecimal } from './rules.ts';
 import { dig, fetchExactJson, type RateSource } from './source.ts';
 
 /** Public addresses of the sources; tests serve the same answers from their own. */
-export const publicBases = {
+const publicBases = {
   coinbase: 'https://api.coinbase.com',
   kraken: 'https://api.kraken.com',
   coingecko: 'https://api.coingecko.com',

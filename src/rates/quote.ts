@@ -3,7 +3,7 @@ import type { Sql } from '../db/connection.ts';
 type Fragment = ReturnType<Sql>;
 
 /** Nothing older is used for a new request. */
-export const maxRateAgeMs = 10 * 60_000;
+const maxRateAgeMs = 10 * 60_000;
 
 /**
  * A rate as the gate's statement returns it: from an override, which does not age until it ends, or from the sources.

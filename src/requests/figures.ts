@@ -13,7 +13,7 @@ export type { ConcernCounts, DayVolume, SampleRow } from './figures-store.ts';
 
 const dayMs = 24 * 3_600_000;
 /** Share and time to pay are those of so many requests at most, so that asking costs the same however many there are. */
-export const sampleSize = 1_000;
+const sampleSize = 1_000;
 /** Requests that want an eye are counted up to here. */
 export const mostCounted = 1_000;
 /** A payment is dated by the node that verifies it: a day stays open for so long, in case clocks differ. */

@@ -34,7 +34,7 @@ let bundled: Bundle | undefined;
 let walletConnect: Bundle | undefined;
 
 /** Bundles all islands, once in a process: each is one small file, and what several need, or need late, a file of its own. */
-export function bundleIslands(): Bundle {
+function bundleIslands(): Bundle {
   bundled ??= bundle(sources.filter((file) => !file.includes('/')));
   return bundled;
 }

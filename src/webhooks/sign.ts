@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** How far a receiver's clock may differ from ours, in milliseconds. */
-export const signatureToleranceMs = 300_000;
+const signatureToleranceMs = 300_000;
 
 const secretPrefix = 'whsec_';
 
