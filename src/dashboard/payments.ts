@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { html } from '../lib/html.ts';
 import { decimalOf, formatMicro } from '../lib/money.ts';
@@ -20,8 +21,8 @@ import { paymentTable, standings } from './standing.ts';
 
 const path = '/dashboard/payments';
 const csvPath = '/dashboard/payments.csv';
-const names = ['state', 'since', 'until', 'after'] as const;
 const dayMs = 24 * 3_600_000;
+const names = ['q', 'state', 'since', 'until', 'after'] as const;
 
 /** `GET /dashboard/payments`: all requests of the merchant, and the same as CSV. */
 export function paymentList(routes: DashboardRoutes, ctx: Context): void {
@@ -30,7 +31,12 @@ export function paymentList(routes: DashboardRoutes, ctx: Context): void {
     method: 'GET',
     url: csvPath,
     handle: ({ session, request, reply }) => {
-      const rows = exportAccountRequests(ctx.db, session.scope, session.accountId, filterOf(request.query));
+      const rows = exportAccountRequests(
+        ctx.db,
+        session.scope,
+        session.accountId,
+        filterOf(ctx, session.scope, request.query),
+      );
       const chains = [...ctx.chains.test, ...ctx.chains.live];
       const networks = new Map(chains.map(({ chainId, name }) => [String(chainId), name]));
       return sendCsv(reply, 'payments', csvHeader, csvRows(rows, networks));
@@ -45,7 +51,8 @@ async function showList(ctx: Context, visit: MerchantVisit) {
   const query = readQuery(request.query, names);
   const { scope, accountId } = session;
   const after = query.after ?? null;
-  const { rows, next } = await listAccountRequests(ctx.db, scope, accountId, filterOf(request.query), after);
+  const filter = filterOf(ctx, scope, request.query);
+  const { rows, next } = await listAccountRequests(ctx.db, scope, accountId, filter, after);
   const filtered = names.some((name) => query[name] !== undefined);
   const nothing = filtered
     ? emptyState(list.none, list.noneRest)
@@ -64,11 +71,13 @@ async function showList(ctx: Context, visit: MerchantVisit) {
 }
 
 /** What an address asks for; a day is whole, the last one too. */
-function filterOf(given: unknown): AccountFilter {
+function filterOf(ctx: Context, { testMode }: Scope, given: unknown): AccountFilter {
   const query = readQuery(given, names);
   const until = instantOf(query.until);
   const isDay = query.until !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(query.until);
+  const chainIds = ctx.chains[testMode ? 'test' : 'live'].map(({ chainId }) => chainId);
   return {
+    search: query.q === undefined ? null : { text: query.q, chainIds },
     standing: oneOf(standings, query.state) ?? null,
     since: instantOf(query.since) ?? null,
     until: until ? knownInstant(until.getTime() + (isDay ? dayMs : 0)) : null,
@@ -78,6 +87,7 @@ function filterOf(given: unknown): AccountFilter {
 function choices({ t }: Words): Filter[] {
   const { list, standing } = t.dashboard;
   return [
+    { kind: 'text', name: 'q', label: list.search, hint: list.searchHint },
     { kind: 'choice', name: 'state', label: list.state, options: standings.map((one) => [one, standing[one]]) },
     { kind: 'date', name: 'since', label: list.since },
     { kind: 'date', name: 'until', label: list.until },

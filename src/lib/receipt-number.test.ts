@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { receiptNumber } from './receipt-number.ts';
+import { parseReceiptNumber, receiptNumber } from './receipt-number.ts';
 
 const id = '5f0c1a52-9a41-4d0e-8c57-2f6f6f1f9a10';
 const paidAt = new Date('2026-11-21T23:59:59.999Z');
@@ -26,4 +26,16 @@ test('receiptNumber › 100,000 requests of one day have 100,000 numbers', () =>
   const numbers = new Set<string>();
   for (let i = 0; i < 100_000; i++) numbers.add(receiptNumber(randomUUID(), paidAt));
   assert.equal(numbers.size, 100_000);
+});
+
+test('parseReceiptNumber › reads a number as it was heard, and nothing else', () => {
+  const number = receiptNumber(id, paidAt);
+  const day = new Date('2026-11-21T00:00:00Z');
+  for (const text of [number, ` ${number.toLowerCase()} `, number.replaceAll('-', '')]) {
+    assert.deepEqual(parseReceiptNumber(text), { number, day }, text);
+  }
+  assert.equal(parseReceiptNumber('q20261121oil0123456')?.number, 'Q-20261121-0110123456');
+  for (const text of ['', 'Q-20261121', 'Q-20261321-A8BEPY60C6', 'Q-20260230-A8BEPY60C6', `${number}7`, `x${number}`]) {
+    assert.equal(parseReceiptNumber(text), null, text);
+  }
 });

@@ -17,3 +17,18 @@ export function receiptNumber(requestId: string, paidAt: Date): string {
   const digest = createHash('sha256').update(`receipt number of ${requestId.toLowerCase()}`).digest();
   return `Q-${day}-${Array.from(digest.subarray(0, length), (byte) => alphabet[byte & 31]).join('')}`;
 }
+
+/**
+ * A number as somebody typed or read it out: letters in either case, O for 0, I and L for 1, with or without dashes.
+ *
+ * @returns it as `receiptNumber` writes it, with the day (UTC) it is dated by; null for anything else
+ */
+export function parseReceiptNumber(text: string): { number: string; day: Date } | null {
+  const match = /^Q-?(\d{4})(\d{2})(\d{2})-?([0-9A-Z]{10})$/.exec(text.trim().toUpperCase());
+  if (!match) return null;
+  const [, year, month, date, code = ''] = match;
+  const day = new Date(`${year}-${month}-${date}T00:00:00Z`);
+  if (Number.isNaN(day.getTime()) || day.getUTCDate() !== Number(date)) return null;
+  const read = code.replaceAll('O', '0').replace(/[IL]/g, '1');
+  return { number: `Q-${year}${month}${date}-${read}`, day };
+}

@@ -1,4 +1,5 @@
 import type { Scope, Tx } from '../db/connection.ts';
+import { type AccountSearch, searchCondition, selectNumbered } from './account-search-store.ts';
 import type { RequestRow } from './store.ts';
 
 /** Where a request stands for its merchant: one word out of status and proof. `part`: money came, but less than asked. */
@@ -13,6 +14,7 @@ export type AccountRequestFilter = {
   since: Date | null;
   /** `created_at` before. */
   until: Date | null;
+  search: AccountSearch | null;
   /** What comes after it in the list. */
   after: RequestCursor | null;
   limit: number;
@@ -37,12 +39,13 @@ const standing = (tx: Tx) => tx`
     when r.status = 'expired' or r.expires_at <= clock_timestamp() then 'expired' else 'open' end`;
 
 /** One page of a merchant's requests, newest first. */
-export function selectAccountRequests(
+export async function selectAccountRequests(
   tx: Tx,
   scope: Scope,
   accountId: string,
-  { standing: wanted, since, until, after, limit }: AccountRequestFilter,
+  { standing: wanted, since, until, search, after, limit }: AccountRequestFilter,
 ): Promise<AccountRequestRow[]> {
+  const ids = search && (await selectNumbered(tx, scope, accountId, search));
   return tx<AccountRequestRow[]>`
     select r.*, ${standing(tx)} as standing, (
         select coalesce(sum(t.value), 0)::text from transfers t
@@ -63,6 +66,7 @@ export function selectAccountRequests(
       }
       ${since ? tx`and r.created_at >= ${since}` : tx``}
       ${until ? tx`and r.created_at < ${until}` : tx``}
+      ${search ? searchCondition(tx, scope, accountId, search, ids, { since, until }) : tx``}
       ${
         after // the time alone, too: the index can be used for it under row-level security
           ? tx`and r.created_at <= ${after.createdAt} and (r.created_at, r.id) < (${after.createdAt}, ${after.id})`

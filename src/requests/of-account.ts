@@ -52,7 +52,7 @@ export function latestOfAccount(
   accountId: string,
   limit: number,
 ): Promise<AccountRequestRow[]> {
-  return reading(db, scope, accountId, { standing: null, since: null, until: null })(null, limit);
+  return reading(db, scope, accountId, { standing: null, since: null, until: null, search: null })(null, limit);
 }
 
 /**

@@ -210,3 +210,79 @@ test('A cursor or a day at the end of time is answered like any other', async ()
     assert.equal(idsOn(page.html)[0], row.id, query);
   }
 });
+
+test('One field finds a request by its numbers, its transactions, its payer, its customer or its note; and nothing of others', async () => {
+  const merchant = await makeOnboarded(world.ctx, world.scope);
+  const visitor = await world.signedIn(world.scope, merchant);
+  const make = (details: Parameters<typeof makeRequest>[3]) => makeRequest(world.db, world.scope, merchant, details);
+  const invoice = await make({ customerName: 'Ada Lovelace', customerEmail: 'ada@example.com', startBlocks: {} });
+  const [noted, other] = [await make({ memo: 'Order 50%_A\\7' }), await make({ memo: 'Order 50 apples' })];
+  const { txHash, from } = await world.pay(invoice);
+  await world.node.mine(3);
+  await world.turn();
+  const neighbour = await makeOnboarded(world.ctx, world.scope);
+  const foreign = await makeRequest(world.db, world.scope, neighbour, { customerName: 'Ada Byron' });
+
+  const find = async (q: string, more = '') =>
+    idsOn((await visitor.open(`/dashboard/payments?q=${encodeURIComponent(q)}${more}`)).html);
+  const paid = await visitor.open(`/dashboard/payments/${invoice.id}`);
+  const number = /<h1[^>]*>Payment (Q-[^<]+)<\/h1>/.exec(paid.html)?.[1] ?? '';
+  for (const q of [
+    number,
+    ` q${heard.slice(1).replace(/^[ol\d]{8}/, number.slice(2, 10))}`,
+    invoice.id.toUpperCase(),
+  ]) {
+    assert.deepEqual(await find(q), [invoice.id], q);
+  }
+  const page = `http://localhost:3000/pay/${invoice.id}`;
+  for (const q of [page, txHash, txHash.toUpperCase().replace('0X', '0x'), from.address, 'lovelace', 'ADA@example']) {
+    assert.deepEqual(await find(q), [invoice.id], q);
+  }
+  assert.deepEqual(await find('order 50'), [other.id, noted.id]);
+  assert.deepEqual(await find('0%_a\\7'), [noted.id], 'signs of patterns mean themselves');
+  assert.deepEqual(await find('order 50', '&state=paid'), []);
+  for (const q of [foreign.id, 'Byron', `0x${'9'.repeat(64)}`, 'Q-20261331-0000000000', 'Q-20261101-0000000000']) {
+    assert.deepEqual(await find(q), [], q);
+  }
+  const none = await visitor.open('/dashboard/payments?q=%3Cb%3Enobody');
+  assert.match(none.html, /No request fits/);
+  assert.match(none.html, /name="q"[^>]*value="&lt;b&gt;nobody"/);
+
+  const open = await visitor.open(`/dashboard/payments/${other.id}`);
+  assert.deepEqual(
+    await find(/Payment (Q-[^<]+)<\/h1>/.exec(open.html)?.[1] ?? ''),
+    [other.id],
+    'also before it is paid',
+  );
+  const csv = lines((await visitor.open('/dashboard/payments.csv?q=apples')).html);
+  assert.deepEqual(
+    csv.map(([id]) => id),
+    ['request_id', other.id],
+  );
+});
+
+test('What was found is paged by cursor, and what gave a payment back finds it, too', async () => {
+  const merchant = await makeOnboarded(world.ctx, world.scope);
+  const visitor = await world.signedIn(world.scope, merchant);
+  const made: string[] = [];
+  for (let i = 0; i < 60; i++) {
+    const { id } = await makeRequest(world.db, world.scope, merchant, { memo: i % 6 === 0 ? 'tea' : `coffee ${i}` });
+    if (i % 6 !== 0) made.push(id);
+  }
+  for (let i = 0; i < 10; i++) made.push((await makeRequest(world.db, world.scope, merchant, { memo: 'coffee' })).id);
+  const first = await visitor.open('/dashboard/payments?q=coffee');
+  const next = first.html.match(/<a href="([^"]+)" rel="next">/)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  assert.match(next, /q=coffee/);
+  assert.deepEqual([...idsOn(first.html), ...idsOn((await visitor.open(next)).html)], made.toReversed());
+
+  const ended = await makeRequest(world.db, world.scope, merchant, { memo: 'late' });
+  await world.db.sql`update requests set status = 'voided', voided_at = now() where id = ${ended.id}`;
+  const { txHash } = await world.pay(ended);
+  await world.node.mine(3);
+  await world.turn();
+  const hash = `0x${'8'.repeat(64)}`;
+  const key = `31337_${txHash}_0`;
+  await visitor.send(await visitor.open(`/dashboard/give-back/${key}`), key, { return_tx_hash: hash });
+  const found = await visitor.open(`/dashboard/payments?q=${hash}`);
+  assert.deepEqual(idsOn(found.html), [ended.id]);
+});
