@@ -13,6 +13,7 @@ import { fill, type Words } from '../ui/language.ts';
 import { oneOf } from '../ui/query.ts';
 import { badge, table } from '../ui/table.ts';
 import { eventDepth } from '../webhooks/stuck.ts';
+import { alarmWords } from './alarm-words.ts';
 import { eventsPath } from './live.ts';
 import { adminPage } from './route.ts';
 import { isAnythingStuck } from './stuck.ts';
@@ -50,6 +51,9 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
           html`<a href="/admin/chains">${admin.places.chains}</a>`,
         ),
       );
+    const told = await Promise.all(
+      alarms.map(async (alarm) => ({ ...alarm, told: await alarmWords(ctx, words, alarm) })),
+    );
     const raised = alarms.some(({ cleared_at }) => cleared_at === null);
     const stuck = stateLine('attention', t.stuck, html`<a href="/admin/stuck">${t.toStuck}</a>`);
     const troubles = isStuck ? [...silent, stuck] : silent;
@@ -59,19 +63,21 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
       title: admin.places.overview,
       body: html`<div class="list" data-live="${eventsPath}" data-region="overview">
 ${(fine || troubles.length > 0) && card(...(fine || troubles))}
-${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, alarms, now)}`}
+${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, told, now)}`}
 <h2>${t.queues}</h2>${queueTable(words, queues, now)}</div>`,
     });
   });
 }
 
-function alarmTable(words: Words, alarms: Alarm[], now: Date): Html {
+type Told = Alarm & { told: Html };
+
+function alarmTable(words: Words, alarms: Told[], now: Date): Html {
   const { admin } = words.t;
   const { overview: t } = admin;
-  return table<Alarm>(
+  return table<Told>(
     t.alarms,
     [
-      { name: t.message, cell: ({ message }) => message },
+      { name: t.message, cell: ({ told }) => told },
       { name: t.advice, cell: ({ name, cleared_at }) => (cleared_at === null ? adviceOn(words, name) : null) },
       { name: t.raised, cell: ({ raised_at }) => ago(words, raised_at, now) },
       {

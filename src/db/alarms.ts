@@ -1,6 +1,11 @@
 import type { Sql, Tx } from './connection.ts';
 
-/** Raises an alarm for the operator, or renews its message; it keeps the time at which it was first raised. */
+/**
+ * Raises an alarm for the operator, or renews its message; it keeps the time at which it was first raised.
+ *
+ * @param name its kind and what it concerns: by it the administration tells it in the reader's language
+ * @param message a sentence in English, for commands and logs; what others said of it follows its first colon
+ */
 export async function raiseAlarm(sql: Sql | Tx, name: string, message: string): Promise<void> {
   await sql`
     insert into alarms (name, message) values (${name}, ${message})

@@ -360,7 +360,7 @@ test('What is stuck is shown with the button that helps: events, endpoints, mail
 test('The overview names alarms with what helps, and says how much waits', async () => {
   await raiseAlarm(app.db.sql, 'mail_failing', 'A mail could not be sent: no route');
   const page = await admin.open('/admin');
-  assert.match(page.html, /A mail could not be sent: no route/);
+  assert.match(page.html, /A mail could not be sent <code[^>]*>no route<\/code>/);
   assert.match(page.html, /Look whether the mail server of SMTP_URL answers/);
   for (const queue of ['Events for webhooks', 'Mails', 'Receipts', 'Payments to be judged']) {
     assert.ok(page.html.includes(queue), queue);
@@ -368,6 +368,47 @@ test('The overview names alarms with what helps, and says how much waits', async
   const chains = await admin.open('/admin/chains');
   assert.match(chains.html, /no provider answers/);
   assert.match(chains.html, /Nobody/);
+});
+
+test('Each alarm is told in the reader’s language, with what others said of it apart', async () => {
+  const { partner } = await makePartner(app.db);
+  const request = randomUUID();
+  const { name: network, chainId } = app.ctx.chains.test[0] ?? assert.fail('no network');
+  const raise = (name: string, message: string) => raiseAlarm(app.db.sql, name, message);
+  await raise('mail_transport', '2 mails wait: no mail transport is configured; set SMTP_URL and MAIL_FROM.');
+  await raise('phone_gateway', 'The gateway for messages to phones does not work: it answered 500.');
+  await raise('receipts_missing', 'Receipts of verified payments cannot be written: 23514: <broken>');
+  await raise(
+    'recoveries_stuck',
+    `A recovery of a wallet cannot be carried out; the log says why. Merchants: ${request}.`,
+  );
+  await raise(`webhook_disabled:${partner.id}:test`, 'The test webhook endpoint was disabled: it answered 410.');
+  await raise(
+    `webhook_disabled:${partner.id}:live`,
+    'The live webhook endpoint was disabled: it had no success for 120 hours.',
+  );
+  for (const kind of ['unconfirmed', 'deep-reorg']) await raise(`chain-${chainId}-${kind}`, 'only for the log');
+  await raise(`chain-${chainId}-final-reorged`, `Chain ${chainId} took back final transfers: 0xabc`);
+  await raise(`verified-reorged-${request}`, 'only for the log');
+  await raise('made_up', 'Something new: and unheard of');
+  const { html } = await admin.open('/admin?lang=de');
+  await admin.open('/admin?lang=en');
+  for (const sentence of [
+    'E-Mails warten: Es ist kein Mailserver gesetzt<',
+    'Telefone arbeitet nicht <code lang="en" dir="ltr">it answered 500.</code>',
+    'lassen sich nicht schreiben <code lang="en" dir="ltr">23514: &lt;broken&gt;</code>',
+    `Händler: <code lang="en" dir="ltr">${request}.</code>`,
+    `Der Webhook von ${partner.name} (Test) wurde abgeschaltet: Sein Empfänger antwortete mit 410<`,
+    `Der Webhook von ${partner.name} (Live) wurde abgeschaltet: Er hatte fünf Tage keinen Erfolg<`,
+    `Zahlungen auf ${network} warten auf Bestätigung`,
+    `${network} wurde tiefer umgeordnet`,
+    `${network} hat endgültige Überweisungen zurückgenommen <code lang="en" dir="ltr">0xabc</code>`,
+    `Anforderung <code>${request}</code> hat ihre Zahlung`,
+    '<code lang="en" dir="ltr">Something new: and unheard of</code>',
+  ]) {
+    assert.ok(html.includes(sentence), sentence);
+  }
+  assert.doesNotMatch(html, /only for the log|no mail transport/);
 });
 
 test('The audit log is read by log and kind, exported, and checked; a changed row is found', async () => {

@@ -2017,6 +2017,21 @@ export const de = {
       transfers: 'Zu beurteilende Zahlungen',
       toStuck: 'Hängengebliebenes ansehen',
     },
+    alarms: {
+      mail_transport: 'E-Mails warten: Es ist kein Mailserver gesetzt',
+      mail_failing: 'Eine E-Mail konnte nicht gesendet werden',
+      phone_gateway: 'Das Gateway für Nachrichten an Telefone arbeitet nicht',
+      receipts_missing: 'Belege bestätigter Zahlungen lassen sich nicht schreiben',
+      recoveries_stuck: 'Wiederherstellungen von Wallets lassen sich nicht ausführen. Händler:',
+      webhook_gone: 'Der Webhook von {partner} ({mode}) wurde abgeschaltet: Sein Empfänger antwortete mit 410',
+      webhook_dead: 'Der Webhook von {partner} ({mode}) wurde abgeschaltet: Er hatte fünf Tage keinen Erfolg',
+      unconfirmed:
+        'Zahlungen auf {network} warten auf Bestätigung: Seine Anbieter antworten nicht alle oder sind sich uneins',
+      final_reorged: '{network} hat endgültige Überweisungen zurückgenommen',
+      deep_reorg: '{network} wurde tiefer umgeordnet als alle aufgehobenen Blöcke; sie werden neu gelesen',
+      verified_reorged:
+        'Die bestätigte Anforderung {request} hat ihre Zahlung durch eine Umordnung verloren: Prüfen Sie das Geld von Hand',
+    },
     advices: {
       webhook:
         'Bitten Sie den Partner, den Empfänger in Ordnung zu bringen, und schalten Sie dann den Endpunkt unter „Hängengebliebenes“ ein.',

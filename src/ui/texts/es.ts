@@ -1957,6 +1957,20 @@ export const es = {
       transfers: 'Pagos por juzgar',
       toStuck: 'Ver qué está atascado',
     },
+    alarms: {
+      mail_transport: 'Hay correos en espera: no hay servidor de correo definido',
+      mail_failing: 'No se pudo enviar un correo',
+      phone_gateway: 'La pasarela de mensajes a teléfonos no funciona',
+      receipts_missing: 'No se pueden escribir recibos de pagos verificados',
+      recoveries_stuck: 'No se pueden llevar a cabo recuperaciones de billeteras. Comercios:',
+      webhook_gone: 'Se desactivó el webhook de {partner} ({mode}): su receptor respondió 410',
+      webhook_dead: 'Se desactivó el webhook de {partner} ({mode}): no tuvo éxito durante cinco días',
+      unconfirmed: 'Los pagos en {network} esperan verificación: sus proveedores no responden todos o no coinciden',
+      final_reorged: '{network} deshizo transferencias que eran definitivas',
+      deep_reorg: '{network} se reorganizó más allá de todos los bloques guardados; se vuelven a leer',
+      verified_reorged:
+        'La solicitud verificada {request} perdió su pago por una reorganización: compruebe el dinero a mano',
+    },
     advices: {
       webhook: 'Pida al socio que arregle el receptor y active después el punto de entrega en «Atascos».',
       mail_transport: 'Defina SMTP_URL y MAIL_FROM y arranque de nuevo. Los correos esperan.',

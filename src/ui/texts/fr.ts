@@ -1992,6 +1992,21 @@ export const fr = {
       transfers: 'Paiements à juger',
       toStuck: 'Voir ce qui est bloqué',
     },
+    alarms: {
+      mail_transport: 'Des e-mails attendent : aucun serveur de messagerie n’est défini',
+      mail_failing: 'Un e-mail n’a pas pu être envoyé',
+      phone_gateway: 'La passerelle des messages aux téléphones ne fonctionne pas',
+      receipts_missing: 'Les reçus de paiements vérifiés ne peuvent pas être écrits',
+      recoveries_stuck: 'Des récupérations de portefeuilles ne peuvent pas aboutir. Commerçants :',
+      webhook_gone: 'Le webhook de {partner} ({mode}) a été désactivé : son récepteur a répondu 410',
+      webhook_dead: 'Le webhook de {partner} ({mode}) a été désactivé : aucun succès depuis cinq jours',
+      unconfirmed:
+        'Les paiements sur {network} attendent d’être vérifiés : ses fournisseurs ne répondent pas tous ou ne s’accordent pas',
+      final_reorged: '{network} a annulé des transferts qui étaient définitifs',
+      deep_reorg: '{network} a été réorganisé plus profondément que tous les blocs gardés ; ils sont relus',
+      verified_reorged:
+        'La demande vérifiée {request} a perdu son paiement par une réorganisation : vérifiez l’argent à la main',
+    },
     advices: {
       webhook: 'Demandez au partenaire de réparer le récepteur, puis activez le point de livraison dans « Blocages ».',
       mail_transport: 'Définissez SMTP_URL et MAIL_FROM et redémarrez. Les e-mails attendent.',

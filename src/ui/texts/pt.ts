@@ -1943,6 +1943,20 @@ export const pt = {
       transfers: 'Pagamentos a avaliar',
       toStuck: 'Ver o que está travado',
     },
+    alarms: {
+      mail_transport: 'Há e-mails em espera: nenhum servidor de e-mail está definido',
+      mail_failing: 'Um e-mail não pôde ser enviado',
+      phone_gateway: 'O gateway de mensagens para telefones não funciona',
+      receipts_missing: 'Recibos de pagamentos verificados não podem ser escritos',
+      recoveries_stuck: 'Recuperações de carteiras não podem ser concluídas. Lojistas:',
+      webhook_gone: 'O webhook de {partner} ({mode}) foi desativado: o receptor respondeu 410',
+      webhook_dead: 'O webhook de {partner} ({mode}) foi desativado: não teve sucesso por cinco dias',
+      unconfirmed: 'Pagamentos em {network} esperam verificação: nem todos os provedores respondem e concordam',
+      final_reorged: '{network} desfez transferências que eram definitivas',
+      deep_reorg: '{network} foi reorganizada além de todos os blocos guardados; eles são lidos de novo',
+      verified_reorged:
+        'A cobrança verificada {request} perdeu o pagamento por uma reorganização: confira o dinheiro à mão',
+    },
     advices: {
       webhook: 'Peça ao parceiro que conserte o receptor e depois ative o ponto de entrega em “Travamentos”.',
       mail_transport: 'Defina SMTP_URL e MAIL_FROM e reinicie. Os e-mails esperam.',
