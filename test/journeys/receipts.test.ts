@@ -216,7 +216,7 @@ test('A verification goes through with its event although the outbox of receipts
     await settle(world.ctx);
     return performance.now() - startedAt;
   });
-  assert.ok(tookMs < 2000, `${tookMs} ms`);
+  assert.ok(tookMs < 5000, `${tookMs} ms`);
   assert.deepEqual([...(await receiptsOf(request))], []); // it was in the way
   assert.equal((await world.read(request)).proof_status, 'verified');
   assert.equal((await world.events(request)).length, 1);
