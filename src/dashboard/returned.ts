@@ -1,29 +1,16 @@
 import { type Html, html } from '../lib/html.ts';
 import type { ReturnRow } from '../payments/of-merchant.ts';
-import { facts, mono, type StateKind, shortAddress, stateLine } from '../ui/components.ts';
+import { facts, mono, shortAddress, stateLine } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
-import { badge } from '../ui/table.ts';
-
-const shapes: Record<ReturnRow['state'], StateKind> = {
-  sent: 'confirming',
-  confirmed: 'paid',
-  other: 'ended',
-  failed: 'failed',
-  missing: 'attention',
-};
-
-/** Whether a payment was given back, as word and shape. */
-export function returnedBadge({ t }: Words, { state }: ReturnRow): Html {
-  return badge(shapes[state], t.dashboard.returned.badges[state]);
-}
+import { returnedShapes } from '../ui/returned.ts';
 
 /** What the network says of a transaction that is said to have given a payment back. */
 export function returnedLine(words: Words, given: ReturnRow): Html {
   const { returned: t } = words.t.dashboard;
   const { state, given_micro } = given;
   const values = { amount: groupMicro(words, BigInt(given_micro ?? 0)), address: shortAddress(given.to_address) };
-  const kind = shapes[state];
+  const kind = returnedShapes[state];
   if (state === 'sent') {
     if (given_micro === null) return stateLine('waiting', t.unseen, t.unseenRest);
     return stateLine(kind, t.seen, html`${fillHtml(t.seenRest, values)}${difference(words, given)}`);

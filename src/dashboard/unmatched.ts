@@ -1,5 +1,6 @@
 import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { html } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
@@ -10,17 +11,21 @@ import { sendCsv } from '../ui/download.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
 import { readQuery } from '../ui/query.ts';
+import { returnedBadge } from '../ui/returned.ts';
 import { emptyState, pager, table } from '../ui/table.ts';
 import { eventsPath } from './live.ts';
-import { returnedBadge } from './returned.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
 import { sendDashboard } from './shell.ts';
 
 const path = '/dashboard/unmatched';
 const csvPath = '/dashboard/unmatched.csv';
 
-export const keyOf = (row: UnmatchedRow) =>
-  writeTransferKey({ chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal });
+const transferOf = (row: UnmatchedRow) => ({
+  chainId: Number(row.chain_id),
+  txHash: row.tx_hash,
+  ordinal: row.ordinal,
+});
+const keyOf = (row: UnmatchedRow) => writeTransferKey(transferOf(row));
 
 /** `GET /dashboard/unmatched`: money that belongs to no request, each with its reason; and the same as CSV. */
 export function unmatchedList(routes: DashboardRoutes, ctx: Context): void {
@@ -31,7 +36,7 @@ export function unmatchedList(routes: DashboardRoutes, ctx: Context): void {
     handle: ({ session, reply }) => {
       const chains = ctx.chains[session.scope.testMode ? 'test' : 'live'];
       const rows = exportUnmatched(ctx, session.scope, { accountId: session.accountId });
-      return sendCsv(reply, 'unmatched', csvHeader, csvRows(rows, chains));
+      return sendCsv(reply, 'unmatched', csvHeader, csvRows(ctx, session.scope, rows, chains));
     },
   });
 }
@@ -47,8 +52,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
     { accountId: session.accountId },
     query.after ?? null,
   );
-  const keys = rows.map((row) => ({ chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal }));
-  const returns = await readReturns(ctx.db, session.scope, keys);
+  const returns = await readReturns(ctx.db, session.scope, rows.map(transferOf));
   const list = rows.length > 0 ? unmatchedTable(words, rows, returns, ctx.clock.now()) : emptyState(t.none, t.noneRest);
   return sendDashboard(ctx, visit, {
     path,
@@ -82,19 +86,27 @@ function unmatchedTable(words: Words, rows: UnmatchedRow[], returns: Map<string,
   );
 }
 
-const csvHeader = ['block_time', 'network', 'tx_hash', 'usdc', 'from_address', 'to_address', 'reason', 'seems_for'];
+const csvHeader = [
+  ...['block_time', 'network', 'tx_hash', 'usdc', 'from_address', 'to_address', 'reason', 'seems_for'],
+  ...['given_back', 'given_back_tx_hash'],
+];
 
-async function* csvRows(batches: AsyncIterable<UnmatchedRow[]>, chains: ChainConfig[]): AsyncGenerator<CsvRow[]> {
+async function* csvRows(
+  ctx: Context,
+  scope: Scope,
+  batches: AsyncIterable<UnmatchedRow[]>,
+  chains: ChainConfig[],
+): AsyncGenerator<CsvRow[]> {
   for await (const batch of batches) {
-    yield batch.map((row) => [
-      row.block_time,
-      chains.find(({ chainId }) => String(chainId) === row.chain_id)?.name ?? row.chain_id,
-      row.tx_hash,
-      formatMicro(BigInt(row.value)),
-      row.from_address,
-      row.to_address,
-      row.reason ?? 'no_match',
-      row.candidate_request_id,
-    ]);
+    const returns = await readReturns(ctx.db, scope, batch.map(transferOf));
+    yield batch.map((row) => {
+      const given = returns.get(keyOf(row));
+      return [
+        row.block_time,
+        chains.find(({ chainId }) => String(chainId) === row.chain_id)?.name ?? row.chain_id,
+        ...[row.tx_hash, formatMicro(BigInt(row.value)), row.from_address, row.to_address, row.reason ?? 'no_match'],
+        ...[row.candidate_request_id, given?.state ?? null, given?.return_tx_hash ?? null],
+      ];
+    });
   }
 }

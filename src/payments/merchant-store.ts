@@ -1,5 +1,6 @@
 import type { Scope, Tx } from '../db/connection.ts';
 import type { TransferKey, TransferRow } from './store.ts';
+import { isKept } from './unmatched-store.ts';
 
 /** How many transfers of a merchant wait for a decision: up to `limit`, given back ones left out. */
 export async function countMerchantUnmatched(tx: Tx, scope: Scope, accountId: string, limit: number): Promise<number> {
@@ -8,8 +9,7 @@ export async function countMerchantUnmatched(tx: Tx, scope: Scope, accountId: st
       select from transfers t
       where t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode} and t.account_id = ${accountId}
         and t.request_id is null and t.judged_at is not null
-        and not exists (select from returns b where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
-          = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state not in ('failed', 'missing'))
+        and ${isKept(tx)}
       limit ${limit}) as waiting`;
   return row?.count ?? 0;
 }

@@ -17,6 +17,11 @@ export type UnmatchedFilter = {
   until?: Date;
 };
 
+/** True of a transfer `t` that was not given back. */
+export const isKept = (tx: Tx) => tx`
+  not exists (select from returns b where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
+    = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state not in ('failed', 'missing'))`;
+
 /** Unmatched transfers of a scope, newest first. */
 export function selectUnmatchedAfter(
   tx: Tx,
@@ -46,14 +51,14 @@ export function selectUnmatchedAfter(
 
 export type UnmatchedSum = { reason: Reason; payments: number; usdc_micro: string };
 
-/** What came unmatched since a time, by reason; of the newest `most` transfers. */
+/** What came unmatched since a time and was not given back, by reason; of the newest `most` transfers. */
 export function selectUnmatchedSums(tx: Tx, scope: Scope, since: Date, most: number): Promise<UnmatchedSum[]> {
   return tx<UnmatchedSum[]>`
     select coalesce(reason, 'no_match') as reason, count(*)::int as payments, sum(value)::text as usdc_micro
     from (
-      select reason, value from transfers
+      select reason, value from transfers t
       where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
-        and judged_at is not null and block_time >= ${since}
+        and judged_at is not null and block_time >= ${since} and ${isKept(tx)}
       order by block_time desc limit ${most}) newest
     group by 1 order by 1`;
 }

@@ -1,27 +1,31 @@
 import { type Html, html } from '../lib/html.ts';
-import type { UnmatchedProgress } from '../payments/progress.ts';
+import { standsReturned, writeTransferKey } from '../payments/of-merchant.ts';
+import type { TransferProgress, UnmatchedProgress } from '../payments/progress.ts';
 import type { DifferingReplays } from '../requests/replay.ts';
 import { stateLine } from '../ui/components.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
+import { returnedLine } from './returned.ts';
 import type { History } from './timeline.ts';
 
 /** What about a request wants a person's eye, in plain words; null when nothing does. */
 export function requestConcerns(words: Words, history: History, replays: DifferingReplays | null): Html | null {
   const lines = [
     ...amountLines(words, history),
-    ...history.progress.unmatched.map((transfer) => strayLine(words, transfer)),
+    ...history.progress.unmatched.map((transfer) => strayLine(words, history, transfer)),
     replays && replayLine(words, replays, history.now),
   ].filter((line) => line !== null);
   return lines.length > 0 ? html`<section class="card">${lines}</section>` : null;
 }
 
-function amountLines(words: Words, { row, progress }: History): Html[] {
+function amountLines(words: Words, history: History): Html[] {
+  const { row, progress } = history;
   const { request } = words.t.portal;
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const { receivedMicro, missingMicro, overpaidMicro, dueMicro } = progress;
   if (overpaidMicro > 0n) {
-    return [stateLine('attention', fill(request.over, { amount: usdc(overpaidMicro) }), request.overRest)];
+    const title = fill(request.over, { amount: usdc(overpaidMicro) });
+    return [withReturn(words, history, progress.transfers.at(-1), title, request.overRest)];
   }
   if (receivedMicro === 0n || missingMicro === 0n) return [];
   const isOpen = row.status === 'requested' || row.status === 'opened';
@@ -32,7 +36,22 @@ function amountLines(words: Words, { row, progress }: History): Html[] {
   return [stateLine('attention', fill(request.missing, { amount: usdc(missingMicro) }), rest)];
 }
 
-function strayLine(words: Words, { reason, usdcMicro }: UnmatchedProgress): Html {
+/** Money that wants an eye until it was given back; then what came of that. */
+function withReturn(
+  words: Words,
+  { returns, chains }: History,
+  transfer: TransferProgress | undefined,
+  title: string,
+  rest: string,
+): Html {
+  const given = transfer && returns.get(writeTransferKey(transfer));
+  if (!given) return stateLine('attention', title, rest);
+  const isDone = standsReturned(given);
+  return html`<div>${stateLine(isDone ? 'ended' : 'attention', title, isDone ? null : rest)}<div class="after-state">${returnedLine(words, given, chains)}</div></div>`;
+}
+
+function strayLine(words: Words, history: History, transfer: UnmatchedProgress): Html {
+  const { reason, usdcMicro } = transfer;
   const { request, reasons } = words.t.portal;
   const amount = groupMicro(words, usdcMicro);
   const [title, rest] = {
@@ -41,7 +60,7 @@ function strayLine(words: Words, { reason, usdcMicro }: UnmatchedProgress): Html
     already_paid: [request.twice, request.twiceRest],
   }[reason as string] ?? [request.stray, request.strayRest];
   const why = fill(words.t.common.sentence, { text: reasons[reason] });
-  return stateLine('attention', title ?? '', fill(rest ?? '', { amount, reason: why }));
+  return withReturn(words, history, transfer, title ?? '', fill(rest ?? '', { amount, reason: why }));
 }
 
 function replayLine(words: Words, { times, last_at, last_fields }: DifferingReplays, now: Date): Html {

@@ -9,6 +9,7 @@ import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { readHints } from '../payments/hints.ts';
+import { readReturns } from '../payments/of-merchant.ts';
 import { readProgress } from '../payments/progress.ts';
 import { cancelRequest } from '../requests/cancel.ts';
 import { readRequest } from '../requests/read.ts';
@@ -79,8 +80,9 @@ async function readAll(ctx: Context, scope: Scope, requestId: string): Promise<K
     readMerchant(ctx, scope, row.account_id),
     readDifferingReplays(ctx, scope, id),
   ]);
+  const returns = await readReturns(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
   const chains = ctx.chains[scope.testMode ? 'test' : 'live'];
-  const history = { row, progress, hints, delivery: deliveries[0] ?? null, chains, now: ctx.clock.now() };
+  const history = { row, progress, hints, returns, delivery: deliveries[0] ?? null, chains, now: ctx.clock.now() };
   return { history, merchant, replays };
 }
 

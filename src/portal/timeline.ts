@@ -2,18 +2,23 @@ import type { ChainConfig } from '../chain/config.ts';
 import { explorerLink } from '../checkout/transactions.ts';
 import { type Html, html } from '../lib/html.ts';
 import type { PaymentHint } from '../payments/hints.ts';
+import type { ReturnRow } from '../payments/of-merchant.ts';
 import type { PaymentProgress, TransferProgress } from '../payments/progress.ts';
 import type { RequestRow } from '../requests/proof.ts';
 import { type StateKind, shapeOf } from '../ui/components.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
+import { returnedShapes } from '../ui/returned.ts';
 import type { AttemptRow, LoggedDelivery } from '../webhooks/log.ts';
+import { returnedRest, returnedWord } from './returned.ts';
 
 /** All that is known of what happened to a request. */
 export type History = {
   row: RequestRow;
   progress: PaymentProgress;
   hints: PaymentHint[];
+  /** By `writeTransferKey`: what the merchant gave back. */
+  returns: Map<string, ReturnRow>;
   /** Its event; null while there is none. */
   delivery: LoggedDelivery | null;
   chains: ChainConfig[];
@@ -31,6 +36,7 @@ export function timeline(words: Words, history: History): Html {
     ...history.hints.map((hint) => hintItem(words, history, hint)),
     ...paymentItems(words, history),
     ...ending(words, history),
+    ...[...history.returns.values()].map((given) => returnItem(words, history, given)),
     ...(history.delivery ? eventItems(words, history.delivery) : []),
   ];
   // Blocks have whole seconds: within one, and before the creation, things happened in the order above.
@@ -105,6 +111,12 @@ function paymentItems(words: Words, { progress, chains }: History): Item[] {
       return { at: transfer.blockTime, kind: 'attention', title, rest };
     }),
   ];
+}
+
+function returnItem(words: Words, { chains }: History, given: ReturnRow): Item {
+  const kind = returnedShapes[given.state];
+  const rest = returnedRest(words, given, chains);
+  return { at: given.noted_at, kind, title: returnedWord(words, given), rest };
 }
 
 function eventItems(words: Words, delivery: LoggedDelivery): Item[] {

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ChainConfig } from '../chain/config.ts';
 import { explorerLink } from '../checkout/transactions.ts';
 import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
@@ -12,10 +13,12 @@ import {
   type UnmatchedFilter,
   type UnmatchedRow,
 } from '../payments/browse-unmatched.ts';
-import { csvOf, sendCsv } from '../ui/download.ts';
+import { type ReturnRow, readReturns, writeTransferKey } from '../payments/of-merchant.ts';
+import { sendCsv } from '../ui/download.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
 import type { Texts, Words } from '../ui/language.ts';
 import { instantOf, oneOf, readQuery } from '../ui/query.ts';
+import { returnedBadge } from '../ui/returned.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../ui/table.ts';
 import { eventsPath } from './live.ts';
 import { noAccount, portalPage } from './route.ts';
@@ -33,9 +36,10 @@ export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
     const query = readQuery(request.query, names);
     const isFiltered = names.some((name) => query[name] !== undefined);
     const { rows, next } = await browseUnmatched(ctx, scope, filterOf(words, query), query.after ?? null);
+    const returns = await readReturns(ctx.db, scope, rows.map(keyOf));
     const list =
       rows.length > 0
-        ? unmatchedTable(words, rows, ctx.chains[mode], ctx.clock.now())
+        ? unmatchedTable(words, rows, returns, ctx.chains[mode], ctx.clock.now())
         : isFiltered
           ? emptyState(portal.audit.none, portal.audit.noneRest)
           : emptyState(portal.unmatched.none, portal.unmatched.noneRest);
@@ -48,9 +52,8 @@ export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
   });
 
   portalPage(app, ctx, csvPath, 'read', async ({ words, scope, mode, request, reply }) => {
-    const rows = exportUnmatched(ctx, scope, filterOf(words, readQuery(request.query, names)));
-    const line = (row: UnmatchedRow) => csvRow(row, ctx.chains[mode]);
-    return sendCsv(reply, `unmatched-${mode}`, csvHeader, csvOf(rows, line));
+    const batches = exportUnmatched(ctx, scope, filterOf(words, readQuery(request.query, names)));
+    return sendCsv(reply, `unmatched-${mode}`, csvHeader, csvRows(ctx, scope, batches, ctx.chains[mode]));
   });
 }
 
@@ -86,7 +89,15 @@ const chainOf = (row: UnmatchedRow, chains: ChainConfig[]) =>
 const tokenOf = (row: UnmatchedRow, chain: ChainConfig | undefined) =>
   chain?.tokens.find(({ address }) => address === row.token_address);
 
-function unmatchedTable(words: Words, rows: UnmatchedRow[], chains: ChainConfig[], now: Date): Html {
+const keyOf = (row: UnmatchedRow) => ({ chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal });
+
+function unmatchedTable(
+  words: Words,
+  rows: UnmatchedRow[],
+  returns: Map<string, ReturnRow>,
+  chains: ChainConfig[],
+  now: Date,
+): Html {
   const { unmatched, requests, reasons } = words.t.portal;
   const amount = (row: UnmatchedRow) => {
     const token = tokenOf(row, chainOf(row, chains));
@@ -102,7 +113,13 @@ function unmatchedTable(words: Words, rows: UnmatchedRow[], chains: ChainConfig[
         cell: (row) =>
           html`<a href="${linkWith(path, {}, { account_id: row.account_id })}">${row.merchant_name ?? requests.unnamed}</a>`,
       },
-      { name: unmatched.why, cell: (row) => reasons[row.reason ?? 'no_match'] },
+      {
+        name: unmatched.why,
+        cell: (row) => {
+          const given = returns.get(writeTransferKey(keyOf(row)));
+          return html`<div>${given && returnedBadge(words, given)}<p${given && html` class="quiet"`}>${reasons[row.reason ?? 'no_match']}</p></div>`;
+        },
+      },
       {
         name: unmatched.seemsFor,
         cell: (row) =>
@@ -129,13 +146,27 @@ const short = (text: string) => `${text.slice(0, 8)}…${text.slice(-4)}`;
 const csvHeader = [
   ...['account_id', 'merchant', 'reason', 'candidate_request_id', 'amount', 'token', 'token_address', 'value'],
   ...['chain_id', 'tx_hash', 'ordinal', 'from_address', 'to_address', 'block_time'],
+  ...['given_back', 'given_back_tx_hash'],
 ];
 
-function csvRow(row: UnmatchedRow, chains: ChainConfig[]): CsvRow {
+async function* csvRows(
+  ctx: Context,
+  scope: Scope,
+  batches: AsyncIterable<UnmatchedRow[]>,
+  chains: ChainConfig[],
+): AsyncGenerator<CsvRow[]> {
+  for await (const rows of batches) {
+    const returns = await readReturns(ctx.db, scope, rows.map(keyOf));
+    yield rows.map((row) => csvRow(row, returns.get(writeTransferKey(keyOf(row))), chains));
+  }
+}
+
+function csvRow(row: UnmatchedRow, given: ReturnRow | undefined, chains: ChainConfig[]): CsvRow {
   const token = tokenOf(row, chainOf(row, chains));
   return [
     ...[row.account_id, row.merchant_name, row.reason ?? 'no_match', row.candidate_request_id],
     ...[token ? formatMicro(BigInt(row.value)) : null, token?.symbol ?? null, row.token_address, row.value],
     ...[row.chain_id, row.tx_hash, row.ordinal, row.from_address, row.to_address, row.block_time],
+    ...[given?.state ?? null, given?.return_tx_hash ?? null],
   ];
 }

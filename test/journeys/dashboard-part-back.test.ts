@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '../../src/chain/rpc.ts';
+import { watchScope } from '../../src/db/scope-changes.ts';
+import { sumUnmatched } from '../../src/payments/browse-unmatched.ts';
 import { claim, claimTypedData } from '../../src/payments/claim.ts';
 import { judgePending } from '../../src/payments/match.ts';
 import { releasePart } from '../../src/payments/release-part.ts';
@@ -9,8 +11,10 @@ import { followReturns } from '../../src/payments/return-look.ts';
 import { submitHash } from '../../src/payments/submit.ts';
 import { settle } from '../../src/payments/verify.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
+import { until } from '../payments/support.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { makeOnboarded } from '../support/merchants.ts';
+import { portalVisitor } from '../support/portal.ts';
 
 let world: DashboardWorld;
 before(async () => {
@@ -55,6 +59,15 @@ test('A part of an expired request is given back like any payment: taken off, se
   await world.caughtUp();
   await world.visitor.send(offer, nameOf(txHash), { return_tx_hash: back });
   assert.match((await pageOf(request)).html, /On its way back/);
+  const partner = await portalVisitor(world.ctx, world.url, world.scope.partnerId);
+  const portalTells = async (word: string, rest: RegExp) => {
+    const detail = (await partner.open(`/portal/requests/${request.id}`)).html;
+    assert.ok(detail.includes(`<strong>${word}</strong>`), word);
+    assert.match(detail, rest);
+    const list = (await partner.open('/portal/unmatched')).html;
+    assert.match(list, new RegExp(`${word}</span>.*A part, taken off its request to be given back`, 's'));
+  };
+  await portalTells('Being given back', /4\.00 USDC to .* once the network has confirmed it\./s);
   await world.node.mine(3);
   await world.caughtUp();
   await world.db.sql`update returns set next_look_at = now()`;
@@ -65,6 +78,9 @@ test('A part of an expired request is given back like any payment: taken off, se
   assert.match(told.html, /Expired<\/span>/);
   assert.ok(!told.html.includes('is missing'), 'it is nothing that was paid in part any more');
   assert.equal((await world.db.sql`select from underpaid_requests where request_id = ${request.id}`).length, 0);
+  await portalTells('Given back', /4\.00 USDC to .*, confirmed by the network\./s);
+  const csv = (await partner.open('/portal/unmatched.csv')).html;
+  assert.match(csv, new RegExp(`${txHash}.*,confirmed,${back}`));
   const acts = (await world.audit()).filter(({ object_id }) => object_id === nameOf(txHash));
   assert.deepEqual(
     acts.map(({ action, details }) => [action, JSON.parse(details).request ?? null]),
@@ -163,4 +179,38 @@ test('The rest that is judged in the same moment either pays the request with th
     assert.equal((await world.transfer(txHash))?.counts, isPaid);
     assert.equal((await world.events(request)).length, isPaid ? 1 : 0);
   }
+});
+
+test('The page of a request hears at once that money which came too late was given back; the portal says when it never was', async () => {
+  const { ctx, scope, db } = world;
+  const request = await world.request();
+  await expire(request, 120);
+  const { txHash } = await world.pay(request);
+  await world.node.mine(3);
+  await world.turn();
+  let woken = 0;
+  const watcher = { scope, requestId: request.id, chains: false, wake: () => woken++ };
+  const stop = watchScope(db, watcher, (error) => assert.fail(String(error)));
+  try {
+    await until('the listener has begun', async () => woken > 0);
+    const before = woken;
+    const page = await world.visitor.open(`/dashboard/give-back/${nameOf(txHash)}`);
+    await world.visitor.send(page, nameOf(txHash), { return_tx_hash: `0x${'6'.repeat(64)}` });
+    await until('the note is told', async () => woken > before);
+  } finally {
+    stop();
+  }
+  const partner = await portalVisitor(ctx, world.url, scope.partnerId);
+  const detail = () => partner.open(`/portal/requests/${request.id}`);
+  assert.match((await detail()).html, /The network does not know the transaction yet\./);
+  const since = new Date(Date.now() - 3_600_000);
+  const late = async () =>
+    (await sumUnmatched(ctx, scope, since)).find(({ reason }) => reason === 'late')?.payments ?? 0;
+  const kept = await late();
+  await db.sql`update returns set state = 'missing' where tx_hash = ${txHash}`;
+  assert.equal(await late(), kept + 1, 'what went back is not counted, what did not is');
+  const missing = (await detail()).html;
+  assert.match(missing, /<strong>Not given back<\/strong>/);
+  assert.match(missing, /the money is most likely still with the merchant/);
+  assert.match(missing, /It pays nothing until the merchant attaches it/, 'it wants an eye again');
 });

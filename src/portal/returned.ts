@@ -1,0 +1,31 @@
+import type { ChainConfig } from '../chain/config.ts';
+import { explorerLink } from '../checkout/transactions.ts';
+import { type Html, html } from '../lib/html.ts';
+import type { ReturnRow } from '../payments/of-merchant.ts';
+import { shortAddress, stateLine } from '../ui/components.ts';
+import { groupMicro } from '../ui/formats.ts';
+import { fillHtml, type Words } from '../ui/language.ts';
+import { returnedShapes } from '../ui/returned.ts';
+
+/** Whether the merchant gave a payment back, in a word. */
+export const returnedWord = ({ t }: Words, { state }: ReturnRow): string => t.dashboard.returned.badges[state];
+
+/** What the network says of the transaction by which a merchant gave a payment back, and the transaction. */
+export function returnedRest(words: Words, given: ReturnRow, chains: ChainConfig[]): Html {
+  const chain = chains.find(({ chainId }) => String(chainId) === given.chain_id);
+  return html`<p>${textOf(words, given)}</p><p>${explorerLink(chain, given.return_tx_hash)}</p>`;
+}
+
+/** The same beside what wants an eye. */
+export function returnedLine(words: Words, given: ReturnRow, chains: ChainConfig[]): Html {
+  return stateLine(returnedShapes[given.state], returnedWord(words, given), returnedRest(words, given, chains));
+}
+
+function textOf(words: Words, { state, given_micro, to_address }: ReturnRow): Html | string {
+  const { portal, dashboard } = words.t;
+  const { returned } = portal;
+  if (state !== 'sent' && state !== 'confirmed') return returned[state];
+  if (given_micro === null) return returned.unseen;
+  const values = { amount: groupMicro(words, BigInt(given_micro)), address: shortAddress(to_address) };
+  return fillHtml(dashboard.returned[state === 'sent' ? 'seenRest' : 'confirmedRest'], values);
+}

@@ -1,0 +1,18 @@
+import type { Html } from '../lib/html.ts';
+import type { StateKind } from './components.ts';
+import type { Words } from './language.ts';
+import { badge } from './table.ts';
+
+/** The shape of what is known of a payment that was given back, by its state. */
+export const returnedShapes = {
+  sent: 'confirming',
+  confirmed: 'paid',
+  other: 'ended',
+  failed: 'failed',
+  missing: 'attention',
+} satisfies Record<string, StateKind>;
+
+/** Whether a payment was given back, as word and shape. */
+export function returnedBadge({ t }: Words, { state }: { state: keyof typeof returnedShapes }): Html {
+  return badge(returnedShapes[state], t.dashboard.returned.badges[state]);
+}
