@@ -2,15 +2,18 @@ import type { FastifyInstance } from 'fastify';
 import { type ChainLeader, chainLeaders } from '../chain/leaders.ts';
 import { type ChainStatus, chainStatus } from '../chain/status.ts';
 import type { Context } from '../context.ts';
+import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
 import { card, stateLine } from '../ui/components.ts';
+import { csvOf, inOneBatch, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
-import { badge, table } from '../ui/table.ts';
+import { badge, csvLink, table } from '../ui/table.ts';
 import { eventsPath } from './live.ts';
 import { adminPage } from './route.ts';
 
 const path = '/admin/chains';
+const csvPath = `${path}.csv`;
 /** A reader is this many blocks behind at times, while all is well. */
 const usualLag = 10;
 
@@ -19,7 +22,7 @@ const askEveryMs = 5_000;
 
 type Row = ChainStatus & { leader: ChainLeader | undefined };
 
-/** `GET /admin/chains`: every network with its head, what was read, its providers and who reads it; asks the providers. */
+/** `GET /admin/chains`: every network with its head, what was read, its providers and who reads it, as CSV too; asks the providers. */
 export function chainsPage(app: FastifyInstance, ctx: Context): void {
   let asked = { at: -askEveryMs, statuses: Promise.resolve<ChainStatus[]>([]) };
   const statusesNow = () => {
@@ -27,24 +30,43 @@ export function chainsPage(app: FastifyInstance, ctx: Context): void {
     if (now - asked.at >= askEveryMs) asked = { at: now, statuses: chainStatus(ctx) };
     return asked.statuses;
   };
-  adminPage(app, ctx, path, async ({ words, show }) => {
+  const readRows = async () => {
     const [statuses, leaders] = await Promise.all([
       statusesNow(),
       chainLeaders(ctx, [...ctx.chains.test, ...ctx.chains.live]),
     ]);
-    const rows = statuses.map((status) => ({
+    return statuses.map((status) => ({
       ...status,
       leader: leaders.find(({ chainId }) => chainId === status.chainId),
     }));
+  };
+  adminPage(app, ctx, csvPath, async ({ reply }) =>
+    sendCsv(reply, 'networks', csvHeader, csvOf(inOneBatch(await readRows()), csvRow)),
+  );
+  adminPage(app, ctx, path, async ({ words, show }) => {
+    const rows = await readRows();
     const { chains: t, places } = words.t.admin;
     const troubles = rows.flatMap((row) => troublesOf(words, row));
     const summary = troubles.length > 0 ? troubles : [stateLine('paid', t.fine, t.fineRest)];
     return show({
       path,
       title: places.chains,
-      body: html`<div class="list" data-live="${eventsPath}" data-region="chains">${card(...summary)}${chainTable(words, rows, ctx.clock.now())}</div>`,
+      body: html`<div class="list" data-live="${eventsPath}" data-region="chains">${card(...summary)}${chainTable(words, rows, ctx.clock.now())}</div>${csvLink(words, csvPath)}`,
     });
   });
+}
+
+const csvHeader = [
+  ...['chain_id', 'name', 'mode', 'head', 'read', 'lag_blocks', 'leader', 'leader_changes', 'last_read_at'],
+  'providers',
+];
+
+function csvRow({ chainId, name, mode, head, read, lag, leader, endpoints }: Row): CsvRow {
+  const providers = endpoints.map(({ host, head: at, error }) => `${host} ${at ?? error}`);
+  return [
+    ...[chainId, name, mode, head, read, lag, leader?.alive ? leader.holder : null],
+    ...[leader ? leader.fence - 1 : null, leader?.readAt ?? null, providers.join(', ')],
+  ];
 }
 
 /** What is wrong with a network, each with what helps. */

@@ -8,10 +8,11 @@ import { mailDepth } from '../mail/stuck.ts';
 import { unjudgedDepth } from '../payments/depth.ts';
 import { receiptDepth } from '../receipts/stuck.ts';
 import { card, stateLine } from '../ui/components.ts';
+import { csvOf, inOneBatch, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { oneOf } from '../ui/query.ts';
-import { badge, table } from '../ui/table.ts';
+import { badge, csvLink, table } from '../ui/table.ts';
 import { eventDepth } from '../webhooks/stuck.ts';
 import { alarmWords } from './alarm-words.ts';
 import { eventsPath } from './live.ts';
@@ -19,14 +20,25 @@ import { adminPage } from './route.ts';
 import { isAnythingStuck } from './stuck.ts';
 
 const path = '/admin';
+const csvPath = '/admin/alarms.csv';
 /** Queues are counted up to here. */
 const mostCounted = 10_000;
 const mostAlarms = 30;
+const mostExported = 10_000;
 
 type Depth = { name: string; waiting: number; oldest: Date | null };
 
-/** `GET /admin`: is everything fine? Alarms with what helps, networks in trouble, and what waits. Asks no provider. */
+/** `GET /admin`: is everything fine? Alarms with what helps, as CSV too, networks in trouble, and what waits. Asks no provider. */
 export function overviewPage(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, csvPath, async ({ reply }) => {
+    const alarms = inOneBatch(await listAlarms(ctx.db.sql, mostExported));
+    return sendCsv(
+      reply,
+      'alarms',
+      ['name', 'message', 'raised_at', 'ended_at'],
+      csvOf(alarms, ({ name, message, raised_at, cleared_at }) => [name, message, raised_at, cleared_at]),
+    );
+  });
   adminPage(app, ctx, path, async ({ words, show }) => {
     const { admin } = words.t;
     const { overview: t } = admin;
@@ -63,7 +75,7 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
       title: admin.places.overview,
       body: html`<div class="list" data-live="${eventsPath}" data-region="overview">
 ${(fine || troubles.length > 0) && card(...(fine || troubles))}
-${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, told, now)}`}
+${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, told, now)}${csvLink(words, csvPath)}`}
 <h2>${t.queues}</h2>${queueTable(words, queues, now)}</div>`,
     });
   });

@@ -11,7 +11,7 @@ import { rateSources } from '../rates/providers.ts';
 import { manualRefresh, type RefreshResult } from '../rates/refresh.ts';
 import { RateRefusal } from '../rates/refusal.ts';
 import { card, carried, field } from '../ui/components.ts';
-import { csvOf, sendCsv } from '../ui/download.ts';
+import { csvOf, inOneBatch, sendCsv } from '../ui/download.ts';
 import { ago, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { notice } from '../ui/shell.ts';
@@ -32,7 +32,7 @@ const onRate = (code: string) => ({ partnerId: null, testMode: null, object: { k
 export function ratesPages(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, path, (call) => show(ctx, call, 200, nothingTyped, null));
   adminPage(app, ctx, `${path}.csv`, async ({ reply }) =>
-    sendCsv(reply, 'rates', csvHeader, csvOf(allRates(ctx), csvRow)),
+    sendCsv(reply, 'rates', csvHeader, csvOf(inOneBatch(await listRates(ctx)), csvRow)),
   );
   adminForm(app, ctx, `${path}/set`, async (call) => {
     const typed = { code: call.typed('code').toUpperCase(), rate: call.typed('rate'), until: call.typed('until') };
@@ -53,11 +53,6 @@ export function ratesPages(app: FastifyInstance, ctx: Context): void {
 }
 
 const csvHeader = ['currency', 'rate', 'fetched_at', 'sources', 'usable', 'override', 'override_until'];
-
-/** All rates as one batch: there is one for each currency. */
-async function* allRates(ctx: Context): AsyncGenerator<RateView[]> {
-  yield await listRates(ctx);
-}
 
 const csvRow = ({ code, rate, fetched_at, sources, usable, override, override_until }: RateView): CsvRow => [
   ...[code, rate, fetched_at, sources.map((one) => `${one.source} ${one.rate}`).join(', ')],

@@ -4,16 +4,30 @@ import { html } from '../lib/html.ts';
 import { listTermsVersions } from '../merchants/all.ts';
 import { terms } from '../merchants/terms.ts';
 import { card, stateLine } from '../ui/components.ts';
+import { csvOf, inOneBatch, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
-import { badge, emptyState, linkWith, table } from '../ui/table.ts';
+import { badge, csvLink, emptyState, linkWith, table } from '../ui/table.ts';
 import { eventsPath } from './live.ts';
 import { adminPage } from './route.ts';
 
 const path = '/admin/terms';
+const csvPath = `${path}.csv`;
 
-/** `GET /admin/terms`: which versions of the terms were accepted, by how many merchants, with the way to each of them. */
+/** `GET /admin/terms`: which versions of the terms were accepted, by how many merchants, with the way to each of them; as CSV too. */
 export function termsPage(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, csvPath, async ({ reply }) => {
+    const versions = inOneBatch(await listTermsVersions(ctx));
+    return sendCsv(
+      reply,
+      'terms',
+      ['version', 'merchants', 'last_accepted_at', 'in_force'],
+      csvOf(versions, ({ version, merchants, last_at }) => [
+        ...[version, merchants, last_at],
+        version === terms.version ? 'yes' : 'no',
+      ]),
+    );
+  });
   adminPage(app, ctx, path, async ({ words, show }) => {
     const { terms: t, places } = words.t.admin;
     const versions = await listTermsVersions(ctx);
@@ -40,7 +54,7 @@ export function termsPage(app: FastifyInstance, ctx: Context): void {
       path,
       title: places.terms,
       body: html`<div class="list" data-live="${eventsPath}" data-region="terms">${card(stateLine('paid', fill(t.now, { version: terms.version }), t.nowRest))}
-${versions.length > 0 ? list : emptyState(t.empty, t.emptyRest)}</div>`,
+${versions.length > 0 ? list : emptyState(t.empty, t.emptyRest)}</div>${csvLink(words, csvPath)}`,
     });
   });
 }

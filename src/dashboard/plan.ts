@@ -5,13 +5,14 @@ import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { endPlan, type PlanOf, pausePlan, resumePlan } from '../plans/change.ts';
 import { type ChargeFailure, chargeFailures } from '../plans/charge.ts';
-import { type ChargeRow, courseOf, listCharges, type PlanRow, readPlan } from '../plans/read.ts';
+import { type ChargeRow, courseOf, exportCharges, listCharges, type PlanRow, readPlan } from '../plans/read.ts';
 import { afterPause, dayOf, nextDates } from '../plans/rules.ts';
 import { card, facts, mono, stateLine } from '../ui/components.ts';
+import { csvOf, sendCsv } from '../ui/download.ts';
 import { instant } from '../ui/formats.ts';
 import { fill, fillHtml, languageName, type Texts, type Words, wordsFor } from '../ui/language.ts';
 import { readQuery } from '../ui/query.ts';
-import { confirmed, emptyState, pager, table } from '../ui/table.ts';
+import { confirmed, csvLink, emptyState, pager, table } from '../ui/table.ts';
 import { eventsPath } from './live.ts';
 import { chargeHeading, dayHtml, dayText, planBadge, planName, waitingCard } from './plan-words.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
@@ -32,9 +33,10 @@ const acts: Record<'pause' | 'resume' | 'end', Act> = {
   end: { action: 'plan.ended', done: 'planEnded', work: endPlan },
 };
 
-/** `GET /dashboard/plans/<id>`: one plan and its charges; `POST …/pause`, `…/resume` and `…/end` change its course. */
+/** `GET /dashboard/plans/<id>`: one plan and its charges, these as CSV too; `POST …/pause`, `…/resume` and `…/end` change its course. */
 export function planPage(routes: DashboardRoutes, ctx: Context): void {
   routes.signedIn({ method: 'GET', url: `${path}/:id`, handle: (visit) => showPlan(ctx, visit) });
+  routes.signedIn({ method: 'GET', url: `${path}/:id/charges.csv`, handle: (visit) => sendCharges(ctx, visit) });
   for (const [name, act] of Object.entries(acts)) {
     routes.signedIn({ method: 'POST', url: `${path}/:id/${name}`, handle: (visit) => change(ctx, visit, act) });
   }
@@ -55,6 +57,19 @@ async function change(ctx: Context, visit: MerchantVisit, { action, done, work }
   return visit.reply.redirect(`${path}/${id}${changed ? `?done=${done}` : ''}`, 303);
 }
 
+async function sendCharges(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { scope, accountId } = visit.session;
+  const { id } = await readPlan(ctx, scope, accountId, idIn(visit));
+  return sendCsv(
+    visit.reply,
+    'charges',
+    ['number', 'due_on', 'request_id', 'made_at', 'status', 'proof_status'],
+    csvOf(exportCharges(ctx, scope, id), (row) => [
+      ...[row.number, row.due_on, row.request_id, row.made_at, row.status, row.proof_status],
+    ]),
+  );
+}
+
 async function showPlan(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { session, request } = visit;
   const { scope, accountId } = session;
@@ -72,7 +87,7 @@ async function showPlan(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
     }${failureCard(words, visit, plan)}
 <div class="two">${factsCard(words, plan)}<section class="list"><h2>${t.charges}</h2>${
       rows.length > 0 ? chargeTable(words, rows) : noCharges(words, plan)
-    }${pager(words, here, query, next)}</section></div>
+    }${pager(words, here, query, next)}${rows.length > 0 && csvLink(words, `${here}/charges.csv`)}</section></div>
 ${actsOf(ctx, words, plan)}</div>`,
   });
 }

@@ -69,10 +69,20 @@ export function exportPlans(
 const numberPattern = /^\d{1,9}$/;
 
 /** One page of a plan's charges, the newest first, and the cursor it goes on after; null at the end. */
-export function listCharges({ db }: Db, scope: Scope, planId: string, after: string | null) {
-  const read: ReadFrom<ChargeRow> = (cursor, limit) => {
+export function listCharges(ctx: Db, scope: Scope, planId: string, after: string | null) {
+  return pageOf(chargesFrom(ctx, scope, planId), placeOfCharge, after);
+}
+
+/** All charges of a plan, the newest first, in batches. */
+export function exportCharges(ctx: Db, scope: Scope, planId: string): AsyncGenerator<ChargeRow[]> {
+  return batchesOf(chargesFrom(ctx, scope, planId), placeOfCharge);
+}
+
+const placeOfCharge = ({ number }: ChargeRow) => String(number);
+
+const chargesFrom =
+  ({ db }: Db, scope: Scope, planId: string): ReadFrom<ChargeRow> =>
+  (cursor, limit) => {
     const before = numberPattern.test(cursor ?? '') ? Number(cursor) : null;
     return db.scoped(scope, (tx) => selectCharges(tx, scope, planId, before, limit));
   };
-  return pageOf(read, ({ number }) => String(number), after);
-}

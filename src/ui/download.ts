@@ -18,6 +18,11 @@ export function sendCsv(
     .send(csvStream(header, batches));
 }
 
+/** A list that is short at any time, as the batches of an export. */
+export async function* inOneBatch<Row>(rows: Row[]): AsyncGenerator<Row[]> {
+  yield rows;
+}
+
 /** Batches of rows as batches of CSV rows. */
 export async function* csvOf<Row>(batches: AsyncIterable<Row[]>, line: (row: Row) => CsvRow): AsyncGenerator<CsvRow[]> {
   for await (const batch of batches) yield batch.map(line);

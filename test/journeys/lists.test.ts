@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { raiseAlarm } from '../../src/db/alarms.ts';
+import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { signInOperator } from '../support/people.ts';
+import { makePlan, turnAt } from '../support/plans.ts';
+import { portalVisitor } from '../support/portal.ts';
+import { startVisitor, type Visitor } from '../support/visitor.ts';
+import { makeKey } from '../support/world.ts';
+
+let world: DashboardWorld;
+let plan: { id: string };
+before(async () => {
+  world = await dashboardWorld();
+  plan = await makePlan(world.ctx, world.scope, world.merchant, { firstOn: '2026-01-31' });
+  await turnAt(world.ctx, '2026-02-01T12:00:00Z');
+  await world.request({ exactMicro: 5_000_000n });
+  await world.node.pay({ from: world.node.wallet(), to: world.merchant.wallet, usdcMicro: 6_000_000n });
+  await world.node.mine(3);
+  await world.turn();
+  await makeKey(world.db, world.scope);
+  await raiseAlarm(world.db.sql, 'mail_failing', 'A mail could not be sent: no route');
+});
+after(() => world?.stop());
+
+/**
+ * Goes through every page of an area that holds a list, and finds its CSV.
+ *
+ * @param lists the page, and the first column of its file
+ * @param others places whose tables are no lists: figures, steps, a few rows that are read where they stand
+ */
+async function walk(visitor: Visitor, area: string, lists: Record<string, string>, others: string[] = []) {
+  const home = await visitor.open(area);
+  const nav = /<ul class="places">.*?<\/ul>/s.exec(home.html)?.[0] ?? assert.fail('no navigation');
+  const places = [...nav.matchAll(/href="([^"]+)"/g)].map(([, to = '']) => to);
+  assert.ok(places.length > 3, area);
+  for (const place of places.filter((one) => !(one in lists) && !others.includes(one))) {
+    assert.doesNotMatch(
+      (await visitor.open(place)).html,
+      /<table/,
+      `${place} holds a list that this test does not know`,
+    );
+  }
+  for (const [path, column] of Object.entries(lists)) {
+    const page = await visitor.open(path);
+    assert.equal(page.status, 200, path);
+    const link = /<a href="([^"]+\.csv[^"]*)" download>/.exec(page.html)?.[1] ?? assert.fail(`${path} leads to no CSV`);
+    const file = await visitor.open(link.replaceAll('&amp;', '&'));
+    assert.equal(file.status, 200, link);
+    assert.match(file.headers.get('content-type') ?? '', /^text\/csv/, link);
+    assert.match(file.headers.get('content-disposition') ?? '', /^attachment; filename="[\w-]+\.csv"$/, link);
+    const [header = ''] = file.html.split('\r\n');
+    assert.match(header, new RegExp(`^${column}(,[a-z_]+)+$`), link);
+    // A file is whose page it is: nobody else gets it.
+    const stranger = await startVisitor(world.url).open(link.replaceAll('&amp;', '&'));
+    assert.doesNotMatch(stranger.headers.get('content-type') ?? '', /csv/, link);
+  }
+}
+
+test('every list of the portal is there as CSV', async () => {
+  const owner = await portalVisitor(world.ctx, world.url, world.scope.partnerId);
+  await walk(
+    owner,
+    '/portal',
+    {
+      '/portal/requests': 'request_id',
+      '/portal/unmatched': 'account_id',
+      '/portal/merchants': 'account_id',
+      '/portal/keys': 'key_id',
+      '/portal/webhooks/deliveries': 'delivery_id',
+      '/portal/team': 'user_id',
+      '/portal/audit': 'number',
+    },
+    ['/portal'],
+  );
+});
+
+test('every list of the dashboard is there as CSV', async () => {
+  await walk(
+    world.visitor,
+    '/dashboard',
+    {
+      '/dashboard/payments': 'request_id',
+      '/dashboard/unmatched': 'block_time',
+      '/dashboard/plans': 'plan_id',
+      [`/dashboard/plans/${plan.id}`]: 'number',
+    },
+    ['/dashboard'],
+  );
+});
+
+test('every list of the administration is there as CSV', async () => {
+  const { visitor } = await signInOperator(world);
+  await walk(visitor, '/admin', {
+    '/admin': 'name',
+    '/admin/partners': 'slug',
+    '/admin/users': 'email',
+    '/admin/merchants': 'account_id',
+    '/admin/rates': 'currency',
+    '/admin/chains': 'chain_id',
+    '/admin/terms': 'version',
+    '/admin/audit': 'number',
+  });
+});
