@@ -11,6 +11,7 @@ import { onboardWithKey } from './merchants/sandbox-onboard.ts';
 import { createPartner } from './partners/create.ts';
 import { type Partner, readPartner } from './partners/read.ts';
 import { expiryMinutes } from './partners/rules.ts';
+import { onPartner } from './partners/told.ts';
 
 /** What the sandbox starts with. Kept in the data folder: keys are stored hashed and could not be shown again. */
 export type Demo = {
@@ -83,13 +84,7 @@ async function makePartner(ctx: Context): Promise<Partner> {
       ctx,
       theService,
       (inner) => createPartner(inner.db, wanted),
-      ({ id }) => ({
-        action: 'partner.created',
-        partnerId: id,
-        testMode: null,
-        object: { kind: 'partner', id: slug },
-        details: { slug, currency },
-      }),
+      (made) => ({ ...onPartner(made), action: 'partner.created', details: { slug, currency } }),
     );
   } catch (error) {
     const partner = await readPartner(ctx.db, slug);

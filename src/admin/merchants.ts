@@ -9,7 +9,7 @@ import {
   exportAllMerchants,
   type ListedMerchant,
 } from '../merchants/all.ts';
-import { setMerchantDisabled } from '../merchants/disable.ts';
+import { setMerchantDisabled, toldDisabled } from '../merchants/disable.ts';
 import { carried } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { sendNotFound } from '../ui/error-page.ts';
@@ -66,15 +66,7 @@ export function merchantsPages(app: FastifyInstance, ctx: Context): void {
       ctx,
       call,
       (inner) => setMerchantDisabled(inner.db, scope, id, 'operator', off),
-      (turned) =>
-        turned
-          ? {
-              ...scope,
-              action: off ? 'merchant.disabled' : 'merchant.enabled',
-              object: { kind: 'merchant', id },
-              details: { by: 'operator' },
-            }
-          : null,
+      (turned) => (turned ? toldDisabled(scope, id, 'operator', off) : null),
     );
     return call.done(`${path}?q=${id}`, off ? 'off' : 'on');
   });

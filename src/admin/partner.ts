@@ -12,6 +12,7 @@ import {
   settingsFaults,
   settingsFields,
 } from '../partners/settings-form.ts';
+import { onPartner } from '../partners/told.ts';
 import { listRates } from '../rates/list.ts';
 import { card, carried, facts, field } from '../ui/components.ts';
 import { sendNotFound } from '../ui/error-page.ts';
@@ -104,12 +105,6 @@ const detailsOf = ({ name, currency, allowed_expiry_minutes, default_expiry_minu
   expiry_minutes: allowed_expiry_minutes.map(String),
   default_expiry_minutes,
   email,
-});
-
-const onPartner = ({ id, slug }: Partner) => ({
-  partnerId: id,
-  testMode: null,
-  object: { kind: 'partner' as const, id: slug },
 });
 
 /** Creates the partner; says what is wrong with its slug when it is another's already. */

@@ -4,13 +4,14 @@ import { createApiKey, listApiKeys, revokeApiKey, type ScopeName, scopeNames } f
 import { scopeOf, scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUuid } from '../lib/ids.ts';
-import { setMerchantDisabled } from '../merchants/disable.ts';
+import { setMerchantDisabled, toldDisabled } from '../merchants/disable.ts';
 import { setPartnerEmail } from '../partners/contact.ts';
 import { createPartner } from '../partners/create.ts';
 import { logoPath, logoTooLarge, maxLogoBytes } from '../partners/logo.ts';
 import { setLook, type WantedLook } from '../partners/look.ts';
 import { type Partner, setPartnerDisabled } from '../partners/read.ts';
 import { defaultExpiryMinutes, expiryMinutes } from '../partners/rules.ts';
+import { onPartner } from '../partners/told.ts';
 import { isKnownCurrency } from '../rates/known.ts';
 import { mustReadPartner, recorded } from './acting.ts';
 import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
@@ -23,13 +24,6 @@ const view = ({ disabled_at, logo_hash, ...partner }: Partner) => ({
     disabled: disabled_at !== null,
     logo_path: logoPath({ slug: partner.slug, logo_hash }),
   },
-});
-
-/** What the audit log says about a partner as such. */
-const onPartner = ({ id, slug }: Partner) => ({
-  partnerId: id,
-  testMode: null,
-  object: { kind: 'partner' as const, id: slug },
 });
 
 async function create(ctx: Context, args: Arguments) {
@@ -129,15 +123,7 @@ const switchMerchant = (disabled: boolean) => async (ctx: Context, args: Argumen
   await recorded(
     ctx,
     (inner) => setMerchantDisabled(inner.db, scope, id, 'operator', disabled),
-    (turned) =>
-      turned
-        ? {
-            ...scope,
-            action: disabled ? 'merchant.disabled' : 'merchant.enabled',
-            object: { kind: 'merchant', id },
-            details: { by: 'operator' },
-          }
-        : null,
+    (turned) => (turned ? toldDisabled(scope, id, 'operator', disabled) : null),
   );
   return { account_id: id, disabled_by_operator: disabled };
 };

@@ -3,7 +3,7 @@ import { may } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { type Html, html } from '../lib/html.ts';
-import { setMerchantDisabled } from '../merchants/disable.ts';
+import { setMerchantDisabled, toldDisabled } from '../merchants/disable.ts';
 import { resetOnboarding } from '../merchants/onboard.ts';
 import { onboardingUrl } from '../merchants/onboarding-token.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
@@ -38,15 +38,7 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
         ctx,
         call,
         (inner) => setMerchantDisabled(inner.db, scope, id, 'partner', disabled),
-        (turned) =>
-          turned
-            ? {
-                ...scope,
-                action: disabled ? 'merchant.disabled' : 'merchant.enabled',
-                object: { kind: 'merchant', id },
-                details: { by: 'partner' },
-              }
-            : null,
+        (turned) => (turned ? toldDisabled(scope, id, 'partner', disabled) : null),
       );
       return doneAt(reply, `${path}/${id}`, disabled ? 'disabled' : 'enabled');
     });

@@ -7,6 +7,7 @@ import { forgetLook, setLook, type WantedLook } from '../partners/look.ts';
 import { type Partner, readPartner } from '../partners/read.ts';
 import { setPartnerSettings } from '../partners/settings.ts';
 import { readSettings, type SettingsFaults, settingsFaults, settingsFields } from '../partners/settings-form.ts';
+import { onPartner } from '../partners/told.ts';
 import { listRates } from '../rates/list.ts';
 import { field } from '../ui/components.ts';
 import { flashOf } from './flash.ts';
@@ -25,6 +26,7 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
     const wanted = { ...before, ...readSettings(call.typed, call.ticked) };
     const faults = settingsFaults(wanted, await codesOf(ctx));
     if (Object.keys(faults).length > 0) return showSettings(ctx, call, wanted, faults);
+    const changes = changesOf(before, wanted);
     await recorded(
       ctx,
       call,
@@ -34,13 +36,8 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
           allowedExpiryMinutes: wanted.allowed_expiry_minutes,
           defaultExpiryMinutes: wanted.default_expiry_minutes,
         }),
-      () => ({
-        action: 'partner.changed',
-        partnerId: wanted.id,
-        testMode: null,
-        object: { kind: 'partner', id: wanted.slug },
-        details: changesOf(before, wanted),
-      }),
+      () =>
+        Object.keys(changes).length > 0 ? { ...onPartner(wanted), action: 'partner.changed', details: changes } : null,
     );
     forgetLook(ctx, wanted.id);
     return doneAt(call.reply, path, 'saved');
@@ -60,10 +57,8 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
         call,
         (inner) => setLook(inner.db, partner.slug, wanted),
         () => ({
+          ...onPartner(partner),
           action: 'partner.changed',
-          partnerId: partner.id,
-          testMode: null,
-          object: { kind: 'partner', id: partner.slug },
           details: {
             ...(wanted.accent !== undefined && { accent: wanted.accent }),
             ...(wanted.logo !== undefined && { logo: wanted.logo !== null }),
