@@ -1,3 +1,4 @@
+import { isOneOf } from '../db/any-of.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import type { Reason } from './rules.ts';
 import type { TransferRow } from './store.ts';
@@ -9,7 +10,8 @@ export type UnmatchedRow = TransferRow & { merchant_name: string | null };
 export type UnmatchedCursor = { blockTime: Date; chainId: number; txHash: string; ordinal: number };
 
 export type UnmatchedFilter = {
-  accountId?: string;
+  /** One merchant, or any of several. */
+  accountId?: string | string[];
   reason?: Reason;
   /** Of the block. */
   since?: Date;
@@ -36,7 +38,7 @@ export function selectUnmatchedAfter(
     from transfers t join merchants m on (m.partner_id, m.test_mode, m.id) = (t.partner_id, t.test_mode, t.account_id)
     where t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode} and t.request_id is null
       and t.judged_at is not null
-      ${accountId ? tx`and t.account_id = ${accountId}` : tx``}
+      ${accountId ? tx`and ${isOneOf(tx, tx`t.account_id`, accountId)}` : tx``}
       ${reason ? tx`and coalesce(t.reason, 'no_match') = ${reason}` : tx``}
       ${since ? tx`and t.block_time >= ${since}` : tx``}
       ${until ? tx`and t.block_time < ${until}` : tx``}

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
-import { isUuid } from '../lib/ids.ts';
 import { decimalOf, formatFiat, formatMicro } from '../lib/money.ts';
 import { type BrowsedRow, type BrowseFilter, browseRequests, concerns, exportRequests } from '../requests/browse.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
@@ -10,8 +10,9 @@ import { ago, groupMicro } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { instantOf, oneOf, readQuery } from '../ui/query.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../ui/table.ts';
+import { accountsFor } from './accounts.ts';
 import { eventsPath } from './live.ts';
-import { noAccount, portalPage } from './route.ts';
+import { portalPage } from './route.ts';
 import { sendPortal } from './shell.ts';
 import { standingBadge, standingOf } from './standing.ts';
 
@@ -28,7 +29,8 @@ export function requestsList(app: FastifyInstance, ctx: Context): void {
     const { portal } = words.t;
     const query = readQuery(request.query, names);
     const isFiltered = names.some((name) => query[name] !== undefined);
-    const { rows, next } = await browseRequests(ctx, scope, filterOf(query), query.after ?? null);
+    const filter = await filterOf(ctx, scope, query);
+    const { rows, next } = await browseRequests(ctx, scope, filter, query.after ?? null);
     const list =
       rows.length > 0
         ? requestTable(words, rows, ctx.clock.now())
@@ -44,14 +46,14 @@ export function requestsList(app: FastifyInstance, ctx: Context): void {
   });
 
   portalPage(app, ctx, csvPath, 'read', async ({ scope, mode, request, reply }) => {
-    const rows = exportRequests(ctx, scope, filterOf(readQuery(request.query, names)));
+    const filter = await filterOf(ctx, scope, readQuery(request.query, names));
+    const rows = exportRequests(ctx, scope, filter);
     return sendCsv(reply, `requests-${mode}`, csvHeader, csvOf(rows, csvRow));
   });
 }
 
 /** What an address asks for. A merchant that does not exist has no requests. */
-function filterOf(query: Record<string, string>): BrowseFilter {
-  const account = query.account_id;
+async function filterOf(ctx: Context, scope: Scope, query: Record<string, string>): Promise<BrowseFilter> {
   const [status, proofStatus] = [oneOf(statuses, query.status), oneOf(proofs, query.proof_status)];
   const [since, until] = [instantOf(query.since), instantOf(query.until)];
   const concern = oneOf(concerns, query.concern);
@@ -60,14 +62,14 @@ function filterOf(query: Record<string, string>): BrowseFilter {
     ...(status && { status }),
     ...(proofStatus && { proofStatus }),
     ...(concern && { concern }),
-    ...(account !== undefined && { accountId: isUuid(account) ? account : noAccount }),
+    ...(await accountsFor(ctx, scope, query.account_id)),
     ...(since && { since }),
     ...(until && { until }),
   };
 }
 
 function choices({ t }: Words): Filter[] {
-  const { requests } = t.portal;
+  const { requests, merchants } = t.portal;
   return [
     { kind: 'text', name: 'q', label: requests.search, hint: requests.searchHint },
     {
@@ -88,7 +90,7 @@ function choices({ t }: Words): Filter[] {
       label: requests.concern,
       options: concerns.map((concern) => [concern, requests.concerns[concern]]),
     },
-    { kind: 'text', name: 'account_id', label: requests.account },
+    { kind: 'text', name: 'account_id', label: requests.merchant, hint: merchants.searchHint },
     { kind: 'date', name: 'since', label: requests.since },
     { kind: 'date', name: 'until', label: requests.until },
   ];

@@ -5,7 +5,6 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
-import { isUuid } from '../lib/ids.ts';
 import { formatMicro } from '../lib/money.ts';
 import {
   browseUnmatched,
@@ -20,8 +19,9 @@ import type { Texts, Words } from '../ui/language.ts';
 import { instantOf, oneOf, readQuery } from '../ui/query.ts';
 import { returnedBadge } from '../ui/returned.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../ui/table.ts';
+import { accountsFor } from './accounts.ts';
 import { eventsPath } from './live.ts';
-import { noAccount, portalPage } from './route.ts';
+import { type PortalCall, portalPage } from './route.ts';
 import { sendPortal } from './shell.ts';
 
 const path = '/portal/unmatched';
@@ -35,7 +35,7 @@ export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
     const { portal } = words.t;
     const query = readQuery(request.query, names);
     const isFiltered = names.some((name) => query[name] !== undefined);
-    const { rows, next } = await browseUnmatched(ctx, scope, filterOf(words, query), query.after ?? null);
+    const { rows, next } = await browseUnmatched(ctx, scope, await filterOf(ctx, call, query), query.after ?? null);
     const returns = await readReturns(ctx.db, scope, rows.map(keyOf));
     const list =
       rows.length > 0
@@ -51,23 +51,29 @@ export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
     });
   });
 
-  portalPage(app, ctx, csvPath, 'read', async ({ words, scope, mode, request, reply }) => {
-    const batches = exportUnmatched(ctx, scope, filterOf(words, readQuery(request.query, names)));
+  portalPage(app, ctx, csvPath, 'read', async (call) => {
+    const { scope, mode, request, reply } = call;
+    const batches = exportUnmatched(ctx, scope, await filterOf(ctx, call, readQuery(request.query, names)));
     return sendCsv(reply, `unmatched-${mode}`, csvHeader, csvRows(ctx, scope, batches, ctx.chains[mode]));
   });
 }
 
 const reasonsOf = ({ t }: Words) => Object.entries(t.portal.reasons) as [keyof Texts['portal']['reasons'], string][];
 
-function filterOf(words: Words, query: Record<string, string>): UnmatchedFilter {
-  const account = query.account_id;
+type Reading = Pick<PortalCall, 'words' | 'scope'>;
+
+async function filterOf(
+  ctx: Context,
+  { words, scope }: Reading,
+  query: Record<string, string>,
+): Promise<UnmatchedFilter> {
   const reason = oneOf(
     reasonsOf(words).map(([name]) => name),
     query.reason,
   );
   const [since, until] = [instantOf(query.since), instantOf(query.until)];
   return {
-    ...(account !== undefined && { accountId: isUuid(account) ? account : noAccount }),
+    ...(await accountsFor(ctx, scope, query.account_id)),
     ...(reason && { reason }),
     ...(since && { since }),
     ...(until && { until }),
@@ -75,9 +81,9 @@ function filterOf(words: Words, query: Record<string, string>): UnmatchedFilter 
 }
 
 function choices(words: Words): Filter[] {
-  const { unmatched, requests } = words.t.portal;
+  const { unmatched, requests, merchants } = words.t.portal;
   return [
-    { kind: 'text', name: 'account_id', label: requests.account },
+    { kind: 'text', name: 'account_id', label: requests.merchant, hint: merchants.searchHint },
     { kind: 'choice', name: 'reason', label: unmatched.reason, options: reasonsOf(words) },
     { kind: 'date', name: 'since', label: requests.since },
     { kind: 'date', name: 'until', label: requests.until },

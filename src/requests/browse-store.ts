@@ -1,3 +1,4 @@
+import { isOneOf } from '../db/any-of.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import type { RequestRow } from './store.ts';
@@ -13,7 +14,8 @@ export type Concern = (typeof concerns)[number];
 export type BrowseFilter = {
   status?: RequestRow['status'];
   proofStatus?: RequestRow['proof_status'];
-  accountId?: string;
+  /** One merchant, or any of several. */
+  accountId?: string | string[];
   since?: Date;
   /** Not included. */
   until?: Date;
@@ -105,7 +107,7 @@ export function selectBrowsed(
       select r.* from requests r
       where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}
         ${ids ? tx`and r.id = any(${ids}::uuid[])` : tx``}
-        ${accountId ? tx`and r.account_id = ${accountId}` : tx``}
+        ${accountId ? tx`and ${isOneOf(tx, tx`r.account_id`, accountId)}` : tx``}
         ${proofStatus ? tx`and r.proof_status = ${proofStatus}` : tx``}
         ${status === 'expired' ? tx`and (r.status = 'expired' or ${due})` : tx``}
         ${status && status !== 'expired' ? tx`and r.status = ${status} and not ${due}` : tx``}

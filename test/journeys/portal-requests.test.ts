@@ -69,6 +69,9 @@ test('the list › filters of the API, and searches by id, metadata, transaction
   assert.deepEqual(await find({ proof_status: 'verified' }), [paid.id]);
   assert.deepEqual(await find({ account_id: two.id }), [due.id, opened.id]);
   assert.deepEqual(await find({ account_id: 'nobody' }), []);
+  await world.db.sql`update merchants set business_name = 'Corner Shop' where id = ${two.id}`;
+  assert.deepEqual(await find({ account_id: 'corner' }), [due.id, opened.id], 'by a part of its name');
+  assert.equal((await find({ account_id: 'e' })).length, 4, 'of several that are named so');
   assert.deepEqual(await find({ since: due.created_at.toISOString() }), [paid.id, due.id]);
   assert.deepEqual(await find({ until: due.created_at.toISOString(), status: 'opened' }), [opened.id]);
   assert.deepEqual(await find({ q: opened.id.toUpperCase() }), [opened.id]);

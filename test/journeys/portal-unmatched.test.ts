@@ -63,6 +63,8 @@ test('unmatched payments › with the reason in words, by merchant and by reason
   const find = async (query: string) => listed((await owner.open(`/portal/unmatched?${query}`)).html);
   assert.deepEqual(await find(`account_id=${two.id}`), [none, foreign]);
   assert.deepEqual(await find('account_id=x'), []);
+  await app.db.sql`update merchants set business_name = 'Corner Shop' where id = ${two.id}`;
+  assert.deepEqual(await find('account_id=corner'), [none, foreign], 'by a part of its name');
   assert.match((await owner.open('/portal/unmatched?account_id=x')).html, /Nothing is like this/);
   assert.deepEqual(await find('reason=late'), [late]);
   assert.deepEqual(await find('reason=no_match'), [none]);

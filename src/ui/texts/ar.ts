@@ -1174,7 +1174,6 @@ export const ar = {
       status: 'وضع الطلب',
       proof: 'إثبات الدفع',
       concern: 'يحتاج إلى نظرة',
-      account: 'رقم التاجر',
       since: 'من',
       until: 'قبل',
       none: 'لا يوجد طلب كهذا',

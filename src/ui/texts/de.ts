@@ -1269,7 +1269,6 @@ export const de = {
       status: 'Status',
       proof: 'Nachweis',
       concern: 'Braucht einen Blick',
-      account: 'Händlernummer',
       since: 'Ab',
       until: 'Vor',
       none: 'Keine Anforderung ist so',

@@ -1207,7 +1207,6 @@ export const en = {
       status: 'Status',
       proof: 'Proof',
       concern: 'Needs a look',
-      account: 'Merchant number',
       since: 'From',
       until: 'Before',
       none: 'No request is like this',

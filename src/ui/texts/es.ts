@@ -1221,7 +1221,6 @@ export const es = {
       status: 'Estado',
       proof: 'Prueba de pago',
       concern: 'Requiere atención',
-      account: 'Número de comercio',
       since: 'Desde',
       until: 'Antes de',
       none: 'Ninguna solicitud es así',

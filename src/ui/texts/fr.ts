@@ -1248,7 +1248,6 @@ export const fr = {
       status: 'Statut',
       proof: 'Preuve',
       concern: 'À regarder',
-      account: 'Numéro de commerçant',
       since: 'Depuis',
       until: 'Avant',
       none: 'Aucune demande n’est ainsi',

@@ -1220,7 +1220,6 @@ export const ja = {
       status: 'ステータス',
       proof: '支払いの証明',
       concern: '要確認',
-      account: '加盟店番号',
       since: '開始',
       until: '終了（含まない）',
       none: '条件に合う請求はありません',

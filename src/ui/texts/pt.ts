@@ -1212,7 +1212,6 @@ export const pt = {
       status: 'Status',
       proof: 'Comprovação',
       concern: 'Precisa de atenção',
-      account: 'Número do lojista',
       since: 'Desde',
       until: 'Antes de',
       none: 'Nenhuma cobrança é assim',
