@@ -9,6 +9,7 @@ import {
   readSettings,
   type SettingsFaults,
   type SettingsForm,
+  settingsChanges,
   settingsFaults,
   settingsFields,
 } from '../partners/settings-form.ts';
@@ -54,14 +55,13 @@ export function partnerPages(app: FastifyInstance, ctx: Context): void {
     const shown = readSettings(call.typed, call.ticked);
     const faults = settingsFaults(shown, await codesOf(ctx));
     if (Object.keys(faults).length > 0) return showPartner(ctx, call, partner, { shown, faults });
+    const changes = settingsChanges(partner, shown);
     await recorded(
       ctx,
       call,
-      async (inner) =>
-        (await setPartnerSettings(inner.db, asWanted(partner.slug, shown)))
-          ? readPartner(inner.db, partner.slug)
-          : null,
-      (changed) => changed && { ...onPartner(changed), action: 'partner.changed', details: detailsOf(shown) },
+      (inner) => setPartnerSettings(inner.db, asWanted(partner.slug, shown)),
+      () =>
+        Object.keys(changes).length > 0 ? { ...onPartner(partner), action: 'partner.changed', details: changes } : null,
     );
     return call.done(pathOf(partner.slug), 'saved');
   });
@@ -97,14 +97,6 @@ const asWanted = (slug: string, form: SettingsForm): NewPartner => ({
   allowedExpiryMinutes: form.allowed_expiry_minutes,
   defaultExpiryMinutes: form.default_expiry_minutes,
   email: form.email,
-});
-
-const detailsOf = ({ name, currency, allowed_expiry_minutes, default_expiry_minutes, email }: SettingsForm) => ({
-  name,
-  currency,
-  expiry_minutes: allowed_expiry_minutes.map(String),
-  default_expiry_minutes,
-  email,
 });
 
 /** Creates the partner; says what is wrong with its slug when it is another's already. */

@@ -6,7 +6,13 @@ import { logoFrom, logoPath } from '../partners/logo.ts';
 import { forgetLook, setLook, type WantedLook } from '../partners/look.ts';
 import { type Partner, readPartner } from '../partners/read.ts';
 import { setPartnerSettings } from '../partners/settings.ts';
-import { readSettings, type SettingsFaults, settingsFaults, settingsFields } from '../partners/settings-form.ts';
+import {
+  readSettings,
+  type SettingsFaults,
+  settingsChanges,
+  settingsFaults,
+  settingsFields,
+} from '../partners/settings-form.ts';
 import { onPartner } from '../partners/told.ts';
 import { listRates } from '../rates/list.ts';
 import { field } from '../ui/components.ts';
@@ -26,7 +32,7 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
     const wanted = { ...before, ...readSettings(call.typed, call.ticked) };
     const faults = settingsFaults(wanted, await codesOf(ctx));
     if (Object.keys(faults).length > 0) return showSettings(ctx, call, wanted, faults);
-    const changes = changesOf(before, wanted);
+    const changes = settingsChanges(before, wanted);
     await recorded(
       ctx,
       call,
@@ -77,19 +83,6 @@ async function ownPartner(ctx: Context, { user }: PortalCall): Promise<Partner> 
   const partner = await readPartner(ctx.db, user.partner.slug);
   if (!partner) throw new Error('the partner of a session vanished'); // partners are never deleted
   return partner;
-}
-
-function changesOf(before: Partner, after: Partner) {
-  const isSame = before.allowed_expiry_minutes.join() === after.allowed_expiry_minutes.join();
-  return {
-    ...(before.name !== after.name && { name: after.name }),
-    ...(before.currency !== after.currency && { currency: after.currency }),
-    ...(!isSame && { expiry_minutes: after.allowed_expiry_minutes.map(String) }),
-    ...(before.default_expiry_minutes !== after.default_expiry_minutes && {
-      default_expiry_minutes: after.default_expiry_minutes,
-    }),
-    ...(before.email !== after.email && { email: after.email }),
-  };
 }
 
 /** A colour that is left empty is taken away; a logo that is not chosen stays, unless it is to go. */

@@ -150,7 +150,11 @@ test('An operator creates a partner, invites its owner, changes its settings, an
     [changed?.name, changed?.allowed_expiry_minutes, changed?.email],
     ['Corner Ltd', [5, 15], 'ops@corner.example'],
   );
-  assert.deepEqual((await lastAct(partner?.id))?.details.expiry_minutes, ['5', '15']);
+  assert.deepEqual((await lastAct(partner?.id))?.details, {
+    name: 'Corner Ltd',
+    email: 'ops@corner.example',
+    expiry_minutes: ['5', '15'],
+  });
 
   const off = await admin.send(saved, '/switch');
   assert.match(said(off) ?? '', /switched off/);
