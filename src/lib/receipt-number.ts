@@ -21,10 +21,11 @@ export function receiptNumber(requestId: string, paidAt: Date): string {
 /**
  * A number as somebody typed or read it out: letters in either case, O for 0, I and L for 1, with or without dashes.
  *
- * @returns it as `receiptNumber` writes it, with the day (UTC) it is dated by; null for anything else
+ * @returns it as `receiptNumber` writes it, with the day (UTC) it is dated by; null for anything else,
+ *   years before 2000 too: the database does not know all of them
  */
 export function parseReceiptNumber(text: string): { number: string; day: Date } | null {
-  const match = /^Q-?(\d{4})(\d{2})(\d{2})-?([0-9A-Z]{10})$/.exec(text.trim().toUpperCase());
+  const match = /^Q-?(2\d{3})(\d{2})(\d{2})-?([0-9A-Z]{10})$/.exec(text.trim().toUpperCase());
   if (!match) return null;
   const [, year, month, date, code = ''] = match;
   const day = new Date(`${year}-${month}-${date}T00:00:00Z`);
