@@ -82,7 +82,8 @@ async function note(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
           },
   );
   if (!noted) return showOffer(ctx, visit, await offerReturn(ctx, scope, accountId, key), 'already_given');
-  const back = offer.requestId === null ? '/dashboard/unmatched' : `/dashboard/payments/${offer.requestId}`;
+  const requestId = offer.requestId ?? offer.candidateRequestId;
+  const back = requestId === null ? '/dashboard/unmatched' : `/dashboard/payments/${requestId}`;
   return reply.redirect(`${back}?done=returned`, 303);
 }
 

@@ -40,10 +40,17 @@ export function callName(
   return row.customer_name ?? row.memo?.split('\n', 1)[0] ?? fill(t.dashboard.list.unnamed, { number });
 }
 
-/** How much of a request has not come. */
-function missingOf(words: Words, row: AccountRequestRow): Html {
-  const missing = BigInt(row.usdc_micro) - BigInt(row.received_micro);
-  return html`<p class="quiet">${fill(words.t.dashboard.payment.short, { amount: groupMicro(words, missing) })}</p>`;
+/** What wants a decision beside where a request stands: money that is missing, came too much, or does not count. */
+function besides(words: Words, row: AccountRequestRow): Html[] {
+  const { payment: t } = words.t.dashboard;
+  const [due, received, stray] = [BigInt(row.usdc_micro), BigInt(row.received_micro), BigInt(row.stray_micro)];
+  const line = (text: string, micro: bigint) =>
+    html`<p class="quiet">${fill(text, { amount: groupMicro(words, micro) })}</p>`;
+  return [
+    row.standing === 'part' ? line(t.short, due - received) : null,
+    row.overpaid ? line(t.over, received - due) : null,
+    stray > 0n ? line(t.stray, stray) : null,
+  ].filter((one) => one !== null);
 }
 
 /** Requests of a merchant as people read them, newest first. */
@@ -65,8 +72,7 @@ export function paymentTable(words: Words, rows: AccountRequestRow[], now: Date)
       { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },
       {
         name: list.state,
-        cell: (row) =>
-          html`<div>${standingBadge(words, row.standing)}${row.standing === 'part' && missingOf(words, row)}</div>`,
+        cell: (row) => html`<div>${standingBadge(words, row.standing)}${besides(words, row)}</div>`,
       },
       { name: list.when, cell: (row) => ago(words, row.created_at, now) },
     ],

@@ -1,4 +1,6 @@
+import type { ChainConfig } from '../chain/config.ts';
 import { type Html, html } from '../lib/html.ts';
+import type { ReturnRow } from '../payments/of-merchant.ts';
 import type { TransferProgress } from '../payments/progress.ts';
 import { mono, shortAddress } from '../ui/components.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
@@ -20,6 +22,7 @@ export function timelineOf(words: Words, payment: Payment): Html {
     }),
     row.status === 'expired' ? { at: row.expires_at, title: t.expired } : null,
     row.voided_at && { at: row.voided_at, title: t.voided },
+    ...[...payment.returns.values()].map((given) => returning(words, payment, given)),
     row.proof_verified_at && { at: row.proof_verified_at, title: t.verified },
   ];
   const later = events.filter((event) => event !== null).sort((a, b) => a.at.getTime() - b.at.getTime());
@@ -31,12 +34,22 @@ export function timelineOf(words: Words, payment: Payment): Html {
   )}${row.proof_note === 'reorged' && html`<li><strong>${t.reorged}</strong></li>`}</ol>`;
 }
 
+/** A transaction, by where its network shows it. */
+function hashOf(chain: ChainConfig | undefined, hash: string): Html {
+  if (!chain?.explorerUrl) return mono(hash);
+  return html`<a class="mono" href="${chain.explorerUrl}/tx/${hash}" rel="noreferrer">${hash}</a>`;
+}
+
+function returning(words: Words, { chains }: Payment, given: ReturnRow): Event {
+  const chain = chains.find(({ chainId }) => String(chainId) === given.chain_id);
+  const rest = html`<p>${hashOf(chain, given.return_tx_hash)}</p>`;
+  return { at: given.noted_at, title: words.t.dashboard.returned.badges[given.state], rest };
+}
+
 function arrival(words: Words, { chains }: Payment, transfer: TransferProgress, rest: string): Event {
   const { payment: t } = words.t.dashboard;
   const chain = chains.find(({ chainId }) => chainId === transfer.chainId);
-  const hash = chain?.explorerUrl
-    ? html`<a class="mono" href="${chain.explorerUrl}/tx/${transfer.txHash}" rel="noreferrer">${transfer.txHash}</a>`
-    : mono(transfer.txHash);
+  const hash = hashOf(chain, transfer.txHash);
   return {
     at: transfer.blockTime,
     title: fill(t.seen, { amount: groupMicro(words, transfer.usdcMicro), network: chain?.name ?? transfer.chainId }),

@@ -3,6 +3,7 @@ import type { ChainConfig, TokenConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
 import { type Scope, sqlState, type Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
+import { findRequest } from '../requests/proof.ts';
 import { insist } from './busy.ts';
 import { lockTransfer, selectPayerReach } from './merchant-store.ts';
 import { lookForReturn, type ReturnSight } from './return-look.ts';
@@ -24,6 +25,8 @@ export type ReturnOffer = {
   usdcMicro: bigint;
   /** The request that was overpaid; null for an unmatched payment. */
   requestId: string | null;
+  /** The merchant's request that an unmatched payment seems meant for. */
+  candidateRequestId: string | null;
   /** Why the payment is unmatched; null for an overpayment. */
   reason: Reason | null;
   /** Calldata of the transfer, to be sent to the token. */
@@ -59,9 +62,10 @@ export async function offerReturn(
     const usdcMicro = row && row.account_id === accountId ? await returnableMicro(tx, scope, row) : 0n;
     const token = chain?.tokens.find(({ address }) => address === row?.token_address);
     if (!row || !chain || !token || usdcMicro === 0n) throw refuse('not_found');
-    const [reach, given] = await Promise.all([
+    const [reach, given, candidate] = await Promise.all([
       selectPayerReach(tx, scope, row.from_address, reachLimit),
       selectReturn(tx, scope, key),
+      row.candidate_request_id === null ? null : findRequest(tx, scope, row.candidate_request_id),
     ]);
     return {
       key,
@@ -71,6 +75,7 @@ export async function offerReturn(
       toAddress: row.from_address,
       usdcMicro,
       requestId: row.request_id,
+      candidateRequestId: candidate?.account_id === accountId ? candidate.id : null,
       reason: row.request_id === null ? (row.reason ?? 'no_match') : null,
       data: encodeFunctionData({
         abi: erc20Abi,

@@ -1,5 +1,6 @@
 import type { Scope, Tx } from '../db/connection.ts';
 import { type AccountSearch, searchCondition, selectNumbered } from './account-search-store.ts';
+import { isOverpaid } from './browse-store.ts';
 import type { RequestRow } from './store.ts';
 
 /** Where a request stands for its merchant: one word out of status and proof. `part`: money came, but less than asked. */
@@ -25,6 +26,10 @@ export type AccountRequestRow = RequestRow & {
   standing: Standing;
   /** Micro units that count for it. */
   received_micro: string;
+  /** More has come than was due, and it was not given back. */
+  overpaid: boolean;
+  /** Micro units that seem meant for it, do not count, and were not given back. */
+  stray_micro: string;
   /** Of the transfer that completed the payment. */
   paid_chain_id: string | null;
   paid_block_time: Date | null;
@@ -50,6 +55,13 @@ export async function selectAccountRequests(
     select r.*, ${standing(tx)} as standing, (
         select coalesce(sum(t.value), 0)::text from transfers t
         where (t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts) as received_micro,
+      ${isOverpaid(tx)} as overpaid, (
+        select coalesce(sum(t.value), 0)::text from transfers t
+        where (t.partner_id, t.test_mode, t.candidate_request_id) = (r.partner_id, r.test_mode, r.id)
+          and t.request_id is null and t.judged_at is not null
+          and not exists (select from returns b where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
+            = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state not in ('failed', 'missing'))
+      ) as stray_micro,
       paid.chain_id as paid_chain_id, paid.block_time as paid_block_time
     from requests r left join lateral (
       select t.chain_id, t.block_time from transfers t

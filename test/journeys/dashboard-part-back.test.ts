@@ -214,3 +214,32 @@ test('The page of a request hears at once that money which came too late was giv
   assert.match(missing, /the money is most likely still with the merchant/);
   assert.match(missing, /It pays nothing until the merchant attaches it/, 'it wants an eye again');
 });
+
+test('The list says of paid requests what came too much or twice, until it was given back; noting it leads to the request', async () => {
+  const { visitor } = world;
+  const much = await world.request({ exactMicro: 20_000_000n, memo: 'Much' });
+  const twice = await world.request({ exactMicro: 30_000_000n, memo: 'Twice' });
+  const over = await world.pay(much, { usdcMicro: BigInt(much.usdc_micro) + 2_500_000n });
+  await world.pay(twice);
+  await world.turn();
+  const second = await world.pay(twice, { usdcMicro: 1_750_000n });
+  await world.node.mine(3);
+  await world.turn();
+  const list = async (q: string) => (await visitor.open(`/dashboard/payments?q=${q}`)).html;
+  assert.match(await list('Much'), /Paid<\/span><p class="quiet">2\.50 USDC came too much/);
+  assert.match(await list('Twice'), /Paid<\/span><p class="quiet">1\.75 USDC arrived and does not count/);
+  let digit = 1;
+  for (const [request, { txHash }] of [
+    [much, over],
+    [twice, second],
+  ] as const) {
+    const page = await visitor.open(`/dashboard/give-back/${nameOf(txHash)}`);
+    const hash = `0x${`a${digit++}`.repeat(32)}`;
+    const noted = await visitor.send(page, nameOf(txHash), { return_tx_hash: hash });
+    assert.match(noted.html, /It is noted that you gave this payment back/);
+    assert.ok(noted.html.includes(request.id), 'the page of the request');
+    assert.match(noted.html, new RegExp(`<li><strong>Being given back</strong>.*${hash}`, 's'));
+  }
+  assert.match(await list('Much'), /Paid<\/span><\/div>/);
+  assert.match(await list('Twice'), /Paid<\/span><\/div>/);
+});

@@ -517,7 +517,7 @@ export const en = {
     list: {
       title: 'Payments',
       search: 'Search',
-      searchHint: 'Number, transaction, customer, note',
+      searchHint: 'Number, customer, note, transaction',
       state: 'State',
       since: 'From day',
       until: 'To day',
