@@ -40,7 +40,10 @@ export function networkSubject(address: string): string {
   return `${address.replace('::ffff:', '').split('.').slice(0, 3).join('.')}.0/24`;
 }
 
+/** The first groups of an IPv6 address, each written out: one network has one name. */
 function firstGroups(address: string, groups: number): string {
-  const [canonical = ''] = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1).split('::');
-  return canonical.split(':').slice(0, groups).join(':');
+  const canonical = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1);
+  const [before = [], after = []] = canonical.split('::').map((part) => part.split(':').filter(Boolean));
+  const zeros = Array<string>(8 - before.length - after.length).fill('0');
+  return [...before, ...zeros, ...after].slice(0, groups).join(':');
 }
