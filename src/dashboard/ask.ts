@@ -136,13 +136,19 @@ export function sayFault(words: Words, visit: MerchantVisit, fault: FaultKey | u
   });
 }
 
+/** What is in the way before anything is typed: nobody should learn it by trying. */
+export function sayOff({ t }: Words, { merchant }: MerchantVisit): string | undefined {
+  const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
+  return isOff ? t.dashboard.plans.failures.merchant_disabled : undefined;
+}
+
 async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, status: number): Promise<FastifyReply> {
   const { typed, session, request, merchant } = visit;
   const words = wordsFor(request);
   const { ask } = words.t.dashboard;
   const expiries = await readExpiries(ctx, session.scope);
   const say = (name: string) => sayFault(words, visit, faults[name]);
-  const failed = say('form');
+  const failed = say('form') ?? sayOff(words, visit);
   return sendDashboard(ctx, visit, {
     path,
     title: ask.title,

@@ -7,7 +7,7 @@ import { carried, qr, stateLine } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
 import { sendPage } from '../ui/layout.ts';
-import { askByHand, type Faults, formKey, sayFault } from './ask.ts';
+import { askByHand, type Faults, formKey, sayFault, sayOff } from './ask.ts';
 import { eventsPath } from './live.ts';
 import { type Payment, readPayment } from './payment.ts';
 import type { DashboardRoutes, MerchantVisit } from './route.ts';
@@ -52,11 +52,8 @@ function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: 
   const words = wordsFor(request);
   const { cashier } = words.t.dashboard;
   const currency = merchant.display_currency;
-  const fault = sayFault(
-    words,
-    visit,
-    Object.values(faults).find((one) => one !== undefined),
-  );
+  const told = Object.values(faults).find((one) => one !== undefined);
+  const fault = sayFault(words, visit, told) ?? sayOff(words, visit);
   const exponent = currencyExponent(currency) ?? 2;
   const point = exponent === 0 ? '00' : '.';
   const nothing = exponent === 0 ? '0' : `0.${'0'.repeat(exponent)}`;

@@ -157,6 +157,10 @@ test('A disabled merchant keeps all pages of its dashboard, and is told what is 
     assert.equal((await visitor.open(`/dashboard${place}`)).status, 200, place);
   }
   assert.match((await visitor.open('/dashboard')).html, /New payment requests are switched off/);
+  for (const place of ['/ask', '/cashier']) {
+    const form = (await visitor.open(`/dashboard${place}`)).html;
+    assert.match(form, /role="alert".*You are switched off\. The home page says by whom/s, place);
+  }
   const refused = await visitor.send(await visitor.open('/dashboard/ask'), '/ask', { amount: '5' });
   assert.equal(refused.status, 403);
   assert.match(refused.html, /You are switched off, so nothing was asked for/);
