@@ -146,6 +146,7 @@ create table mails (
   request_id uuid,
   purpose text not null default 'receipt'::text,
   urgent boolean not null default false,
+  unsubscribe_url text,
   constraint mails_check CHECK ((num_nulls(partner_id, test_mode, request_id) = ANY (ARRAY[0, 3]))),
   constraint mails_pkey PRIMARY KEY (id),
   constraint mails_purpose_check CHECK ((purpose = ANY (ARRAY['ask'::text, 'receipt'::text]))),
@@ -362,6 +363,7 @@ create table plans (
   failed_at timestamp with time zone,
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
+  mails_stopped_at timestamp with time zone,
   constraint plans_check CHECK (((state = 'ended'::text) OR (num_nulls(name, customer_name, next_on) = 0))),
   constraint plans_check1 CHECK (((state = 'active'::text) = (due_at IS NOT NULL))),
   constraint plans_check2 CHECK (((state = 'ended'::text) = (ended_at IS NOT NULL))),
@@ -378,10 +380,11 @@ create table plans (
 );
 CREATE INDEX plans_customer_email ON public.plans USING btree (lower(customer_email)) WHERE (customer_email IS NOT NULL);
 CREATE INDEX plans_customer_phone ON public.plans USING btree (regexp_replace(customer_phone, '\D'::text, ''::text, 'g'::text)) WHERE (customer_phone IS NOT NULL);
-CREATE INDEX plans_due ON public.plans USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX plans_due ON public.plans USING btree (partner_id, test_mode, due_at) WHERE (due_at IS NOT NULL);
 CREATE UNIQUE INDEX plans_form ON public.plans USING btree (partner_id, test_mode, account_id, form_key);
 CREATE INDEX plans_list ON public.plans USING btree (partner_id, test_mode, account_id, created_at, id);
 CREATE INDEX plans_personal ON public.plans USING btree (ended_at) WHERE ((state = 'ended'::text) AND (customer_name IS NOT NULL));
+CREATE INDEX plans_stuck ON public.plans USING btree (failed_at) WHERE (failure = ANY (ARRAY['rate_unavailable'::text, 'other'::text]));
 alter table plans enable row level security;
 create policy scope on plans for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant INSERT, SELECT, UPDATE on plans to quittance_app;

@@ -21,8 +21,9 @@ import {
   updateFailed,
 } from './store.ts';
 
-const batch = 50;
-const batchesPerTurn = 20;
+/** Charges that are looked up together: a partner waits for so many of others at most, whatever is due of them. */
+const batch = { ofOne: 20, all: 100 };
+const mostPerTurn = 1000;
 
 /** Why a charge could not be made, as it is kept on its plan. */
 export const chargeFailures = [
@@ -37,24 +38,23 @@ export type ChargeFailure = (typeof chargeFailures)[number];
 
 /**
  * Makes the charges that are due: each is an ordinary request, made once however many nodes are at it. A plan gets one a
- * turn, so after an outage the charges that were missed come one after the other. What cannot be made is noted on its plan
- * and tried again later, and holds up no other plan.
+ * turn, so after an outage the charges that were missed come one after the other. Partners take turns, each with its plans
+ * that have waited longest. What cannot be made is noted on its plan and tried again later, and holds up no other plan.
  *
  * @returns how many were made
  */
 export async function chargeDue(ctx: Context, signal: AbortSignal): Promise<number> {
   const now = ctx.clock.now();
   let made = 0;
-  for (let i = 0; i < batchesPerTurn && !signal.aborted; i++) {
-    const due = await selectDue(ctx.db, now, batch);
-    let settled = 0;
-    for (const plan of due) {
+  for (let settled = 0; settled < mostPerTurn; ) {
+    const before = settled;
+    for (const plan of await selectDue(ctx.db, now, batch)) {
       if (signal.aborted) return made;
       const outcome = await chargeOne(ctx, plan, now);
       if (outcome === 'made') made++;
       if (outcome !== 'not due') settled++;
     }
-    if (settled === 0) break; // what is left is in other hands
+    if (settled === before) break; // what is left is in other hands
   }
   return made;
 }

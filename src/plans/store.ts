@@ -169,11 +169,19 @@ export async function updateEnded(tx: Tx, scope: Scope, id: string, now: Date): 
 /** A plan that is due. */
 export type DuePlan = { partner_id: string; test_mode: boolean; id: string };
 
-/** The loop's look-up over all partners: what is due and nobody has in hand, the longest first. */
-export function selectDue(db: Database, now: Date, limit: number): Promise<DuePlan[]> {
+/**
+ * The loop's look-up over all partners: what is due, of each partner and mode at most so many, the longest first. The first
+ * of each come before the second of any, so that one with thousands holds up nobody.
+ */
+export function selectDue(db: Database, now: Date, limits: { ofOne: number; all: number }): Promise<DuePlan[]> {
   return db.sql<DuePlan[]>`
-    select partner_id, test_mode, id from plans where due_at <= ${now}
-    order by due_at limit ${limit} for update skip locked`;
+    select due.partner_id, due.test_mode, due.id
+    from partners w cross join (values (false), (true)) mode (test)
+      cross join lateral (
+        select p.partner_id, p.test_mode, p.id, row_number() over (order by p.due_at) as turn from plans p
+        where p.partner_id = w.id and p.test_mode = mode.test and p.due_at <= ${now}
+        order by p.due_at limit ${limits.ofOne}) due
+    order by due.turn, random() limit ${limits.all}`;
 }
 
 /** A plan in hand, with the names that its customer knows. */

@@ -104,6 +104,17 @@ test('Loops of several nodes at once make exactly one request for each plan and 
   for (const plan of plans) assert.equal((await planOf(app.ctx, plan)).charges.length, 1);
 });
 
+test('A partner with many plans due holds up no other: its plans take turns with theirs, also where they waited longer', async () => {
+  const [busy, quiet] = [await shop(), await shop()];
+  for (let i = 0; i < 120; i++)
+    await makePlan(app.ctx, busy.scope, busy.merchant, { firstOn: '2027-06-01', maxCharges: 1 });
+  await makePlan(app.ctx, quiet.scope, quiet.merchant, { firstOn: day, maxCharges: 1 });
+  assert.equal(await turnAt(app.ctx, `${day}T00:00:00.000Z`), 121, 'and all of them come within one turn');
+  const [theirs] = await requestsOf(quiet.merchant);
+  const before = (await requestsOf(busy.merchant)).filter(({ created_at }) => created_at < theirs?.created_at);
+  assert.ok(before.length <= 2, `${before.length} charges came before theirs`);
+});
+
 /** Lets something happen whenever a charge is written down, after its request was made. */
 async function whileChargesDo<T>(statement: string, work: () => Promise<T>): Promise<T> {
   await app.db.sql.unsafe(`create function spoil() returns trigger security definer language plpgsql as $$
@@ -361,7 +372,10 @@ test('A merchant’s open pages hear of what becomes of its plans; those of its 
 test('What is due, and a customer’s plans, are found by index, however many plans there are', async () => {
   await app.db.sql`analyze plans, plan_charges`;
   const looks = [
-    app.db.sql`explain select id from plans where due_at <= now() order by due_at limit 50 for update skip locked`,
+    app.db.sql`explain select id from plans p where p.partner_id = gen_random_uuid() and p.test_mode = true
+      and p.due_at <= now() order by p.due_at limit 20`,
+    app.db.sql`explain select id from plans where failure in ('rate_unavailable', 'other') and failed_at <= now()
+      order by failed_at limit 100`,
     app.db.sql`explain select id from plans
       where lower(customer_email) = 'a@b.example' and customer_email is not null`,
     app.db.sql`explain select id from plans
