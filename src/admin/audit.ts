@@ -104,13 +104,15 @@ async function show(ctx: Context, call: AdminCall, whose: Whose | null, checked?
   const { rows, next } = whose ? await readLog(ctx, whose, filterOf(wanted), pageSize) : { rows: [], next: null };
   const isFiltered = names.some((name) => name !== 'partner' && wanted[name] !== undefined);
   const empty = whose && !isFiltered ? emptyState(t.empty, t.emptyRest) : emptyState(nothing, nothingRest);
+  // What was found by a check is answered to a form: fetched anew, it would be gone.
+  const live = !checked && html` data-live="${eventsPath}"`;
   const list = rows.length > 0 ? logTable(words, rows, ctx.clock.now()) : empty;
   return call.show({
     path,
     title: places.audit,
     status: whose === null ? 404 : checked && !checked.check ? 400 : 200,
     body: html`${checked?.check && card(found(words, checked.check), checked.typed !== '' && compared(words, checked.check))}${filters(words, path, wanted, choices(words), `${path}.csv`)}
-<div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next === null ? null : String(next))}</div>${whose && checkForm(words, partner, checked)}`,
+<div class="list"${live} data-region="list">${list}${pager(words, path, wanted, next === null ? null : String(next))}</div>${whose && checkForm(words, partner, checked)}`,
   });
 }
 
