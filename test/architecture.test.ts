@@ -22,9 +22,9 @@ const below: Record<string, string[]> = {
   webhooks: [...foundations, 'partners', 'audit', 'ui'],
   receipts: [...foundations, 'audit', 'partners', 'merchants', 'requests', 'ui'],
   payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts', 'ui'],
-  plans: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'payments', 'ui'],
+  plans: [...foundations, 'audit', 'rates', 'partners', 'merchants', 'requests', 'payments', 'ui'],
   customers: [...foundations, 'audit', 'requests', 'receipts', 'plans'],
-  checkout: [...foundations, 'partners', 'merchants', 'requests', 'payments', 'ui'],
+  checkout: [...foundations, 'partners', 'merchants', 'requests', 'payments', 'plans', 'ui'],
   users: [...foundations, 'audit', 'partners', 'ui'],
   dashboard: [...foundations, ...nouns, 'audit', 'ui'],
   islands: [], // browser code: nothing of the server but types

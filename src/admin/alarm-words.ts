@@ -5,7 +5,14 @@ import { readLook } from '../partners/look.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { oneOf } from '../ui/query.ts';
 
-const plain = ['mail_transport', 'mail_failing', 'phone_gateway', 'receipts_missing', 'recoveries_stuck'] as const;
+const plain = [
+  'mail_transport',
+  'mail_failing',
+  'phone_gateway',
+  'receipts_missing',
+  'recoveries_stuck',
+  'plans_failing',
+] as const;
 const ofChain = /^chain-(\d+)-(unconfirmed|final-reorged|deep-reorg)$/;
 const chainKinds = {
   unconfirmed: 'unconfirmed',

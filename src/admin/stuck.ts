@@ -1,15 +1,16 @@
 import type { FastifyInstance } from 'fastify';
-import { scopeOfDelivery, scopeOfPartner, scopeOfRequest } from '../auth/scope.ts';
+import { scopeOfDelivery, scopeOfPartner, scopeOfPlan, scopeOfRequest } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { type GivenUpMail, givenUpMails, retryMail } from '../mail/stuck.ts';
+import { listStuckPlans, retryPlan, type StuckPlan } from '../plans/stuck.ts';
 import { type GivenUpReceipt, listGivenUpReceipts, retryReceipt } from '../receipts/stuck.ts';
 import { card, carried, mono, stateLine } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
-import { confirmed, csvLink, pager, table } from '../ui/table.ts';
+import { confirmed, csvLink, linkWith, pager, table } from '../ui/table.ts';
 import { enableEndpoint } from '../webhooks/endpoint.ts';
 import { EndpointRefusal } from '../webhooks/refusal.ts';
 import { replayDelivery } from '../webhooks/replay.ts';
@@ -33,11 +34,12 @@ export function stuckPages(app: FastifyInstance, ctx: Context): void {
     const { words } = call;
     const { stuck: t, places } = words.t.admin;
     const wanted = call.query(['after']);
-    const [events, endpoints, mails, receipts] = await Promise.all([
+    const [events, endpoints, mails, receipts, plans] = await Promise.all([
       browseExhausted(ctx, wanted.after ?? null),
       listDisabledEndpoints(ctx),
       givenUpMails(ctx.db.sql, mostMails),
       listGivenUpReceipts(ctx),
+      listStuckPlans(ctx),
     ]);
     const now = ctx.clock.now();
     const parts = [
@@ -46,6 +48,7 @@ export function stuckPages(app: FastifyInstance, ctx: Context): void {
         html`${eventTable(words, events.rows, now)}${pager(words, path, wanted, events.next)}${csvLink(words, `${path}.csv`)}`,
       mails.length > 0 && mailTable(words, mails, now),
       receipts.length > 0 && receiptTable(words, receipts, now),
+      plans.length > 0 && planTable(words, plans, now),
     ].filter((part) => part !== false);
     const said = { replayed: t.replayed, enabled: t.enabled, retried: t.retried };
     return call.show({
@@ -71,6 +74,7 @@ export function stuckPages(app: FastifyInstance, ctx: Context): void {
   adminForm(app, ctx, `${path}/enable`, async (call) => call.done(path, await enable(ctx, call)));
   adminForm(app, ctx, `${path}/mail`, async (call) => call.done(path, await mailAgain(ctx, call)));
   adminForm(app, ctx, `${path}/receipt`, async (call) => call.done(path, await receiptAgain(ctx, call)));
+  adminForm(app, ctx, `${path}/plan`, async (call) => call.done(path, await planAgain(ctx, call)));
 }
 
 /** Whether anything stands on the page of what is stuck. */
@@ -80,6 +84,7 @@ export async function isAnythingStuck(ctx: Context): Promise<boolean> {
     listDisabledEndpoints(ctx),
     givenUpMails(ctx.db.sql, 1),
     listGivenUpReceipts(ctx),
+    listStuckPlans(ctx),
   ]);
   return lists.some((list) => list.length > 0);
 }
@@ -142,6 +147,19 @@ async function receiptAgain(ctx: Context, call: AdminCall): Promise<string> {
     (inner) => retryReceipt(inner.db.sql, scope, id, channel),
     (retried) =>
       retried ? { ...scope, action: 'receipt.retried', object: { kind: 'receipt', id }, details: { channel } } : null,
+  );
+  return done ? 'retried' : 'mended';
+}
+
+async function planAgain(ctx: Context, call: AdminCall): Promise<string> {
+  const id = call.typed('plan');
+  const scope = isUuid(id) ? await scopeOfPlan(ctx.db, id) : null;
+  if (!scope) return 'mended';
+  const done = await recorded(
+    ctx,
+    call,
+    (inner) => retryPlan(inner, scope, id),
+    (retried) => (retried ? { ...scope, action: 'plan.retried', object: { kind: 'plan', id }, details: {} } : null),
   );
   return done ? 'retried' : 'mended';
 }
@@ -222,6 +240,28 @@ function receiptTable(words: Words, rows: GivenUpReceipt[], now: Date): Html {
         cell: (row) =>
           button('receipt', html`${carried('request', row.request_id)}${carried('channel', row.channel)}`, t.retry),
       },
+    ],
+    rows,
+  )}`;
+}
+
+function planTable(words: Words, rows: StuckPlan[], now: Date): Html {
+  const { admin } = words.t;
+  const { stuck: t, merchants } = admin;
+  return html`<h2>${t.plans}</h2><p class="quiet">${t.plansRest}</p>${table<StuckPlan>(
+    t.plans,
+    [
+      { name: t.plan, cell: ({ id }) => mono(id) },
+      { name: admin.partner, cell: partnerLink },
+      { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
+      {
+        name: merchants.name,
+        cell: (row) =>
+          html`<a class="clip" dir="auto" href="${linkWith('/admin/merchants', {}, { q: row.account_id })}">${row.merchant_name ?? merchants.unnamed}</a>`,
+      },
+      { name: t.why, cell: ({ failure }) => t.planFailures[failure] },
+      { name: t.since, cell: ({ failed_at }) => ago(words, failed_at, now) },
+      { name: '', cell: ({ id }) => button('plan', carried('plan', id), t.retry) },
     ],
     rows,
   )}`;

@@ -54,6 +54,9 @@ export const actions = {
   'plan.paused': [],
   'plan.resumed': [],
   'plan.ended': [],
+  /** Of the customer's own accord, by the link in a mail. */
+  'plan.mails_stopped': [],
+  'plan.retried': [],
   'session.started': [],
   'session.revoked': ['email'],
 } as const satisfies Record<string, readonly string[]>;

@@ -50,6 +50,12 @@ export async function scopeOfDelivery(db: Database, deliveryId: string): Promise
   return fromRow(row);
 }
 
+/** Operators: the scope a plan lives in; null when there is no such plan. */
+export async function scopeOfPlan(db: Database, planId: string): Promise<Scope | null> {
+  const [row] = await db.sql<ScopeRow[]>`select partner_id, test_mode from plans where id = ${planId}`;
+  return fromRow(row);
+}
+
 /** Operators: a partner's scope by its slug; null when there is no such partner. */
 export async function scopeOfPartner(db: Database, slug: string, testMode: boolean): Promise<Scope | null> {
   const [row] = await db.sql<

@@ -15,6 +15,7 @@ import { sendPayPage } from './page.ts';
 import { payRoute } from './paths.ts';
 import { type Checkout, readCheckout } from './read.ts';
 import { sendReceipt } from './receipt-page.ts';
+import { stopMailsPages } from './stop-mails.ts';
 
 type Visit = FastifyRequest<{
   Params: { request_id: string; option?: string };
@@ -56,6 +57,7 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
   });
   if (ctx.config.walletConnect) walletConnectRoute(app);
   payForms(app, ctx, route);
+  app.register((pages) => stopMailsPages(pages, ctx)); // they take a kind of form that no other page does
 }
 
 /** The forms: a hint and a claim. Each says in plain words what a transaction is worth. */

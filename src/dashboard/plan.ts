@@ -84,7 +84,9 @@ async function showPlan(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
     title: planName(words, plan),
     body: html`<div class="list" data-live="${eventsPath()}" data-region="plan">${
       plan.state === 'active' && plan.failure === null && waitingCard(words, visit)
-    }${failureCard(words, visit, plan)}
+    }${failureCard(words, visit, plan)}${
+      plan.mails_stopped_at !== null && plan.state !== 'ended' && card(stateLine('attention', t.mailsStopped, t.noMail))
+    }
 <div class="two">${factsCard(words, plan)}<section class="list"><h2>${t.charges}</h2>${
       rows.length > 0 ? chargeTable(words, rows) : noCharges(words, plan)
     }${pager(words, here, query, next)}${rows.length > 0 && csvLink(words, `${here}/charges.csv`)}</section></div>

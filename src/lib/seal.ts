@@ -20,7 +20,8 @@ type Purpose =
   | 'sign-in'
   | 'wallet-message'
   | 'recovery'
-  | 'passkey';
+  | 'passkey'
+  | 'plan-mails';
 
 /** Key objects: an HMAC with bytes for a key costs several times as much. */
 const derived = new WeakMap<SecretKey, Map<Purpose, KeyObject>>();

@@ -1,8 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 
-/** `body` is text; `html` says the same for those who read HTML. `urgent`: somebody waits for it, so it goes first. */
-export type NewMail = { recipient: string; subject: string; body: string; html?: string | null; urgent?: boolean };
+/**
+ * `body` is text; `html` says the same for those who read HTML. `urgent`: somebody waits for it, so it goes first.
+ * `unsubscribeUrl`: where a POST, without more, stops mails of this kind.
+ */
+export type NewMail = {
+  recipient: string;
+  subject: string;
+  body: string;
+  html?: string | null;
+  urgent?: boolean;
+  unsubscribeUrl?: string | null;
+};
 
 /** Puts a mail into the outbox: it goes out once the transaction has committed, and never without it. */
 export async function queueMail(tx: Tx | Sql, mail: NewMail): Promise<void> {
@@ -22,9 +32,10 @@ export async function queueCustomerMail(
   mail: NewMail,
   purpose: MailPurpose = 'receipt',
 ): Promise<void> {
-  await tx`insert into mails (id, recipient, subject, body, body_html, partner_id, test_mode, request_id, purpose)
+  await tx`insert into mails (id, recipient, subject, body, body_html, partner_id, test_mode, request_id, purpose,
+      unsubscribe_url)
     values (${randomUUID()}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.html ?? null}, ${scope.partnerId},
-      ${scope.testMode}, ${requestId}, ${purpose})
+      ${scope.testMode}, ${requestId}, ${purpose}, ${mail.unsubscribeUrl ?? null})
     on conflict do nothing`;
 }
 

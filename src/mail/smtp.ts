@@ -9,6 +9,12 @@ const silenceMs = 20_000;
 /** Mails go out, but not to this address. */
 export class RecipientRefused extends Error {}
 
+/** By these, mail programs show a button of their own (RFC 8058). */
+const oneClick = (url: string) => ({
+  'list-unsubscribe': `<${url}>`,
+  'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
+});
+
 /** Hands mails to an SMTP server, each over a connection of its own. A password is never sent unencrypted. */
 export function smtpTransport({ smtpUrl, from }: MailConfig): MailTransport {
   const url = new URL(smtpUrl);
@@ -30,7 +36,7 @@ export function smtpTransport({ smtpUrl, from }: MailConfig): MailTransport {
     disableUrlAccess: true,
   });
   const domain = from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
-  return async ({ id, recipient, subject, body, html }, signal) => {
+  return async ({ id, recipient, subject, body, html, unsubscribeUrl }, signal) => {
     if (!isOneAddress(recipient)) throw new RecipientRefused('the recipient is not one e-mail address');
     const sending = transporter.sendMail({
       from,
@@ -40,7 +46,7 @@ export function smtpTransport({ smtpUrl, from }: MailConfig): MailTransport {
       ...(html && { html }),
       // The same at each attempt: if an answer was lost, the second copy can be known as one.
       messageId: `<${id}@${domain}>`,
-      headers: { 'auto-submitted': 'auto-generated' },
+      headers: { 'auto-submitted': 'auto-generated', ...(unsubscribeUrl && oneClick(unsubscribeUrl)) },
       signal,
     });
     await sending.catch((error: Error & { command?: string }) => {

@@ -100,7 +100,8 @@ async function claimMail(ctx: Context, urgent: boolean, busy: string[]): Promise
       select id from mails where sent_at is null and urgent = ${urgent} and next_attempt_at <= now()
         and lower(split_part(recipient, '@', -1)) <> all(${busy}::text[])
       order by next_attempt_at limit 1 for update skip locked)
-    returning id, recipient, subject, body, body_html as html, urgent, attempts >= ${maxAttempts} as last`;
+    returning id, recipient, subject, body, body_html as html, urgent, unsubscribe_url as "unsubscribeUrl",
+      attempts >= ${maxAttempts} as last`;
   return mail ?? null;
 }
 

@@ -20,6 +20,7 @@ import {
   updateCharged,
   updateFailed,
 } from './store.ts';
+import { watchStuckPlans } from './stuck.ts';
 
 /** Charges that are looked up together: a partner waits for so many of others at most, whatever is due of them. */
 const batch = { ofOne: 20, all: 100 };
@@ -56,6 +57,7 @@ export async function chargeDue(ctx: Context, signal: AbortSignal): Promise<numb
     }
     if (settled === before) break; // what is left is in other hands
   }
+  await watchStuckPlans(ctx);
   return made;
 }
 
@@ -85,7 +87,9 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<'made' 
  * because from then on the transaction holds its partner's clock.
  */
 async function charge(inner: Context, tx: Tx, scope: Scope, plan: PlanInHand, now: Date): Promise<void> {
-  const { name, customer_name, customer_email, customer_phone, next_on } = plan;
+  const { name, customer_name, customer_phone, next_on } = plan;
+  // Without the address no receipt is mailed either: whoever reads there may be a stranger.
+  const customer_email = plan.mails_stopped_at === null ? plan.customer_email : null;
   if (name === null || customer_name === null || next_on === null) throw new Error(`plan ${plan.id} charges nobody`);
   const look: MailLook | null = customer_email === null ? null : await readMailLook(inner, scope.partnerId);
   const next = afterCharge(courseOf(plan));

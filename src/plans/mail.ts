@@ -7,6 +7,7 @@ import { instant } from '../ui/formats.ts';
 import { fill, isLanguage, wordsOf } from '../ui/language.ts';
 import { type Letter, type LetterFact, letterHtml, letterText } from '../ui/letter.ts';
 import { type MailLook, oneLine } from '../ui/mail-frame.ts';
+import { stopMailsUrl } from './stop-mails.ts';
 import type { PlanInHand } from './store.ts';
 
 /** A charge that its customer is to be asked for. */
@@ -20,6 +21,7 @@ export function planMail({ config }: Pick<Context, 'config'>, { plan, request, l
   const amount = formatFiat(BigInt(request.fiat_int), request.fiat_code, words.language);
   const said = { merchant: oneLine(merchant), amount };
   const url = payPageUrl(config, request.id);
+  const stopUrl = stopMailsUrl(config, request.id, plan.id);
   const until = request.expires_at;
   const facts: LetterFact[] = [
     [t.for, plan.name ?? ''],
@@ -36,7 +38,14 @@ export function planMail({ config }: Pick<Context, 'config'>, { plan, request, l
     test: plan.test_mode ? t.test : null,
     facts,
     link: { url, label: t.pay, sentence: fill(t.linkRest, { link: url }) },
-    why: fill(t.why, { merchant }),
+    why: `${fill(t.why, { merchant })} ${fill(t.unexpected, { merchant })}`,
+    stop: { url: stopUrl, label: t.stop },
   };
-  return { recipient: to, subject: letter.subject, body: letterText(letter), html: letterHtml(letter) };
+  return {
+    recipient: to,
+    subject: letter.subject,
+    body: letterText(letter),
+    html: letterHtml(letter),
+    unsubscribeUrl: stopUrl,
+  };
 }

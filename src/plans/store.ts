@@ -31,6 +31,8 @@ export type PlanRow = {
   failed_at: Date | null;
   created_at: Date;
   ended_at: Date | null;
+  /** When the customer stopped the mails; null while each new request is mailed. */
+  mails_stopped_at: Date | null;
 };
 
 /** How a plan stands, in one word. `failing`: active, but the charge that is due could not be made. */
@@ -164,6 +166,14 @@ const ended = (tx: Sql | Tx, now: Date) => tx`
 export async function updateEnded(tx: Tx, scope: Scope, id: string, now: Date): Promise<void> {
   await tx`
     update plans p set ${ended(tx, now)} where ${inScope(tx, scope)} and p.id = ${id} and p.state <> 'ended'`;
+}
+
+/** Stops the mails of a plan for good; false when they were stopped before, or it has ended. */
+export async function updateMailsStopped(tx: Tx, scope: Scope, id: string, now: Date): Promise<boolean> {
+  const { count } = await tx`
+    update plans p set mails_stopped_at = ${now}
+    where ${inScope(tx, scope)} and p.id = ${id} and p.mails_stopped_at is null and p.state <> 'ended'`;
+  return count === 1;
 }
 
 /** A plan that is due. */

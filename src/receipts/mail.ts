@@ -19,6 +19,7 @@ export function receiptMail(facts: ReceiptFacts, look: MailLook, recipient: stri
     facts: factsOf(facts, look),
     link: { url: link, label: t.link, sentence: fill(t.linkRest, { link }) },
     why: t.why,
+    stop: null,
   };
   return { recipient, subject: letter.subject, body: letterText(letter), html: letterHtml(letter) };
 }

@@ -20,15 +20,17 @@ export type Letter = {
   link: { url: string; label: string; sentence: string };
   /** Why the reader is written to. */
   why: string;
+  /** Where the reader stops such letters; null where they asked for it themselves. */
+  stop: { url: string; label: string } | null;
 };
 
-export function letterText({ heading, test, facts, link, why }: Letter): string {
+export function letterText({ heading, test, facts, link, why, stop }: Letter): string {
   const lines = facts.map(([name, value]) => `${name}: ${value}`);
-  const parts = [`${heading}.`, test, lines.join('\n'), link.sentence, why];
+  const parts = [`${heading}.`, test, lines.join('\n'), link.sentence, why, stop && `${stop.label}\n${stop.url}`];
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }
 
-export function letterHtml({ words, look, subject, heading, test, facts, link, why }: Letter): string {
+export function letterHtml({ words, look, subject, heading, test, facts, link, why, stop }: Letter): string {
   const { quiet, line } = mailColours;
   const rtl = words.direction === 'rtl';
   const [end, side] = rtl ? ['left', '8px 16px 8px 0'] : ['right', '8px 0 8px 16px'];
@@ -40,5 +42,10 @@ export function letterHtml({ words, look, subject, heading, test, facts, link, w
   const inside = html`${test !== null && html`<p style="margin:16px 0 0"><strong>${test}</strong></p>`}
 <table role="presentation" style="width:100%;margin:16px 0 0;border-collapse:collapse;font-size:14px">${rows}</table>
 ${mailButton(look, link.url, link.label)}`;
-  return mailFrame(words, look, { title: subject, heading, inside, below: html`${why}` });
+  return mailFrame(words, look, {
+    title: subject,
+    heading,
+    inside,
+    below: html`${why}${stop && html` <a href="${stop.url}" style="color:${quiet}">${stop.label}</a>`}`,
+  });
 }

@@ -10,6 +10,7 @@ import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { startApp } from '../support/app.ts';
 import type { Visit } from '../support/forms.ts';
 import { isInside, newEmail, onHost, signInOperator, signInPartnerUser } from '../support/people.ts';
+import { makePlan, turnAt } from '../support/plans.ts';
 import { postForm } from '../support/portal-post.ts';
 import { startVisitor, type Visitor } from '../support/visitor.ts';
 import { makeMerchant, makePartner, makeRequest, setRate } from '../support/world.ts';
@@ -79,7 +80,15 @@ test('Every form of the administration refuses somebody who is not signed in, an
     '/rates/refresh',
     '/stuck/replay',
   ];
-  const last = ['/stuck/enable', '/stuck/mail', '/stuck/receipt', '/audit/check', '/erase/look', '/erase/do'];
+  const last = [
+    '/stuck/enable',
+    '/stuck/mail',
+    '/stuck/receipt',
+    '/stuck/plan',
+    '/audit/check',
+    '/erase/look',
+    '/erase/do',
+  ];
   const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const post = (path: string, headers: Record<string, string>) =>
     fetch(`${app.url}/admin${path}`, { method: 'POST', redirect: 'manual', headers });
@@ -309,6 +318,36 @@ test('A rate is set with an end and cleared; fetching at once is limited for eac
     .sql`update rate_counters set minute = date_trunc('minute', now() + interval '1 minute') where action = 'rates.refresh'`;
   assert.match(said(await admin.send(page, '/rates/refresh', { partner: partner.slug })) ?? '', /already\. Try again/);
   assert.match(said(await admin.send(page, '/rates/refresh', { partner: 'nobody' })) ?? '', /no such partner/);
+});
+
+test('A plan that has failed for a day for no partner’s reason is stuck, and its charge is tried at once', async () => {
+  const { partner, test: scope } = await makePartner(app.db);
+  const merchant = await makeMerchant(app.db, scope);
+  const fail = async (failure: string, hours: number) => {
+    const plan = await makePlan(app.ctx, scope, merchant, { firstOn: new Date().toISOString().slice(0, 10) });
+    await app.db.sql`
+      update plans set failure = ${failure}, failures = 9, failed_at = now() - ${hours} * interval '1 hour',
+        due_at = now() + interval '1 hour' where id = ${plan.id}`;
+    return plan.id;
+  };
+  const stuck = await fail('other', 25);
+  const others = [await fail('other', 23), await fail('merchant_disabled', 100), await fail('partner_disabled', 100)];
+  const page = await admin.open('/admin/stuck');
+  const [row = '', ...more] = rowsOf(page).filter((one) => one.includes(partner.slug));
+  assert.equal(more.length, 0);
+  for (const text of [stuck, 'Ada’s Bakery', 'Something failed']) assert.ok(row.includes(text), text);
+  for (const id of others) assert.ok(!page.html.includes(id));
+  assert.match((await admin.open('/admin')).html, /Something is stuck/);
+  assert.equal(said(await admin.send(page, '/stuck/plan')), 'It is tried again.');
+  const act = await lastAct(partner.id);
+  assert.deepEqual([act?.action, act?.object_id], ['plan.retried', stuck]);
+  const [due] = await app.db.sql`select due_at <= now() as now from plans where id = ${stuck}`;
+  assert.equal(due?.now, true);
+  await turnAt(app.ctx, new Date().toISOString());
+  assert.ok(!(await admin.open('/admin/stuck')).html.includes(stuck), 'what was charged is gone');
+  assert.match(said(await admin.send(page, '/stuck/plan')) ?? '', /mended already/);
+  await app.db.sql`update plans set state = 'ended', ended_at = now(), next_on = null, due_at = null, failure = null,
+    failed_at = null where state <> 'ended'`;
 });
 
 test('What is stuck is shown with the button that helps: events, endpoints, mails and receipts', async () => {

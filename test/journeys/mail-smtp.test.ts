@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
@@ -72,6 +73,19 @@ test('Mails go out by SMTP, once each, as they were written; the alarm about a m
   assert.match(mail?.text ?? '', /^Subject: =\?UTF-8\?/m);
   assert.match(mail?.text ?? '', /Gr=C3=BC=C3=9Fe,\r\n\.\r\nfrom the till\./);
   assert.equal(await openAlarm('mail_transport'), null);
+});
+
+test('A mail that can be stopped carries the headers by which mail programs stop it; others carry none', async (t) => {
+  const smtp = await startSmtp(t, { disabledCommands: ['STARTTLS'] });
+  const transport = smtpTransport({ smtpUrl: `smtp://127.0.0.1:${smtp.port}`, from });
+  const signal = AbortSignal.timeout(10_000);
+  const url = `https://pay.example/pay/${randomUUID()}/stop-mails/${'x'.repeat(43)}`;
+  await transport({ id: randomUUID(), ...mailTo('stop@example.com'), unsubscribeUrl: url }, signal);
+  await transport({ id: randomUUID(), ...mailTo('code@example.com'), unsubscribeUrl: null }, signal);
+  const [stoppable, plain] = smtp.mails.map(({ text }) => text.replace(/\r\n[ \t]+/g, ' '));
+  assert.ok(stoppable?.includes(`\r\nList-Unsubscribe: <${url}>\r\n`), stoppable);
+  assert.match(stoppable ?? '', /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
+  assert.doesNotMatch(plain ?? '', /List-Unsubscribe/);
 });
 
 test('A user and password are used over TLS only: at once with smtps, after STARTTLS with smtp', async (t) => {

@@ -289,6 +289,92 @@ test('The customer is mailed the pay link of each charge, once, in the plan’s 
   assert.equal(page.status, 200);
 });
 
+/** The link in a mail by which its reader stops such mails, on this node. */
+async function stopLinkOf(recipient: string): Promise<string> {
+  const [mail] = await app.db.sql<{ body: string; body_html: string; unsubscribe_url: string }[]>`
+    select body, body_html, unsubscribe_url from mails where recipient = ${recipient}`;
+  const url = mail?.unsubscribe_url ?? '';
+  assert.ok(mail?.body.includes(url) && mail.body_html.includes(`href="${url}"`), 'text and HTML have it, too');
+  return app.url + new URL(url).pathname;
+}
+
+const told = (account: { id: string }) =>
+  app.db.sql`
+    select l.action from audit_log l join plans p on p.id::text = l.object_id
+    where p.account_id = ${account.id} and l.action = 'plan.mails_stopped'`;
+
+test('Who gets the mails of a plan stops them by a link: looking changes nothing, the button does, and the plan goes on', async () => {
+  const { scope, merchant } = await shop();
+  const customerEmail = 'stranger@example.com';
+  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2029-01-31', customerEmail });
+  const other = await makePlan(app.ctx, scope, merchant, { firstOn: '2029-02-28', customerEmail });
+  await turnAt(app.ctx, '2029-01-31T00:00:00.000Z');
+  const link = await stopLinkOf(customerEmail);
+  const page = await fetch(link);
+  assert.equal(page.status, 200);
+  assert.match(await page.text(), /Stop these e-mails\?[\s\S]*“Piano lessons”[\s\S]*<form method="post"/);
+  assert.equal((await planOf(app.ctx, plan)).plan.mails_stopped_at, null);
+  const form = await fetch(link, { method: 'POST', redirect: 'manual' });
+  assert.deepEqual([form.status, /The e-mails are stopped/.test(await form.text())], [200, true]);
+  assert.ok((await planOf(app.ctx, plan)).plan.mails_stopped_at);
+  assert.match(await (await fetch(link)).text(), /The e-mails are stopped/);
+  await fetch(link, { method: 'POST' });
+  assert.equal((await told(merchant)).length, 1, 'a second time changes nothing');
+
+  assert.equal(await turnAt(app.ctx, '2029-02-28T00:00:00.000Z'), 2);
+  const { charges } = await planOf(app.ctx, plan);
+  const own = await app.db.sql`
+    select customer_name, customer_email from requests where id = ${charges[1]?.request_id ?? ''}`;
+  assert.deepEqual([...own], [{ customer_name: 'Grace Hopper', customer_email: null }]);
+  const mails = await app.db.sql`select request_id from mails where recipient = ${customerEmail} order by created_at`;
+  const theirs = (await planOf(app.ctx, other)).charges;
+  assert.deepEqual(
+    mails.map(({ request_id }) => request_id),
+    [charges[0]?.request_id, theirs[0]?.request_id],
+    'the mails of that plan only',
+  );
+});
+
+test('Mail programs stop the mails with one POST of either kind; another plan’s token, and a made-up one, open nothing', async () => {
+  const { scope, merchant } = await shop();
+  const plans = [];
+  for (const customerEmail of ['one-click@example.com', 'urlencoded@example.com'])
+    plans.push(await makePlan(app.ctx, scope, merchant, { firstOn: day, customerEmail }));
+  await turnAt(app.ctx, `${day}T00:00:00.000Z`);
+  const [one, two] = [await stopLinkOf('one-click@example.com'), await stopLinkOf('urlencoded@example.com')];
+  const mixed = [one.slice(0, one.lastIndexOf('/')), two.slice(two.lastIndexOf('/'))].join('');
+  for (const url of [mixed, `${one.slice(0, -4)}AAAA`, `${one.slice(0, one.lastIndexOf('/'))}/x`]) {
+    assert.equal((await fetch(url)).status, 404);
+    assert.equal((await fetch(url, { method: 'POST' })).status, 404);
+  }
+  assert.equal((await told(merchant)).length, 0);
+  const multipart = new FormData();
+  multipart.set('List-Unsubscribe', 'One-Click');
+  const bodies = [multipart, new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })];
+  for (const [i, url] of [one, two].entries()) {
+    const answer = await fetch(url, { method: 'POST', redirect: 'manual', body: bodies[i] ?? null });
+    assert.equal(answer.status, 200, await answer.text());
+  }
+  for (const plan of plans) assert.ok((await planOf(app.ctx, plan)).plan.mails_stopped_at);
+});
+
+test('A charge that fails for a day and nobody knows why raises an alarm, which ends with it; a missing rate raises none', async () => {
+  const { scope, merchant } = await shop();
+  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: day, maxCharges: 1 });
+  const alarm = () => app.db.sql`select message from alarms where name = 'plans_failing' and cleared_at is null`;
+  await whileChargesDo(`raise exception 'spoiled'`, async () => {
+    await turnAt(app.ctx, `${day}T00:00:00.000Z`);
+    await turnAt(app.ctx, `${day}T23:59:59.000Z`);
+    assert.equal((await alarm()).length, 0);
+    await turnAt(app.ctx, '2030-01-02T00:00:00.000Z');
+    assert.match((await alarm())[0]?.message, /^Charges fail for more than a day.* Plans: 1$/);
+  });
+  await app.db.sql`update plans set failure = 'rate_unavailable' where id = ${plan.id}`;
+  await turnAt(app.ctx, '2030-01-02T00:00:05.000Z');
+  assert.equal((await planOf(app.ctx, plan)).plan.failure, 'rate_unavailable');
+  assert.equal((await alarm()).length, 0);
+});
+
 test('Nobody but its merchant sees or changes a plan: not another merchant, partner or mode', async () => {
   const [one, two] = [await shop(), await shop()];
   const neighbour = await makeMerchant(app.db, one.scope);

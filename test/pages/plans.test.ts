@@ -141,6 +141,36 @@ test('What cannot be charged shows itself in the list and says why on the plan, 
   await context.close();
 });
 
+test('A customer stops the mails of a plan on a phone, and the merchant’s open page says so by itself', async () => {
+  const customerEmail = 'stop@example.com';
+  const firstOn = now().slice(0, 10);
+  const plan = await makePlan(world.ctx, world.scope, world.merchant, { firstOn, name: 'Yoga', customerEmail });
+  await turnAt(world.ctx, now());
+  const [mail] = await world.db.sql`select unsubscribe_url from mails where recipient = ${customerEmail}`;
+  const path = new URL(mail?.unsubscribe_url).pathname;
+  const { page: merchant, context } = await openAt(`/dashboard/plans/${plan.id}`);
+  await merchant.locator('table a').waitFor();
+  assert.equal(await merchant.getByText('has stopped the e-mails').count(), 0);
+  const customer = await browser.newContext({ viewport: sizes.phone, hasTouch: true });
+  const page = await customer.newPage();
+  for (const language of languages) {
+    await page.goto(`${world.url}${path}?lang=${language}`);
+    await page.getByRole('heading', { name: wordsOf(language).t.planStop.title }).waitFor();
+    assert.equal(await overhang(page), 0, language);
+  }
+  await page.goto(`${world.url}${path}?lang=en`);
+  await assertAccessible(page);
+  await photograph(page, 'plan-stop-mails');
+  await page.getByRole('button', { name: 'Stop these e-mails' }).click();
+  await page.getByRole('heading', { name: 'The e-mails are stopped' }).waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'plan-mails-stopped');
+  await merchant.getByText('The customer has stopped the e-mails').waitFor(); // by itself
+  await assertAccessible(merchant);
+  await photograph(merchant, 'plan-without-mails');
+  await Promise.all([customer.close(), context.close()]);
+});
+
 for (const language of languages) {
   test(`${language}: list, form and plan are read in it, and none is wider than a phone`, async () => {
     const { plans: t } = wordsOf(language).t.dashboard;

@@ -889,6 +889,7 @@ export const de = {
       ends: 'Endet',
       ended: 'Beendet',
       afterCharges: 'Angefordert: {made} von {count}',
+      mailsStopped: 'Der Kunde hat die E-Mails abbestellt',
       forgotten: 'Gelöscht',
       number: 'Plannummer',
       failed: 'Am {date} konnte nichts angefordert werden',
@@ -1059,6 +1060,16 @@ export const de = {
     linkRest: 'Hier ansehen und zahlen: {link}',
     why: '{merchant} sendet Ihnen an jedem vereinbarten Termin einen Zahlungslink. Wenn Sie davon nichts wissen, zahlen Sie nicht. Antworten auf diese E-Mail liest niemand.',
     for: 'Für',
+    unexpected: 'Sie haben das nicht erwartet? Sagen Sie es {merchant}.',
+    stop: 'Diese E-Mails abbestellen',
+  },
+  planStop: {
+    title: 'Diese E-Mails abbestellen?',
+    asked: '{merchant} sendet Ihnen für „{plan}“ an jedem Termin einen Zahlungslink.',
+    rest: 'Danach kommen dafür keine E-Mails mehr. Der Plan selbst läuft weiter: Um ihn zu beenden, wenden Sie sich an {merchant}.',
+    done: 'Die E-Mails sind abbestellt',
+    doneRest:
+      'Zu diesem Plan bekommen Sie keine E-Mails mehr, und {merchant} sieht das. Der Plan selbst läuft weiter, bis {merchant} ihn beendet.',
   },
   signInUser: {
     portalTitle: 'Am Portal anmelden',
@@ -1909,6 +1920,8 @@ export const de = {
         'plan.paused': 'Plan ruht',
         'plan.resumed': 'Plan fortgesetzt',
         'plan.ended': 'Plan beendet',
+        'plan.mails_stopped': 'E-Mails eines Plans vom Kunden abbestellt',
+        'plan.retried': 'Anforderung eines Plans neu versucht',
         'payment.attached': 'Zahlung einer Anforderung zugeordnet',
         'payment.released': 'Teilzahlung aus ihrer Anforderung genommen',
         'payment.returned': 'Zahlung zurückgegeben',
@@ -2021,6 +2034,7 @@ export const de = {
       mail_failing: 'Eine E-Mail konnte nicht gesendet werden',
       phone_gateway: 'Das Gateway für Nachrichten an Telefone arbeitet nicht',
       receipts_missing: 'Belege bestätigter Zahlungen lassen sich nicht schreiben',
+      plans_failing: 'Pläne lassen sich seit über einem Tag nicht ausführen. Anzahl:',
       recoveries_stuck: 'Wiederherstellungen von Wallets lassen sich nicht ausführen. Händler:',
       webhook_gone: 'Der Webhook von {partner} ({mode}) wurde abgeschaltet: Sein Empfänger antwortete mit 410',
       webhook_dead: 'Der Webhook von {partner} ({mode}) wurde abgeschaltet: Er hatte fünf Tage keinen Erfolg',
@@ -2041,6 +2055,8 @@ export const de = {
         'Prüfen Sie, ob das Gateway von PHONE_GATEWAY_URL antwortet und das Token annimmt. Nachrichten werden von selbst noch einmal versucht.',
       chain:
         'Sehen Sie unter „Netzwerke“ nach. Zahlungen sind sicher und werden gefunden, sobald das Netzwerk wieder gelesen wird.',
+      plans_failing:
+        'Sehen Sie im Log des Dienstes nach dem Grund, beheben Sie ihn und lassen Sie die Pläne unter „Was hängt“ gleich neu versuchen.',
       recoveries_stuck:
         'Sehen Sie im Log des Dienstes nach dem Grund. Die Wallets bleiben solange, wie sie sind, und es wird mindestens jede Stunde neu versucht.',
       other: 'Sehen Sie im Log des Dienstes zur selben Zeit nach.',
@@ -2222,6 +2238,14 @@ export const de = {
       channels: {
         mail: 'E-Mail',
         phone: 'Telefon',
+      },
+      plans: 'Pläne, die nicht ausgeführt werden können',
+      plansRest:
+        'Seit über einem Tag, und nicht, weil jemand abgeschaltet ist. Jeder wird mindestens stündlich neu versucht.',
+      plan: 'Plan',
+      planFailures: {
+        rate_unavailable: 'Kein aktueller Wechselkurs',
+        other: 'Etwas ist fehlgeschlagen; das Log des Dienstes sagt, was',
       },
       replayed: 'Das Ereignis wird noch einmal gesendet.',
       enabled: 'Der Endpunkt ist eingeschaltet.',

@@ -839,6 +839,7 @@ export const en = {
       ends: 'Ends',
       ended: 'Ended',
       afterCharges: 'Charges made: {made} of {count}',
+      mailsStopped: 'The customer has stopped the e-mails',
       forgotten: 'Erased',
       number: 'Plan number',
       failed: 'The charge of {date} could not be made',
@@ -1006,6 +1007,16 @@ export const en = {
     linkRest: 'See it and pay here: {link}',
     why: '{merchant} sends you a payment link on each date that was agreed on. If you know nothing of it, do not pay. Nobody reads what is sent back here.',
     for: 'For',
+    unexpected: 'Not expecting this? Tell {merchant}.',
+    stop: 'Stop these e-mails',
+  },
+  planStop: {
+    title: 'Stop these e-mails?',
+    asked: '{merchant} sends you a payment link for “{plan}” on each date.',
+    rest: 'After that no more e-mails come for it. The plan itself goes on: to end it, tell {merchant}.',
+    done: 'The e-mails are stopped',
+    doneRest:
+      'No more e-mails come to you for this plan, and {merchant} sees that. The plan itself goes on until {merchant} ends it.',
   },
   /** Signing in by e-mail, for partners' people and operators. */
   signInUser: {
@@ -1803,6 +1814,8 @@ export const en = {
         'plan.paused': 'Plan paused',
         'plan.resumed': 'Plan resumed',
         'plan.ended': 'Plan ended',
+        'plan.mails_stopped': 'Customer stopped the e-mails of a plan',
+        'plan.retried': 'Charge of a plan tried again',
         'payment.attached': 'Payment attached to a request',
         'payment.released': 'Part payment taken off its request',
         'payment.returned': 'Payment given back',
@@ -1898,6 +1911,7 @@ export const en = {
       mail_failing: 'A mail could not be sent',
       phone_gateway: 'The gateway for messages to phones does not work',
       receipts_missing: 'Receipts of verified payments cannot be written',
+      plans_failing: 'Charges of plans have failed for more than a day. Plans:',
       recoveries_stuck: 'Recoveries of wallets cannot be carried out. Merchants:',
       webhook_gone: 'The webhook of {partner} ({mode}) was disabled: its receiver answered 410',
       webhook_dead: 'The webhook of {partner} ({mode}) was disabled: it had no success for five days',
@@ -1914,6 +1928,8 @@ export const en = {
       phone_gateway:
         'Look whether the gateway of PHONE_GATEWAY_URL answers and takes the token. Messages are tried again by themselves.',
       chain: 'Look at “Networks”. Payments are safe, and are found once the network is read again.',
+      plans_failing:
+        'Look into the log of the service for why, mend it, and let the plans under “Stuck things” be tried at once.',
       recoveries_stuck:
         'Look into the log of the service for why. Wallets stay as they are meanwhile, and it is tried again at least every hour.',
       other: 'Look into the log of the service for the same time.',
@@ -2086,6 +2102,14 @@ export const en = {
       receipts: 'Receipts that were given up',
       channel: 'By',
       channels: { mail: 'Mail', phone: 'Phone' },
+      plans: 'Plans that cannot be charged',
+      plansRest:
+        'For more than a day, and not because somebody is switched off. Each is tried again at least every hour.',
+      plan: 'Plan',
+      planFailures: {
+        rate_unavailable: 'No fresh exchange rate',
+        other: 'Something failed; the log of the service says what',
+      },
       replayed: 'The event is sent again.',
       enabled: 'The endpoint is enabled.',
       retried: 'It is tried again.',

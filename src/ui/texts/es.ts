@@ -857,6 +857,7 @@ export const es = {
       ends: 'Termina',
       ended: 'Terminado',
       afterCharges: 'Cobros creados: {made} de {count}',
+      mailsStopped: 'El cliente ya no quiere recibir los correos',
       forgotten: 'Borrado',
       number: 'Número del plan',
       failed: 'No se pudo crear el cobro del {date}',
@@ -1022,6 +1023,16 @@ export const es = {
     linkRest: 'Véalo y pague aquí: {link}',
     why: '{merchant} le envía un enlace de pago en cada fecha acordada. Si no sabe nada de esto, no pague. Nadie lee lo que se responda a este correo.',
     for: 'Para',
+    unexpected: '¿No esperaba este correo? Dígaselo a {merchant}.',
+    stop: 'Dejar de recibir estos correos',
+  },
+  planStop: {
+    title: '¿Dejar de recibir estos correos?',
+    asked: '{merchant} le envía un enlace de pago por «{plan}» en cada fecha.',
+    rest: 'Después ya no le llegan correos por ello. El plan sigue: para terminarlo, dígaselo a {merchant}.',
+    done: 'Ya no recibirá estos correos',
+    doneRest:
+      'No le llegan más correos por este plan, y {merchant} lo ve. El plan sigue hasta que {merchant} lo termine.',
   },
   signInUser: {
     portalTitle: 'Iniciar sesión en el portal',
@@ -1849,6 +1860,8 @@ export const es = {
         'plan.paused': 'Plan en pausa',
         'plan.resumed': 'Plan reanudado',
         'plan.ended': 'Plan terminado',
+        'plan.mails_stopped': 'El cliente detuvo los correos de un plan',
+        'plan.retried': 'Cobro de un plan intentado de nuevo',
         'payment.attached': 'Pago asignado a una solicitud',
         'payment.released': 'Pago parcial separado de su solicitud',
         'payment.returned': 'Pago devuelto',
@@ -1961,6 +1974,7 @@ export const es = {
       mail_failing: 'No se pudo enviar un correo',
       phone_gateway: 'La pasarela de mensajes a teléfonos no funciona',
       receipts_missing: 'No se pueden escribir recibos de pagos verificados',
+      plans_failing: 'Hay planes que no se pueden cobrar desde hace más de un día. Planes:',
       recoveries_stuck: 'No se pueden llevar a cabo recuperaciones de billeteras. Comercios:',
       webhook_gone: 'Se desactivó el webhook de {partner} ({mode}): su receptor respondió 410',
       webhook_dead: 'Se desactivó el webhook de {partner} ({mode}): no tuvo éxito durante cinco días',
@@ -1978,6 +1992,8 @@ export const es = {
       phone_gateway:
         'Compruebe si la pasarela de PHONE_GATEWAY_URL responde y acepta el token. Los mensajes se vuelven a intentar por sí solos.',
       chain: 'Mire en «Redes». Los pagos están a salvo y se encontrarán en cuanto la red se lea de nuevo.',
+      plans_failing:
+        'Busque el motivo en el log del servicio, corríjalo y haga que los planes se reintenten en la página de lo atascado.',
       recoveries_stuck:
         'Busque el motivo en el log del servicio. Mientras tanto las billeteras quedan como están, y se reintenta al menos cada hora.',
       other: 'Mire el log del servicio a esa misma hora.',
@@ -2156,6 +2172,14 @@ export const es = {
       channels: {
         mail: 'Correo',
         phone: 'Teléfono',
+      },
+      plans: 'Planes que no se pueden cobrar',
+      plansRest:
+        'Desde hace más de un día, y no porque alguien esté desactivado. Cada uno se reintenta al menos cada hora.',
+      plan: 'Plan',
+      planFailures: {
+        rate_unavailable: 'No hay un tipo de cambio reciente',
+        other: 'Algo falló; el log del servicio dice qué',
       },
       replayed: 'El evento se envía de nuevo.',
       enabled: 'El punto de entrega está activado.',

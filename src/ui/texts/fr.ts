@@ -873,6 +873,7 @@ export const fr = {
       ends: 'Fin',
       ended: 'Terminé',
       afterCharges: 'Demandes créées : {made} sur {count}',
+      mailsStopped: 'Le client ne veut plus recevoir les e-mails',
       forgotten: 'Effacé',
       number: 'Numéro du plan',
       failed: 'La demande du {date} n’a pas pu être créée',
@@ -1041,6 +1042,16 @@ export const fr = {
     linkRest: 'Voir et payer ici : {link}',
     why: '{merchant} vous envoie un lien de paiement à chaque échéance convenue. Si vous n’en savez rien, ne payez pas. Personne ne lit les réponses à cet e-mail.',
     for: 'Pour',
+    unexpected: 'Vous ne vous y attendiez pas ? Dites-le à {merchant}.',
+    stop: 'Ne plus recevoir ces e-mails',
+  },
+  planStop: {
+    title: 'Ne plus recevoir ces e-mails ?',
+    asked: '{merchant} vous envoie un lien de paiement pour « {plan} » à chaque échéance.',
+    rest: 'Ensuite, vous ne recevrez plus d’e-mails à ce sujet. Le plan lui-même continue : pour l’arrêter, adressez-vous à {merchant}.',
+    done: 'Les e-mails sont arrêtés',
+    doneRest:
+      'Vous ne recevrez plus d’e-mails pour ce plan, et {merchant} le voit. Le plan lui-même continue jusqu’à ce que {merchant} l’arrête.',
   },
   signInUser: {
     portalTitle: 'Connexion au portail',
@@ -1884,6 +1895,8 @@ export const fr = {
         'plan.paused': 'Plan mis en pause',
         'plan.resumed': 'Plan repris',
         'plan.ended': 'Plan arrêté',
+        'plan.mails_stopped': 'E-mails d’un plan arrêtés par le client',
+        'plan.retried': 'Échéance d’un plan réessayée',
         'payment.attached': 'Paiement attribué à une demande',
         'payment.released': 'Paiement partiel retiré de sa demande',
         'payment.returned': 'Paiement rendu',
@@ -1996,6 +2009,7 @@ export const fr = {
       mail_failing: 'Un e-mail n’a pas pu être envoyé',
       phone_gateway: 'La passerelle des messages aux téléphones ne fonctionne pas',
       receipts_missing: 'Les reçus de paiements vérifiés ne peuvent pas être écrits',
+      plans_failing: 'Des échéances de plans échouent depuis plus d’un jour. Plans :',
       recoveries_stuck: 'Des récupérations de portefeuilles ne peuvent pas aboutir. Commerçants :',
       webhook_gone: 'Le webhook de {partner} ({mode}) a été désactivé : son récepteur a répondu 410',
       webhook_dead: 'Le webhook de {partner} ({mode}) a été désactivé : aucun succès depuis cinq jours',
@@ -2014,6 +2028,8 @@ export const fr = {
       phone_gateway:
         'Vérifiez si la passerelle de PHONE_GATEWAY_URL répond et accepte le jeton. Les messages sont réessayés automatiquement.',
       chain: 'Regardez « Réseaux ». Les paiements sont en sûreté et sont retrouvés dès que le réseau est à nouveau lu.',
+      plans_failing:
+        'Cherchez pourquoi dans le journal technique du service, réparez, puis réessayez les plans sur la page de ce qui est bloqué.',
       recoveries_stuck:
         'Cherchez pourquoi dans le journal technique du service. Les portefeuilles restent entre-temps ce qu’ils sont, et un nouvel essai est fait au moins toutes les heures.',
       other: 'Regardez dans le log du service à la même heure.',
@@ -2194,6 +2210,14 @@ export const fr = {
       channels: {
         mail: 'E-mail',
         phone: 'Téléphone',
+      },
+      plans: 'Plans dont l’échéance ne peut être demandée',
+      plansRest:
+        'Depuis plus d’un jour, et non parce que quelqu’un est désactivé. Chacun est réessayé au moins toutes les heures.',
+      plan: 'Plan',
+      planFailures: {
+        rate_unavailable: 'Pas de taux de change récent',
+        other: 'Quelque chose a échoué ; le journal technique du service dit quoi',
       },
       replayed: 'L’événement est renvoyé.',
       enabled: 'Le point de livraison est activé.',

@@ -557,6 +557,16 @@ export const ja = {
     linkRest: 'こちらで確認してお支払いください：{link}',
     why: '{merchant} は、取り決めた日ごとに支払いリンクをお送りします。お心当たりがない場合は、支払わないでください。このメールへの返信は読まれません。',
     for: '内容',
+    unexpected: 'お心当たりがない場合は、{merchant} にお知らせください。',
+    stop: 'このメールの配信を停止する',
+  },
+  planStop: {
+    title: 'このメールの配信を停止しますか？',
+    asked: '{merchant} は「{plan}」の支払いリンクを、取り決めた日ごとにお送りしています。',
+    rest: '停止すると、この件のメールは届かなくなります。プランそのものは続きます。終了するには {merchant} にお伝えください。',
+    done: 'メールの配信を停止しました',
+    doneRest:
+      'このプランのメールはもう届きません。停止したことは {merchant} にも表示されます。プランそのものは、{merchant} が終了するまで続きます。',
   },
   signInUser: {
     portalTitle: 'ポータルにサインイン',
@@ -1086,6 +1096,7 @@ export const ja = {
       ends: '終了の条件',
       ended: '終了日時',
       afterCharges: '作成した請求：{count} 回中 {made} 回',
+      mailsStopped: 'お客様がメールの配信を停止しました',
       forgotten: '消去済み',
       number: 'プラン番号',
       failed: '{date} の請求を作成できませんでした',
@@ -1814,6 +1825,8 @@ export const ja = {
         'plan.paused': 'プランを一時停止',
         'plan.resumed': 'プランを再開',
         'plan.ended': 'プランを終了',
+        'plan.mails_stopped': 'お客様がプランのメールを停止',
+        'plan.retried': 'プランの請求を再試行',
         'payment.attached': '支払いを請求に割り当て',
         'payment.released': '一部の支払いを請求から外した',
         'payment.returned': '支払いを返金',
@@ -1908,6 +1921,7 @@ export const ja = {
       mail_failing: 'メールを送信できませんでした',
       phone_gateway: '電話へのメッセージのゲートウェイが動作していません',
       receipts_missing: '確認済みの支払いの領収書を書き込めません',
+      plans_failing: 'プランの請求が 1 日以上失敗しています。プラン数：',
       recoveries_stuck: 'ウォレットの復旧を実行できません。加盟店：',
       webhook_gone: '{partner}（{mode}）の Webhook が停止されました：受信側が 410 を返しました',
       webhook_dead: '{partner}（{mode}）の Webhook が停止されました：5 日間成功がありません',
@@ -1924,6 +1938,7 @@ export const ja = {
       phone_gateway:
         'PHONE_GATEWAY_URL のゲートウェイが応答し、トークンを受け付けるか確認してください。メッセージは自動的に再試行されます。',
       chain: '「ネットワーク」を見てください。支払いは安全で、再び読み取れるようになると見つかります。',
+      plans_failing: 'サービスのログで理由を確認して解決し、停滞しているもののページでプランを再試行してください。',
       recoveries_stuck:
         '理由はサービスのログで確認してください。その間ウォレットは変わらず、少なくとも 1 時間ごとに再試行されます。',
       other: '同じ時刻のサービスのログを確認してください。',
@@ -2096,6 +2111,14 @@ export const ja = {
       receipts: '送信を断念した領収書',
       channel: '手段',
       channels: { mail: 'メール', phone: '電話' },
+      plans: '請求を作成できないプラン',
+      plansRest:
+        '1 日以上続いており、停止中の相手が原因ではありません。それぞれ少なくとも 1 時間ごとに再試行されます。',
+      plan: 'プラン',
+      planFailures: {
+        rate_unavailable: '最新の為替レートがありません',
+        other: '処理に失敗しました。内容はサービスのログにあります',
+      },
       replayed: 'イベントを再送します。',
       enabled: 'エンドポイントを有効にしました。',
       retried: '再試行します。',

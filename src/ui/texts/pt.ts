@@ -847,6 +847,7 @@ export const pt = {
       ends: 'Termina',
       ended: 'Encerrado',
       afterCharges: 'Cobranças criadas: {made} de {count}',
+      mailsStopped: 'O cliente não quer mais receber os e-mails',
       forgotten: 'Apagado',
       number: 'Número do plano',
       failed: 'A cobrança de {date} não pôde ser criada',
@@ -1013,6 +1014,16 @@ export const pt = {
     linkRest: 'Veja e pague aqui: {link}',
     why: '{merchant} envia a você um link de pagamento em cada data combinada. Se você não sabe de nada, não pague. Ninguém lê as respostas a este e-mail.',
     for: 'Referente a',
+    unexpected: 'Não esperava este e-mail? Avise {merchant}.',
+    stop: 'Parar de receber estes e-mails',
+  },
+  planStop: {
+    title: 'Parar de receber estes e-mails?',
+    asked: '{merchant} envia a você um link de pagamento de “{plan}” em cada data.',
+    rest: 'Depois disso não chegam mais e-mails sobre ele. O plano em si continua: para encerrá-lo, fale com {merchant}.',
+    done: 'Os e-mails foram interrompidos',
+    doneRest:
+      'Você não recebe mais e-mails deste plano, e {merchant} vê isso. O plano em si continua até que {merchant} o encerre.',
   },
   signInUser: {
     portalTitle: 'Entrar no portal',
@@ -1835,6 +1846,8 @@ export const pt = {
         'plan.paused': 'Plano pausado',
         'plan.resumed': 'Plano retomado',
         'plan.ended': 'Plano encerrado',
+        'plan.mails_stopped': 'Cliente interrompeu os e-mails de um plano',
+        'plan.retried': 'Cobrança de um plano tentada de novo',
         'payment.attached': 'Pagamento associado a uma cobrança',
         'payment.released': 'Pagamento parcial separado da cobrança',
         'payment.returned': 'Pagamento devolvido',
@@ -1947,6 +1960,7 @@ export const pt = {
       mail_failing: 'Um e-mail não pôde ser enviado',
       phone_gateway: 'O gateway de mensagens para telefones não funciona',
       receipts_missing: 'Recibos de pagamentos verificados não podem ser escritos',
+      plans_failing: 'Há planos que não podem ser cobrados há mais de um dia. Planos:',
       recoveries_stuck: 'Recuperações de carteiras não podem ser concluídas. Lojistas:',
       webhook_gone: 'O webhook de {partner} ({mode}) foi desativado: o receptor respondeu 410',
       webhook_dead: 'O webhook de {partner} ({mode}) foi desativado: não teve sucesso por cinco dias',
@@ -1964,6 +1978,8 @@ export const pt = {
       phone_gateway:
         'Veja se o gateway de PHONE_GATEWAY_URL responde e aceita o token. As mensagens são tentadas de novo sozinhas.',
       chain: 'Olhe em “Redes”. Os pagamentos estão seguros e são encontrados assim que a rede for lida de novo.',
+      plans_failing:
+        'Procure o motivo no log do serviço, conserte e tente de novo os planos na página do que está travado.',
       recoveries_stuck:
         'Procure o motivo no log do serviço. Enquanto isso as carteiras ficam como estão, e uma nova tentativa é feita ao menos a cada hora.',
       other: 'Olhe no log do serviço na mesma hora.',
@@ -2140,6 +2156,14 @@ export const pt = {
       channels: {
         mail: 'E-mail',
         phone: 'Telefone',
+      },
+      plans: 'Planos que não podem ser cobrados',
+      plansRest:
+        'Há mais de um dia, e não porque alguém está desativado. Cada um é tentado de novo ao menos a cada hora.',
+      plan: 'Plano',
+      planFailures: {
+        rate_unavailable: 'Sem taxa de câmbio recente',
+        other: 'Algo falhou; o log do serviço diz o quê',
       },
       replayed: 'O evento é enviado de novo.',
       enabled: 'O ponto de entrega está ativado.',

@@ -1,0 +1,47 @@
+import { timingSafeEqual } from 'node:crypto';
+import { audited, theService } from '../audit/write.ts';
+import { scopeOfRequest } from '../auth/scope.ts';
+import type { Config } from '../config.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { isUuid } from '../lib/ids.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import { payPageUrl } from '../requests/render.ts';
+import { type PlanRow, selectPlanOfRequest, updateMailsStopped } from './store.ts';
+
+const macOf = (secret: SecretKey, planId: string) => keyedHash(secret, 'plan-mails', planId);
+
+/** Where who gets the mails of a plan stops them: below the page of the request that a mail asks for. */
+export function stopMailsUrl(config: Config, requestId: string, planId: string): string {
+  return `${payPageUrl(config, requestId)}/stop-mails/${macOf(newest(config.secretKeys), planId).toString('base64url')}`;
+}
+
+/** A plan whose mails the holder of a link may stop. */
+export type PlanOfLink = { scope: Scope; plan: PlanRow };
+
+/** What a link leads to; null for a request that is no charge, and for a token that is not its plan's. */
+export async function readPlanOfLink(ctx: Context, requestId: string, token: string): Promise<PlanOfLink | null> {
+  const scope = isUuid(requestId) ? await scopeOfRequest(ctx.db, requestId) : null;
+  const plan = scope && (await ctx.db.scoped(scope, (tx) => selectPlanOfRequest(tx, scope, requestId)));
+  if (!plan) return null;
+  const mac = Buffer.from(token, 'base64url');
+  const fits = (secret: SecretKey) => {
+    const own = macOf(secret, plan.id);
+    return mac.length === own.length && timingSafeEqual(mac, own);
+  };
+  return ctx.config.secretKeys.some(fits) ? { scope, plan } : null;
+}
+
+/**
+ * Stops the mails of a plan for good, not the plan: charges from then on are made without the customer's address, so neither
+ * their link nor a receipt is mailed. A second call changes nothing.
+ */
+export async function stopMails(ctx: Context, { scope, plan }: PlanOfLink): Promise<void> {
+  await audited(
+    ctx,
+    theService, // the customer is nobody who is signed in
+    ({ db, clock }) => db.scoped(scope, (tx) => updateMailsStopped(tx, scope, plan.id, clock.now())),
+    (stopped) =>
+      stopped ? { ...scope, action: 'plan.mails_stopped', object: { kind: 'plan', id: plan.id }, details: {} } : null,
+  );
+}
