@@ -61,9 +61,8 @@ function eraseBatch(ctx: Context, scope: Scope, before: Date): Promise<number | 
 /** Returns how many were forgotten. */
 function forgetOldPlans(ctx: Context, before: Date): Promise<number> {
   return ctx.db.transaction(async (tx) => {
-    const old = await findOldPlans(tx, before, batch);
-    const forgotten = await forgetPlans(tx, old, ctx.clock.now());
-    for (const { scope, plans } of byScope(old, [])) {
+    const forgotten = await forgetPlans(tx, await findOldPlans(tx, before, batch), ctx.clock.now());
+    for (const { scope, plans } of byScope(forgotten, [])) {
       await writeAudit(ctx, tx, theService, {
         ...scope,
         action: 'customer.erased',
@@ -71,6 +70,6 @@ function forgetOldPlans(ctx: Context, before: Date): Promise<number> {
         details: { by: 'age', plans: plans.length },
       });
     }
-    return forgotten;
+    return forgotten.length;
   });
 }

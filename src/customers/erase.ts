@@ -66,11 +66,10 @@ export async function eraseCustomer(
   return ctx.db.transaction(async (tx) => {
     // The plans come first: a charge that is being made holds its plan until its request can be seen.
     const plans = await findPlansOfCustomer(tx, key, batch + 1);
-    const toForget = plans.slice(0, batch);
-    await forgetPlans(tx, toForget, ctx.clock.now());
+    const forgotten = await forgetPlans(tx, plans.slice(0, batch), ctx.clock.now());
     const rows = await requestsOf(tx, key);
     const done: { scope: Scope; erased: CustomerErased }[] = [];
-    for (const group of byScope(toForget, rows.slice(0, batch))) done.push(await eraseGroup(tx, group));
+    for (const group of byScope(forgotten, rows.slice(0, batch))) done.push(await eraseGroup(tx, group));
     const total = { requests: 0, plans: 0, mails: 0, messages: 0 };
     for (const { erased } of done)
       for (const name of ['requests', 'plans', 'mails', 'messages'] as const) total[name] += erased[name];

@@ -47,6 +47,13 @@ export async function deleteCustomerMails(tx: Tx | Sql, scope: Scope, requestIds
   return count;
 }
 
+/** Deletes the mails that ask the customers of these requests and have not been sent yet. */
+export async function deleteWaitingAsks(tx: Tx, scope: Scope, requestIds: string[]): Promise<void> {
+  await tx`
+    delete from mails where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      and request_id = any(${requestIds}::uuid[]) and purpose = 'ask' and sent_at is null`;
+}
+
 export type Mail = NewMail & { id: string; created_at: Date; sent_at: Date | null };
 
 /** The newest mails first: for the sandbox's page, and its command line. */

@@ -6,7 +6,7 @@ import { readMerchant } from '../merchants/read.ts';
 import { readPartner } from '../partners/read.ts';
 import type { NewPlan } from './form.ts';
 import { mostOpenPlans, startOf } from './rules.ts';
-import { countOpenPlans, insertPlan, type PlanRow, selectPlanOfForm } from './store.ts';
+import { countOpenPlans, insertPlan, lockNewPlans, type PlanRow, selectPlanOfForm } from './store.ts';
 
 /** What a new plan is made with beside its fields. */
 export type PlanOrder = {
@@ -40,10 +40,11 @@ export async function createPlan(
   const partner = await readPartner(ctx.db, merchant.home_portal);
   if (partner?.disabled_at) throw refuse('partner_disabled');
   return ctx.db.scoped(scope, async (tx) => {
+    await lockNewPlans(tx, accountId);
     const earlier = await selectPlanOfForm(tx, scope, accountId, formKey);
     if (earlier) return { row: earlier, isNew: false };
     if ((await countOpenPlans(tx, scope, accountId, mostOpenPlans)) === mostOpenPlans) return null;
-    const made = await insertPlan(tx, scope, {
+    const row = await insertPlan(tx, scope, {
       ...plan,
       id: randomUUID(),
       accountId,
@@ -53,9 +54,6 @@ export async function createPlan(
       dueAt: startOf(plan.firstOn),
       createdAt: ctx.clock.now(),
     });
-    if (made) return { row: made, isNew: true };
-    const row = await selectPlanOfForm(tx, scope, accountId, formKey);
-    if (!row) throw new Error('a plan vanished'); // plans are never deleted
-    return { row, isNew: false };
+    return { row, isNew: true };
   });
 }

@@ -43,12 +43,16 @@ export function selectOldPlans(sql: Sql | Tx, before: Date, limit: number): Prom
     order by p.ended_at limit ${limit}`;
 }
 
-/** Takes away what says who the customers of these plans are, and ends those that have not: there is nobody to ask. */
-export async function updateForgotten(tx: Tx, plans: CustomerPlan[], now: Date): Promise<number> {
-  const { count } = await tx`
+/**
+ * Takes away what says who the customers of these plans are, and ends those that have not: there is nobody to ask.
+ *
+ * @returns those that still said something: of what another node was faster with, nothing
+ */
+export function updateForgotten(tx: Tx, plans: CustomerPlan[], now: Date): Promise<CustomerPlan[]> {
+  return tx<CustomerPlan[]>`
     update plans p set name = null, customer_name = null, customer_email = null, customer_phone = null, state = 'ended',
       ended_at = coalesce(p.ended_at, ${now}), next_on = null, due_at = null, failure = null, failures = 0,
       failed_at = null
-    where p.id = any(${plans.map(({ id }) => id)}::uuid[]) and ${isPersonal(tx)}`;
-  return count;
+    where p.id = any(${plans.map(({ id }) => id)}::uuid[]) and ${isPersonal(tx)}
+    returning p.partner_id, p.test_mode, p.id, p.created_at`;
 }

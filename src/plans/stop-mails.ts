@@ -6,8 +6,12 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import { deleteWaitingAsks } from '../mail/outbox.ts';
 import { payPageUrl } from '../requests/render.ts';
-import { type PlanRow, selectPlanOfRequest, updateMailsStopped } from './store.ts';
+import { type PlanRow, selectCharges, selectPlanOfRequest, updateMailsStopped } from './store.ts';
+
+/** Charges that are looked at for mails that still wait: those of the days in which a mail is tried. */
+const mostWaiting = 100;
 
 const macOf = (secret: SecretKey, planId: string) => keyedHash(secret, 'plan-mails', planId);
 
@@ -34,13 +38,23 @@ export async function readPlanOfLink(ctx: Context, requestId: string, token: str
 
 /**
  * Stops the mails of a plan for good, not the plan: charges from then on are made without the customer's address, so neither
- * their link nor a receipt is mailed. A second call changes nothing.
+ * their link nor a receipt is mailed, and mails that ask and still wait do not go out. A second call changes nothing.
  */
 export async function stopMails(ctx: Context, { scope, plan }: PlanOfLink): Promise<void> {
   await audited(
     ctx,
     theService, // the customer is nobody who is signed in
-    ({ db, clock }) => db.scoped(scope, (tx) => updateMailsStopped(tx, scope, plan.id, clock.now())),
+    ({ db, clock }) =>
+      db.scoped(scope, async (tx) => {
+        if (!(await updateMailsStopped(tx, scope, plan.id, clock.now()))) return false;
+        const charges = await selectCharges(tx, scope, plan.id, null, mostWaiting);
+        await deleteWaitingAsks(
+          tx,
+          scope,
+          charges.map(({ request_id }) => request_id),
+        );
+        return true;
+      }),
     (stopped) =>
       stopped ? { ...scope, action: 'plan.mails_stopped', object: { kind: 'plan', id: plan.id }, details: {} } : null,
   );

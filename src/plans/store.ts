@@ -59,8 +59,7 @@ export type StoredPlan = NewPlan & {
   createdAt: Date;
 };
 
-/** Stores a plan; null when its form was sent before. */
-export async function insertPlan(tx: Tx, scope: Scope, plan: StoredPlan): Promise<PlanRow | null> {
+export async function insertPlan(tx: Tx, scope: Scope, plan: StoredPlan): Promise<PlanRow> {
   const [row] = await tx<PlanRow[]>`
     insert into plans as p (partner_id, test_mode, id, account_id, form_key, name, fiat_int, fiat_code, customer_name,
       customer_email, customer_phone, language, metadata, period, every, first_on, max_charges, next_on, due_at, created_at)
@@ -68,9 +67,14 @@ export async function insertPlan(tx: Tx, scope: Scope, plan: StoredPlan): Promis
       ${plan.fiatInt}, ${plan.fiatCode}, ${plan.customerName}, ${plan.customerEmail}, ${plan.customerPhone},
       ${plan.language}, ${plan.metadata}, ${plan.period}, ${plan.every}, ${plan.firstOn}, ${plan.maxCharges},
       ${plan.firstOn}, ${plan.dueAt}, ${plan.createdAt})
-    on conflict (partner_id, test_mode, account_id, form_key) do nothing
     returning ${columns(tx)}`;
-  return row ?? null;
+  if (!row) throw new Error('a plan was not stored');
+  return row;
+}
+
+/** Until the transaction ends, nobody else starts a plan of this merchant: so the most that one may have is exact. */
+export async function lockNewPlans(tx: Tx, accountId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`plans ${accountId}`}, 0))`;
 }
 
 /** How many plans of a merchant have not ended, at most so many. */

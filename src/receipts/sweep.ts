@@ -23,6 +23,7 @@ export async function sweepReceipts(ctx: Context, signal: AbortSignal): Promise<
   let mended = 0;
   for (let i = 0; i < batchesPerPass && !signal.aborted; i++) {
     const swept = await sweepBatch(ctx).catch((error) => ({ mended: 0, more: false, fault: (error as Error).message }));
+    if (!swept) return mended; // how it goes is the other node's to say
     mended += swept.mended;
     if (swept.fault !== null) {
       ctx.log.error({ fault: swept.fault }, 'missing receipts could not be written');
@@ -38,11 +39,12 @@ export async function sweepReceipts(ctx: Context, signal: AbortSignal): Promise<
 
 type Swept = { mended: number; more: boolean; fault: string | null };
 
-function sweepBatch(ctx: Context): Promise<Swept> {
+/** Null while another node is at it. */
+function sweepBatch(ctx: Context): Promise<Swept | null> {
   const nowMs = ctx.clock.now().getTime();
   return ctx.db.transaction(async (tx) => {
     const to = await lockSweptTo(tx);
-    if (!to) return { mended: 0, more: false, fault: null };
+    if (!to) return null;
     const oldest = new Date(nowMs - wantedMs);
     const after = to.verified_at < oldest ? { ...to, verified_at: oldest } : to;
     const rows = await selectVerified(tx, after, new Date(nowMs - settledMs), batch);

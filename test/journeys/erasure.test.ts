@@ -11,6 +11,7 @@ import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { startApp, testConfig, testContext } from '../support/app.ts';
 import { makePlan, planOf, turnAt } from '../support/plans.ts';
+import { until } from '../support/receiver.ts';
 import { makeMerchant, makePartner, makeRequest, setRate } from '../support/world.ts';
 
 const running = new AbortController().signal;
@@ -275,6 +276,28 @@ test('Plans that ended longer ago than the configured days forget their customer
   const logged = await logOf(partner.id);
   assert.deepEqual(JSON.parse(logged.at(-1)?.details), { by: 'age', plans: 1 });
   await end(active.id, 0);
+});
+
+test('Two nodes that come upon the same old plans log them once', { timeout: 20_000 }, async () => {
+  const { scope, merchant, partner } = await shop();
+  const { id } = await makePlan(app.ctx, scope, merchant);
+  await app.db.sql`
+    update plans set state = 'ended', due_at = null, next_on = null, ended_at = now() - interval '41 days'
+    where id = ${id}`;
+  const node = testContext(app.db, { config: testConfig({ eraseCustomersAfterDays: 40 }) });
+  let both: Promise<unknown> = Promise.resolve();
+  await app.db.sql.begin(async (tx) => {
+    await tx`select from plans where id = ${id} for update`;
+    both = Promise.all([eraseOld(node, running), eraseOld(node, running)]);
+    await until(async () => {
+      const [waiting] = await app.db.sql<{ count: number }[]>`
+        select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%update plans%'`;
+      return waiting?.count === 2;
+    }, 'both nodes wait for the plan');
+  });
+  await both;
+  assert.equal((await logOf(partner.id)).length, 1);
 });
 
 test('Customers and receipts that are due are found by index, however many requests there are', async () => {

@@ -3,9 +3,11 @@ import { after, before, beforeEach, test } from 'node:test';
 import { connect } from '../../src/db/connection.ts';
 import { type Watcher, watchScope } from '../../src/db/scope-changes.ts';
 import { endPlan, pausePlan, resumePlan } from '../../src/plans/change.ts';
+import { mostOpenPlans } from '../../src/plans/rules.ts';
 import { startApp } from '../support/app.ts';
 import { ApiClient } from '../support/client.ts';
 import { at, makePlan, planOf, turnAt } from '../support/plans.ts';
+import { until } from '../support/receiver.ts';
 import { makeMerchant, makePartner, setRate } from '../support/world.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
@@ -29,6 +31,34 @@ async function shop() {
 const requestsOf = (account: { id: string }) =>
   app.db.sql`select * from requests where account_id = ${account.id} order by created_at`;
 const day = '2030-01-01';
+
+test('A merchant has as many open plans as one may have and not one more, also where two forms are sent at once', {
+  timeout: 20_000,
+}, async () => {
+  const { scope, merchant } = await shop();
+  const { id } = await makePlan(app.ctx, scope, merchant, { firstOn: day });
+  await app.db.sql`
+    insert into plans (partner_id, test_mode, id, account_id, form_key, name, fiat_int, fiat_code, customer_name, language,
+      metadata, period, every, first_on, next_on, due_at, created_at)
+    select partner_id, test_mode, gen_random_uuid(), account_id, i::text, name, fiat_int, fiat_code, customer_name, language,
+      metadata, period, every, first_on, next_on, due_at, created_at
+    from plans, generate_series(3, ${mostOpenPlans}) i where id = ${id}`;
+  let making: Promise<PromiseSettledResult<unknown>[]> = Promise.resolve([]);
+  await app.db.sql.begin(async (tx) => {
+    await tx`lock table plans in share row exclusive mode`; // read, but not written
+    making = Promise.allSettled([1, 2].map(() => makePlan(app.ctx, scope, merchant, { firstOn: day })));
+    await until(async () => {
+      const [waiting] = await app.db.sql<{ count: number }[]>`
+        select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting?.count === 2;
+    }, 'both are under way');
+  });
+  const made = await making;
+  assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 1);
+  const [open] = await app.db.sql`select count(*)::int as count from plans where account_id = ${merchant.id}`;
+  assert.equal(open?.count, mostOpenPlans);
+});
 
 test('Charges are made on their dates and not before, on the last day of short months, until the last one', async () => {
   const { scope, merchant } = await shop();
@@ -330,8 +360,8 @@ test('Who gets the mails of a plan stops them by a link: looking changes nothing
   const theirs = (await planOf(app.ctx, other)).charges;
   assert.deepEqual(
     mails.map(({ request_id }) => request_id),
-    [charges[0]?.request_id, theirs[0]?.request_id],
-    'the mails of that plan only',
+    [theirs[0]?.request_id],
+    'the mails of that plan only; what still waited of it is gone, too',
   );
 });
 

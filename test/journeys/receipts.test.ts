@@ -265,6 +265,11 @@ test('A receipt that could not be written at the verification comes later, once;
   assert.equal(await sweepReceipts(world.ctx, running), 0);
   assert.match((await alarm(sweepAlarm)) ?? '', /relation "receipts" does not exist/);
   await sql`alter table receipts_away rename to receipts`;
+  await sql.begin(async (tx) => {
+    await tx`select from receipt_sweep for update`;
+    assert.equal(await sweepReceipts(world.ctx, running), 0);
+    assert.match((await alarm(sweepAlarm)) ?? '', /does not exist/, 'a node that did not look does not end the alarm');
+  });
 
   const healed = await Promise.all([1, 2, 3].map(() => sweepReceipts(world.ctx, running)));
   assert.ok(
