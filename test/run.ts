@@ -15,31 +15,37 @@ import { findPhp } from './support/php.ts';
  */
 const folder = mkdtempSync(join(tmpdir(), 'quittance-test-'));
 const server = await startEmbedded(folder);
-const admin = postgres(server.url, { max: 1, onnotice: () => {} });
-await admin`create database quittance_template`;
-const template = new URL(server.url);
-template.pathname = '/quittance_template';
-const db = connect(template.href, 1);
-await migrate(db.sql);
-await db.close();
-await admin.end();
-
-if (!findPhp()) {
-  console.log('PHP was not found, so what runs it in these tests is left out:\n  test/journeys/portal-start.test.ts');
+try {
+  await makeTemplate(server.url);
+  process.exitCode = await runTests(server.url);
+} finally {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
 }
-const child = spawn(
-  process.execPath,
-  ['--test', '--test-reporter=spec', '--test-concurrency=2', '--test-timeout=300000', ...chooseFiles()],
-  {
-    stdio: 'inherit',
-    env: { ...process.env, TEST_DATABASE_URL: server.url },
-  },
-);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-const code = await new Promise<number>((resolve) => child.on('exit', (exit) => resolve(exit ?? 1)));
-await server.stop();
-rmSync(folder, { recursive: true, force: true });
-process.exitCode = code;
+
+async function makeTemplate(url: string): Promise<void> {
+  const admin = postgres(url, { max: 1, onnotice: () => {} });
+  await admin`create database quittance_template`;
+  await admin.end();
+  const template = new URL(url);
+  template.pathname = '/quittance_template';
+  const db = connect(template.href, 1);
+  await migrate(db.sql);
+  await db.close();
+}
+
+async function runTests(url: string): Promise<number> {
+  if (!findPhp()) {
+    console.log('PHP was not found, so what runs it in these tests is left out:\n  test/journeys/portal-start.test.ts');
+  }
+  const child = spawn(
+    process.execPath,
+    ['--test', '--test-reporter=spec', '--test-concurrency=2', '--test-timeout=300000', ...chooseFiles()],
+    { stdio: 'inherit', env: { ...process.env, TEST_DATABASE_URL: url } },
+  );
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve) => child.on('exit', (exit) => resolve(exit ?? 1)));
+}
 
 function chooseFiles(): string[] {
   const wanted = process.argv.slice(2);
