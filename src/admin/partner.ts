@@ -14,7 +14,7 @@ import {
   settingsFields,
 } from '../partners/settings-form.ts';
 import { onPartner } from '../partners/told.ts';
-import { listRates } from '../rates/list.ts';
+import { listCurrencies } from '../rates/list.ts';
 import { card, carried, facts, field } from '../ui/components.ts';
 import { sendNotFound } from '../ui/error-page.ts';
 import { instant } from '../ui/formats.ts';
@@ -32,7 +32,7 @@ export function partnerPages(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, newPath, async (call) => showNew(ctx, call, 200, { slug: '', shown: initial }));
   adminForm(app, ctx, newPath, async (call) => {
     const [slug, shown] = [call.typed('slug'), readSettings(call.typed, call.ticked)];
-    const faults = settingsFaults(shown, await codesOf(ctx));
+    const faults = settingsFaults(shown, await listCurrencies(ctx));
     const slugFault = !isSlug(slug)
       ? 'slugRule'
       : isReservedSlug(slug)
@@ -53,7 +53,7 @@ export function partnerPages(app: FastifyInstance, ctx: Context): void {
     const partner = await readPartner(ctx.db, call.param('slug'));
     if (!partner) return sendNotFound(call.reply);
     const shown = readSettings(call.typed, call.ticked);
-    const faults = settingsFaults(shown, await codesOf(ctx));
+    const faults = settingsFaults(shown, await listCurrencies(ctx));
     if (Object.keys(faults).length > 0) return showPartner(ctx, call, partner, { shown, faults });
     const changes = settingsChanges(partner, shown);
     await recorded(
@@ -87,8 +87,6 @@ const initial: SettingsForm = {
   default_expiry_minutes: defaultExpiryMinutes,
   email: null,
 };
-
-const codesOf = async (ctx: Context) => (await listRates(ctx)).map(({ code }) => code);
 
 const asWanted = (slug: string, form: SettingsForm): NewPartner => ({
   slug,
@@ -138,7 +136,7 @@ async function showNew(ctx: Context, call: AdminCall, status: number, form: NewF
     status,
     title: t.add,
     body: html`<div class="narrow">${card(html`<form method="post" action="${newPath}">${slugField}
-${settingsFields(call.words, shown, await codesOf(ctx), faults)}<button>${t.create}</button></form>`)}</div>`,
+${settingsFields(call.words, shown, await listCurrencies(ctx), faults)}<button>${t.create}</button></form>`)}</div>`,
   });
 }
 
@@ -183,6 +181,6 @@ ${card(
   turn,
 )}
 <div class="narrow">${card(html`<h2>${t.settings}</h2><p class="quiet">${t.settingsRest}</p>
-<form method="post" action="${path}/settings">${settingsFields(words, wrong?.shown ?? partner, await codesOf(ctx), wrong?.faults ?? {})}<button>${admin.save}</button></form>`)}</div>`,
+<form method="post" action="${path}/settings">${settingsFields(words, wrong?.shown ?? partner, await listCurrencies(ctx), wrong?.faults ?? {})}<button>${admin.save}</button></form>`)}</div>`,
   });
 }

@@ -88,32 +88,15 @@ function unmatchedLine(words: Words, sums: UnmatchedSum[]): Line | null {
   };
 }
 
-function concernLines(words: Words, { underpaid, overpaid, replayed }: ConcernCounts): Line[] {
+function concernLines(words: Words, counts: ConcernCounts): Line[] {
   const { overview } = words.t.portal;
-  const lines: Line[] = [];
-  if (underpaid > 0) {
-    lines.push({
+  const links = { underpaid: overview.toUnderpaid, overpaid: overview.toUnderpaid, replayed: overview.toReplayed };
+  return (['underpaid', 'overpaid', 'replayed'] as const)
+    .filter((concern) => counts[concern] > 0)
+    .map((concern) => ({
       kind: 'attention',
-      title: fill(overview.underpaid, { count: counted(words, underpaid) }),
-      rest: overview.underpaidRest,
-      link: { path: '/portal/requests?concern=underpaid', label: overview.toUnderpaid },
-    });
-  }
-  if (overpaid > 0) {
-    lines.push({
-      kind: 'attention',
-      title: fill(overview.overpaid, { count: counted(words, overpaid) }),
-      rest: overview.overpaidRest,
-      link: { path: '/portal/requests?concern=overpaid', label: overview.toUnderpaid },
-    });
-  }
-  if (replayed > 0) {
-    lines.push({
-      kind: 'attention',
-      title: fill(overview.replayed, { count: counted(words, replayed) }),
-      rest: overview.replayedRest,
-      link: { path: '/portal/requests?concern=replayed', label: overview.toReplayed },
-    });
-  }
-  return lines;
+      title: fill(overview[concern], { count: counted(words, counts[concern]) }),
+      rest: overview[`${concern}Rest`],
+      link: { path: `/portal/requests?concern=${concern}`, label: links[concern] },
+    }));
 }

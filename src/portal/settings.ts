@@ -14,7 +14,7 @@ import {
   settingsFields,
 } from '../partners/settings-form.ts';
 import { onPartner } from '../partners/told.ts';
-import { listRates } from '../rates/list.ts';
+import { listCurrencies } from '../rates/list.ts';
 import { field } from '../ui/components.ts';
 import { flashOf } from './flash.ts';
 import { readMultipart } from './multipart.ts';
@@ -30,7 +30,7 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
   portalForm(app, ctx, path, 'settings', async (call) => {
     const before = await ownPartner(ctx, call);
     const wanted = { ...before, ...readSettings(call.typed, call.ticked) };
-    const faults = settingsFaults(wanted, await codesOf(ctx));
+    const faults = settingsFaults(wanted, await listCurrencies(ctx));
     if (Object.keys(faults).length > 0) return showSettings(ctx, call, wanted, faults);
     const changes = settingsChanges(before, wanted);
     await recorded(
@@ -77,8 +77,6 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
   });
 }
 
-const codesOf = async (ctx: Context) => (await listRates(ctx)).map(({ code }) => code);
-
 async function ownPartner(ctx: Context, { user }: PortalCall): Promise<Partner> {
   const partner = await readPartner(ctx.db, user.partner.slug);
   if (!partner) throw new Error('the partner of a session vanished'); // partners are never deleted
@@ -119,7 +117,7 @@ async function showSettings(
 ): Promise<FastifyReply> {
   const { words, reply } = call;
   const { settings, places } = words.t.portal;
-  const codes = await codesOf(ctx);
+  const codes = await listCurrencies(ctx);
   return sendPortal(ctx, reply, call, {
     path,
     title: places.settings,

@@ -36,3 +36,8 @@ function toView(row: RateRow, now: Date): RateView {
     sources: row.sources === null ? [] : (JSON.parse(row.sources) as SourceRate[]),
   };
 }
+
+/** The currencies that have a rate, as ISO 4217 codes. */
+export async function listCurrencies(ctx: Context): Promise<string[]> {
+  return (await listRates(ctx)).map(({ code }) => code);
+}
