@@ -5,7 +5,7 @@ import { countryNames } from '../lib/countries.ts';
 import { html } from '../lib/html.ts';
 import { changeProfile, type ProfileFault } from '../merchants/profile.ts';
 import { readMailLook } from '../partners/look.ts';
-import { listRates } from '../rates/list.ts';
+import { listCurrencies } from '../rates/list.ts';
 import { card, field } from '../ui/components.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
 import { writeNote } from '../ui/note.ts';
@@ -117,7 +117,7 @@ async function currencyField(
   fault: string | undefined,
 ) {
   const { profile: t } = words.t.dashboard;
-  const codes = [...new Set([...(await listRates(ctx)).map(({ code }) => code), merchant.display_currency])].sort();
+  const codes = [...new Set([...(await listCurrencies(ctx)), merchant.display_currency])].sort();
   const names = new Intl.DisplayNames(words.language, { type: 'currency' });
   return html`<div class="field"><label for="display_currency">${t.currency}</label>
 <p class="quiet" id="display_currency-hint">${fill(t.currencyHint, { partner: merchant.partner_name })}</p>

@@ -13,7 +13,7 @@ import {
 import { createMerchantByHand } from '../merchants/by-hand.ts';
 import type { MerchantRow } from '../merchants/read.ts';
 import { readPartner } from '../partners/read.ts';
-import { listRates } from '../rates/list.ts';
+import { listCurrencies } from '../rates/list.ts';
 import { field } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
@@ -155,9 +155,9 @@ async function createForm(
 ): Promise<Html> {
   const { words, user } = call;
   const { merchants } = words.t.portal;
-  const [partner, rates] = await Promise.all([readPartner(ctx.db, user.partner.slug), listRates(ctx)]);
+  const [partner, codes] = await Promise.all([readPartner(ctx.db, user.partner.slug), listCurrencies(ctx)]);
   const chosen = typed.display_currency || partner?.currency || '';
-  const currencies = [...new Set([...rates.map(({ code }) => code), chosen])].filter(Boolean).sort();
+  const currencies = [...new Set([...codes, chosen])].filter(Boolean).sort();
   const text = (name: 'business_name' | 'display_name' | 'email' | 'country', hint: string, attributes: string) =>
     field({
       name,
