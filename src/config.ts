@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type ChainConfig, readChains } from './chain/config.ts';
+import { decideSandbox } from './config/sandbox.ts';
 import { createFile } from './lib/files.ts';
+import { loopback, namesThisMachine } from './lib/networks.ts';
 import type { SecretKey } from './lib/seal.ts';
 
 /** Test and live never meet: each has its own chains, keys, merchants and webhooks. */
@@ -32,8 +34,10 @@ export type WalletConnectConfig = {
 };
 
 export type Config = {
-  /** True everywhere but in production: demo data, local chains, a fixed rate table, relaxed webhook addresses. */
+  /** True where only this machine is served, or by wish: demo data, local chains, a fixed rate table, relaxed webhook addresses. */
   sandbox: boolean;
+  /** Networks whose clients see the sandbox's `/dev` pages, besides this machine. */
+  devAllowCidrs: string[];
   host: string;
   port: number;
   /** Public address of the API, without a slash at the end. */
@@ -102,25 +106,27 @@ const rateProviderNames = ['fixed', 'coinbase', 'kraken', 'coingecko', 'bitstamp
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const faults: string[] = [];
-  const sandbox = env.NODE_ENV !== 'production';
   const port = readPort(env.PORT, faults);
   const host = env.HOST || '127.0.0.1';
   const dataDir = resolve(env.DATA_DIR || join(import.meta.dirname, '../.data'));
   const baseUrl = readUrl('BASE_URL', env.BASE_URL, `http://localhost:${port}`, faults);
+  const payUrl = readUrl('PAY_URL', env.PAY_URL, `${baseUrl}/pay`, faults);
+  const sandbox = decideSandbox(env, { host, baseUrl, payUrl }, faults);
   if (!sandbox && !env.BASE_URL) faults.push('BASE_URL is needed in production: the public address of the service');
   const config: Config = {
     sandbox,
+    devAllowCidrs: readNetworks('DEV_ALLOW_CIDRS', env, [], 1, faults),
     host,
     port,
     baseUrl,
-    payUrl: readUrl('PAY_URL', env.PAY_URL, `${baseUrl}/pay`, faults),
+    payUrl,
     dataDir,
     databaseUrl: readDatabaseUrl(env.DATABASE_URL, faults),
     secretKeys: readSecretKeys(env.SECRET_KEYS, sandbox, dataDir, faults),
     chains: readChainsFile(env.CHAINS_FILE, sandbox, faults),
     rateProviders: readList(env.RATE_PROVIDERS, sandbox ? ['fixed'] : rateProviderNames.slice(1)),
     webhookScheduleMs: readSchedule(env.WEBHOOK_SCHEDULE_SECONDS, faults),
-    webhookAllowCidrs: readNetworks('WEBHOOK_ALLOW_CIDRS', env, sandbox ? ['127.0.0.0/8', '::1/128'] : [], 0, faults),
+    webhookAllowCidrs: readNetworks('WEBHOOK_ALLOW_CIDRS', env, sandbox ? [...loopback] : [], 0, faults),
     trustProxy: readNetworks('TRUST_PROXY', env, [], 1, faults),
     mail: readMail(env.SMTP_URL, env.MAIL_FROM, faults),
     phoneGateway: readPhoneGateway(env.PHONE_GATEWAY_URL, env.PHONE_GATEWAY_TOKEN, sandbox, faults),
@@ -155,7 +161,7 @@ function readList(value: string | undefined, fallback: string[]): string[] {
 
 /** Addresses are networks of one. A network must fix at least so many bits. */
 function readNetworks(
-  name: 'WEBHOOK_ALLOW_CIDRS' | 'TRUST_PROXY',
+  name: 'WEBHOOK_ALLOW_CIDRS' | 'TRUST_PROXY' | 'DEV_ALLOW_CIDRS',
   env: NodeJS.ProcessEnv,
   fallback: string[],
   leastBits: number,
@@ -211,9 +217,6 @@ function readMail(smtpUrl: string | undefined, from: string | undefined, faults:
   return { smtpUrl, from: from ?? '' };
 }
 
-/** Names and addresses by which a machine reaches itself: nobody else can listen there. */
-const ownHost = /^(localhost|127\.[\d.]+|\[::1\])$/;
-
 function readPhoneGateway(
   address: string | undefined,
   token: string | undefined,
@@ -222,7 +225,8 @@ function readPhoneGateway(
 ): PhoneGateway | null {
   if (!address) return null;
   const url = URL.parse(address);
-  const isSecret = url?.protocol === 'https:' || (url?.protocol === 'http:' && (sandbox || ownHost.test(url.hostname)));
+  const isSecret =
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && (sandbox || namesThisMachine(url.hostname)));
   if (!url || !isSecret || url.username || url.hash) {
     faults.push('PHONE_GATEWAY_URL must be an https address (http on this machine, or in the sandbox)');
   }

@@ -21,6 +21,7 @@ import { answerClientErrors, passOverExpectations } from './client-errors.ts';
 import type { Context } from './context.ts';
 import { dashboardPages } from './dashboard/pages.ts';
 import { asRefusal } from './db/connection.ts';
+import { guardDev } from './dev-door.ts';
 import { errors, Refusal, refuse } from './errors.ts';
 import { healthRoutes } from './health.ts';
 import { guardHosts } from './hosts.ts';
@@ -78,6 +79,7 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(reply, allowed);
   });
   guardHosts(app, ctx);
+  guardDev(app, ctx.config);
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply));
   app.setNotFoundHandler((request, reply) => answerError(ctx, refuse('not_found'), request, reply));
 

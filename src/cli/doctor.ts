@@ -1,10 +1,18 @@
 import { chainStatus } from '../chain/status.ts';
+import { reachOf } from '../config/sandbox.ts';
 import type { Context } from '../context.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { listRates } from '../rates/list.ts';
 import type { Command } from './command.ts';
 
 type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: string };
+
+function checkConfiguration({ config }: Context): Finding {
+  const reach = config.sandbox ? reachOf(config) : null;
+  if (reach === null) return { check: 'configuration', state: 'ok', advice: '' };
+  const advice = `A sandbox that others can reach, since ${reach}: real money has no place in it.`;
+  return { check: 'configuration', state: 'attention', advice };
+}
 
 async function checkDatabase(ctx: Context): Promise<Finding[]> {
   const [row] = await ctx.db.sql<{ now: Date; version: string }[]>`
@@ -76,7 +84,6 @@ export const doctorCommands: Command[] = [
     usage: '',
     summary: 'Checks configuration, database, clock, chains, rates and webhooks; says what to do.',
     run: async (ctx) => {
-      const configuration: Finding = { check: 'configuration', state: 'ok', advice: '' };
       const parts = await Promise.all([
         checkDatabase(ctx),
         checkChains(ctx),
@@ -84,7 +91,7 @@ export const doctorCommands: Command[] = [
         checkWebhooks(ctx),
         checkAlarms(ctx),
       ]);
-      const findings = [configuration, ...parts.flat()];
+      const findings = [checkConfiguration(ctx), ...parts.flat()];
       return { healthy: findings.every(({ state }) => state !== 'failed'), findings };
     },
   },

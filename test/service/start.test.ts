@@ -299,6 +299,17 @@ test('production without secrets and chains → refused, naming all', async () =
     assert.match(ended.stderr, new RegExp(`- ${name} is needed`));
 });
 
+test('an address for the world without a word of production → no sandbox: refused, with the way out', async () => {
+  const env = { BASE_URL: 'https://pay.example', SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@pay.example' };
+  const ended = await runService({ DATA_DIR: dataFolder(), ...env });
+  assert.deepEqual([ended.code, ended.stdout], [1, '']);
+  assert.match(
+    ended.stderr,
+    /no sandbox, because BASE_URL \(https:\/\/pay\.example\) names another machine.*SANDBOX=on/,
+  );
+  for (const name of ['SECRET_KEYS', 'CHAINS_FILE']) assert.match(ended.stderr, new RegExp(`- ${name} is needed`));
+});
+
 test('a database that cannot be reached, a data folder that cannot be made → a sentence without a stack', async () => {
   const folder = dataFolder();
   const away = await runService({ DATA_DIR: folder, DATABASE_URL: 'postgres://a:b@127.0.0.1:9/c' });

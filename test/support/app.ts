@@ -24,6 +24,7 @@ export function idleChain(chainId: number): ChainConfig {
 export function testConfig(overrides: Partial<Config> = {}): Config {
   return {
     sandbox: true,
+    devAllowCidrs: [],
     host: '127.0.0.1',
     port: 0,
     baseUrl: 'http://localhost:3000',

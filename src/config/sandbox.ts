@@ -1,0 +1,38 @@
+import { namesThisMachine } from '../lib/networks.ts';
+
+type Addresses = { host: string; baseUrl: string; payUrl: string };
+
+/** Why others than this machine can reach a service, as a sentence; null when they cannot. */
+export function reachOf({ host, baseUrl, payUrl }: Addresses): string | null {
+  if (!namesThisMachine(host)) return `HOST (${host}) is not an address of this machine alone`;
+  for (const [name, address] of Object.entries({ BASE_URL: baseUrl, PAY_URL: payUrl })) {
+    const url = URL.parse(address); // another that is none of ours is a fault by itself
+    if (url && /^https?:$/.test(url.protocol) && !namesThisMachine(url.hostname))
+      return `${name} (${url.origin}) names another machine`;
+  }
+  return null;
+}
+
+/**
+ * Decides whether a service is a sandbox: one that only this machine reaches is, any other only by `SANDBOX=on`, and
+ * under `NODE_ENV=production` none.
+ */
+export function decideSandbox(env: NodeJS.ProcessEnv, addresses: Addresses, faults: string[]): boolean {
+  const wish = env.SANDBOX || null;
+  if (wish !== null && !['on', 'off'].includes(wish)) faults.push('SANDBOX must be on or off');
+  if (env.DEV_ALLOW_CIDRS && wish !== 'on') {
+    faults.push('DEV_ALLOW_CIDRS needs SANDBOX=on: without it /dev answers to this machine alone');
+  }
+  if (env.NODE_ENV === 'production') {
+    if (wish === 'on') faults.push('SANDBOX=on and NODE_ENV=production contradict each other: take one of them away');
+    return false;
+  }
+  if (wish !== null) return wish === 'on';
+  const reach = reachOf(addresses);
+  if (reach !== null && !(env.BASE_URL && env.SECRET_KEYS && env.CHAINS_FILE)) {
+    faults.push(
+      `This is no sandbox, because ${reach}: set what production needs, named below, or SANDBOX=on for a sandbox that others can reach`,
+    );
+  }
+  return reach === null;
+}

@@ -1,0 +1,27 @@
+import { BlockList, isIP, isIPv6 } from 'node:net';
+
+const kindOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
+
+/**
+ * What says whether an address lies in one of the networks. An IPv4 address counts in its IPv6 form as well, as sockets
+ * that listen on both tell it.
+ *
+ * @param cidrs such as `10.0.0.0/8` and `::1/128`
+ */
+export function inNetworks(cidrs: readonly string[]): (address: string | undefined) => boolean {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [network = '', bits] = cidr.split('/');
+    list.addSubnet(network, Number(bits), kindOf(network));
+  }
+  return (address = '') => isIP(address) !== 0 && list.check(address, kindOf(address));
+}
+
+export const loopback: readonly string[] = ['127.0.0.0/8', '::1/128'];
+/** True for an address at which a machine reaches itself. */
+export const isLoopback = inNetworks(loopback);
+
+/** True for the host of a URL, or a name to listen at, by which a machine reaches itself: nobody else can listen there. */
+export function namesThisMachine(host: string): boolean {
+  return /^(?:.+\.)?localhost$/i.test(host) || isLoopback(host.replace(/^\[|\]$/g, ''));
+}
