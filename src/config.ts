@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type ChainConfig, readChains } from './chain/config.ts';
+import { type MetricsConfig, readMetrics } from './config/metrics.ts';
 import { decideSandbox } from './config/sandbox.ts';
 import { createFile } from './lib/files.ts';
 import { loopback, namesThisMachine } from './lib/networks.ts';
@@ -68,6 +69,7 @@ export type Config = {
   eraseCustomersAfterDays: number | null;
   /** Over https browsers are told to come by https only, for a year. */
   hsts: boolean;
+  metrics: MetricsConfig;
   logLevel: string;
 };
 
@@ -133,6 +135,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     walletConnect: readWalletConnect(env.WALLETCONNECT_PROJECT_ID, env.WALLETCONNECT_RELAY_URL, sandbox, faults),
     eraseCustomersAfterDays: readEraseAfter(env.ERASE_CUSTOMER_DATA_AFTER_DAYS, faults),
     hsts: readSwitch('HSTS', env.HSTS, faults),
+    metrics: readMetrics(env, port, faults),
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
   };
   for (const name of config.rateProviders) {

@@ -1,11 +1,18 @@
-import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { chainStatus } from './chain/status.ts';
+import { answerClientErrors } from './client-errors.ts';
 import type { Context } from './context.ts';
 import { pendingMigrations } from './db/migrate.ts';
+import { keptFor } from './lib/kept.ts';
+import { openRegistry } from './metrics.ts';
+import { closeSilentSockets } from './silent-sockets.ts';
 
 /** What readiness depends on: each part is `ok` or a sentence that says what is wrong. */
-export type Readiness = { ready: boolean; parts: Record<string, string> };
+type Readiness = { ready: boolean; parts: Record<string, string> };
+
+/** Probes may ask at any rate: the database and the chains' providers are asked so often at most. */
+const keepMs = 5_000;
 
 /** Asks database, migrations and chains. */
 async function checkReadiness(ctx: Context): Promise<Readiness> {
@@ -14,7 +21,8 @@ async function checkReadiness(ctx: Context): Promise<Readiness> {
     const pending = await pendingMigrations(ctx.db.sql);
     if (pending.length > 0) parts.migrations = `not applied yet: ${pending.join(', ')}`;
   } catch (error) {
-    parts.database = `cannot be reached: ${(error as Error).message}`;
+    ctx.log.error({ err: error }, 'not ready: the database cannot be reached');
+    parts.database = 'cannot be reached';
     parts.migrations = 'unknown without the database';
   }
   for (const chain of await chainStatus(ctx)) {
@@ -23,54 +31,61 @@ async function checkReadiness(ctx: Context): Promise<Readiness> {
   return { ready: Object.values(parts).every((state) => state === 'ok'), parts };
 }
 
-/** `/healthz`: the process lives. `/readyz`: it can do its work. `/metrics`: figures for Prometheus. */
+/** Who may read figures, and details of readiness: nobody, who brings the token, or who reaches the listener at all. */
+type Readers = 'nobody' | 'anybody' | { token: string };
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest();
+
+function isReader(readers: Readers, { headers }: FastifyRequest): boolean {
+  if (typeof readers === 'string') return readers === 'anybody';
+  const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  return given !== undefined && timingSafeEqual(hashOf(given), hashOf(readers.token));
+}
+
+/** `/healthz`: the process lives. `/readyz`: it can do its work, in a word. For operators its parts, and `/metrics`. */
 export function healthRoutes(app: FastifyInstance, ctx: Context): void {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  addGauges(registry, ctx);
+  const { port, token } = ctx.config.metrics;
+  addRoutes(app, ctx, port !== null || token === null ? 'nobody' : { token });
+}
+
+/** The operator's own listener with the same for `METRICS_PORT`, not listening yet. */
+export async function buildMetricsServer(ctx: Context): Promise<FastifyInstance> {
+  const { token } = ctx.config.metrics;
+  const app: FastifyInstance = fastify({
+    loggerInstance: ctx.log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    exposeHeadRoutes: false,
+    requestTimeout: 30_000,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: answerClientErrors(ctx.log),
+  });
+  closeSilentSockets(app);
+  app.setNotFoundHandler((_request, reply) => reply.code(404).type('application/json').send('{"ok":false}'));
+  app.setErrorHandler((error, _request, reply) => {
+    ctx.log.error({ err: error }, 'figures could not be read');
+    return reply.code(503).type('application/json').send('{"ok":false}');
+  });
+  addRoutes(app, ctx, token === null ? 'anybody' : { token });
+  await app.ready();
+  return app;
+}
+
+function addRoutes(app: FastifyInstance, ctx: Context, readers: Readers): void {
+  const registry = openRegistry(ctx);
+  const readiness = keptFor(keepMs, ctx.clock, () => checkReadiness(ctx));
   const config = { auth: 'public' as const };
   app.get('/healthz', { config }, async (_request, reply) => reply.type('application/json').send('{"ok":true}'));
-  app.get('/readyz', { config }, async (_request, reply) => {
-    const { ready, parts } = await checkReadiness(ctx);
+  app.get('/readyz', { config }, async (request, reply) => {
+    const { ready, parts } = await readiness();
+    const told = isReader(readers, request) ? { ok: ready, ...parts } : { ok: ready };
     return reply
       .code(ready ? 200 : 503)
       .type('application/json')
-      .send(JSON.stringify({ ok: ready, ...parts }));
+      .send(JSON.stringify(told));
   });
-  app.get('/metrics', { config }, async (_request, reply) =>
-    reply.type(registry.contentType).send(await registry.metrics()),
-  );
-}
-
-function addGauges(registry: Registry, ctx: Context): void {
-  const gauge = (name: string, help: string, labelNames: string[], collect: (self: Gauge) => Promise<void>) =>
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      collect() {
-        return collect(this);
-      },
-    });
-  gauge(
-    'quittance_chain_lag_blocks',
-    'Blocks between the provider’s head and what was read',
-    ['chain_id'],
-    async (self) => {
-      for (const row of await ctx.db.sql`select chain_id, head_number - number as lag from chain_cursors`) {
-        self.set({ chain_id: row.chain_id }, Number(row.lag));
-      }
-    },
-  );
-  gauge('quittance_webhooks_due', 'Deliveries whose next attempt is due', [], async (self) => {
-    const [row] = await ctx.db.sql`
-      select count(*) as due from webhook_deliveries where state = 'waiting' and next_attempt_at <= now()`;
-    self.set(Number(row?.due));
-  });
-  gauge('quittance_alarms', 'Alarms that are raised', ['name'], async (self) => {
-    self.reset();
-    for (const row of await ctx.db.sql`select name from alarms where cleared_at is null limit 100`)
-      self.set({ name: row.name }, 1);
+  if (readers === 'nobody') return;
+  app.get('/metrics', { config }, async (request, reply) => {
+    if (isReader(readers, request)) return reply.type(registry.contentType).send(await registry.metrics());
+    return reply.code(401).header('www-authenticate', 'Bearer').type('application/json').send('{"ok":false}');
   });
 }

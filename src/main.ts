@@ -1,8 +1,9 @@
+import type { FastifyInstance } from 'fastify';
 import { checkTokens } from './chain/status.ts';
-import type { Config } from './config.ts';
 import { ConfigError, readConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { seedDemo } from './demo.ts';
+import { buildMetricsServer } from './health.ts';
 import { runJobs } from './jobs.ts';
 import { lockDataDir } from './lib/lock.ts';
 import { StartFault } from './lib/start-fault.ts';
@@ -39,7 +40,11 @@ async function serve(ctx: Context, ending: AbortController): Promise<void> {
   });
   const app = await buildServer(ctx);
   await app.listen({ host: config.host, port: config.port }).catch((error) => {
-    throw asListenFault(config, error);
+    throw asListenFault('', config, error);
+  });
+  const figures = await listenForOperators(ctx).catch(async (error) => {
+    await app.close();
+    throw error;
   });
   const jobs = runJobs(ctx, ending.signal);
   jobs.catch(() => ending.abort()); // thrown again below, after the server is closed
@@ -49,9 +54,20 @@ async function serve(ctx: Context, ending: AbortController): Promise<void> {
     await aborted(ending.signal);
   } finally {
     ending.abort();
-    await app.close();
+    await Promise.all([app.close(), figures?.close()]);
     await jobs;
   }
+}
+
+/** Opens the operator's own listener for figures, where one is configured. */
+async function listenForOperators(ctx: Context): Promise<FastifyInstance | null> {
+  const { host, port } = ctx.config.metrics;
+  if (port === null) return null;
+  const app = await buildMetricsServer(ctx);
+  await app.listen({ host, port }).catch((error) => {
+    throw asListenFault('METRICS_', { host, port }, error);
+  });
+  return app;
 }
 
 async function checkChains(ctx: Context): Promise<void> {
@@ -62,12 +78,15 @@ async function checkChains(ctx: Context): Promise<void> {
   }
 }
 
-function asListenFault({ host, port }: Config, error: NodeJS.ErrnoException): Error {
+type Listening = { host: string; port: number };
+
+/** @param prefix of the settings that say where to listen */
+function asListenFault(prefix: '' | 'METRICS_', { host, port }: Listening, error: NodeJS.ErrnoException): Error {
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is in use. Stop what listens there, or set another PORT.`,
-    EACCES: `Port ${port} of ${host} may not be opened by this user. Set a PORT of 1024 or more.`,
-    EADDRNOTAVAIL: `This machine has no address ${host}. Set another HOST.`,
-    ENOTFOUND: `There is no host ${host}. Set another HOST.`,
+    EADDRINUSE: `Port ${port} of ${host} is in use. Stop what listens there, or set another ${prefix}PORT.`,
+    EACCES: `Port ${port} of ${host} may not be opened by this user. Set a ${prefix}PORT of 1024 or more.`,
+    EADDRNOTAVAIL: `This machine has no address ${host}. Set another ${prefix}HOST.`,
+    ENOTFOUND: `There is no host ${host}. Set another ${prefix}HOST.`,
   };
   const reason = reasons[error.code ?? ''];
   return reason ? new StartFault(reason, { cause: error }) : error;

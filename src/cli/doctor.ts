@@ -7,11 +7,24 @@ import type { Command } from './command.ts';
 
 type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: string };
 
-function checkConfiguration({ config }: Context): Finding {
+function checkConfiguration({ config }: Context): Finding[] {
   const reach = config.sandbox ? reachOf(config) : null;
-  if (reach === null) return { check: 'configuration', state: 'ok', advice: '' };
-  const advice = `A sandbox that others can reach, since ${reach}: real money has no place in it.`;
-  return { check: 'configuration', state: 'attention', advice };
+  const sandbox = `A sandbox that others can reach, since ${reach}: real money has no place in it.`;
+  const isScraped = config.sandbox || config.metrics.port !== null || config.metrics.token !== null;
+  return [
+    reach === null
+      ? { check: 'configuration', state: 'ok', advice: '' }
+      : { check: 'configuration', state: 'attention', advice: sandbox },
+    ...(isScraped
+      ? []
+      : [
+          {
+            check: 'metrics',
+            state: 'attention' as const,
+            advice: 'Nobody can read /metrics and the details of /readyz: set METRICS_PORT or METRICS_TOKEN.',
+          },
+        ]),
+  ];
 }
 
 async function checkDatabase(ctx: Context): Promise<Finding[]> {
@@ -91,7 +104,7 @@ export const doctorCommands: Command[] = [
         checkWebhooks(ctx),
         checkAlarms(ctx),
       ]);
-      const findings = [checkConfiguration(ctx), ...parts.flat()];
+      const findings = [...checkConfiguration(ctx), ...parts.flat()];
       return { healthy: findings.every(({ state }) => state !== 'failed'), findings };
     },
   },

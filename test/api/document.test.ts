@@ -84,17 +84,6 @@ test('GET /docs › the reference page loads its script from here', async () => 
   assert.doesNotMatch(page, /https?:\/\/(?!localhost)/);
 });
 
-test('GET /healthz, /readyz, /metrics › live; not ready while chains do not answer, and says which; figures', async () => {
-  assert.equal((await fetch(`${app.url}/healthz`)).status, 200);
-  const ready = await fetch(`${app.url}/readyz`);
-  assert.equal(ready.status, 503);
-  const parts = (await ready.json()) as Record<string, unknown>;
-  assert.equal(parts.database, 'ok');
-  assert.equal(parts.migrations, 'ok');
-  assert.match(String(parts['chain 31337']), /no provider/);
-  assert.match(await (await fetch(`${app.url}/metrics`)).text(), /quittance_webhooks_due 0/);
-});
-
 test('comparing two documents › additions pass; what breaks a client is named', () => {
   const before = structuredClone(document) as unknown as OpenApi;
   assert.deepEqual(breakingChanges(before, before), []);

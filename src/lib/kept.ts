@@ -1,0 +1,20 @@
+import type { Clock } from './time.ts';
+
+/**
+ * Makes once what many ask for: whoever asks meanwhile shares it, and so does whoever asks within `keepMs` of its end. What
+ * failed is not kept.
+ */
+export function keptFor<T>(keepMs: number, clock: Clock, make: () => Promise<T>): () => Promise<T> {
+  let kept: { made: Promise<T>; endedAtMs: number | null } | null = null;
+  return () => {
+    const now = clock.now().getTime();
+    if (kept && (kept.endedAtMs === null || Math.abs(now - kept.endedAtMs) < keepMs)) return kept.made;
+    const own: typeof kept = { made: make(), endedAtMs: null };
+    kept = own;
+    own.made.then(
+      () => (own.endedAtMs = clock.now().getTime()),
+      () => (kept = kept === own ? null : kept),
+    );
+    return own.made;
+  };
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import type { Config } from '../../src/config.ts';
+import type { Context } from '../../src/context.ts';
+import { raiseAlarm } from '../../src/db/alarms.ts';
+import { connect } from '../../src/db/connection.ts';
+import { buildMetricsServer } from '../../src/health.ts';
+import { buildServer } from '../../src/server.ts';
+import { idleChain, startApp, testConfig } from '../support/app.ts';
+import { send } from '../support/client.ts';
+import { movedClock } from '../support/deliveries.ts';
+import { makePartner } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+const token = 'a-token-for-the-one-who-scrapes';
+const bearer = { headers: { authorization: `Bearer ${token}` } };
+
+before(async () => {
+  app = await startApp();
+});
+after(() => app.stop());
+
+type Node = { url: string; metricsUrl: string };
+
+async function withNode(
+  overrides: Partial<Context>,
+  metrics: Partial<Config['metrics']>,
+  work: (node: Node) => Promise<void>,
+) {
+  const config = testConfig({ metrics: { host: '127.0.0.1', port: null, token: null, ...metrics } });
+  const ctx = { ...app.ctx, ...overrides, config };
+  const servers = [await buildServer(ctx), await buildMetricsServer(ctx)];
+  try {
+    const [url = '', metricsUrl = ''] = await Promise.all(
+      servers.map((one) => one.listen({ host: '127.0.0.1', port: 0 })),
+    );
+    await work({ url, metricsUrl });
+  } finally {
+    await Promise.all(servers.map((one) => one.close()));
+  }
+}
+
+test('GET /readyz › anybody hears the verdict alone, whether the service is ready or not; /healthz that it lives', async () => {
+  const unready = await send(app.url, 'GET', '/readyz');
+  assert.deepEqual([unready.status, unready.text], [503, '{"ok":false}']);
+  await withNode({ chains: { test: [], live: [] } }, {}, async ({ url }) => {
+    const ready = await send(url, 'GET', '/readyz');
+    assert.deepEqual([ready.status, ready.text], [200, '{"ok":true}']);
+  });
+  const alive = await send(app.url, 'GET', '/healthz');
+  assert.deepEqual([alive.status, alive.text], [200, '{"ok":true}']);
+});
+
+test('GET /metrics › without a token or a listener of its own there is none, whatever is sent', async () => {
+  for (const path of ['/metrics', '/metrics?token=', '/metrics/']) {
+    for (const options of [{}, bearer, { headers: { authorization: 'Bearer ' } }]) {
+      assert.equal((await send(app.url, 'GET', path, options)).status, 404);
+    }
+  }
+});
+
+test('METRICS_TOKEN › opens /metrics and the details of /readyz; what only resembles it does not', async () => {
+  await withNode({}, { token }, async ({ url }) => {
+    assert.match((await send(url, 'GET', '/metrics', bearer)).text, /quittance_webhooks_due 0/);
+    const details = await send(url, 'GET', '/readyz', bearer);
+    assert.equal(details.status, 503);
+    assert.deepEqual(details.json, {
+      ok: false,
+      database: 'ok',
+      migrations: 'ok',
+      'chain 31337': 'no provider answers',
+      'chain 31338': 'no provider answers',
+    });
+    for (const authorization of [null, 'Bearer', `Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`]) {
+      const refused = await send(url, 'GET', '/metrics', { headers: { authorization } });
+      assert.deepEqual([refused.status, refused.headers['www-authenticate']], [401, 'Bearer'], String(authorization));
+      assert.doesNotMatch(refused.text, /quittance_/);
+      assert.equal((await send(url, 'GET', '/readyz', { headers: { authorization } })).text, '{"ok":false}');
+    }
+  });
+});
+
+test('METRICS_PORT › figures and details are there and nowhere else; with a token they ask for it there', async () => {
+  await withNode({}, { port: 9464 }, async ({ url, metricsUrl }) => {
+    assert.match((await send(metricsUrl, 'GET', '/metrics')).text, /quittance_webhooks_due 0/);
+    assert.equal((await send(metricsUrl, 'GET', '/readyz')).json.migrations, 'ok');
+    assert.equal((await send(metricsUrl, 'GET', '/healthz')).status, 200);
+    assert.equal((await send(metricsUrl, 'GET', '/api/v1/requests')).status, 404);
+    assert.equal((await send(url, 'GET', '/metrics')).status, 404);
+  });
+  await withNode({}, { port: 9464, token }, async ({ url, metricsUrl }) => {
+    assert.equal((await send(metricsUrl, 'GET', '/metrics')).status, 401);
+    assert.equal((await send(metricsUrl, 'GET', '/metrics', bearer)).status, 200);
+    assert.equal((await send(url, 'GET', '/metrics', bearer)).status, 404);
+    assert.equal((await send(url, 'GET', '/readyz', bearer)).text, '{"ok":false}');
+  });
+});
+
+test('GET /readyz › fifty at once are one look at the providers, and so are those of the next five seconds', async () => {
+  let asked = 0;
+  const provider = createServer((request, response) => {
+    asked++;
+    request.resume().on('end', () => response.end('{}'));
+  });
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+  const rpcUrls = [`http://127.0.0.1:${(provider.address() as AddressInfo).port}`];
+  const clock = movedClock();
+  const fifty = (url: string) => Promise.all(Array.from({ length: 50 }, () => send(url, 'GET', '/readyz')));
+  try {
+    const chains = { test: [{ ...idleChain(31337), rpcUrls }], live: [] };
+    await withNode({ clock, chains }, { token }, async ({ url }) => {
+      await fifty(url);
+      assert.equal(asked, 1);
+      clock.forward(4_900);
+      await fifty(url);
+      await Promise.all(Array.from({ length: 50 }, () => send(url, 'GET', '/metrics', bearer)));
+      assert.equal(asked, 1);
+      clock.forward(200);
+      await fifty(url);
+      assert.equal(asked, 2);
+    });
+  } finally {
+    provider.close();
+  }
+});
+
+test('GET /readyz and /metrics › without the database nothing of what it said is told', async () => {
+  const db = connect('postgres://quittance:secret@127.0.0.1:9/nowhere', 1);
+  try {
+    await withNode({ db }, { token }, async ({ url, metricsUrl }) => {
+      for (const [origin, options] of [
+        [url, {}],
+        [url, bearer],
+        [metricsUrl, bearer],
+      ] as const) {
+        for (const path of ['/readyz', '/metrics']) {
+          const answer = await send(origin, 'GET', path, options);
+          assert.ok(answer.status === 503 || answer.status === 401 || answer.status === 500, String(answer.status));
+          assert.doesNotMatch(answer.text, /secret|nowhere|ECONN|connect|127\.0\.0\.1/i);
+        }
+      }
+      const details = await send(url, 'GET', '/readyz', bearer);
+      assert.equal(details.json.database, 'cannot be reached');
+    });
+  } finally {
+    await db.close();
+  }
+});
+
+test('GET /metrics › alarms are counted by kind and chain; no partner, merchant or request is named', async () => {
+  const { partner } = await makePartner(app.db);
+  const request = '0191f0a2-7c11-7c3e-8d3a-2f6b5f0f9a11';
+  const names = [
+    `webhook_disabled:${partner.id}:live`,
+    `webhook_disabled:${partner.id}:test`,
+    `verified-reorged-${request}`,
+    'chain-8453-unconfirmed',
+    'plans_failing',
+    `strange ${partner.slug}`,
+  ];
+  for (const name of names) await raiseAlarm(app.db.sql, name, 'It happened.');
+  await withNode({}, { token }, async ({ url }) => {
+    const { text } = await send(url, 'GET', '/metrics', bearer);
+    for (const line of [
+      'quittance_alarms{kind="webhook_disabled",chain_id=""} 2',
+      'quittance_alarms{kind="verified-reorged",chain_id=""} 1',
+      'quittance_alarms{kind="chain-unconfirmed",chain_id="8453"} 1',
+      'quittance_alarms{kind="plans_failing",chain_id=""} 1',
+      'quittance_alarms{kind="other",chain_id=""} 1',
+    ]) {
+      assert.ok(text.includes(`${line}\n`), `${line}\n${text}`);
+    }
+    for (const id of [partner.id, partner.slug, request]) assert.ok(!text.includes(id), id);
+  });
+});
