@@ -191,6 +191,7 @@ create table merchants (
   constraint merchants_app_mode_check CHECK ((app_mode = ANY (ARRAY['personal'::text, 'business'::text]))),
   constraint merchants_check CHECK (((onboarded_at IS NULL) OR ((wallet_signed_at IS NOT NULL) AND (terms_accepted_at IS NOT NULL)))),
   constraint merchants_id_key UNIQUE (id),
+  constraint merchants_order TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint merchants_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   constraint merchants_pkey PRIMARY KEY (partner_id, test_mode, id),
   constraint merchants_wallet_address_check CHECK ((wallet_address ~ '^0x[0-9a-f]{40}$'::text))
@@ -476,11 +477,13 @@ create table requests (
   proof_verified_at timestamp with time zone,
   rate_source text,
   customer_language text,
+  made_at timestamp with time zone,
   constraint requests_check CHECK (((proof_status = 'verified'::text) = (proof_verified_at IS NOT NULL))),
   constraint requests_check1 CHECK (((proof_status <> 'verified'::text) OR ((tx_hash IS NOT NULL) AND (payer_address IS NOT NULL)))),
   constraint requests_check2 CHECK (((status <> 'voided'::text) OR (voided_at IS NOT NULL))),
   constraint requests_fiat_int_check CHECK (((fiat_int >= 1) AND (fiat_int <= 2147483647))),
   constraint requests_id_key UNIQUE (id),
+  constraint requests_order TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint requests_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
   constraint requests_payment_mode_check CHECK ((payment_mode = ANY (ARRAY['pos'::text, 'invoice'::text]))),
   constraint requests_pkey PRIMARY KEY (partner_id, test_mode, id),
@@ -820,57 +823,77 @@ CREATE OR REPLACE FUNCTION public.create_merchant(partner uuid, test boolean, ac
  LANGUAGE plpgsql
 AS $function$
 declare
-  at timestamptz;
   row merchants;
 begin
   perform enter_scope(partner, test);
-  at := take_clock(partner, test);
+  perform set_config('quittance.order_merchant', 'at commit', true);
   row := jsonb_populate_record(null::merchants, fields || jsonb_build_object('partner_id', partner, 'test_mode', test,
-    'id', account, 'created_at', at, 'onboarding_epoch', 0, 'disabled_by_partner', false, 'disabled_by_operator', false));
+    'id', account, 'created_at', real_time(), 'onboarding_epoch', 0, 'disabled_by_partner', false,
+    'disabled_by_operator', false));
   if row.wallet_address is not null then
-    insert into wallets values (row.wallet_address, partner, test, account, at) on conflict do nothing;
+    insert into wallets values (row.wallet_address, partner, test, account, row.created_at) on conflict do nothing;
     if not found then return; end if;
   end if;
   return query insert into merchants select row.* returning *;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.create_request(partner uuid, test boolean, request uuid, account uuid, key text, fiat bigint, code text, exact_micro numeric, rate_used text, rate_from text, memo_text text, mode text, name text, mail text, phone text, meta json, wallet text, ref bytea, blocks jsonb, expiry interval, OUT stored requests, OUT replayed boolean)
+CREATE OR REPLACE FUNCTION public.create_request(partner uuid, test boolean, request uuid, account uuid, key text, fiat bigint, code text, exact_micro numeric, rate_used text, rate_from text, memo_text text, mode text, name text, mail text, phone text, meta json, wallet text, ref bytea, blocks jsonb, expiry interval, at_commit boolean, OUT stored requests, OUT replayed boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
+  made timestamptz;
   at timestamptz;
   free numeric;
 begin
   perform enter_scope(partner, test);
-  at := take_clock(partner, test);
+  if key is not null then
+    perform pg_advisory_xact_lock(hashtext('request key'), hashtext(concat(partner, test, account, key)));
+    select * into stored from requests
+      where partner_id = partner and test_mode = test and account_id = account and idempotency_key = key;
+    replayed := found;
+    if replayed then return; end if;
+  end if;
+  replayed := false;
 
-  select * into stored from requests
-    where partner_id = partner and test_mode = test and account_id = account and idempotency_key = key;
-  replayed := found;
-  if replayed then return; end if;
+  perform pg_advisory_xact_lock(hashtext('request wallet'), hashtext(wallet));
+  -- Read anew, and held until commit: what the caller knows of the merchant is from before.
+  perform from wallets w join merchants m on (m.partner_id, m.test_mode, m.id) = (w.partner_id, w.test_mode, w.account_id)
+    where w.address = wallet and m.partner_id = partner and m.test_mode = test and m.id = account
+      and m.wallet_address = wallet and m.onboarded_at is not null
+    for key share of w;
+  if not found then return; end if;
 
+  made := real_time();
   -- The primary key decides; losing to a row that was not visible tries the next.
   for attempt in 1..5 loop
     free := free_amount(wallet, exact_micro);
     exit when free is null;
-    insert into amount_reservations values (wallet, free, partner, test, request, at, at + expiry + interval '24 hours')
+    insert into amount_reservations
+      values (wallet, free, partner, test, request, made, made + expiry + interval '24 hours')
       on conflict do nothing;
     exit when found;
     free := null;
   end loop;
 
-  insert into watched_wallets values (wallet, partner, test, account, at + expiry + interval '60 days', at)
+  insert into watched_wallets values (wallet, partner, test, account, made + expiry + interval '60 days', made)
     on conflict (wallet_address, partner_id, test_mode, account_id) do update
       set watch_until = excluded.watch_until, changed_at = excluded.changed_at
       where watched_wallets.watch_until < excluded.watch_until - interval '1 day';
 
+  if at_commit then
+    at := '10000-01-01Z'::timestamptz + random() * interval '100000 years'; -- its own, until the commit says which
+  else
+    at := take_clock(partner, test);
+    made := least(at, real_time());
+  end if;
   insert into requests (partner_id, test_mode, id, account_id, idempotency_key, fiat_int, fiat_code, usdc_micro, reserved,
       rate, rate_source, memo, payment_mode, customer_name, customer_email, customer_phone, metadata, wallet_address,
-      reference, start_blocks, created_at, expires_at)
+      reference, start_blocks, created_at, made_at, expires_at)
     values (partner, test, request, account, key, fiat, code, coalesce(free, exact_micro), free is not null,
-      rate_used, rate_from, memo_text, mode, name, mail, phone, meta, wallet, ref, blocks, at, at + expiry)
+      rate_used, rate_from, memo_text, mode, name, mail, phone, meta, wallet, ref, blocks, at, made, made + expiry)
     returning * into stored;
+  if at_commit then stored.created_at := made; end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.enter_scope(partner uuid, test boolean)
@@ -881,6 +904,18 @@ begin
   perform set_config('quittance.partner_id', partner::text, true),
           set_config('quittance.test_mode', test::text, true),
           set_config('role', 'quittance_app', true);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.enter_scope_at_commit(partner uuid, test boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if current_user <> 'quittance_app' then
+    perform enter_scope(partner, test);
+  else
+    perform set_config('quittance.partner_id', partner::text, true), set_config('quittance.test_mode', test::text, true);
+  end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.find_by_metadata(wanted text, most integer)
@@ -962,6 +997,33 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.order_merchant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform enter_scope_at_commit(new.partner_id, new.test_mode);
+  update merchants set created_at = take_clock(new.partner_id, new.test_mode)
+    where partner_id = new.partner_id and test_mode = new.test_mode and id = new.id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.order_request()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  at timestamptz;
+  made timestamptz;
+begin
+  perform enter_scope_at_commit(new.partner_id, new.test_mode);
+  at := take_clock(new.partner_id, new.test_mode);
+  made := least(at, real_time());
+  update requests set created_at = at, made_at = made, expires_at = expires_at + (made - made_at)
+    where partner_id = new.partner_id and test_mode = new.test_mode and id = new.id;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.queue_receipts(partner uuid, test boolean, request uuid, channels text[])
  RETURNS text
  LANGUAGE plpgsql
@@ -974,6 +1036,11 @@ begin
 exception when others then
   return sqlstate || ': ' || sqlerrm;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.real_time()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+RETURN date_trunc('milliseconds'::text, clock_timestamp());
 
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  RETURNS trigger

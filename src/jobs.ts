@@ -22,6 +22,7 @@ import { mailReceipts } from './receipts/send-mails.ts';
 import { sendMessages } from './receipts/send-messages.ts';
 import { sweepReceipts } from './receipts/sweep.ts';
 import { expireDue } from './requests/expire.ts';
+import { watchOrder } from './requests/order-alarm.ts';
 import { startDelivering } from './webhooks/deliver.ts';
 import { disableDead } from './webhooks/disabled.ts';
 
@@ -41,6 +42,7 @@ const loops: Loop[] = [
   { name: 'verify payments', everyMs: 250, run: settle },
   { name: 'charge plans', everyMs: 5 * second, run: chargeDue },
   { name: 'expire requests', everyMs: 5 * second, run: expireDue },
+  { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'look for give-backs', everyMs: 2 * second, run: followReturns },
   { name: 'forget mails', everyMs: 10 * minute, run: forgetMails },

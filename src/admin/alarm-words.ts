@@ -12,6 +12,7 @@ const plain = [
   'receipts_missing',
   'recoveries_stuck',
   'plans_failing',
+  'order_ahead',
 ] as const;
 const ofChain = /^chain-(\d+)-(unconfirmed|final-reorged|deep-reorg)$/;
 const chainKinds = {

@@ -104,7 +104,14 @@ function alarmTable(words: Words, alarms: Told[], now: Date): Html {
   );
 }
 
-const named = ['mail_transport', 'mail_failing', 'phone_gateway', 'recoveries_stuck', 'plans_failing'] as const;
+const named = [
+  'mail_transport',
+  'mail_failing',
+  'phone_gateway',
+  'recoveries_stuck',
+  'plans_failing',
+  'order_ahead',
+] as const;
 
 /** What helps against an alarm; its name says which kind it is. */
 function adviceOn({ t: { admin } }: Words, name: string): string {

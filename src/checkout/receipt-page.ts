@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { html } from '../lib/html.ts';
 import { receiptNumber } from '../lib/receipt-number.ts';
+import { madeAt } from '../requests/rules.ts';
 import { card, stateLine } from '../ui/components.ts';
 import { fill } from '../ui/language.ts';
 import { sendPage } from '../ui/layout.ts';
@@ -20,7 +21,7 @@ export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyRep
     const body = card(stateLine('ended', receipt.notPaid, receipt.notPaidRest, 'h1'), back);
     return sendPage(reply, 404, { ...page, title: receipt.notPaid, body });
   }
-  const number = receiptNumber(row.id, row.proof_verified_at ?? row.created_at);
+  const number = receiptNumber(row.id, row.proof_verified_at ?? madeAt(row));
   return sendPage(reply, 200, {
     ...page,
     title: fill(receipt.title, { number }),

@@ -1,6 +1,7 @@
 import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import { receiptNumber } from '../lib/receipt-number.ts';
+import { madeAt } from '../requests/rules.ts';
 import { card, facts, mono } from '../ui/components.ts';
 import { groupMicro, instant, rateOf } from '../ui/formats.ts';
 import { payPagePath } from './paths.ts';
@@ -25,7 +26,7 @@ export function receiptFacts(checkout: Checkout): Html {
   const at = row.proof_verified_at;
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   return facts([
-    [receipt.number, mono(receiptNumber(row.id, row.proof_verified_at ?? row.created_at))],
+    [receipt.number, mono(receiptNumber(row.id, row.proof_verified_at ?? madeAt(row)))],
     at && [receipt.confirmed, instant(words, at)],
     [receipt.paidTo, merchant],
     row.memo !== null ? [receipt.for, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,

@@ -1,5 +1,6 @@
 import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
+import { madeAt } from '../requests/rules.ts';
 import { formatRemaining, groupMicro, instant, rateOf } from '../ui/formats.ts';
 import { fill, fillHtml } from '../ui/language.ts';
 import { logoOf } from '../ui/look.ts';
@@ -12,12 +13,12 @@ export function summary(checkout: Checkout): Html {
   const { pay } = words.t;
   const fiat = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   const left = row.expires_at.getTime() - now.getTime();
-  const whole = row.expires_at.getTime() - row.created_at.getTime();
+  const whole = row.expires_at.getTime() - madeAt(row).getTime();
   const open = payable(state) !== 'no' && left > 0;
   return html`<header class="payee">${logoOf(look)}<h1>${merchant}</h1></header>
 <div><p class="amount${visibleLength(fiat) > 11 && ' long'}">${fiat}</p>
 <p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
-<p class="quiet">${fillHtml(pay.rateAt, { rate: rateOf(words, row), time: instant(words, row.created_at) })}</p></div>
+<p class="quiet">${fillHtml(pay.rateAt, { rate: rateOf(words, row), time: instant(words, madeAt(row)) })}</p></div>
 ${row.memo !== null && html`<p class="memo" dir="auto">${row.memo}</p>`}
 ${
   open &&

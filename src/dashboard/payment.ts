@@ -9,6 +9,7 @@ import { type PaymentProgress, readProgress, type TransferProgress } from '../pa
 import { type PlanRow, readPlanOfRequest } from '../plans/read.ts';
 import { readAccountRequest } from '../requests/of-account.ts';
 import { payPageUrl } from '../requests/render.ts';
+import { madeAt } from '../requests/rules.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { card, facts, mono, qr, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
@@ -56,7 +57,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   const { row } = payment;
   const plan = await readPlanOfRequest(ctx, session.scope, row.id);
   const words = wordsFor(request);
-  const number = receiptNumber(row.id, row.proof_verified_at ?? row.created_at);
+  const number = receiptNumber(row.id, row.proof_verified_at ?? madeAt(row));
   const { done } = request.query as { done?: unknown };
   return sendDashboard(ctx, visit, {
     path: `/dashboard/payments/${row.id}`,
@@ -147,7 +148,7 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
         words.t.dashboard.plans.name,
         html`<a dir="auto" href="/dashboard/plans/${plan.id}">${planName(words, plan)}</a>`,
       ],
-      [t.created, instant(words, row.created_at)],
+      [t.created, instant(words, madeAt(row))],
       [t.expires, instant(words, row.expires_at)],
       [t.wallet, mono(row.wallet_address)],
       [t.id, mono(row.id)],

@@ -2,6 +2,7 @@ import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import { receiptNumber } from '../lib/receipt-number.ts';
 import type { AccountRequestRow, Standing } from '../requests/of-account.ts';
+import { madeAt } from '../requests/rules.ts';
 import type { RequestRow } from '../requests/store.ts';
 import type { StateKind } from '../ui/components.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
@@ -34,9 +35,9 @@ export function standingOf(row: { status: string; proof_status: string }): Exclu
 /** What a person would call a request: who it is for, what for, or else its number. */
 export function callName(
   { t }: Words,
-  row: Pick<RequestRow, 'id' | 'created_at' | 'proof_verified_at' | 'customer_name' | 'memo'>,
+  row: Pick<RequestRow, 'id' | 'created_at' | 'made_at' | 'proof_verified_at' | 'customer_name' | 'memo'>,
 ): string {
-  const number = receiptNumber(row.id, row.proof_verified_at ?? row.created_at);
+  const number = receiptNumber(row.id, row.proof_verified_at ?? madeAt(row));
   return row.customer_name ?? row.memo?.split('\n', 1)[0] ?? fill(t.dashboard.list.unnamed, { number });
 }
 
@@ -74,7 +75,7 @@ export function paymentTable(words: Words, rows: AccountRequestRow[], now: Date)
         name: list.state,
         cell: (row) => html`<div>${standingBadge(words, row.standing)}${besides(words, row)}</div>`,
       },
-      { name: list.when, cell: (row) => ago(words, row.created_at, now) },
+      { name: list.when, cell: (row) => ago(words, madeAt(row), now) },
     ],
     rows,
   );

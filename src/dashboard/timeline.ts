@@ -2,6 +2,7 @@ import type { ChainConfig } from '../chain/config.ts';
 import { type Html, html } from '../lib/html.ts';
 import type { ReturnRow } from '../payments/of-merchant.ts';
 import type { TransferProgress } from '../payments/progress.ts';
+import { madeAt } from '../requests/rules.ts';
 import { mono, shortAddress } from '../ui/components.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -27,7 +28,7 @@ export function timelineOf(words: Words, payment: Payment): Html {
   ];
   const later = events.filter((event) => event !== null).sort((a, b) => a.at.getTime() - b.at.getTime());
   // Blocks have whole seconds, and clocks of their own: what came for a request still came after it was made.
-  const sorted = [{ at: row.created_at, title: t.madeAt } as Event, ...later];
+  const sorted = [{ at: madeAt(row), title: t.madeAt } as Event, ...later];
   return html`<ol class="timeline">${sorted.map(
     ({ at, title, rest }) =>
       html`<li><strong>${title}</strong><span class="quiet">${instant(words, at)}</span>${rest !== undefined && html`<div class="quiet">${rest}</div>`}</li>`,

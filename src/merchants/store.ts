@@ -51,7 +51,7 @@ export type NewMerchant = Partial<
 
 /**
  * Stores a merchant in one statement; false when its wallet was taken meanwhile. Where this is part of a transaction, that
- * holds the partner's clock until it commits, so it must not stall from here on.
+ * holds the wallet until it commits, so it must not stall from here on; the commit takes the partner's clock.
  */
 export async function insertMerchant(sql: Sql, scope: Scope, id: string, merchant: NewMerchant): Promise<boolean> {
   const rows = await sql`

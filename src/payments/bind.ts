@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { attachProof, lockForProof, type RequestRow } from '../requests/proof.ts';
+import { madeAt } from '../requests/rules.ts';
 import { assetOf, completeProof } from './complete.ts';
 import { needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
 import { selectReturn, standsReturned } from './return-store.ts';
@@ -33,7 +34,7 @@ export function toPayable(row: RequestRow, counted: readonly TransferRow[]): Pay
     usdcMicro: BigInt(row.usdc_micro),
     status: row.status,
     proofStatus: row.proof_status,
-    createdAt: row.created_at,
+    createdAt: madeAt(row),
     expiresAt: row.expires_at,
     startBlocks: row.start_blocks,
     countedMicro: sumMicro(counted),

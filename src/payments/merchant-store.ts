@@ -40,13 +40,13 @@ export function selectAttachable(
 ): Promise<AttachableRow[]> {
   return tx<AttachableRow[]>`
     select r.id, r.fiat_int, r.fiat_code, r.usdc_micro, coalesce(counted.micro, 0)::text as counted_micro, r.memo,
-      r.customer_name, r.created_at, r.expires_at
+      r.customer_name, coalesce(r.made_at, r.created_at) as created_at, r.expires_at
     from requests r left join lateral (
       select sum(t.value) as micro from transfers t
       where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts) counted on true
     where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}
       and r.wallet_address = ${transfer.to_address} and r.account_id = ${transfer.account_id}
-      and r.created_at <= ${madeBefore} and r.proof_status = 'none' and r.status <> 'voided'
+      and coalesce(r.made_at, r.created_at) <= ${madeBefore} and r.proof_status = 'none' and r.status <> 'voided'
       and r.usdc_micro <= ${transfer.value}::numeric + coalesce(counted.micro, 0)
     order by (r.id = ${transfer.candidate_request_id}::uuid) is true desc, r.created_at desc limit ${limit}`;
 }

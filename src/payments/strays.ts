@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
+import { madeAt } from '../requests/rules.ts';
 
 /** Money that reached a request's wallet, looks meant for the request, and cannot count. */
 export type Stray = {
@@ -114,7 +115,7 @@ async function carriesReference(scan: Scan, rpc: Rpc, txHash: string, row: PayPa
 /** Blocks have whole seconds. */
 async function isYounger(rpc: Rpc, blockNumber: number, row: PayPageRow): Promise<boolean> {
   const header = await rpc.header(blockNumber);
-  return header !== null && header.time.getTime() >= Math.floor(row.created_at.getTime() / 1000) * 1000;
+  return header !== null && header.time.getTime() >= Math.floor(madeAt(row).getTime() / 1000) * 1000;
 }
 
 function once<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {

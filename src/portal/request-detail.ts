@@ -15,6 +15,7 @@ import { cancelRequest } from '../requests/cancel.ts';
 import { readRequest } from '../requests/read.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { type DifferingReplays, readDifferingReplays } from '../requests/replay.ts';
+import { madeAt } from '../requests/rules.ts';
 import { card, facts, mono, qr } from '../ui/components.ts';
 import { groupMicro, instant, rateOf } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -145,7 +146,7 @@ function requestFacts(words: Words, { history, merchant }: Known): Html {
         : null,
       [request.wallet, mono(row.wallet_address)],
       row.idempotency_key !== null ? [request.key, mono(row.idempotency_key)] : null,
-      [request.created, instant(words, row.created_at)],
+      [request.created, instant(words, madeAt(row))],
       [request.expires, instant(words, row.expires_at)],
     ]),
   );

@@ -5,6 +5,7 @@ import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
 import { decimalOf, formatFiat, formatMicro } from '../lib/money.ts';
 import { type BrowsedRow, type BrowseFilter, browseRequests, concerns, exportRequests } from '../requests/browse.ts';
+import { madeAt } from '../requests/rules.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
@@ -115,7 +116,7 @@ export function requestTable(words: Words, rows: BrowsedRow[], now: Date): Html 
       { name: requests.memo, cell: (row) => row.memo && html`<span class="clip" dir="auto">${row.memo}</span>` },
       { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },
       { name: requests.state, cell: (row) => standingBadge(words, row) },
-      { name: requests.created, cell: (row) => ago(words, row.created_at, now) },
+      { name: requests.created, cell: (row) => ago(words, madeAt(row), now) },
     ],
     rows,
   );

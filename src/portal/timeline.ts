@@ -5,6 +5,7 @@ import type { PaymentHint } from '../payments/hints.ts';
 import type { ReturnRow } from '../payments/of-merchant.ts';
 import type { PaymentProgress, TransferProgress } from '../payments/progress.ts';
 import type { RequestRow } from '../requests/proof.ts';
+import { madeAt } from '../requests/rules.ts';
 import { type StateKind, shapeOf } from '../ui/components.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -41,7 +42,7 @@ export function timeline(words: Words, history: History): Html {
   ];
   // Blocks have whole seconds: within one, and before the creation, things happened in the order above.
   const second = ({ at }: Item) =>
-    at === null ? Number.MAX_VALUE : Math.floor(Math.max(at.getTime(), history.row.created_at.getTime()) / 1000);
+    at === null ? Number.MAX_VALUE : Math.floor(Math.max(at.getTime(), madeAt(history.row).getTime()) / 1000);
   items.sort((a, b) => second(a) - second(b));
   return html`<section class="card"><h2>${request.timeline}</h2><ol class="timeline">${items.map(
     ({ at, kind, title, rest }) =>
@@ -51,7 +52,7 @@ export function timeline(words: Words, history: History): Html {
 
 function beginning(words: Words, { row }: History): Item[] {
   const { events } = words.t.portal.request;
-  const items: Item[] = [{ at: row.created_at, kind: 'waiting', title: events.created }];
+  const items: Item[] = [{ at: madeAt(row), kind: 'waiting', title: events.created }];
   if (row.opened_at) items.push({ at: row.opened_at, kind: 'waiting', title: events.opened });
   return items;
 }

@@ -12,7 +12,7 @@ const checkFields = compileCheck(CreateRequest);
 
 /**
  * A merchant asks for money by hand, or by a plan: the same call as by API, with the same rules and the same amount
- * reserved, under the scope of a session.
+ * reserved, under the scope of a session. Its `created_at` is known when the transaction that it is part of has committed.
  *
  * @param fields `idempotency_key` keeps a form that is sent twice from asking twice
  * @param keyOrder the keys of `metadata` in the order they were written, where there are any
@@ -33,7 +33,7 @@ export async function createByHand(
     allowedExpiryMinutes: facts.allowed_expiry_minutes,
     defaultExpiryMinutes: facts.default_expiry_minutes,
   };
-  return createRequest(ctx, { caller, facts, body, keyOrder, faults: checkFields(body) });
+  return createRequest(ctx, { caller, facts, body, keyOrder, faults: checkFields(body), ordered: 'at commit' });
 }
 
 /** The times to live that a request made by hand may have, in minutes; the longest only as an invoice where that is so. */

@@ -18,7 +18,7 @@ import {
   quoteMicro,
   requireCustomerName,
 } from './rules.ts';
-import { createFacts, insertRequest, type RequestRow } from './store.ts';
+import { createFacts, insertRequest, type Ordered, type RequestRow } from './store.ts';
 
 export type CreateFacts = {
   merchant: (NonNullable<MerchantFacts> & { quote: Quote | null }) | null;
@@ -42,6 +42,7 @@ export type CreateCall = {
   body: Record<string, unknown>;
   keyOrder: Map<string, string[]>;
   faults: FieldFault[];
+  ordered: Ordered;
 };
 
 /**
@@ -68,7 +69,7 @@ export async function createRequest(ctx: Context, call: CreateCall): Promise<{ r
   const quote = quoteMicro(fields.fiat_amount_int, currency, usableRate(offered, ctx.clock.now()));
 
   const id = randomUUID();
-  const made = await insertRequest(ctx.db.sql, caller.scope, {
+  const request = {
     id,
     accountId: fields.account_id,
     idempotencyKey: key ?? null,
@@ -87,7 +88,9 @@ export async function createRequest(ctx: Context, call: CreateCall): Promise<{ r
     reference: keyedHash(newest(ctx.config.secretKeys), 'reference', id).subarray(0, 16),
     startBlocks: startBlocks(ctx, testMode, facts.heads),
     expiryMinutes,
-  });
+  };
+  const made = await insertRequest(ctx.db.sql, caller.scope, request, call.ordered);
+  if (!made) throw refuse('merchant_onboarding_incomplete');
   if (!made.replayed) return made;
   return { row: await replayRequest(ctx, caller.scope, made.row.id, call.body), replayed: true };
 }

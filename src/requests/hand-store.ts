@@ -12,7 +12,7 @@ export type HandFacts = CreateFacts & {
 
 /**
  * As the gate's statement reads it; the caller is a session's scope instead of a key's. What follows in the same
- * transaction must not stall: the create holds the partner's clock until its audit row is written too.
+ * transaction must not stall: other creates for the merchant's wallet wait until it commits.
  */
 export async function selectHandFacts(sql: Sql, scope: Scope, body: Record<string, unknown>): Promise<HandFacts> {
   const [row] = await sql<HandFacts[]>`

@@ -38,7 +38,7 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
     },
     facts: factsOfCreate,
     handle: async (call) => {
-      const { row, replayed } = await createRequest(ctx, call);
+      const { row, replayed } = await createRequest(ctx, { ...call, ordered: 'now' });
       return { status: replayed ? 200 : 201, json: renderRequest(ctx, row, replayed) };
     },
   });

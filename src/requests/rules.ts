@@ -45,6 +45,11 @@ export function effectiveStatus<S extends string>(
   return waits && row.expires_at <= now ? 'expired' : row.status;
 }
 
+/** When a request was really made: what is measured against a time is measured from here, not from its place in the order. */
+export function madeAt(row: { created_at: Date; made_at: Date | null }): Date {
+  return row.made_at ?? row.created_at;
+}
+
 /** Refuses a customer that an invoice does not name. */
 export function requireCustomerName(fields: CreateFields): void {
   if (fields.payment_mode === 'invoice' && !fields.customer_name?.trim()) throw refuse('customer_name_required');
@@ -114,6 +119,7 @@ export type GivenFields = {
   /** JSON text. */
   metadata: string;
   created_at: Date;
+  made_at: Date | null;
   expires_at: Date;
 };
 
@@ -124,7 +130,7 @@ export type GivenFields = {
  * @param body valid or not
  */
 export function differingFields(row: GivenFields, body: Record<string, unknown>): string[] {
-  const minutes = (row.expires_at.getTime() - row.created_at.getTime()) / 60_000;
+  const minutes = (row.expires_at.getTime() - madeAt(row).getTime()) / 60_000;
   const fields: [name: string, stored: unknown, left: unknown][] = [
     ['fiat_amount_int', Number(row.fiat_int), undefined],
     ['fiat_currency_code', row.fiat_code, row.fiat_code],

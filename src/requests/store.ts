@@ -29,7 +29,10 @@ export type RequestRow = {
   asset_id: string | null;
   tx_hash: string | null;
   payer_address: string | null;
+  /** Orders requests: strictly increasing in a scope, and where its clock has jumped, ahead of the time. */
   created_at: Date;
+  /** When it was really made; null on requests from before it was kept. */
+  made_at: Date | null;
   expires_at: Date;
   opened_at: Date | null;
   voided_at: Date | null;
@@ -66,21 +69,33 @@ export type NewRequest = {
   expiryMinutes: number;
 };
 
-/** Stores a request in one statement; under a key that is already used, returns what is stored. */
+/**
+ * When a request gets its place in the order of its scope, and the clock of all creates there is held: `now`, in a
+ * statement that commits by itself, or `at commit` of a transaction that does more. Until then, nobody knows `created_at`.
+ */
+export type Ordered = 'now' | 'at commit';
+
+/**
+ * Stores a request in one statement; under a key that is already used, returns what is stored.
+ *
+ * @returns null when the merchant has the wallet no more
+ */
 export async function insertRequest(
   sql: Sql,
   scope: Scope,
   request: NewRequest,
-): Promise<{ row: RequestRow; replayed: boolean }> {
+  ordered: Ordered,
+): Promise<{ row: RequestRow; replayed: boolean } | null> {
   const r = request;
   const [found] = await sql<(RequestRow & { replayed: boolean })[]>`
     select (made.stored).*, made.replayed from create_request(
       ${scope.partnerId}, ${scope.testMode}, ${r.id}, ${r.accountId}, ${r.idempotencyKey}, ${r.fiatInt}, ${r.fiatCode},
       ${r.exactMicro.toString()}, ${r.rate}, ${r.rateSource}, ${r.memo}, ${r.paymentMode}, ${r.customerName},
       ${r.customerEmail}, ${r.customerPhone}, ${r.metadata}, ${r.walletAddress}, ${Buffer.from(r.reference)},
-      ${sql.json(r.startBlocks)}, ${`${r.expiryMinutes} minutes`}) as made`;
+      ${sql.json(r.startBlocks)}, ${`${r.expiryMinutes} minutes`}, ${ordered === 'at commit'}) as made`;
   if (!found) throw new Error('create_request returned no row');
   const { replayed, ...row } = found;
+  if (row.id === null) return null;
   return { row: row as RequestRow, replayed };
 }
 

@@ -61,7 +61,7 @@ export async function makeRequest(
   merchant: { id: string; wallet: string },
   details: Partial<NewRequest> = {},
 ): Promise<RequestRow> {
-  const { row } = await insertRequest(db.sql, scope, {
+  const request: NewRequest = {
     id: randomUUID(),
     accountId: merchant.id,
     idempotencyKey: null,
@@ -81,8 +81,10 @@ export async function makeRequest(
     startBlocks: {},
     expiryMinutes: 15,
     ...details,
-  });
-  return row;
+  };
+  const made = await insertRequest(db.sql, scope, request, 'now');
+  if (!made) throw new Error('the merchant has no such wallet');
+  return made.row;
 }
 
 /** Sets a currency's rate as an operator's override: it does not age. */

@@ -2035,6 +2035,7 @@ export const de = {
       phone_gateway: 'Das Gateway für Nachrichten an Telefone arbeitet nicht',
       receipts_missing: 'Belege bestätigter Zahlungen lassen sich nicht schreiben',
       plans_failing: 'Pläne lassen sich seit über einem Tag nicht ausführen. Anzahl:',
+      order_ahead: 'Die Reihenfolge von Anforderungen eilt der Zeit voraus. Partner:',
       recoveries_stuck: 'Wiederherstellungen von Wallets lassen sich nicht ausführen. Händler:',
       webhook_gone: 'Der Webhook von {partner} ({mode}) wurde abgeschaltet: Sein Empfänger antwortete mit 410',
       webhook_dead: 'Der Webhook von {partner} ({mode}) wurde abgeschaltet: Er hatte fünf Tage keinen Erfolg',
@@ -2057,6 +2058,8 @@ export const de = {
         'Sehen Sie unter „Netzwerke“ nach. Zahlungen sind sicher und werden gefunden, sobald das Netzwerk wieder gelesen wird.',
       plans_failing:
         'Sehen Sie im Log des Dienstes nach dem Grund, beheben Sie ihn und lassen Sie die Pläne unter „Was hängt“ gleich neu versuchen.',
+      order_ahead:
+        'Prüfen Sie die Uhr des Datenbankservers: Sie ist gesprungen. Anforderungen laufen nach der wirklichen Zeit ab; created_at bleibt voraus, bis diese aufgeholt hat.',
       recoveries_stuck:
         'Sehen Sie im Log des Dienstes nach dem Grund. Die Wallets bleiben solange, wie sie sind, und es wird mindestens jede Stunde neu versucht.',
       other: 'Sehen Sie im Log des Dienstes zur selben Zeit nach.',

@@ -1912,6 +1912,7 @@ export const en = {
       phone_gateway: 'The gateway for messages to phones does not work',
       receipts_missing: 'Receipts of verified payments cannot be written',
       plans_failing: 'Charges of plans have failed for more than a day. Plans:',
+      order_ahead: 'The order of requests runs ahead of the time. Partners:',
       recoveries_stuck: 'Recoveries of wallets cannot be carried out. Merchants:',
       webhook_gone: 'The webhook of {partner} ({mode}) was disabled: its receiver answered 410',
       webhook_dead: 'The webhook of {partner} ({mode}) was disabled: it had no success for five days',
@@ -1930,6 +1931,8 @@ export const en = {
       chain: 'Look at “Networks”. Payments are safe, and are found once the network is read again.',
       plans_failing:
         'Look into the log of the service for why, mend it, and let the plans under “Stuck things” be tried at once.',
+      order_ahead:
+        'Look at the clock of the database server: it has jumped. Requests expire by the real time; created_at stays ahead until that has caught up.',
       recoveries_stuck:
         'Look into the log of the service for why. Wallets stay as they are meanwhile, and it is tried again at least every hour.',
       other: 'Look into the log of the service for the same time.',

@@ -1975,6 +1975,7 @@ export const es = {
       phone_gateway: 'La pasarela de mensajes a teléfonos no funciona',
       receipts_missing: 'No se pueden escribir recibos de pagos verificados',
       plans_failing: 'Hay planes que no se pueden cobrar desde hace más de un día. Planes:',
+      order_ahead: 'El orden de las solicitudes va por delante de la hora. Socios:',
       recoveries_stuck: 'No se pueden llevar a cabo recuperaciones de billeteras. Comercios:',
       webhook_gone: 'Se desactivó el webhook de {partner} ({mode}): su receptor respondió 410',
       webhook_dead: 'Se desactivó el webhook de {partner} ({mode}): no tuvo éxito durante cinco días',
@@ -1994,6 +1995,8 @@ export const es = {
       chain: 'Mire en «Redes». Los pagos están a salvo y se encontrarán en cuanto la red se lea de nuevo.',
       plans_failing:
         'Busque el motivo en el log del servicio, corríjalo y haga que los planes se reintenten en la página de lo atascado.',
+      order_ahead:
+        'Revise el reloj del servidor de la base de datos: ha dado un salto. Las solicitudes caducan según la hora real; created_at sigue adelantado hasta que esta lo alcance.',
       recoveries_stuck:
         'Busque el motivo en el log del servicio. Mientras tanto las billeteras quedan como están, y se reintenta al menos cada hora.',
       other: 'Mire el log del servicio a esa misma hora.',

@@ -2010,6 +2010,7 @@ export const fr = {
       phone_gateway: 'La passerelle des messages aux téléphones ne fonctionne pas',
       receipts_missing: 'Les reçus de paiements vérifiés ne peuvent pas être écrits',
       plans_failing: 'Des échéances de plans échouent depuis plus d’un jour. Plans :',
+      order_ahead: 'L’ordre des demandes est en avance sur l’heure. Partenaires :',
       recoveries_stuck: 'Des récupérations de portefeuilles ne peuvent pas aboutir. Commerçants :',
       webhook_gone: 'Le webhook de {partner} ({mode}) a été désactivé : son récepteur a répondu 410',
       webhook_dead: 'Le webhook de {partner} ({mode}) a été désactivé : aucun succès depuis cinq jours',
@@ -2030,6 +2031,8 @@ export const fr = {
       chain: 'Regardez « Réseaux ». Les paiements sont en sûreté et sont retrouvés dès que le réseau est à nouveau lu.',
       plans_failing:
         'Cherchez pourquoi dans le journal technique du service, réparez, puis réessayez les plans sur la page de ce qui est bloqué.',
+      order_ahead:
+        'Vérifiez l’horloge du serveur de base de données : elle a fait un saut. Les demandes expirent à l’heure réelle ; created_at reste en avance jusqu’à ce qu’elle le rattrape.',
       recoveries_stuck:
         'Cherchez pourquoi dans le journal technique du service. Les portefeuilles restent entre-temps ce qu’ils sont, et un nouvel essai est fait au moins toutes les heures.',
       other: 'Regardez dans le log du service à la même heure.',

@@ -1961,6 +1961,7 @@ export const pt = {
       phone_gateway: 'O gateway de mensagens para telefones não funciona',
       receipts_missing: 'Recibos de pagamentos verificados não podem ser escritos',
       plans_failing: 'Há planos que não podem ser cobrados há mais de um dia. Planos:',
+      order_ahead: 'A ordem das cobranças está à frente da hora. Parceiros:',
       recoveries_stuck: 'Recuperações de carteiras não podem ser concluídas. Lojistas:',
       webhook_gone: 'O webhook de {partner} ({mode}) foi desativado: o receptor respondeu 410',
       webhook_dead: 'O webhook de {partner} ({mode}) foi desativado: não teve sucesso por cinco dias',
@@ -1980,6 +1981,8 @@ export const pt = {
       chain: 'Olhe em “Redes”. Os pagamentos estão seguros e são encontrados assim que a rede for lida de novo.',
       plans_failing:
         'Procure o motivo no log do serviço, conserte e tente de novo os planos na página do que está travado.',
+      order_ahead:
+        'Verifique o relógio do servidor do banco de dados: ele deu um salto. As cobranças expiram pela hora real; created_at fica adiantado até que ela o alcance.',
       recoveries_stuck:
         'Procure o motivo no log do serviço. Enquanto isso as carteiras ficam como estão, e uma nova tentativa é feita ao menos a cada hora.',
       other: 'Olhe no log do serviço na mesma hora.',

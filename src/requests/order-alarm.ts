@@ -1,0 +1,20 @@
+import type { Context } from '../context.ts';
+import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
+import { selectAhead } from './order-store.ts';
+
+const aheadAlarm = 'order_ahead';
+const mostNamed = 5;
+
+/**
+ * Raises an alarm while the order of a partner's requests runs more than a second ahead of the database's real time. More
+ * than one create in a millisecond brings it ahead by so little only: beyond that, the database's clock has jumped.
+ */
+export async function watchOrder({ db: { sql } }: Pick<Context, 'db'>): Promise<void> {
+  const ahead = await selectAhead(sql, mostNamed + 1);
+  if (ahead.length === 0) return clearAlarm(sql, aheadAlarm);
+  const names = ahead.slice(0, mostNamed).map((one) => {
+    return `${one.slug} (${one.test_mode ? 'test' : 'live'}) until ${one.last_at.toISOString()}`;
+  });
+  const more = ahead.length > mostNamed ? ' …' : '';
+  await raiseAlarm(sql, aheadAlarm, `The order of requests is ahead of the time. Partners: ${names.join(', ')}${more}`);
+}

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { audited } from '../../src/audit/write.ts';
+import type { Context } from '../../src/context.ts';
+import type { Scope } from '../../src/db/connection.ts';
+import { createMerchantByHand } from '../../src/merchants/by-hand.ts';
+import { toPayable } from '../../src/payments/bind.ts';
+import { createByHand } from '../../src/requests/by-hand.ts';
+import { watchOrder } from '../../src/requests/order-alarm.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { type Api, type Party, startApi } from '../support/client.ts';
+import { makeMerchant } from '../support/world.ts';
+
+let api: Api;
+
+before(async () => {
+  api = await startApi();
+});
+after(() => api?.stop());
+
+const day = 24 * 3_600_000;
+const minute = 60_000;
+
+/** The database's clock was so far ahead once, while a request of a scope was made. */
+async function jump({ partnerId, testMode }: Scope, ms: number): Promise<number> {
+  const [row] = await api.db.sql<{ last_at: Date }[]>`
+    update partner_clocks set last_at = clock_timestamp() + ${ms} * interval '1 ms'
+    where partner_id = ${partnerId} and test_mode = ${testMode} returning last_at`;
+  return row?.last_at.getTime() ?? 0;
+}
+
+const isNear = (at: string | Date, ms: number) => Math.abs(new Date(at).getTime() - Date.now() - ms) < 10_000;
+
+test('POST requests › the partner’s clock is 30 days ahead → order goes on from there, time counts from now', async () => {
+  const { test: side } = await api.party();
+  const body = {
+    account_id: side.merchant.id,
+    fiat_amount_int: 1250,
+    expiry_minutes: 5,
+    idempotency_key: 'o'.repeat(32),
+  };
+  const ahead = await jump(side.scope, 30 * day);
+  const { json } = await side.api.create(body);
+  assert.ok(Date.parse(json.created_at) > ahead, 'the order never goes back');
+  assert.ok(isNear(json.expires_at, 5 * minute), json.expires_at);
+  const [row] = await api.db.sql`
+    select a.reserved_at, a.reserved_until, w.watch_until, w.changed_at from amount_reservations a, watched_wallets w
+    where a.request_id = ${json.request_id} and w.account_id = ${side.merchant.id}`;
+  assert.ok(isNear(row?.reserved_at, 0) && isNear(row?.reserved_until, day + 5 * minute), 'reserved in real time');
+  assert.ok(isNear(row?.changed_at, 0) && isNear(row?.watch_until, 60 * day + 5 * minute), 'watched in real time');
+
+  const [stored] = await api.db.sql<RequestRow[]>`select * from requests where id = ${json.request_id}`;
+  assert.ok(stored && isNear(toPayable(stored, []).createdAt, 0), 'a payment must be later than real time');
+
+  assert.equal((await side.api.create(body)).json.idempotent_replay, true);
+  const differing = await api.db.sql`select from differing_replays where request_id = ${json.request_id}`;
+  assert.equal(differing.length, 0, 'the same time to live is the same');
+});
+
+test('POST accounts › the clock is 30 days ahead → the 30 days of its unsigned wallet begin now', async () => {
+  const { test: side } = await api.party();
+  await jump(side.scope, 30 * day);
+  const wallet = `0x${'ab'.repeat(20)}`;
+  assert.equal((await side.api.createAccount({ wallet_address: wallet })).status, 201);
+  const [claimed] = await api.db.sql`select claimed_at from wallets where address = ${wallet}`;
+  assert.ok(isNear(claimed?.claimed_at, 0), claimed?.claimed_at);
+});
+
+const operator = {
+  kind: 'operator',
+  userId: '00000000-0000-4000-8000-000000000000',
+  email: 'ada@example.com',
+} as const;
+const actor = { ...operator, ip: '127.0.0.1', userAgent: undefined };
+
+/** Something made by hand, in a transaction that does not go on until it is told to. */
+async function held(party: Party, make: (inner: Context) => Promise<unknown>) {
+  const [made, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const work = async (inner: Context) => {
+    await make(inner);
+    made.resolve();
+    await end.promise;
+  };
+  const object = { kind: 'partner', id: party.partner.slug } as const;
+  const told = () => ({
+    partnerId: party.partner.id,
+    testMode: null,
+    object,
+    action: 'partner.enabled' as const,
+    details: {},
+  });
+  const done = audited(api.ctx, actor, work, told);
+  await made.promise;
+  return { done, end: end.resolve };
+}
+
+const byHand = ({ test: side }: Party) => ({
+  account_id: side.merchant.id,
+  fiat_amount_int: 100,
+  idempotency_key: 'h'.repeat(40),
+});
+
+test('Creates by hand that wait before they commit → creates by API go first, and a reader misses none', async () => {
+  const party = await api.party();
+  const { test: side } = party;
+  const waiting = await held(party, (inner) => createByHand(inner, side.scope, byHand(party)));
+  const fields = { display_currency: 'EUR', business_name: 'Corner Books' };
+  const shell = await held(party, (inner) => createMerchantByHand(inner, side.scope, fields));
+  const merchant = await makeMerchant(api.db, side.scope);
+  const called = await side.api.create({ account_id: merchant.id, fiat_amount_int: 100 });
+  assert.equal(called.status, 201, 'nobody holds the clock');
+  const seen = (await side.api.list()).json.requests.map(({ request_id }) => request_id);
+  assert.deepEqual(seen, [called.json.request_id]);
+  waiting.end();
+  shell.end();
+  await Promise.all([waiting.done, shell.done]);
+
+  const [first, hand] = (await side.api.list()).json.requests;
+  assert.equal(first?.request_id, called.json.request_id);
+  assert.ok(
+    hand && hand.created_at > called.json.created_at && isNear(hand.created_at, 0),
+    'its place is its commit’s',
+  );
+  const books = (await side.api.listAccounts()).json.merchants.at(-1);
+  assert.ok(books?.business_name === 'Corner Books' && isNear(books.created_at, 0));
+  const next = await side.api.create({ account_id: merchant.id, fiat_amount_int: 100 });
+  assert.ok(next.json.created_at > hand.created_at);
+});
+
+test('POST requests › the wallet was freed after the gate had read the merchant → 400, and nothing is left', async () => {
+  const party = await api.party();
+  const { test: side } = party;
+  const { id, wallet } = side.merchant;
+  let freed = false;
+  // The gate's statement is the last that reads the merchant before the one that writes.
+  const racing: Context['db'] = {
+    ...api.db,
+    sql: new Proxy(api.db.sql, {
+      apply: (sql, self, args: [{ raw?: readonly string[] }, ...unknown[]]) => {
+        if (freed || !args[0]?.raw?.join('').includes('create_request(')) return Reflect.apply(sql, self, args);
+        freed = true;
+        const release = api.db.scoped(side.scope, async (tx) => {
+          await tx`update merchants set wallet_address = null, onboarded_at = null where id = ${id}`;
+          await tx`delete from wallets where address = ${wallet}`;
+        });
+        return release.then(() => Reflect.apply(sql, self, args));
+      },
+    }),
+  };
+  await assert.rejects(createByHand({ ...api.ctx, db: racing }, side.scope, byHand(party)), {
+    code: 'merchant_onboarding_incomplete',
+  });
+  assert.equal(freed, true);
+  for (const table of ['requests', 'amount_reservations', 'watched_wallets']) {
+    const rows = await api.db.sql`select from ${api.db.sql(table)} where partner_id = ${party.partner.id}`;
+    assert.equal(rows.length, 0, table);
+  }
+});
+
+test('An order more than a second ahead of the time → an alarm that names the partner, until time has caught up', async () => {
+  const { partner, test: side } = await api.party();
+  const alarm = async () => {
+    await watchOrder(api.ctx);
+    const [row] = await api.db.sql`select message from alarms where name = 'order_ahead' and cleared_at is null`;
+    return row?.message as string | undefined;
+  };
+  await api.db.sql`update partner_clocks set last_at = clock_timestamp() + interval '900 ms'`;
+  assert.equal(await alarm(), undefined, 'many creates at once bring it ahead by a little');
+  await jump(side.scope, 30 * day);
+  assert.match((await alarm()) ?? '', new RegExp(`: ${partner.slug} \\(test\\) until 20`));
+  await jump(side.scope, -minute);
+  assert.equal(await alarm(), undefined);
+});
+
+test('A create by hand and one by API under the same key, at the same time → one request', async () => {
+  const party = await api.party();
+  const { test: side } = party;
+  const waiting = await held(party, (inner) => createByHand(inner, side.scope, byHand(party)));
+  const replay = side.api.create(byHand(party));
+  waiting.end();
+  await waiting.done;
+  const [row] = await api.db.sql`select id from requests where account_id = ${side.merchant.id}`;
+  assert.equal((await replay).json.request_id, row?.id);
+});
+
+test('60 creates of one amount at the same time → each has an amount of its own', async () => {
+  const { test: side } = await api.party();
+  const keys = await Promise.all([side.api.newKey(), side.api.newKey()]);
+  const made = await Promise.all(
+    Array.from({ length: 60 }, (_, i) =>
+      side.api.create({ account_id: side.merchant.id, fiat_amount_int: 100 }, { key: keys[i % 2] as string }),
+    ),
+  );
+  assert.equal(new Set(made.map(({ json }) => json.amount.usdc_micro)).size, 60);
+  const [reserved] = await api.db.sql`
+    select count(*)::int as amounts from amount_reservations where wallet_address = ${side.merchant.wallet}`;
+  assert.equal(reserved?.amounts, 60);
+});
