@@ -9,7 +9,7 @@ import { listRates, type RateView } from '../rates/list.ts';
 import { clearOverride, setOverride } from '../rates/override.ts';
 import { rateSources } from '../rates/providers.ts';
 import { manualRefresh, type RefreshResult } from '../rates/refresh.ts';
-import { RateRefusal } from '../rates/refusal.ts';
+import { type Deviation, RateRefusal } from '../rates/refusal.ts';
 import { card, carried, field } from '../ui/components.ts';
 import { csvOf, inOneBatch, sendCsv } from '../ui/download.ts';
 import { ago, instant } from '../ui/formats.ts';
@@ -22,8 +22,11 @@ import { type AdminCall, adminForm, adminPage, flash, recorded } from './route.t
 const path = '/admin/rates';
 
 /** What was typed into the form that sets a rate. */
-type Typed = { code: string; rate: string; until: string };
-const nothingTyped: Typed = { code: '', rate: '', until: '' };
+type Typed = { code: string; rate: string; until: string; shown: string };
+const nothingTyped: Typed = { code: '', rate: '', until: '', shown: '' };
+
+/** Why nothing was set; with how far the rate deviates, where it can be set all the same. */
+type Fault = { text: string; deviation: Deviation | null };
 
 /** A rate holds for all partners. */
 const onRate = (code: string) => ({ partnerId: null, testMode: null, object: { kind: 'rate' as const, id: code } });
@@ -35,7 +38,8 @@ export function ratesPages(app: FastifyInstance, ctx: Context): void {
     sendCsv(reply, 'rates', csvHeader, csvOf(inOneBatch(await listRates(ctx)), csvRow)),
   );
   adminForm(app, ctx, `${path}/set`, async (call) => {
-    const typed = { code: call.typed('code').toUpperCase(), rate: call.typed('rate'), until: call.typed('until') };
+    const [rate, until, shown] = [call.typed('rate'), call.typed('until'), call.typed('shown')];
+    const typed = { code: call.typed('code').toUpperCase(), rate, until, shown };
     const fault = await setRate(ctx, call, typed);
     return fault === null ? call.done(path, 'set') : show(ctx, call, 400, typed, fault);
   });
@@ -64,22 +68,24 @@ function asNothing(error: unknown): false {
   throw error;
 }
 
-async function setRate(ctx: Context, call: AdminCall, { code, rate, until }: Typed): Promise<string | null> {
+async function setRate(ctx: Context, call: AdminCall, { code, rate, until, shown }: Typed): Promise<Fault | null> {
   // What the browser's field for an instant gives has neither seconds nor a zone: it is asked for in UTC.
   const end = until === '' ? null : parseInstant(/T\d\d:\d\d$/.test(until) ? `${until}:00Z` : until);
   const { rates: t } = call.words.t.admin;
-  if (until !== '' && end === null) return fill(t.fault, { why: t.untilRule });
+  if (until !== '' && end === null) return { text: fill(t.fault, { why: t.untilRule }), deviation: null };
   try {
     await recorded(
       ctx,
       call,
-      (inner) => setOverride(inner, code, rate, end),
+      (inner) => setOverride(inner, { code, rate, until: end, shownDeviation: shown === '' ? null : shown }),
       () => ({ ...onRate(code), action: 'rate.set', details: { rate, until: end?.toISOString() ?? null } }),
     );
     return null;
   } catch (error) {
     if (!(error instanceof RateRefusal)) throw error;
-    return fill(t.fault, { why: fill(t.faults[error.reason], { code, rate }) });
+    const { reason, deviation } = error;
+    const far = { percent: percentOf(call.words, deviation), said: deviation?.said ?? '' };
+    return { text: fill(t.fault, { why: fill(t.faults[reason], { code, rate, ...far }) }), deviation };
   }
 }
 
@@ -103,7 +109,7 @@ async function refresh(ctx: Context, call: AdminCall): Promise<string> {
   return result.refreshed.length > 0 ? 'refreshed' : 'nothing';
 }
 
-async function show(ctx: Context, call: AdminCall, status: number, typed: Typed, fault: string | null) {
+async function show(ctx: Context, call: AdminCall, status: number, typed: Typed, fault: Fault | null) {
   const { words } = call;
   const { rates: t, places } = words.t.admin;
   const rates = await listRates(ctx);
@@ -117,9 +123,9 @@ async function show(ctx: Context, call: AdminCall, status: number, typed: Typed,
     path,
     status,
     title: places.rates,
-    body: html`${fault === null ? flash(call, said, refused) : notice('attention', fault)}
+    body: html`${fault === null ? flash(call, said, refused) : notice('attention', fault.text)}
 ${old.length > 0 && notice('attention', oldRates(words, old))}
-${setForm(words, typed, fault !== null)}${refreshForm(words)}
+${setForm(words, typed, fault)}${refreshForm(words)}
 <div class="list" data-live="${eventsPath}" data-region="rates">${rates.length > 0 ? html`${csvLink(words, `${path}.csv`)}${rateTable(words, sorted, ctx.clock.now())}` : emptyState(t.empty, t.emptyRest)}</div>`,
   });
 }
@@ -175,13 +181,25 @@ function clearForm(words: Words, code: string): Html {
   return confirmed(question, carried('code', code));
 }
 
-function setForm(words: Words, typed: Typed, open: boolean): Html {
+/** `-46` as `−46 %`, in the reader's language. */
+function percentOf({ language }: Words, deviation: Deviation | null): string {
+  if (deviation === null) return '';
+  return new Intl.NumberFormat(language, { signDisplay: 'always', style: 'unit', unit: 'percent' }).format(
+    BigInt(deviation.percent),
+  );
+}
+
+/** A rate far from the sources is asked for once more: the same form again, which knows what was shown. */
+function setForm(words: Words, typed: Typed, fault: Fault | null): Html {
+  const open = fault !== null;
+  const deviation = fault?.deviation ?? null;
   const { rates: t } = words.t.admin;
   return card(html`<details${open && html` open`}><summary>${t.set}</summary><div class="stack"><p class="quiet">${t.setRest}</p><form method="post" action="${path}/set">
 ${field({ name: 'code', label: t.code, value: typed.code, attributes: 'required maxlength="3" autocapitalize="characters"' })}
 ${field({ name: 'rate', label: t.setRate, value: typed.rate, hint: t.setRateRule, attributes: 'required inputmode="decimal" maxlength="60"' })}
 ${field({ name: 'until', label: t.until, value: typed.until, hint: t.untilRule, attributes: 'type="datetime-local"' })}
-<button>${t.setDo}</button></form></div></details>`);
+${deviation && carried('shown', deviation.percent)}
+<button>${deviation ? t.setAnyway : t.setDo}</button></form></div></details>`);
 }
 
 function refreshForm(words: Words): Html {

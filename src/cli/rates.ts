@@ -14,8 +14,9 @@ const onRate = (code: string) => ({ partnerId: null, testMode: null, object: { k
 export const rateCommands: Command[] = [
   {
     name: 'rate set',
-    usage: '<CODE> <fiat per stablecoin> [--until <time>]',
-    summary: 'Sets a rate that neither ages nor is refreshed away until it is cleared, or that time has come.',
+    usage: '<CODE> <fiat per stablecoin> [--until <time>] [--deviates <percent>]',
+    summary:
+      'Sets a rate that neither ages nor is refreshed away until it is cleared, or that time has come. One far from the sources is asked for twice.',
     async run(ctx, args) {
       const code = word(args, 0, 'The currency code');
       const rate = word(args, 1, 'The rate (fiat units per one stablecoin)');
@@ -23,9 +24,10 @@ export const rateCommands: Command[] = [
       if (args.options.until !== undefined && until === null)
         throw new Error('Give --until like 2027-01-31T12:00:00Z.');
       const end = until?.toISOString() ?? null;
+      const shownDeviation = args.options.deviates === undefined ? null : option(args, 'deviates');
       await recorded(
         ctx,
-        (inner) => setOverride(inner, code, rate, until),
+        (inner) => setOverride(inner, { code, rate, until, shownDeviation }),
         () => ({ ...onRate(code), action: 'rate.set', details: { rate, until: end } }),
       );
       return { code, rate, override: true, until: end };

@@ -2,20 +2,28 @@ import type { Context } from '../context.ts';
 import type { Database } from '../db/connection.ts';
 import { currencyExponent, parseDecimal } from '../lib/money.ts';
 import { RateRefusal } from './refusal.ts';
-import { deleteOverride, upsertOverride } from './store.ts';
+import { deviationOf, isConfirmed } from './rules.ts';
+import { deleteOverride, selectSaid, upsertOverride } from './store.ts';
+
+export type Override = {
+  code: string;
+  /** Fiat units per one stablecoin. */
+  rate: string;
+  /** When it ends by itself; null: when it is cleared. */
+  until: Date | null;
+  /** The deviation from the sources that was shown to whoever sets it, in percent with its sign; null when none was. */
+  shownDeviation: string | null;
+};
 
 /**
- * Sets a currency's rate (fiat units per one stablecoin). It neither ages nor is refreshed away until it
- * is cleared or ends; after its end the sources count again.
+ * Sets a currency's rate. It neither ages nor is refreshed away until it is cleared or ends; after its end the sources count
+ * again. One that is more than 5 % away from what the sources said last is refused until that was shown.
  *
- * @param until when it ends by itself; null: when it is cleared
- * @throws RateRefusal currency_unknown, rate_malformed, end_past
+ * @throws RateRefusal currency_unknown, rate_malformed, end_past, deviates
  */
 export async function setOverride(
   { db, clock }: Pick<Context, 'db' | 'clock'>,
-  code: string,
-  rate: string,
-  until: Date | null,
+  { code, rate, until, shownDeviation }: Override,
 ): Promise<void> {
   refuseUnknown(code);
   const parsed = parseDecimal(rate);
@@ -24,6 +32,13 @@ export async function setOverride(
     throw new RateRefusal('rate_malformed', message);
   }
   if (until !== null && until <= clock.now()) throw new RateRefusal('end_past', 'The end must lie in the future.');
+  const said = await selectSaid(db, code);
+  const deviation = said === null ? null : deviationOf(rate, said);
+  if (said !== null && deviation !== null && !isConfirmed(deviation, shownDeviation)) {
+    const far = `${deviation < 0n ? -deviation : deviation} % ${deviation < 0n ? 'below' : 'above'}`;
+    const message = `${rate} is ${far} what the sources say (${said}). Give --deviates ${deviation} to set it all the same.`;
+    throw new RateRefusal('deviates', message, { percent: `${deviation}`, said });
+  }
   await upsertOverride(db, code, rate, until);
 }
 

@@ -2,8 +2,8 @@ import type { Sql } from '../db/connection.ts';
 
 type Fragment = ReturnType<Sql>;
 
-/** Nothing older is used for a new request. */
-const maxRateAgeMs = 10 * 60_000;
+/** Nothing older is used for a new request, nor what is as far in the future: a clock has jumped. */
+export const maxRateAgeMs = 10 * 60_000;
 
 /**
  * A rate as the gate's statement returns it: from an override, which does not age until it ends, or from the sources.
@@ -32,6 +32,6 @@ export function quoteOf(sql: Sql, code: Fragment | string) {
 /** The rate to use now (fiat units per one stablecoin, decimal); null when there is none or it is too old. */
 export function usableRate(quote: Pick<Quote, 'rate' | 'fetched_at'> | null, now: Date): string | null {
   if (!quote) return null;
-  if (quote.fetched_at !== null && now.getTime() - Date.parse(quote.fetched_at) > maxRateAgeMs) return null;
+  if (quote.fetched_at !== null && Math.abs(now.getTime() - Date.parse(quote.fetched_at)) > maxRateAgeMs) return null;
   return quote.rate;
 }

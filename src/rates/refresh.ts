@@ -2,6 +2,7 @@ import { countCall } from '../auth/count.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { currencyCodes } from '../lib/money.ts';
+import { maxRateAgeMs } from './quote.ts';
 import { combineRates, type SourceRate } from './rules.ts';
 import type { RateSource } from './source.ts';
 import { type CombinedRate, selectLastFetch, upsertRates } from './store.ts';
@@ -35,8 +36,9 @@ export async function refreshRates(
   const failed = answers.flatMap((answer) => ('error' in answer ? [answer] : []));
   for (const { source, error } of failed) ctx.log.warn({ source, error }, 'a rate source did not answer');
   const { combined, disputed } = combine(answers.flatMap((answer) => ('rates' in answer ? [answer] : [])));
-  if (combined.length > 0) await upsertRates(ctx.db, combined, startedAt);
-  if (disputed.length > 0) ctx.log.warn({ disputed }, 'rate sources differ by more than 2 %');
+  const future = new Date(ctx.clock.now().getTime() + maxRateAgeMs);
+  if (combined.length > 0) await upsertRates(ctx.db, combined, startedAt, future);
+  if (disputed.length > 0) ctx.log.warn({ disputed }, 'rate sources contradict each other');
   return { refreshed: combined.map(({ code }) => code), disputed, failed };
 }
 
@@ -53,7 +55,7 @@ export async function refreshIfDue(
 ): Promise<RefreshResult | null> {
   const last = await selectLastFetch(ctx.db);
   const ageMs = last ? ctx.clock.now().getTime() - last.getTime() : Number.POSITIVE_INFINITY;
-  return ageMs < refreshAfterMs ? null : refreshRates(ctx, sources, signal);
+  return Math.abs(ageMs) < refreshAfterMs ? null : refreshRates(ctx, sources, signal);
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { combineRates, midpoint, toDecimal } from './rules.ts';
+import { combineRates, deviationOf, isConfirmed, midpoint, toDecimal } from './rules.ts';
 
 const from = (...rates: string[]) => rates.map((rate, i) => ({ source: `source ${i}`, rate }));
 
@@ -9,14 +9,24 @@ test('no answer → no rate', () => assert.equal(combineRates([]), null));
 
 test('one answer is used as it is', () => assert.equal(combineRates(from('0.920000001')), '0.920000001'));
 
-test('two that agree within 2 % → exactly their middle', () => {
+test('two within 2 % of their middle → exactly their middle', () => {
   assert.equal(combineRates(from('0.92', '0.921')), '0.9205');
-  assert.equal(combineRates(from('1', '1.02')), '1.01');
+  assert.equal(combineRates(from('0.98', '1.02')), '1');
 });
 
-test('two that differ by more than 2 % → none, in either order', () => {
-  assert.equal(combineRates(from('1', '1.020000000000000001')), null);
+test('two farther away from their middle → none, in either order', () => {
+  assert.equal(combineRates(from('0.98', '1.020000000000000002')), null);
   assert.equal(combineRates(from('1.3', '0.9')), null);
+});
+
+test('four that contradict each other two to two → none', () => {
+  assert.equal(combineRates(from('0.92', '0.92', '92', '92')), null);
+  assert.equal(combineRates(from('92', '0.92', '92', '0.92')), null);
+});
+
+test('where nobody is near the median → none, however many answered', () => {
+  assert.equal(combineRates(from('1', '2', '3')), null);
+  assert.equal(combineRates(from('1', '2', '3', '4', '5')), null);
 });
 
 test('three: the median, however far away the outlier is', () => {
@@ -29,7 +39,7 @@ test('four: the middle of the two in the middle', () => {
 });
 
 test('the median is sorted by value, not by text', () => {
-  assert.equal(combineRates(from('9', '10', '100')), '10');
+  assert.equal(combineRates(from('9.9', '10', '100')), '10');
 });
 
 test('numbers of sources become plain decimals, exponents included', () => {
@@ -70,11 +80,30 @@ test('property: a combined rate lies between the smallest and the largest answer
       const texts = answers.map((value) => toDecimal(`${value}e-6`) ?? assert.fail());
       const combined = combineRates(from(...texts));
       assert.equal(combined, combineRates(from(...texts.toReversed())));
-      if (combined === null) return assert.equal(answers.length, 2);
+      if (combined === null) {
+        const sorted = answers.toSorted((a, b) => a - b);
+        const middle = (at: number) => sorted[Math.floor(at)] ?? assert.fail();
+        const twice = middle((sorted.length - 1) / 2) + middle(sorted.length / 2);
+        const near = sorted.filter((value) => Math.abs(2 * value - twice) * 100 <= twice * 2);
+        return assert.ok(answers.length >= 2 && near.length < 2);
+      }
       const doubled = Math.round(Number(combined) * 2e6);
       assert.ok(doubled >= 2 * Math.min(...answers) && doubled <= 2 * Math.max(...answers));
     }),
   );
+});
+
+test('a deviation is told beyond 5 %, in whole percent of what the sources say', () => {
+  assert.equal(deviationOf('0.95', '1'), null);
+  assert.equal(deviationOf('1.05', '1'), null);
+  assert.equal(deviationOf('1.050000000000000001', '1'), 5n);
+  assert.equal(deviationOf('0.5', '0.92'), -46n);
+  assert.equal(deviationOf('92', '0.92'), 9900n);
+});
+
+test('a deviation counts as shown when it is the same, or has moved by a percent', () => {
+  for (const shown of ['-46', '-45', '-47']) assert.ok(isConfirmed(-46n, shown), shown);
+  for (const shown of [null, '', '46', '-44', '-46.0', '-', 'x', ' -46', '1e2']) assert.ok(!isConfirmed(-46n, shown));
 });
 
 test('the middle of two is exact', () => assert.equal(midpoint('1', '1.000000000000000002'), '1.000000000000000001'));

@@ -33,16 +33,35 @@ export function midpoint(a: string, b: string): string {
 
 /**
  * The rate to use from what the sources that answered say: their median, the middle of the two in the middle for an
- * even count. An outlier among three or more moves nothing. Two that differ by more than 2 % count as none: nobody can
- * say which is wrong.
+ * even count. Where two or more answered, at least two must lie within 2 % of it, otherwise there is none: an outlier moves
+ * nothing, and of halves that contradict each other nobody can say which is wrong.
  */
 export function combineRates(answers: readonly SourceRate[]): string | null {
   const sorted = answers.map(({ rate }) => unitsOf(rate)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const low = sorted[Math.floor((sorted.length - 1) / 2)];
   const high = sorted[Math.floor(sorted.length / 2)];
   if (low === undefined || high === undefined) return null;
-  if (sorted.length === 2 && (high - low) * 100n > low * 2n) return null;
-  return formatUnits(divideHalfUp(low + high, 2n));
+  const twice = low + high;
+  const near = sorted.filter((rate) => distance(2n * rate, twice) * 100n <= twice * 2n);
+  if (sorted.length >= 2 && near.length < 2) return null;
+  return formatUnits(divideHalfUp(twice, 2n));
+}
+
+const distance = (a: bigint, b: bigint): bigint => (a > b ? a - b : b - a);
+
+/** Where a rate lies more than 5 % away from what the sources say: how far, in whole percent of that, with its sign. */
+export function deviationOf(rate: string, said: string): bigint | null {
+  const [ours, theirs] = [unitsOf(rate), unitsOf(said)];
+  const away = distance(ours, theirs);
+  if (away * 20n <= theirs) return null;
+  const percent = divideHalfUp(away * 100n, theirs);
+  return ours < theirs ? -percent : percent;
+}
+
+/** True when a deviation is the one that was shown: the sources may have moved by a percent meanwhile. */
+export function isConfirmed(deviation: bigint, shown: string | null): boolean {
+  if (shown === null || !/^-?\d{1,30}$/.test(shown)) return false;
+  return distance(deviation, BigInt(shown)) <= 1n;
 }
 
 function unitsOf(rate: string): bigint {

@@ -19,8 +19,18 @@ export type RateRow = {
   until: Date | null;
 };
 
-/** Rates belong to the platform, not to a partner: there is no scope to keep. A slower, older fetch never overwrites. */
-export async function upsertRates(db: Database, rates: readonly CombinedRate[], fetchedAt: Date): Promise<void> {
+/**
+ * Rates belong to the platform, not to a partner: there is no scope to keep. A slower, older fetch never overwrites; one from
+ * the future, of a clock that had jumped, gives way.
+ *
+ * @param future from when on nothing can have been fetched
+ */
+export async function upsertRates(
+  db: Database,
+  rates: readonly CombinedRate[],
+  fetchedAt: Date,
+  future: Date,
+): Promise<void> {
   const rows = rates.map(({ code, rate, sources }) => ({ code, rate, sources }));
   await db.sql`
     insert into rates as stored (code, rate, sources, fetched_at)
@@ -29,7 +39,7 @@ export async function upsertRates(db: Database, rates: readonly CombinedRate[], 
     order by code
     on conflict (code) do update
       set rate = excluded.rate, sources = excluded.sources, fetched_at = excluded.fetched_at
-      where stored.fetched_at <= excluded.fetched_at`;
+      where stored.fetched_at <= excluded.fetched_at or stored.fetched_at > ${future}`;
 }
 
 /** When the youngest rate was fetched; null before the first. */
@@ -44,6 +54,12 @@ export async function selectRates(db: Database): Promise<RateRow[]> {
       r.sources, r.fetched_at, o.set_at, o.until
     from rates r full join (select * from rate_overrides o where ${isInForce(db.sql)}) o using (code)
     order by code limit 1000`;
+}
+
+/** What the sources made of a currency last, however long ago; null when they never did. */
+export async function selectSaid(db: Database, code: string): Promise<string | null> {
+  const [row] = await db.sql<{ rate: string }[]>`select rate from rates where code = ${code}`;
+  return row?.rate ?? null;
 }
 
 export async function upsertOverride(db: Database, code: string, rate: string, until: Date | null): Promise<void> {

@@ -305,6 +305,16 @@ test('A rate is set with an end and cleared; fetching at once is limited for eac
   assert.equal(said(set), 'The rate is set.');
   assert.match(set.html, /Set by us<\/span><p class="quiet">until <time datetime="2099-01-01T10:00/);
   assert.deepEqual((await lastAct())?.details, { rate: '0.8', until: '2099-01-01T10:00:00.000Z' });
+
+  await app.db.sql`insert into rates (code, rate, sources, fetched_at) values ('GBP', '0.76', '[]', now())`;
+  const far = { code: 'GBP', rate: '76', until: '' };
+  const asked = await admin.send(page, '/rates/set', far);
+  assert.equal(asked.status, 400);
+  assert.match(said(asked) ?? '', /“76” is \+9,900% away from what the sources say for GBP: 0\.76/);
+  assert.match(asked.html, /name="rate" value="76"|value="76" .*name="rate"|name="shown" value="9900"/);
+  assert.match(asked.html, />Set it all the same<\/button>/);
+  assert.equal((await admin.send(asked, '/rates/set', { ...far, rate: '0.07', shown: '9900' })).status, 400);
+  assert.equal(said(await admin.send(asked, '/rates/set', { ...far, shown: '9900' })), 'The rate is set.');
   const cleared = await admin.send(set, '/rates/clear', { code: 'GBP' });
   assert.equal(said(cleared), 'The rate is cleared.');
   assert.equal((await lastAct())?.action, 'rate.cleared');

@@ -76,10 +76,10 @@ test('rates › the median of the sources that answered is stored and quoted, on
   ]);
 });
 
-test('rates › two sources that differ by more than 2 % → the last rate stands until it is 10 minutes old', async () => {
+test('rates › two sources more than 2 % from their middle → the last rate stands until it is 10 minutes old', async () => {
   await refreshRates(ctx, [source('a', { EUR: '0.90' })]);
   minutesLater(9);
-  const result = await refreshRates(ctx, [source('a', { EUR: '0.92' }), source('b', { EUR: '0.95' })]);
+  const result = await refreshRates(ctx, [source('a', { EUR: '0.92' }), source('b', { EUR: '0.97' })]);
   assert.deepEqual(result.refreshed, []);
   assert.deepEqual(result.disputed, ['EUR']);
   assert.equal(await quote('EUR'), '0.9');
@@ -134,7 +134,7 @@ test('rates › scheduled refresh: at once when there is none, then only when du
 });
 
 test('rates › an override wins, does not age and outlives refreshes until it is cleared', async () => {
-  await setOverride(ctx, 'EUR', '0.5', null);
+  await setOverride(ctx, { code: 'EUR', rate: '0.5', until: null, shownDeviation: null });
   await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
   minutesLater(60 * 24 * 365);
   assert.equal(await quote('EUR'), '0.5');
@@ -147,8 +147,14 @@ test('rates › an override wins, does not age and outlives refreshes until it i
 
 test('rates › an override with an end gives way to the sources by itself; an end that is past is refused', async () => {
   await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
-  await run('rate set', ['EUR', '0.5'], { until: new Date(now.getTime() + 3_600_000).toISOString() });
-  await setOverride(ctx, 'KWD', '0.3', new Date(now.getTime() + 3_600_000));
+  const end = new Date(now.getTime() + 3_600_000).toISOString();
+  await run('rate set', ['EUR', '0.5'], { until: end, deviates: '-44' });
+  await setOverride(ctx, {
+    code: 'KWD',
+    rate: '0.3',
+    until: new Date(now.getTime() + 3_600_000),
+    shownDeviation: null,
+  });
   assert.equal(await quote('EUR'), '0.5');
   const [shown] = (await listRates(ctx)).filter(({ code }) => code === 'EUR');
   assert.deepEqual([shown?.override, shown?.override_until], [true, new Date(now.getTime() + 3_600_000).toISOString()]);
@@ -162,16 +168,50 @@ test('rates › an override with an end gives way to the sources by itself; an e
     [['EUR', false, null]],
   );
   assert.equal(await clearOverride(db, 'EUR'), false);
-  await assert.rejects(setOverride(ctx, 'EUR', '0.5', now), /must lie in the future/);
+  await assert.rejects(
+    setOverride(ctx, { code: 'EUR', rate: '0.5', until: now, shownDeviation: null }),
+    /must lie in the future/,
+  );
   await assert.rejects(run('rate set', ['EUR', '0.5'], { until: 'soon' }), /--until/);
+});
+
+test('rates › an override more than 5 % from the sources → refused until asked again with the deviation shown', async () => {
+  await refreshRates(ctx, [source('a', { EUR: '0.92' })]);
+  const set = (rate: string, deviates?: string) => run('rate set', ['EUR', rate], deviates ? { deviates } : {});
+  await assert.rejects(set('92'), /^Error: 92 is 9900 % above what the sources say \(0\.92\)\. Give --deviates 9900 /);
+  await assert.rejects(set('0.5'), /0\.5 is 46 % below .* --deviates -46 /);
+  for (const other of ['46', '-20', 'yes']) await assert.rejects(set('0.5', other), /46 % below/, other);
+  await assert.rejects(set('0.05', '-46'), /95 % below/, 'the deviation of another rate');
+  assert.equal(await quote('EUR'), '0.92');
+  await set('0.966');
+  assert.equal(await quote('EUR'), '0.966');
+  await set('0.5', '-46');
+  assert.equal(await quote('EUR'), '0.5');
+});
+
+test('rates › a clock that jumped while rates were fetched → they are not used, and the next fetch replaces them', async () => {
+  minutesLater(30 * 24 * 60);
+  await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
+  minutesLater(-30 * 24 * 60);
+  assert.equal(await quote('EUR'), null);
+  assert.deepEqual((await refreshIfDue(ctx, [source('a', { EUR: '0.92' })]))?.refreshed, ['EUR']);
+  assert.equal(await quote('EUR'), '0.92');
 });
 
 test('rates › an override must be a positive decimal of a known currency', async () => {
   for (const rate of ['0', '0.000', '-1', '1e3', '', ' 1', '1,5', 'NaN', `0.${'1'.repeat(19)}`, '1'.repeat(25)]) {
-    await assert.rejects(setOverride(ctx, 'EUR', rate, null), /is no rate/, rate);
+    await assert.rejects(
+      setOverride(ctx, { code: 'EUR', rate: rate, until: null, shownDeviation: null }),
+      /is no rate/,
+      rate,
+    );
   }
   for (const code of ['eur', 'XXX', 'XAU', 'EURO', '', 'constructor', '__proto__', 'toString']) {
-    await assert.rejects(setOverride(ctx, code, '1', null), /is no currency/, code);
+    await assert.rejects(
+      setOverride(ctx, { code: code, rate: '1', until: null, shownDeviation: null }),
+      /is no currency/,
+      code,
+    );
     await assert.rejects(clearOverride(db, code), /is no currency/, code);
   }
 });
@@ -179,7 +219,7 @@ test('rates › an override must be a positive decimal of a known currency', asy
 test('rates › a currency is known with an exponent and a rate, however old', async () => {
   assert.equal(await isKnownCurrency(db, 'EUR'), false);
   await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
-  await setOverride(ctx, 'KWD', '0.3', null);
+  await setOverride(ctx, { code: 'KWD', rate: '0.3', until: null, shownDeviation: null });
   minutesLater(1000);
   assert.equal(await isKnownCurrency(db, 'EUR'), true);
   assert.equal(await isKnownCurrency(db, 'KWD'), true);

@@ -2161,6 +2161,7 @@ export const de = {
       until: 'Endet um (UTC)',
       untilRule: 'Dann gelten wieder die Quellen. Bleibt es leer, gilt er, bis Sie ihn löschen.',
       setDo: 'Kurs setzen',
+      setAnyway: 'Trotzdem setzen',
       clear: 'Löschen',
       clearTitle: 'Den Kurs von {code} löschen?',
       clearRest: 'Was die Quellen sagen, gilt sofort wieder.',
@@ -2182,6 +2183,8 @@ export const de = {
         rate_malformed:
           '„{rate}“ ist kein Kurs: Geben Sie Einheiten der Währung für einen USDC an, als positive Zahl wie 0.92.',
         end_past: 'Das Ende muss in der Zukunft liegen.',
+        deviates:
+          '„{rate}“ weicht um {percent} von dem ab, was die Quellen für {code} sagen: {said}. Ist es so gemeint, setzen Sie ihn noch einmal.',
       },
       empty: 'Noch kein Kurs',
       emptyRest: 'Rufen Sie sie jetzt ab, oder setzen Sie einen.',

@@ -2031,6 +2031,7 @@ export const en = {
       until: 'Ends at (UTC)',
       untilRule: 'Then the sources count again. Leave it empty and it stays until you clear it.',
       setDo: 'Set the rate',
+      setAnyway: 'Set it all the same',
       clear: 'Clear',
       clearTitle: 'Clear the rate of {code}?',
       clearRest: 'What the sources say counts again at once.',
@@ -2050,6 +2051,8 @@ export const en = {
         currency_unknown: '“{code}” is no currency: give an ISO 4217 code, like EUR.',
         rate_malformed: '“{rate}” is no rate: give units of the currency for one USDC, as a positive number like 0.92.',
         end_past: 'The end must lie in the future.',
+        deviates:
+          '“{rate}” is {percent} away from what the sources say for {code}: {said}. If it is meant so, set it once more.',
       },
       empty: 'No rate yet',
       emptyRest: 'Fetch them now, or set one.',

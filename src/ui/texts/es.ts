@@ -2097,6 +2097,7 @@ export const es = {
       until: 'Termina el (UTC)',
       untilRule: 'Después vuelven a contar las fuentes. Vacío, queda hasta que lo quite.',
       setDo: 'Fijar el tipo de cambio',
+      setAnyway: 'Fijarlo de todos modos',
       clear: 'Quitar',
       clearTitle: '¿Quitar el tipo de cambio de {code}?',
       clearRest: 'Lo que dicen las fuentes vuelve a contar al instante.',
@@ -2117,6 +2118,8 @@ export const es = {
         rate_malformed:
           '«{rate}» no es un tipo de cambio: indique unidades de la moneda por un USDC, un número positivo como 0.92.',
         end_past: 'El final debe estar en el futuro.',
+        deviates:
+          '«{rate}» se aparta un {percent} de lo que dicen las fuentes para {code}: {said}. Si es lo que quiere, fíjelo otra vez.',
       },
       empty: 'Todavía no hay tipos de cambio',
       emptyRest: 'Consúltelos ahora o fije uno.',

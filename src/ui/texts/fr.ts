@@ -2134,6 +2134,7 @@ export const fr = {
       until: 'Se termine le (UTC)',
       untilRule: 'Ensuite les sources comptent à nouveau. Laissez vide, et il reste jusqu’à ce que vous l’effaciez.',
       setDo: 'Fixer le taux',
+      setAnyway: 'Le fixer malgré tout',
       clear: 'Effacer',
       clearTitle: 'Effacer le taux de {code} ?',
       clearRest: 'Ce que disent les sources compte à nouveau aussitôt.',
@@ -2154,6 +2155,8 @@ export const fr = {
         rate_malformed:
           '« {rate} » n’est pas un taux : donnez des unités de la devise pour un USDC, un nombre positif comme 0.92.',
         end_past: 'La fin doit être dans le futur.',
+        deviates:
+          '« {rate} » s’écarte de {percent} de ce que disent les sources pour {code} : {said}. Si c’est bien ce que vous voulez, fixez-le encore une fois.',
       },
       empty: 'Aucun taux pour l’instant',
       emptyRest: 'Relevez-les maintenant, ou fixez-en un.',

@@ -2039,6 +2039,7 @@ export const ja = {
       until: '終了日時（UTC）',
       untilRule: 'その後は取得元のレートに戻ります。空欄なら、解除するまで続きます。',
       setDo: 'レートを設定する',
+      setAnyway: 'それでも設定する',
       clear: '解除',
       clearTitle: '{code} のレートを解除しますか？',
       clearRest: 'すぐに取得元のレートに戻ります。',
@@ -2059,6 +2060,8 @@ export const ja = {
         rate_malformed:
           '「{rate}」はレートではありません。1 USDC あたりの通貨の額を、0.92 のような正の数で入力してください。',
         end_past: '終了日時は未来にしてください。',
+        deviates:
+          '「{rate}」は、{code} について情報源が示すレート {said} から {percent} 離れています。これでよければ、もう一度設定してください。',
       },
       empty: 'レートはまだありません',
       emptyRest: '今すぐ取得するか、設定してください。',

@@ -2083,6 +2083,7 @@ export const pt = {
       until: 'Termina em (UTC)',
       untilRule: 'Depois as fontes valem de novo. Deixe vazio, e ela fica até você retirá-la.',
       setDo: 'Definir a taxa',
+      setAnyway: 'Definir mesmo assim',
       clear: 'Retirar',
       clearTitle: 'Retirar a taxa de câmbio de {code}?',
       clearRest: 'O que as fontes dizem vale de novo na hora.',
@@ -2102,6 +2103,8 @@ export const pt = {
         currency_unknown: '“{code}” não é uma moeda: informe um código ISO 4217, como EUR.',
         rate_malformed: '“{rate}” não é uma taxa: informe unidades da moeda por um USDC, um número positivo como 0.92.',
         end_past: 'O fim deve estar no futuro.',
+        deviates:
+          '“{rate}” se afasta {percent} do que dizem as fontes para {code}: {said}. Se é isso mesmo, defina mais uma vez.',
       },
       empty: 'Ainda não há taxas de câmbio',
       emptyRest: 'Consulte agora ou defina uma.',
