@@ -3,6 +3,7 @@ import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Pool } from 'undici';
+import { planning } from '../src/db/connection.ts';
 import type { Child } from './child.ts';
 import { post, repeat } from './post.ts';
 import type { Arm } from './rounds.ts';
@@ -39,7 +40,8 @@ export function pgbenchArm(program: string, databaseUrl: string, script: string,
   writeFileSync(file, script);
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const login = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password };
-  const connection = { ...login, PGOPTIONS: '-c enable_seqscan=off' }; // as the service's own connections
+  const settings = Object.entries(planning).map(([name, value]) => `-c ${name}=${value}`);
+  const connection = { ...login, PGOPTIONS: settings.join(' ') }; // as the service's own connections
   return {
     name: names.pgbench,
     run: async (seconds) => {

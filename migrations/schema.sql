@@ -818,6 +818,27 @@ alter table webhook_endpoints enable row level security;
 create policy scope on webhook_endpoints for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on webhook_endpoints to quittance_app;
 
+CREATE OR REPLACE FUNCTION public.analyze_grown()
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  grown text;
+begin
+  if not pg_try_advisory_xact_lock(7188255) then return; end if;
+  for grown in
+    select c.relname from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+      and pg_relation_size(c.oid) / current_setting('block_size')::int >= 2 * greatest(c.relpages, 4)
+    order by c.relpages, c.relname
+  loop
+    execute format('analyze (skip_locked) %I', grown);
+    return next grown;
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.create_merchant(partner uuid, test boolean, account uuid, fields jsonb)
  RETURNS SETOF merchants
  LANGUAGE plpgsql

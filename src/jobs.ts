@@ -3,6 +3,7 @@ import { mineWhileWaiting } from './chain/dev-mining.ts';
 import { startWatching } from './chain/watcher.ts';
 import type { Context } from './context.ts';
 import { eraseOld } from './customers/erase-old.ts';
+import { analyzeGrown } from './db/statistics.ts';
 import { pause } from './lib/time.ts';
 import { forgetMails } from './mail/forget.ts';
 import { sendDueMails } from './mail/transport.ts';
@@ -54,6 +55,7 @@ const loops: Loop[] = [
   { name: 'recover wallets', everyMs: minute, run: settleRecoveries },
   { name: 'erase old personal data', everyMs: 10 * minute, run: eraseOld },
   { name: 'disable dead endpoints', everyMs: minute, run: disableDead },
+  { name: 'analyse grown tables', everyMs: 10 * second, run: ({ db }) => analyzeGrown(db) },
   { name: 'note the ends of audit logs', everyMs: 360 * minute, run: noteEnds },
   { name: 'mine sandbox blocks', everyMs: second, run: mineWhileWaiting, sandboxOnly: true },
 ];

@@ -42,6 +42,11 @@ export type Waits = { queue: number; connect: number; answer: number };
 /** The server ends a statement after this itself, unless it cannot be heard any more. */
 const statementMs = 30_000;
 export const usualWaits: Waits = { queue: 10, connect: 5, answer: statementMs / 1000 + 5 };
+/**
+ * How the server plans: no statement of ours runs so long that compiling it would pay, and an index is hardly dearer than
+ * reading on, so that it is used as soon as a table has a few pages. What outgrows its plan: `statistics.ts`.
+ */
+export const planning = { jit: 'off', random_page_cost: '1.1' };
 /** After an outage of any length a new connection is tried again within this. */
 const longestBackoffSeconds = 1;
 
@@ -64,8 +69,7 @@ export function connect(url: string, connections = 8, waits: Waits = usualWaits)
       application_name: 'quittance',
       statement_timeout: statementMs,
       idle_in_transaction_session_timeout: 10_000,
-      // Plans of prepared statements and foreign keys are kept: one made while a table was small must use its index too.
-      enable_seqscan: 'off',
+      ...planning,
     },
     types: {
       // Kept as text: JSON.parse would move keys that look like integers to the front.

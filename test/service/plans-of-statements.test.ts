@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { connect, type Database } from '../../src/db/connection.ts';
+import { analyzeGrown } from '../../src/db/statistics.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+/** A database that was analysed while it was empty, and a single connection to it, which keeps its plans. */
+let world: Awaited<ReturnType<typeof testDatabase>>;
+let one: Database;
+before(async () => {
+  world = await testDatabase();
+  await world.db.sql`analyze`;
+  one = connect(world.url, 1);
+});
+after(async () => {
+  await one?.close();
+  await world?.drop();
+});
+
+const rows = 100_000;
+const byKey = /"Index Name": "requests_(pkey|id_key)"/;
+
+async function planOf(statement: string): Promise<string> {
+  const [row] = await one.sql.unsafe(`explain (format json) execute ${statement}`);
+  return String(row?.['QUERY PLAN']);
+}
+
+/** How often a table was read as a whole, by any connection. */
+async function scansOf(table: string): Promise<number> {
+  await one.sql`select pg_stat_force_next_flush()`;
+  await one.sql`select 1`; // counts are handed over between transactions
+  const [row] = await world.db.sql`select seq_scan from pg_stat_user_tables where relname = ${table}`;
+  return Number(row?.seq_scan);
+}
+
+test('connections of the service → nothing is compiled, and no kind of plan is made to look dear', async () => {
+  const show = async (name: string) => (await one.sql.unsafe(`show ${name}`))[0]?.[name];
+  assert.deepEqual([await show('jit'), await show('enable_seqscan')], ['off', 'on']);
+  const settings = await one.sql<{ name: string }[]>`
+    select name from pg_settings where name like 'enable\_%' and setting <> boot_val and source = 'client'`;
+  assert.deepEqual([...settings], []);
+});
+
+test('plans kept from when tables were empty → once the tables have grown, the next look makes them use their indexes', async () => {
+  const { test: scope } = await makePartner(world.db);
+  const merchant = await makeMerchant(world.db, scope);
+  await one.sql
+    .unsafe(
+      'prepare look (uuid, boolean, uuid) as select * from requests where partner_id = $1 and test_mode = $2 and id = $3',
+    )
+    .simple();
+  const look = `look('${scope.partnerId}', true, '${crypto.randomUUID()}')`;
+  for (let i = 0; i < 6; i++) await one.sql.unsafe(`execute ${look}`);
+  const [kept] = await one.sql`select generic_plans from pg_prepared_statements where name = 'look'`;
+  assert.ok(Number(kept?.generic_plans) > 0, 'the plan is kept');
+  for (let i = 0; i < 10; i++) await makeRequest(one, scope, merchant);
+  assert.doesNotMatch(await planOf(look), byKey);
+
+  await world.db.sql`
+    insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate,
+      payment_mode, metadata, wallet_address, reference, start_blocks, created_at, expires_at)
+    select ${scope.partnerId}, true, gen_random_uuid(), ${merchant.id}, 1250, 'EUR', 1e6 + n, false, '0.92', 'pos', '{}',
+      ${merchant.wallet}, uuid_send(gen_random_uuid()), '{}', now() - n * interval '1 s', now() + interval '1 day'
+    from generate_series(1, ${rows}::int) n`;
+  assert.ok((await analyzeGrown(world.db)).includes('requests'));
+  assert.match(await planOf(look), byKey);
+
+  const before = await scansOf('requests');
+  for (let i = 0; i < 10; i++) await makeRequest(one, scope, merchant);
+  assert.equal(
+    await scansOf('requests'),
+    before,
+    'no create reads the table as a whole: not the function, not its keys',
+  );
+  assert.deepEqual(await analyzeGrown(world.db), [], 'what has not grown since is left alone');
+});
