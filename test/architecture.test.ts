@@ -10,7 +10,7 @@ const below: Record<string, string[]> = {
   lib: [],
   db: [],
   ui: [],
-  auth: ['db'],
+  auth: ['db', 'chain'],
   net: [],
   chain: ['db'],
   mail: ['db', 'ui'],

@@ -1,7 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { createPublicClient, getAddress, type Hex, http, isHex, recoverMessageAddress, size } from 'viem';
+import { getAddress, hashMessage } from 'viem';
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe';
 import type { ChainConfig } from '../chain/config.ts';
+import { askContract, isKeySigned, isKeySized, readSignature } from '../chain/signature.ts';
 import type { Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connection.ts';
 import { isAddress } from '../lib/ids.ts';
@@ -130,70 +131,34 @@ export async function proveMessage(
   const signed = readWalletMessage(ctx, request, handedIn);
   if (typeof signed === 'string') return signed;
   const text = withPlainLineEnds(handedIn.message);
-  const proof = await proveWallet(chains, signed.address, text, handedIn.signature.trim());
+  const proof = await proveWallet(chains, signed.address, text, handedIn.signature);
   return proof.valid ? { ...signed, chainIds: proof.chainIds } : proof.reason;
 }
 
 /** What a form brings back: the message and its signature, to the host that it was sent to. */
 export type HandedIn = { message: string; signature: string; host: OwnHost | null };
 
-/** No signature of a wallet in use comes near this, and the contracts that read it need gas for each byte. */
-const maxSignatureBytes = 8192;
-const callTimeoutMs = 5000;
-
 /**
- * Checks that a wallet signed a message: a key's signature, or a contract's word (ERC-1271, ERC-6492) on each chain
- * where it is deployed. Asks the chains, so never inside a transaction.
+ * Checks that a wallet signed a message: a key's signature, or a contract's word on each chain where it is deployed. Asks
+ * the chains, so never inside a transaction.
  */
 async function proveWallet(
   chains: ChainConfig[],
   address: string,
   message: string,
-  signature: string,
+  typed: string,
 ): Promise<WalletProof> {
-  if (!isHex(signature) || size(signature) > maxSignatureBytes) return { valid: false, reason: 'signature_invalid' };
-  if ((await recover(message, signature)) === address.toLowerCase()) return { valid: true, chainIds: null };
-  const answers = await Promise.all(
-    chains.map(async (chain) => ({
-      chainId: chain.chainId,
-      ...(await askContract(chain, address, message, signature)),
-    })),
-  );
-  const accepted = answers.filter(({ answer }) => answer === 'accepted').map(({ chainId }) => chainId);
+  const signature = readSignature(typed);
+  if (signature === null) return { valid: false, reason: 'signature_invalid' };
+  const signed = { address, hash: hashMessage(message), signature };
+  if (await isKeySigned(signed)) return { valid: true, chainIds: null };
+  // Where a wallet is not deployed yet, somebody else might deploy another one.
+  const words = await Promise.all(chains.map((chain) => askContract(chain, signed, { undeployed: false })));
+  const accepted = chains.filter((_, i) => words[i] === 'accepted').map(({ chainId }) => chainId);
   if (accepted.length > 0) return { valid: true, chainIds: accepted };
-  const answered = (kind: string) => answers.some(({ answer }) => answer === kind);
-  if (answered('refused')) return { valid: false, reason: 'signature_invalid' };
-  if (answered('unreachable')) return { valid: false, reason: 'chain_unreachable' };
-  // 65 bytes are a key's signature, only of another key; anything longer comes from a contract that is nowhere.
-  const contracts = chains.length > 0 && size(signature) > 65;
+  if (words.includes('refused')) return { valid: false, reason: 'signature_invalid' };
+  if (words.includes('unreachable')) return { valid: false, reason: 'chain_unreachable' };
+  // A key's signature is that of another key; anything longer comes from a contract that is nowhere.
+  const contracts = chains.length > 0 && !isKeySized(signature);
   return { valid: false, reason: contracts ? 'wallet_not_deployed' : 'signature_invalid' };
-}
-
-async function recover(message: string, signature: Hex): Promise<string | null> {
-  try {
-    return (await recoverMessageAddress({ message, signature })).toLowerCase();
-  } catch {
-    return null; // no signature of a key: it may still be a contract's
-  }
-}
-
-async function askContract(
-  chain: ChainConfig,
-  address: string,
-  message: string,
-  signature: Hex,
-): Promise<{ answer: 'accepted' | 'refused' | 'not_deployed' | 'unreachable' }> {
-  for (const url of chain.rpcUrls) {
-    const client = createPublicClient({ transport: http(url, { timeout: callTimeoutMs, retryCount: 0 }) });
-    try {
-      if ((await client.getChainId()) !== chain.chainId) continue;
-      const code = await client.getCode({ address: address as Hex });
-      if (!code || code === '0x') return { answer: 'not_deployed' };
-      const accepted = await client.verifyMessage({ address: address as Hex, message, signature });
-      return { answer: accepted ? 'accepted' : 'refused' };
-    } catch {
-      // The next provider is asked; when none answers, the caller says that the chain could not be reached.
-    }
-  }
-  return { answer: 'unreachable' };
 }

@@ -36,6 +36,8 @@ export type BlockTag = 'latest' | 'safe' | 'finalized';
 const defaultTimeoutMs = 5_000;
 /** No honest answer that is asked for here comes near; a range of logs that does is asked for in smaller ranges. */
 const maxResponseBytes = 32 * 1024 * 1024;
+/** What a stranger's contract answers is a word; a refusal may quote it. */
+const maxAnswerBytes = 64 * 1024;
 
 let nextId = 1;
 
@@ -50,6 +52,7 @@ export async function callRpc(
   method: string,
   params: readonly unknown[],
   timeoutMs = defaultTimeoutMs,
+  maxBytes = maxResponseBytes,
 ): Promise<unknown> {
   const target = new URL(url);
   const headers: Record<string, string> = { 'content-type': 'application/json' };
@@ -69,7 +72,7 @@ export async function callRpc(
     const response = await fetch(target, { method: 'POST', headers, body, redirect: 'error', signal });
     status = response.status;
     retryAfter = response.headers.get('retry-after');
-    text = await readBody(response, where);
+    text = await readBody(response, where, maxBytes);
   } catch (error) {
     if (error instanceof RpcError) throw error;
     if ((error as Error).name === 'TimeoutError')
@@ -84,12 +87,12 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? cause?.message ?? (error as Error).message;
 }
 
-async function readBody(response: Response, where: string): Promise<string> {
+async function readBody(response: Response, where: string, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > maxResponseBytes) throw new RpcError('too_large', `${where}: more than ${maxResponseBytes} bytes`);
+    if (bytes > maxBytes) throw new RpcError('too_large', `${where}: more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -169,6 +172,9 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
       ),
     code: async (address: string) => readHex(await call('eth_getCode', [address, 'latest']), 'code'),
     call: async (to: string, data: string) => readHex(await call('eth_call', [{ to, data }, 'latest']), 'call result'),
+    /** Runs code that a stranger names, without `to` a deployment; its answer is short, or `too_large`. */
+    tryCall: async (transaction: { from: Hex; to?: string; data: Hex; gas: Hex }) =>
+      readHex(await callRpc(url, 'eth_call', [transaction, 'latest'], timeoutMs, maxAnswerBytes), 'call result'),
   };
 }
 

@@ -1,30 +1,18 @@
-import {
-  createPublicClient,
-  getTypesForEIP712Domain,
-  type Hex,
-  http,
-  isHex,
-  recoverTypedDataAddress,
-  serializeTypedData,
-  size,
-  type TypedData,
-} from 'viem';
+import { getTypesForEIP712Domain, type Hex, hashTypedData, serializeTypedData, type TypedData } from 'viem';
 import { scopeOfRequest } from '../auth/scope.ts';
 import type { ChainConfig } from '../chain/config.ts';
+import { askContract, isKeySigned, readSignature } from '../chain/signature.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { bind } from './bind.ts';
 import { insist } from './busy.ts';
 import { boundOutcome, type Outcome } from './outcome.ts';
-import { flaw } from './rules.ts';
+import { flaw, isMint } from './rules.ts';
 import { selectTransfer, type TransferKey, type TransferRow, toTransfer } from './store.ts';
 
-const timeoutMs = 4_000;
 /** As it is stored. */
 const maxOrdinal = 2 ** 31 - 1;
-/** No signature of a wallet in use comes near this, and the contracts that read it need gas for each byte. */
-const maxSignatureBytes = 8_192;
 
 const types = {
   Claim: [
@@ -63,7 +51,8 @@ export function claimTypedDataJson(config: Pick<Config, 'baseUrl'>, requestId: s
 }
 
 /**
- * Binds an unmatched transfer to a request by the signature of its sender, a key or a contract (ERC-1271, ERC-6492).
+ * Binds an unmatched transfer to a request by the signature of its sender, a key or a contract (ERC-1271, ERC-6492), on
+ * whose word all endpoints of the chain agree. A mint has no sender who could sign.
  * Apart from that it is judged like any other. Chains are asked, so the caller limits attempts.
  *
  * @param claim hash and ordinal as `needs_signature` named them
@@ -84,7 +73,7 @@ export async function claim(
   if (!chain || !row) return { kind: 'not_found' };
   const known = beforeSigning(row, id, chain);
   if (known) return known;
-  const signed = await isSigned(chain, row.from_address as Hex, claimTypedData(ctx.config, id, key), claim.signature);
+  const signed = await isSigned(chain, row.from_address, claimTypedData(ctx.config, id, key), claim.signature);
   if (signed !== 'yes') return { kind: signed === 'no' ? 'bad_signature' : 'unavailable' };
   // Whether it is confirmed by a second endpoint is found out when it is settled.
   const binding = { row, requestId: id, rule: 'claim', from: 'unmatched', confirmed: false } as const;
@@ -100,35 +89,20 @@ function beforeSigning(row: TransferRow, requestId: string, chain: ChainConfig):
     chain.tokens.map(({ address }) => address),
   );
   if (fault) return { kind: fault === 'wrong_token' ? 'wrong_token' : 'wrong_recipient' };
-  return null;
+  return isMint(toTransfer(row)) ? { kind: 'minted' } : null;
 }
-
-type ClaimData = ReturnType<typeof claimTypedData>;
 
 async function isSigned(
   chain: ChainConfig,
-  address: Hex,
-  data: ClaimData,
-  signature: string,
+  address: string,
+  data: ReturnType<typeof claimTypedData>,
+  typed: string,
 ): Promise<'yes' | 'no' | 'unknown'> {
-  if (!isHex(signature) || size(signature) > maxSignatureBytes) return 'no';
-  if ((await recover(data, signature)) === address) return 'yes';
-  for (const url of chain.rpcUrls) {
-    const client = createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 0 }) });
-    try {
-      if ((await client.getChainId()) !== chain.chainId) continue;
-      return (await client.verifyTypedData({ address, ...data, signature })) ? 'yes' : 'no';
-    } catch {
-      // The next endpoint is asked; when none answers, the caller says so.
-    }
-  }
-  return 'unknown';
-}
-
-async function recover(data: ClaimData, signature: Hex): Promise<string | null> {
-  try {
-    return (await recoverTypedDataAddress({ ...data, signature })).toLowerCase();
-  } catch {
-    return null; // no signature of a key: it may still be a contract's
-  }
+  const signature = readSignature(typed);
+  if (signature === null) return 'no';
+  const signed = { address, hash: hashTypedData(data), signature };
+  if (await isKeySigned(signed)) return 'yes';
+  const word = await askContract(chain, signed, { undeployed: true });
+  if (word === 'accepted') return 'yes';
+  return word === 'unreachable' ? 'unknown' : 'no';
 }

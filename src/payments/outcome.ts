@@ -33,6 +33,8 @@ export type Outcome =
   | { kind: 'voided' }
   /** It may be for this request, which only its sender can say: see `claimTypedData`. */
   | { kind: 'needs_signature'; chainId: number; txHash: string; ordinal: number; from: string }
+  /** It may be for this request, which nobody can say: the money came into being here, so it has no sender. */
+  | { kind: 'minted' }
   /** Not signed by the transfer's sender. */
   | { kind: 'bad_signature' };
 
@@ -108,6 +110,8 @@ export function outcomeText(outcome: Outcome): string {
       return 'The request was cancelled before this payment was seen. The merchant sees it; ask them about it.';
     case 'needs_signature':
       return 'The money arrived, but nothing says that it is for this request. Sign with the wallet that sent it, or ask the merchant.';
+    case 'minted':
+      return 'The money arrived straight from a bridge or an issuer, so no wallet can sign that it is for this request. The merchant sees it; ask them about it.';
     case 'bad_signature':
       return 'This signature is not that of the wallet which sent the money.';
   }

@@ -230,3 +230,11 @@ test('choose › by amount never pays a request whose reserved amount differs, n
     }),
   );
 });
+
+test('a mint is claimed by nobody; by a reference, its amount or the merchant it counts like any other money', () => {
+  const minted = transfer({ from: `0x${'00'.repeat(20)}` });
+  assert.deepEqual(admit(minted, request(), 'claim'), { counts: false, reason: 'no_match' });
+  for (const rule of ['reference', 'amount', 'merchant'] as const) {
+    assert.deepEqual(admit(minted, request(), rule), { counts: true, completes: true });
+  }
+});

@@ -155,6 +155,11 @@ export function flaw(transfer: Transfer, tokens: readonly string[]): Reason | nu
   return null;
 }
 
+/** Whether a transfer created the money, as a bridge does: nobody sent it, so nobody can sign for it. */
+export function isMint(transfer: Pick<Transfer, 'from'>): boolean {
+  return /^0x0{40}$/.test(transfer.from);
+}
+
 export type Admission = { counts: true; completes: boolean } | { counts: false; reason: Reason };
 
 /**
@@ -165,6 +170,7 @@ export type Admission = { counts: true; completes: boolean } | { counts: false; 
 export function admit(transfer: Transfer, request: Payable, rule: Rule): Admission {
   const no = (reason: Reason): Admission => ({ counts: false, reason });
   if (transfer.to !== request.walletAddress) return no('wrong_recipient');
+  if (rule === 'claim' && isMint(transfer)) return no('no_match');
   if (!wasMinedAfter(transfer, request.startBlocks, request.createdAt)) return no('before_request');
   if (request.status === 'voided') return no('voided');
   if (request.proofStatus !== 'none') return no('already_paid');

@@ -8,7 +8,7 @@ import { keepHint } from './hints.ts';
 import { lookOnChains } from './look.ts';
 import { type Outcome, refusedOutcome } from './outcome.ts';
 import { selectReturns, standsReturned } from './return-store.ts';
-import { admit, type Payable } from './rules.ts';
+import { admit, isMint, type Payable } from './rules.ts';
 import { isSameTransfer, keyOf, selectByHash, selectCounted, type TransferRow, toTransfer } from './store.ts';
 
 const hashPattern = /^0x[0-9a-f]{64}$/;
@@ -74,6 +74,7 @@ function judgeFound(
 function judgeFree(request: Payable, row: TransferRow, chains: ChainConfig[]): Outcome {
   const chain = chains.find(({ chainId }) => String(chainId) === row.chain_id);
   if (!chain?.tokens.some(({ address }) => address === row.token_address)) return { kind: 'wrong_token' };
+  if (isMint(toTransfer(row))) return { kind: 'minted' };
   const admission = admit(toTransfer(row), request, 'claim');
   if (!admission.counts) return refusedOutcome(admission.reason);
   return { kind: 'needs_signature', ...keyOf(row), from: row.from_address };

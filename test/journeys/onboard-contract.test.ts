@@ -12,6 +12,7 @@ import { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { signIn, signInMessage } from '../../src/merchants/sign-in.ts';
 import { changeWallet, handOverMessage, proveChange, takeOverMessage } from '../../src/merchants/wallet-change.ts';
 import { selectPayPage } from '../../src/requests/page-store.ts';
+import { fakeProvider } from '../chain/fake-provider.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testChain } from '../support/chain.ts';
 import { testDatabase } from '../support/database.ts';
@@ -64,13 +65,14 @@ async function onboard(address: string, sign: (message: string) => Promise<Hex>,
     host: null,
     acceptTerms: true,
     language: null,
-    client: { ip: '127.0.0.1', userAgent: undefined },
+    client: visitor,
   });
   const [row] = await database.db.sql`
     select wallet_address, wallet_chain_ids from merchants where id = ${merchant.id}`;
   return row as { wallet_address: string; wallet_chain_ids: number[] | null };
 }
 
+const visitor = { ip: '127.0.0.1', userAgent: undefined };
 const newAccount = () => privateKeyToAccount(generatePrivateKey());
 const signedBy = (account: PrivateKeyAccount) => (message: string) => account.signMessage({ message });
 const refusedFor = (reason: string) => (error: unknown) => {
@@ -210,11 +212,35 @@ test('A contract wallet signs in only where its code was checked: a counterfeit 
   await deploy(second, address, thief.address);
 
   const ctx = testContext(database.db, { chains: { test: configs(), live: [idleChain(31338)] } });
-  const client = { ip: '127.0.0.1', userAgent: undefined };
   const message = signInMessage(ctx, { address, chainId: second.chainId, host: null });
   const by = async (account: PrivateKeyAccount) =>
-    signIn(ctx, { message, signature: await signedBy(account)(message), host: null }, client, null);
+    signIn(ctx, { message, signature: await signedBy(account)(message), host: null }, visitor, null);
   await assert.rejects(by(thief), refusedFor('signature_invalid'));
   const token = await by(owner);
   assert.equal((await readMerchantSession(ctx, token, null, true))?.walletAddress, address);
+});
+
+test('A provider that calls any signature a contract’s signs nobody in, and one that is away is waited for', async () => {
+  const [first] = configs() as [ChainConfig];
+  const owner = newAccount();
+  const address = randomAddress();
+  await deploy(first, address, owner.address);
+  await onboard(address, signedBy(owner), [first]);
+
+  const lying = await fakeProvider(first.rpcUrls[0] ?? '');
+  lying.fake.lie = async ({ method }) => (method === 'eth_call' ? { result: `0x1626ba7e${'00'.repeat(28)}` } : null);
+  const both = { ...first, rpcUrls: [lying.url, ...first.rpcUrls] };
+  const ctx = testContext(database.db, { chains: { test: [both], live: [idleChain(31338)] } });
+  const message = signInMessage(ctx, { address, chainId: first.chainId, host: null });
+  const by = async (account: PrivateKeyAccount) =>
+    signIn(ctx, { message, signature: await signedBy(account)(message), host: null }, visitor, null);
+  try {
+    await assert.rejects(by(newAccount()), refusedFor('signature_invalid'));
+    lying.fake.lie = async () => 'hang up';
+    await assert.rejects(by(owner), refusedFor('chain_unreachable'));
+    lying.fake.lie = async () => null;
+    assert.equal((await readMerchantSession(ctx, await by(owner), null, true))?.walletAddress, address);
+  } finally {
+    await lying.stop();
+  }
 });

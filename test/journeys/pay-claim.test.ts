@@ -11,6 +11,7 @@ import {
   type Hex,
   recoverTypedDataAddress,
   serializeErc6492Signature,
+  zeroAddress,
   zeroHash,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -18,6 +19,7 @@ import { callRpc } from '../../src/chain/rpc.ts';
 import { claim, claimTypedData, claimTypedDataJson } from '../../src/payments/claim.ts';
 import { submitHash } from '../../src/payments/submit.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
+import { fakeProvider } from '../chain/fake-provider.ts';
 import { type PayWorld, payWorld } from '../payments/support.ts';
 
 let world: PayWorld;
@@ -122,6 +124,29 @@ test('a claim signed through a contract wallet (ERC-1271) that sent the money �
   assert.equal((await world.read(request)).payer_address, wallet);
 });
 
+test('a claim that one of two endpoints only calls a contract’s → bound by neither, until both accept it', async () => {
+  const request = await world.request();
+  const owner = world.node.wallet();
+  const wallet = await deployWallet(owner.address);
+  const key = await payFrom(wallet, request);
+  const lying = await fakeProvider(world.node.chain.rpcUrls[0] ?? '');
+  lying.fake.lie = async ({ method }) => (method === 'eth_call' ? { result: `0x1626ba7e${'00'.repeat(28)}` } : null);
+  world.node.chain.rpcUrls.unshift(lying.url);
+  try {
+    const stranger = await sign(world.node.wallet().privateKey, request.id, key);
+    assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature: stranger }), { kind: 'bad_signature' });
+    const signature = await sign(owner.privateKey, request.id, key);
+    lying.fake.lie = async () => 'hang up';
+    assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature }), { kind: 'unavailable' });
+    assert.equal((await world.transfer(key.txHash))?.request_id, null);
+    lying.fake.lie = async () => null;
+    assert.equal((await claim(world.ctx, request.id, { ...key, signature })).kind, 'counted');
+  } finally {
+    world.node.chain.rpcUrls.shift();
+    await lying.stop();
+  }
+});
+
 test('a claim of a wallet that is not deployed yet (ERC-6492) → attached by its factory’s code; nobody else’s', async () => {
   const request = await world.request();
   const owner = world.node.wallet();
@@ -145,6 +170,39 @@ test('a claim of a wallet that is not deployed yet (ERC-6492) → attached by it
   await world.turn();
   assert.equal((await world.read(request)).payer_address, wallet);
 });
+
+test('a mint, sent by the zero address → nobody can claim it, and nobody is asked to sign', async () => {
+  const request = await world.request();
+  const txHash = await world.node.fund(request.wallet_address, BigInt(request.usdc_micro) + 79n);
+  assert.ok(txHash);
+  await world.turn();
+  const row = await world.transfer(txHash);
+  assert.equal(row?.from_address, zeroAddress);
+  assert.equal(row.reason, 'no_match');
+  const key = { chainId: world.node.chain.chainId, txHash, ordinal: Number(row.ordinal) };
+  const junk: Hex = `0x${'00'.repeat(64)}1b`;
+  const wrapped = serializeErc6492Signature({ address: factory, data: '0x', signature: junk });
+  for (const signature of [junk, wrapped, '0x' as const]) {
+    assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature }), { kind: 'minted' });
+  }
+  assert.deepEqual(await submitHash(world.ctx, request.id, { txHash }), { kind: 'minted' });
+  await world.node.mine(2);
+  await world.turn();
+  assert.equal((await world.read(request)).proof_status, 'none');
+});
+
+test('64 zero bytes and 1b, or any signature that recovers nobody → no word of a sender without code', async () => {
+  const request = await world.request();
+  const { key, from } = await payMore(request);
+  const own = await sign(from.privateKey, request.id, key);
+  for (const signature of [`0x${'00'.repeat(64)}1b`, `0x${'00'.repeat(65)}`, `${own}00`, erc8010(own)]) {
+    assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature }), { kind: 'bad_signature' });
+  }
+  assert.equal((await claim(world.ctx, request.id, { ...key, signature: own })).kind, 'counted');
+});
+
+/** The wrapper of ERC-8010, which would have the account delegate to other code first. */
+const erc8010 = (signature: Hex): Hex => concat([signature, `0x${'00'.repeat(32)}`, `0x${'8010'.repeat(16)}`]);
 
 /** Money that an address sends as its own, whatever is or is not there; only a claim can bind it. */
 async function payFrom(wallet: string, request: RequestRow) {

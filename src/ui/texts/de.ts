@@ -202,6 +202,8 @@ export const de = {
       'Die Anforderung wurde storniert, bevor diese Zahlung gesehen wurde. {merchant} sieht sie; fragen Sie dort nach.',
     needs_signature:
       'Das Geld ist angekommen, aber nichts sagt, dass es für diese Anforderung ist. Signieren Sie mit der Wallet, die es gesendet hat, oder fragen Sie {merchant}.',
+    minted:
+      'Das Geld kam unmittelbar von einer Brücke oder vom Herausgeber, darum kann keine Wallet unterschreiben, dass es für diese Anforderung ist. {merchant} sieht es; fragen Sie dort nach.',
     bad_signature: 'Diese Signatur stammt nicht von der Wallet, die das Geld gesendet hat.',
     tooMany:
       'Zu viele Versuche für diese Zahlung. Warten Sie eine Minute; was Sie gesendet haben, wird auch von selbst gefunden.',

@@ -184,6 +184,8 @@ export const en = {
     voided: 'The request was cancelled before this payment was seen. {merchant} sees it; ask them about it.',
     needs_signature:
       'The money arrived, but nothing says that it is for this request. Sign with the wallet that sent it, or ask {merchant}.',
+    minted:
+      'The money arrived straight from a bridge or an issuer, so no wallet can sign that it is for this request. {merchant} sees it; ask them about it.',
     bad_signature: 'This signature is not that of the wallet which sent the money.',
     tooMany: 'Too many attempts for this payment. Wait a minute; what you sent is also found by itself.',
   },

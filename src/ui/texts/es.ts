@@ -185,6 +185,8 @@ export const es = {
     voided: 'La solicitud se canceló antes de que se viera este pago. {merchant} lo ve; consúltelo allí.',
     needs_signature:
       'El dinero llegó, pero nada dice que sea para esta solicitud. Firme con la billetera que lo envió o consulte a {merchant}.',
+    minted:
+      'El dinero llegó directamente de un puente o del emisor, así que ninguna billetera puede firmar que es para esta solicitud. {merchant} lo ve; consúltelo con el comercio.',
     bad_signature: 'Esta firma no es de la billetera que envió el dinero.',
     tooMany: 'Demasiados intentos para este pago. Espere un minuto; lo enviado también se encuentra por sí solo.',
   },

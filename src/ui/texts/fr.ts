@@ -194,6 +194,8 @@ export const fr = {
     voided: 'La demande a été annulée avant que ce paiement soit vu. {merchant} le voit ; voyez cela ensemble.',
     needs_signature:
       'L’argent est arrivé, mais rien ne dit qu’il est pour cette demande. Signez avec le portefeuille qui l’a envoyé, ou demandez à {merchant}.',
+    minted:
+      'L’argent est arrivé directement d’un pont ou de l’émetteur : aucun portefeuille ne peut donc signer qu’il est pour cette demande. {merchant} le voit ; renseignez-vous auprès du commerçant.',
     bad_signature: 'Cette signature n’est pas celle du portefeuille qui a envoyé l’argent.',
     tooMany:
       'Trop de tentatives pour ce paiement. Attendez une minute ; ce que vous avez envoyé est aussi retrouvé automatiquement.',

@@ -183,6 +183,8 @@ export const pt = {
     voided: 'A cobrança foi cancelada antes que este pagamento fosse visto. {merchant} o vê; fale com eles.',
     needs_signature:
       'O dinheiro chegou, mas nada diz que é para esta cobrança. Assine com a carteira que o enviou ou fale com {merchant}.',
+    minted:
+      'O dinheiro chegou direto de uma ponte ou do emissor, então nenhuma carteira pode assinar que ele é para esta cobrança. {merchant} vê o dinheiro; fale com o lojista.',
     bad_signature: 'Esta assinatura não é da carteira que enviou o dinheiro.',
     tooMany: 'Tentativas demais para este pagamento. Espere um minuto; o que você enviou também é encontrado sozinho.',
   },

@@ -1,0 +1,134 @@
+import {
+  encodeDeployData,
+  encodeFunctionData,
+  erc6492SignatureValidatorAbi,
+  erc6492SignatureValidatorByteCode,
+  keccak256,
+  parseAbi,
+  parseErc6492Signature,
+  recoverAddress,
+  stringToHex,
+  zeroAddress,
+} from 'viem';
+import type { ChainConfig } from './config.ts';
+import { connectRpc, type Hex, type Rpc, RpcError } from './rpc.ts';
+
+/** Who is said to have signed what. The address is in lower case, the signature as it was handed in. */
+export type Signed = { address: string; hash: Hex; signature: Hex };
+
+/**
+ * What a chain says of a contract's signature. `refused` by one endpoint is enough; otherwise all that are configured must
+ * say the same, and where they do not, or one does not answer, it is `unreachable`.
+ */
+export type ContractWord = 'accepted' | 'refused' | 'not_deployed' | 'unreachable';
+
+/** No signature of a wallet in use comes near this, and the contracts that read it need gas for each byte. */
+const maxSignatureBytes = 8_192;
+const keySignatureBytes = 65;
+const erc6492Suffix = '6492'.repeat(16);
+/** ERC-8010 has an account delegate to other code first: who holds the key can sign with it just as well. */
+const erc8010Suffix = '8010'.repeat(16);
+
+const timeoutMs = 5_000;
+/** Passkeys and many owners cost under a million; with the deployment of a wallet it stays below this. */
+const gasLimit: Hex = '0x989680';
+/** Nobody's: there are contracts that take a call from the zero address for an estimate, and check nothing. */
+const caller: Hex = `0x${keccak256(stringToHex('quittance: asks whether a contract signed')).slice(-40)}`;
+
+const erc1271Abi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']);
+const erc1271Magic = `0x1626ba7e${'00'.repeat(28)}`;
+
+/** Reads a signature as it was typed; null for what is none: no whole bytes in hex, too long, or wrapped by ERC-8010. */
+export function readSignature(typed: string): Hex | null {
+  const text = typed.slice(0, 2 * maxSignatureBytes + 100).trim();
+  if (text.length > 2 + 2 * maxSignatureBytes || !/^0x(?:[0-9a-f]{2})*$/i.test(text)) return null;
+  const signature = text.toLowerCase() as Hex;
+  return signature.endsWith(erc8010Suffix) ? null : signature;
+}
+
+/** Whether a signature has the length of a key's; what is longer only a contract can read. */
+export function isKeySized(signature: Hex): boolean {
+  return signature.length <= 2 + 2 * keySignatureBytes;
+}
+
+/** Whether the key of an address signed, also where the account has code besides (EIP-7702). Nobody has the zero address's. */
+export async function isKeySigned({ address, hash, signature }: Signed): Promise<boolean> {
+  if (signature.length !== 2 + 2 * keySignatureBytes || address === zeroAddress) return false;
+  try {
+    return (await recoverAddress({ hash, signature })).toLowerCase() === address;
+  } catch {
+    return false; // no point of the curve, or no recovery bit
+  }
+}
+
+/**
+ * Asks every endpoint of a chain whether the contract at an address signed (ERC-1271). A signature in ERC-6492's wrapper is
+ * unwrapped for a deployed contract. For a wallet that has no code yet, its factory's code is asked with `undeployed`.
+ */
+export async function askContract(
+  chain: ChainConfig,
+  signed: Signed,
+  options: { undeployed: boolean },
+): Promise<ContractWord> {
+  if (signed.address === zeroAddress) return 'refused';
+  const words = await Promise.all(
+    chain.rpcUrls.map((url) => askEndpoint(connectRpc(url, timeoutMs), chain.chainId, signed, options)),
+  );
+  if (words.includes('refused')) return 'refused';
+  const [first = 'unreachable'] = words;
+  return words.every((word) => word === first) ? first : 'unreachable';
+}
+
+async function askEndpoint(
+  rpc: Rpc,
+  chainId: number,
+  signed: Signed,
+  { undeployed }: { undeployed: boolean },
+): Promise<ContractWord> {
+  try {
+    const [told, code] = await Promise.all([rpc.chainId(), rpc.code(signed.address)]);
+    if (told !== chainId) return 'unreachable';
+    const wrapped = signed.signature.endsWith(erc6492Suffix);
+    if (code !== '0x') return await callContract(rpc, signed, wrapped);
+    return undeployed && wrapped ? await callFactory(rpc, signed) : 'not_deployed';
+  } catch (error) {
+    if (error instanceof RpcError) return 'unreachable';
+    throw error;
+  }
+}
+
+async function callContract(rpc: Rpc, { address, hash, signature }: Signed, wrapped: boolean): Promise<ContractWord> {
+  const inner = wrapped ? unwrap(signature) : signature;
+  if (inner === null) return 'refused';
+  const data = encodeFunctionData({ abi: erc1271Abi, functionName: 'isValidSignature', args: [hash, inner] });
+  return isAnswer(rpc, { from: caller, to: address, data, gas: gasLimit }, erc1271Magic);
+}
+
+/** The reference validator of ERC-6492 has the factory deploy the wallet, asks it, and leaves nothing behind. */
+async function callFactory(rpc: Rpc, { address, hash, signature }: Signed): Promise<ContractWord> {
+  if (unwrap(signature) === null) return 'refused';
+  const data = encodeDeployData({
+    abi: erc6492SignatureValidatorAbi,
+    bytecode: erc6492SignatureValidatorByteCode,
+    args: [address as Hex, hash, signature],
+  });
+  return isAnswer(rpc, { from: caller, data, gas: gasLimit }, '0x01');
+}
+
+function unwrap(signature: Hex): Hex | null {
+  try {
+    return parseErc6492Signature(signature).signature;
+  } catch {
+    return null;
+  }
+}
+
+/** A revert, or anything but the one answer, is a refusal; nothing that the contract names is followed. */
+async function isAnswer(rpc: Rpc, call: Parameters<Rpc['tryCall']>[0], expected: string): Promise<ContractWord> {
+  try {
+    return (await rpc.tryCall(call)) === expected ? 'accepted' : 'refused';
+  } catch (error) {
+    if (error instanceof RpcError && (error.kind === 'refused' || error.kind === 'too_large')) return 'refused';
+    throw error;
+  }
+}
