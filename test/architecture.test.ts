@@ -73,6 +73,15 @@ test('the environment is read in one file', () => {
   assert.deepEqual(readers.sort(), ['src/cli.ts', 'src/main.ts']); // both hand it to config.ts
 });
 
+test('chains are asked through chain/rpc.ts alone: a client of viem follows the addresses that contracts name', () => {
+  const makers = files.filter((file) =>
+    /\b(?:create(?:Public|Wallet|Test)?Client|verify(?:Message|TypedData|Hash|SiweMessage)|fallback|http)\b[^;]*?from 'viem/.test(
+      readFileSync(file, 'utf8'),
+    ),
+  );
+  assert.deepEqual(makers, []);
+});
+
 test('a store is private to its folder', () => {
   const wrong = files.flatMap((file) =>
     importsOf(file)

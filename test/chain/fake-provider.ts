@@ -13,10 +13,13 @@ export type Lie = (call: {
 /** An RPC endpoint in front of a real chain that passes everything on, but for the lie it was told to tell. */
 export async function fakeProvider(target: string) {
   const fake = { lie: (async () => null) as Lie, calls: new Map<string, number>() };
-  const ask = async (method: string, params: unknown[]) => {
+  const pass = async (method: string, params: unknown[]) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
     const headers = { 'content-type': 'application/json' };
-    const answer = (await (await fetch(target, { method: 'POST', headers, body })).json()) as Answer;
+    return (await (await fetch(target, { method: 'POST', headers, body })).json()) as Answer;
+  };
+  const ask = async (method: string, params: unknown[]) => {
+    const answer = await pass(method, params);
     if (answer.error) throw new Error(answer.error.message);
     return answer.result;
   };
@@ -31,7 +34,7 @@ export async function fakeProvider(target: string) {
       if (lie.retryAfter) response.setHeader('retry-after', lie.retryAfter);
       return response.writeHead(lie.status).end('no');
     }
-    const answer = lie ?? { result: await ask(method, params) };
+    const answer = lie ?? (await pass(method, params));
     response.setHeader('content-type', 'application/json');
     return response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
   });
