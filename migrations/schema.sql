@@ -619,6 +619,8 @@ create table transfers (
   counts boolean not null default false,
   judged_at timestamp with time zone,
   final_at timestamp with time zone,
+  look_at timestamp with time zone not null default now(),
+  looks integer not null default 0,
   constraint transfers_check CHECK (((NOT counts) OR (request_id IS NOT NULL))),
   constraint transfers_note_underpaid TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
@@ -630,11 +632,12 @@ create table transfers (
 CREATE INDEX transfers_block ON public.transfers USING btree (chain_id, block_number);
 CREATE INDEX transfers_candidate ON public.transfers USING btree (partner_id, test_mode, candidate_request_id) WHERE ((request_id IS NULL) AND (candidate_request_id IS NOT NULL));
 CREATE INDEX transfers_from ON public.transfers USING btree (partner_id, test_mode, from_address);
+CREATE INDEX transfers_put_off ON public.transfers USING btree (chain_id) WHERE (counts AND (final_at IS NULL) AND (looks > 0));
 CREATE INDEX transfers_request ON public.transfers USING btree (partner_id, test_mode, request_id) WHERE (request_id IS NOT NULL);
-CREATE INDEX transfers_unjudged ON public.transfers USING btree (chain_id, block_number) WHERE (judged_at IS NULL);
+CREATE INDEX transfers_unjudged ON public.transfers USING btree (chain_id, partner_id, look_at, block_number, ordinal) WHERE (judged_at IS NULL);
 CREATE INDEX transfers_unmatched ON public.transfers USING btree (partner_id, test_mode, account_id, block_time) WHERE (request_id IS NULL);
 CREATE INDEX transfers_unmatched_list ON public.transfers USING btree (partner_id, test_mode, block_time, chain_id, tx_hash, ordinal) WHERE ((request_id IS NULL) AND (judged_at IS NOT NULL));
-CREATE INDEX transfers_unsettled ON public.transfers USING btree (chain_id, block_number) WHERE (counts AND (final_at IS NULL));
+CREATE INDEX transfers_unsettled ON public.transfers USING btree (chain_id, partner_id, look_at, block_number, ordinal) WHERE (counts AND (final_at IS NULL));
 alter table transfers enable row level security;
 create policy scope on transfers for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on transfers to quittance_app;

@@ -1,4 +1,5 @@
 import { noteEnds } from './audit/note-ends.ts';
+import type { ChainConfig } from './chain/config.ts';
 import { mineWhileWaiting } from './chain/dev-mining.ts';
 import { startWatching } from './chain/watcher.ts';
 import type { Context } from './context.ts';
@@ -39,8 +40,6 @@ const second = 1000;
 const minute = 60 * second;
 
 const loops: Loop[] = [
-  { name: 'match payments', everyMs: 250, run: judgePending },
-  { name: 'verify payments', everyMs: 250, run: settle },
   { name: 'charge plans', everyMs: 5 * second, run: chargeDue },
   { name: 'expire requests', everyMs: 5 * second, run: expireDue },
   { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
@@ -60,6 +59,14 @@ const loops: Loop[] = [
   { name: 'mine sandbox blocks', everyMs: second, run: mineWhileWaiting, sandboxOnly: true },
 ];
 
+/** One loop for each chain: what takes long on one delays no other. */
+function loopsOf(chain: ChainConfig): Loop[] {
+  return [
+    { name: `match payments on ${chain.chainId}`, everyMs: 250, run: (ctx) => judgePending(ctx, [chain]) },
+    { name: `verify payments on ${chain.chainId}`, everyMs: 250, run: (ctx) => settle(ctx, [chain]) },
+  ];
+}
+
 /** Runs all loops until the signal aborts; resolves when the last one has put down its work. */
 export async function runJobs(ctx: Context, signal: AbortSignal): Promise<void> {
   const sources = rateSources(ctx.config.rateProviders);
@@ -68,7 +75,10 @@ export async function runJobs(ctx: Context, signal: AbortSignal): Promise<void> 
   const messages: Loop[] = gateway
     ? [{ name: 'send messages', everyMs: second, run: (inner, ending) => sendMessages(inner, ending, gateway) }]
     : [];
-  const mine = [...loops, refresh, ...messages].filter((loop) => !loop.sandboxOnly || ctx.config.chains === null);
+  const ofChains = [...ctx.chains.test, ...ctx.chains.live].flatMap(loopsOf);
+  const mine = [...ofChains, ...loops, refresh, ...messages].filter(
+    (loop) => !loop.sandboxOnly || ctx.config.chains === null,
+  );
   await Promise.all([
     ...mine.map((loop) => repeat(ctx, loop, signal)),
     startWatching(ctx, { onRemoved }, signal),

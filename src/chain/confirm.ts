@@ -1,6 +1,6 @@
 import { readTransfer } from './blocks.ts';
 import type { ChainConfig } from './config.ts';
-import { connectRpc, type Receipt, RpcError } from './rpc.ts';
+import { connectRpc, type Receipt, type Rpc, RpcError } from './rpc.ts';
 
 /** A transfer as it was found; addresses and hashes in lower case. */
 export type TransferKey = {
@@ -16,28 +16,43 @@ export type TransferKey = {
 const timeoutMs = 4_000;
 
 /**
+ * What endpoints say of a transfer. `agreed`: all have it. `missing`: one has it not, or otherwise. `unreadable`: one cannot
+ * tell of it, though it answers. `unavailable`: one does not answer at all.
+ */
+export type Confirmation = 'agreed' | 'missing' | 'unreadable' | 'unavailable';
+
+/** The answer that counts is the first of these that an endpoint gave. */
+const strongest = ['missing', 'unavailable', 'unreadable', 'agreed'] as const;
+
+/**
  * Asks every configured endpoint of a chain whether a transfer stands in its block. Asked before `verified`; no
  * transaction is open meanwhile.
- *
- * @returns `agreed` when all have it; `missing` when one has it not, or otherwise; `unavailable` when one does not answer
- *   and none denies it
  */
-export async function confirmTransfer(
-  chain: ChainConfig,
-  key: TransferKey,
-): Promise<'agreed' | 'missing' | 'unavailable'> {
+export async function confirmTransfer(chain: ChainConfig, key: TransferKey): Promise<Confirmation> {
   const answers = await Promise.all(chain.rpcUrls.map((url) => askOne(url, key)));
-  if (answers.includes('missing')) return 'missing';
-  return answers.includes('unavailable') ? 'unavailable' : 'agreed';
+  return strongest.find((answer) => answers.includes(answer)) ?? 'unavailable';
 }
 
-async function askOne(url: string, key: TransferKey): Promise<'agreed' | 'missing' | 'unavailable'> {
+async function askOne(url: string, key: TransferKey): Promise<Confirmation> {
+  const rpc = connectRpc(url, timeoutMs);
   try {
-    const receipt = await connectRpc(url, timeoutMs).receipt(key.txHash);
+    const receipt = await rpc.receipt(key.txHash);
     return receipt && holds(receipt, key) ? 'agreed' : 'missing';
   } catch (error) {
-    if (error instanceof RpcError) return 'unavailable';
-    throw error;
+    if (!(error instanceof RpcError)) throw error;
+    return (await isAway(rpc, error)) ? 'unavailable' : 'unreadable';
+  }
+}
+
+/** Whether an error says that the endpoint does not answer, rather than that it cannot tell of one transaction. */
+async function isAway(rpc: Rpc, error: RpcError): Promise<boolean> {
+  if (error.kind === 'unreachable' || error.kind === 'limited') return true;
+  try {
+    await rpc.chainId();
+    return false;
+  } catch (other) {
+    if (other instanceof RpcError) return true;
+    throw other;
   }
 }
 

@@ -77,7 +77,7 @@ export async function bind(tx: Tx, ctx: Context, scope: Scope, binding: Binding)
     ctx,
     scope,
     request,
-    inOrder([...counted, { ...current, counts: true }]),
+    inOrder([...counted, { ...current, counts: true, final_at: null }]),
     binding,
   );
   return { kind: 'bound', proofStatus, missingMicro: 0n };
@@ -103,7 +103,7 @@ function inOrder(rows: TransferRow[]): TransferRow[] {
   );
 }
 
-/** Verified when everything that pays is final at first sight, otherwise attached until it is. */
+/** Verified when enough of what pays is final at first sight, otherwise attached until it is. */
 async function moveOn(
   tx: Tx,
   ctx: Context,
@@ -120,7 +120,7 @@ async function moveOn(
     const agreed = chain && (!needsSecondOpinion(chain) || (confirmed && isSame(other, row)));
     return agreed === true && standsFinal(other, due, view);
   };
-  if (counted.every(isProved) && (await completeProof(tx, ctx, scope, request, counted))) return 'verified';
+  if (await completeProof(tx, ctx, scope, request, counted.filter(isProved))) return 'verified';
   const asset = completing(counted, due) ?? row;
   return (await attachProof(tx, scope, request.id, assetOf(asset))) ? 'attached' : request.proof_status;
 }

@@ -15,7 +15,7 @@ export function assetOf(row: TransferRow): string {
  * Verifies a request that final transfers pay in full, and writes its event and its receipts in the same transaction. The request and the
  * transfers are locked by the caller.
  *
- * @param counted all transfers that count for it, in the order of the chain; all final and confirmed
+ * @param settled transfers that count for it, in the order of the chain; all final and confirmed
  * @returns false when they do not pay it, or its state does not allow it
  */
 export async function completeProof(
@@ -23,15 +23,15 @@ export async function completeProof(
   ctx: Context,
   scope: Scope,
   request: RequestRow,
-  counted: readonly TransferRow[],
+  settled: readonly TransferRow[],
 ): Promise<boolean> {
-  const last = completing(counted, BigInt(request.usdc_micro));
+  const last = completing(settled, BigInt(request.usdc_micro));
   if (!last) return false;
   const verifiedAt = ctx.clock.now();
   const proof = { txHash: last.tx_hash, payerAddress: last.from_address, assetId: assetOf(last), verifiedAt };
   const verified = await verifyProof(tx, scope, request.id, proof);
   if (!verified) return false;
-  for (const row of counted) await updateFinal(tx, scope, row, verifiedAt);
+  for (const row of settled) await updateFinal(tx, scope, row, verifiedAt);
   await enqueueProofVerified(tx, scope, {
     requestId: verified.id,
     accountId: verified.account_id,

@@ -1,60 +1,73 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { ChainConfig } from '../chain/config.ts';
-import { confirmTransfer } from '../chain/confirm.ts';
 import { finalNumber } from '../chain/finality.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
+import { pause } from '../lib/time.ts';
 import { findReferenced, findReservations } from '../requests/proof.ts';
 import { bind } from './bind.ts';
 import { isBusy } from './busy.ts';
-import { asSeen, needsSecondOpinion, readChainView } from './heads.ts';
+import { needsSecondOpinion, readChainView } from './heads.ts';
+import { askOpinions, noOpinions } from './opinions.ts';
+import { putOff, selectUnjudged } from './queue-store.ts';
 import { type Choice, choose, flaw, type Hints, neighbourhoodMicro, type Reason, type Transfer } from './rules.ts';
-import { keyOf, selectUnjudged, type TransferRow, toTransfer, updateJudged } from './store.ts';
+import { keyOf, type TransferRow, toTransfer, updateJudged } from './store.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
 const passSize = 200;
+/** Asked about in one pass, and for so long. */
+const mostOpinions = 40;
+const opinionsMs = 1_500;
 
 /**
  * Judges the transfers that the watcher found, oldest first: each is bound to the request it is meant for, or unmatched
  * with a reason. Any number of processes can do so at once.
  *
+ * @param chains side by side; all of them unless said
  * @returns how many were judged
  */
-export async function judgePending(ctx: Context): Promise<number> {
+export async function judgePending(ctx: Context, chains = [...ctx.chains.test, ...ctx.chains.live]): Promise<number> {
   let judged = 0;
-  for (const chain of [...ctx.chains.test, ...ctx.chains.live]) {
-    const rows = await selectUnjudged(ctx.db, chain.chainId, passSize);
-    if (rows.length > 0) judged += await judgeRows(ctx, chain, rows);
-  }
+  for (const count of await Promise.all(chains.map((chain) => judgeChain(ctx, chain)))) judged += count;
   return judged;
 }
 
-async function judgeRows(ctx: Context, chain: ChainConfig, rows: TransferRow[]): Promise<number> {
-  const confirm = await secondOpinion(ctx, chain, rows[0]?.test_mode ?? true);
+async function judgeChain(ctx: Context, chain: ChainConfig): Promise<number> {
+  const rows = await selectUnjudged(ctx.db, chain.chainId, passSize);
+  const agreed = await secondOpinions(ctx, chain, rows);
   let judged = 0;
+  const late: TransferRow[] = [];
   for (const row of rows) {
     try {
-      if (await judgeOne(ctx, chain, row, await confirm(row))) judged++;
+      if (await judgeOne(ctx, chain, row, agreed.has(row))) judged++;
+      else late.push(row);
     } catch (error) {
+      if (isBusy(error)) continue;
       // One that cannot be judged must not hold up the others.
-      if (!isBusy(error)) ctx.log.error({ err: error, transfer: keyOf(row) }, 'a transfer could not be judged');
+      ctx.log.error({ err: error, transfer: keyOf(row) }, 'a transfer could not be judged');
+      late.push(row);
     }
   }
+  await putOff(ctx.db, late, 'unjudged');
   return judged;
 }
 
-/** Asks two endpoints about transfers that are final at first sight, until they do not answer; the rest is settled later. */
-async function secondOpinion(ctx: Context, chain: ChainConfig, testMode: boolean) {
-  if (!needsSecondOpinion(chain)) return async () => true;
-  const heads = (await readChainView(ctx, ctx.db.sql, testMode)).get(chain.chainId)?.heads;
+/**
+ * Asks all endpoints about transfers that are final at first sight. Nobody waits for slow ones: what they have not told
+ * by then is settled later.
+ */
+async function secondOpinions(ctx: Context, chain: ChainConfig, rows: TransferRow[]): Promise<Set<TransferRow>> {
+  const [first] = rows;
+  if (!first) return new Set();
+  if (!needsSecondOpinion(chain)) return new Set(rows);
+  const heads = (await readChainView(ctx, ctx.db.sql, first.test_mode)).get(chain.chainId)?.heads;
   const final = heads ? finalNumber(chain.finality, heads) : -1;
-  let answers = true;
-  return async (row: TransferRow): Promise<boolean> => {
-    if (!answers || Number(row.block_number) > final) return false;
-    const opinion = await confirmTransfer(chain, asSeen(row));
-    answers = opinion !== 'unavailable';
-    return opinion === 'agreed';
-  };
+  const opinions = noOpinions();
+  const asked = rows.filter((row) => Number(row.block_number) <= final).slice(0, mostOpinions);
+  const enough = new AbortController();
+  await Promise.race([askOpinions(chain, asked, opinionsMs, opinions), pause(opinionsMs, enough.signal)]);
+  enough.abort();
+  return opinions.agreed;
 }
 
 function judgeOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed: boolean): Promise<boolean> {

@@ -2,6 +2,7 @@ import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import type { Database } from '../db/connection.ts';
+import { selectAnyPutOff } from './queue-store.ts';
 
 /** An endpoint may be away for as long before the operator hears of it. */
 const patienceMs = 2 * 60_000;
@@ -12,11 +13,14 @@ const waits = new WeakMap<Database, Map<number, Date | false>>();
 /**
  * Notes whether verification waits for an endpoint of a chain: after two minutes an alarm is raised, and cleared when
  * nothing waits any more.
+ *
+ * @param doubted whether something could not be confirmed in this pass; what was put off before waits as well
  */
-export async function noteOpinions(ctx: Context, chain: ChainConfig, waiting: boolean): Promise<void> {
+export async function noteOpinions(ctx: Context, chain: ChainConfig, doubted: boolean): Promise<void> {
   const known = waits.get(ctx.db) ?? new Map<number, Date | false>();
   waits.set(ctx.db, known);
   const since = known.get(chain.chainId);
+  const waiting = doubted || (since !== false && (await selectAnyPutOff(ctx.db, chain.chainId)));
   const name = `chain-${chain.chainId}-unconfirmed`;
   if (!waiting) {
     if (since !== false) await clearAlarm(ctx.db.sql, name);

@@ -1,4 +1,4 @@
-import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import type { Scope, Sql, Tx } from '../db/connection.ts';
 import type { Reason, Rule, Transfer } from './rules.ts';
 
 /** What names a transfer on a chain; a reorganisation may move it to another block. */
@@ -53,24 +53,6 @@ export function toTransfer(row: TransferRow): Transfer {
 
 const isKey = (sql: Sql | Tx, key: TransferKey) =>
   sql`chain_id = ${key.chainId} and tx_hash = ${key.txHash} and ordinal = ${key.ordinal}`;
-
-/** The loop's look-up over all partners: transfers nobody has judged, oldest first. */
-export async function selectUnjudged(db: Database, chainId: number, limit: number): Promise<TransferRow[]> {
-  return db.sql<TransferRow[]>`
-    select * from transfers where judged_at is null and chain_id = ${chainId} order by block_number, ordinal limit ${limit}`;
-}
-
-/** The loop's look-up over all partners: transfers that count and are not known to be final, oldest first. */
-export async function selectUnsettled(
-  db: Database,
-  chainId: number,
-  limit: number,
-): Promise<(TransferRow & { usdc_micro: string })[]> {
-  return db.sql<(TransferRow & { usdc_micro: string })[]>`
-    select t.*, r.usdc_micro from transfers t
-      join requests r on (r.partner_id, r.test_mode, r.id) = (t.partner_id, t.test_mode, t.request_id)
-    where t.counts and t.final_at is null and t.chain_id = ${chainId} order by t.block_number limit ${limit}`;
-}
 
 /** How far a chain was read, as the watcher keeps it. */
 export type CursorRow = {
@@ -153,7 +135,8 @@ export type Judgement =
   | { requestId: null; candidateId: string | null; reason: Reason };
 
 /**
- * Stores what became of a transfer; false when another process was faster, or the transfer moved to another block.
+ * Stores what became of a transfer; false when another process was faster, or the transfer moved to another block. What
+ * was final for one request is not for another: a dear one may wait longer.
  *
  * @param from the state it must still be in: nobody has judged it, or it is judged and unmatched
  */
@@ -169,7 +152,7 @@ export async function updateJudged(
   const rows = await tx`
     update transfers set request_id = ${judgement.requestId}, rule = ${bound ? judgement.rule : null},
       candidate_request_id = ${bound ? null : judgement.candidateId}, reason = ${judgement.reason}, counts = ${bound},
-      judged_at = ${now}
+      judged_at = ${now}, final_at = ${bound ? null : tx`final_at`}, looks = 0, look_at = now()
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and ${isKey(tx, keyOf(row))}
       and block_hash = ${row.block_hash} and request_id is null
       and ${from === 'unjudged' ? tx`judged_at is null` : tx`judged_at is not null`}

@@ -1,38 +1,41 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { ChainConfig } from '../chain/config.ts';
-import { confirmTransfer } from '../chain/confirm.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { lockForProof } from '../requests/proof.ts';
 import { isBusy } from './busy.ts';
 import { completeProof } from './complete.ts';
-import { asSeen, needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
+import { needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
 import { noteOpinions } from './opinion-alarm.ts';
-import { lockTransfers, selectUnsettled, type TransferRow, updateFinal } from './store.ts';
+import { askOpinions, noOpinions, type Opinions } from './opinions.ts';
+import { putOff, selectUnsettled } from './queue-store.ts';
+import { lockTransfers, type TransferRow, updateFinal } from './store.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
 const passSize = 200;
+/** So long are endpoints asked in one pass. */
+const opinionsMs = 5_000;
 
 /**
  * Settles what has become final: marks transfers as final, and verifies each request that final ones pay in full, with
  * its event in the same transaction. Where a chain has two endpoints, both must agree on a transfer first.
  *
+ * @param chains side by side; all of them unless said
  * @returns how many requests were verified
  */
-export async function settle(ctx: Context): Promise<number> {
+export async function settle(ctx: Context, chains = [...ctx.chains.test, ...ctx.chains.live]): Promise<number> {
   let verified = 0;
-  // Side by side: an endpoint that does not answer delays its own chain only.
-  const chains = [...ctx.chains.test, ...ctx.chains.live];
   for (const count of await Promise.all(chains.map((chain) => settleChain(ctx, chain)))) verified += count;
   return verified;
 }
 
 async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
-  const rows = await selectUnsettled(ctx.db, chain.chainId, passSize);
+  const rows = await selectUnsettled(ctx.db, chain, passSize);
   const [first] = rows;
   const view = first ? await readChainView(ctx, ctx.db.sql, first.test_mode) : null;
   const final = view ? rows.filter((row) => standsFinal(row, BigInt(row.usdc_micro), view)) : [];
-  const agreed = await confirmAll(ctx, chain, final);
+  const opinions = await confirmAll(ctx, chain, final);
+  const agreed = final.filter((row) => opinions.agreed.has(row));
   let verified = 0;
   for (const [requestId, own] of Map.groupBy(agreed, (row) => row.request_id)) {
     if (requestId === null || !own[0]) continue;
@@ -40,27 +43,23 @@ async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
     try {
       if (await settleRequest(ctx, scope, requestId, own)) verified++;
     } catch (error) {
+      if (isBusy(error)) continue;
       // One request that cannot be settled must not hold up the others.
-      if (!isBusy(error)) ctx.log.error({ err: error, request_id: requestId }, 'a request could not be settled');
+      ctx.log.error({ err: error, request_id: requestId }, 'a request could not be settled');
+      await putOff(ctx.db, own, 'unsettled');
     }
   }
+  if (needsSecondOpinion(chain)) await noteOpinions(ctx, chain, opinions.away || opinions.doubted.length > 0);
   return verified;
 }
 
-/** The transfers that both endpoints of the chain agree on; all of them where there is only one. */
-async function confirmAll(ctx: Context, chain: ChainConfig, rows: TransferRow[]): Promise<TransferRow[]> {
-  if (!needsSecondOpinion(chain)) return rows;
-  const agreed: TransferRow[] = [];
-  let waiting = false;
-  for (const row of rows) {
-    const opinion = await confirmTransfer(chain, asSeen(row));
-    if (opinion === 'agreed') agreed.push(row);
-    else waiting = true;
-    // The others would wait for the same endpoint, and each for its full time.
-    if (opinion === 'unavailable') break;
-  }
-  await noteOpinions(ctx, chain, waiting);
-  return agreed;
+/** Where a chain has one endpoint only, that one has told all already. */
+async function confirmAll(ctx: Context, chain: ChainConfig, rows: TransferRow[]): Promise<Opinions> {
+  const opinions = noOpinions();
+  if (!needsSecondOpinion(chain)) return { ...opinions, agreed: new Set(rows) };
+  await askOpinions(chain, rows, opinionsMs, opinions);
+  await putOff(ctx.db, opinions.doubted, 'unsettled');
+  return opinions;
 }
 
 /** Everything is looked at again under the locks: the chain may have changed its mind while the endpoints were asked. */
@@ -74,9 +73,8 @@ function settleRequest(ctx: Context, scope: Scope, requestId: string, agreed: Tr
     const isAgreed = (row: TransferRow) =>
       standsFinal(row, due, view) && agreed.some((other) => isSameBlock(other, row));
     const settled = counted.filter((row) => row.final_at !== null || isAgreed(row));
-    if (request.proof_status === 'attached' && settled.length === counted.length) {
-      if (await completeProof(tx, ctx, scope, request, counted)) return true;
-    }
+    // What cannot be settled holds back nothing that suffices without it.
+    if (request.proof_status === 'attached' && (await completeProof(tx, ctx, scope, request, settled))) return true;
     for (const row of settled) if (!row.final_at) await updateFinal(tx, scope, row, ctx.clock.now());
     return false;
   });

@@ -106,6 +106,8 @@ test('while an endpoint is away or denies the payment, verification waits; an al
   assert.equal((await world.read(request)).proof_status, 'attached');
 
   second.endpoint.mode = 'honest';
+  // What was denied is looked at again a second later.
+  await world.db.sql`update transfers set look_at = now() - interval '1 ms' where look_at > now()`;
   await settle(world.ctx);
   assert.equal((await world.read(request)).proof_status, 'verified');
   assert.equal((await alarms(alarm)).length, 0);

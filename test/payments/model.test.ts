@@ -105,16 +105,20 @@ class Model {
     if (!t.bound || this.sum(t.for) < r.due) return;
     r.proof = 'attached';
     r.note = null;
-    if (this.bound(t.for).every((other) => this.isFinal(other))) this.verify(t.for);
+    this.verifyPaid(t.for);
   }
-  verify(i: number) {
-    (this.requests[i] as ModelRequest).proof = 'verified';
-    for (const t of this.bound(i)) t.final = true;
+  /** What is final suffices by itself: the rest holds nothing back. */
+  verifyPaid(i: number) {
+    const final = this.bound(i).filter((t) => this.isFinal(t));
+    const r = this.requests[i] as ModelRequest;
+    if (final.reduce((sum, t) => sum + t.value, 0n) < r.due) return;
+    r.proof = 'verified';
+    for (const t of final) t.final = true;
   }
   settle() {
     for (const [i, r] of this.requests.entries()) {
       for (const t of this.bound(i)) t.final = this.isFinal(t);
-      if (r.proof === 'attached' && this.bound(i).every((t) => t.final)) this.verify(i);
+      if (r.proof === 'attached') this.verifyPaid(i);
     }
   }
   reorg(depth: number) {

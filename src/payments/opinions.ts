@@ -1,0 +1,35 @@
+import type { ChainConfig } from '../chain/config.ts';
+import { confirmTransfer } from '../chain/confirm.ts';
+import { mapFew } from '../chain/find.ts';
+import { asSeen } from './heads.ts';
+import type { TransferRow } from './store.ts';
+
+/** What the endpoints of a chain said of transfers; it fills while they are asked. */
+export type Opinions = {
+  agreed: Set<TransferRow>;
+  /** Those that an endpoint denies or cannot tell of, while it tells of others. */
+  doubted: TransferRow[];
+  /** An endpoint does not answer: nobody was asked further. */
+  away: boolean;
+};
+
+export const noOpinions = (): Opinions => ({ agreed: new Set(), doubted: [], away: false });
+
+const atOnce = 4;
+
+/** Asks all endpoints of a chain about transfers, in order, until one does not answer or the time is over. */
+export async function askOpinions(
+  chain: ChainConfig,
+  rows: readonly TransferRow[],
+  limitMs: number,
+  opinions: Opinions,
+): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  await mapFew(rows, atOnce, async (row) => {
+    if (opinions.away || performance.now() > deadline) return;
+    const opinion = await confirmTransfer(chain, asSeen(row));
+    if (opinion === 'agreed') opinions.agreed.add(row);
+    else if (opinion === 'unavailable') opinions.away = true;
+    else opinions.doubted.push(row);
+  });
+}

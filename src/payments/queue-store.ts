@@ -1,0 +1,101 @@
+import type { PendingQuery, Row } from 'postgres';
+import type { ChainConfig } from '../chain/config.ts';
+import type { Database, Sql } from '../db/connection.ts';
+import type { TransferRow } from './store.ts';
+
+/** So many of one partner are looked at in a pass; turns are given among those. */
+const mostOfPartner = 500;
+
+type Fragment = PendingQuery<Row[]>;
+
+/** The partners that have rows waiting, found one by one: what is read does not grow with how many rows each has. */
+const partnersWith = (sql: Sql, waiting: Fragment) => sql`
+  partners as (
+    (select partner_id from transfers where ${waiting} order by partner_id limit 1)
+    union all
+    select n.partner_id from partners p cross join lateral (
+      select partner_id from transfers where ${waiting} and partner_id > p.partner_id order by partner_id limit 1) n
+  )`;
+
+/** Partners take turns, and so does within each of them what the column `whose` names; each by itself in order. */
+const inTurns = (sql: Sql, due: Fragment, whose: Fragment, limit: number) => sql`
+  select * from (
+    select *, row_number() over (partition by partner_id order by nth, look_at, block_number, tx_hash, ordinal) as turn
+    from (
+      select *, row_number() over (partition by partner_id, ${whose} order by look_at, block_number, ordinal) as nth
+      from (${due}) due) own) taken
+  order by turn, look_at, block_number, tx_hash, ordinal limit ${limit}`;
+
+/** The loop's look-up over all partners: transfers nobody has judged, partners and merchants in turns, oldest first. */
+export async function selectUnjudged(db: Database, chainId: number, limit: number): Promise<TransferRow[]> {
+  const { sql } = db;
+  const waiting = sql`chain_id = ${chainId} and judged_at is null`;
+  const due = sql`
+    select t.* from partners p cross join lateral (
+      select * from transfers where ${waiting} and partner_id = p.partner_id and look_at <= now()
+      order by look_at, block_number, ordinal limit ${mostOfPartner}) t`;
+  return sql<TransferRow[]>`
+    with recursive ${partnersWith(sql, waiting)} ${inTurns(sql, due, sql`account_id`, limit)}`;
+}
+
+/**
+ * The loop's look-up over all partners: transfers that count, are not marked as final, and stand in a block that is final
+ * for an amount like their request's. Partners and requests in turns.
+ */
+export async function selectUnsettled(
+  db: Database,
+  { chainId, finality }: ChainConfig,
+  limit: number,
+): Promise<(TransferRow & { usdc_micro: string })[]> {
+  const { sql } = db;
+  const waiting = sql`chain_id = ${chainId} and counts and final_at is null`;
+  const due = sql`
+    select d.* from partners p cross join lateral (
+      select t.*, r.usdc_micro from transfers t
+        join requests r on (r.partner_id, r.test_mode, r.id) = (t.partner_id, t.test_mode, t.request_id)
+      where t.chain_id = ${chainId} and t.counts and t.final_at is null and t.partner_id = p.partner_id
+        and t.look_at <= now()
+        and t.block_number <= (
+          select number from tiers where up_to is null or r.usdc_micro <= up_to order by place limit 1)
+      order by t.look_at, t.block_number, t.ordinal limit ${mostOfPartner}) d`;
+  return sql<(TransferRow & { usdc_micro: string })[]>`
+    with recursive tiers as (
+      select place, up_to, case tag
+          when 'safe' then least(coalesce(c.safe_number, -1), c.number)
+          when 'finalized' then least(coalesce(c.finalized_number, -1), c.number)
+          else c.number - confirmations + 1 end as number
+      from chain_cursors c, unnest(
+          ${finality.map(({ upToUsdcMicro }) => upToUsdcMicro?.toString() ?? null)}::numeric[],
+          ${finality.map((tier) => ('confirmations' in tier ? tier.confirmations : null))}::int[],
+          ${finality.map((tier) => ('tag' in tier ? tier.tag : null))}::text[])
+        with ordinality as tier (up_to, confirmations, tag, place)
+      where c.chain_id = ${chainId}
+    ), ${partnersWith(sql, waiting)} ${inTurns(sql, due, sql`request_id`, limit)}`;
+}
+
+/** The longest wait before a transfer is looked at again. */
+const longestWaitSeconds = 60;
+
+/** Has transfers looked at again later: after 1, 2, 4 … seconds, at most a minute. Over all partners of a chain. */
+export async function putOff(db: Database, rows: readonly TransferRow[], still: 'unjudged' | 'unsettled') {
+  if (rows.length === 0) return;
+  const { sql } = db;
+  await sql`
+    update transfers t set looks = t.looks + 1,
+      look_at = now() + least(power(2, least(t.looks, 16)), ${longestWaitSeconds}) * interval '1 second'
+    from (
+      select chain_id, tx_hash, ordinal from transfers
+      where ${still === 'unjudged' ? sql`judged_at is null` : sql`counts and final_at is null`}
+        and (chain_id, tx_hash, ordinal) in (
+          select * from unnest(${rows.map((row) => row.chain_id)}::bigint[], ${rows.map((row) => row.tx_hash)}::text[],
+            ${rows.map((row) => row.ordinal)}::int[]))
+      for update skip locked) late
+    where (t.chain_id, t.tx_hash, t.ordinal) = (late.chain_id, late.tx_hash, late.ordinal)`;
+}
+
+/** Whether a transfer of a chain waits to be confirmed that could not be when it was looked at. */
+export async function selectAnyPutOff(db: Database, chainId: number): Promise<boolean> {
+  const rows = await db.sql`
+    select from transfers where chain_id = ${chainId} and counts and final_at is null and looks > 0 limit 1`;
+  return rows.length > 0;
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { ChainConfig } from '../../src/chain/config.ts';
+import type { Context } from '../../src/context.ts';
+import type { Database, Scope } from '../../src/db/connection.ts';
+import { runJobs } from '../../src/jobs.ts';
+import { judgePending } from '../../src/payments/match.ts';
+import { idleChain, testContext } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner } from '../support/world.ts';
+import { until } from './support.ts';
+import { readUpTo, store, tableEndpoint } from './table-chain.ts';
+
+const quick: ChainConfig = idleChain(31337);
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let ctx: Context;
+before(async () => {
+  database = await testDatabase();
+  ctx = testContext(database.db, { chains: { test: [quick], live: [] } });
+  await readUpTo(database.db, quick.chainId, 100);
+});
+after(() => database?.drop());
+
+async function payee(scope: Scope) {
+  const merchant = await makeMerchant(database.db, scope);
+  return { scope, wallet: merchant.wallet, accountId: merchant.id };
+}
+
+async function isJudged(db: Database, txHash: string): Promise<boolean> {
+  const rows = await db.sql`select from transfers where tx_hash = ${txHash} and judged_at is not null`;
+  return rows.length > 0;
+}
+
+test('thousands of transfers to one wallet → those to others, of any partner, are judged in the next pass', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const { test: otherScope } = await makePartner(database.db);
+  const [flooded, neighbour, stranger] = [await payee(scope), await payee(scope), await payee(otherScope)];
+  await store(database.db, quick, flooded, Array(400).fill({ blockNumber: 90, value: '1' }));
+  const late = [
+    ...(await store(database.db, quick, neighbour, [{ blockNumber: 95, value: '5' }])),
+    ...(await store(database.db, quick, stranger, [{ blockNumber: 95, value: '5' }])),
+  ];
+  await judgePending(ctx);
+  for (const txHash of late) assert.ok(await isJudged(database.db, txHash));
+  while ((await judgePending(ctx)) > 0);
+  const left = await database.db.sql`select from transfers where judged_at is null`;
+  assert.equal(left.length, 0);
+});
+
+test('a chain whose endpoint does not answer delays the judging on no other', async () => {
+  const endpoints = [await tableEndpoint(database.db), await tableEndpoint(database.db)];
+  const slow = { ...idleChain(31339), rpcUrls: endpoints.map(({ url }) => url) };
+  await readUpTo(database.db, slow.chainId, 100);
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await payee(scope);
+  const [, second] = endpoints;
+  const [held = ''] = await store(database.db, slow, merchant, [{ blockNumber: 90, value: '1' }]);
+  second?.endpoint.lies.set(held, 'silent');
+
+  const stop = new AbortController();
+  const jobs = runJobs({ ...ctx, chains: { test: [slow, quick], live: [] } }, stop.signal);
+  try {
+    await until('the slow endpoint is asked', async () => (second?.endpoint.waiting.size ?? 0) > 0);
+    const [call] = second?.endpoint.waiting ?? [];
+    for (let turn = 0; turn < 2; turn++) {
+      const [txHash = ''] = await store(database.db, quick, merchant, [{ blockNumber: 95, value: '5' }]);
+      await until('the other chain is judged', () => isJudged(database.db, txHash));
+      assert.ok(call && second?.endpoint.waiting.has(call), 'while the slow one is still waited for');
+    }
+  } finally {
+    stop.abort();
+    for (const endpoint of endpoints) await endpoint.stop();
+    await jobs;
+  }
+});

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import type { ChainConfig } from '../../src/chain/config.ts';
+import type { Context } from '../../src/context.ts';
+import type { Scope } from '../../src/db/connection.ts';
+import { attachUnmatched } from '../../src/payments/unmatched.ts';
+import { settle } from '../../src/payments/verify.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { idleChain, testContext } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { movableClock } from './support.ts';
+import { readUpTo, store, tableEndpoint } from './table-chain.ts';
+
+const finality = [
+  { upToUsdcMicro: 1_000_000_000n, confirmations: 2 },
+  { upToUsdcMicro: null, confirmations: 60 },
+];
+/** One endpoint, and two that must agree. */
+const alone: ChainConfig = { ...idleChain(31337), finality };
+const dead: ChainConfig = { ...idleChain(31340), rpcUrls: ['http://127.0.0.1:9', 'http://127.0.0.1:9/2'] };
+const dearMicro = 5_000_000_000n;
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let endpoints: Awaited<ReturnType<typeof tableEndpoint>>[] = [];
+let pair: ChainConfig;
+let ctx: Context;
+let clock: ReturnType<typeof movableClock>;
+before(async () => {
+  database = await testDatabase();
+  endpoints = [await tableEndpoint(database.db), await tableEndpoint(database.db)];
+  pair = { ...idleChain(31339), rpcUrls: endpoints.map(({ url }) => url) };
+  clock = movableClock();
+  ctx = testContext(database.db, { chains: { test: [alone, pair, dead], live: [] }, clock });
+  for (const { chainId } of ctx.chains.test) await readUpTo(database.db, chainId, 100);
+});
+beforeEach(() => {
+  for (const { endpoint } of endpoints) endpoint.lies.clear();
+});
+after(async () => {
+  for (const { stop } of endpoints) await stop();
+  await database?.drop();
+});
+
+type Party = { scope: Scope; wallet: string; accountId: string };
+
+async function party(): Promise<Party> {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  return { scope, wallet: merchant.wallet, accountId: merchant.id };
+}
+
+const ask = ({ scope, wallet, accountId }: Party, details: Parameters<typeof makeRequest>[3] = {}) =>
+  makeRequest(database.db, scope, { id: accountId, wallet }, details);
+
+/** Parts that are bound to a request already; when they pay it in full, it is attached. */
+async function pay(to: Party, request: RequestRow, chain: ChainConfig, blockNumber: number, values: string[]) {
+  const hashes = await store(
+    database.db,
+    chain,
+    to,
+    values.map((value) => ({ blockNumber, value, request })),
+    true,
+  );
+  const paid = values.reduce((sum, value) => sum + BigInt(value), 0n);
+  if (paid >= BigInt(request.usdc_micro)) {
+    await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
+  }
+  return hashes;
+}
+
+async function proofOf(request: RequestRow): Promise<string> {
+  const [row] = await database.db.sql`select proof_status, tx_hash from requests where id = ${request.id}`;
+  return row?.proof_status;
+}
+
+const alarms = () => database.db.sql`select name from alarms where cleared_at is null`;
+/** Rows that were put off are due again. */
+const dueAgain = () => database.db.sql`update transfers set look_at = now() - interval '1 ms'`;
+
+test('dust parts of large requests that wait for the strict tier hold up nobody', async () => {
+  const hostile = await party();
+  for (let i = 0; i < 5; i++) {
+    const large = await ask(hostile, { exactMicro: dearMicro });
+    await pay(hostile, large, alone, 60, Array(50).fill('1'));
+  }
+  const [same, other] = [hostile, await party()];
+  for (const payee of [same, other]) {
+    const request = await ask(payee);
+    await pay(payee, request, alone, 95, [request.usdc_micro]);
+    await settle(ctx);
+    assert.equal(await proofOf(request), 'verified');
+  }
+});
+
+test('final parts without end of one partner delay no payment to another', async () => {
+  const hostile = await party();
+  for (let i = 0; i < 20; i++) {
+    const request = await ask(hostile);
+    await pay(hostile, request, alone, 60, Array(50).fill('1'));
+  }
+  const other = await party();
+  const request = await ask(other);
+  await pay(other, request, alone, 95, [request.usdc_micro]);
+  await settle(ctx);
+  assert.equal(await proofOf(request), 'verified');
+});
+
+test('an endpoint that refuses one receipt → the others are verified, that one waits and is told of after 2 minutes', async () => {
+  const lies = {
+    refused: { error: { code: -32000, message: 'response too large' } },
+    malformed: { result: { status: 'well' } },
+    silent: 'silent' as const,
+  };
+  for (const [what, lie] of Object.entries(lies)) {
+    const payee = await party();
+    const [bad, good] = [await ask(payee), await ask(payee)];
+    const [badTx = ''] = await pay(payee, bad, pair, 90, [bad.usdc_micro]);
+    await pay(payee, good, pair, 91, [good.usdc_micro]);
+    const [, second] = endpoints;
+    second?.endpoint.lies.set(badTx, lie);
+    await settle(ctx);
+    assert.equal(await proofOf(good), 'verified', what);
+    assert.equal(await proofOf(bad), 'attached', what);
+
+    const [row] = await database.db
+      .sql`select looks, look_at > judged_at as later from transfers where tx_hash = ${badTx}`;
+    assert.ok(row?.looks > 0 && row?.later, `${what}: it is put off`);
+    clock.forward(2 * 60_000);
+    // Also while it is put off.
+    await settle(ctx);
+    assert.deepEqual(
+      (await alarms()).map(({ name }) => name),
+      ['chain-31339-unconfirmed'],
+      what,
+    );
+
+    second?.endpoint.lies.clear();
+    await dueAgain();
+    await settle(ctx);
+    assert.equal(await proofOf(bad), 'verified', what);
+    assert.deepEqual([...(await alarms())], [], what);
+  }
+});
+
+test('an endpoint that is away puts nothing off: its payments are verified once it is back', async () => {
+  const payee = await party();
+  const requests = await Promise.all([1, 2, 3, 4, 5, 6].map(() => ask(payee)));
+  for (const request of requests) await pay(payee, request, pair, 90, [request.usdc_micro]);
+  const [, second] = endpoints;
+  second?.endpoint.lies.set('all', 'away');
+  await settle(ctx);
+  for (const request of requests) assert.equal(await proofOf(request), 'attached');
+  second?.endpoint.lies.clear();
+  await settle(ctx);
+  for (const request of requests) assert.equal(await proofOf(request), 'verified');
+});
+
+test('payments that are never confirmed do not come first for ever', async () => {
+  const hostile = await party();
+  const denied: string[] = [];
+  for (let i = 0; i < 10; i++) {
+    const request = await ask(hostile);
+    denied.push(...(await pay(hostile, request, pair, 60, Array(50).fill('1'))));
+  }
+  for (const txHash of denied) endpoints[1]?.endpoint.lies.set(txHash, { result: null });
+  const request = await ask(hostile);
+  await pay(hostile, request, pair, 95, [request.usdc_micro]);
+  for (let pass = 0; pass < 4 && (await proofOf(request)) !== 'verified'; pass++) await settle(ctx);
+  assert.equal(await proofOf(request), 'verified');
+  await database.db.sql`delete from transfers where tx_hash = any(${denied}::text[])`;
+});
+
+test('a part on a chain that nobody answers for holds back no payment that suffices without it', async () => {
+  const payee = await party();
+  const request = await ask(payee);
+  const [dust = ''] = await pay(payee, request, dead, 90, ['1']);
+  const [paid] = await pay(payee, request, alone, 95, [request.usdc_micro]);
+  await settle(ctx);
+  const [row] = await database.db.sql`select proof_status, tx_hash from requests where id = ${request.id}`;
+  assert.equal(row?.proof_status, 'verified');
+  assert.equal(row?.tx_hash, paid);
+  const [part] = await database.db.sql`select final_at, request_id from transfers where tx_hash = ${dust}`;
+  assert.equal(part?.final_at, null, 'what nobody confirmed is not final');
+  assert.equal(part?.request_id, request.id);
+});
+
+test('a part that was final for a cheap request waits for the tier of the dear one that it is attached to', async () => {
+  const payee = await party();
+  const cheap = await ask(payee);
+  const [txHash = ''] = await pay(payee, cheap, alone, 95, ['1']);
+  await settle(ctx);
+  const finalAt = async () =>
+    (await database.db.sql`select final_at from transfers where tx_hash = ${txHash}`)[0]?.final_at;
+  assert.ok(await finalAt());
+  // As a cancel gives it back.
+  await database.db.sql`
+    update transfers set request_id = null, rule = null, counts = false, reason = 'voided', value = ${String(dearMicro)}
+    where tx_hash = ${txHash}`;
+  const dear = await ask(payee, { exactMicro: dearMicro });
+  await database.db.sql`update transfers set value = ${dear.usdc_micro} where tx_hash = ${txHash}`;
+  const key = { chainId: alone.chainId, txHash, ordinal: 0, accountId: payee.accountId };
+  assert.deepEqual(await attachUnmatched(ctx, payee.scope, { ...key, requestId: dear.id }), {
+    kind: 'counted',
+    proofStatus: 'attached',
+  });
+  assert.equal(await finalAt(), null);
+  await settle(ctx);
+  assert.equal(await proofOf(dear), 'attached');
+  await readUpTo(database.db, alone.chainId, 154);
+  await settle(ctx);
+  assert.equal(await proofOf(dear), 'verified');
+  await readUpTo(database.db, alone.chainId, 100);
+});

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { transferTopic } from '../../src/chain/blocks.ts';
+import type { ChainConfig } from '../../src/chain/config.ts';
+import type { Database, Scope } from '../../src/db/connection.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { randomAddress } from '../support/world.ts';
+
+const word = (hex: string) => `0x${hex.replace('0x', '').padStart(64, '0')}`;
+const blockHash = (number: number) => word(number.toString(16));
+
+/** A cursor that has read a chain up to a block: what a real chain does is tested with a real one. */
+export async function readUpTo(db: Database, chainId: number, number: number): Promise<void> {
+  await db.sql`
+    insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
+    values (${chainId}, 1, ${number}, '0x', now(), ${number}, ${number - 1}, now())
+    on conflict (chain_id) do update set number = excluded.number, head_number = excluded.head_number`;
+}
+
+/** Transfers as the watcher stores them, one in each transaction; returns their hashes. */
+export async function store(
+  db: Database,
+  chain: ChainConfig,
+  to: { scope: Scope; wallet: string; accountId: string },
+  transfers: { blockNumber: number; value: string; request?: RequestRow }[],
+  bound = false,
+): Promise<string[]> {
+  const rows = transfers.map(({ blockNumber, value, request }) => ({
+    chain_id: chain.chainId,
+    tx_hash: `0x${randomBytes(32).toString('hex')}`,
+    ordinal: 0,
+    block_number: blockNumber,
+    block_hash: blockHash(blockNumber),
+    block_time: new Date(Math.floor(Date.now() / 1000) * 1000),
+    token_address: chain.tokens[0]?.address ?? '',
+    from_address: randomAddress(),
+    to_address: to.wallet,
+    value,
+    partner_id: to.scope.partnerId,
+    test_mode: to.scope.testMode,
+    account_id: to.accountId,
+    calldata_reference: request ? Buffer.from(request.reference) : null,
+    request_id: bound ? (request?.id ?? null) : null,
+    rule: bound ? 'reference' : null,
+    counts: bound,
+    judged_at: bound ? new Date() : null,
+  }));
+  for (let at = 0; at < rows.length; at += 1000) {
+    await db.sql`insert into transfers ${db.sql(rows.slice(at, at + 1000))}`;
+  }
+  return rows.map((row) => row.tx_hash);
+}
+
+type Answer = { result: unknown } | { error: { code: number; message: string } } | 'away' | 'silent';
+
+/** An RPC endpoint that knows the transfers stored in a database, but for what it is told to say of one transaction. */
+export async function tableEndpoint(db: Database) {
+  const endpoint = {
+    /** By transaction hash; `all` for every call. */
+    lies: new Map<string, Answer>(),
+    asked: new Map<string, number>(),
+    /** Calls that nobody answered and whose caller still waits. */
+    waiting: new Set<ServerResponse>(),
+  };
+  const tell = async (method: string, params: unknown[]): Promise<Answer> => {
+    if (method === 'eth_chainId') return { result: '0x7a69' };
+    if (method !== 'eth_getTransactionReceipt') return { error: { code: -32601, message: 'method not found' } };
+    const [hash] = params as [string];
+    endpoint.asked.set(hash, (endpoint.asked.get(hash) ?? 0) + 1);
+    const rows = await db.sql`select * from transfers where tx_hash = ${hash} order by ordinal`;
+    const [first] = rows;
+    if (!first) return { result: null };
+    const place = {
+      blockHash: first.block_hash,
+      blockNumber: `0x${Number(first.block_number).toString(16)}`,
+      transactionHash: hash,
+    };
+    const logs = rows.map((row) => ({
+      ...place,
+      address: row.token_address,
+      topics: [transferTopic, word(row.from_address), word(row.to_address)],
+      data: word(BigInt(row.value).toString(16)),
+      logIndex: `0x${row.ordinal.toString(16)}`,
+    }));
+    return { result: { ...place, status: '0x1', logs } };
+  };
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
+    const truth = await tell(method, params);
+    const answer = endpoint.lies.get('all') ?? endpoint.lies.get(params[0]) ?? truth;
+    if (answer === 'away') return request.socket.destroy();
+    if (answer === 'silent') {
+      endpoint.waiting.add(response);
+      return response.on('close', () => endpoint.waiting.delete(response));
+    }
+    return response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
