@@ -170,7 +170,7 @@ export async function updateExpired(db: Database, limit: number): Promise<number
   return rows.length;
 }
 
-/** Of a chain that nobody has read for so long, the head is not known: its next leader should be there by then. */
+/** Of a chain whose provider told its head so long ago, the head is not known: its next leader should be there by then. */
 const headFreshMs = 15_000;
 
 /** Columns for the gate's statement: an earlier request under the same key, and the last blocks of the chains. */
@@ -179,5 +179,5 @@ export function createFacts(sql: Sql, accountId: string | null, idempotencyKey: 
     (select r.id from requests r where r.partner_id = key.partner_id and r.test_mode = key.test_mode
       and r.account_id = ${accountId}::uuid and r.idempotency_key = ${idempotencyKey}) as replay_id,
     (select jsonb_object_agg(chain_id, head_number) from chain_cursors
-      where updated_at > now() - ${headFreshMs} * interval '1 ms') as heads`;
+      where head_seen_at > now() - ${headFreshMs} * interval '1 ms') as heads`;
 }

@@ -17,12 +17,13 @@ before(async () => {
 });
 after(() => api?.stop());
 
-/** The chain as it was last read, so many seconds ago. */
+/** The chain as it is read, with a head that the provider told so many seconds ago. */
 async function lastRead(secondsAgo: number): Promise<void> {
   await api.db.sql`
-    insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
-    values (${chainId}, 1, ${headNumber}, '0x', now(), ${headNumber}, 90, now() - ${secondsAgo} * interval '1 second')
-    on conflict (chain_id) do update set updated_at = excluded.updated_at`;
+    insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at,
+      head_seen_at)
+    values (${chainId}, 1, ${headNumber}, '0x', now(), ${headNumber}, 90, now(), now() - ${secondsAgo} * interval '1 second')
+    on conflict (chain_id) do update set head_seen_at = excluded.head_seen_at`;
 }
 
 async function create() {
