@@ -25,6 +25,7 @@ import { guardDev } from './dev-door.ts';
 import { errors, Refusal, refuse } from './errors.ts';
 import { healthRoutes } from './health.ts';
 import { guardHosts } from './hosts.ts';
+import { areStorable } from './lib/storable.ts';
 import { mailPages } from './mail/pages.ts';
 import { onboardingPages } from './merchants/pages.ts';
 import { merchantRoutes } from './merchants/routes.ts';
@@ -83,8 +84,10 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply));
   app.setNotFoundHandler((request, reply) => answerError(ctx, refuse('not_found'), request, reply));
 
-  // What a form cannot mean and the database cannot hold is left out: a NUL.
-  await app.register(formbody, { parser: (text) => parseForm(text.replace(/%00|\0/g, '')) });
+  // Pages take forms and nothing else; the API takes bodies by itself.
+  app.removeAllContentTypeParsers();
+  await app.register(formbody, { parser: parseForm });
+  refuseUnstorable(app);
   await apiDocument(app, ctx);
   await app.register(async (api) => {
     readApiBodies(api);
@@ -107,6 +110,15 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
   if (ctx.config.sandbox) mailPages(app, ctx);
   await app.ready();
   return app;
+}
+
+/** What the database cannot hold goes no further, whichever page it is for. The API tells it at its turn in the order of checks. */
+function refuseUnstorable(app: FastifyInstance): void {
+  app.addHook('preValidation', async ({ params, query, body, routeOptions }) => {
+    if (routeOptions.config.auth === 'api-key') return;
+    if (!areStorable(params)) throw refuse('not_found');
+    if (!areStorable(query) || !areStorable(body)) throw refuse('malformed_text');
+  });
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -1,3 +1,5 @@
+import { isStorable } from './storable.ts';
+
 /** A parsed body and, for the objects directly under the root, their keys as they were written. */
 export type StrictJson = { value: Record<string, unknown>; keyOrder: Map<string, string[]> };
 
@@ -52,7 +54,7 @@ function scan(text: string): Map<string, string[]> | null {
 
 function takeString(text: string, token: string, end: number, level: Level | undefined): boolean {
   const string: string = token.includes('\\') ? JSON.parse(token) : token.slice(1, -1);
-  if (string.includes('\0') || !string.isWellFormed()) return false;
+  if (!isStorable(string)) return false;
   colon.lastIndex = end;
   if (!level?.keys || !colon.test(text)) return true;
   if (string === '__proto__' || level.seen.has(string)) return false;

@@ -1,6 +1,7 @@
 import { parseAmount } from '../lib/amount.ts';
 import { isOneAddress } from '../lib/email.ts';
 import { currencyExponent } from '../lib/money.ts';
+import { isStorable } from '../lib/storable.ts';
 import { type Day, mostCharges, mostEvery, type Period, periods, startOf, yearAfter } from './rules.ts';
 
 /** What was typed into the form of a new plan, by field. */
@@ -111,7 +112,7 @@ function readDay(text: string): Day | null {
 
 /** Lines of `key = value` as a JSON text; null when one of them, or all together, break the rules of metadata. */
 function readMetadata(text: string): string | null {
-  if (!text.isWellFormed() || text.includes('\0')) return null;
+  if (!isStorable(text)) return null;
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   const pairs = lines.map((line) => {
     const at = line.indexOf('=');

@@ -48,6 +48,7 @@ export function sendTooMany(reply: FastifyReply): FastifyReply {
 export function errorPage(reply: FastifyReply, status: number, message: string): FastifyReply {
   const { errors } = wordsFor(reply.request).t;
   if (status === 404) return sendNotFound(reply);
+  if (status === 400 || status === 415) return sendNotice(reply, status, errors.malformed, errors.malformedRest);
   // 500 or 503: our fault.
   if (status >= 500) return sendNotice(reply, status, errors.trouble, errors.troubleRest);
   return sendNotice(reply, status, errors.failed, message);

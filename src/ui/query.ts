@@ -9,7 +9,7 @@ export function readQuery(query: unknown, names: readonly string[]): Record<stri
     names.flatMap((name) => {
       const value = given[name];
       const text = typeof value === 'string' ? value.trim() : '';
-      return text === '' || text.length > longest || text.includes('\0') ? [] : [[name, text]];
+      return text === '' || text.length > longest ? [] : [[name, text]];
     }),
   );
 }

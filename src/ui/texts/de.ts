@@ -36,6 +36,9 @@ export const de = {
     troubleRest:
       'Das liegt an uns, und es wurde dabei kein Geld bewegt. Eine Zahlung, die Sie schon gesendet haben, steht auf der Blockchain und wird gefunden. Versuchen Sie es in einer Minute noch einmal.',
     failed: 'Das hat nicht geklappt',
+    malformed: 'Das ließ sich nicht lesen',
+    malformedRest:
+      'Es enthält Zeichen, die in keinem Text vorkommen, oder es ist kein Formular von uns. Nichts wurde geändert und kein Geld bewegt. Gehen Sie zurück und senden Sie es noch einmal.',
     foreignForm: 'Dieses Formular kam von einer anderen Website',
     foreignFormRest:
       'Öffnen Sie Ihren Link noch einmal und verwenden Sie das Formular dort. Es wurde kein Geld bewegt.',

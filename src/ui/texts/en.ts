@@ -36,6 +36,9 @@ export const en = {
     troubleRest:
       'This is our fault, and no money was moved by it. A payment you already sent is on the chain and will be found. Try again in a minute.',
     failed: 'That did not work',
+    malformed: 'This could not be read',
+    malformedRest:
+      'It holds characters that no text has, or it is no form of ours. Nothing was changed, and no money was moved. Go back, and send it again.',
     foreignForm: 'This form came from another site',
     foreignFormRest: 'Open your link again and use the form there. No money was moved.',
     tooMany: 'Too many attempts',

@@ -36,6 +36,9 @@ export const es = {
     troubleRest:
       'La culpa es nuestra y no se movió dinero por ello. Un pago ya enviado está en la cadena y se encontrará. Vuelva a intentarlo en un minuto.',
     failed: 'No ha funcionado',
+    malformed: 'Esto no se pudo leer',
+    malformedRest:
+      'Contiene caracteres que ningún texto tiene, o no es un formulario nuestro. No se cambió nada ni se movió dinero. Vuelva atrás y envíelo de nuevo.',
     foreignForm: 'Este formulario venía de otro sitio',
     foreignFormRest: 'Abra de nuevo su enlace y use el formulario de allí. No se movió dinero.',
     tooMany: 'Demasiados intentos',

@@ -36,6 +36,9 @@ export const fr = {
     troubleRest:
       'La faute est à nous, et cela n’a déplacé aucun argent. Un paiement déjà envoyé est sur la chaîne et sera retrouvé. Réessayez dans une minute.',
     failed: 'Cela n’a pas fonctionné',
+    malformed: 'Ceci n’a pas pu être lu',
+    malformedRest:
+      'Il s’y trouve des caractères qu’aucun texte ne contient, ou ce n’est pas un de nos formulaires. Rien n’a été modifié et aucun argent n’a été déplacé. Revenez en arrière et envoyez-le de nouveau.',
     foreignForm: 'Ce formulaire venait d’un autre site',
     foreignFormRest: 'Rouvrez votre lien et utilisez le formulaire qui s’y trouve. Aucun argent n’a été déplacé.',
     tooMany: 'Trop de tentatives',

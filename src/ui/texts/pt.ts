@@ -35,6 +35,9 @@ export const pt = {
     troubleRest:
       'A culpa é nossa, e nenhum dinheiro se moveu por isso. Um pagamento já enviado está na rede e será encontrado. Tente de novo em um minuto.',
     failed: 'Não funcionou',
+    malformed: 'Não foi possível ler isto',
+    malformedRest:
+      'Contém caracteres que nenhum texto tem, ou não é um formulário nosso. Nada foi alterado e nenhum dinheiro se moveu. Volte e envie de novo.',
     foreignForm: 'Este formulário veio de outro site',
     foreignFormRest: 'Abra o seu link de novo e use o formulário de lá. Nenhum dinheiro se moveu.',
     tooMany: 'Tentativas demais',

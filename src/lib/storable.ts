@@ -1,0 +1,11 @@
+/** True for text that the database can hold as it is: without NUL, and without half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+/** The same for all names and texts of a query or a form; files, and what is no text, are passed over. */
+export function areStorable(fields: unknown): boolean {
+  return Object.entries(fields ?? {}).every(([name, value]) =>
+    [name, value].flat().every((part) => typeof part !== 'string' || isStorable(part)),
+  );
+}
