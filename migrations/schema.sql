@@ -521,24 +521,26 @@ create table returns (
   request_id uuid,
   to_address text not null,
   usdc_micro numeric(40,0) not null,
-  return_tx_hash text not null,
+  return_tx_hash text,
   noted_at timestamp with time zone not null,
   state text not null default 'sent'::text,
   given_micro numeric(40,0),
   from_address text,
   token_address text,
   next_look_at timestamp with time zone not null default now(),
-  constraint returns_check CHECK (((state <> 'sent'::text) OR (num_nulls(from_address, token_address) = 0))),
   constraint returns_given_micro_check CHECK ((given_micro > (0)::numeric)),
+  constraint returns_not_noted CHECK (((state <> 'returning'::text) OR (return_tx_hash IS NULL))),
+  constraint returns_noted CHECK (((state = ANY (ARRAY['returning'::text, 'kept'::text])) OR (return_tx_hash IS NOT NULL))),
   constraint returns_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
   constraint returns_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
   constraint returns_pkey PRIMARY KEY (partner_id, test_mode, chain_id, tx_hash, ordinal),
   constraint returns_return_tx_hash_check CHECK ((return_tx_hash ~ '^0x[0-9a-f]{64}$'::text)),
-  constraint returns_state_check CHECK ((state = ANY (ARRAY['sent'::text, 'confirmed'::text, 'failed'::text, 'missing'::text, 'other'::text]))),
+  constraint returns_sought CHECK (((state <> ALL (ARRAY['returning'::text, 'sent'::text])) OR (num_nulls(from_address, token_address) = 0))),
+  constraint returns_state_check CHECK ((state = ANY (ARRAY['returning'::text, 'sent'::text, 'confirmed'::text, 'failed'::text, 'missing'::text, 'other'::text, 'kept'::text]))),
   constraint returns_usdc_micro_check CHECK ((usdc_micro > (0)::numeric))
 );
-CREATE INDEX returns_due ON public.returns USING btree (next_look_at) WHERE (state = 'sent'::text);
-CREATE UNIQUE INDEX returns_transaction ON public.returns USING btree (partner_id, test_mode, chain_id, return_tx_hash);
+CREATE INDEX returns_due ON public.returns USING btree (next_look_at) WHERE ((state = ANY (ARRAY['sent'::text, 'missing'::text, 'kept'::text])) AND (return_tx_hash IS NOT NULL) AND (from_address IS NOT NULL));
+CREATE INDEX returns_transaction ON public.returns USING btree (partner_id, test_mode, chain_id, return_tx_hash);
 alter table returns enable row level security;
 create policy scope on returns for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant INSERT, SELECT, UPDATE on returns to quittance_app;

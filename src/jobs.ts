@@ -14,7 +14,7 @@ import { forgetHints } from './payments/hints.ts';
 import { judgePending } from './payments/match.ts';
 import { releaseReservations } from './payments/release.ts';
 import { onRemoved } from './payments/removed.ts';
-import { followReturns } from './payments/return-look.ts';
+import { followReturns } from './payments/return-follow.ts';
 import { settle } from './payments/verify.ts';
 import { chargeDue } from './plans/charge.ts';
 import { rateSources } from './rates/providers.ts';

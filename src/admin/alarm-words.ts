@@ -21,7 +21,7 @@ const chainKinds = {
   'deep-reorg': 'deep_reorg',
 } as const;
 const ofWebhook = /^webhook_disabled:([0-9a-f-]{36}):(test|live)$/;
-const ofRequest = /^verified-reorged-([0-9a-f-]{36})$/;
+const ofRequest = /^(verified-reorged|returned-bound)-([0-9a-f-]{36})$/;
 
 /**
  * What is wrong, in the reader's language. The alarm's name says which kind it is and what it concerns; what a server, a
@@ -43,8 +43,11 @@ export async function alarmWords(ctx: Context, words: Words, { name, message }: 
     const network = networkName(ctx, Number(chainId));
     return html`${fill(alarms[kind], { network })}${kind === 'final_reorged' && html` ${asSaid(message)}`}`;
   }
-  const [, request] = ofRequest.exec(name) ?? [];
-  if (request !== undefined) return fillHtml(alarms.verified_reorged, { request: html`<code>${request}</code>` });
+  const [, what, request] = ofRequest.exec(name) ?? [];
+  if (request !== undefined) {
+    const text = what === 'returned-bound' ? alarms.returned_bound : alarms.verified_reorged;
+    return fillHtml(text, { request: html`<code>${request}</code>` });
+  }
   return html`<code lang="en" dir="ltr">${message}</code>`;
 }
 

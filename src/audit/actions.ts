@@ -44,6 +44,9 @@ export const actions = {
   'payment.attached': ['payment', 'request'],
   /** A part of a request that ended unpaid was taken off it, to be given back. */
   'payment.released': ['request', 'usdc_micro'],
+  /** Before the transfer back is offered; nothing binds it until it is put back. */
+  'payment.taken': ['request', 'usdc_micro'],
+  'payment.put_back': [],
   'payment.returned': ['request', 'usdc_micro', 'transaction'],
   'merchant.changed': ['fields', 'currency'],
   'mail.retried': [],

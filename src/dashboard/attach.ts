@@ -81,7 +81,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
     body: html`${outcome !== null && html`<div role="alert" class="card">${stateLine('attention', refusedText(words, outcome))}</div>`}
 ${card(
   given && returnedLine(words, given),
-  !decided && stateLine('attention', reason[why]),
+  given === null && stateLine('attention', reason[why]),
   facts([
     [t.from, mono(row.from_address)],
     [t.when, instant(words, row.block_time)],
@@ -93,7 +93,7 @@ ${card(
     canReturn &&
     html`<p><a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${giveBack.heading}</a></p>`,
 )}
-${!decided && attachPart(words, ctx, attachable, { amount, key, partner: merchant.partner_name })}`,
+${given === null && attachPart(words, ctx, attachable, { amount, key, partner: merchant.partner_name })}`,
   });
 }
 

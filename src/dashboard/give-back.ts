@@ -6,10 +6,13 @@ import { formatMicro } from '../lib/money.ts';
 import { checkReturn, noteReturn, offerReturn, type ReturnFault, type ReturnOffer } from '../payments/give-back.ts';
 import { type ReturnRow, standsReturned, writeTransferKey } from '../payments/of-merchant.ts';
 import { releasePart } from '../payments/release-part.ts';
+import type { TransferKey } from '../payments/store.ts';
+import { putBack, takeForReturn } from '../payments/take.ts';
 import { card, facts, field, mono, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
+import { confirmed } from '../ui/table.ts';
 import { keyIn } from './attach.ts';
 import { eventsPath } from './live.ts';
 import { returnedFacts, returnedLine } from './returned.ts';
@@ -18,7 +21,10 @@ import { actorOf, sendDashboard } from './shell.ts';
 
 const path = '/dashboard/give-back';
 
-/** `GET /dashboard/give-back/<key>`: a prepared transfer to who paid; `POST` notes that it was made. */
+/**
+ * `GET /dashboard/give-back/<key>`: what can go back to who paid, and once it is taken (`POST …/take`) a prepared transfer;
+ * `POST` notes that it was made, `…/put-back` that it was not.
+ */
 export function giveBackPages(routes: DashboardRoutes, ctx: Context): void {
   routes.signedIn({
     method: 'GET',
@@ -30,6 +36,42 @@ export function giveBackPages(routes: DashboardRoutes, ctx: Context): void {
   });
   routes.signedIn({ method: 'POST', url: `${path}/:key`, handle: (visit) => note(ctx, visit) });
   routes.signedIn({ method: 'POST', url: `${path}/:key/part`, handle: (visit) => takeOff(ctx, visit) });
+  routes.signedIn({ method: 'POST', url: `${path}/:key/take`, handle: (visit) => take(ctx, visit) });
+  routes.signedIn({ method: 'POST', url: `${path}/:key/put-back`, handle: (visit) => untake(ctx, visit) });
+}
+
+const payment = (key: TransferKey) => ({ kind: 'payment', id: writeTransferKey(key) }) as const;
+
+/** Takes the payment, then offers the transfer; once more changes nothing. */
+async function take(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { scope, accountId } = visit.session;
+  const key = keyIn(visit);
+  await audited(
+    ctx,
+    actorOf(visit),
+    (inner) => takeForReturn(inner, scope, accountId, key),
+    (taken) =>
+      taken && {
+        ...scope,
+        action: 'payment.taken',
+        object: payment(key),
+        details: { request: taken.requestId, usdc_micro: taken.usdcMicro.toString() },
+      },
+  );
+  return visit.reply.redirect(`${path}/${writeTransferKey(key)}`, 303);
+}
+
+/** Puts the payment back by the merchant's word; what is on its way stays. */
+async function untake(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { scope, accountId } = visit.session;
+  const key = keyIn(visit);
+  const done = await audited(
+    ctx,
+    actorOf(visit),
+    (inner) => putBack(inner, scope, accountId, key),
+    (isBack) => (isBack ? { ...scope, action: 'payment.put_back', object: payment(key), details: {} } : null),
+  );
+  return visit.reply.redirect(`${path}/${writeTransferKey(key)}${done ? '?done=put_back' : ''}`, 303);
 }
 
 /** Takes a part off its request, and leads to the transfer that gives it back. */
@@ -46,7 +88,7 @@ async function takeOff(ctx: Context, visit: MerchantVisit): Promise<FastifyReply
         : {
             ...scope,
             action: 'payment.released',
-            object: { kind: 'payment', id: writeTransferKey(key) },
+            object: payment(key),
             details: { request: done.requestId, usdc_micro: done.usdcMicro.toString() },
           },
   );
@@ -77,7 +119,7 @@ async function note(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
             action: 'payment.returned',
             partnerId: scope.partnerId,
             testMode: scope.testMode,
-            object: { kind: 'payment', id: writeTransferKey(key) },
+            object: payment(key),
             details: { request: offer.requestId, usdc_micro: offer.usdcMicro.toString(), transaction: returnTxHash },
           },
   );
@@ -117,34 +159,35 @@ function showOffer(
   const { giveBack: t, returned } = words.t.dashboard;
   const amount = groupMicro(words, offer.usdcMicro);
   const text = fault === null ? undefined : faultText(words, fault, offer);
-  const ways = html`${warning(words, offer)}
-<div class="two">${preparedCard(words, offer)}${byHandCard(words, visit, offer, text)}</div>`;
   const { given } = offer;
+  const first = html`${warning(words, offer)}${takeCard(words, offer, text)}`;
+  const ways = html`${warning(words, offer)}
+<div class="two">${preparedCard(words, offer)}${byHandCard(words, visit, offer, text)}</div>
+${putBackForm(words, offer)}`;
   return sendDashboard(ctx, visit, {
     path: `${path}/${writeTransferKey(offer.key)}`,
     under: offer.requestId === null ? '/dashboard/unmatched' : '/dashboard/payments',
     title: fill(t.title, { amount }),
     status: fault === null ? 200 : 409,
     island: 'give-back',
-    body: html`${given && givenCard(words, offer, given, text)}
+    body: html`${given && givenCard(words, given, text)}
 ${
   given?.state === 'other'
     ? html`<details class="card"${fault !== null && html` open`}><summary>${returned.another}</summary>${noteForm(words, visit, offer, text)}</details>`
-    : !standsReturned(given) && ways
+    : given === null
+      ? first
+      : !standsReturned(given) && ways
 }`,
   });
 }
 
-/** What is noted, and what the network says of it; it renews itself. */
-function givenCard(words: Words, offer: ReturnOffer, given: ReturnRow, fault: string | undefined): Html {
+/** That it is taken, what is noted, and what the network says of it; it renews itself. */
+function givenCard(words: Words, given: ReturnRow, fault: string | undefined): Html {
   const told = fault !== undefined && given.state !== 'other' && standsReturned(given);
   return html`<div data-live="${eventsPath()}" data-region="given">${card(
     returnedLine(words, given),
     told && html`<p class="fault" role="alert">${fault}</p>`,
     returnedFacts(words, given),
-    offer.requestId === null &&
-      !standsReturned(given) &&
-      html`<p><a href="/dashboard/unmatched/${writeTransferKey(offer.key)}">${words.t.dashboard.payment.decide}</a></p>`,
   )}</div>`;
 }
 
@@ -156,16 +199,37 @@ function warning(words: Words, { manyMerchants }: ReturnOffer): Html {
   );
 }
 
+function returnFacts(words: Words, offer: ReturnOffer): Html {
+  const { giveBack: t } = words.t.dashboard;
+  return facts([
+    [t.amount, html`<strong><bdi>${groupMicro(words, offer.usdcMicro)} ${offer.token.symbol}</bdi></strong>`],
+    [t.to, mono(offer.toAddress)],
+    [t.from, mono(offer.fromAddress)],
+    [t.network, offer.chain.name],
+  ]);
+}
+
+/** Nothing is offered to be sent before the payment is taken: until then its sender could still pay a request with it. */
+function takeCard(words: Words, offer: ReturnOffer, fault: string | undefined): Html {
+  const { giveBack: t } = words.t.dashboard;
+  return card(
+    html`${fault && html`<p class="fault" role="alert">${fault}</p>`}<p class="quiet">${t.takeRest}</p>`,
+    returnFacts(words, offer),
+    html`<form method="post" action="${path}/${writeTransferKey(offer.key)}/take"><button>${t.take}</button></form>`,
+  );
+}
+
+function putBackForm(words: Words, { key }: ReturnOffer): Html {
+  const { giveBack: t } = words.t.dashboard;
+  const action = `${path}/${writeTransferKey(key)}/put-back`;
+  return confirmed({ label: t.putBack, title: t.putBackTitle, consequence: t.putBackRest, action }, null);
+}
+
 function preparedCard(words: Words, offer: ReturnOffer): Html {
   const { giveBack: t } = words.t.dashboard;
   return card(
     html`<h2>${t.prepared}</h2><p class="quiet">${t.rest}</p>`,
-    facts([
-      [t.amount, html`<strong><bdi>${groupMicro(words, offer.usdcMicro)} ${offer.token.symbol}</bdi></strong>`],
-      [t.to, mono(offer.toAddress)],
-      [t.from, mono(offer.fromAddress)],
-      [t.network, offer.chain.name],
-    ]),
+    returnFacts(words, offer),
     html`<div class="wallets" data-return="${orderOf(offer, words)}" hidden></div><p class="told" role="alert" hidden></p>`,
   );
 }

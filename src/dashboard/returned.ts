@@ -5,7 +5,7 @@ import { groupMicro } from '../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { returnedShapes } from '../ui/returned.ts';
 
-/** What the network says of a transaction that is said to have given a payment back. */
+/** That a payment is taken to be given back, and what the network says of the transaction that is said to have done so. */
 export function returnedLine(words: Words, given: ReturnRow): Html {
   const { returned: t } = words.t.dashboard;
   const { state, given_micro } = given;
@@ -32,5 +32,6 @@ function difference(words: Words, { given_micro, usdc_micro }: ReturnRow): Html 
 
 /** The transaction itself. */
 export function returnedFacts({ t }: Words, given: ReturnRow): Html {
-  return facts([[t.dashboard.giveBack.hash, mono(given.return_tx_hash)]]);
+  const { return_tx_hash: hash } = given;
+  return facts([hash === null ? null : [t.dashboard.giveBack.hash, mono(hash)]]);
 }

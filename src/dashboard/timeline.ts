@@ -43,8 +43,9 @@ function hashOf(chain: ChainConfig | undefined, hash: string): Html {
 
 function returning(words: Words, { chains }: Payment, given: ReturnRow): Event {
   const chain = chains.find(({ chainId }) => String(chainId) === given.chain_id);
-  const rest = html`<p>${hashOf(chain, given.return_tx_hash)}</p>`;
-  return { at: given.noted_at, title: words.t.dashboard.returned.badges[given.state], rest };
+  const title = words.t.dashboard.returned.badges[given.state];
+  if (given.return_tx_hash === null) return { at: given.noted_at, title };
+  return { at: given.noted_at, title, rest: html`<p>${hashOf(chain, given.return_tx_hash)}</p>` };
 }
 
 function arrival(words: Words, { chains }: Payment, transfer: TransferProgress, rest: string): Event {

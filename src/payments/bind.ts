@@ -4,7 +4,7 @@ import { attachProof, lockForProof, type RequestRow } from '../requests/proof.ts
 import { madeAt } from '../requests/rules.ts';
 import { assetOf, completeProof } from './complete.ts';
 import { needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
-import { selectReturn, standsReturned } from './return-store.ts';
+import { selectReturn } from './return-store.ts';
 import { admit, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
 import { keyOf, lockTransfers, type TransferRow, toTransfer, updateJudged } from './store.ts';
 
@@ -57,8 +57,9 @@ export async function bind(tx: Tx, ctx: Context, scope: Scope, binding: Binding)
   const counted = locked.filter((other) => !isSame(other, row));
   if (!current || current.block_hash !== row.block_hash || current.request_id !== null) return { kind: 'gone' };
 
-  // What went back to the payer pays nothing, however it is named once more: by its sender, or after a reorganisation.
-  if (rule !== 'merchant' && (await isGivenBack(tx, scope, current))) return { kind: 'refused', reason: 'released' };
+  // What goes back to the payer pays nothing, however it is named once more: by its sender, after a reorganisation, by hand.
+  const released = current.reason === 'released' && rule !== 'merchant';
+  if (released || (await selectReturn(tx, scope, keyOf(row)))) return { kind: 'refused', reason: 'released' };
 
   // A wallet can have changed hands: a merchant decides about their own money and requests only.
   if (rule === 'merchant' && request.account_id !== current.account_id) return { kind: 'gone' };
@@ -81,11 +82,6 @@ export async function bind(tx: Tx, ctx: Context, scope: Scope, binding: Binding)
     binding,
   );
   return { kind: 'bound', proofStatus, missingMicro: 0n };
-}
-
-/** Given back, or about to be. */
-async function isGivenBack(tx: Tx, scope: Scope, row: TransferRow): Promise<boolean> {
-  return row.reason === 'released' || standsReturned(await selectReturn(tx, scope, keyOf(row)));
 }
 
 function isSame(a: TransferRow, b: TransferRow): boolean {

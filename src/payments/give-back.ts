@@ -1,18 +1,29 @@
 import { encodeFunctionData, erc20Abi, type Hex, zeroAddress } from 'viem';
 import type { ChainConfig, TokenConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
-import { type Scope, sqlState, type Tx } from '../db/connection.ts';
+import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { findRequest } from '../requests/proof.ts';
 import { insist } from './busy.ts';
 import { lockTransfer, selectPayerReach } from './merchant-store.ts';
 import { lookForReturn, type ReturnSight } from './return-look.ts';
-import { type NewReturn, type ReturnRow, selectReturn, standsReturned, upsertReturn } from './return-store.ts';
+import { shareReturn } from './return-share.ts';
+import {
+  insertTaken,
+  lockGroup,
+  type ReturnGroup,
+  type ReturnRow,
+  selectGroup,
+  selectReturn,
+  standsReturned,
+  updateGiven,
+  updateNoted,
+} from './return-store.ts';
 import type { Reason } from './rules.ts';
 import { sumMicro } from './rules.ts';
-import { selectCounted, selectDue, selectTransfer, type TransferKey, type TransferRow } from './store.ts';
+import { isSameTransfer, keyOf, selectCounted, selectTransfer, type TransferKey, type TransferRow } from './store.ts';
 
-/** What became of the wish to give a payment back, before anything is sent. */
+/** How a payment can be given back. */
 export type ReturnOffer = {
   key: TransferKey;
   chain: ChainConfig;
@@ -35,7 +46,7 @@ export type ReturnOffer = {
   manyMerchants: boolean;
   /** Of the payment. */
   blockNumber: number;
-  /** What is noted of giving it back; null for nothing yet. */
+  /** That it is taken, and what is noted of giving it back; null while it is not taken. */
   given: ReturnRow | null;
 };
 
@@ -46,6 +57,7 @@ const manyAccounts = 3;
 
 /**
  * Prepares a transfer that gives a payment back to who sent it: an unmatched one, or what an overpaid request got too much.
+ * It is to be offered only once the payment is taken (`takeForReturn`).
  *
  * @param accountId the merchant who decides: the payment must be theirs
  * @throws Refusal not_found, also when there is nothing to give back
@@ -90,17 +102,18 @@ export async function offerReturn(
 }
 
 /** What of a transfer can be given back, in micro units; 0n when nothing can. */
-async function returnableMicro(tx: Tx, scope: Scope, row: TransferRow): Promise<bigint> {
+export async function returnableMicro(tx: Tx, scope: Scope, row: TransferRow): Promise<bigint> {
   const nobody = row.from_address === zeroAddress || row.from_address === row.to_address;
   if (row.judged_at === null || nobody || row.reason === 'wrong_token') return 0n;
   if (row.request_id === null) return BigInt(row.value);
-  const [due, counted] = await Promise.all([
-    selectDue(tx, scope, row.request_id),
+  const [request, counted] = await Promise.all([
+    findRequest(tx, scope, row.request_id),
     selectCounted(tx, scope, row.request_id),
   ]);
   const last = counted.at(-1);
-  if (due === null || !last || last.tx_hash !== row.tx_hash || last.ordinal !== row.ordinal) return 0n;
-  const overMicro = sumMicro(counted) - due;
+  // Until it is verified, the network could still take the payment away.
+  if (request?.proof_status !== 'verified' || !last || !isSameTransfer(keyOf(last), keyOf(row))) return 0n;
+  const overMicro = sumMicro(counted) - BigInt(request.usdc_micro);
   const valueMicro = BigInt(row.value);
   return overMicro <= 0n ? 0n : overMicro < valueMicro ? overMicro : valueMicro;
 }
@@ -144,10 +157,10 @@ export async function checkReturn(
 }
 
 /**
- * Notes that a payment was given back. From then on it can no longer be attached to a request, unless the transaction
- * turns out to have failed or never to have been sent.
+ * Notes what gave a payment back; one that nobody took yet is taken by it. One transaction may give back several payments,
+ * as far as it moved enough for all of them.
  *
- * @returns false when it, or the transaction, is noted already
+ * @returns false when the payment counts as given back already, or the transaction went to others
  * @throws Refusal not_found when the payment was attached meanwhile, or taken away by the network
  */
 export async function noteReturn(
@@ -157,26 +170,47 @@ export async function noteReturn(
   { offer, returnTxHash, sight }: Extract<ReturnNote, { fault: null }>,
 ): Promise<boolean> {
   const { key, requestId, fromAddress, toAddress, usdcMicro } = offer;
-  const gives = sight.kind === 'gives';
-  const final = gives && sight.final;
-  const note: NewReturn = {
-    ...{ ...key, accountId, requestId, fromAddress, toAddress, usdcMicro, returnTxHash },
-    tokenAddress: offer.token.address,
-    state: sight.kind === 'other' ? 'other' : final ? 'confirmed' : 'sent',
-    givenMicro: gives ? sight.givenMicro : null,
-    notedAt: ctx.clock.now(),
-  };
-  try {
-    return await insist(() =>
-      ctx.db.scoped(scope, async (tx) => {
-        const row = await lockTransfer(tx, scope, key);
-        if (row?.request_id !== requestId) throw refuse('not_found');
-        return upsertReturn(tx, scope, note);
-      }),
-    );
-  } catch (error) {
-    // unique_violation: the transaction gave another payment back.
-    if (sqlState(error) === '23505') return false;
-    throw error;
-  }
+  const notedAt = ctx.clock.now();
+  const tokenAddress = offer.token.address;
+  const group = { chainId: key.chainId, returnTxHash, tokenAddress, fromAddress, toAddress };
+  const state = sight.kind === 'other' ? 'other' : sight.kind === 'gives' && sight.final ? 'confirmed' : 'sent';
+  return insist(() =>
+    ctx.db.scoped(scope, async (tx) => {
+      const row = await lockTransfer(tx, scope, key);
+      if (row?.request_id !== requestId) throw refuse('not_found');
+      await lockGroup(tx, scope, group);
+      const shares = sight.kind === 'gives' ? await sharesWith(tx, scope, group, sight, { key, usdcMicro }) : [];
+      if (shares.some(({ own, micro }) => own && micro === 0n)) return false;
+      await insertTaken(tx, scope, {
+        ...key,
+        accountId,
+        requestId,
+        tokenAddress,
+        fromAddress,
+        toAddress,
+        usdcMicro,
+        notedAt,
+      });
+      if (!(await updateNoted(tx, scope, key, { returnTxHash, state, notedAt }))) return false;
+      for (const share of shares) await updateGiven(tx, scope, share.key, returnTxHash, share.micro);
+      return true;
+    }),
+  );
+}
+
+/** What each payment has of a transaction, those noted before and then this one. */
+async function sharesWith(
+  tx: Tx,
+  scope: Scope,
+  group: ReturnGroup,
+  { movedMicro, minedIn }: Extract<ReturnSight, { kind: 'gives' }>,
+  own: { key: TransferKey; usdcMicro: bigint },
+): Promise<{ key: TransferKey; own: boolean; micro: bigint }[]> {
+  const rows = await selectGroup(tx, scope, group, minedIn);
+  const others = rows
+    .map((row) => ({ key: keyOf(row), usdcMicro: BigInt(row.usdc_micro), own: false }))
+    .filter(({ key }) => !isSameTransfer(key, own.key));
+  const noted = [...others, { ...own, own: true }];
+  const shares = shareReturn(movedMicro, noted);
+  return noted.map(({ key, own: isOwn }, index) => ({ key, own: isOwn, micro: shares[index] ?? 0n }));
 }

@@ -2,15 +2,15 @@ import type { Context } from '../context.ts';
 import type { Database, Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { type AttachableRow, countMerchantUnmatched, selectAttachable } from './merchant-store.ts';
-import { type ReturnRow, selectReturn, selectReturns, standsReturned } from './return-store.ts';
+import { type ReturnRow, selectReturn, selectReturns } from './return-store.ts';
 import { selectTransfer, type TransferKey, type TransferRow } from './store.ts';
 
 export { type ReturnRow, standsReturned } from './return-store.ts';
 
 /**
- * What is noted of payments that were given back.
+ * What is known of payments that are given back.
  *
- * @returns by `writeTransferKey`; a payment of which nothing is noted is not in it
+ * @returns by `writeTransferKey`; a payment that nobody took is not in it
  */
 export async function readReturns(db: Database, scope: Scope, keys: TransferKey[]): Promise<Map<string, ReturnRow>> {
   if (keys.length === 0) return new Map();
@@ -73,7 +73,7 @@ export async function readOpenPayment(
       throw refuse('not_found');
     }
     const given = await selectReturn(tx, scope, key);
-    const never = standsReturned(given) || row.reason === 'wrong_token' || row.reason === 'self_transfer';
+    const never = given !== null || row.reason === 'wrong_token' || row.reason === 'self_transfer';
     const madeBefore = new Date(row.block_time.getTime() + skewMs);
     const found = never ? [] : await selectAttachable(tx, scope, row, madeBefore, maxAttachable);
     return { row, given, attachable: found.map(toAttachable) };

@@ -1,3 +1,4 @@
+import { zeroAddress } from 'viem';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
@@ -5,6 +6,7 @@ import { lockForProof, type RequestRow } from '../requests/proof.ts';
 import { insist } from './busy.ts';
 import { lockTransfer } from './merchant-store.ts';
 import { selectTransfer, type TransferKey, updateReleased } from './store.ts';
+import { takeLocked } from './take.ts';
 
 /** What came of the wish to take a part payment off its request. */
 export type Release =
@@ -17,7 +19,7 @@ export type Release =
   | { kind: 'paid'; requestId: string };
 
 /**
- * Takes a part payment off a request that ended unpaid, so that it can be given back like any unmatched payment. It is
+ * Takes a part payment off a request that ended unpaid, to be given back like any unmatched payment. It is
  * done before anything is sent, under the request's lock: money that comes afterwards can no longer complete the request
  * with what is on its way back.
  *
@@ -38,6 +40,9 @@ export async function releasePart(ctx: Context, scope: Scope, accountId: string,
       if (request.proof_status !== 'none') return { kind: 'paid', requestId };
       if (!isOver(request, ctx.clock.now()) || row.final_at === null) return { kind: 'too_early', requestId };
       await updateReleased(tx, scope, key, requestId);
+      if (row.from_address !== zeroAddress) {
+        await takeLocked(tx, ctx, scope, { ...row, request_id: null, reason: 'released' });
+      }
       return { kind: 'released', requestId, usdcMicro: BigInt(row.value) };
     }),
   );

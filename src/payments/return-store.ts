@@ -1,10 +1,13 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
 import type { TransferKey } from './store.ts';
 
-/** What is known of the transaction that gave a payment back; see the migration `0016_given_back.sql`. */
-export type ReturnState = 'sent' | 'confirmed' | 'failed' | 'missing' | 'other';
+/**
+ * What is known of giving a payment back: taken for it, then the transaction that was noted; see the migrations
+ * `0016_given_back.sql` and `0027_taken_before_given_back.sql`. `kept`: put back, so nothing of it stands.
+ */
+export type ReturnState = 'returning' | 'sent' | 'confirmed' | 'failed' | 'missing' | 'other' | 'kept';
 
-/** A row of `returns`, as pages show it. */
+/** A row of `returns` that stands, as pages show it: nothing binds its payment. */
 export type ReturnRow = {
   chain_id: string;
   tx_hash: string;
@@ -12,29 +15,33 @@ export type ReturnRow = {
   request_id: string | null;
   to_address: string;
   usdc_micro: string;
-  return_tx_hash: string;
+  /** Null while `returning`. */
+  return_tx_hash: string | null;
   noted_at: Date;
-  state: ReturnState;
+  state: Exclude<ReturnState, 'kept'>;
   given_micro: string | null;
 };
 
-/** True while a payment counts as given back: not after a transaction that failed, or was never found. */
+/** Nothing was sent, as far as the network tells: the merchant sends it, or puts the payment back. */
+export const openStates = ['returning', 'failed', 'missing'] as const;
+
+/** True while a payment counts as given back, and not as taken for it only. */
 export function standsReturned(row: Pick<ReturnRow, 'state'> | null): boolean {
-  return row !== null && row.state !== 'failed' && row.state !== 'missing';
+  return row !== null && !(openStates as readonly string[]).includes(row.state);
 }
 
 const shown = (tx: Tx) => tx`
   b.chain_id, b.tx_hash, b.ordinal, b.request_id, b.to_address, b.usdc_micro, b.return_tx_hash, b.noted_at, b.state,
   b.given_micro`;
 
-/** What is noted of these transfers; those of which nothing is are left out. */
+/** What stands of these transfers; those that nobody took are left out. */
 export function selectReturns(tx: Tx, scope: Scope, keys: TransferKey[]): Promise<ReturnRow[]> {
   const wanted = keys.map(({ chainId, txHash, ordinal }) => ({ chain_id: chainId, tx_hash: txHash, ordinal }));
   return tx<ReturnRow[]>`
     select ${shown(tx)} from returns b
       join json_to_recordset(${JSON.stringify(wanted)}::json) as w (chain_id bigint, tx_hash text, ordinal int)
         using (chain_id, tx_hash, ordinal)
-    where b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode}`;
+    where b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode} and b.state <> 'kept'`;
 }
 
 export async function selectReturn(tx: Tx, scope: Scope, key: TransferKey): Promise<ReturnRow | null> {
@@ -42,6 +49,7 @@ export async function selectReturn(tx: Tx, scope: Scope, key: TransferKey): Prom
   return row ?? null;
 }
 
+/** A payment that is taken to be given back. */
 export type NewReturn = TransferKey & {
   accountId: string;
   requestId: string | null;
@@ -49,30 +57,61 @@ export type NewReturn = TransferKey & {
   fromAddress: string;
   toAddress: string;
   usdcMicro: bigint;
-  returnTxHash: string;
-  state: ReturnState;
-  givenMicro: bigint | null;
   notedAt: Date;
 };
 
 /**
- * Notes what gave a payment back, also in place of a transaction that did not.
+ * Takes a payment that is locked, before anything is sent. What was noted of it before it was put back, and could still be
+ * mined, is noted again.
  *
- * @returns false when the payment counts as given back already
- * @throws PostgresError 23505 when the transaction gave back another payment
+ * @returns false when it is taken already
  */
-export async function upsertReturn(tx: Tx, scope: Scope, note: NewReturn): Promise<boolean> {
+export async function insertTaken(tx: Tx, scope: Scope, taken: NewReturn): Promise<boolean> {
   const rows = await tx`
     insert into returns as b (partner_id, test_mode, chain_id, tx_hash, ordinal, account_id, request_id, token_address,
-      from_address, to_address, usdc_micro, return_tx_hash, state, given_micro, noted_at)
-    values (${scope.partnerId}, ${scope.testMode}, ${note.chainId}, ${note.txHash}, ${note.ordinal}, ${note.accountId},
-      ${note.requestId}, ${note.tokenAddress}, ${note.fromAddress}, ${note.toAddress}, ${note.usdcMicro.toString()},
-      ${note.returnTxHash}, ${note.state}, ${note.givenMicro?.toString() ?? null}, ${note.notedAt})
+      from_address, to_address, usdc_micro, state, noted_at)
+    values (${scope.partnerId}, ${scope.testMode}, ${taken.chainId}, ${taken.txHash}, ${taken.ordinal}, ${taken.accountId},
+      ${taken.requestId}, ${taken.tokenAddress}, ${taken.fromAddress}, ${taken.toAddress}, ${taken.usdcMicro.toString()},
+      'returning', ${taken.notedAt})
     on conflict (partner_id, test_mode, chain_id, tx_hash, ordinal) do update
-      set request_id = excluded.request_id, usdc_micro = excluded.usdc_micro, return_tx_hash = excluded.return_tx_hash,
-        state = excluded.state, given_micro = excluded.given_micro, noted_at = excluded.noted_at, next_look_at = now()
-      where b.state in ('failed', 'missing', 'other')
+      set request_id = excluded.request_id, usdc_micro = excluded.usdc_micro, token_address = excluded.token_address,
+        from_address = excluded.from_address, to_address = excluded.to_address,
+        noted_at = case when b.return_tx_hash is null then excluded.noted_at else b.noted_at end,
+        state = case when b.return_tx_hash is null then 'returning' else 'missing' end
+      where b.state = 'kept'
     returning b.ordinal`;
+  return rows.length > 0;
+}
+
+/** A transaction that is said to have given a taken payment back. */
+export type ReturnNote = { returnTxHash: string; state: 'sent' | 'confirmed' | 'other'; notedAt: Date };
+
+/**
+ * Notes a transaction for a payment that is locked and taken, also in place of one that did not give it back.
+ *
+ * @returns false when it is not taken, or counts as given back already
+ */
+export async function updateNoted(tx: Tx, scope: Scope, key: TransferKey, note: ReturnNote): Promise<boolean> {
+  const rows = await tx`
+    update returns set return_tx_hash = ${note.returnTxHash}, state = ${note.state}, given_micro = null,
+      noted_at = ${note.notedAt}, next_look_at = now()
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${key.chainId}
+      and tx_hash = ${key.txHash} and ordinal = ${key.ordinal} and state in ('returning', 'failed', 'missing', 'other')
+    returning ordinal`;
+  return rows.length > 0;
+}
+
+/**
+ * Puts a taken payment back, as nothing was sent. A transaction that no endpoint knew is looked for on.
+ *
+ * @returns false when it is not taken, or counts as given back
+ */
+export async function updateKept(tx: Tx, scope: Scope, key: TransferKey): Promise<boolean> {
+  const rows = await tx`
+    update returns set state = 'kept', return_tx_hash = case when state = 'missing' then return_tx_hash end
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${key.chainId}
+      and tx_hash = ${key.txHash} and ordinal = ${key.ordinal} and state = any(${[...openStates]})
+    returning ordinal`;
   return rows.length > 0;
 }
 
@@ -83,50 +122,100 @@ export type DueReturn = {
   chain_id: string;
   tx_hash: string;
   ordinal: number;
+  /** That was overpaid. */
+  request_id: string | null;
   from_address: string;
   to_address: string;
   token_address: string;
   usdc_micro: string;
   return_tx_hash: string;
-  given_micro: string | null;
   noted_at: Date;
+  state: 'sent' | 'missing' | 'kept';
   /** The block of the payment; null when it vanished. */
   block_number: string | null;
 };
 
 /**
  * The loop's look-up over all partners: takes notes that are due, so that nobody else takes them for a while. What is new
- * is looked for every five seconds, later every minute, and after two hours every ten.
+ * is looked for every five seconds, then every minute, after two hours every ten, after two days every six hours: until it
+ * is final, however late.
  */
 export function claimReturns(db: Database, limit: number): Promise<DueReturn[]> {
   return db.sql<DueReturn[]>`
     with due as (
       select partner_id, test_mode, chain_id, tx_hash, ordinal from returns
-      where state = 'sent' and next_look_at <= now() order by next_look_at limit ${limit} for update skip locked
+      where state in ('sent', 'missing', 'kept') and return_tx_hash is not null and from_address is not null
+        and next_look_at <= now()
+      order by next_look_at limit ${limit} for update skip locked
     ), claimed as (
       update returns b set next_look_at = now() + case when b.noted_at > now() - interval '10 minutes' then interval '5 seconds'
-        when b.noted_at > now() - interval '2 hours' then interval '1 minute' else interval '10 minutes' end
+        when b.noted_at > now() - interval '2 hours' then interval '1 minute'
+        when b.noted_at > now() - interval '2 days' then interval '10 minutes' else interval '6 hours' end
       from due where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
         = (due.partner_id, due.test_mode, due.chain_id, due.tx_hash, due.ordinal)
       returning b.*
     )
-    select c.partner_id, c.test_mode, c.chain_id, c.tx_hash, c.ordinal, c.from_address, c.to_address, c.token_address,
-      c.usdc_micro, c.return_tx_hash, c.given_micro, c.noted_at, t.block_number
+    select c.partner_id, c.test_mode, c.chain_id, c.tx_hash, c.ordinal, c.request_id, c.from_address, c.to_address, c.token_address,
+      c.usdc_micro, c.return_tx_hash, c.noted_at, c.state, t.block_number
     from claimed c left join transfers t on (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
       = (c.partner_id, c.test_mode, c.chain_id, c.tx_hash, c.ordinal)`;
 }
 
-/** Stores what the chain says of a note, if it still stands as it was looked at. */
-export async function updateReturn(
-  tx: Tx,
-  scope: Scope,
-  row: DueReturn,
-  state: ReturnState,
-  givenMicro: bigint | null,
-): Promise<void> {
-  await tx`
-    update returns set state = ${state}, given_micro = ${givenMicro?.toString() ?? null}
+/**
+ * Stores what the chain says of a note, if it still stands as it was looked at; one that is put back and cannot be mined
+ * any more is looked for no longer.
+ */
+export async function updateReturn(tx: Tx, scope: Scope, row: DueReturn, state: ReturnState): Promise<boolean> {
+  const rows = await tx`
+    update returns set state = ${state}, return_tx_hash = ${state === 'kept' ? null : row.return_tx_hash}
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${row.chain_id}
       and tx_hash = ${row.tx_hash} and ordinal = ${row.ordinal} and return_tx_hash = ${row.return_tx_hash}
-      and state = 'sent'`;
+      and state = ${row.state}
+    returning ordinal`;
+  return rows.length > 0;
+}
+
+/** What payments share: one transaction, and the transfer in it that is theirs. */
+export type ReturnGroup = {
+  chainId: number;
+  returnTxHash: string;
+  tokenAddress: string;
+  fromAddress: string;
+  toAddress: string;
+};
+
+/** Notes with one transaction are decided one after the other, until the transaction ends. */
+export async function lockGroup(tx: Tx, scope: Scope, { chainId, returnTxHash }: ReturnGroup): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`${scope.partnerId} ${chainId} ${returnTxHash}`}, 0))`;
+}
+
+export type GroupRow = { chain_id: string; tx_hash: string; ordinal: number; usdc_micro: string };
+
+/** The payments that a transaction may have given back to one payer, in the order of their notes. */
+export function selectGroup(tx: Tx, scope: Scope, group: ReturnGroup, minedIn: number): Promise<GroupRow[]> {
+  return tx<GroupRow[]>`
+    select b.chain_id, b.tx_hash, b.ordinal, b.usdc_micro from returns b
+      left join transfers t on (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
+        = (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
+    where b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode} and b.chain_id = ${group.chainId}
+      and b.return_tx_hash = ${group.returnTxHash} and b.token_address = ${group.tokenAddress}
+      and b.from_address = ${group.fromAddress} and b.to_address = ${group.toAddress}
+      and b.state in ('sent', 'confirmed', 'missing') and coalesce(t.block_number, 0) <= ${minedIn}
+    order by b.noted_at, b.tx_hash, b.ordinal limit 500`;
+}
+
+/** Stores how much of the transaction that is noted for a payment is its own; null for nothing. */
+export async function updateGiven(
+  tx: Tx,
+  scope: Scope,
+  key: TransferKey,
+  returnTxHash: string,
+  givenMicro: bigint | null,
+): Promise<void> {
+  const given = givenMicro?.toString() ?? null;
+  await tx`
+    update returns set given_micro = ${given}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${key.chainId}
+      and tx_hash = ${key.txHash} and ordinal = ${key.ordinal} and return_tx_hash = ${returnTxHash}
+      and given_micro is distinct from ${given}::numeric`;
 }

@@ -93,14 +93,6 @@ export function selectCounted(tx: Tx, scope: Scope, requestId: string): Promise<
     order by block_time, chain_id, block_number, tx_hash, ordinal`;
 }
 
-/** What a request asks for, in micro units; null when there is none. */
-export async function selectDue(tx: Tx, scope: Scope, requestId: string): Promise<bigint | null> {
-  const [row] = await tx<{ usdc_micro: string }[]>`
-    select usdc_micro from requests
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${requestId}`;
-  return row ? BigInt(row.usdc_micro) : null;
-}
-
 /** Transfers that seem meant for a request and are bound to none, newest first. */
 export function selectCandidates(tx: Tx, scope: Scope, requestId: string): Promise<TransferRow[]> {
   return tx<TransferRow[]>`

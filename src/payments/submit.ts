@@ -7,7 +7,7 @@ import { toPayable } from './bind.ts';
 import { keepHint } from './hints.ts';
 import { lookOnChains } from './look.ts';
 import { type Outcome, refusedOutcome } from './outcome.ts';
-import { selectReturns, standsReturned } from './return-store.ts';
+import { selectReturns } from './return-store.ts';
 import { admit, isMint, type Payable } from './rules.ts';
 import { isSameTransfer, keyOf, selectByHash, selectCounted, type TransferRow, toTransfer } from './store.ts';
 
@@ -40,7 +40,7 @@ export async function submitHash(
       selectByHash(tx, scope, txHash, chainIds),
     ]);
     const returns = await selectReturns(tx, scope, same.map(keyOf));
-    return [parts, same, returns.filter(standsReturned)] as const;
+    return [parts, same, returns] as const;
   });
   const request = toPayable(row, counted);
   const isGiven = (one: TransferRow) =>

@@ -22,7 +22,7 @@ export type UnmatchedFilter = {
 /** True of a transfer `t` that was not given back. */
 export const isKept = (tx: Tx) => tx`
   not exists (select from returns b where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
-    = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state not in ('failed', 'missing'))`;
+    = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state in ('sent', 'confirmed', 'other'))`;
 
 /** Unmatched transfers of a scope, newest first. */
 export function selectUnmatchedAfter(

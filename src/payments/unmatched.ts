@@ -4,7 +4,7 @@ import { bind } from './bind.ts';
 import { insist } from './busy.ts';
 import { lockTransfer } from './merchant-store.ts';
 import { boundOutcome, type Outcome } from './outcome.ts';
-import { selectReturn, standsReturned } from './return-store.ts';
+import { selectReturn } from './return-store.ts';
 import type { TransferKey } from './store.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { TransferKey } from './store.ts';
  * verified like any other. A cancelled request stays cancelled.
  *
  * @param attach `accountId` is the merchant who decides: the transfer must be theirs
- * @returns `underpaid` with what is missing when the sum does not suffice, `already_used` for what was given back; nothing
+ * @returns `underpaid` with what is missing when the sum does not suffice, `already_used` for what is given back; nothing
  *   is changed then
  */
 export async function attachUnmatched(
@@ -27,7 +27,7 @@ export async function attachUnmatched(
       if (!row || row.judged_at === null || row.account_id !== attach.accountId) return { kind: 'not_found' };
       if (row.request_id !== null) return { kind: 'already_used' };
       if (row.reason === 'wrong_token' || row.reason === 'self_transfer') return { kind: 'wrong_token' };
-      if (standsReturned(await selectReturn(tx, scope, key))) return { kind: 'already_used' };
+      if (await selectReturn(tx, scope, key)) return { kind: 'already_used' };
       const { requestId } = attach;
       return boundOutcome(
         await bind(tx, ctx, scope, { row, requestId, rule: 'merchant', from: 'unmatched', confirmed: false }),

@@ -13,7 +13,8 @@ export const returnedWord = ({ t }: Words, { state }: ReturnRow): string => t.da
 /** What the network says of the transaction by which a merchant gave a payment back, and the transaction. */
 export function returnedRest(words: Words, given: ReturnRow, chains: ChainConfig[]): Html {
   const chain = chains.find(({ chainId }) => String(chainId) === given.chain_id);
-  return html`<p>${textOf(words, given)}</p><p>${explorerLink(chain, given.return_tx_hash)}</p>`;
+  const { return_tx_hash: hash } = given;
+  return html`<p>${textOf(words, given)}</p>${hash !== null && html`<p>${explorerLink(chain, hash)}</p>`}`;
 }
 
 /** The same beside what wants an eye. */

@@ -60,7 +60,7 @@ export async function selectAccountRequests(
         where (t.partner_id, t.test_mode, t.candidate_request_id) = (r.partner_id, r.test_mode, r.id)
           and t.request_id is null and t.judged_at is not null
           and not exists (select from returns b where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
-            = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state not in ('failed', 'missing'))
+            = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state in ('sent', 'confirmed', 'other'))
       ) as stray_micro,
       paid.chain_id as paid_chain_id, paid.block_time as paid_block_time
     from requests r left join lateral (

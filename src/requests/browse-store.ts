@@ -71,7 +71,7 @@ export function isOverpaid(tx: Tx) {
     and not exists (select from transfers t join returns b
       on (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
         = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
-      where ${counted} and b.state not in ('failed', 'missing')))`;
+      where ${counted} and b.state in ('sent', 'confirmed', 'other')))`;
 }
 
 /** Joined: where few are meant they are looked up, where many are the newest are found on the way through the requests. */

@@ -5,6 +5,7 @@ import { badge } from './table.ts';
 
 /** The shape of what is known of a payment that was given back, by its state. */
 export const returnedShapes = {
+  returning: 'attention',
   sent: 'confirming',
   confirmed: 'paid',
   other: 'ended',

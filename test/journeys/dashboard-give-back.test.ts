@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Hex } from '../../src/chain/rpc.ts';
-import { followReturns } from '../../src/payments/return-look.ts';
+import { followReturns } from '../../src/payments/return-follow.ts';
 import { attachUnmatched } from '../../src/payments/unmatched.ts';
 import { secondEndpoint } from '../payments/endpoint.ts';
-import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { type DashboardWorld, dashboardWorld, openReturn } from '../support/dashboard.ts';
 import type { Visit } from '../support/forms.ts';
 import { makeRequest } from '../support/world.ts';
 
@@ -22,15 +22,14 @@ const hash = (digit: string) => `0x${digit.repeat(64)}`;
 type Stray = { key: string; txHash: string; payer: ReturnType<DashboardWorld['node']['wallet']> };
 
 /** Money from a new payer that names no request. */
-async function stray(usdcMicro: bigint): Promise<Stray> {
-  const payer = world.node.wallet();
+async function stray(usdcMicro: bigint, payer = world.node.wallet()): Promise<Stray> {
   const txHash = await world.node.pay({ from: payer, to: world.merchant.wallet, usdcMicro });
   await world.node.mine(3);
   await world.turn();
   return { key: `31337_${txHash}_0`, txHash, payer };
 }
 
-const pageOf = ({ key }: Stray) => world.visitor.open(`/dashboard/give-back/${key}`);
+const pageOf = ({ key }: Stray) => openReturn(world.visitor, key);
 const note = (page: Visit, { key }: Stray, typed: Record<string, string>) => world.visitor.send(page, key, typed);
 /** The merchant's wallet sends money. */
 const send = (to: string, usdcMicro: bigint) => {
@@ -93,7 +92,7 @@ test('A transaction that moves nothing to the payer is not noted, unless the mer
   const refused = await note(page, paid, { return_tx_hash: other });
   assert.equal(refused.status, 409);
   assert.match(refused.html, /moves no USDC from your wallet to who paid, so nothing was noted/);
-  assert.equal(await row(paid), undefined);
+  assert.equal((await row(paid))?.state, 'returning');
   const incoming = await note(page, paid, { return_tx_hash: (await stray(1_000_000n)).txHash });
   assert.match(incoming.html, /moves no USDC from your wallet/, 'nor one in the other direction');
 
@@ -121,26 +120,26 @@ test('A transfer to the payer from before the payment gave nothing back', async 
   assert.match((await note(await pageOf(paid), paid, { return_tx_hash: early })).html, /so nothing was noted/);
 });
 
-test('One transaction gives one payment back, also as the second try', async () => {
-  const [first, second] = [await stray(600_000n), await stray(700_000n)];
-  const back = await send(first.payer.address, 600_000n);
+test('A transaction that gave one payment back gives no second one back, except by the merchant’s word', async () => {
+  const payer = world.node.wallet();
+  const [first, second] = [await stray(600_000n, payer), await stray(700_000n, payer)];
+  const back = await send(payer.address, 600_000n);
   await note(await pageOf(first), first, { return_tx_hash: back });
-  const said = { return_tx_hash: back, elsewhere: '1' };
-  const refused = await note(await pageOf(second), second, said);
+  const refused = await note(await pageOf(second), second, { return_tx_hash: back });
   assert.equal(refused.status, 409);
   assert.match(refused.html, /Noted before/);
-  await note(await pageOf(second), second, { return_tx_hash: hash('1') });
-  await world.db.sql`update returns set state = 'missing' where tx_hash = ${second.txHash}`;
-  assert.match((await note(await pageOf(second), second, said)).html, /Noted before/);
-  assert.equal((await row(second))?.return_tx_hash, hash('1'), 'what was noted stays');
+  assert.deepEqual([(await row(second))?.state, (await row(second))?.return_tx_hash], ['returning', null]);
+  const stranger = await stray(800_000n);
+  await note(await pageOf(stranger), stranger, { return_tx_hash: back, elsewhere: '1' });
+  assert.equal((await row(stranger))?.state, 'other');
   const acts = (await world.audit()).filter(({ action }) => action === 'payment.returned');
   assert.deepEqual(
-    [first, second].map(({ key }) => acts.filter(({ object_id }) => object_id === key).length),
-    [1, 1],
+    [first, second, stranger].map(({ key }) => acts.filter(({ object_id }) => object_id === key).length),
+    [1, 0, 1],
   );
 });
 
-test('A failed transaction is not noted; one that fails or is never found afterwards opens the payment again', async () => {
+test('A failed transaction is not noted; what failed or was never found afterwards can be sent again, or put back', async () => {
   const paid = await stray(5_000_000n);
   const empty = world.node.wallet();
   await world.node.fund(empty.address, 0n);
@@ -171,9 +170,12 @@ test('A failed transaction is not noted; one that fails or is never found afterw
   const request = await makeRequest(world.db, world.scope, world.merchant, { exactMicro: 4_900_000n, startBlocks: {} });
   await world.db.sql`
     update requests set created_at = now() - interval '1 hour', start_blocks = '{"31337": 0}' where id = ${request.id}`;
-  const open = await world.visitor.open(`/dashboard/unmatched/${paid.key}`);
-  assert.match(open.html, /The transaction was never found/);
-  assert.ok(open.html.includes(`value="${request.id}"`), 'it can be attached again');
+  const unmatched = () => world.visitor.open(`/dashboard/unmatched/${paid.key}`);
+  assert.match((await unmatched()).html, /The transaction was never found/);
+  assert.ok(!(await unmatched()).html.includes(`value="${request.id}"`), 'not by itself');
+  const back = await world.visitor.send(await pageOf(paid), '/put-back');
+  assert.match(back.html, /The payment was put back/);
+  assert.ok((await unmatched()).html.includes(`value="${request.id}"`), 'it can be attached again');
 });
 
 test('What the network takes back is not on its way any more', async () => {
@@ -234,10 +236,11 @@ test('Two endpoints that tell one block but not the same transfers confirm nothi
   }
 });
 
-test('What is given back after a first try is noted with the request that the payment was attached to meanwhile', async () => {
+test('What is given back after a first try, that was put back, is noted with the request that the payment was attached to meanwhile', async () => {
   const paid = await stray(1_200_000n);
   await note(await pageOf(paid), paid, { return_tx_hash: hash('4') });
   await world.db.sql`update returns set state = 'missing' where tx_hash = ${paid.txHash}`;
+  await world.visitor.send(await pageOf(paid), '/put-back');
   const request = await makeRequest(world.db, world.scope, world.merchant, { exactMicro: 1_100_000n, startBlocks: {} });
   await world.db.sql`
     update requests set created_at = now() - interval '1 hour', start_blocks = '{"31337": 0}' where id = ${request.id}`;
@@ -250,6 +253,7 @@ test('What is given back after a first try is noted with the request that the pa
   };
   const attached = await attachUnmatched(world.ctx, world.scope, attach);
   assert.equal(attached.kind, 'counted');
+  await world.turn();
   await note(await pageOf(paid), paid, { return_tx_hash: hash('5') });
   assert.equal((await row(paid))?.request_id, request.id);
 });

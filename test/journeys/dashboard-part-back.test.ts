@@ -7,12 +7,12 @@ import { sumUnmatched } from '../../src/payments/browse-unmatched.ts';
 import { claim, claimTypedData } from '../../src/payments/claim.ts';
 import { judgePending } from '../../src/payments/match.ts';
 import { releasePart } from '../../src/payments/release-part.ts';
-import { followReturns } from '../../src/payments/return-look.ts';
+import { followReturns } from '../../src/payments/return-follow.ts';
 import { submitHash } from '../../src/payments/submit.ts';
 import { settle } from '../../src/payments/verify.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { until } from '../payments/support.ts';
-import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { type DashboardWorld, dashboardWorld, openReturn } from '../support/dashboard.ts';
 import { makeOnboarded } from '../support/merchants.ts';
 import { portalVisitor } from '../support/portal.ts';
 
@@ -150,7 +150,7 @@ test('A payment that named no request and was given back cannot be claimed by it
   await world.node.mine(3);
   await world.turn();
   assert.equal((await submitHash(world.ctx, request.id, { txHash })).kind, 'needs_signature');
-  const page = await world.visitor.open(`/dashboard/give-back/${nameOf(txHash)}`);
+  const page = await openReturn(world.visitor, nameOf(txHash));
   await world.visitor.send(page, nameOf(txHash), { return_tx_hash: `0x${'7'.repeat(64)}` });
   const key = keyFor(txHash);
   const signature = await privateKeyToAccount(from.privateKey).signTypedData(
@@ -160,6 +160,8 @@ test('A payment that named no request and was given back cannot be claimed by it
   assert.deepEqual(await claimed(), { kind: 'given_back' });
   assert.deepEqual(await submitHash(world.ctx, request.id, { txHash }), { kind: 'given_back' });
   await world.db.sql`update returns set state = 'missing' where tx_hash = ${txHash}`;
+  assert.deepEqual(await claimed(), { kind: 'given_back' }, 'not by itself');
+  await world.visitor.send(await openReturn(world.visitor, nameOf(txHash)), '/put-back');
   assert.equal((await claimed()).kind, 'counted', 'what never went back still pays');
 });
 
@@ -194,7 +196,7 @@ test('The page of a request hears at once that money which came too late was giv
   try {
     await until('the listener has begun', async () => woken > 0);
     const before = woken;
-    const page = await world.visitor.open(`/dashboard/give-back/${nameOf(txHash)}`);
+    const page = await openReturn(world.visitor, nameOf(txHash));
     await world.visitor.send(page, nameOf(txHash), { return_tx_hash: `0x${'6'.repeat(64)}` });
     await until('the note is told', async () => woken > before);
   } finally {
@@ -233,7 +235,7 @@ test('The list says of paid requests what came too much or twice, until it was g
     [much, over],
     [twice, second],
   ] as const) {
-    const page = await visitor.open(`/dashboard/give-back/${nameOf(txHash)}`);
+    const page = await openReturn(visitor, nameOf(txHash));
     const hash = `0x${`a${digit++}`.repeat(32)}`;
     const noted = await visitor.send(page, nameOf(txHash), { return_tx_hash: hash });
     assert.match(noted.html, /It is noted that you gave this payment back/);

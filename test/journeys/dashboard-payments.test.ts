@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { formatMicro } from '../../src/lib/money.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
-import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { type DashboardWorld, dashboardWorld, openReturn } from '../support/dashboard.ts';
 import { makeOnboarded } from '../support/merchants.ts';
 import { startVisitor } from '../support/visitor.ts';
 import { makePartner, makeRequest } from '../support/world.ts';
@@ -282,7 +282,7 @@ test('What was found is paged by cursor, and what gave a payment back finds it, 
   await world.turn();
   const hash = `0x${'8'.repeat(64)}`;
   const key = `31337_${txHash}_0`;
-  await visitor.send(await visitor.open(`/dashboard/give-back/${key}`), key, { return_tx_hash: hash });
+  await visitor.send(await openReturn(visitor, key), key, { return_tx_hash: hash });
   const found = await visitor.open(`/dashboard/payments?q=${hash}`);
   assert.deepEqual(idsOn(found.html), [ended.id]);
 });

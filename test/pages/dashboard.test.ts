@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { followReturns } from '../../src/payments/return-look.ts';
+import { followReturns } from '../../src/payments/return-follow.ts';
 import { assertAccessible } from '../support/axe.ts';
 import { openBrowser, photograph, sizes } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld, sessionOf } from '../support/dashboard.ts';
@@ -125,6 +125,10 @@ test('What was paid twice is given back with the merchant’s own wallet, and no
   await assertAccessible(page);
   await photograph(page, 'dashboard-unmatched-payment');
   await page.getByRole('link', { name: 'Give it back' }).click();
+  await page.getByRole('button', { name: 'Set it aside and continue' }).waitFor();
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-give-back-take');
+  await page.getByRole('button', { name: 'Set it aside and continue' }).click();
   await page.getByRole('button', { name: 'Send with Test Wallet' }).waitFor();
   await assertAccessible(page);
   await photograph(page, 'dashboard-give-back');
@@ -161,6 +165,7 @@ test('A hash that gives nothing back is refused beside its field, and stands on 
   await world.node.mine(3);
   await world.turn();
   const { page, context } = await openAt(`/dashboard/give-back/31337_${txHash}_0`, 'phone');
+  await page.getByRole('button', { name: 'Set it aside and continue' }).click();
   await page.getByLabel('Transaction that gave it back').fill(other);
   await page.getByRole('button', { name: 'Note as given back' }).click();
   await page.getByText('so nothing was noted').waitFor();

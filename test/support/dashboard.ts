@@ -4,6 +4,7 @@ import type { Scope } from '../../src/db/connection.ts';
 import type { NewRequest } from '../../src/requests/store.ts';
 import { buildServer } from '../../src/server.ts';
 import { type PayWorld, payWorld } from '../payments/support.ts';
+import type { Visit } from './forms.ts';
 import { makeOnboarded } from './merchants.ts';
 import { startVisitor, type Visitor } from './visitor.ts';
 import { makeRequest, setRate } from './world.ts';
@@ -14,6 +15,12 @@ type Paid = { id: string; wallet: string };
 export function sessionOf(ctx: Context, scope: Scope, merchant: Paid): Promise<string> {
   const subject = { scope, accountId: merchant.id, walletAddress: merchant.wallet };
   return createMerchantSession(ctx, subject, { ip: '127.0.0.1', userAgent: 'Desk' }, null);
+}
+
+/** The page that gives a payment back, with the payment taken. */
+export async function openReturn(visitor: Visitor, name: string): Promise<Visit> {
+  const page = await visitor.open(`/dashboard/give-back/${name}`);
+  return page.html.includes('/take"') ? visitor.send(page, '/take') : page;
 }
 
 /** A real chain and a real server on it, with a merchant that is signed in; payments are judged when a test says so. */

@@ -534,6 +534,7 @@ export const de = {
       cancelled: 'Die Anforderung ist storniert. Geld, das noch dafür kommt, steht unter „Nicht zugeordnet“.',
       attached: 'Die Zahlung ist zugeordnet. Die Anforderung gilt als bezahlt, sobald das Netzwerk sie bestätigt hat.',
       returned: 'Es ist vermerkt, dass Sie diese Zahlung zurückgegeben haben.',
+      put_back: 'Die Zahlung ist zurückgelegt. Sie steht wieder da wie zuvor.',
       saved: 'Ihr Profil ist gespeichert.',
       ended: 'Der andere Browser ist abgemeldet.',
       planStarted: 'Der Plan läuft.',
@@ -737,6 +738,13 @@ export const de = {
     giveBack: {
       title: '{amount} USDC zurückgeben',
       heading: 'Zurückgeben',
+      take: 'Beiseitelegen und weiter',
+      takeRest:
+        'Zuerst wird die Zahlung beiseitegelegt: Von da an kann sie keine Anforderung mehr bezahlen. Danach sendet Ihre Wallet sie zurück. Wird doch nichts gesendet, legen Sie sie zurück.',
+      putBack: 'Zurücklegen, es wurde nichts gesendet',
+      putBackTitle: 'Die Zahlung zurücklegen?',
+      putBackRest:
+        'Nur, wenn nichts gesendet wurde und auch nichts mehr gesendet wird: Sehen Sie zuerst in Ihrer Wallet nach. Die Zahlung steht dann wieder da wie zuvor und kann wieder eine Anforderung bezahlen.',
       rest: 'Eine Überweisung aus Ihrer Wallet an den, der gezahlt hat. Wir bereiten sie nur vor: Ihre Wallet fragt Sie und sendet sie.',
       amount: 'Betrag',
       to: 'An',
@@ -772,12 +780,16 @@ export const de = {
     },
     returned: {
       badges: {
+        returning: 'Zurückzugeben',
         sent: 'Wird zurückgegeben',
         confirmed: 'Zurückgegeben',
         other: 'Zurückgegeben',
         failed: 'Nicht zurückgegeben',
         missing: 'Nicht zurückgegeben',
       },
+      returning: 'Für die Rückgabe beiseitegelegt',
+      returningRest:
+        'Sie bezahlt keine Anforderung mehr. Senden Sie sie zurück und vermerken Sie die Transaktion, oder legen Sie sie zurück.',
       unseen: 'Das Netzwerk kennt die Transaktion noch nicht',
       unseenRest:
         'Sie ist vermerkt, und wir suchen von selbst weiter. Sehen Sie in Ihrer Wallet nach, ob sie gesendet wurde.',
@@ -789,7 +801,7 @@ export const de = {
       more: 'Das sind {amount} USDC mehr, als zurückzugeben waren.',
       other: 'Zurückgegeben, nach Ihrer Angabe',
       otherRest:
-        'Die Transaktion bewegt nichts von Ihrer Wallet zum Zahler. Das Netzwerk kann also nicht zeigen, dass diese Zahlung zurückgegeben wurde.',
+        'Die Transaktion bewegt nichts, oder nicht genug auch für diese Zahlung, von Ihrer Wallet zum Zahler. Das Netzwerk kann also nicht zeigen, dass sie zurückgegeben wurde.',
       failed: 'Die Transaktion ist fehlgeschlagen',
       failedRest:
         'Sie hat kein Geld bewegt: Was ankam, ist noch bei Ihnen. Geben Sie es noch einmal zurück und vermerken Sie dann die neue Transaktion.',
@@ -1445,8 +1457,10 @@ export const de = {
       released: 'Ein Teil, zum Zurückgeben aus seiner Anforderung genommen',
     },
     returned: {
+      returning: 'Der Händler hat sie beiseitegelegt, um sie zurückzugeben. Gesendet ist noch nichts vermerkt.',
       unseen: 'Das Netzwerk kennt die Transaktion noch nicht.',
-      other: 'Nach Angabe des Händlers: Die Transaktion bewegt nichts von seiner Wallet zum Zahler.',
+      other:
+        'Nach Angabe des Händlers: Die Transaktion bewegt nichts, oder nicht genug auch für diese Zahlung, von der Wallet des Händlers zum Zahler.',
       failed: 'Die Transaktion ist fehlgeschlagen und hat kein Geld bewegt: Was ankam, ist noch beim Händler.',
       missing:
         'Seit einem Tag kennt kein Netzwerk die Transaktion: Das Geld ist sehr wahrscheinlich noch beim Händler.',
@@ -1929,6 +1943,8 @@ export const de = {
         'plan.retried': 'Anforderung eines Plans neu versucht',
         'payment.attached': 'Zahlung einer Anforderung zugeordnet',
         'payment.released': 'Teilzahlung aus ihrer Anforderung genommen',
+        'payment.taken': 'Zahlung für die Rückgabe beiseitegelegt',
+        'payment.put_back': 'Zahlung zurückgelegt, nicht zurückgegeben',
         'payment.returned': 'Zahlung zurückgegeben',
         'mail.retried': 'E-Mail noch einmal gesendet',
         'receipt.retried': 'Beleg noch einmal gesendet',
@@ -2050,6 +2066,8 @@ export const de = {
       deep_reorg: '{network} wurde tiefer umgeordnet als alle aufgehobenen Blöcke; sie werden neu gelesen',
       verified_reorged:
         'Die bestätigte Anforderung {request} hat ihre Zahlung durch eine Umordnung verloren: Prüfen Sie das Geld von Hand',
+      returned_bound:
+        'Die Zahlung der Anforderung {request} zählt und wurde außerdem zurückgegeben: Prüfen Sie ihr Geld von Hand',
     },
     advices: {
       webhook:

@@ -495,6 +495,7 @@ export const en = {
       cancelled: 'The request is cancelled. Money that still comes for it stands under “Unmatched”.',
       attached: 'The payment was attached. The request counts as paid once the network has confirmed it.',
       returned: 'It is noted that you gave this payment back.',
+      put_back: 'The payment was put back. It stands as it did before.',
       saved: 'Your profile was saved.',
       ended: 'That browser is signed out.',
       planStarted: 'The plan is started.',
@@ -692,6 +693,13 @@ export const en = {
     giveBack: {
       title: 'Give {amount} USDC back',
       heading: 'Give it back',
+      take: 'Set it aside and continue',
+      takeRest:
+        'First the payment is set aside: from then on it can pay no request. Then your wallet sends it back, and if nothing is sent after all, you put it back.',
+      putBack: 'Put it back, it was not sent',
+      putBackTitle: 'Put the payment back?',
+      putBackRest:
+        'Only if nothing was sent, and nothing will be: look in your wallet first. The payment then stands as it did before, and can pay a request again.',
       rest: 'A transfer from your wallet to whoever paid. We only prepare it: your wallet asks you, and sends it.',
       amount: 'Amount',
       to: 'To',
@@ -724,12 +732,15 @@ export const en = {
     },
     returned: {
       badges: {
+        returning: 'To be given back',
         sent: 'Being given back',
         confirmed: 'Given back',
         other: 'Given back',
         failed: 'Not given back',
         missing: 'Not given back',
       },
+      returning: 'Set aside to be given back',
+      returningRest: 'It pays no request any more. Send it back and note the transaction, or put it back.',
       unseen: 'The network does not know the transaction yet',
       unseenRest: 'It is noted, and we look for it by ourselves. Look in your wallet whether it was sent.',
       seen: 'On its way back',
@@ -740,7 +751,7 @@ export const en = {
       more: 'That is {amount} USDC more than there was to give back.',
       other: 'Given back, by your word',
       otherRest:
-        'The transaction moves nothing from your wallet to who paid, so the network cannot show that this payment was given back.',
+        'The transaction moves nothing, or not enough for this payment too, from your wallet to who paid, so the network cannot show that it was given back.',
       failed: 'The transaction failed',
       failedRest: 'It moved no money: what came is still with you. Give it back again, then note the new transaction.',
       missing: 'The transaction was never found',
@@ -1373,8 +1384,10 @@ export const en = {
       released: 'A part, taken off its request to be given back',
     },
     returned: {
+      returning: 'The merchant has set it aside to give it back. Nothing is noted as sent yet.',
       unseen: 'The network does not know the transaction yet.',
-      other: 'By the merchant’s word: the transaction moves nothing from the merchant’s wallet to who paid.',
+      other:
+        'By the merchant’s word: the transaction moves nothing, or not enough for this payment too, from the merchant’s wallet to who paid.',
       failed: 'The transaction failed and moved no money: what came is still with the merchant.',
       missing: 'No network has known the transaction for a day: the money is most likely still with the merchant.',
     },
@@ -1823,6 +1836,8 @@ export const en = {
         'plan.retried': 'Charge of a plan tried again',
         'payment.attached': 'Payment attached to a request',
         'payment.released': 'Part payment taken off its request',
+        'payment.taken': 'Payment set aside to be given back',
+        'payment.put_back': 'Payment put back, not given back',
         'payment.returned': 'Payment given back',
         'mail.retried': 'Mail sent again',
         'receipt.retried': 'Receipt sent again',
@@ -1925,6 +1940,7 @@ export const en = {
       final_reorged: '{network} took back transfers that were final',
       deep_reorg: '{network} was reorganised deeper than any block that was kept; its blocks are read again',
       verified_reorged: 'The verified request {request} lost its payment to a reorganisation: check its money by hand',
+      returned_bound: 'The payment of request {request} counts, and was given back as well: check its money by hand',
     },
     advices: {
       webhook: 'Ask the partner to mend the receiver, then enable the endpoint under “Stuck things”.',

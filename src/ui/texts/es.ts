@@ -508,6 +508,7 @@ export const es = {
       cancelled: 'La solicitud está cancelada. El dinero que aún llegue por ella aparece en «Sin asignar».',
       attached: 'El pago quedó asignado. La solicitud cuenta como pagada en cuanto la red lo confirme.',
       returned: 'Queda anotado que devolvió este pago.',
+      put_back: 'El pago volvió a su sitio. Está como antes.',
       saved: 'Su perfil se guardó.',
       ended: 'Se cerró la sesión en ese navegador.',
       planStarted: 'El plan está en marcha.',
@@ -708,6 +709,13 @@ export const es = {
     giveBack: {
       title: 'Devolver {amount} USDC',
       heading: 'Devolver',
+      take: 'Apartarlo y continuar',
+      takeRest:
+        'Primero se aparta el pago: desde entonces ya no puede pagar ninguna solicitud. Después su billetera lo envía de vuelta y, si al final no se envía nada, usted lo repone.',
+      putBack: 'Reponerlo, no se envió',
+      putBackTitle: '¿Reponer el pago?',
+      putBackRest:
+        'Solo si no se envió nada ni se enviará: mire antes en su billetera. El pago queda como antes y puede volver a pagar una solicitud.',
       rest: 'Una transferencia de su billetera a quien pagó. Nosotros solo la preparamos: su billetera pregunta y la envía.',
       amount: 'Importe',
       to: 'A',
@@ -742,12 +750,15 @@ export const es = {
     },
     returned: {
       badges: {
+        returning: 'Por devolver',
         sent: 'Devolviéndose',
         confirmed: 'Devuelto',
         other: 'Devuelto',
         failed: 'Sin devolver',
         missing: 'Sin devolver',
       },
+      returning: 'Apartado para devolverlo',
+      returningRest: 'Ya no paga ninguna solicitud. Envíelo de vuelta y anote la transacción, o repóngalo.',
       unseen: 'La red aún no conoce la transacción',
       unseenRest: 'Está anotada y seguimos buscándola. Mire en su billetera si se envió.',
       seen: 'En camino de vuelta',
@@ -758,7 +769,7 @@ export const es = {
       more: 'Son {amount} USDC más de lo que había que devolver.',
       other: 'Devuelto, según usted',
       otherRest:
-        'La transacción no mueve nada de su billetera a quien pagó, así que la red no puede mostrar que este pago se devolvió.',
+        'La transacción no mueve nada, o no lo bastante también para este pago, de su billetera a quien pagó, así que la red no puede mostrar que se devolvió.',
       failed: 'La transacción falló',
       failedRest: 'No movió dinero: lo que llegó sigue en su poder. Devuélvalo otra vez y anote la nueva transacción.',
       missing: 'La transacción nunca se encontró',
@@ -1395,8 +1406,10 @@ export const es = {
       released: 'Una parte, separada de su solicitud para devolverla',
     },
     returned: {
+      returning: 'El comercio lo apartó para devolverlo. Todavía no hay nada anotado como enviado.',
       unseen: 'La red aún no conoce la transacción.',
-      other: 'Según el comercio: la transacción no mueve nada de su billetera a quien pagó.',
+      other:
+        'Según el comercio: la transacción no mueve nada, o no lo bastante también para este pago, de la billetera del comercio a quien pagó.',
       failed: 'La transacción falló y no movió dinero: lo que llegó sigue en poder del comercio.',
       missing:
         'Ninguna red conoce la transacción desde hace un día: lo más probable es que el dinero siga en poder del comercio.',
@@ -1869,6 +1882,8 @@ export const es = {
         'plan.retried': 'Cobro de un plan intentado de nuevo',
         'payment.attached': 'Pago asignado a una solicitud',
         'payment.released': 'Pago parcial separado de su solicitud',
+        'payment.taken': 'Pago apartado para devolverlo',
+        'payment.put_back': 'Pago repuesto, no devuelto',
         'payment.returned': 'Pago devuelto',
         'mail.retried': 'Correo enviado de nuevo',
         'receipt.retried': 'Recibo enviado de nuevo',
@@ -1989,6 +2004,7 @@ export const es = {
       deep_reorg: '{network} se reorganizó más allá de todos los bloques guardados; se vuelven a leer',
       verified_reorged:
         'La solicitud verificada {request} perdió su pago por una reorganización: compruebe el dinero a mano',
+      returned_bound: 'El pago de la solicitud {request} cuenta y además se devolvió: revise su dinero a mano',
     },
     advices: {
       webhook: 'Pida al socio que arregle el receptor y active después el punto de entrega en «Atascos».',

@@ -521,6 +521,7 @@ export const fr = {
       cancelled: 'La demande est annulée. L’argent qui arrive encore pour elle figure sous « Non attribués ».',
       attached: 'Le paiement est attribué. La demande compte comme payée dès que le réseau l’a confirmé.',
       returned: 'Il est noté que vous avez rendu ce paiement.',
+      put_back: 'Le paiement est remis en place. Il est comme avant.',
       saved: 'Votre profil est enregistré.',
       ended: 'L’autre navigateur est déconnecté.',
       planStarted: 'Le plan est lancé.',
@@ -723,6 +724,13 @@ export const fr = {
     giveBack: {
       title: 'Rendre {amount} USDC',
       heading: 'Rendre',
+      take: 'Le mettre de côté et continuer',
+      takeRest:
+        'Le paiement est d’abord mis de côté : dès lors, il ne peut plus payer aucune demande. Ensuite, votre portefeuille le renvoie ; si rien n’est envoyé finalement, vous le remettez en place.',
+      putBack: 'Le remettre en place, rien n’a été envoyé',
+      putBackTitle: 'Remettre le paiement en place ?',
+      putBackRest:
+        'Seulement si rien n’a été envoyé et ne le sera : regardez d’abord dans votre portefeuille. Le paiement redevient comme avant et peut de nouveau payer une demande.',
       rest: 'Un transfert de votre portefeuille à qui a payé. Nous le préparons seulement : votre portefeuille vous interroge et l’envoie.',
       amount: 'Montant',
       to: 'À',
@@ -756,12 +764,15 @@ export const fr = {
     },
     returned: {
       badges: {
+        returning: 'À rendre',
         sent: 'En cours de retour',
         confirmed: 'Rendu',
         other: 'Rendu',
         failed: 'Non rendu',
         missing: 'Non rendu',
       },
+      returning: 'Mis de côté pour être rendu',
+      returningRest: 'Il ne paie plus aucune demande. Renvoyez-le et notez la transaction, ou remettez-le en place.',
       unseen: 'Le réseau ne connaît pas encore la transaction',
       unseenRest:
         'Elle est notée, et nous continuons à la chercher. Regardez dans votre portefeuille si elle a été envoyée.',
@@ -773,7 +784,7 @@ export const fr = {
       more: 'C’est {amount} USDC de plus que ce qui était à rendre.',
       other: 'Rendu, selon vous',
       otherRest:
-        'La transaction ne déplace rien de votre portefeuille vers le payeur : le réseau ne peut donc pas montrer que ce paiement a été rendu.',
+        'La transaction ne déplace rien, ou pas assez aussi pour ce paiement, de votre portefeuille vers le payeur : le réseau ne peut donc pas montrer qu’il a été rendu.',
       failed: 'La transaction a échoué',
       failedRest:
         'Elle n’a déplacé aucun argent : ce qui est arrivé est toujours chez vous. Rendez-le à nouveau, puis notez la nouvelle transaction.',
@@ -1423,8 +1434,10 @@ export const fr = {
       released: 'Une partie, retirée de sa demande pour être rendue',
     },
     returned: {
+      returning: 'Le commerçant l’a mis de côté pour le rendre. Rien n’est encore noté comme envoyé.',
       unseen: 'Le réseau ne connaît pas encore la transaction.',
-      other: 'Selon le commerçant : la transaction ne déplace rien de son portefeuille vers le payeur.',
+      other:
+        'Selon le commerçant : la transaction ne déplace rien, ou pas assez aussi pour ce paiement, du portefeuille du commerçant vers le payeur.',
       failed:
         'La transaction a échoué et n’a déplacé aucun argent : ce qui est arrivé est toujours chez le commerçant.',
       missing:
@@ -1904,6 +1917,8 @@ export const fr = {
         'plan.retried': 'Échéance d’un plan réessayée',
         'payment.attached': 'Paiement attribué à une demande',
         'payment.released': 'Paiement partiel retiré de sa demande',
+        'payment.taken': 'Paiement mis de côté pour être rendu',
+        'payment.put_back': 'Paiement remis en place, non rendu',
         'payment.returned': 'Paiement rendu',
         'mail.retried': 'E-mail renvoyé',
         'receipt.retried': 'Reçu renvoyé',
@@ -2025,6 +2040,7 @@ export const fr = {
       deep_reorg: '{network} a été réorganisé plus profondément que tous les blocs gardés ; ils sont relus',
       verified_reorged:
         'La demande vérifiée {request} a perdu son paiement par une réorganisation : vérifiez l’argent à la main',
+      returned_bound: 'Le paiement de la demande {request} compte et a aussi été rendu : vérifiez son argent à la main',
     },
     advices: {
       webhook: 'Demandez au partenaire de réparer le récepteur, puis activez le point de livraison dans « Blocages ».',

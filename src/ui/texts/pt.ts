@@ -498,6 +498,7 @@ export const pt = {
       cancelled: 'A cobrança está cancelada. O dinheiro que ainda chegar por ela fica em “Sem cobrança”.',
       attached: 'O pagamento foi associado. A cobrança conta como paga assim que a rede o confirmar.',
       returned: 'Está anotado que você devolveu este pagamento.',
+      put_back: 'O pagamento voltou ao lugar. Está como antes.',
       saved: 'Seu perfil foi salvo.',
       ended: 'Aquele navegador foi desconectado.',
       planStarted: 'O plano começou.',
@@ -698,6 +699,13 @@ export const pt = {
     giveBack: {
       title: 'Devolver {amount} USDC',
       heading: 'Devolver',
+      take: 'Separar e continuar',
+      takeRest:
+        'Primeiro o pagamento é separado: a partir daí não pode pagar nenhuma cobrança. Depois sua carteira o envia de volta e, se no fim nada for enviado, você o repõe.',
+      putBack: 'Repor, não foi enviado',
+      putBackTitle: 'Repor o pagamento?',
+      putBackRest:
+        'Só se nada foi enviado nem será: olhe antes na sua carteira. O pagamento fica como antes e pode voltar a pagar uma cobrança.',
       rest: 'Uma transferência da sua carteira para quem pagou. Nós só a preparamos: sua carteira pergunta a você e envia.',
       amount: 'Valor',
       to: 'Para',
@@ -732,12 +740,15 @@ export const pt = {
     },
     returned: {
       badges: {
+        returning: 'A devolver',
         sent: 'Sendo devolvido',
         confirmed: 'Devolvido',
         other: 'Devolvido',
         failed: 'Não devolvido',
         missing: 'Não devolvido',
       },
+      returning: 'Separado para devolver',
+      returningRest: 'Ele não paga mais nenhuma cobrança. Envie-o de volta e anote a transação, ou reponha-o.',
       unseen: 'A rede ainda não conhece a transação',
       unseenRest: 'Ela está anotada e continuamos a procurá-la. Veja na sua carteira se foi enviada.',
       seen: 'A caminho de volta',
@@ -748,7 +759,7 @@ export const pt = {
       more: 'São {amount} USDC a mais do que havia para devolver.',
       other: 'Devolvido, segundo você',
       otherRest:
-        'A transação não move nada da sua carteira para quem pagou, então a rede não pode mostrar que este pagamento foi devolvido.',
+        'A transação não move nada, ou não o bastante também para este pagamento, da sua carteira para quem pagou, então a rede não pode mostrar que ele foi devolvido.',
       failed: 'A transação falhou',
       failedRest: 'Ela não moveu dinheiro: o que chegou continua com você. Devolva de novo e anote a nova transação.',
       missing: 'A transação nunca foi encontrada',
@@ -1386,8 +1397,10 @@ export const pt = {
       released: 'Uma parte, separada da cobrança para ser devolvida',
     },
     returned: {
+      returning: 'O lojista o separou para devolver. Nada está anotado como enviado ainda.',
       unseen: 'A rede ainda não conhece a transação.',
-      other: 'Segundo o lojista: a transação não move nada da carteira dele para quem pagou.',
+      other:
+        'Pela palavra do lojista: a transação não move nada, ou não o bastante também para este pagamento, da carteira do lojista para quem pagou.',
       failed: 'A transação falhou e não moveu dinheiro: o que chegou continua com o lojista.',
       missing: 'Nenhuma rede conhece a transação há um dia: o dinheiro muito provavelmente continua com o lojista.',
     },
@@ -1855,6 +1868,8 @@ export const pt = {
         'plan.retried': 'Cobrança de um plano tentada de novo',
         'payment.attached': 'Pagamento associado a uma cobrança',
         'payment.released': 'Pagamento parcial separado da cobrança',
+        'payment.taken': 'Pagamento separado para devolver',
+        'payment.put_back': 'Pagamento reposto, não devolvido',
         'payment.returned': 'Pagamento devolvido',
         'mail.retried': 'E-mail enviado de novo',
         'receipt.retried': 'Recibo enviado de novo',
@@ -1975,6 +1990,7 @@ export const pt = {
       deep_reorg: '{network} foi reorganizada além de todos os blocos guardados; eles são lidos de novo',
       verified_reorged:
         'A cobrança verificada {request} perdeu o pagamento por uma reorganização: confira o dinheiro à mão',
+      returned_bound: 'O pagamento da cobrança {request} conta e também foi devolvido: verifique o dinheiro à mão',
     },
     advices: {
       webhook: 'Peça ao parceiro que conserte o receptor e depois ative o ponto de entrega em “Travamentos”.',

@@ -1,0 +1,65 @@
+import type { Context } from '../context.ts';
+import type { Scope, Tx } from '../db/connection.ts';
+import { refuse } from '../errors.ts';
+import { lockForProof } from '../requests/proof.ts';
+import { insist } from './busy.ts';
+import { returnableMicro } from './give-back.ts';
+import { lockTransfer } from './merchant-store.ts';
+import { insertTaken, updateKept } from './return-store.ts';
+import { keyOf, selectTransfer, type TransferKey, type TransferRow } from './store.ts';
+
+/** A payment that is taken to be given back: all of an unmatched one, or what a request got too much. */
+export type Taken = { requestId: string | null; usdcMicro: bigint };
+
+/**
+ * Takes a payment, under its lock, before the transfer back is offered: from then on nothing binds it, neither a rule nor
+ * its sender's signature nor the merchant, until the merchant puts it back.
+ *
+ * @param accountId the merchant who decides: the payment must be theirs
+ * @returns null when it is taken already
+ * @throws Refusal not_found, also when there is nothing to give back
+ */
+export function takeForReturn(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<Taken | null> {
+  return insist(() =>
+    ctx.db.scoped(scope, async (tx): Promise<Taken | null> => {
+      const requestId = (await selectTransfer(tx, scope, key))?.request_id ?? null;
+      if (requestId !== null) await lockForProof(tx, scope, requestId);
+      const row = await lockTransfer(tx, scope, key);
+      if (row?.account_id !== accountId || row.request_id !== requestId) throw refuse('not_found');
+      return takeLocked(tx, ctx, scope, row);
+    }),
+  );
+}
+
+/**
+ * Takes a payment that is locked, with the request that it is bound to.
+ *
+ * @returns null when it is taken already
+ * @throws Refusal not_found when there is nothing to give back
+ */
+export async function takeLocked(tx: Tx, ctx: Context, scope: Scope, row: TransferRow): Promise<Taken | null> {
+  const usdcMicro = await returnableMicro(tx, scope, row);
+  if (usdcMicro === 0n) throw refuse('not_found');
+  const { request_id: requestId, account_id: accountId, token_address: tokenAddress } = row;
+  const addresses = { tokenAddress, fromAddress: row.to_address, toAddress: row.from_address };
+  const notedAt = ctx.clock.now();
+  const taken = await insertTaken(tx, scope, { ...keyOf(row), accountId, requestId, ...addresses, usdcMicro, notedAt });
+  return taken ? { requestId, usdcMicro } : null;
+}
+
+/**
+ * Puts a taken payment back by the merchant's word that nothing was sent: it stands again as it did. What was noted and no
+ * endpoint knows is looked for on.
+ *
+ * @returns false when it is not taken, or counts as given back: on its way, or confirmed
+ * @throws Refusal not_found
+ */
+export function putBack(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<boolean> {
+  return insist(() =>
+    ctx.db.scoped(scope, async (tx) => {
+      const row = await lockTransfer(tx, scope, key);
+      if (row?.account_id !== accountId) throw refuse('not_found');
+      return updateKept(tx, scope, key);
+    }),
+  );
+}
