@@ -26,6 +26,7 @@ import { errors, Refusal, refuse } from './errors.ts';
 import { healthRoutes } from './health.ts';
 import { guardHosts } from './hosts.ts';
 import { areStorable } from './lib/storable.ts';
+import { maxUserAgent } from './lib/user-agent.ts';
 import { mailPages } from './mail/pages.ts';
 import { onboardingPages } from './merchants/pages.ts';
 import { merchantRoutes } from './merchants/routes.ts';
@@ -72,6 +73,7 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
   app.addHook('onRequest', async (request, reply) => {
     // A socket that is asked once keeps this beyond its end: the audit log says from where, whoever hangs up.
     void request.socket.remoteAddress;
+    cutUserAgent(request);
     begin(request, reply);
     if (!hasOneHost(request)) throw refuse('malformed_http');
     const allowed = routes.allowedMethods(pathOf(request));
@@ -129,6 +131,11 @@ function pathOf(request: FastifyRequest): string {
 function hasOneHost({ raw }: FastifyRequest): boolean {
   const hosts = raw.headersDistinct.host?.length ?? 0;
   return hosts === 1 || (hosts === 0 && raw.httpVersion === '1.0');
+}
+
+/** Whatever matches it or keeps it, none has to be on its guard. */
+function cutUserAgent({ raw: { headers } }: FastifyRequest): void {
+  if (headers['user-agent'] !== undefined) headers['user-agent'] = headers['user-agent'].slice(0, maxUserAgent);
 }
 
 type Route = { pattern: RegExp; methods: string[]; fixed: boolean };

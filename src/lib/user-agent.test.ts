@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { browserName } from './user-agent.ts';
+import { browserName, maxUserAgent } from './user-agent.ts';
 
 test('Browsers are called as their owners call them', () => {
   const linux = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)';
@@ -22,4 +22,9 @@ test('Browsers are called as their owners call them', () => {
   };
   for (const [userAgent, name] of Object.entries(cases)) assert.equal(browserName(userAgent), name);
   assert.equal(browserName('x'.repeat(300)).length, 60);
+});
+
+test('Of a longer one only the beginning is read', () => {
+  const userAgent = `${'Version/1 '.repeat(maxUserAgent / 10)} (Windows) Chrome/141.0.0.0`;
+  assert.equal(browserName(userAgent), userAgent.slice(0, 60));
 });

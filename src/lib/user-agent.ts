@@ -18,8 +18,12 @@ const systems: [RegExp, string][] = [
 ];
 const maxOther = 60;
 
+/** What a browser says of itself, in characters: theirs are shorter, and what is matched and kept of it has an end. */
+export const maxUserAgent = 512;
+
 /** A browser as its owner would call it, by what it says of itself: `Firefox, Windows`. Something else is given as it is, cut. */
 export function browserName(userAgent: string): string {
-  const named = [browsers, systems].flatMap((known) => known.find(([pattern]) => pattern.test(userAgent))?.[1] ?? []);
+  const read = userAgent.slice(0, maxUserAgent);
+  const named = [browsers, systems].flatMap((known) => known.find(([pattern]) => pattern.test(read))?.[1] ?? []);
   return named.length === 2 ? named.join(', ') : userAgent.slice(0, maxOther);
 }

@@ -355,3 +355,16 @@ test('NUL in a form or a query → 400 and the page for what cannot be read; in 
   assert.deepEqual(await ask('/logo/%00'), [404, 'There is nothing here']);
   assert.deepEqual(await ask('/portal/sign-in', { body: '{"email":"a"}', type: 'application/json' }), [415, unread]);
 });
+
+test('Of what a browser says of itself 512 characters are read, also by what tells previews from people', async () => {
+  const { test: scope } = await makePartner(app.db);
+  const merchant = await makeOnboarded(app.ctx, scope);
+  const opened = async (userAgent: string) => {
+    const { id } = await makeRequest(app.db, scope, merchant);
+    await visit(`${app.url}/pay/${id}`, { headers: { 'user-agent': userAgent } });
+    const [row] = await app.db.sql`select status from requests where id = ${id}`;
+    return row?.status === 'opened';
+  };
+  assert.equal(await opened(`${'a'.repeat(500)} googlebot`), false);
+  assert.equal(await opened(`${'a'.repeat(512)} googlebot`), true);
+});
