@@ -191,8 +191,11 @@ create table merchants (
   disabled_by_operator boolean not null default false,
   created_at timestamp with time zone not null,
   language text,
+  displaced_wallet text,
+  displaced_at timestamp with time zone,
   constraint merchants_app_mode_check CHECK ((app_mode = ANY (ARRAY['personal'::text, 'business'::text]))),
   constraint merchants_check CHECK (((onboarded_at IS NULL) OR ((wallet_signed_at IS NOT NULL) AND (terms_accepted_at IS NOT NULL)))),
+  constraint merchants_displaced_check CHECK (((displaced_wallet IS NULL) = (displaced_at IS NULL))),
   constraint merchants_id_key UNIQUE (id),
   constraint merchants_order TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint merchants_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
@@ -976,6 +979,38 @@ begin
     where not exists (
       select from amount_reservations r where r.wallet_address = wallet and r.usdc_micro = exact_micro + surcharge)
     order by surcharge limit 1);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.free_unsigned_wallet(wallet text, claimed_before timestamp with time zone, spared_partner uuid, spared_test boolean, OUT partner_id uuid, OUT test_mode boolean, OUT account_id uuid, OUT address text)
+ RETURNS SETOF record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  claim wallets;
+  displaced constant boolean := spared_partner is not null;
+begin
+  select * into claim from wallets w
+    where w.address = wallet and w.signed_at is null and w.claimed_at < coalesce(claimed_before, 'infinity')
+      and (w.partner_id, w.test_mode) is distinct from (spared_partner, spared_test);
+  if not found then return; end if;
+  -- The merchant first, then its wallet: in the order of the merchant's own signature.
+  perform from merchants m
+    where (m.partner_id, m.test_mode, m.id) = (claim.partner_id, claim.test_mode, claim.account_id) for no key update;
+  delete from wallets w
+    where w.address = wallet and w.signed_at is null and w.claimed_at = claim.claimed_at and w.account_id = claim.account_id;
+  if not found then return; end if;
+  update merchants m set wallet_address = null,
+      displaced_wallet = case when displaced then wallet end,
+      displaced_at = case when displaced then real_time() end
+    where (m.partner_id, m.test_mode, m.id) = (claim.partner_id, claim.test_mode, claim.account_id)
+      and m.wallet_address = wallet and m.wallet_signed_at is null;
+  partner_id := claim.partner_id;
+  test_mode := claim.test_mode;
+  account_id := claim.account_id;
+  address := wallet;
+  return next;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.leave_scope()

@@ -28,6 +28,8 @@ export const actions = {
   /** `recovery`: ended, where one was under way. */
   'wallet.changed': ['from', 'to', 'recovery'],
   'wallet.released': ['merchant'],
+  /** Somebody else has signed for a wallet that a merchant had only claimed. */
+  'wallet.displaced': ['merchant'],
   'rate.set': ['rate', 'until'],
   'rate.cleared': [],
   'rates.refreshed': ['partner'],

@@ -17,7 +17,6 @@ import { passedEmail } from './onboarding-code.ts';
 import { assertOpen, type OpenOnboarding, openLink } from './onboarding-link.ts';
 import type { OnboardingDetails } from './onboarding-store.ts';
 import {
-  claimSignedWallet,
   deleteCode,
   deleteProgress,
   lockOnboarding,
@@ -29,6 +28,7 @@ import {
 } from './onboarding-store.ts';
 import { MerchantRefusal } from './refusal.ts';
 import { terms } from './terms.ts';
+import { claimingWallet } from './wallet-claim.ts';
 
 export { releaseStaleWallets, releaseWallet, resetOnboarding, toldReleased } from './onboarding-release.ts';
 
@@ -146,7 +146,7 @@ export async function completeOnboarding(
   assertAnnounced(row, address);
 
   const now = ctx.clock.now();
-  await ctx.db.scoped(scope, async (tx) => {
+  await claimingWallet(ctx, scope, async (tx, claim) => {
     const current = await lockOnboarding(tx, scope, row.id);
     if (!current) throw new MerchantRefusal('link_unknown');
     assertOpen(current, row.onboarding_epoch);
@@ -154,7 +154,7 @@ export async function completeOnboarding(
     // An address that came after the code was asked for was not checked by it.
     if (current.email !== row.email) throw new MerchantRefusal('email_code_needed');
     if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
-    if (!(await claimSignedWallet(tx, scope, row.id, address, now))) throw new MerchantRefusal('wallet_taken');
+    await claim(row.id, address, now);
     await updateCompleted(tx, scope, row.id, {
       walletAddress: address,
       walletChainIds: chainIds,

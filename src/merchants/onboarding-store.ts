@@ -124,24 +124,30 @@ export async function deleteCode(tx: Tx, scope: Scope, accountId: string): Promi
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}`;
 }
 
-/** Signs a wallet's place in the platform's registry; false when another merchant has it. */
+/**
+ * Signs a wallet's place in the platform's registry. An unsigned claim of another partner or mode gives way; one of the same
+ * stays.
+ *
+ * @returns whose claim gave way, if any; null when another merchant has the wallet
+ */
 export async function claimSignedWallet(
   tx: Tx,
   scope: Scope,
   accountId: string,
   address: string,
   now: Date,
-): Promise<boolean> {
+): Promise<{ displaced: UnsignedWallet | null } | null> {
   const { partnerId, testMode } = scope;
   const own = await tx`
     update wallets set signed_at = ${now} where partner_id = ${partnerId} and test_mode = ${testMode}
       and address = ${address} and account_id = ${accountId} returning address`;
-  if (own.length === 1) return true;
+  if (own.length === 1) return { displaced: null };
+  const [displaced] = await freeUnsigned(tx, address, null, scope);
   const claimed = await tx`
     insert into wallets (address, partner_id, test_mode, account_id, claimed_at, signed_at)
     values (${address}, ${partnerId}, ${testMode}, ${accountId}, ${now}, ${now})
     on conflict do nothing returning address`;
-  return claimed.length === 1;
+  return claimed.length === 1 ? { displaced: displaced ?? null } : null;
 }
 
 export type Completion = {
@@ -160,7 +166,8 @@ export async function updateCompleted(tx: Tx, scope: Scope, accountId: string, c
     update merchants set wallet_address = ${c.walletAddress}, wallet_signed_at = ${c.now},
       wallet_chain_ids = ${c.walletChainIds}, onboarded_at = ${c.now}, email = coalesce(email, ${c.email}),
       email_checked_at = ${c.emailChecked ? c.now : null}, terms_version = ${c.termsVersion},
-      terms_accepted_at = ${c.now}, terms_accepted_from = ${c.fromAddress}, language = ${c.language}
+      terms_accepted_at = ${c.now}, terms_accepted_from = ${c.fromAddress}, language = ${c.language},
+      displaced_wallet = null, displaced_at = null
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}`;
 }
 
@@ -217,15 +224,12 @@ export async function deleteUnsignedWallet(
   address: string,
   claimedBefore: Date | null,
 ): Promise<UnsignedWallet | null> {
-  const [freed] = await tx<UnsignedWallet[]>`
-    with freed as (
-      delete from wallets where signed_at is null and address = ${address}
-        and claimed_at < coalesce(${claimedBefore}::timestamptz, 'infinity') returning *
-    ), cleared as (
-      update merchants m set wallet_address = null from freed f
-      where (m.partner_id, m.test_mode, m.id) = (f.partner_id, f.test_mode, f.account_id) and m.wallet_signed_at is null
-      returning m.id
-    )
-    select partner_id, test_mode, account_id, address from freed`;
+  const [freed] = await freeUnsigned(tx, address, claimedBefore, null);
   return freed ?? null;
+}
+
+function freeUnsigned(tx: Tx | Sql, address: string, claimedBefore: Date | null, signer: Scope | null) {
+  return tx<UnsignedWallet[]>`
+    select * from free_unsigned_wallet(${address}, ${claimedBefore}, ${signer?.partnerId ?? null},
+      ${signer?.testMode ?? null})`;
 }

@@ -8,10 +8,10 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import { chainsOf, readWallet, type TypedWallet } from './onboard.ts';
-import { claimSignedWallet } from './onboarding-store.ts';
 import { type MerchantView, readMerchant } from './read.ts';
 import { MerchantRefusal } from './refusal.ts';
 import { provableChains } from './sign-in.ts';
+import { claimingWallet } from './wallet-claim.ts';
 import { tellOfWallet } from './wallet-notices.ts';
 import {
   insertRecovery,
@@ -176,13 +176,13 @@ export async function signRecovery(
   if (newWallet === oldWallet) throw new MerchantRefusal('wallet_same');
   const now = ctx.clock.now();
   const dueAt = new Date(now.getTime() + objectionMs);
-  await ctx.db.scoped(scope, async (tx) => {
+  await claimingWallet(ctx, scope, async (tx, claim) => {
     await lockWalletOwner(tx, scope, merchant.id);
     if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
     if (!(await updateSigned(tx, scope, change.id, { address: newWallet, chainIds }, { now, dueAt }))) {
       throw new MerchantRefusal('change_over');
     }
-    if (!(await claimSignedWallet(tx, scope, merchant.id, newWallet, now))) throw new MerchantRefusal('wallet_taken');
+    await claim(merchant.id, newWallet, now);
     const vetoUrl = linkUrl(ctx, 'veto', change.id);
     await tellOfWallet(ctx, tx, scope, merchant.id, { kind: 'recovery_signed', oldWallet, newWallet, dueAt, vetoUrl });
     await writeAudit(

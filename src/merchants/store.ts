@@ -19,6 +19,9 @@ export type MerchantRow = {
   wallet_address: string | null;
   wallet_signed_at: Date | null;
   wallet_chain_ids: number[] | null;
+  /** A wallet that was only claimed, until somebody else signed for it; null once the merchant has signed with one. */
+  displaced_wallet: string | null;
+  displaced_at: Date | null;
   onboarded_at: Date | null;
   onboarding_epoch: number;
   email_checked_at: Date | null;

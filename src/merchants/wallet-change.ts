@@ -10,10 +10,10 @@ import {
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { chainsOf, readWallet, type TypedWallet } from './onboard.ts';
-import { claimSignedWallet } from './onboarding-store.ts';
 import type { MerchantView } from './read.ts';
 import { MerchantRefusal } from './refusal.ts';
 import { provableChains } from './sign-in.ts';
+import { claimingWallet } from './wallet-claim.ts';
 import { tellOfWallet } from './wallet-notices.ts';
 import { lockWalletOwner, type NewWallet, selectOpenChange, updateStopped, updateWallet } from './wallet-store.ts';
 
@@ -110,14 +110,13 @@ export async function changeWallet(
   { oldWallet, newWallet, messages }: ProvedChange,
 ): Promise<boolean> {
   const now = ctx.clock.now();
-  return ctx.db.scoped(scope, async (tx) => {
+  return claimingWallet(ctx, scope, async (tx, claim) => {
     const owner = await lockWalletOwner(tx, scope, accountId);
     if (owner?.wallet_address !== oldWallet || owner.onboarded_at === null) throw new MerchantRefusal('message_used');
     for (const signed of messages) {
       if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
     }
-    if (!(await claimSignedWallet(tx, scope, accountId, newWallet.address, now)))
-      throw new MerchantRefusal('wallet_taken');
+    await claim(accountId, newWallet.address, now);
     await updateWallet(tx, scope, { id: randomUUID(), accountId, wallet: newWallet, now });
     const recovery = await selectOpenChange(tx, scope, accountId);
     if (recovery) await updateStopped(tx, scope, recovery.id, 'cancelled', now);

@@ -10,6 +10,8 @@ import { selectTold, type Told } from './wallet-store.ts';
 /** What happened to a merchant's wallet. */
 export type WalletNotice =
   | { kind: 'changed'; oldWallet: string; newWallet: string }
+  /** It was claimed and never signed for, and somebody else has signed. For the partner, who claimed it. */
+  | { kind: 'displaced'; oldWallet: string }
   | { kind: 'recovery_started'; oldWallet: string; vetoUrl: string }
   | { kind: 'recovery_signed'; oldWallet: string; newWallet: string; dueAt: Date; vetoUrl: string }
   | { kind: 'recovered'; oldWallet: string; newWallet: string }
@@ -37,7 +39,7 @@ function write(ctx: Context, words: Words, notice: WalletNotice, told: Told, acc
 
 /**
  * Mails what happened to the merchant and to its partner, each in its own language, with the transaction that makes it
- * true.
+ * true. Of a wallet that was only claimed, the merchant may know nothing: its partner alone is told.
  */
 export async function tellOfWallet(
   ctx: Context,
@@ -51,7 +53,7 @@ export async function tellOfWallet(
   // An address that is both is told once, as the merchant.
   const languages = new Map([
     [told.partner_email, told.partner_language],
-    [told.merchant_email, told.merchant_language],
+    ...(notice.kind === 'displaced' ? [] : [[told.merchant_email, told.merchant_language] as const]),
   ]);
   for (const [recipient, language] of languages) {
     if (recipient === null) continue;

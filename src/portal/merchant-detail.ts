@@ -13,6 +13,7 @@ import { card, facts, mono, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { instant } from '../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
+import { notice } from '../ui/shell.ts';
 import { confirmed } from '../ui/table.ts';
 import { flashOf } from './flash.ts';
 import { merchantEventsPath } from './live.ts';
@@ -108,6 +109,7 @@ async function showMerchant(
     body: html`<p><a href="${path}">${merchants.back}</a></p>${flashOf(call, merchants)}
 ${recoveryUrl !== null && card(stateLine('paid', merchants.recoveryMade, merchants.recoveryMadeRest), copyable(words, merchants.recoveryLink, recoveryUrl, merchants.copyLink))}
 <div class="list" data-live="${merchantEventsPath(mode, merchant.id)}" data-region="merchant"><div class="row">${merchantBadges(words, merchant)}</div>
+${merchant.displaced_at !== null && notice('attention', fill(merchants.displaced, { wallet: merchant.displaced_wallet ?? '' }))}
 <div class="two">${factCard(words, merchant)}<div class="part">${invitation && inviteCard(ctx, words, merchant)}
 ${recovery && recoveryCard(words, recovery)}${acts(call, merchant, recovery)}</div></div></div>`,
   });

@@ -1034,6 +1034,10 @@ export const de = {
         subject: '{merchant}: Die Wallet wurde wiederhergestellt',
         body: 'Neue Zahlungsanforderungen werden ab jetzt an diese Wallet bezahlt:\n\n{newWallet}\n\nBisher war es diese, und sie hat 48 Stunden lang nicht widersprochen:\n\n{oldWallet}\n\nAnforderungen von vorher werden weiter an die frühere Wallet bezahlt.',
       },
+      displaced: {
+        subject: '{merchant}: Jemand anders hat mit der Wallet signiert',
+        body: 'Diese Wallet wurde beim Anlegen des Händlers genannt, und mit ihr wurde nie signiert:\n\n{oldWallet}\n\nNun hat jemand anders mit ihr signiert, also gehört sie dorthin. Der Händler steht ohne Wallet da: Er kann die Einrichtung mit einer anderen abschließen. Keine Zahlung ist betroffen.',
+      },
       recovery_stopped: {
         subject: '{merchant}: Die Wiederherstellung der Wallet wurde gestoppt',
         body: 'Es ändert sich nichts. Zahlungen gehen weiter an diese Wallet:\n\n{oldWallet}\n\n{reason}',
@@ -1710,6 +1714,8 @@ export const de = {
       recoverySignedRest: 'Wenn die bisherige Wallet nicht widerspricht, gilt sie ab',
       newWallet: 'Neue Wallet',
       actsTitle: 'Was Sie tun können',
+      displaced:
+        'Die Wallet {wallet} wurde für diesen Händler genannt, aber nie mit ihr signiert. Inzwischen hat jemand anders mit ihr signiert. Der Händler kann die Einrichtung mit einer anderen Wallet abschließen.',
       operatorOff: 'Auch der Betreiber hat diesen Händler abgeschaltet; das kann nur er zurücknehmen.',
       acts: {
         disable: {
@@ -1926,6 +1932,7 @@ export const de = {
         'recovery.expired': 'Wiederherstellung einer Wallet abgelaufen',
         'wallet.changed': 'Wallet eines Händlers gewechselt',
         'wallet.released': 'Wallet freigegeben',
+        'wallet.displaced': 'Wallet eines Händlers an den gegangen, der mit ihr signiert hat',
         'rate.set': 'Kurs gesetzt',
         'rate.cleared': 'Kurs gelöscht',
         'rates.refreshed': 'Kurse abgerufen',

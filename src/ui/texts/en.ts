@@ -979,6 +979,10 @@ export const en = {
         subject: '{merchant}: the wallet was recovered',
         body: 'New payment requests are now paid to this wallet:\n\n{newWallet}\n\nBefore, they were paid to this one, which did not object within 48 hours:\n\n{oldWallet}\n\nRequests that were made before are still paid to the earlier wallet.',
       },
+      displaced: {
+        subject: '{merchant}: its wallet was signed for by somebody else',
+        body: 'This wallet was named when the merchant was created, and never signed for:\n\n{oldWallet}\n\nSomebody else has now signed for it, so it is theirs. The merchant stands without a wallet: it can finish onboarding with another one. No payment is affected.',
+      },
       recovery_stopped: {
         subject: '{merchant}: the recovery of the wallet was stopped',
         body: 'Nothing changes. Payments still go to this wallet:\n\n{oldWallet}\n\n{reason}',
@@ -1605,6 +1609,8 @@ export const en = {
       recoverySignedRest: 'Unless the present wallet objects, it takes over on',
       newWallet: 'New wallet',
       actsTitle: 'What you can do',
+      displaced:
+        'The wallet {wallet} was named for this merchant and never signed for. Somebody else has signed for it since. The merchant can finish onboarding with another wallet.',
       operatorOff: 'The operator has disabled this merchant too; only they can take that back.',
       acts: {
         disable: {
@@ -1819,6 +1825,7 @@ export const en = {
         'recovery.expired': 'Recovery of a wallet ran out',
         'wallet.changed': 'Wallet of a merchant changed',
         'wallet.released': 'Wallet released',
+        'wallet.displaced': 'Wallet of a merchant taken by who signed for it',
         'rate.set': 'Rate set',
         'rate.cleared': 'Rate cleared',
         'rates.refreshed': 'Rates refreshed',

@@ -996,6 +996,10 @@ export const es = {
         subject: '{merchant}: se recuperó la billetera',
         body: 'Las solicitudes de pago nuevas se pagan ahora a esta billetera:\n\n{newWallet}\n\nAntes se pagaban a esta, que no se opuso en 48 horas:\n\n{oldWallet}\n\nLas solicitudes anteriores se siguen pagando a la billetera de antes.',
       },
+      displaced: {
+        subject: '{merchant}: otra persona firmó con su billetera',
+        body: 'Esta billetera se indicó al crear el comercio y nunca se firmó con ella:\n\n{oldWallet}\n\nAhora otra persona ha firmado con ella, así que es suya. El comercio queda sin billetera: puede terminar el alta con otra. Ningún pago se ve afectado.',
+      },
       recovery_stopped: {
         subject: '{merchant}: se detuvo la recuperación de la billetera',
         body: 'No cambia nada. Los pagos siguen yendo a esta billetera:\n\n{oldWallet}\n\n{reason}',
@@ -1650,6 +1654,8 @@ export const es = {
       recoverySignedRest: 'Salvo que la billetera actual se oponga, pasa a cobrar el',
       newWallet: 'Billetera nueva',
       actsTitle: 'Qué puede hacer',
+      displaced:
+        'La billetera {wallet} se indicó para este comercio, pero nunca se firmó con ella. Desde entonces otra persona ha firmado. El comercio puede terminar el alta con otra billetera.',
       operatorOff: 'El operador también desactivó este comercio; solo él puede retirarlo.',
       acts: {
         disable: {
@@ -1865,6 +1871,7 @@ export const es = {
         'recovery.expired': 'Recuperación de una billetera caducada',
         'wallet.changed': 'Billetera de un comercio cambiada',
         'wallet.released': 'Billetera liberada',
+        'wallet.displaced': 'La billetera de un comercio pasó a quien firmó con ella',
         'rate.set': 'Tipo de cambio fijado',
         'rate.cleared': 'Tipo de cambio quitado',
         'rates.refreshed': 'Tipos de cambio consultados',

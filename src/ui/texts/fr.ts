@@ -1015,6 +1015,10 @@ export const fr = {
         subject: '{merchant} : le portefeuille a été récupéré',
         body: 'Les nouvelles demandes de paiement sont désormais payées sur ce portefeuille :\n\n{newWallet}\n\nAvant, elles l’étaient sur celui-ci, qui ne s’y est pas opposé en 48 heures :\n\n{oldWallet}\n\nLes demandes faites avant sont encore payées sur l’ancien portefeuille.',
       },
+      displaced: {
+        subject: '{merchant} : quelqu’un d’autre a signé avec son portefeuille',
+        body: 'Ce portefeuille avait été indiqué à la création du commerçant, sans jamais signer :\n\n{oldWallet}\n\nQuelqu’un d’autre vient de signer avec lui : il est donc à lui. Le commerçant n’a plus de portefeuille ; il peut terminer son inscription avec un autre. Aucun paiement n’est concerné.',
+      },
       recovery_stopped: {
         subject: '{merchant} : la récupération du portefeuille a été arrêtée',
         body: 'Rien ne change. Les paiements vont toujours sur ce portefeuille :\n\n{oldWallet}\n\n{reason}',
@@ -1684,6 +1688,8 @@ export const fr = {
       recoverySignedRest: 'Sauf si le portefeuille actuel s’y oppose, il prend le relais le',
       newWallet: 'Nouveau portefeuille',
       actsTitle: 'Ce que vous pouvez faire',
+      displaced:
+        'Le portefeuille {wallet} avait été indiqué pour ce commerçant, sans jamais signer. Quelqu’un d’autre a signé avec lui depuis. Le commerçant peut terminer son inscription avec un autre portefeuille.',
       operatorOff: 'L’exploitant a lui aussi désactivé ce commerçant ; lui seul peut revenir dessus.',
       acts: {
         disable: {
@@ -1900,6 +1906,7 @@ export const fr = {
         'recovery.expired': 'Récupération d’un portefeuille expirée',
         'wallet.changed': 'Portefeuille d’un commerçant changé',
         'wallet.released': 'Portefeuille libéré',
+        'wallet.displaced': 'Portefeuille d’un commerçant pris par qui a signé avec lui',
         'rate.set': 'Taux fixé',
         'rate.cleared': 'Taux effacé',
         'rates.refreshed': 'Taux relevés',

@@ -519,6 +519,10 @@ export const ja = {
         subject: '{merchant}：ウォレットのリカバリーが完了しました',
         body: '新しい請求は、今後このウォレットに支払われます：\n\n{newWallet}\n\nこれまでのウォレットからは、48 時間以内に異議がありませんでした：\n\n{oldWallet}\n\n以前の請求は、引き続き以前のウォレットに支払われます。',
       },
+      displaced: {
+        subject: '{merchant}：ウォレットに別の人が署名しました',
+        body: 'このウォレットは加盟店の作成時に指定されましたが、一度も署名されませんでした：\n\n{oldWallet}\n\nこのたび別の人が署名したため、その人のものになりました。加盟店にはウォレットがありません。別のウォレットで登録を完了できます。支払いに影響はありません。',
+      },
       recovery_stopped: {
         subject: '{merchant}：ウォレットのリカバリーが停止されました',
         body: '何も変わりません。支払いは引き続きこのウォレットに届きます：\n\n{oldWallet}\n\n{reason}',
@@ -1616,6 +1620,8 @@ export const ja = {
       recoverySignedRest: '現在のウォレットが異議を申し立てなければ切り替わる日時：',
       newWallet: '新しいウォレット',
       actsTitle: 'できること',
+      displaced:
+        'ウォレット {wallet} はこの加盟店に指定されましたが、署名されないまま、別の人が署名しました。加盟店は別のウォレットで登録を完了できます。',
       operatorOff: 'この加盟店は運営者も停止しています。その解除は運営者だけができます。',
       acts: {
         disable: {
@@ -1830,6 +1836,7 @@ export const ja = {
         'recovery.expired': 'ウォレットのリカバリーが期限切れ',
         'wallet.changed': '加盟店のウォレットを変更',
         'wallet.released': 'ウォレットを解放',
+        'wallet.displaced': '加盟店のウォレットが、署名した側のものに',
         'rate.set': 'レートを設定',
         'rate.cleared': 'レートを解除',
         'rates.refreshed': 'レートを更新',

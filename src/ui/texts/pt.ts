@@ -987,6 +987,10 @@ export const pt = {
         subject: '{merchant}: a carteira foi recuperada',
         body: 'As novas cobranças agora são pagas nesta carteira:\n\n{newWallet}\n\nAntes eram pagas nesta, que não se opôs em 48 horas:\n\n{oldWallet}\n\nAs cobranças anteriores continuam sendo pagas na carteira de antes.',
       },
+      displaced: {
+        subject: '{merchant}: outra pessoa assinou com a carteira',
+        body: 'Esta carteira foi indicada quando o lojista foi criado e nunca assinou:\n\n{oldWallet}\n\nAgora outra pessoa assinou com ela, então ela é dessa pessoa. O lojista fica sem carteira: pode concluir o cadastro com outra. Nenhum pagamento é afetado.',
+      },
       recovery_stopped: {
         subject: '{merchant}: a recuperação da carteira foi parada',
         body: 'Nada muda. Os pagamentos continuam indo para esta carteira:\n\n{oldWallet}\n\n{reason}',
@@ -1636,6 +1640,8 @@ export const pt = {
       recoverySignedRest: 'A menos que a carteira atual se oponha, ela passa a valer em',
       newWallet: 'Nova carteira',
       actsTitle: 'O que você pode fazer',
+      displaced:
+        'A carteira {wallet} foi indicada para este lojista e nunca assinou. Desde então outra pessoa assinou com ela. O lojista pode concluir o cadastro com outra carteira.',
       operatorOff: 'O operador também desativou este lojista; só ele pode desfazer isso.',
       acts: {
         disable: {
@@ -1851,6 +1857,7 @@ export const pt = {
         'recovery.expired': 'Recuperação de uma carteira expirada',
         'wallet.changed': 'Carteira de um lojista trocada',
         'wallet.released': 'Carteira liberada',
+        'wallet.displaced': 'Carteira de um lojista passou para quem assinou com ela',
         'rate.set': 'Taxa de câmbio definida',
         'rate.cleared': 'Taxa de câmbio retirada',
         'rates.refreshed': 'Taxas de câmbio consultadas',
