@@ -4,7 +4,7 @@ import { openService } from '../src/service.ts';
 
 /** The service without its loops, which would only wait here: `main.ts` starts the same server. */
 const service = await openService(readConfig(process.env));
-const app = await buildServer(service.ctx);
+const app = await buildServer(service.ctx, service.pools.pages);
 const address = await app.listen({ host: '127.0.0.1', port: 0 });
 process.once('disconnect', async () => {
   await app.close();

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type ChainConfig, readChains } from './chain/config.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
+import { readList, readNetworks } from './config/networks.ts';
 import { decideSandbox } from './config/sandbox.ts';
 import { createFile } from './lib/files.ts';
 import { loopback, namesThisMachine } from './lib/networks.ts';
@@ -152,34 +152,6 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 function readSwitch(name: string, value: string | undefined, faults: string[]): boolean {
   if (value && !['on', 'off'].includes(value)) faults.push(`${name} must be on or off`);
   return value !== 'off';
-}
-
-function readList(value: string | undefined, fallback: string[]): string[] {
-  if (value === undefined) return fallback;
-  return value
-    .split(',')
-    .map((part) => part.trim())
-    .filter(Boolean);
-}
-
-/** Addresses are networks of one. A network must fix at least so many bits. */
-function readNetworks(
-  name: 'WEBHOOK_ALLOW_CIDRS' | 'TRUST_PROXY' | 'DEV_ALLOW_CIDRS',
-  env: NodeJS.ProcessEnv,
-  fallback: string[],
-  leastBits: number,
-  faults: string[],
-): string[] {
-  return readList(env[name], fallback).map((network) => {
-    const [address = '', prefix, ...more] = network.split('/');
-    const bits = isIP(address) === 4 ? 32 : 128;
-    const length = prefix === undefined ? bits : Number(prefix);
-    const isWritten = /^\d{1,3}$/.test(prefix ?? '0') && more.length === 0;
-    if (isIP(address) === 0 || address.includes('%') || !isWritten || length < leastBits || length > bits) {
-      faults.push(`${name} holds "${network}", which is no network such as 10.0.0.0/8`);
-    }
-    return `${address}/${length}`;
-  });
 }
 
 /** Never 0, for any free port: addresses in answers are made from it, and commands beside the service read it too. */

@@ -10,7 +10,7 @@ import { StartFault } from './lib/start-fault.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';
 import { buildServer } from './server.ts';
-import { openService } from './service.ts';
+import { openService, type RunningService } from './service.ts';
 import { welcome } from './welcome.ts';
 
 /** Starts the service: config → context → listen → loops, and ends it in the opposite order. */
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   try {
     const service = await openService(config);
     try {
-      if (!ending.signal.aborted) await serve(service.ctx, ending);
+      if (!ending.signal.aborted) await serve(service, ending);
     } finally {
       await service.close();
     }
@@ -32,13 +32,13 @@ async function main(): Promise<void> {
   }
 }
 
-async function serve(ctx: Context, ending: AbortController): Promise<void> {
+async function serve({ ctx, pools }: RunningService, ending: AbortController): Promise<void> {
   const { config } = ctx;
   await checkChains(ctx);
   await refreshIfDue(ctx, rateSources(config.rateProviders)).catch((error) => {
     ctx.log.error({ err: error }, 'rates could not be fetched yet; creating requests waits for them');
   });
-  const app = await buildServer(ctx);
+  const app = await buildServer(ctx, pools.pages);
   await app.listen({ host: config.host, port: config.port }).catch((error) => {
     throw asListenFault('', config, error);
   });
@@ -46,7 +46,7 @@ async function serve(ctx: Context, ending: AbortController): Promise<void> {
     await app.close();
     throw error;
   });
-  const jobs = runJobs(ctx, ending.signal);
+  const jobs = runJobs({ ...ctx, db: pools.loops }, ending.signal);
   jobs.catch(() => ending.abort()); // thrown again below, after the server is closed
   try {
     const demo = config.sandbox ? await seedDemo(ctx) : null;

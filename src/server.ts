@@ -20,7 +20,7 @@ import { testPayments } from './checkout/test-route.ts';
 import { answerClientErrors, passOverExpectations } from './client-errors.ts';
 import type { Context } from './context.ts';
 import { dashboardPages } from './dashboard/pages.ts';
-import { asRefusal } from './db/connection.ts';
+import { asRefusal, type Database } from './db/connection.ts';
 import { guardDev } from './dev-door.ts';
 import { errors, Refusal, refuse } from './errors.ts';
 import { healthRoutes } from './health.ts';
@@ -30,6 +30,7 @@ import { maxUserAgent } from './lib/user-agent.ts';
 import { mailPages } from './mail/pages.ts';
 import { onboardingPages } from './merchants/pages.ts';
 import { merchantRoutes } from './merchants/routes.ts';
+import { limitPages } from './page-limit.ts';
 import { partnerPages } from './partners/pages.ts';
 import { portalPages } from './portal/pages.ts';
 import { portalSessionPages } from './portal/session.ts';
@@ -39,8 +40,13 @@ import { closeSilentSockets } from './silent-sockets.ts';
 import { assetRoutes } from './ui/assets.ts';
 import { errorPage } from './ui/error-page.ts';
 
-/** The HTTP server with all its routes, not listening yet. */
-export async function buildServer(ctx: Context): Promise<FastifyInstance> {
+/**
+ * The HTTP server with all its routes, not listening yet.
+ *
+ * @param pagesDb the connections of pages, so that they cannot take the API's
+ */
+export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Promise<FastifyInstance> {
+  const pages: Context = { ...ctx, db: pagesDb };
   const setHeaders = answerHeaders(ctx.config);
   const begin = (request: FastifyRequest, reply: FastifyReply) => {
     reply.header('x-request-id', request.id);
@@ -81,7 +87,8 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
     if (allowed.length === 0 && request.url.startsWith('/api/')) throw refuse('not_found');
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(reply, allowed);
   });
-  guardHosts(app, ctx);
+  limitPages(app, ctx);
+  guardHosts(app, pages);
   guardDev(app, ctx.config);
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply));
   app.setNotFoundHandler((request, reply) => answerError(ctx, refuse('not_found'), request, reply));
@@ -98,18 +105,18 @@ export async function buildServer(ctx: Context): Promise<FastifyInstance> {
   });
   healthRoutes(app, ctx);
   assetRoutes(app);
-  payPages(app, ctx);
-  liveStates(app, ctx);
-  testPayments(app, ctx);
-  onboardingPages(app, ctx);
-  dashboardPages(app, ctx);
-  partnerPages(app, ctx);
-  portalSignIn(app, ctx);
-  portalSessionPages(app, ctx);
-  portalPages(app, ctx);
-  adminSignIn(app, ctx);
-  adminPages(app, ctx);
-  if (ctx.config.sandbox) mailPages(app, ctx);
+  payPages(app, pages);
+  liveStates(app, pages);
+  testPayments(app, pages);
+  onboardingPages(app, pages);
+  dashboardPages(app, pages);
+  partnerPages(app, pages);
+  portalSignIn(app, pages);
+  portalSessionPages(app, pages);
+  portalPages(app, pages);
+  adminSignIn(app, pages);
+  adminPages(app, pages);
+  if (ctx.config.sandbox) mailPages(app, pages);
   await app.ready();
   return app;
 }

@@ -5,11 +5,14 @@ import type { Context } from './context.ts';
 import { connect, isUnreachable, sqlState, usualWaits } from './db/connection.ts';
 import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded.ts';
 import { migrate, migrationSeconds } from './db/migrate.ts';
+import { openPools, type Pools } from './db/pools.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
 
 /** A context with everything it stands on running. */
 export type Service = { ctx: Context; close(): Promise<void> };
+/** A service's context stands on the API's connections; pages and loops have pools of their own. */
+export type RunningService = Service & { pools: Pools };
 
 /** What the database says of a row that it refused holds the row itself: addresses, links, codes. */
 const unsaid = ['req.headers.authorization', 'err.detail', 'err.where'];
@@ -19,7 +22,7 @@ function makeLog(config: Pick<Config, 'logLevel'>): Logger {
 }
 
 /** Starts what is embedded (database, sandbox chains), brings the database to this version, and connects. */
-export async function openService(config: Config): Promise<Service> {
+export async function openService(config: Config): Promise<RunningService> {
   const stops: Array<() => Promise<void>> = [];
   const close = async () => {
     const faults: unknown[] = [];
@@ -42,10 +45,10 @@ export async function openService(config: Config): Promise<Service> {
     await migrateAt(url).catch((error) => {
       throw asDatabaseFault(config, error);
     });
-    const db = connect(url);
-    stops.push(() => db.close());
+    const pools = openPools((most) => connect(url, most));
+    stops.push(pools.close);
     const chains = config.chains ?? (devChains as NonNullable<typeof devChains>).chains;
-    return { ctx: { config, db, clock: systemClock, log: makeLog(config), chains }, close };
+    return { ctx: { config, db: pools.api, clock: systemClock, log: makeLog(config), chains }, pools, close };
   } catch (error) {
     await close();
     throw error;

@@ -82,14 +82,13 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
     handler: async (request: FastifyRequest<{ Params: { request_id: string } }>, reply) => {
       const words = wordsFor(request);
       const requestId = request.params.request_id.toLowerCase();
+      const client = clientSubject(request.ip);
+      // 204 ends an event source for good: the page asks for its state now and then instead.
+      if (ending.signal.aborted || !connections.take(client, ctx.clock.now())) return reply.code(204).send();
       if (!isUuid(requestId) || !(await scopeOfRequest(ctx.db, requestId))) {
         return reply.code(404).send({ error: 'not_found' });
       }
-      const client = clientSubject(request.ip);
-      // 204 ends an event source for good: the page asks for its state now and then instead.
-      if (ending.signal.aborted || !connections.take(client, ctx.clock.now()) || !places.take(client)) {
-        return reply.code(204).send();
-      }
+      if (!places.take(client)) return reply.code(204).send();
       // A database that cannot be listened to leaves the page its rest: it looks again by itself.
       hearing ??= hearChanges(ctx.db, hear).catch((error) => {
         hearing = undefined;

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { Agent, request } from 'undici';
+import { connect } from '../src/db/connection.ts';
+import { startEmbedded } from '../src/db/embedded.ts';
+import { pause } from '../src/lib/time.ts';
+import { startChild } from './child.ts';
+import { machine } from './report.ts';
+import { spread } from './rounds.ts';
+import { idOf, makeWorld } from './world.ts';
+
+/**
+ * What 40 connections of one address that hammer a pay page do to the API's answers: `npm run bench:doors -- [folder]`. A
+ * folder of another checkout is measured in the same rounds. Each arm tells the 95th percentile of the API's answers in
+ * milliseconds; the ratios are what counts.
+ */
+const rounds = Number(process.env.BENCH_ROUNDS || 6);
+const seconds = 3;
+const clients = 4;
+const betweenCallsMs = 10;
+const hammers = 40;
+const secret = `bench:${Buffer.alloc(32, 7).toString('base64')}`;
+const stops: Array<() => unknown> = [];
+
+type Side = { origin: string; keys: string[]; payPage: string };
+
+/** A service out of a checkout, on a durable PostgreSQL of its own, with partners, keys and a request to be paid. */
+async function startSide(checkout: string): Promise<Side> {
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-doors-'));
+  stops.push(() => rmSync(folder, { recursive: true, force: true }));
+  const server = await startEmbedded(folder);
+  stops.push(server.stop);
+  const chain = (chain_id: number) => ({
+    chain_id,
+    rpc_urls: ['http://127.0.0.1:9'],
+    tokens: [{ symbol: 'USDC', address: `0x${'5f'.repeat(20)}` }],
+    finality: [{ confirmations: 2 }],
+  });
+  const chains = join(folder, 'chains.json');
+  writeFileSync(chains, JSON.stringify({ test: [chain(31337)], live: [chain(31338)] }));
+  const env = { DATABASE_URL: server.url, DATA_DIR: folder, CHAINS_FILE: chains, SECRET_KEYS: secret };
+  const child = await startChild(relative(import.meta.dirname, join(checkout, 'bench/server.ts')), env);
+  stops.push(child.stop);
+  const db = connect(server.url, 1);
+  stops.push(db.close);
+  const { keys } = await makeWorld(db.sql, [{ id: 'bench', key: Buffer.alloc(32, 7) }]);
+  const made = await request(`${child.origin}/api/v1/requests/create`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${keys[0]}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ account_id: idOf('b', 0), fiat_amount_int: 1250 }),
+  });
+  const { request_id } = (await made.body.json()) as { request_id: string };
+  if (!request_id) throw new Error(`a request could not be made: ${made.statusCode}`);
+  return { origin: child.origin, keys, payPage: `${child.origin}/pay/${request_id}` };
+}
+
+async function call(url: string, dispatcher: Agent, headers: Record<string, string> = {}): Promise<number> {
+  const { statusCode, body } = await request(url, { dispatcher, headers });
+  await body.dump();
+  return statusCode;
+}
+
+/** The 95th percentile of the API's answers in milliseconds, over an arm. */
+async function callApi({ origin, keys }: Side): Promise<number> {
+  const dispatcher = new Agent({ connections: clients });
+  const until = performance.now() + seconds * 1000;
+  const tookMs: number[] = [];
+  let next = 0;
+  const client = async () => {
+    while (performance.now() < until) {
+      const from = performance.now();
+      const authorization = `Bearer ${keys[next++ % keys.length]}`;
+      const status = await call(`${origin}/api/v1/requests?limit=1`, dispatcher, { authorization });
+      if (status !== 200) throw new Error(`the API answered ${status}`);
+      tookMs.push(performance.now() - from);
+      await pause(betweenCallsMs);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  await dispatcher.close();
+  return tookMs.sort((a, b) => a - b)[Math.floor(tookMs.length * 0.95)] ?? Number.NaN;
+}
+
+/** Opens the pay page over and over on all connections until the work beside it is done. */
+async function whileHammered<T>({ payPage }: Side, work: () => Promise<T>): Promise<T> {
+  const dispatcher = new Agent({ connections: hammers });
+  const ending = new AbortController();
+  const hammer = async () => {
+    while (!ending.signal.aborted) await call(payPage, dispatcher);
+  };
+  const hammering = Promise.all(Array.from({ length: hammers }, hammer));
+  try {
+    return await work();
+  } finally {
+    ending.abort();
+    await hammering;
+    await dispatcher.close();
+  }
+}
+
+type Arm = { name: string; run: () => Promise<number>; seenMs: number[] };
+
+function armsOf(name: string, side: Side): Arm[] {
+  return [
+    { name: `${name} alone`, run: () => callApi(side), seenMs: [] },
+    { name: `${name} hammered`, run: () => whileHammered(side, () => callApi(side)), seenMs: [] },
+  ];
+}
+
+/** All arms once per round, back and forth, so that whatever else the machine does meets all alike. The first warms up. */
+async function measure(arms: Arm[]): Promise<void> {
+  for (let round = 0; round <= rounds; round++) {
+    for (const arm of round % 2 === 0 ? arms : arms.toReversed()) {
+      const p95Ms = await arm.run();
+      if (round > 0) arm.seenMs.push(p95Ms);
+    }
+  }
+}
+
+function show(title: string, values: number[], unit = ''): void {
+  const { median, min, max } = spread(values);
+  process.stdout.write(`${title}: ${median.toFixed(1)}${unit} (${min.toFixed(1)} to ${max.toFixed(1)})\n`);
+}
+
+const ratios = (arm: Arm, base: Arm) => arm.seenMs.map((seen, round) => seen / (base.seenMs[round] ?? Number.NaN));
+
+try {
+  const other = process.argv[2];
+  const here = armsOf('here', await startSide(join(import.meta.dirname, '..')));
+  const there = other ? armsOf('there', await startSide(resolve(other))) : [];
+  await measure([...here, ...there]);
+  process.stdout.write(`${machine()}; ${rounds} rounds of ${seconds} s per arm\n`);
+  for (const { name, seenMs } of [...here, ...there]) show(`p95 of the API, ${name}`, seenMs, ' ms');
+  for (const [alone, hammered] of [here, there] as [Arm, Arm][]) {
+    if (hammered) show(`${hammered.name} to alone`, ratios(hammered, alone));
+  }
+  if (here[1] && there[1]) show('there hammered to here hammered', ratios(there[1], here[1]));
+} finally {
+  for (const stop of stops.reverse()) await stop();
+}

@@ -1,0 +1,30 @@
+import { isIP } from 'node:net';
+
+/** What stands between commas. */
+export function readList(value: string | undefined, fallback: string[]): string[] {
+  if (value === undefined) return fallback;
+  return value
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
+}
+
+/** Addresses are networks of one. A network must fix at least so many bits. */
+export function readNetworks(
+  name: 'WEBHOOK_ALLOW_CIDRS' | 'TRUST_PROXY' | 'DEV_ALLOW_CIDRS',
+  env: NodeJS.ProcessEnv,
+  fallback: string[],
+  leastBits: number,
+  faults: string[],
+): string[] {
+  return readList(env[name], fallback).map((network) => {
+    const [address = '', prefix, ...more] = network.split('/');
+    const bits = isIP(address) === 4 ? 32 : 128;
+    const length = prefix === undefined ? bits : Number(prefix);
+    const isWritten = /^\d{1,3}$/.test(prefix ?? '0') && more.length === 0;
+    if (isIP(address) === 0 || address.includes('%') || !isWritten || length < leastBits || length > bits) {
+      faults.push(`${name} holds "${network}", which is no network such as 10.0.0.0/8`);
+    }
+    return `${address}/${length}`;
+  });
+}

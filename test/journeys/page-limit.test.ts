@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createShell } from '../../src/merchants/create.ts';
+import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
+import { startApp, testConfig } from '../support/app.ts';
+import { send } from '../support/client.ts';
+import { movedClock } from '../support/deliveries.ts';
+import { visit } from '../support/forms.ts';
+import { makeKey, makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+const clock = movedClock();
+let payPath: string;
+let paths: string[];
+let key: string;
+
+before(async () => {
+  app = await startApp({ clock, config: testConfig({ trustProxy: ['127.0.0.0/8'] }) });
+  const { test: scope, partner } = await makePartner(app.db);
+  const merchant = await makeMerchant(app.db, scope);
+  payPath = `/pay/${(await makeRequest(app.db, scope, merchant)).id}`;
+  const shell = await createShell(app.ctx, scope, { display_currency: 'EUR' });
+  const onboarding = new URL(onboardingUrl(app.ctx.config, shell, clock.now())).pathname;
+  paths = [payPath, `${payPath}/receipt`, `${payPath}/qr/0`, onboarding, '/portal/sign-in', '/portal/link/x'];
+  paths.push('/dashboard/sign-in', '/admin/sign-in', `/logo/${partner.slug}`, '/dev/mail');
+  key = (await makeKey(app.db, scope)).key;
+});
+after(() => app.stop());
+
+const from = (client: string) => ({ headers: { 'x-forwarded-for': client } });
+const open = (path: string, client: string) => visit(app.url + path, from(client));
+
+/** Opens the pay page as often as one client may in its present ten seconds. */
+async function useUp(client: string): Promise<void> {
+  for (let opened = 0; opened < 200; opened++) assert.equal((await open(payPath, client)).status, 200);
+}
+
+test('Pages › two hundred in ten seconds are a client’s; then a small page says so, and costs no query', async () => {
+  clock.forward(10_000);
+  await useUp('203.0.113.1');
+  const asked: string[] = [];
+  const { options } = app.db.sql;
+  options.debug = (_connection: number, query: string) => asked.push(query);
+  try {
+    const refused = await Promise.all(paths.map((path) => open(path, '203.0.113.1')));
+    for (const { status, html, headers } of refused) {
+      assert.equal(status, 429);
+      assert.match(html, /<h1>Too many/);
+      assert.ok(html.length < 2_000, `${html.length} characters`);
+      for (const name of headers.keys()) assert.doesNotMatch(name, /retry-after|ratelimit|rate-limit|set-cookie/);
+      assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/);
+    }
+    assert.deepEqual(asked, []);
+    await open(payPath, '203.0.113.4');
+    assert.ok(asked.length > 0, 'queries are heard of');
+  } finally {
+    options.debug = false;
+  }
+  const german = await visit(app.url + payPath, {
+    headers: { ...from('203.0.113.1').headers, 'accept-language': 'de' },
+  });
+  assert.match(german.html, /lang="de"/);
+});
+
+test('Pages › another client, the API, health and browser code go on meanwhile; ten seconds later so does the client', async () => {
+  clock.forward(10_000);
+  const client = '203.0.113.2';
+  const asset = /\/assets\/[^"]+\.js/.exec((await open(payPath, '203.0.113.9')).html)?.[0] ?? '';
+  await useUp(client);
+  assert.equal((await open(payPath, client)).status, 429);
+  assert.equal((await open(payPath, '203.0.113.3')).status, 200);
+  assert.equal((await open(asset, client)).status, 200);
+  for (const path of ['/healthz', '/api/v1/requests', `${payPath}/state`]) {
+    assert.equal((await send(app.url, 'GET', path, { key, ...from(client) })).status, 200, path);
+  }
+  clock.forward(10_000);
+  assert.equal((await open(payPath, client)).status, 200);
+});
+
+test('Pages › a /64 of IPv6 is one client; somebody who is signed in nearby is not locked out by it', async () => {
+  clock.forward(10_000);
+  for (let opened = 0; opened < 200; opened++) await open(payPath, `2001:db8::${opened.toString(16)}`);
+  assert.equal((await open(payPath, '2001:db8::ffff')).status, 429);
+  assert.equal((await open(payPath, '2001:db8:0:1::1')).status, 200);
+  assert.equal((await open('/dashboard', '2001:db8::ffff')).status, 303);
+});

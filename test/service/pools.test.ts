@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import postgres from 'postgres';
+import { freePort } from '../../src/lib/ports.ts';
+import { send } from '../support/client.ts';
+import { type NodeWorld, nodeWorld, twoChains } from '../support/nodes.ts';
+import { until } from '../support/receiver.ts';
+import { endAll, type Service, startService } from '../support/service.ts';
+import { makeKey, setRate } from '../support/world.ts';
+
+let chains: Awaited<ReturnType<typeof twoChains>>;
+let world: NodeWorld;
+let service: Service;
+let metricsPort: number;
+
+before(async () => {
+  chains = await twoChains();
+  world = await nodeWorld(chains);
+  await setRate(world.db, 'EUR', '0.92');
+  metricsPort = await freePort();
+  service = await startService({ ...world.env, METRICS_PORT: String(metricsPort) });
+});
+after(async () => {
+  await service?.stop();
+  await endAll();
+  await world?.drop();
+  await chains?.stop();
+});
+
+/** Connections of the service that wait for a lock on this table. */
+async function waitingFor(table: string): Promise<number> {
+  const [row] = await world.db.sql<{ waiting: number }[]>`
+    select count(*)::int as waiting from pg_locks where not granted and relation = ${table}::regclass
+      and database = (select oid from pg_database where datname = current_database())`;
+  return row?.waiting ?? 0;
+}
+
+test('Pages that hold all connections they may have › calls of the API are answered all the same', async () => {
+  const { key } = await makeKey(world.db, world.scope);
+  const request = await world.request();
+  const locker = postgres(world.env.DATABASE_URL, { max: 1, onnotice: () => {} });
+  const locked = await locker.reserve();
+  await locked`begin`;
+  await locked`lock table payment_hints, mails, plans, webhook_deliveries in access exclusive mode`;
+  const visits = Array.from({ length: 20 }, () => send(service.url, 'GET', `/pay/${request.id}`));
+  try {
+    await until(async () => (await waitingFor('payment_hints')) >= 4, 'pages to hold all their connections');
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async (_, call) => {
+        const read = await send(service.url, 'GET', `/api/v1/requests/${request.id}`, { key });
+        const body = { account_id: world.merchant.id, fiat_amount_int: 1250 + call };
+        const made = await send(service.url, 'POST', '/api/v1/requests/create', { key, body });
+        return [read.status, made.status];
+      }),
+    );
+    assert.deepEqual(answers, Array(10).fill([200, 201]));
+    assert.equal(await waitingFor('payment_hints'), 4, 'all that pages may have');
+  } finally {
+    await locked`rollback`;
+    locked.release();
+    await locker.end();
+    await Promise.allSettled(visits);
+  }
+});
+
+test('METRICS_PORT › a running service answers operators there', async () => {
+  const figures = await send(`http://127.0.0.1:${metricsPort}`, 'GET', '/metrics');
+  assert.match(figures.text, /^quittance_chain_lag_blocks\{chain_id="31337"\} \d+$/m);
+  assert.equal((await send(service.url, 'GET', '/metrics')).status, 404);
+});
