@@ -81,6 +81,7 @@ create table chain_blocks (
   constraint chain_blocks_chain_id_fkey FOREIGN KEY (chain_id) REFERENCES chain_cursors(chain_id),
   constraint chain_blocks_pkey PRIMARY KEY (chain_id, number)
 );
+grant SELECT on chain_blocks to quittance_app;
 
 create table chain_cursors (
   chain_id bigint not null,

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { attachProof, lockForProof, type RequestRow } from '../requests/proof.ts';
-import { madeAt } from '../requests/rules.ts';
 import { assetOf, completeProof } from './complete.ts';
 import { needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
 import { selectReturn } from './return-store.ts';
@@ -34,9 +33,7 @@ export function toPayable(row: RequestRow, counted: readonly TransferRow[]): Pay
     usdcMicro: BigInt(row.usdc_micro),
     status: row.status,
     proofStatus: row.proof_status,
-    createdAt: madeAt(row),
     expiresAt: row.expires_at,
-    startBlocks: row.start_blocks,
     countedMicro: sumMicro(counted),
     countedParts: counted.length,
   };

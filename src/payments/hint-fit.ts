@@ -42,7 +42,12 @@ export async function fits(
   if (!move || move.to !== request.wallet_address) return false;
   const [named, holders] = await Promise.all([
     findReferenced(tx, scope, Buffer.from(transaction.input.slice(-32), 'hex')),
-    findReservations(tx, scope, { walletAddress: move.to, fromMicro: move.value, toMicro: move.value }),
+    findReservations(tx, scope, {
+      walletAddress: move.to,
+      chainId: chain.chainId,
+      fromMicro: move.value,
+      toMicro: move.value,
+    }),
   ]);
   return named === null && holders.every(({ request_id }) => request_id === request.id);
 }

@@ -2,7 +2,6 @@ import { readTransfer } from '../chain/blocks.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import { connectRpc, type Receipt, type Rpc, RpcError, type Transaction } from '../chain/rpc.ts';
 import type { Outcome } from './outcome.ts';
-import type { Payable } from './rules.ts';
 
 /** A customer waits for this. */
 const timeoutMs = 2_500;
@@ -30,19 +29,22 @@ export type Sighting = {
 
 export type Look = { kind: Answer; sighting: Sighting | null };
 
+/** What is looked for: `readUpTo` is the block up to which a chain was read, by chain id, when nothing of it was stored. */
+export type Sought = { txHash: string; walletAddress: string; readUpTo: ReadonlyMap<number, number> };
+
 /** Asks the chains what they know of a transaction that the watcher has not brought; the most telling answer counts. */
-export async function lookOnChains(chains: ChainConfig[], request: Payable, txHash: string): Promise<Look> {
-  const looks = await Promise.all(chains.map((chain) => lookOnChain(chain, request, txHash)));
+export async function lookOnChains(chains: ChainConfig[], sought: Sought): Promise<Look> {
+  const looks = await Promise.all(chains.map((chain) => lookOnChain(chain, sought)));
   const told = looks.find(({ kind }) => kind !== 'not_found' && kind !== 'unavailable');
   return told ?? answerOnly(looks.some(({ kind }) => kind === 'unavailable') ? 'unavailable' : 'not_found');
 }
 
-async function lookOnChain(chain: ChainConfig, request: Payable, txHash: string): Promise<Look> {
+async function lookOnChain(chain: ChainConfig, sought: Sought): Promise<Look> {
   let look = answerOnly('unavailable');
   // The second endpoint may know what the first does not, or be up when it is down; more would take too long.
   for (const url of chain.rpcUrls.slice(0, 2)) {
     try {
-      look = await askEndpoint(connectRpc(url, timeoutMs), chain, request, txHash);
+      look = await askEndpoint(connectRpc(url, timeoutMs), chain, sought);
       if (look.kind !== 'not_found') return look;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
@@ -51,9 +53,10 @@ async function lookOnChain(chain: ChainConfig, request: Payable, txHash: string)
   return look;
 }
 
-async function askEndpoint(rpc: Rpc, chain: ChainConfig, request: Payable, txHash: string): Promise<Look> {
+async function askEndpoint(rpc: Rpc, chain: ChainConfig, sought: Sought): Promise<Look> {
+  const { txHash } = sought;
   const [receipt, transaction] = await Promise.all([rpc.receipt(txHash), rpc.transaction(txHash)]);
-  if (receipt?.success) return answerOnly(readPayment(chain, request, receipt, transaction?.to ?? null));
+  if (receipt?.success) return answerOnly(readPayment(chain, sought, receipt, transaction?.to ?? null));
   if (!transaction) return answerOnly(receipt ? 'failed' : 'not_found');
   const headNumber = (await rpc.header('latest'))?.number ?? 0;
   const state = receipt ? 'failed' : 'seen';
@@ -62,12 +65,13 @@ async function askEndpoint(rpc: Rpc, chain: ChainConfig, request: Payable, txHas
 
 const answerOnly = (kind: Answer): Look => ({ kind, sighting: null });
 
-function readPayment(chain: ChainConfig, request: Payable, receipt: Receipt, recipient: string | null): Answer {
+function readPayment(chain: ChainConfig, sought: Sought, receipt: Receipt, recipient: string | null): Answer {
+  const { walletAddress, readUpTo } = sought;
   const tokens = chain.tokens.map(({ address }) => address as string);
-  const own = receipt.logs.filter((log) => readTransfer(log)?.to === request.walletAddress);
+  const own = receipt.logs.filter((log) => readTransfer(log)?.to === walletAddress);
   if (own.some((log) => tokens.includes(log.address))) {
-    const start = request.startBlocks[String(chain.chainId)];
-    return start !== undefined && receipt.blockNumber <= start ? 'before_request' : 'seen';
+    // The watcher was there and stored nothing: it was mined before the wallet was watched.
+    return receipt.blockNumber <= (readUpTo.get(chain.chainId) ?? -1) ? 'before_request' : 'seen';
   }
-  return own.length > 0 || recipient === request.walletAddress ? 'wrong_token' : 'wrong_recipient';
+  return own.length > 0 || recipient === walletAddress ? 'wrong_token' : 'wrong_recipient';
 }

@@ -95,6 +95,7 @@ async function readHints(tx: Tx, scope: Scope, transfer: Transfer): Promise<Hint
     transfer.reference === null ? null : findReferenced(tx, scope, Buffer.from(transfer.reference, 'hex')),
     findReservations(tx, scope, {
       walletAddress: transfer.to,
+      chainId: transfer.chainId,
       fromMicro: transfer.value - aroundMicro,
       toMicro: transfer.value + aroundMicro,
     }),
@@ -106,7 +107,7 @@ async function readHints(tx: Tx, scope: Scope, transfer: Transfer): Promise<Hint
       usdcMicro: BigInt(row.usdc_micro),
       reservedAt: row.reserved_at,
       reservedUntil: row.reserved_until,
-      startBlocks: row.start_blocks,
+      startBlock: row.start_block === null ? null : Number(row.start_block),
     })),
   };
 }

@@ -37,9 +37,7 @@ const request = (details: Partial<Payable> = {}): Payable => ({
   usdcMicro: 13_586_957n,
   status: 'requested',
   proofStatus: 'none',
-  createdAt,
   expiresAt,
-  startBlocks: { 31337: 100 },
   countedMicro: 0n,
   countedParts: 0,
   ...details,
@@ -50,7 +48,7 @@ const reservation = (details: Partial<Reservation> = {}): Reservation => ({
   usdcMicro: 13_586_957n,
   reservedAt: createdAt,
   reservedUntil: new Date('2026-03-02T12:15:00.400Z'),
-  startBlocks: { 31337: 100 },
+  startBlock: 100,
   ...details,
 });
 
@@ -98,22 +96,34 @@ const choices: [name: string, Transfer, Hints, object][] = [
     unmatched('no_match'),
   ],
   [
-    'a block up to the newest at its creation → no_match',
+    'a block up to the newest at its creation → before_request',
     transfer({ blockNumber: 100 }),
     hints({ reservations: [reservation()] }),
-    unmatched('no_match'),
+    unmatched('before_request'),
+  ],
+  [
+    'a later block from 15 seconds before, as clocks differ → its request',
+    transfer({ blockTime: at('11:59:45') }),
+    hints({ reservations: [reservation()] }),
+    bound('r', 'amount'),
+  ],
+  [
+    'a later block from the second before that → before_request',
+    transfer({ blockTime: at('11:59:44') }),
+    hints({ reservations: [reservation()] }),
+    unmatched('before_request'),
   ],
   [
     'a head unknown at its creation: 15 seconds before, as clocks differ → its request',
     transfer({ blockTime: at('11:59:45') }),
-    hints({ reservations: [reservation({ startBlocks: {} })] }),
+    hints({ reservations: [reservation({ startBlock: null })] }),
     bound('r', 'amount'),
   ],
   [
-    'a head unknown at its creation: the second before that → no_match',
+    'a head unknown at its creation: the second before that → before_request',
     transfer({ blockTime: at('11:59:44') }),
-    hints({ reservations: [reservation({ startBlocks: {} })] }),
-    unmatched('no_match'),
+    hints({ reservations: [reservation({ startBlock: null })] }),
+    unmatched('before_request'),
   ],
 ];
 for (const [name, given, known, expected] of choices) {
@@ -175,13 +185,11 @@ const admissions: [name: string, Partial<Transfer>, Partial<Payable>, object][] 
   ['voided → voided', {}, { status: 'voided' }, no('voided')],
   ['attached → already_paid', {}, { proofStatus: 'attached', countedMicro: 13_586_957n }, no('already_paid')],
   ['verified → already_paid', {}, { proofStatus: 'verified', countedMicro: 13_586_957n }, no('already_paid')],
-  ['a block up to the start → before_request', { blockNumber: 100 }, {}, no('before_request')],
-  ['a block after the start, whatever its clock says → counts', { blockTime: at('11:00:00') }, {}, yes(true)],
   [
-    'a head unknown at its creation, a block from a minute before → before_request',
-    { blockTime: at('11:59:00') },
-    { startBlocks: {} },
-    no('before_request'),
+    'a block from before the request, whatever its number and time → counts',
+    { blockNumber: 1, blockTime: at('11:00:00') },
+    {},
+    yes(true),
   ],
   ['another wallet → wrong_recipient', { to: token }, {}, no('wrong_recipient')],
 ];

@@ -9,7 +9,7 @@ export type Reason =
   | 'ambiguous'
   /** It carries the reference of a request that is paid to another wallet. */
   | 'conflict'
-  /** In a block up to the one that was the newest when the request was made; where that is not known, by block time. */
+  /** The amount is that of a request, but it was mined before the request was made, by number or by time of its block. */
   | 'before_request'
   /** Mined more than 30 minutes after the request expired. */
   | 'late'
@@ -50,10 +50,7 @@ export type Payable = {
   usdcMicro: bigint;
   status: 'requested' | 'opened' | 'expired' | 'voided';
   proofStatus: 'none' | 'attached' | 'verified';
-  createdAt: Date;
   expiresAt: Date;
-  /** Last block before the request, by chain id; absent where nobody was reading the chain. */
-  startBlocks: Record<string, number>;
   /** The sum of the transfers that are bound to it and count. */
   countedMicro: bigint;
   /** How many they are. */
@@ -66,8 +63,8 @@ export type Reservation = {
   usdcMicro: bigint;
   reservedAt: Date;
   reservedUntil: Date;
-  /** Of the request that holds it. */
-  startBlocks: Record<string, number>;
+  /** The newest block that was known when it was reserved; null where none was, or where that block is gone. */
+  startBlock: number | null;
 };
 
 /** What a wallet's data say about a transfer to it. */
@@ -94,11 +91,10 @@ function toSecond(moment: Date): number {
   return Math.floor(moment.getTime() / 1000) * 1000;
 }
 
-/** Numbers decide, as clocks differ; only where the number is not known does the time. */
-function wasMinedAfter(transfer: Transfer, startBlocks: Record<string, number>, since: Date): boolean {
-  const start = startBlocks[String(transfer.chainId)];
-  if (start !== undefined) return transfer.blockNumber > start;
-  return transfer.blockTime.getTime() >= toSecond(since) - producerSkewMs;
+/** A head can be old, wrong, or taken back, and a clock can be behind: neither the number nor the time is enough alone. */
+function wasMinedAfter({ blockNumber, blockTime }: Transfer, { startBlock, reservedAt }: Reservation): boolean {
+  if (startBlock !== null && blockNumber <= startBlock) return false;
+  return blockTime.getTime() >= toSecond(reservedAt) - producerSkewMs;
 }
 
 /**
@@ -118,12 +114,10 @@ export function choose(transfer: Transfer, hints: Hints): Choice {
 
 function chooseByAmount(transfer: Transfer, reservations: readonly Reservation[]): Choice {
   const holder = reservations.find(
-    ({ usdcMicro, reservedAt, reservedUntil, startBlocks }) =>
-      usdcMicro === transfer.value &&
-      wasMinedAfter(transfer, startBlocks, reservedAt) &&
-      transfer.blockTime <= reservedUntil,
+    ({ usdcMicro, reservedUntil }) => usdcMicro === transfer.value && transfer.blockTime <= reservedUntil,
   );
   if (!holder) return { requestId: null, reason: 'no_match' };
+  if (!wasMinedAfter(transfer, holder)) return { requestId: null, reason: 'before_request' };
   const aroundMicro = neighbourhoodMicro(transfer.value);
   const hasNeighbour = reservations.some(
     (other) =>
@@ -163,7 +157,8 @@ export function isMint(transfer: Pick<Transfer, 'from'>): boolean {
 export type Admission = { counts: true; completes: boolean } | { counts: false; reason: Reason };
 
 /**
- * Decides whether a transfer counts for the request that it is meant for, and whether that pays the request in full.
+ * Decides whether a transfer counts for the request that it is meant for, and whether that pays the request in full. When
+ * it was mined is asked by `choose` alone, of an amount: every other rule proves by itself whom the money is for.
  *
  * @param rule a merchant decides by hand about late money
  */
@@ -171,7 +166,6 @@ export function admit(transfer: Transfer, request: Payable, rule: Rule): Admissi
   const no = (reason: Reason): Admission => ({ counts: false, reason });
   if (transfer.to !== request.walletAddress) return no('wrong_recipient');
   if (rule === 'claim' && isMint(transfer)) return no('no_match');
-  if (!wasMinedAfter(transfer, request.startBlocks, request.createdAt)) return no('before_request');
   if (request.status === 'voided') return no('voided');
   if (request.proofStatus !== 'none') return no('already_paid');
   const late = transfer.blockTime.getTime() > request.expiresAt.getTime() + graceMs;

@@ -18,12 +18,12 @@ import {
   quoteMicro,
   requireCustomerName,
 } from './rules.ts';
-import { createFacts, insertRequest, type Ordered, type RequestRow } from './store.ts';
+import { createFacts, insertRequest, type KnownHead, type Ordered, type RequestRow } from './store.ts';
 
 export type CreateFacts = {
   merchant: (NonNullable<MerchantFacts> & { quote: Quote | null }) | null;
   replay_id: string | null;
-  heads: Record<string, number> | null;
+  heads: Record<string, KnownHead> | null;
   currency_known: boolean;
 };
 
@@ -86,7 +86,7 @@ export async function createRequest(ctx: Context, call: CreateCall): Promise<{ r
     metadata: metadataText(fields.metadata, call.keyOrder.get('metadata')),
     walletAddress: wallet,
     reference: keyedHash(newest(ctx.config.secretKeys), 'reference', id).subarray(0, 16),
-    startBlocks: startBlocks(ctx, testMode, facts.heads),
+    ...startOf(ctx, testMode, facts.heads),
     expiryMinutes,
   };
   const made = await insertRequest(ctx.db.sql, caller.scope, request, call.ordered);
@@ -95,8 +95,12 @@ export async function createRequest(ctx: Context, call: CreateCall): Promise<{ r
   return { row: await replayRequest(ctx, caller.scope, made.row.id, call.body), replayed: true };
 }
 
-/** The last block of each chain of the mode before the request, where it is known: only later ones can pay it. */
-function startBlocks(ctx: Context, testMode: boolean, heads: Record<string, number> | null): Record<string, number> {
+/** The newest block of each chain of the mode, where one is known that is of this moment. */
+function startOf(ctx: Context, testMode: boolean, heads: Record<string, KnownHead> | null) {
   const ids = ctx.chains[testMode ? 'test' : 'live'].map((chain) => String(chain.chainId));
-  return Object.fromEntries(Object.entries(heads ?? {}).filter(([chainId]) => ids.includes(chainId)));
+  const known = Object.entries(heads ?? {}).filter(([chainId]) => ids.includes(chainId));
+  return {
+    startBlocks: Object.fromEntries(known.map(([chainId, { number }]) => [chainId, number])),
+    startHeads: Object.fromEntries(known.map(([chainId, { hash, time }]) => [chainId, { hash, time }])),
+  };
 }

@@ -26,19 +26,27 @@ export type ReservationRow = {
   usdc_micro: string;
   reserved_at: Date;
   reserved_until: Date;
-  start_blocks: Record<string, number>;
+  /** The block that was known as the chain's newest at its creation; null where none was, or where it is gone since. */
+  start_block: string | null;
 };
 
-/** The amounts reserved for a wallet between two, both included. */
+/**
+ * The amounts reserved for a wallet between two, both included.
+ *
+ * @param range `chainId`: the chain that `start_block` is told of
+ */
 export function selectReservations(
   tx: Tx,
   scope: Scope,
-  range: { walletAddress: string; fromMicro: bigint; toMicro: bigint },
+  range: { walletAddress: string; chainId: number; fromMicro: bigint; toMicro: bigint },
 ): Promise<ReservationRow[]> {
   return tx<ReservationRow[]>`
-    select a.request_id, a.usdc_micro, a.reserved_at, a.reserved_until, r.start_blocks
+    select a.request_id, a.usdc_micro, a.reserved_at, a.reserved_until, b.number as start_block
     from amount_reservations a
       join requests r on (r.partner_id, r.test_mode, r.id) = (a.partner_id, a.test_mode, a.request_id)
+      left join chain_blocks b on b.chain_id = ${range.chainId}
+        and b.number = (r.start_blocks ->> ${String(range.chainId)}::text)::bigint
+        and b.hash = r.start_blocks #>> array['heads', ${String(range.chainId)}, 'hash']
     where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode}
       and a.wallet_address = ${range.walletAddress}
       and a.usdc_micro between ${range.fromMicro.toString()}::numeric and ${range.toMicro.toString()}::numeric`;

@@ -45,6 +45,9 @@ const isDue = (sql: Sql | Tx) => sql`(
 /** The columns of a request, its status as it is now. */
 const columns = (sql: Sql | Tx) => sql`*, case when ${isDue(sql)} then 'expired' else status end as status`;
 
+/** A block by its hash and its time (RFC 3339), so that it is known again after a reorganisation. */
+export type StartHead = { hash: string; time: string };
+
 export type NewRequest = {
   id: string;
   accountId: string;
@@ -65,7 +68,10 @@ export type NewRequest = {
   metadata: string;
   walletAddress: string;
   reference: Uint8Array;
+  /** By chain id: the newest block that is known. */
   startBlocks: Record<string, number>;
+  /** What these blocks are, by chain id; a block that is not told here is not trusted. */
+  startHeads: Record<string, StartHead>;
   expiryMinutes: number;
 };
 
@@ -74,6 +80,11 @@ export type NewRequest = {
  * statement that commits by itself, or `at commit` of a transaction that does more. Until then, nobody knows `created_at`.
  */
 export type Ordered = 'now' | 'at commit';
+
+/** As it is stored: `{"1": 23000000, "heads": {"1": {"hash": "0x…", "time": "…"}}}`. */
+function startOf({ startBlocks, startHeads }: NewRequest) {
+  return { ...startBlocks, heads: startHeads };
+}
 
 /**
  * Stores a request in one statement; under a key that is already used, returns what is stored.
@@ -92,7 +103,7 @@ export async function insertRequest(
       ${scope.partnerId}, ${scope.testMode}, ${r.id}, ${r.accountId}, ${r.idempotencyKey}, ${r.fiatInt}, ${r.fiatCode},
       ${r.exactMicro.toString()}, ${r.rate}, ${r.rateSource}, ${r.memo}, ${r.paymentMode}, ${r.customerName},
       ${r.customerEmail}, ${r.customerPhone}, ${r.metadata}, ${r.walletAddress}, ${Buffer.from(r.reference)},
-      ${sql.json(r.startBlocks)}, ${`${r.expiryMinutes} minutes`}, ${ordered === 'at commit'}) as made`;
+      ${sql.json(startOf(r))}, ${`${r.expiryMinutes} minutes`}, ${ordered === 'at commit'}) as made`;
   if (!found) throw new Error('create_request returned no row');
   const { replayed, ...row } = found;
   if (row.id === null) return null;
@@ -170,14 +181,20 @@ export async function updateExpired(db: Database, limit: number): Promise<number
   return rows.length;
 }
 
-/** Of a chain whose provider told its head so long ago, the head is not known: its next leader should be there by then. */
+/** A block that was made so long ago says little of the present, and so does one from as far ahead. */
 const headFreshMs = 15_000;
 
-/** Columns for the gate's statement: an earlier request under the same key, and the last blocks of the chains. */
+export type KnownHead = StartHead & { number: number };
+
+/**
+ * Columns for the gate's statement: an earlier request under the same key, and the newest blocks of the chains as the
+ * watcher has read them, where they are of this moment. What a provider says of its head is not asked.
+ */
 export function createFacts(sql: Sql, accountId: string | null, idempotencyKey: string | null) {
   return sql`
     (select r.id from requests r where r.partner_id = key.partner_id and r.test_mode = key.test_mode
       and r.account_id = ${accountId}::uuid and r.idempotency_key = ${idempotencyKey}) as replay_id,
-    (select jsonb_object_agg(chain_id, head_number) from chain_cursors
-      where head_seen_at > now() - ${headFreshMs} * interval '1 ms') as heads`;
+    (select jsonb_object_agg(chain_id, jsonb_build_object('number', number, 'hash', hash, 'time', block_time))
+      from chain_cursors where block_time between now() - ${headFreshMs} * interval '1 ms'
+        and now() + ${headFreshMs} * interval '1 ms') as heads`;
 }

@@ -232,11 +232,15 @@ test('money for a voided request, and what came in part before, stands among the
 });
 
 test('a transaction that proves nothing is answered plainly and binds nothing', async () => {
+  const newcomer = await makeMerchant(world.db, world.scope);
+  const unwatched = await world.node.pay({ from: world.node.wallet(), to: newcomer.wallet, usdcMicro: 3n });
   const before = await world.node.pay({ from: world.node.wallet(), to: world.merchant.wallet, usdcMicro: 3n });
   await world.turn();
+  const first = await makeRequest(world.db, world.scope, newcomer);
+  assert.equal((await submitHash(world.ctx, first.id, { txHash: unwatched })).kind, 'before_request');
   const request = await world.request();
   const outcome = async (txHash: string) => (await submitHash(world.ctx, request.id, { txHash })).kind;
-  assert.equal(await outcome(before), 'before_request');
+  assert.equal(await outcome(before), 'needs_signature', 'its sender can say so');
   assert.equal(await outcome('0x12'), 'malformed');
   assert.equal(await outcome(`0x${'12'.repeat(32)}`), 'not_found');
   const elsewhere = await world.node.pay({ from: world.node.wallet(), to: world.node.wallet().address, usdcMicro: 3n });

@@ -17,13 +17,17 @@ before(async () => {
 });
 after(() => api?.stop());
 
-/** The chain as it is read, with a head that the provider told so many seconds ago. */
-async function lastRead(secondsAgo: number): Promise<void> {
+const hash = `0x${'ab'.repeat(32)}`;
+
+/** The chain as it was read just now, up to a block that was made so many seconds ago; a provider says a far higher head. */
+async function readUpTo(secondsAgo: number): Promise<void> {
   await api.db.sql`
-    insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at,
-      head_seen_at)
-    values (${chainId}, 1, ${headNumber}, '0x', now(), ${headNumber}, 90, now(), now() - ${secondsAgo} * interval '1 second')
-    on conflict (chain_id) do update set head_seen_at = excluded.head_seen_at`;
+    insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
+    values (${chainId}, 1, ${headNumber}, ${hash}, now() - ${secondsAgo} * interval '1 second', 999999999, 90, now())
+    on conflict (chain_id) do update set block_time = excluded.block_time`;
+  await api.db.sql`
+    insert into chain_blocks (chain_id, number, hash, parent_hash, block_time)
+    values (${chainId}, ${headNumber}, ${hash}, '0x', now()) on conflict do nothing`;
 }
 
 async function create() {
@@ -36,8 +40,11 @@ async function create() {
 
 const payer = privateKeyToAccount(generatePrivateKey());
 
-/** A transfer as the watcher stores it, mined so many seconds ago, and signed for by its sender; returns what came of it. */
-async function payAndClaim(requestId: string, value: string, secondsAgo: number): Promise<string> {
+const proofOf = async (id: string) =>
+  (await api.db.sql`select proof_status from requests where id = ${id}`)[0]?.proof_status;
+
+/** Stores a transfer as the watcher does, mined so many seconds ago, and judges it; returns its hash. */
+async function mined(value: string, secondsAgo: number): Promise<string> {
   const txHash = `0x${randomBytes(32).toString('hex')}`;
   await api.db.sql`
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
@@ -46,28 +53,65 @@ async function payAndClaim(requestId: string, value: string, secondsAgo: number)
       ${api.ctx.chains.test[0]?.tokens[0]?.address ?? ''}, ${payer.address.toLowerCase()}, ${party.test.merchant.wallet},
       ${value}, ${party.test.scope.partnerId}, true, ${party.test.merchant.id})`;
   await judgePending(api.ctx);
-  const key = { chainId, txHash, ordinal: 0 };
+  return txHash;
+}
+
+/** Why it pays nothing; null when it does. */
+async function pay(value: string, secondsAgo: number): Promise<string | null> {
+  const txHash = await mined(value, secondsAgo);
+  const [row] = await api.db.sql`select reason from transfers where tx_hash = ${txHash}`;
+  return row?.reason ?? null;
+}
+
+/** A transfer that its sender signs for; returns what came of it. */
+async function payAndClaim(requestId: string, value: string, secondsAgo: number): Promise<string> {
+  const key = { chainId, txHash: await mined(value, secondsAgo), ordinal: 0 };
   const signature = await payer.signTypedData(claimTypedData(api.ctx.config, requestId, key));
   return (await claim(api.ctx, requestId, { ...key, signature })).kind;
 }
 
-test('a request keeps the head of each chain of its mode while it is known', async () => {
-  await lastRead(5);
-  assert.deepEqual((await create()).start_blocks, { [chainId]: headNumber });
+test('a request keeps the newest block that was read of each chain of its mode, by number, hash and time', async () => {
+  await readUpTo(5);
+  const { start_blocks: start } = (await create()) as unknown as {
+    start_blocks: { heads: Record<string, { time: string }> };
+  };
+  const { time } = start.heads[chainId] ?? {};
+  assert.ok(Math.abs(Date.now() - 5_000 - Date.parse(time ?? '')) < 5_000);
+  assert.deepEqual(start, { [chainId]: headNumber, heads: { [chainId]: { hash, time } } });
 });
 
-test('a transfer from before the request, mined while nobody read the chain → cannot be claimed for it', async () => {
-  await lastRead(16);
+test('a head that a provider says and nobody read, however high → pays by amount all the same', async () => {
+  await readUpTo(5);
   const request = await create();
-  assert.deepEqual(request.start_blocks, {}, 'a head that may be old is not kept');
-  assert.equal(await payAndClaim(request.id, '1', 60), 'before_request');
-  assert.equal(await payAndClaim(request.id, request.due, 60), 'before_request');
-  const [row] = await api.db.sql`select proof_status from requests where id = ${request.id}`;
-  assert.equal(row?.proof_status, 'none');
+  assert.equal(await pay(request.due, 0), null);
+  assert.equal(await proofOf(request.id), 'attached');
+});
+
+for (const secondsAgo of [16, -16, 3600]) {
+  test(`a newest block of ${secondsAgo} seconds ago → is not kept`, async () => {
+    await readUpTo(secondsAgo);
+    assert.deepEqual((await create()).start_blocks, { heads: {} });
+  });
+}
+
+test('while old blocks are read: a transfer from before the request → does not pay it by amount, whatever its number', async () => {
+  for (const secondsAgo of [3600, 0]) {
+    await readUpTo(secondsAgo);
+    const request = await create();
+    assert.equal(await pay(request.due, 60), 'before_request');
+    assert.equal(await proofOf(request.id), 'none');
+  }
+});
+
+test('a transfer from before the request that its sender signs for → counts for it', async () => {
+  await readUpTo(3600);
+  const request = await create();
+  assert.equal(await payAndClaim(request.id, '1', 60), 'underpaid');
+  assert.equal(await payAndClaim(request.id, request.due, 60), 'counted');
 });
 
 test('a transfer from after the request, while nobody reads the chain → counts for it', async () => {
-  await lastRead(3600);
+  await readUpTo(3600);
   const request = await create();
   assert.equal(await payAndClaim(request.id, '1', 0), 'underpaid');
 });

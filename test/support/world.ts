@@ -79,6 +79,7 @@ export async function makeRequest(
     walletAddress: merchant.wallet,
     reference: randomBytes(16),
     startBlocks: {},
+    startHeads: {},
     expiryMinutes: 15,
     ...details,
   };
