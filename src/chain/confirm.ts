@@ -1,16 +1,20 @@
-import { readTransfer } from './blocks.ts';
 import type { ChainConfig } from './config.ts';
-import { connectRpc, type Receipt, type Rpc, RpcError } from './rpc.ts';
+import { isConfirmed } from './evidence.ts';
+import { connectRpc, type Rpc, RpcError } from './rpc.ts';
 
 /** A transfer as it was found; addresses and hashes in lower case. */
 export type TransferKey = {
   txHash: string;
   ordinal: number;
+  blockNumber: number;
   blockHash: string;
+  blockTime: Date;
   tokenAddress: string;
   fromAddress: string;
   toAddress: string;
   value: bigint;
+  /** What its calldata was read to say, 16 bytes in hex or nothing, where that decided whom it pays; null where it did not. */
+  calldata: { reference: string | null } | null;
 };
 
 const timeoutMs = 4_000;
@@ -25,19 +29,25 @@ export type Confirmation = 'agreed' | 'missing' | 'unreadable' | 'unavailable';
 const strongest = ['missing', 'unavailable', 'unreadable', 'agreed'] as const;
 
 /**
- * Asks every configured endpoint of a chain whether a transfer stands in its block. Asked before `verified`; no
+ * Asks every configured endpoint of a chain whether a transfer stands in its block, with what bound it. Asked before `verified`; no
  * transaction is open meanwhile.
  */
 export async function confirmTransfer(chain: ChainConfig, key: TransferKey): Promise<Confirmation> {
-  const answers = await Promise.all(chain.rpcUrls.map((url) => askOne(url, key)));
+  const answers = await Promise.all(chain.rpcUrls.map((url) => askOne(url, key, chain)));
   return strongest.find((answer) => answers.includes(answer)) ?? 'unavailable';
 }
 
-async function askOne(url: string, key: TransferKey): Promise<Confirmation> {
+async function askOne(url: string, key: TransferKey, chain: ChainConfig): Promise<Confirmation> {
   const rpc = connectRpc(url, timeoutMs);
   try {
-    const receipt = await rpc.receipt(key.txHash);
-    return receipt && holds(receipt, key) ? 'agreed' : 'missing';
+    const [receipt, header, transaction] = await Promise.all([
+      rpc.receipt(key.txHash),
+      rpc.header(key.blockNumber),
+      rpc.transaction(key.txHash),
+    ]);
+    if (!receipt || !header || !transaction) return 'missing';
+    const tokens = chain.tokens.map(({ address }) => address);
+    return isConfirmed({ receipt, header, transaction }, key, tokens) ? 'agreed' : 'missing';
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     return (await isAway(rpc, error)) ? 'unavailable' : 'unreadable';
@@ -54,17 +64,4 @@ async function isAway(rpc: Rpc, error: RpcError): Promise<boolean> {
     if (other instanceof RpcError) return true;
     throw other;
   }
-}
-
-function holds(receipt: Receipt, key: TransferKey): boolean {
-  const log = receipt.logs[key.ordinal];
-  const transfer = log && readTransfer(log);
-  return (
-    receipt.success &&
-    receipt.blockHash === key.blockHash &&
-    log?.address === key.tokenAddress &&
-    transfer?.from === key.fromAddress &&
-    transfer.to === key.toAddress &&
-    transfer.value === key.value
-  );
 }

@@ -1,8 +1,9 @@
 import type { ChainConfig } from '../chain/config.ts';
+import type { TransferKey as SeenTransfer } from '../chain/confirm.ts';
 import { type Heads, isFinal } from '../chain/finality.ts';
 import type { Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connection.ts';
-import { selectCursors, type TransferRow } from './store.ts';
+import { selectCursors, type TransferRow, toTransfer } from './store.ts';
 
 /** The chains of a mode and how far each was read; a chain that was never read has no heads. */
 export type ChainView = Map<number, { chain: ChainConfig; heads: Heads | null }>;
@@ -38,15 +39,22 @@ export function needsSecondOpinion(chain: ChainConfig): boolean {
   return chain.rpcUrls.length > 1;
 }
 
-/** A transfer as two endpoints are asked about it: everything that must be the same on both. */
-export function asSeen(row: TransferRow) {
+/**
+ * A transfer as two endpoints are asked about it: everything that must be the same on both. A signature and a merchant's
+ * word bind whatever the calldata say.
+ */
+export function asSeen(row: TransferRow): SeenTransfer {
+  const byHand = row.rule === 'claim' || row.rule === 'merchant';
   return {
     txHash: row.tx_hash,
     ordinal: row.ordinal,
+    blockNumber: Number(row.block_number),
     blockHash: row.block_hash,
+    blockTime: row.block_time,
     tokenAddress: row.token_address,
     fromAddress: row.from_address,
     toAddress: row.to_address,
     value: BigInt(row.value),
+    calldata: byHand ? null : { reference: toTransfer(row).reference },
   };
 }

@@ -44,7 +44,10 @@ test('POST requests › the partner’s clock is 30 days ahead → order goes on
   const [row] = await api.db.sql`
     select a.reserved_at, a.reserved_until, w.watch_until, w.changed_at from amount_reservations a, watched_wallets w
     where a.request_id = ${json.request_id} and w.account_id = ${side.merchant.id}`;
-  assert.ok(isNear(row?.reserved_at, 0) && isNear(row?.reserved_until, day + 5 * minute), 'a payment must be later than real time');
+  assert.ok(
+    isNear(row?.reserved_at, 0) && isNear(row?.reserved_until, day + 5 * minute),
+    'a payment must be later than real time',
+  );
   assert.ok(isNear(row?.changed_at, 0) && isNear(row?.watch_until, 60 * day + 5 * minute), 'watched in real time');
 
   assert.equal((await side.api.create(body)).json.idempotent_replay, true);

@@ -15,6 +15,7 @@ export type TransferRow = {
   ordinal: number;
   block_number: string;
   block_hash: string;
+  block_time: Date;
   from_address: string;
   to_address: string;
   value: string;

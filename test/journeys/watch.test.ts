@@ -191,16 +191,30 @@ test('confirmTransfer › agreed for what stands in its block, missing for anyth
   const key = {
     txHash,
     ordinal: row.ordinal,
+    blockNumber: Number(row.block_number),
     blockHash: row.block_hash,
+    blockTime: row.block_time,
     tokenAddress: chain.tokens[0]?.address ?? '',
     fromAddress: row.from_address,
     toAddress: row.to_address,
     value: 40n,
+    calldata: { reference: row.calldata_reference?.toString('hex') ?? null },
   };
   assert.equal(await confirmTransfer(chain, key), 'agreed');
-  for (const wrong of [{ value: 41n }, { ordinal: 1 }, { blockHash: txHash }, { toAddress: row.from_address }]) {
+  const calldata = { reference: '00'.repeat(16) };
+  for (const wrong of [
+    { value: 41n },
+    { ordinal: 1 },
+    { blockHash: txHash },
+    { blockNumber: key.blockNumber - 1 },
+    { blockTime: new Date(row.block_time.getTime() - 1000) },
+    { toAddress: row.from_address },
+    { calldata },
+    { calldata: { reference: null } },
+  ]) {
     assert.equal(await confirmTransfer(chain, { ...key, ...wrong }), 'missing');
   }
+  assert.equal(await confirmTransfer(chain, { ...key, calldata: null }), 'agreed');
   const away = { ...chain, rpcUrls: [...chain.rpcUrls, 'http://127.0.0.1:9'] };
   assert.equal(await confirmTransfer(away, key), 'unavailable');
 });

@@ -34,11 +34,19 @@ export function movableClock() {
   };
 }
 
-/** A real chain, the real watcher on it, and a partner with a merchant; the loops of payments turn when a test says so. */
-export async function payWorld(secondEndpoint: string[] = []) {
+/**
+ * A real chain, the real watcher on it, and a partner with a merchant; the loops of payments turn when a test says so.
+ *
+ * @param firstEndpoint makes what the watcher reads instead of the chain itself, of the chain's address
+ */
+export async function payWorld(
+  secondEndpoint: string[] = [],
+  firstEndpoint: (target: string) => Promise<string[]> = async () => [],
+) {
   const database = await testDatabase();
   const node = await testChain();
   node.chain.rpcUrls.push(...secondEndpoint);
+  node.chain.rpcUrls.unshift(...(await firstEndpoint(node.chain.rpcUrls[0] ?? '')));
   const clock = movableClock();
   const ctx = testContext(database.db, { chains: { test: [node.chain], live: [] }, clock });
   const stop = new AbortController();

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { encodeFunctionData, type Hex, numberToHex, toEventSelector } from 'viem';
+import { entryPoint07Abi, entryPoint07Address } from 'viem/account-abstraction';
+import { transferTopic } from './blocks.ts';
+import { type Evidence, isConfirmed } from './evidence.ts';
+
+const address = (digit: string): Hex => `0x${digit.repeat(40)}`;
+const word = (value: string): Hex => `0x${value.slice(2).padStart(64, '0')}`;
+const [ada, shop, station, bundler, token] = ['a', 'b', 'c', 'd', 'e'].map(address) as [Hex, Hex, Hex, Hex, Hex];
+const entryPoint = entryPoint07Address.toLowerCase();
+const reference = '00112233445566778899aabbccddeeff';
+const txHash = word('0x1');
+const blockHash = word('0x2');
+const blockTime = new Date('2026-03-01T12:00:00Z');
+
+const log = (logIndex: number, from: string, topics: string[], data = '0x') => ({
+  ...{ address: from, topics, data, blockHash, blockNumber: 7, txHash, logIndex },
+});
+const transfer = (logIndex: number, to: Hex, micro: bigint) =>
+  log(logIndex, token, [transferTopic, word(ada), word(to)], numberToHex(micro, { size: 32 }));
+const ended = toEventSelector('UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)');
+
+/** One operation of Ada’s: she pays the shop, and what else is said. */
+function told(others: ReturnType<typeof transfer>[] = []): Evidence {
+  const empty: Hex = '0x';
+  const callData: Hex = `0x1234${reference}`;
+  const operation = {
+    ...{ sender: ada, nonce: 0n, initCode: empty, callData, accountGasLimits: word('0x') },
+    ...{ preVerificationGas: 1n, gasFees: word('0x'), paymasterAndData: empty, signature: empty },
+  };
+  const input = encodeFunctionData({ abi: entryPoint07Abi, functionName: 'handleOps', args: [[operation], bundler] });
+  const logs = [transfer(0, shop, 20n), ...others];
+  const all = [...logs, log(logs.length, entryPoint, [ended, word('0x3'), word(ada), word('0x0')])];
+  return {
+    receipt: { txHash, blockHash, blockNumber: 7, success: true, logs: all },
+    header: { number: 7, hash: blockHash, parentHash: word('0x4'), time: blockTime, logsBloom: '0x' },
+    transaction: { hash: txHash, from: bundler, nonce: 0, to: entryPoint, input, blockHash },
+  };
+}
+
+const key = {
+  ...{ txHash, ordinal: 0, blockNumber: 7, blockHash, blockTime, tokenAddress: token },
+  ...{ fromAddress: ada, toAddress: shop, value: 20n },
+};
+const read = (found: string | null, evidence: Evidence) =>
+  isConfirmed(evidence, { ...key, calldata: { reference: found } }, [token]);
+
+test('a reference in a user operation → confirmed, also beside a fee to somebody else', () => {
+  assert.equal(read(reference, told()), true);
+  assert.equal(read(reference, told([transfer(1, station, 1n)])), true);
+});
+
+test('a reference that could mean two transfers to the wallet, or that is not there → not confirmed', () => {
+  assert.equal(read(reference, told([transfer(1, shop, 1n)])), false);
+  assert.equal(read('ff'.repeat(16), told()), false);
+  const elsewhere = told();
+  elsewhere.transaction.to = token;
+  assert.equal(read(reference, elsewhere), false);
+});
+
+test('none where one could not be told from another transfer → confirmed; none where there is one → not', () => {
+  assert.equal(read(null, told([transfer(1, station, 1n)])), true, 'both wallets may have been watched');
+  assert.equal(read(null, told()), false);
+});
+
+test('a block of another time, number or hash → not confirmed', () => {
+  for (const header of [{ time: new Date(0) }, { hash: txHash }]) {
+    assert.equal(
+      isConfirmed({ ...told(), header: { ...told().header, ...header } }, { ...key, calldata: null }, []),
+      false,
+    );
+  }
+  const { receipt } = told();
+  assert.equal(
+    isConfirmed({ ...told(), receipt: { ...receipt, blockNumber: 6 } }, { ...key, calldata: null }, []),
+    false,
+  );
+});

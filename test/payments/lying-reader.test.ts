@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { fakeProvider, type Lie } from '../chain/fake-provider.ts';
+import { type PayWorld, payWorld } from './support.ts';
+
+/** The endpoint that is read lies; the other one is honest. */
+let liar: Awaited<ReturnType<typeof fakeProvider>>;
+let world: PayWorld;
+before(async () => {
+  world = await payWorld([], async (target) => {
+    liar = await fakeProvider(target);
+    return [liar.url];
+  });
+});
+after(async () => {
+  await world?.stop();
+  await liar?.stop();
+});
+
+type Answer = Record<string, unknown> & { input: string };
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
+/** Changes every transaction that is told. */
+const onTransaction =
+  (change: (transaction: Answer) => object): Lie =>
+  async ({ method, params, ask }) => {
+    if (method !== 'eth_getTransactionByHash') return null;
+    const transaction = (await ask(method, params)) as Answer | null;
+    return { result: transaction && { ...transaction, ...change(transaction) } };
+  };
+
+const swapped = (own: RequestRow, other: RequestRow): Lie =>
+  onTransaction(({ input }) => ({ input: input.replace(hex(own.reference), hex(other.reference)) }));
+
+/** What it pays a request is read, and final by what the endpoint says. */
+async function settleAll(): Promise<void> {
+  await world.node.mine(3);
+  await world.turn();
+  await world.turn();
+}
+
+test('another request’s reference put into the calldata → bound by it at first, verified by nobody, and told', async () => {
+  const [own, other] = [await world.request(), await world.request()];
+  liar.fake.lie = swapped(own, other);
+  const { txHash } = await world.pay(own, { usdcMicro: 50_000_000n });
+  await settleAll();
+  assert.equal((await world.transfer(txHash))?.request_id, other.id);
+  assert.equal((await world.read(other)).proof_status, 'attached');
+  assert.equal((await world.events(other)).length, 0);
+  world.clock.forward(2 * 60_000);
+  await world.turn();
+  const alarms = await world.db.sql`
+    select from alarms where name = 'chain-31337-unconfirmed' and cleared_at is null`;
+  assert.equal(alarms.length, 1);
+});
+
+const lies: Record<string, (own: RequestRow) => Lie> = {
+  'without its last 16 bytes': () => onTransaction(({ input }) => ({ input: input.slice(0, 2 + 2 * 68) })),
+  'with another sender': () => onTransaction(() => ({ from: `0x${'ad'.repeat(20)}` })),
+  'sent to an entry point that knows nothing of it': () =>
+    onTransaction(() => ({ to: '0x0000000071727de22e5e9d8baf0edac6f37da032' })),
+};
+for (const [what, lie] of Object.entries(lies)) {
+  test(`a transaction that is told ${what}, so that it pays by its amount → not verified`, async () => {
+    const [own, other] = [await world.request(), await world.request()];
+    liar.fake.lie = lie(own);
+    const { txHash } = await world.pay(own, { usdcMicro: BigInt(other.usdc_micro) });
+    await settleAll();
+    assert.equal((await world.transfer(txHash))?.request_id, other.id);
+    assert.equal((await world.read(other)).proof_status, 'attached');
+  });
+}
+
+test('a block that is told older than it is → what is in it is not verified', async () => {
+  const request = await world.request();
+  liar.fake.lie = async ({ method, params, ask }) => {
+    if (method !== 'eth_getBlockByNumber') return null;
+    const block = (await ask(method, params)) as { timestamp: string } | null;
+    return { result: block && { ...block, timestamp: `0x${(Number(block.timestamp) - 1).toString(16)}` } };
+  };
+  await world.pay(request);
+  await settleAll();
+  assert.equal((await world.read(request)).proof_status, 'attached');
+});
+
+test('the truth → verified at first sight, by reference, by amount and as a part', async () => {
+  liar.fake.lie = async () => null;
+  for (const tagged of [true, false]) {
+    const request = await world.request();
+    await world.pay(request, { tagged });
+    await settleAll();
+    assert.equal((await world.read(request)).proof_status, 'verified');
+  }
+});
