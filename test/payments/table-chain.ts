@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Row } from 'postgres';
 import { transferTopic } from '../../src/chain/blocks.ts';
 import type { ChainConfig } from '../../src/chain/config.ts';
 import type { Database, Scope } from '../../src/db/connection.ts';
@@ -9,6 +10,8 @@ import { randomAddress } from '../support/world.ts';
 
 const word = (hex: string) => `0x${hex.replace('0x', '').padStart(64, '0')}`;
 const blockHash = (number: number) => word(number.toString(16));
+/** All blocks are of one moment, in whole seconds as blocks have. */
+const madeAtSeconds = Math.floor(Date.now() / 1000);
 
 /** A cursor that has read a chain up to a block: what a real chain does is tested with a real one. */
 export async function readUpTo(db: Database, chainId: number, number: number): Promise<void> {
@@ -32,7 +35,7 @@ export async function store(
     ordinal: 0,
     block_number: blockNumber,
     block_hash: blockHash(blockNumber),
-    block_time: new Date(Math.floor(Date.now() / 1000) * 1000),
+    block_time: new Date(madeAtSeconds * 1000),
     token_address: chain.tokens[0]?.address ?? '',
     from_address: randomAddress(),
     to_address: to.wallet,
@@ -52,6 +55,30 @@ export async function store(
   return rows.map((row) => row.tx_hash);
 }
 
+function blockOf(number: string) {
+  const hash = word(number);
+  return {
+    number,
+    hash,
+    parentHash: hash,
+    timestamp: `0x${madeAtSeconds.toString(16)}`,
+    logsBloom: `0x${'00'.repeat(256)}`,
+  };
+}
+
+/** One that its sender sent to the token, with the reference at the end of its calldata. */
+function transactionOf(row: Row) {
+  const input = `0x${Buffer.from(row.calldata_reference ?? []).toString('hex')}`;
+  return {
+    hash: row.tx_hash,
+    from: row.from_address,
+    nonce: '0x0',
+    to: row.token_address,
+    input,
+    blockHash: row.block_hash,
+  };
+}
+
 type Answer = { result: unknown } | { error: { code: number; message: string } } | 'away' | 'silent';
 
 /** An RPC endpoint that knows the transfers stored in a database, but for what it is told to say of one transaction. */
@@ -65,12 +92,16 @@ export async function tableEndpoint(db: Database) {
   };
   const tell = async (method: string, params: unknown[]): Promise<Answer> => {
     if (method === 'eth_chainId') return { result: '0x7a69' };
-    if (method !== 'eth_getTransactionReceipt') return { error: { code: -32601, message: 'method not found' } };
+    if (method === 'eth_getBlockByNumber') return { result: blockOf(params[0] as string) };
+    if (!['eth_getTransactionReceipt', 'eth_getTransactionByHash'].includes(method)) {
+      return { error: { code: -32601, message: 'method not found' } };
+    }
     const [hash] = params as [string];
-    endpoint.asked.set(hash, (endpoint.asked.get(hash) ?? 0) + 1);
+    if (method === 'eth_getTransactionReceipt') endpoint.asked.set(hash, (endpoint.asked.get(hash) ?? 0) + 1);
     const rows = await db.sql`select * from transfers where tx_hash = ${hash} order by ordinal`;
     const [first] = rows;
     if (!first) return { result: null };
+    if (method === 'eth_getTransactionByHash') return { result: transactionOf(first) };
     const place = {
       blockHash: first.block_hash,
       blockNumber: `0x${Number(first.block_number).toString(16)}`,
