@@ -139,7 +139,7 @@ create table mails (
   id uuid not null,
   recipient text not null,
   subject text not null,
-  body text not null,
+  body text,
   created_at timestamp with time zone not null default now(),
   sent_at timestamp with time zone,
   attempts integer not null default 0,
@@ -151,6 +151,7 @@ create table mails (
   purpose text not null default 'receipt'::text,
   urgent boolean not null default false,
   unsubscribe_url text,
+  sealed bytea,
   constraint mails_check CHECK ((num_nulls(partner_id, test_mode, request_id) = ANY (ARRAY[0, 3]))),
   constraint mails_pkey PRIMARY KEY (id),
   constraint mails_purpose_check CHECK ((purpose = ANY (ARRAY['ask'::text, 'receipt'::text]))),
@@ -158,6 +159,7 @@ create table mails (
 );
 CREATE INDEX mails_due ON public.mails USING btree (urgent, next_attempt_at) WHERE (sent_at IS NULL);
 CREATE INDEX mails_given_up ON public.mails USING btree (created_at, id) WHERE ((sent_at IS NULL) AND (next_attempt_at = 'infinity'::timestamp with time zone));
+CREATE INDEX mails_readable ON public.mails USING btree (created_at) WHERE (body IS NOT NULL);
 CREATE UNIQUE INDEX mails_request ON public.mails USING btree (partner_id, test_mode, request_id, purpose) WHERE (request_id IS NOT NULL);
 CREATE INDEX mails_sent ON public.mails USING btree (sent_at) WHERE (sent_at IS NOT NULL);
 alter table mails enable row level security;

@@ -6,7 +6,7 @@ import type { Context } from './context.ts';
 import { eraseOld } from './customers/erase-old.ts';
 import { analyzeGrown } from './db/statistics.ts';
 import { pause } from './lib/time.ts';
-import { forgetMails } from './mail/forget.ts';
+import { forgetMails, sealMails } from './mail/forget.ts';
 import { sendDueMails } from './mail/transport.ts';
 import { releaseStaleWallets } from './merchants/onboard.ts';
 import { settleRecoveries } from './merchants/recovery-settle.ts';
@@ -46,6 +46,7 @@ const loops: Loop[] = [
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'look for give-backs', everyMs: 2 * second, run: followReturns },
   { name: 'forget mails', everyMs: 10 * minute, run: forgetMails },
+  { name: 'seal mails', everyMs: 10 * minute, run: sealMails },
   { name: 'forget hints', everyMs: 10 * minute, run: forgetHints },
   { name: 'make receipts', everyMs: second, run: mailReceipts },
   { name: 'find missing receipts', everyMs: minute, run: sweepReceipts },

@@ -1,12 +1,13 @@
 import type { Context } from '../context.ts';
+import { type StoredContent, storedContent } from './content.ts';
 
 const keptMs = 30 * 24 * 3_600_000;
 const batchSize = 1000;
 const maxBatches = 100;
 
 /**
- * Loop: deletes mails a month after they were sent, and those that were given up a month after they were written. They hold
- * links, codes and addresses, and nobody asks for them any more. Returns how many.
+ * Loop: deletes mails a month after they were sent, and those that were given up a month after they were written. Nobody
+ * asks for them any more. Returns how many.
  */
 export async function forgetMails({ db, clock }: Pick<Context, 'db' | 'clock'>, signal: AbortSignal): Promise<number> {
   const before = new Date(clock.now().getTime() - keptMs);
@@ -24,4 +25,23 @@ export async function forgetMails({ db, clock }: Pick<Context, 'db' | 'clock'>, 
     if (count < batchSize) break;
   }
   return forgotten;
+}
+
+/**
+ * Loop: outside the sandbox, seals what mails that wait or were given up say in the clear, and drops what sent ones say: a
+ * sandbox's, or an earlier version's. Returns how many.
+ */
+export async function sealMails({ db, config }: Pick<Context, 'db' | 'config'>): Promise<number> {
+  if (config.sandbox) return 0;
+  const readable = await db.sql<(StoredContent & { id: string; sent_at: Date | null; body: string })[]>`
+    select id, sent_at, subject, body, body_html, unsubscribe_url from mails where body is not null
+    order by created_at limit ${batchSize}`;
+  for (const { id, sent_at, subject, body, body_html: html, unsubscribe_url: unsubscribeUrl } of readable) {
+    const stored = storedContent(config, { recipient: '', subject, body, html, unsubscribeUrl });
+    await db.sql`
+      update mails set subject = ${stored.subject}, body = null, body_html = null, unsubscribe_url = null,
+        sealed = ${sent_at === null ? stored.sealed : null}
+      where id = ${id} and body is not null and (sent_at is null) = ${sent_at === null}`;
+  }
+  return readable.length;
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
+import { storedContent } from './content.ts';
 
 /**
  * `body` is text; `html` says the same for those who read HTML. `urgent`: somebody waits for it, so it goes first.
@@ -15,10 +17,11 @@ export type NewMail = {
 };
 
 /** Puts a mail into the outbox: it goes out once the transaction has committed, and never without it. */
-export async function queueMail(tx: Tx | Sql, mail: NewMail): Promise<void> {
-  await tx`insert into mails (id, recipient, subject, body, body_html, urgent)
-    values (${randomUUID()}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.html ?? null},
-      ${mail.urgent ?? false})`;
+export async function queueMail({ config }: Pick<Context, 'config'>, tx: Tx | Sql, mail: NewMail): Promise<void> {
+  const stored = storedContent(config, mail);
+  await tx`insert into mails (id, recipient, subject, body, body_html, unsubscribe_url, sealed, urgent)
+    values (${randomUUID()}, ${mail.recipient}, ${stored.subject}, ${stored.body}, ${stored.body_html},
+      ${stored.unsubscribe_url}, ${stored.sealed}, ${mail.urgent ?? false})`;
 }
 
 /** What a request's customer is written to for: to be asked, or as the receipt. */
@@ -26,16 +29,18 @@ export type MailPurpose = 'ask' | 'receipt';
 
 /** The same for a mail to a request's customer: a second one for the same request and purpose changes nothing. */
 export async function queueCustomerMail(
+  { config }: Pick<Context, 'config'>,
   tx: Tx,
   scope: Scope,
   requestId: string,
   mail: NewMail,
   purpose: MailPurpose = 'receipt',
 ): Promise<void> {
-  await tx`insert into mails (id, recipient, subject, body, body_html, partner_id, test_mode, request_id, purpose,
-      unsubscribe_url)
-    values (${randomUUID()}, ${mail.recipient}, ${mail.subject}, ${mail.body}, ${mail.html ?? null}, ${scope.partnerId},
-      ${scope.testMode}, ${requestId}, ${purpose}, ${mail.unsubscribeUrl ?? null})
+  const stored = storedContent(config, mail);
+  await tx`insert into mails (id, recipient, subject, body, body_html, unsubscribe_url, sealed, partner_id, test_mode,
+      request_id, purpose)
+    values (${randomUUID()}, ${mail.recipient}, ${stored.subject}, ${stored.body}, ${stored.body_html},
+      ${stored.unsubscribe_url}, ${stored.sealed}, ${scope.partnerId}, ${scope.testMode}, ${requestId}, ${purpose})
     on conflict do nothing`;
 }
 
@@ -56,23 +61,23 @@ export async function deleteWaitingAsks(tx: Tx, scope: Scope, requestIds: string
 
 export type Mail = NewMail & { id: string; created_at: Date; sent_at: Date | null };
 
-/** The newest mails first: for the sandbox's page, and its command line. */
+/** The newest mails first: for the sandbox, which keeps them readable. */
 export async function listMails(sql: Sql, limit: number): Promise<Mail[]> {
   return sql<Mail[]>`
-    select id, recipient, subject, body, body_html as html, created_at, sent_at from mails order by created_at desc, id limit ${limit}`;
+    select id, recipient, subject, coalesce(body, '') as body, body_html as html, created_at, sent_at from mails order by created_at desc, id limit ${limit}`;
 }
 
 /** One mail by its id; null when there is none. */
 export async function readMail(sql: Sql, id: string): Promise<Mail | null> {
   const [mail] = await sql<Mail[]>`
-    select id, recipient, subject, body, body_html as html, created_at, sent_at from mails where id = ${id}`;
+    select id, recipient, subject, coalesce(body, '') as body, body_html as html, created_at, sent_at from mails where id = ${id}`;
   return mail ?? null;
 }
 
 /** The newest mail to one recipient; null when there is none. */
 export async function latestMail(sql: Sql, recipient: string): Promise<Mail | null> {
   const [mail] = await sql<Mail[]>`
-    select id, recipient, subject, body, body_html as html, created_at, sent_at from mails
+    select id, recipient, subject, coalesce(body, '') as body, body_html as html, created_at, sent_at from mails
     where recipient = ${recipient} order by created_at desc limit 1`;
   return mail ?? null;
 }

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/connection.ts';
+import { withoutNumbers } from './content.ts';
 
 /** How many mails wait, at most `most`, and since when the oldest does. Those that were given up wait for nothing. */
 export async function mailDepth(sql: Sql, most: number): Promise<{ waiting: number; oldest: Date | null }> {
@@ -10,15 +11,12 @@ export async function mailDepth(sql: Sql, most: number): Promise<{ waiting: numb
 
 export type GivenUpMail = { id: string; subject: string; recipient: string; created_at: Date; attempts: number };
 
-/** Codes and amounts: whoever looks after mails needs none of them. */
-const numbers = /\p{Nd}[\p{Nd}\s.,]*\p{Nd}|\p{Nd}/gu;
-
 /** Mails that were given up after their last attempt, the newest first; their subjects without the numbers in them. */
 export async function givenUpMails(sql: Sql, limit: number): Promise<GivenUpMail[]> {
   const rows = await sql<GivenUpMail[]>`
     select id, subject, recipient, created_at, attempts from mails
     where sent_at is null and next_attempt_at = 'infinity' order by created_at desc, id desc limit ${limit}`;
-  return rows.map((row) => ({ ...row, subject: row.subject.replace(numbers, '•••') }));
+  return rows.map((row) => ({ ...row, subject: withoutNumbers(row.subject) }));
 }
 
 /** Lets a mail that was given up be sent anew, in a new round of attempts; false when it is none. */

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import { pause } from '../lib/time.ts';
 import { workThrough } from '../lib/work-through.ts';
+import { openedContent, type StoredContent } from './content.ts';
 import type { NewMail } from './outbox.ts';
 import { RecipientRefused, smtpTransport } from './smtp.ts';
 
@@ -10,12 +11,12 @@ export type DueMail = NewMail & { id: string };
 /** Hands one mail on; throws when it could not, also once the signal aborts. */
 export type MailTransport = (mail: DueMail, signal: AbortSignal) => Promise<void>;
 
-/** By SMTP where it is configured; else the sandbox prints mails. They stay in the table, for /dev/mail. Null: none. */
+/** By SMTP where it is configured; else the sandbox's stay in the table, for /dev/mail. Null: none. */
 function transportOf(ctx: Context): MailTransport | null {
   if (ctx.config.mail) return smtpTransport(ctx.config.mail);
   if (!ctx.config.sandbox) return null;
-  return async ({ recipient, subject, body }) => {
-    ctx.log.info({ recipient, subject, body }, 'mail');
+  return async ({ id, recipient }) => {
+    ctx.log.info({ recipient, mail_id: id }, 'a mail is at /dev/mail');
   };
 }
 
@@ -80,10 +81,10 @@ export async function sendDueMails(ctx: Context, signal: AbortSignal, transport 
   });
 }
 
-type Claimed = DueMail & { last: boolean; urgent: boolean };
+type Claimed = StoredContent & { id: string; recipient: string; last: boolean; urgent: boolean };
 
 /** The part of an address that says which server takes its mails. */
-const serverOf = ({ recipient }: DueMail) => recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase();
+const serverOf = ({ recipient }: Claimed) => recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase();
 
 /** The servers to which no further mail may go now. */
 function busyServers(mails: Claimed[], most: number): string[] {
@@ -100,14 +101,18 @@ async function claimMail(ctx: Context, urgent: boolean, busy: string[]): Promise
       select id from mails where sent_at is null and urgent = ${urgent} and next_attempt_at <= now()
         and lower(split_part(recipient, '@', -1)) <> all(${busy}::text[])
       order by next_attempt_at limit 1 for update skip locked)
-    returning id, recipient, subject, body, body_html as html, urgent, unsubscribe_url as "unsubscribeUrl",
+    returning id, recipient, subject, body, body_html, unsubscribe_url, sealed, urgent,
       attempts >= ${maxAttempts} as last`;
   return mail ?? null;
 }
 
 /** Never throws: what could not be kept is found out at the next attempt. */
 async function send(ctx: Context, mail: Claimed, transport: MailTransport): Promise<boolean> {
-  const fault = await transport(mail, AbortSignal.timeout(sendLimitMs)).then(
+  const { id, recipient } = mail;
+  const hand = async () => {
+    await transport({ id, recipient, ...openedContent(ctx.config, mail) }, AbortSignal.timeout(sendLimitMs));
+  };
+  const fault = await hand().then(
     () => null,
     (error: Error) => error,
   );
@@ -116,7 +121,7 @@ async function send(ctx: Context, mail: Claimed, transport: MailTransport): Prom
       await markSent(ctx, mail.id);
       await clearAlarm(ctx.db.sql, failingAlarm);
     } else {
-      const { id, last } = mail;
+      const { last } = mail;
       ctx.log[last ? 'error' : 'warn']({ err: fault, mail_id: id, given_up: last }, 'a mail could not be sent');
       const message = `A mail could not be sent: ${fault.message.slice(0, 200)}`;
       if (!(fault instanceof RecipientRefused)) await raiseAlarm(ctx.db.sql, failingAlarm, message);
@@ -127,11 +132,19 @@ async function send(ctx: Context, mail: Claimed, transport: MailTransport): Prom
   return fault === null;
 }
 
-/** Tried again while the database is away: what is not marked would be sent a second time. */
+/**
+ * Marks a mail as sent and drops what it says; the sandbox keeps that for /dev/mail. Tried again while the database is
+ * away: what is not marked would be sent a second time.
+ */
 async function markSent(ctx: Context, id: string): Promise<void> {
+  const { sandbox } = ctx.config;
   for (let attempt = 1; ; attempt++) {
     try {
-      await ctx.db.sql`update mails set sent_at = now() where id = ${id}`;
+      await (sandbox
+        ? ctx.db.sql`update mails set sent_at = now() where id = ${id}`
+        : ctx.db.sql`
+            update mails set sent_at = now(), body = null, body_html = null, unsubscribe_url = null, sealed = null
+            where id = ${id}`);
       return;
     } catch (error) {
       if (attempt === markTries) throw error;

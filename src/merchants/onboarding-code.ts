@@ -44,7 +44,7 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
     if (alive && alive.attempts >= maxAttempts) throw new MerchantRefusal('email_code_exhausted');
     const expiresAt = new Date(now.getTime() + codeMs);
     await upsertCode(tx, scope, row.id, { hash, attempts: alive?.attempts ?? 0, expiresAt });
-    await queueMail(tx, { recipient, urgent: true, ...mail });
+    await queueMail(ctx, tx, { recipient, urgent: true, ...mail });
   });
 }
 

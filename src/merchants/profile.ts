@@ -25,7 +25,7 @@ type Typed = Record<string, string | undefined>;
  * @throws Refusal not_found
  */
 export async function changeProfile(
-  ctx: Pick<Context, 'db'>,
+  ctx: Pick<Context, 'config' | 'db'>,
   scope: Scope,
   accountId: string,
   typed: Typed,
@@ -41,7 +41,7 @@ export async function changeProfile(
     const changed = names.filter((name) => profile[name] !== before[name]);
     if (changed.length > 0) await updateProfile(tx, scope, accountId, profile);
     if (changed.includes('email') && before.email !== null) {
-      await queueMail(tx, { recipient: before.email, ...notice });
+      await queueMail(ctx, tx, { recipient: before.email, ...notice });
     }
     return { changed, currency: profile.display_currency };
   });

@@ -57,6 +57,6 @@ export async function tellOfWallet(
   ]);
   for (const [recipient, language] of languages) {
     if (recipient === null) continue;
-    await queueMail(tx, { recipient, ...write(ctx, wordsKept(language), notice, told, accountId) });
+    await queueMail(ctx, tx, { recipient, ...write(ctx, wordsKept(language), notice, told, accountId) });
   }
 }

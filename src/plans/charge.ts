@@ -118,7 +118,14 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: PlanInHand, no
     insertCharge(tx, scope, { planId: plan.id, number, dueOn: next_on, requestId: request.id, madeAt: now }),
     customer_email !== null &&
       look !== null &&
-      queueCustomerMail(tx, scope, request.id, planMail(inner, { plan, request, look, to: customer_email }), 'ask'),
+      queueCustomerMail(
+        inner,
+        tx,
+        scope,
+        request.id,
+        planMail(inner, { plan, request, look, to: customer_email }),
+        'ask',
+      ),
   ]);
 }
 

@@ -44,7 +44,7 @@ async function mailOne(ctx: Context, scope: Scope, requestId: string): Promise<b
     const customer = await lockCustomer(tx, scope, requestId);
     const isFirst = await updateDone(tx, scope, requestId, 'mail');
     if (!isFirst || !facts || !customer?.email) return false;
-    await queueCustomerMail(tx, scope, requestId, receiptMail(facts, look, customer.email));
+    await queueCustomerMail(ctx, tx, scope, requestId, receiptMail(facts, look, customer.email));
     return true;
   });
 }

@@ -57,7 +57,7 @@ export async function inviteUser(
     const link = `${door}/link/${token}`;
     const look = await readMailLook(inner, partnerId);
     const theirs = wordsKept(user.language, words);
-    await queueMail(inner.db.sql, invitationMail(theirs, look, email, { place, link, signIn: `${door}/sign-in` }));
+    await queueMail(ctx, inner.db.sql, invitationMail(theirs, look, email, { place, link, signIn: `${door}/sign-in` }));
     return { user, link };
   };
   return audited(ctx, actor, invite, ({ user }) => ({

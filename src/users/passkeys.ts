@@ -90,7 +90,7 @@ export function addPasskey(
     const owned = { userId: person.userId, partnerId: partnerIdOf(person), createdAt: ctx.clock.now() };
     if (!(await insertPasskey(sql, { ...passkey, ...owned, id: randomUUID(), name }))) return 'not_made';
     const look = await readMailLook(inner, partnerIdOf(person));
-    await queueMail(sql, passkeyMail(words, look, person.email, 'added', placeOf(person)));
+    await queueMail(ctx, sql, passkeyMail(words, look, person.email, 'added', placeOf(person)));
     return null;
   };
   return audited(ctx, actor, keep, (refused) =>
@@ -112,7 +112,7 @@ export async function removePasskey(
     const name = await deletePasskey(sql, person.userId, id);
     if (name === null) return null;
     const look = await readMailLook(inner, partnerIdOf(person));
-    await queueMail(sql, passkeyMail(words, look, person.email, 'removed', placeOf(person)));
+    await queueMail(ctx, sql, passkeyMail(words, look, person.email, 'removed', placeOf(person)));
     return name;
   };
   await audited(ctx, actor, take, (name) =>
@@ -154,7 +154,7 @@ export async function removePasskeysOf(
     if (count === 0) return { user, count };
     const theirs = wordsKept(user.language, words);
     const look = await readMailLook(inner, partnerId);
-    await queueMail(inner.db.sql, passkeyMail(theirs, look, user.email, 'removed', place));
+    await queueMail(ctx, inner.db.sql, passkeyMail(theirs, look, user.email, 'removed', place));
     return { user, count };
   };
   const { count } = await audited(ctx, actor, take, ({ user, count }) =>

@@ -51,7 +51,7 @@ export async function askForLink(
     const stored = await storeLink(ctx, tx, asked);
     if (stored === 'exhausted') return 'exhausted';
     const mailing = tx.savepoint(async (inner) => {
-      await queueMail(inner, mail);
+      await queueMail(ctx, inner, mail);
       if (stored === 'unknown') throw new NobodyToMail();
     });
     await mailing.catch((error) => {

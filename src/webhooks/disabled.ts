@@ -66,5 +66,5 @@ export async function tellDisabled(ctx: Context, tx: Tx, row: Disabled): Promise
     links: { link: `${hostAddress(ctx.config, null)}/portal/webhooks?mode=${mode}` },
     button: t.open,
   });
-  await queueMail(tx, { recipient: contact.email, ...note });
+  await queueMail(ctx, tx, { recipient: contact.email, ...note });
 }

@@ -56,7 +56,12 @@ const nothing = [null, null, null, null];
 
 const mailOf = (scope: Scope, request: { id: string }, recipient: string) =>
   app.db.scoped(scope, (tx) =>
-    queueCustomerMail(tx, scope, request.id, { recipient, subject: 'Receipt', body: 'For Grace', html: '<p>Grace' }),
+    queueCustomerMail(app.ctx, tx, scope, request.id, {
+      recipient,
+      subject: 'Receipt',
+      body: 'For Grace',
+      html: '<p>Grace',
+    }),
   );
 const mailsTo = (recipient: string) => app.db.sql`select id from mails where recipient = ${recipient}`;
 
@@ -79,7 +84,7 @@ test('A customer’s data goes from every request of every partner and from the 
   const stranger = await makeRequest(app.db, two.scope, two.merchant, grace('ada@example.com', '+49 30 2'));
   await mailOf(one.scope, first, email);
   await mailOf(two.scope, stranger, 'ada@example.com');
-  await queueMail(app.db.sql, { recipient: email, subject: 'Your link', body: 'to sign in' });
+  await queueMail(app.ctx, app.db.sql, { recipient: email, subject: 'Your link', body: 'to sign in' });
 
   const key = keyOf('email', ` ${email.toUpperCase()} `);
   const found = await findCustomer(app.ctx, key);

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { forgetMails } from '../../src/mail/forget.ts';
-import { queueMail } from '../../src/mail/outbox.ts';
+import { after, before, beforeEach, test } from 'node:test';
+import { forgetMails, sealMails } from '../../src/mail/forget.ts';
+import { type NewMail, queueMail } from '../../src/mail/outbox.ts';
+import { retryMail } from '../../src/mail/stuck.ts';
+import { type DueMail, sendDueMails } from '../../src/mail/transport.ts';
+import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 
 const running = new AbortController().signal;
@@ -11,10 +14,12 @@ before(async () => {
   database = await testDatabase();
 });
 after(() => database?.drop());
+beforeEach(() => database.db.sql`delete from mails`);
 
 test('Mails are forgotten a month after they were sent or given up; what still waits stays however old it is', async () => {
   const { sql } = database.db;
-  const queue = (recipient: string) => queueMail(sql, { recipient, subject: 'A link', body: 'https://…' });
+  const queue = (recipient: string) =>
+    queueMail(testContext(database.db), sql, { recipient, subject: 'A link', body: 'https://…' });
   for (const name of ['sent', 'given-up', 'waiting']) await queue(`${name}@example.com`);
   await sql`update mails set sent_at = now() where recipient = 'sent@example.com'`;
   await sql`update mails set next_attempt_at = 'infinity' where recipient = 'given-up@example.com'`;
@@ -32,4 +37,76 @@ test('Mails are forgotten a month after they were sent or given up; what still w
     insert into mails (id, recipient, subject, body, sent_at)
     select gen_random_uuid(), 'many@example.com', '', '', now() - interval '40 days' from generate_series(1, 2500)`;
   assert.equal(await forget(0), 2500);
+});
+
+const link = 'https://pay.example/portal/link/s3cr3t';
+const secret = (recipient: string): NewMail & { subject: string } => ({
+  recipient,
+  subject: '123456 is your code',
+  body: `Open ${link}`,
+  html: `<a href="${link}">Open</a>`,
+  unsubscribeUrl: `${link}/stop`,
+});
+const production = () => testContext(database.db, { config: testConfig({ sandbox: false }) });
+
+/** A mail as whoever reads the database sees it. */
+async function rowOf(recipient: string) {
+  const [row] = await database.db.sql`select *, mails::text as whole from mails where recipient = ${recipient}`;
+  assert.ok(row);
+  return row;
+}
+const assertUnread = ({ whole }: Record<string, string>) => assert.doesNotMatch(whole ?? '', /s3cr3t|123456|https?:/);
+
+test('In production the database never shows what a mail says, and holds nothing of it once it was sent', async () => {
+  const ctx = production();
+  await queueMail(ctx, ctx.db.sql, secret('one@example.com'));
+  const waiting = await rowOf('one@example.com');
+  assertUnread(waiting);
+  assert.ok(waiting.sealed);
+  const handed: DueMail[] = [];
+  assert.equal(await sendDueMails(ctx, running, async (mail) => void handed.push(mail)), 1);
+  assert.deepEqual(handed, [{ id: waiting.id, ...secret('one@example.com') }]);
+  const sent = await rowOf('one@example.com');
+  assertUnread(sent);
+  assert.deepEqual([sent.sealed, sent.body, sent.body_html, sent.unsubscribe_url], [null, null, null, null]);
+  assert.equal(sent.subject, '••• is your code');
+  assert.ok(sent.sent_at > sent.created_at);
+});
+
+test('A mail that was given up stays sealed, and says all when an operator lets it be sent anew', async () => {
+  const ctx = production();
+  await queueMail(ctx, ctx.db.sql, secret('two@example.com'));
+  await ctx.db.sql`update mails set attempts = 11 where recipient = 'two@example.com'`;
+  const failing = async () => {
+    throw new Error('no such mailbox');
+  };
+  await sendDueMails(ctx, running, failing);
+  const givenUp = await rowOf('two@example.com');
+  assertUnread(givenUp);
+  assert.equal(await retryMail(ctx.db.sql, givenUp.id), true);
+  const handed: DueMail[] = [];
+  await sendDueMails(ctx, running, async (mail) => void handed.push(mail));
+  assert.deepEqual(handed, [{ id: givenUp.id, ...secret('two@example.com') }]);
+  assert.equal((await rowOf('two@example.com')).sealed, null);
+});
+
+test('What lies in the clear is sealed while it waits and dropped where it was sent; the sandbox keeps its own', async () => {
+  const sandbox = testContext(database.db);
+  for (const name of ['three', 'four']) await queueMail(sandbox, sandbox.db.sql, secret(`${name}@example.com`));
+  await sandbox.db.sql`update mails set sent_at = now() where recipient = 'four@example.com'`;
+  assert.equal(await sealMails(sandbox), 0);
+  assert.equal((await rowOf('four@example.com')).body, `Open ${link}`);
+  const ctx = production();
+  assert.ok((await sealMails(ctx)) >= 2);
+  assert.equal(await sealMails(ctx), 0);
+  const [waiting, sent] = [await rowOf('three@example.com'), await rowOf('four@example.com')];
+  assertUnread(waiting);
+  assertUnread(sent);
+  assert.equal(sent.sealed, null);
+  const handed: DueMail[] = [];
+  await sendDueMails(ctx, running, async (mail) => void handed.push(mail));
+  assert.deepEqual(
+    handed.find(({ recipient }) => recipient === 'three@example.com'),
+    { id: waiting.id, ...secret('three@example.com') },
+  );
 });

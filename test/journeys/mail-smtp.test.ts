@@ -33,7 +33,8 @@ after(async () => {
 const nodeWith = (smtpUrl: string) =>
   testContext(database.db, { config: testConfig({ sandbox: false, mail: { smtpUrl, from } }) });
 const mailTo = (recipient: string) => ({ recipient, subject: 'Zwölf € – 12', body: 'Grüße,\n.\nfrom the till.' });
-const queue = (recipient: string) => queueMail(database.db.sql, mailTo(recipient));
+const queue = (recipient: string) =>
+  queueMail(testContext(database.db, { config: testConfig({ sandbox: false }) }), database.db.sql, mailTo(recipient));
 const makeDue = () => database.db.sql`update mails set next_attempt_at = now() where sent_at is null`;
 
 async function read(recipient: string) {
@@ -211,8 +212,14 @@ test('Servers that hang hold up their own mails only; what somebody waits for go
     for (let i = 0; i < 3; i++) await queue(`receipt-${i}@${server}.example`);
   }
   await until(() => held.length === 10, 'all places are taken');
-  await queueMail(database.db.sql, { ...mailTo('link@hangs1.example'), urgent: true });
-  await queueMail(database.db.sql, { ...mailTo('link@fine.example'), urgent: true });
+  await queueMail(testContext(database.db, { config: testConfig({ sandbox: false }) }), database.db.sql, {
+    ...mailTo('link@hangs1.example'),
+    urgent: true,
+  });
+  await queueMail(testContext(database.db, { config: testConfig({ sandbox: false }) }), database.db.sql, {
+    ...mailTo('link@fine.example'),
+    urgent: true,
+  });
   await until(() => arrived('link@fine.example'), 'the link to sign in with');
   await until(() => held.length === 11, 'the link to the server that hangs');
   assert.deepEqual(

@@ -216,7 +216,7 @@ test('What is stuck, and a customer who is erased', async () => {
   await world.db.sql`
     update webhook_endpoints set disabled_at = now(), disabled_reason = 'no_success_for_120_hours'
     where partner_id = ${partner.id}`;
-  await queueMail(world.db.sql, { recipient: 'lost@example.com', subject: 'You are invited', body: 'x' });
+  await queueMail(world.ctx, world.db.sql, { recipient: 'lost@example.com', subject: 'You are invited', body: 'x' });
   await world.db.sql`update mails set next_attempt_at = 'infinity', attempts = 12 where recipient = 'lost@example.com'`;
   await world.db.sql`select queue_receipts(${scope.partnerId}, true, ${request.id}, ${['phone']})`;
   await world.db.sql`update receipts set next_attempt_at = 'infinity', error = 'it answered 422'`;
