@@ -19,12 +19,37 @@ test('A network is a /24 or a /48, however its address is written', () => {
   assert.notEqual(networkSubject('2001:db8::1'), networkSubject('2001:db8:1::1'));
 });
 
-test('A limit counts each subject by itself, begins anew with its window, and keeps so many subjects at most', () => {
-  const limit = new AttemptLimit(2, 60_000, 2);
-  const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, second));
+const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, second));
+
+test('A limit counts each subject by itself, and begins anew with its window', () => {
+  const limit = new AttemptLimit(2, 60_000);
   assert.deepEqual(
-    ['a', 'a', 'a', 'b', 'c'].map((subject) => limit.take(subject, at(0))),
-    [true, true, false, true, false],
+    ['a', 'a', 'a', 'b'].map((subject) => limit.take(subject, at(0))),
+    [true, true, false, true],
   );
   assert.equal(limit.take('a', at(60)), true);
+});
+
+const madeUp = Array.from({ length: 10_000 }, (_, i) => `made up ${i}`);
+
+test('However many subjects are made up, who comes then is served, and held to the limit like all', () => {
+  const limit = new AttemptLimit(5, 60_000, 100);
+  for (const subject of madeUp) limit.take(subject, at(0));
+  const newcomers = Array.from({ length: 1_000 }, (_, i) => `newcomer ${i}`);
+  const served = newcomers.filter((subject) => limit.take(subject, at(1)));
+  assert.ok(served.length > 990, `${served.length} of 1,000`);
+  for (let i = 0; i < 5; i++) limit.take('newcomer 0', at(1));
+  assert.equal(limit.take('newcomer 0', at(1)), false);
+  assert.equal(limit.take('newcomer 0', at(60)), true);
+});
+
+test('Nobody gets attempts back by making up subjects, neither before the places are taken nor after', () => {
+  const limit = new AttemptLimit(2, 60_000, 100);
+  const useUp = (subject: string) => [1, 2, 3].map(() => limit.take(subject, at(0))).at(-1);
+  assert.equal(useUp('early'), false);
+  for (const subject of madeUp) limit.take(subject, at(0));
+  assert.equal(limit.take('early', at(1)), false);
+  assert.equal(useUp('late'), false);
+  for (const subject of madeUp) limit.take(`more ${subject}`, at(1));
+  assert.equal(limit.take('late', at(2)), false);
 });

@@ -1,12 +1,24 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 
-/** Counts attempts per subject in windows of fixed length, in this process only: a brake on forms, not a promise. */
+/** Counters that subjects share once there are more of them than are kept; a quarter of a megabyte. */
+const sharedCounters = 65_536;
+
+/**
+ * Counts attempts per subject in windows of fixed length, in this process only: a brake on forms, not a promise.
+ *
+ * Memory has an end, and no subject is forgotten within its window: nobody gets attempts back by making up others. Those
+ * that come when the places are taken are served as well, by counters that a few of them share. Who shares one with whom
+ * is secret and another one each window, so nobody can use up somebody else's.
+ */
 export class AttemptLimit {
   readonly #limit: number;
   readonly #windowMs: number;
   readonly #maxSubjects: number;
   #windowStart = 0;
   #counts = new Map<string, number>();
+  #shared: Uint32Array | null = null;
+  #salt = randomBytes(16);
 
   constructor(limit: number, windowMs: number, maxSubjects = 100_000) {
     this.#limit = limit;
@@ -14,17 +26,27 @@ export class AttemptLimit {
     this.#maxSubjects = maxSubjects;
   }
 
-  /** Counts one attempt; false when the subject has used up its window, or when more subjects come than are kept. */
+  /** Counts one attempt; false when the subject, or those with which it shares a counter, have used up the window. */
   take(subject: string, now: Date): boolean {
     const windowStart = now.getTime() - (now.getTime() % this.#windowMs);
     if (windowStart !== this.#windowStart) {
       this.#windowStart = windowStart;
       this.#counts = new Map();
+      this.#shared = null;
+      this.#salt = randomBytes(16);
     }
-    const count = (this.#counts.get(subject) ?? 0) + 1;
-    if (count === 1 && this.#counts.size >= this.#maxSubjects) return false;
-    this.#counts.set(subject, count);
-    return count <= this.#limit;
+    const own = this.#counts.get(subject);
+    if (own === undefined && this.#counts.size >= this.#maxSubjects) return this.#takeShared(subject);
+    this.#counts.set(subject, (own ?? 0) + 1);
+    return (own ?? 0) < this.#limit;
+  }
+
+  #takeShared(subject: string): boolean {
+    this.#shared ??= new Uint32Array(sharedCounters);
+    const at = createHash('sha256').update(this.#salt).update(subject).digest().readUInt16BE();
+    const count = this.#shared[at] ?? 0;
+    this.#shared[at] = count + 1;
+    return count < this.#limit;
   }
 }
 
