@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type ChainConfig, readChains } from './chain/config.ts';
+import { readDatabaseUrl } from './config/database.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
 import { readList, readNetworks } from './config/networks.ts';
 import { decideSandbox } from './config/sandbox.ts';
@@ -115,6 +116,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const payUrl = readUrl('PAY_URL', env.PAY_URL, `${baseUrl}/pay`, faults);
   const sandbox = decideSandbox(env, { host, baseUrl, payUrl }, faults);
   if (!sandbox && !env.BASE_URL) faults.push('BASE_URL is needed in production: the public address of the service');
+  readSwitch('DATABASE_TLS', env.DATABASE_TLS, faults);
   const config: Config = {
     sandbox,
     devAllowCidrs: readNetworks('DEV_ALLOW_CIDRS', env, [], 1, faults),
@@ -123,7 +125,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     baseUrl,
     payUrl,
     dataDir,
-    databaseUrl: readDatabaseUrl(env.DATABASE_URL, faults),
+    databaseUrl: readDatabaseUrl('DATABASE_URL', env, faults),
     secretKeys: readSecretKeys(env.SECRET_KEYS, sandbox, dataDir, faults),
     chains: readChainsFile(env.CHAINS_FILE, sandbox, faults),
     rateProviders: readList(env.RATE_PROVIDERS, sandbox ? ['fixed'] : rateProviderNames.slice(1)),
@@ -168,13 +170,6 @@ function readUrl(name: string, value: string | undefined, fallback: string, faul
     faults.push(`${name} must be an http or https address without query`);
   }
   return value.replace(/\/+$/, '');
-}
-
-function readDatabaseUrl(value: string | undefined, faults: string[]): string | null {
-  if (!value) return null;
-  if (!/^postgres(ql)?:\/\//.test(value))
-    faults.push('DATABASE_URL must look like postgres://user:password@host:port/name');
-  return value;
 }
 
 const senderPattern = /^(?:[^<>\r\n]+ <)?[^\s@<>,;]+@[^\s@<>,;]+>?$/;

@@ -1,4 +1,5 @@
 import { chainStatus } from '../chain/status.ts';
+import { isOnThisMachine } from '../config/database.ts';
 import { reachOf } from '../config/sandbox.ts';
 import type { Context } from '../context.ts';
 import { pendingMigrations } from '../db/migrate.ts';
@@ -28,12 +29,18 @@ function checkConfiguration({ config }: Context): Finding[] {
 }
 
 async function checkDatabase(ctx: Context): Promise<Finding[]> {
-  const [row] = await ctx.db.sql<{ now: Date; version: string }[]>`
-    select now() as now, current_setting('server_version') as version`;
+  const [row] = await ctx.db.sql<{ now: Date; version: string; ssl: boolean }[]>`
+    select now() as now, current_setting('server_version') as version, ssl from pg_stat_ssl where pid = pg_backend_pid()`;
+  const { databaseUrl } = ctx.config;
+  const isExposed = databaseUrl !== null && !row?.ssl && !isOnThisMachine(URL.parse(databaseUrl), {});
   const skewMs = Math.abs((row?.now.getTime() ?? 0) - ctx.clock.now().getTime());
   const pending = await pendingMigrations(ctx.db.sql);
   return [
-    { check: `database, PostgreSQL ${row?.version}`, state: 'ok', advice: '' },
+    {
+      check: `database, PostgreSQL ${row?.version}`,
+      state: isExposed ? 'attention' : 'ok',
+      advice: isExposed ? 'It is on another machine without TLS: use sslmode=verify-full in DATABASE_URL.' : '',
+    },
     pending.length === 0
       ? { check: 'migrations', state: 'ok', advice: '' }
       : { check: 'migrations', state: 'failed', advice: `Restart the service: it applies ${pending.join(', ')}.` },
