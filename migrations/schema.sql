@@ -632,6 +632,7 @@ create table transfers (
   final_at timestamp with time zone,
   look_at timestamp with time zone not null default now(),
   looks integer not null default 0,
+  log_index integer,
   constraint transfers_check CHECK (((NOT counts) OR (request_id IS NOT NULL))),
   constraint transfers_note_underpaid TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
@@ -663,6 +664,21 @@ create table underpaid_requests (
 alter table underpaid_requests enable row level security;
 create policy scope on underpaid_requests for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on underpaid_requests to quittance_app;
+
+create table unread_transactions (
+  chain_id bigint not null,
+  block_number bigint not null,
+  block_hash text not null,
+  block_time timestamp with time zone not null,
+  tx_hash text not null,
+  logs jsonb not null,
+  owners jsonb not null,
+  seen_at timestamp with time zone not null default now(),
+  tries integer not null default 0,
+  look_at timestamp with time zone not null default now(),
+  stored_at timestamp with time zone,
+  constraint unread_transactions_pkey PRIMARY KEY (chain_id, block_hash, tx_hash)
+);
 
 create table used_passkey_challenges (
   challenge bytea not null,

@@ -14,9 +14,10 @@ const plain = [
   'plans_failing',
   'order_ahead',
 ] as const;
-const ofChain = /^chain-(\d+)-(unconfirmed|final-reorged|deep-reorg)$/;
+const ofChain = /^chain-(\d+)-(unconfirmed|unread|final-reorged|deep-reorg)$/;
 const chainKinds = {
   unconfirmed: 'unconfirmed',
+  unread: 'unread',
   'final-reorged': 'final_reorged',
   'deep-reorg': 'deep_reorg',
 } as const;
@@ -41,7 +42,7 @@ export async function alarmWords(ctx: Context, words: Words, { name, message }: 
   if (trouble !== undefined) {
     const kind = chainKinds[trouble as keyof typeof chainKinds];
     const network = networkName(ctx, Number(chainId));
-    return html`${fill(alarms[kind], { network })}${kind === 'final_reorged' && html` ${asSaid(message)}`}`;
+    return html`${fill(alarms[kind], { network })}${(kind === 'final_reorged' || kind === 'unread') && html` ${asSaid(message)}`}`;
   }
   const [, what, request] = ofRequest.exec(name) ?? [];
   if (request !== undefined) {

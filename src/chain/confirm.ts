@@ -1,12 +1,15 @@
+import { transferTopic } from './blocks.ts';
 import type { ChainConfig } from './config.ts';
-import { isConfirmed } from './evidence.ts';
-import { connectRpc, type Rpc, RpcError } from './rpc.ts';
+import { isConfirmed, isSameBlock, isSameLog } from './evidence.ts';
+import { concernsOneCall, connectRpc, type Rpc, RpcError } from './rpc.ts';
 
 /** A transfer as it was found; addresses and hashes in lower case. */
 export type TransferKey = {
   txHash: string;
   ordinal: number;
   blockNumber: number;
+  /** Null where it was not kept. */
+  logIndex: number | null;
   blockHash: string;
   blockTime: Date;
   tokenAddress: string;
@@ -50,13 +53,33 @@ async function askOne(url: string, key: TransferKey, chain: ChainConfig): Promis
     return isConfirmed({ receipt, header, transaction }, key, tokens) ? 'agreed' : 'missing';
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    return (await isAway(rpc, error)) ? 'unavailable' : 'unreadable';
+    if (await isAway(rpc, error)) return 'unavailable';
+    return askWithoutReceipt(rpc, key);
+  }
+}
+
+/**
+ * What an endpoint tells of a transfer whose receipt it cannot tell: the log alone, and that its block is on the chain. Where
+ * bytes of its calldata decided whom it pays, that is not enough.
+ */
+async function askWithoutReceipt(rpc: Rpc, key: TransferKey): Promise<Confirmation> {
+  if (key.logIndex === null || key.calldata?.reference) return 'unreadable';
+  try {
+    const topics = [key.fromAddress, key.toAddress].map((address) => `0x${address.slice(2).padStart(64, '0')}`);
+    const logs = await rpc.logsOfBlock(key.blockHash, [key.tokenAddress], transferTopic, ...topics);
+    const log = logs.find(({ logIndex, txHash }) => logIndex === key.logIndex && txHash === key.txHash);
+    if (!log || !isSameLog(log, key)) return 'missing';
+    const header = await rpc.header(key.blockNumber);
+    return header && isSameBlock(header, key) ? 'agreed' : 'missing';
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    return concernsOneCall(error) ? 'unreadable' : 'unavailable';
   }
 }
 
 /** Whether an error says that the endpoint does not answer, rather than that it cannot tell of one transaction. */
 async function isAway(rpc: Rpc, error: RpcError): Promise<boolean> {
-  if (error.kind === 'unreachable' || error.kind === 'limited') return true;
+  if (!concernsOneCall(error)) return true;
   try {
     await rpc.chainId();
     return false;

@@ -40,7 +40,7 @@ function told(others: ReturnType<typeof transfer>[] = []): Evidence {
 }
 
 const key = {
-  ...{ txHash, ordinal: 0, blockNumber: 7, blockHash, blockTime, tokenAddress: token },
+  ...{ txHash, ordinal: 0, logIndex: 0, blockNumber: 7, blockHash, blockTime, tokenAddress: token },
   ...{ fromAddress: ada, toAddress: shop, value: 20n },
 };
 const read = (found: string | null, evidence: Evidence) =>

@@ -13,14 +13,24 @@ export function isConfirmed(told: Evidence, key: TransferKey, tokens: readonly s
 
 function isSameTransfer({ receipt, header }: Evidence, key: TransferKey): boolean {
   const log = receipt.logs[key.ordinal];
-  const transfer = log && readTransfer(log);
+  return receipt.success && isSameBlock(header, key) && log !== undefined && isSameLog(log, key);
+}
+
+export function isSameBlock(header: Header, key: TransferKey): boolean {
   return (
-    receipt.success &&
-    receipt.blockHash === key.blockHash &&
-    receipt.blockNumber === key.blockNumber &&
+    header.number === key.blockNumber &&
     header.hash === key.blockHash &&
-    header.time.getTime() === key.blockTime.getTime() &&
-    log?.address === key.tokenAddress &&
+    header.time.getTime() === key.blockTime.getTime()
+  );
+}
+
+/** Whether a log is of this transfer, in its block. */
+export function isSameLog(log: Log, key: TransferKey): boolean {
+  const transfer = readTransfer(log);
+  return (
+    log.blockHash === key.blockHash &&
+    log.blockNumber === key.blockNumber &&
+    log.address === key.tokenAddress &&
     transfer?.from === key.fromAddress &&
     transfer.to === key.toAddress &&
     transfer.value === key.value

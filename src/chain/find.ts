@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { checkLogs, lacksPromised, readTransfer, transferTopic } from './blocks.ts';
 import { bloomOf } from './bloom.ts';
 import { ProviderFault } from './pool.ts';
-import { calldataReference } from './reference.ts';
-import { type Header, type Log, type Receipt, type Rpc, RpcError } from './rpc.ts';
-import type { FoundTransfer } from './store.ts';
+import { concernsOneCall, type Header, type Log, type Receipt, type Rpc, RpcError } from './rpc.ts';
+import type { FoundTransfer, Unread } from './store.ts';
+import { readTransaction } from './transaction.ts';
 import type { Owner } from './wallets.ts';
 
 /** Does work on each item, a few at a time, and keeps their order. */
@@ -23,59 +24,111 @@ export type Doubts = Map<string, { asked: number; sinceMs: number }>;
 /** Where nothing else can be asked, an empty answer is believed after so many times, over so long. */
 const believedAfter = { asked: 3, ms: 3_000 };
 
+/** True once a block's doubt was met often enough, over long enough; it is then forgotten. */
+function isEnough(doubts: Doubts, { hash }: Header): boolean {
+  const doubt = doubts.get(hash) ?? { asked: 0, sinceMs: performance.now() };
+  doubt.asked++;
+  if (doubts.size > 1_000) doubts.clear();
+  doubts.set(hash, doubt);
+  if (doubt.asked < believedAfter.asked || performance.now() - doubt.sinceMs < believedAfter.ms) return false;
+  doubts.delete(hash);
+  return true;
+}
+
+/** Whose transfers of a block are wanted, and who is asked for them. */
+export type Search = {
+  tokens: readonly string[];
+  owners: ReadonlyMap<string, Owner>;
+  rpc: Rpc;
+  /** For a second opinion. */
+  other: Rpc | null;
+  doubts: Doubts;
+};
+
 /**
- * The token transfers of one block.
+ * The token transfers of one block; of a block with more than a provider tells, those to watched wallets.
  *
  * An answer that lacks what the block's filter promises is settled by the block's receipts, whose own filter must equal
  * the header's; else by another provider; else by asking again in later passes.
  *
+ * @returns null when nobody tells them, however often asked: the block is to be set aside
  * @throws ProviderFault, RpcError
  */
-export async function logsOfBlock(
-  header: Header,
-  tokens: readonly string[],
-  rpc: Rpc,
-  other: Rpc | null,
-  doubts: Doubts,
-): Promise<Log[]> {
-  const logs = await rpc.logsOfBlock(header.hash, tokens, transferTopic);
-  checkLogs(header, logs, tokens);
+export async function logsOfBlock(header: Header, search: Search): Promise<Log[] | null> {
+  const { tokens, rpc, other, doubts } = search;
+  const logs = await askLogs(rpc, header, tokens);
+  if (!logs) return logsByWallet(header, search);
   if (!lacksPromised(header, logs, tokens)) return logs;
 
-  const receipts = await allReceipts(rpc, header);
+  const receipts = await answerOrNull(() => rpc.blockReceipts(header.hash));
   if (receipts) return transfersIn(header, receipts, tokens);
-  if (other) {
-    const second = await other.logsOfBlock(header.hash, tokens, transferTopic);
-    checkLogs(header, second, tokens);
+  const second = other && (await askLogs(other, header, tokens).catch(nullOfRpc));
+  if (second) {
     if (second.length === logs.length) return logs;
     throw new ProviderFault(
       `block ${header.number}: ${rpc.host} has ${logs.length} logs, ${other.host} ${second.length}`,
     );
   }
-  const doubt = doubts.get(header.hash) ?? { asked: 0, sinceMs: performance.now() };
-  doubt.asked++;
-  if (doubts.size > 1_000) doubts.clear();
-  doubts.set(header.hash, doubt);
-  if (doubt.asked < believedAfter.asked || performance.now() - doubt.sinceMs < believedAfter.ms) {
-    throw new ProviderFault(`block ${header.number}: no logs came, but the filter promises some`);
-  }
-  doubts.delete(header.hash);
-  return logs;
+  if (isEnough(doubts, header)) return logs;
+  throw new ProviderFault(`block ${header.number}: no logs came, but the filter promises some`);
 }
 
-/** Null when the provider cannot tell them all at once. */
-async function allReceipts(rpc: Rpc, header: Header): Promise<Receipt[] | null> {
+/** Null when the provider does not tell so many. */
+function askLogs(rpc: Rpc, header: Header, tokens: readonly string[], wallets?: string[]): Promise<Log[] | null> {
+  return answerOrNull(async () => {
+    const logs = wallets
+      ? await rpc.logsOfBlock(header.hash, tokens, transferTopic, null, wallets)
+      : await rpc.logsOfBlock(header.hash, tokens, transferTopic);
+    checkLogs(header, logs, tokens);
+    return logs;
+  });
+}
+
+async function answerOrNull<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
-    return await rpc.blockReceipts(header.hash);
+    return await ask();
   } catch (error) {
-    if (error instanceof RpcError && ['refused', 'malformed', 'too_large'].includes(error.kind)) return null;
+    if (error instanceof RpcError && concernsOneCall(error)) return null;
     throw error;
   }
 }
 
-function transfersIn(header: Header, receipts: readonly Receipt[], tokens: readonly string[]): Log[] {
+function nullOfRpc(error: unknown): null {
+  if (error instanceof RpcError) return null;
+  throw error;
+}
+
+/** Wallets named in one question, and questions about one block. */
+const walletsAtOnce = 500;
+const mostQuestions = 200;
+
+/** Asks for the transfers to watched wallets only; null when these cannot be told either. */
+async function logsByWallet(header: Header, { tokens, owners, rpc, doubts }: Search): Promise<Log[] | null> {
+  const topics = [...owners.keys()].map((wallet) => `0x${wallet.slice(2).padStart(64, '0')}`);
+  const count = Math.ceil(topics.length / walletsAtOnce);
+  const parts = Array.from({ length: count }, (_, i) => topics.slice(i * walletsAtOnce, (i + 1) * walletsAtOnce));
+  const answers = count > mostQuestions ? [null] : await mapFew(parts, 4, (part) => askLogs(rpc, header, tokens, part));
+  const logs = answers.flatMap((answer) => answer ?? []);
+  if (!answers.includes(null)) return logs.sort((a, b) => a.logIndex - b.logIndex);
+  if (isEnough(doubts, header)) return null;
+  throw new ProviderFault(`block ${header.number}: its transfers cannot be told`);
+}
+
+const hashedAtOnce = 500;
+
+/** A block can hold a hundred thousand logs: others have their turn while they are hashed. */
+async function bloomOfMany(logs: readonly Log[]): Promise<string> {
+  let bits = 0n;
+  for (let at = 0; at < logs.length; at += hashedAtOnce) {
+    bits |= BigInt(bloomOf(logs.slice(at, at + hashedAtOnce)));
+    await setImmediate();
+  }
+  return `0x${bits.toString(16).padStart(512, '0')}`;
+}
+
+async function transfersIn(header: Header, receipts: readonly Receipt[], tokens: readonly string[]): Promise<Log[]> {
   const all = receipts.flatMap((receipt) => receipt.logs);
-  if (bloomOf(all) !== header.logsBloom) {
+  if ((await bloomOfMany(all)) !== header.logsBloom) {
     throw new ProviderFault(`block ${header.number}: its receipts do not make its filter`);
   }
   const logs = all.filter((log) => tokens.includes(log.address) && log.topics[0] === transferTopic);
@@ -83,64 +136,52 @@ function transfersIn(header: Header, receipts: readonly Receipt[], tokens: reado
   return logs;
 }
 
-/**
- * The transfers of a block to watched wallets, with what their transactions carry. Only those transactions are fetched.
- *
- * @throws ProviderFault when the provider's transaction or receipt is missing or contradicts the log
- */
-export async function findTransfers(
-  header: Header,
-  logs: readonly Log[],
-  owners: ReadonlyMap<string, Owner>,
-  rpc: Rpc,
-): Promise<FoundTransfer[]> {
-  const wanted = Map.groupBy(
+/** The transfers among these logs that pay a watched wallet, by transaction. */
+function watchedLogs(logs: readonly Log[], owners: ReadonlyMap<string, Owner>): Map<string, Log[]> {
+  return Map.groupBy(
     logs.filter((log) => {
       const transfer = readTransfer(log);
       return transfer && transfer.value > 0n && transfer.from !== transfer.to && owners.has(transfer.to);
     }),
     (log) => log.txHash,
   );
-  const found = await mapFew([...wanted], 4, ([txHash, own]) => readTransaction(header, txHash, own, owners, rpc));
-  return found.flat();
 }
 
-async function readTransaction(
+function ownersOf(logs: readonly Log[], owners: ReadonlyMap<string, Owner>): Record<string, Owner> {
+  const own = logs.flatMap((log) => {
+    const to = readTransfer(log)?.to ?? '';
+    const owner = owners.get(to);
+    return owner ? [[to, owner]] : [];
+  });
+  return Object.fromEntries(own);
+}
+
+/** What was found in a block, and what of it could not be read. */
+export type Found = { transfers: FoundTransfer[]; unread: Unread[] };
+
+/**
+ * The transfers of a block to watched wallets, with what their transactions carry. Only those transactions are fetched;
+ * one that cannot be read is set aside.
+ *
+ * @param rpcs the provider that is read from, and another that is asked for what the first cannot tell
+ * @throws ProviderFault when the provider's transaction or receipt is missing or contradicts the log
+ * @throws RpcError when the first does not answer
+ */
+export async function findTransfers(
   header: Header,
-  txHash: string,
   logs: readonly Log[],
   owners: ReadonlyMap<string, Owner>,
-  rpc: Rpc,
-): Promise<FoundTransfer[]> {
-  const [tx, receipt] = await Promise.all([rpc.transaction(txHash), rpc.receipt(txHash)]);
-  if (tx?.hash !== txHash || receipt?.blockHash !== header.hash || !receipt.success) {
-    throw new ProviderFault(`block ${header.number}: the provider's receipt of ${txHash} does not fit its log`);
-  }
-  const found = logs.map((log) => {
-    const ordinal = receipt.logs.findIndex((other) => other.logIndex === log.logIndex);
-    const transfer = readTransfer(log);
-    const owner = transfer && owners.get(transfer.to);
-    if (!transfer || !owner || !isSame(receipt.logs[ordinal], log)) {
-      throw new ProviderFault(`block ${header.number}: a log of ${txHash} is not in its receipt`);
-    }
-    return { log, ordinal, transfer, owner };
-  });
-  const candidates = found.map(({ ordinal, transfer }) => ({ from: transfer.from, ordinal }));
-  return found.map(({ log, ordinal, transfer, owner }) => ({
+  rpcs: readonly Rpc[],
+): Promise<Found> {
+  const found: Found = { transfers: [], unread: [] };
+  const read = await mapFew([...watchedLogs(logs, owners)], 4, async ([txHash, own]) => ({
     txHash,
-    ordinal,
-    block: header,
-    tokenAddress: log.address,
-    fromAddress: transfer.from,
-    toAddress: transfer.to,
-    value: transfer.value,
-    partnerId: owner.partnerId,
-    accountId: owner.accountId,
-    calldataReference: calldataReference(tx, receipt.logs, candidates, { from: transfer.from, ordinal }),
+    own,
+    transfers: await readTransaction(header, txHash, own, owners, rpcs, false),
   }));
-}
-
-/** Whether two logs say the same. */
-function isSame(a: Log | undefined, b: Log): boolean {
-  return a?.address === b.address && a.data === b.data && a.topics.join() === b.topics.join();
+  for (const { txHash, own, transfers } of read) {
+    if (transfers) found.transfers.push(...transfers);
+    else found.unread.push({ block: header, txHash, logs: own, owners: ownersOf(own, owners) });
+  }
+  return found;
 }

@@ -3,11 +3,11 @@ import type { Database, Tx } from '../db/connection.ts';
 import { checkLinked, checkLogs, lacksPromised, nextRange, transferTopic } from './blocks.ts';
 import type { ChainConfig } from './config.ts';
 import { finalNumber } from './finality.ts';
-import { type Doubts, findTransfers, logsOfBlock, mapFew } from './find.ts';
+import { type Doubts, type Found, findTransfers, logsOfBlock, mapFew } from './find.ts';
 import type { Lease } from './lease.ts';
 import { type Pool, type Provider, ProviderFault } from './pool.ts';
 import { rewind } from './rewind.ts';
-import { type Header, type Log, RpcError } from './rpc.ts';
+import { concernsOneCall, type Header, type Log, RpcError } from './rpc.ts';
 import * as store from './store.ts';
 import { findFault } from './tokens.ts';
 import type { Wallets } from './wallets.ts';
@@ -38,6 +38,8 @@ export type Reader = {
   range: number;
   doubts: Doubts;
   progressAtMs: number;
+  /** False once it is known that no transaction of the chain is set aside. */
+  mayBeUnread: boolean;
 };
 
 const stepsPerPass = 100;
@@ -207,24 +209,42 @@ async function readOn(reader: Reader, provider: Provider, at: store.Cursor, view
 
   const logs = count === 1 ? await readBlock(reader, provider, last) : await readRange(reader, provider, headers);
   if (!logs) return at;
-  const found: store.FoundTransfer[] = [];
-  for (const header of headers) {
-    const own = logs.get(header.number) ?? [];
-    found.push(...(await findTransfers(header, own, reader.wallets.owners, provider.rpc)));
-  }
+  const found = await findAll(reader, provider, headers, logs);
   const progress = progressOf(reader.chain, view, last.number);
   const scope = { chainId: reader.chain.chainId, testMode: reader.testMode };
   await store.saveBlocks(reader.db, scope, reader.lease, at, headers, found, progress);
-  if (found.length > 0) reader.hooks.onFound?.();
+  if (found.transfers.length > 0) reader.hooks.onFound?.();
+  for (const { txHash, block } of found.unread) {
+    reader.mayBeUnread = true;
+    reader.log.warn({ chain: scope.chainId, block: block.number, tx: txHash }, 'a transaction cannot be read');
+  }
   return { number: last.number, hash: last.hash };
 }
 
-type LogsByBlock = Map<number, Log[]>;
+/** Null for a block whose logs nobody tells. */
+type LogsByBlock = Map<number, Log[] | null>;
+
+async function findAll(reader: Reader, provider: Provider, headers: Header[], logs: LogsByBlock): Promise<Found> {
+  const other = reader.pool.other(provider);
+  const rpcs = other ? [provider.rpc, other.rpc] : [provider.rpc];
+  const all: Found = { transfers: [], unread: [] };
+  for (const header of headers) {
+    const own = logs.get(header.number);
+    const found: Found =
+      own === null
+        ? { transfers: [], unread: [{ block: header, txHash: null, logs: [], owners: {} }] }
+        : await findTransfers(header, own ?? [], reader.wallets.owners, rpcs);
+    all.transfers.push(...found.transfers);
+    all.unread.push(...found.unread);
+  }
+  return all;
+}
 
 async function readBlock(reader: Reader, provider: Provider, header: Header): Promise<LogsByBlock> {
   const tokens = reader.chain.tokens.map((token) => token.address);
   const other = reader.pool.other(provider)?.rpc ?? null;
-  return new Map([[header.number, await logsOfBlock(header, tokens, provider.rpc, other, reader.doubts)]]);
+  const search = { tokens, owners: reader.wallets.owners, rpc: provider.rpc, other, doubts: reader.doubts };
+  return new Map([[header.number, await logsOfBlock(header, search)]]);
 }
 
 /** Logs of several blocks at once, each block's checked as if it had been asked for alone; null: ask for fewer. */
@@ -243,8 +263,9 @@ async function readRange(reader: Reader, provider: Provider, headers: Header[]):
       const own = logs.get(header.number) ?? [];
       checkLogs(header, own, tokens);
       if (!lacksPromised(header, own, tokens)) continue;
-      const again = (await readBlock(reader, provider, header)).get(header.number) ?? [];
-      if (again.length > own.length)
+      const again = (await readBlock(reader, provider, header)).get(header.number) ?? null;
+      if (!again) logs.set(header.number, null);
+      else if (again.length > own.length)
         throw new ProviderFault(`blocks ${from} to ${to}: logs of ${header.number} were left out`);
     }
     reader.range = nextRange(reader.range, true);
@@ -252,7 +273,7 @@ async function readRange(reader: Reader, provider: Provider, headers: Header[]):
   } catch (error) {
     if (error instanceof RpcError || error instanceof ProviderFault) reader.range = nextRange(headers.length, false);
     // Providers refuse large ranges each in words of their own; asked for few enough blocks, they answer.
-    if (error instanceof RpcError && ['refused', 'too_large', 'timeout'].includes(error.kind)) return null;
+    if (error instanceof RpcError && concernsOneCall(error)) return null;
     throw error;
   }
 }

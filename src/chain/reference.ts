@@ -27,8 +27,14 @@ const userOperationEvent = toEventSelector(
 /** A transfer to a watched wallet: its sender, and its place among the logs of its transaction. */
 export type Candidate = { from: string; ordinal: number };
 
+/** Whether a transaction to this address carries user operations, whose references are found by the logs of all of them. */
+export function isEntryPoint(address: string | null): boolean {
+  return address !== null && entryPoints.has(address);
+}
+
 /**
- * The 16 bytes that a transaction, or the one user operation in it, carries at the end for one transfer.
+ * The 16 bytes that a transaction, or the one user operation in it, carries at the end for one transfer; read once for all
+ * of a transaction's transfers.
  *
  * They count only where they can mean one transfer: it is the only candidate of its transaction or operation, and its
  * `from` is who signed that. Null otherwise. Whether the bytes are a reference is for the caller to compare.
@@ -36,26 +42,34 @@ export type Candidate = { from: string; ordinal: number };
  * @param logs all logs of the transaction, in order
  * @param candidates all transfers of the transaction to watched wallets, this one included
  */
+export function calldataReferences(
+  tx: Pick<Transaction, 'from' | 'to' | 'input'>,
+  logs: readonly Pick<Log, 'address' | 'topics'>[],
+  candidates: readonly Candidate[],
+): (transfer: Candidate) => Buffer | null {
+  const abi = tx.to === null ? undefined : entryPoints.get(tx.to);
+  if (abi && tx.to) return operationReferences(tx.input, abi, tx.to, logs, candidates);
+  const bytes = candidates.length === 1 ? lastBytes(tx.input) : null;
+  return ({ from }) => (from === tx.from ? bytes : null);
+}
+
+/** The same for one transfer. */
 export function calldataReference(
   tx: Pick<Transaction, 'from' | 'to' | 'input'>,
   logs: readonly Pick<Log, 'address' | 'topics'>[],
   candidates: readonly Candidate[],
   transfer: Candidate,
 ): Buffer | null {
-  const abi = tx.to === null ? undefined : entryPoints.get(tx.to);
-  if (abi && tx.to) return operationReference(tx.input, abi, tx.to, logs, candidates, transfer);
-  if (tx.from !== transfer.from || candidates.length !== 1) return null;
-  return lastBytes(tx.input);
+  return calldataReferences(tx, logs, candidates)(transfer);
 }
 
-function operationReference(
+function operationReferences(
   input: string,
   abi: Abi,
   entryPoint: string,
   logs: readonly Pick<Log, 'address' | 'topics'>[],
   candidates: readonly Candidate[],
-  transfer: Candidate,
-): Buffer | null {
+): (transfer: Candidate) => Buffer | null {
   const operations = readOperations(input, abi);
   const ends = logs.flatMap((log, ordinal) =>
     log.address === entryPoint && log.topics[0] === userOperationEvent
@@ -64,13 +78,15 @@ function operationReference(
   );
   // One event for each operation, in their order: otherwise something else happened here, and nothing is concluded.
   const inStep = ends.length === operations.length && ends.every((end, i) => end.sender === operations[i]?.sender);
-  const index = ends.findIndex((end) => end.ordinal > transfer.ordinal);
-  const operation = operations[index];
-  if (!inStep || operation?.sender !== transfer.from) return null;
-  const start = ends[index - 1]?.ordinal ?? -1;
-  const end = ends[index]?.ordinal ?? -1;
-  const within = candidates.filter(({ ordinal }) => ordinal > start && ordinal < end);
-  return within.length === 1 ? lastBytes(operation.callData) : null;
+  if (!inStep) return () => null;
+  const indexOf = ({ ordinal }: Candidate) => ends.findIndex((end) => end.ordinal > ordinal);
+  const counts = new Map<number, number>();
+  for (const candidate of candidates) counts.set(indexOf(candidate), (counts.get(indexOf(candidate)) ?? 0) + 1);
+  return (transfer) => {
+    const index = indexOf(transfer);
+    const operation = operations[index];
+    return operation?.sender === transfer.from && counts.get(index) === 1 ? lastBytes(operation.callData) : null;
+  };
 }
 
 function readOperations(input: string, abi: Abi): { sender: string; callData: string }[] {

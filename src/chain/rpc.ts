@@ -38,6 +38,13 @@ const defaultTimeoutMs = 5_000;
 const maxResponseBytes = 32 * 1024 * 1024;
 /** What a stranger's contract answers is a word; a refusal may quote it. */
 const maxAnswerBytes = 64 * 1024;
+/** One transaction and its receipt: several are read at once. */
+const maxTransactionBytes = 8 * 1024 * 1024;
+
+/** Whether a failure may concern one question only: the provider can answer others. */
+export function concernsOneCall({ kind }: RpcError): boolean {
+  return kind !== 'unreachable' && kind !== 'limited';
+}
 
 let nextId = 1;
 
@@ -127,7 +134,8 @@ export type Rpc = ReturnType<typeof connectRpc>;
 
 /** Typed calls to one provider; nothing is opened until the first call. */
 export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
-  const call = (method: string, params: readonly unknown[]) => callRpc(url, method, params, timeoutMs);
+  const call = (method: string, params: readonly unknown[], maxBytes?: number) =>
+    callRpc(url, method, params, timeoutMs, maxBytes);
   return {
     url,
     host: new URL(url).host,
@@ -135,8 +143,12 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
     /** The header of a block by number or tag; null when the provider does not have it. */
     header: async (block: number | BlockTag) =>
       readHeader(await call('eth_getBlockByNumber', [typeof block === 'number' ? toHex(block) : block, false])),
-    logsOfBlock: async (blockHash: string, addresses: readonly string[], topic: string) =>
-      readLogs(await call('eth_getLogs', [{ blockHash, address: addresses, topics: [topic] }])),
+    /** `topics` as eth_getLogs takes them: null for any, a list for any of these. */
+    logsOfBlock: async (
+      blockHash: string,
+      addresses: readonly string[],
+      ...topics: (string | readonly string[] | null)[]
+    ) => readLogs(await call('eth_getLogs', [{ blockHash, address: addresses, topics }])),
     logsOfRange: async (from: number, to: number, addresses: readonly string[], topic: string) =>
       readLogs(
         await call('eth_getLogs', [
@@ -146,15 +158,24 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
     /** The same without naming contracts: `topics` as eth_getLogs takes them, null for any. */
     logsOfTopics: async (from: number, to: number, topics: readonly (string | null)[]) =>
       readLogs(await call('eth_getLogs', [{ fromBlock: toHex(from), toBlock: toHex(to), topics }])),
-    transaction: async (hash: string) => readTransaction(await call('eth_getTransactionByHash', [hash])),
+    transaction: async (hash: string) =>
+      readTransaction(await call('eth_getTransactionByHash', [hash], maxTransactionBytes)),
     receipt: async (hash: string) => {
-      const result = await call('eth_getTransactionReceipt', [hash]);
+      const result = await call('eth_getTransactionReceipt', [hash], maxTransactionBytes);
       return result === null ? null : readReceipt(result);
     },
     /** All receipts of a block; null when the provider does not have the block. */
     blockReceipts: async (blockHash: string) => {
       const result = await call('eth_getBlockReceipts', [blockHash]);
       return result === null ? null : readArray(result, 'receipts').map(readReceipt);
+    },
+    /** The hashes of a block's transactions, in order; null when the provider does not have the block. */
+    transactionHashes: async (blockHash: string) => {
+      const result = await call('eth_getBlockByHash', [blockHash, false]);
+      if (result === null) return null;
+      return readArray(readObject(result, 'block').transactions, 'transactions').map((hash) =>
+        readBytes(hash, 32, 'transaction hash'),
+      );
     },
     /** All transactions of a block; null when the provider does not have it. */
     blockTransactions: async (number: number) => {

@@ -1,7 +1,9 @@
 import { raiseAlarm } from '../db/alarms.ts';
 import type { Database, Sql, Tx } from '../db/connection.ts';
 import type { Lease } from './lease.ts';
-import type { Header } from './rpc.ts';
+import type { Header, Log } from './rpc.ts';
+import { deleteUnreadAfter, insertUnread } from './unread-store.ts';
+import type { Owner } from './wallets.ts';
 
 /** Blocks kept to compare parents with and to walk back along. */
 const keptBlocks = 512;
@@ -28,8 +30,9 @@ const progressColumns = (sql: Sql | Tx, { head, seenAtMs, final, safe, finalized
 /** A transfer to a watched wallet, as it stands in a block. Addresses and hashes in lower case. */
 export type FoundTransfer = {
   txHash: string;
-  /** Of the log among all logs of its transaction. */
+  /** Of the log among all logs of its transaction, and among all of its block. */
   ordinal: number;
+  logIndex: number;
   block: Header;
   tokenAddress: string;
   fromAddress: string;
@@ -38,6 +41,15 @@ export type FoundTransfer = {
   partnerId: string;
   accountId: string;
   calldataReference: Buffer | null;
+};
+
+/** A transaction of a block that could not be read; without a hash, all logs of the block. */
+export type Unread = {
+  block: Header;
+  txHash: string | null;
+  /** Its transfers to watched wallets, and for whom each of these is watched. */
+  logs: Log[];
+  owners: Record<string, Owner>;
 };
 
 /** A transfer that a reorganisation took away, and the request it was bound to. Its row is gone. */
@@ -101,6 +113,18 @@ async function moveCursor(tx: Tx, chainId: number, lease: Lease, from: Cursor, t
   if (moved.length === 0) throw new Deposed(`chain ${chainId}: another process leads`);
 }
 
+/**
+ * Holds the cursor where it is until the transaction ends, for a write that belongs to blocks read before.
+ *
+ * @throws Deposed
+ */
+export async function holdCursor(tx: Tx, chainId: number, lease: Lease): Promise<void> {
+  const held = await tx`
+    select from chain_cursors where chain_id = ${chainId} and fence <= ${lease.fence}
+      and exists (select from leases where name = ${lease.name} and fence = ${lease.fence}) for update`;
+  if (held.length === 0) throw new Deposed(`chain ${chainId}: another process leads`);
+}
+
 /** Keeps what the provider says of the chain while no block is read. */
 export async function updateProgress(db: Database, chainId: number, lease: Lease, progress: Progress): Promise<void> {
   const rows = await db.sql`
@@ -109,14 +133,14 @@ export async function updateProgress(db: Database, chainId: number, lease: Lease
   if (rows.length === 0) throw new Deposed(`chain ${chainId}: another process leads`);
 }
 
-/** Stores blocks that were read and what was found in them: both or nothing. */
+/** Stores blocks that were read, what was found in them and what is to be read again: all or nothing. */
 export async function saveBlocks(
   db: Database,
   chain: { chainId: number; testMode: boolean },
   lease: Lease,
   from: Cursor,
   headers: readonly Header[],
-  found: readonly FoundTransfer[],
+  found: { transfers: readonly FoundTransfer[]; unread: readonly Unread[] },
   progress: Progress,
 ): Promise<void> {
   const last = headers.at(-1);
@@ -124,7 +148,8 @@ export async function saveBlocks(
   await db.transaction(async (tx) => {
     await moveCursor(tx, chain.chainId, lease, from, last, progress);
     await insertBlocks(tx, chain.chainId, headers.slice(-keptBlocks));
-    for (const transfer of found) await insertTransfer(tx, chain, transfer);
+    await insertTransfers(tx, chain, found.transfers);
+    for (const unread of found.unread) await insertUnread(tx, chain.chainId, unread);
     await tx`delete from chain_blocks where chain_id = ${chain.chainId} and number < ${last.number - keptBlocks}`;
   });
 }
@@ -142,17 +167,38 @@ async function insertBlocks(tx: Tx, chainId: number, headers: readonly Header[])
       set hash = excluded.hash, parent_hash = excluded.parent_hash, block_time = excluded.block_time`;
 }
 
+const rowsAtOnce = 500;
+
 /** One that is still there was final before a reorganisation: it is known to be in another block now. */
-async function insertTransfer(tx: Tx, chain: { chainId: number; testMode: boolean }, t: FoundTransfer): Promise<void> {
-  await tx`
-    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
-      to_address, value, partner_id, test_mode, account_id, calldata_reference)
-    values (${chain.chainId}, ${t.txHash}, ${t.ordinal}, ${t.block.number}, ${t.block.hash}, ${t.block.time},
-      ${t.tokenAddress}, ${t.fromAddress}, ${t.toAddress}, ${t.value.toString()}, ${t.partnerId}, ${chain.testMode},
-      ${t.accountId}, ${t.calldataReference})
-    on conflict (chain_id, tx_hash, ordinal) do update set block_number = excluded.block_number,
-      block_hash = excluded.block_hash, block_time = excluded.block_time
-      where transfers.block_hash <> excluded.block_hash`;
+export async function insertTransfers(
+  tx: Tx,
+  chain: { chainId: number; testMode: boolean },
+  transfers: readonly FoundTransfer[],
+): Promise<void> {
+  for (let at = 0; at < transfers.length; at += rowsAtOnce) {
+    const rows = transfers.slice(at, at + rowsAtOnce).map((t) => ({
+      chain_id: chain.chainId,
+      tx_hash: t.txHash,
+      ordinal: t.ordinal,
+      log_index: t.logIndex,
+      block_number: t.block.number,
+      block_hash: t.block.hash,
+      block_time: t.block.time,
+      token_address: t.tokenAddress,
+      from_address: t.fromAddress,
+      to_address: t.toAddress,
+      value: t.value.toString(),
+      partner_id: t.partnerId,
+      test_mode: chain.testMode,
+      account_id: t.accountId,
+      calldata_reference: t.calldataReference,
+    }));
+    await tx`
+      insert into transfers ${tx(rows)}
+      on conflict (chain_id, tx_hash, ordinal) do update set block_number = excluded.block_number,
+        block_hash = excluded.block_hash, block_time = excluded.block_time, log_index = excluded.log_index
+        where transfers.block_hash <> excluded.block_hash`;
+  }
 }
 
 type RemovedRow = {
@@ -184,6 +230,7 @@ export async function rewindTo(
   await db.transaction(async (tx) => {
     await moveCursor(tx, chainId, lease, from, ancestor, progress);
     await tx`delete from chain_blocks where chain_id = ${chainId} and number > ${ancestor.number}`;
+    await deleteUnreadAfter(tx, chainId, ancestor.number);
     await insertBlocks(tx, chainId, [ancestor]);
     const rows = await tx<RemovedRow[]>`
       delete from transfers where chain_id = ${chainId} and block_number > ${ancestor.number} and final_at is null

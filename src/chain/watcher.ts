@@ -7,11 +7,13 @@ import { type Lease, whileLeading } from './lease.ts';
 import { makePool } from './pool.ts';
 import { poll, type Reader, type WatchHooks } from './read.ts';
 import { Deposed, raiseFence } from './store.ts';
+import { readUnread } from './unread.ts';
 import { watchedWallets } from './wallets.ts';
 
 export type { WatchHooks } from './read.ts';
 
 const troublePauseMs = 1_000;
+const unreadPauseMs = 1_000;
 
 /**
  * Reads all chains of both modes into the table `transfers` until the signal aborts. Each chain has a loop of its own,
@@ -39,7 +41,11 @@ async function watchChain(
   const report = (error: unknown) => ctx.log.error({ err: error, chain: chain.chainId }, 'the chain watcher failed');
   const work = async (lease: Lease, leading: AbortSignal) => {
     ctx.log.info({ chain: chain.chainId, fence: lease.fence }, 'leading the chain');
-    await readWhile(await makeReader(ctx, chain, testMode, lease, hooks, leading), report);
+    const over = new AbortController();
+    const both = AbortSignal.any([leading, over.signal]);
+    const reader = await makeReader(ctx, chain, testMode, lease, hooks, both);
+    const reading = repeat(both, report, async () => (await poll(reader)).waitMs).finally(() => over.abort());
+    await Promise.all([reading, repeat(both, report, () => readUnread(reader).then(() => unreadPauseMs))]);
   };
   await whileLeading(ctx.db, leaseName(chain), holder, signal, work, report);
 }
@@ -72,18 +78,24 @@ export async function makeReader(
     range: firstRange,
     doubts: new Map(),
     progressAtMs: 0,
+    mayBeUnread: true,
   };
 }
 
-async function readWhile(reader: Reader, report: (error: unknown) => void): Promise<void> {
-  while (!reader.signal.aborted) {
+/** Works again and again until the signal aborts, or another process leads the chain. */
+async function repeat(
+  signal: AbortSignal,
+  report: (error: unknown) => void,
+  work: () => Promise<number>,
+): Promise<void> {
+  while (!signal.aborted) {
     let waitMs = troublePauseMs;
     try {
-      waitMs = (await poll(reader)).waitMs;
+      waitMs = await work();
     } catch (error) {
       if (error instanceof Deposed) return;
       report(error);
     }
-    await pause(waitMs, reader.signal);
+    await pause(waitMs, signal);
   }
 }

@@ -49,6 +49,7 @@ export function asSeen(row: TransferRow): SeenTransfer {
     txHash: row.tx_hash,
     ordinal: row.ordinal,
     blockNumber: Number(row.block_number),
+    logIndex: row.log_index,
     blockHash: row.block_hash,
     blockTime: row.block_time,
     tokenAddress: row.token_address,

@@ -9,6 +9,7 @@ export type TransferRow = {
   chain_id: string;
   tx_hash: string;
   ordinal: number;
+  log_index: number | null;
   block_number: string;
   block_hash: string;
   block_time: Date;

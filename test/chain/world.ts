@@ -13,6 +13,7 @@ import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
 export type TransferRow = {
   tx_hash: string;
   ordinal: number;
+  log_index: number;
   block_number: string;
   block_hash: string;
   block_time: Date;

@@ -441,6 +441,7 @@ test('Each alarm is told in the reader’s language, with what others said of it
     'The live webhook endpoint was disabled: it had no success for 120 hours.',
   );
   for (const kind of ['unconfirmed', 'deep-reorg']) await raise(`chain-${chainId}-${kind}`, 'only for the log');
+  await raise(`chain-${chainId}-unread`, 'Transactions on Chain cannot be read, their payments may be missing: 0xdef');
   await raise(`chain-${chainId}-final-reorged`, `Chain ${chainId} took back final transfers: 0xabc`);
   await raise(`verified-reorged-${request}`, 'only for the log');
   await raise('made_up', 'Something new: and unheard of');
@@ -454,6 +455,7 @@ test('Each alarm is told in the reader’s language, with what others said of it
     `Der Webhook von ${partner.name} (Test) wurde abgeschaltet: Sein Empfänger antwortete mit 410<`,
     `Der Webhook von ${partner.name} (Live) wurde abgeschaltet: Er hatte fünf Tage keinen Erfolg<`,
     `Zahlungen auf ${network} warten auf Bestätigung`,
+    `lassen sich nicht lesen, Zahlungen darin können fehlen: <code lang="en" dir="ltr">0xdef</code>`,
     `${network} wurde tiefer umgeordnet`,
     `${network} hat endgültige Überweisungen zurückgenommen <code lang="en" dir="ltr">0xabc</code>`,
     `Anforderung <code>${request}</code> hat ihre Zahlung`,

@@ -192,6 +192,7 @@ test('confirmTransfer › agreed for what stands in its block, missing for anyth
     txHash,
     ordinal: row.ordinal,
     blockNumber: Number(row.block_number),
+    logIndex: row.log_index,
     blockHash: row.block_hash,
     blockTime: row.block_time,
     tokenAddress: chain.tokens[0]?.address ?? '',

@@ -1897,6 +1897,7 @@ export const ar = {
       webhook_gone: 'أُوقف Webhook الخاص بـ {partner} ({mode}): أجاب مستقبِله بـ 410',
       webhook_dead: 'أُوقف Webhook الخاص بـ {partner} ({mode}): لم ينجح منذ خمسة أيام',
       unconfirmed: 'دفعات على {network} تنتظر التأكيد: لا يجيب جميع مزوديها أو لا يتفقون',
+      unread: 'لا يمكن قراءة معاملات على {network}، وقد تنقص دفعات فيها:',
       final_reorged: 'تراجعت {network} عن تحويلات كانت نهائية',
       deep_reorg: 'أُعيد تنظيم {network} أعمق من كل الكتل المحفوظة؛ تُقرأ كتلها من جديد',
       verified_reorged: 'فقد الطلب المؤكد {request} دفعته بسبب إعادة تنظيم: تحقق من المال يدويًا',

@@ -2069,6 +2069,7 @@ export const de = {
       webhook_dead: 'Der Webhook von {partner} ({mode}) wurde abgeschaltet: Er hatte fünf Tage keinen Erfolg',
       unconfirmed:
         'Zahlungen auf {network} warten auf Bestätigung: Seine Anbieter antworten nicht alle oder sind sich uneins',
+      unread: 'Transaktionen auf {network} lassen sich nicht lesen, Zahlungen darin können fehlen:',
       final_reorged: '{network} hat endgültige Überweisungen zurückgenommen',
       deep_reorg: '{network} wurde tiefer umgeordnet als alle aufgehobenen Blöcke; sie werden neu gelesen',
       verified_reorged:

@@ -1944,6 +1944,7 @@ export const en = {
       webhook_gone: 'The webhook of {partner} ({mode}) was disabled: its receiver answered 410',
       webhook_dead: 'The webhook of {partner} ({mode}) was disabled: it had no success for five days',
       unconfirmed: 'Payments on {network} wait to be verified: its providers do not all answer and agree',
+      unread: 'Transactions on {network} cannot be read, payments in them may be missing:',
       final_reorged: '{network} took back transfers that were final',
       deep_reorg: '{network} was reorganised deeper than any block that was kept; its blocks are read again',
       verified_reorged: 'The verified request {request} lost its payment to a reorganisation: check its money by hand',

@@ -2007,6 +2007,7 @@ export const es = {
       webhook_gone: 'Se desactivó el webhook de {partner} ({mode}): su receptor respondió 410',
       webhook_dead: 'Se desactivó el webhook de {partner} ({mode}): no tuvo éxito durante cinco días',
       unconfirmed: 'Los pagos en {network} esperan verificación: sus proveedores no responden todos o no coinciden',
+      unread: 'No se pueden leer transacciones en {network}; pueden faltar pagos que contienen:',
       final_reorged: '{network} deshizo transferencias que eran definitivas',
       deep_reorg: '{network} se reorganizó más allá de todos los bloques guardados; se vuelven a leer',
       verified_reorged:

@@ -2043,6 +2043,7 @@ export const fr = {
       webhook_dead: 'Le webhook de {partner} ({mode}) a été désactivé : aucun succès depuis cinq jours',
       unconfirmed:
         'Les paiements sur {network} attendent d’être vérifiés : ses fournisseurs ne répondent pas tous ou ne s’accordent pas',
+      unread: 'Des transactions sur {network} ne peuvent pas être lues ; des paiements peuvent y manquer :',
       final_reorged: '{network} a annulé des transferts qui étaient définitifs',
       deep_reorg: '{network} a été réorganisé plus profondément que tous les blocs gardés ; ils sont relus',
       verified_reorged:

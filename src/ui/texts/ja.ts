@@ -1954,6 +1954,7 @@ export const ja = {
       webhook_gone: '{partner}（{mode}）の Webhook が停止されました：受信側が 410 を返しました',
       webhook_dead: '{partner}（{mode}）の Webhook が停止されました：5 日間成功がありません',
       unconfirmed: '{network} の支払いが確認待ちです：プロバイダーの一部が応答しないか、内容が一致しません',
+      unread: '{network} の取引を読み取れません。含まれる支払いが欠けている可能性があります：',
       final_reorged: '{network} が確定済みの送金を取り消しました',
       deep_reorg: '{network} が保存済みのどのブロックよりも深く再編成されました。ブロックを読み直しています',
       verified_reorged: '確認済みの請求 {request} が再編成により支払いを失いました。資金を手作業で確認してください',

@@ -1993,6 +1993,7 @@ export const pt = {
       webhook_gone: 'O webhook de {partner} ({mode}) foi desativado: o receptor respondeu 410',
       webhook_dead: 'O webhook de {partner} ({mode}) foi desativado: não teve sucesso por cinco dias',
       unconfirmed: 'Pagamentos em {network} esperam verificação: nem todos os provedores respondem e concordam',
+      unread: 'Não é possível ler transações em {network}; podem faltar pagamentos nelas:',
       final_reorged: '{network} desfez transferências que eram definitivas',
       deep_reorg: '{network} foi reorganizada além de todos os blocos guardados; eles são lidos de novo',
       verified_reorged:

@@ -1,0 +1,79 @@
+import type { Database, Tx } from '../db/connection.ts';
+import type { Log } from './rpc.ts';
+import type { Unread } from './store.ts';
+import type { Owner } from './wallets.ts';
+
+/** What was set aside, and since when. */
+export type UnreadRow = {
+  block_number: string;
+  block_hash: string;
+  block_time: Date;
+  /** Empty for all logs of the block. */
+  tx_hash: string;
+  logs: Log[];
+  owners: Record<string, Owner>;
+  /** It was tried for so long that its transfers are stored without what it carries. */
+  is_late: boolean;
+};
+
+/** So long is waited for what a transaction carries, and then the operator is told. */
+const patienceMs = 2 * 60_000;
+/** So long the operator is told of what was stored without. */
+const toldFor = '24 hours';
+const longestWaitSeconds = 600;
+
+export async function insertUnread(tx: Tx, chainId: number, { block, txHash, logs, owners }: Unread): Promise<void> {
+  await tx`
+    insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners)
+    values (${chainId}, ${block.number}, ${block.hash}, ${block.time}, ${txHash ?? ''}, ${tx.json(logs)},
+      ${tx.json(owners)})
+    on conflict (chain_id, block_hash, tx_hash) do nothing`;
+}
+
+/** What stood in blocks that are no longer on the chain. */
+export async function deleteUnreadAfter(tx: Tx, chainId: number, blockNumber: number): Promise<void> {
+  await tx`delete from unread_transactions where chain_id = ${chainId} and block_number > ${blockNumber}`;
+}
+
+/** What is due to be tried again, the longest due first. */
+export function selectUnread(db: Database, chainId: number, limit: number): Promise<UnreadRow[]> {
+  return db.sql<UnreadRow[]>`
+    select block_number, block_hash, block_time, tx_hash, logs, owners,
+      seen_at < now() - ${patienceMs} * interval '1 ms' as is_late
+    from unread_transactions where chain_id = ${chainId} and stored_at is null and look_at <= now()
+    order by look_at, block_number, tx_hash limit ${limit}`;
+}
+
+/**
+ * Ends the wait for one; false when a reorganisation was faster.
+ *
+ * @param complete otherwise the operator is told of it for a day
+ */
+export async function endUnread(tx: Tx, chainId: number, row: UnreadRow, complete: boolean): Promise<boolean> {
+  const own = tx`
+    chain_id = ${chainId} and block_hash = ${row.block_hash} and tx_hash = ${row.tx_hash} and stored_at is null`;
+  const rows = complete
+    ? await tx`delete from unread_transactions where ${own} returning tx_hash`
+    : await tx`update unread_transactions set stored_at = now() where ${own} returning tx_hash`;
+  return rows.length > 0;
+}
+
+/** Has one tried again after 1, 2, 4 … seconds, at most ten minutes. */
+export async function putOffUnread(db: Database, chainId: number, row: UnreadRow): Promise<void> {
+  await db.sql`
+    update unread_transactions set tries = tries + 1,
+      look_at = now() + least(power(2, least(tries, 16)), ${longestWaitSeconds}) * interval '1 second'
+    where chain_id = ${chainId} and block_hash = ${row.block_hash} and tx_hash = ${row.tx_hash}`;
+}
+
+/** How many are set aside, and a few of those that the operator is to be told of. */
+export async function selectUnreadState(db: Database, chainId: number): Promise<{ count: number; late: string[] }> {
+  await db.sql`
+    delete from unread_transactions where chain_id = ${chainId} and stored_at < now() - ${toldFor}::interval`;
+  const [row] = await db.sql<{ count: number; late: string[] | null }[]>`
+    select count(*)::int as count,
+      (array_agg(case tx_hash when '' then 'block ' || block_number else tx_hash end order by seen_at)
+        filter (where seen_at < now() - ${patienceMs} * interval '1 ms'))[1:5] as late
+    from unread_transactions where chain_id = ${chainId}`;
+  return { count: row?.count ?? 0, late: row?.late ?? [] };
+}
