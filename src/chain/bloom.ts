@@ -30,6 +30,18 @@ export function bloomHas(bloom: string, values: readonly string[]): boolean {
   });
 }
 
+/** The same for one value that is not asked for again. */
+export function bloomHasOnce(bloom: string, value: string): boolean {
+  return bitsOf(value).every((bit) => hasBit(bloom, bit));
+}
+
+/** Whether so many bits are set that a filter tells nothing any more. */
+export function isSaturated(bloom: string): boolean {
+  let set = 0;
+  for (let bit = 0; bit < 2048; bit++) if (hasBit(bloom, bit)) set++;
+  return set > 2048 * 0.9;
+}
+
 /** The filter of these logs: equal to the header's exactly when they are all the logs of the block, but for chance. */
 export function bloomOf(logs: readonly Pick<Log, 'address' | 'topics'>[]): string {
   const bytes = Buffer.alloc(256);

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { checkLogs, lacksPromised, readTransfer, transferTopic } from './blocks.ts';
-import { bloomOf } from './bloom.ts';
+import { bloomHas, bloomHasOnce, bloomOf, isSaturated } from './bloom.ts';
 import { ProviderFault } from './pool.ts';
 import { concernsOneCall, type Header, type Log, type Receipt, type Rpc, RpcError } from './rpc.ts';
 import type { FoundTransfer, Unread } from './store.ts';
@@ -102,19 +102,36 @@ function nullOfRpc(error: unknown): null {
 const walletsAtOnce = 500;
 const mostQuestions = 200;
 
-/** Asks for the transfers to watched wallets only; null when these cannot be told either. */
+/** Asks for the transfers to watched wallets only; null when these cannot be told either, however often asked. */
 async function logsByWallet(header: Header, { tokens, owners, rpc, doubts }: Search): Promise<Log[] | null> {
   const topics = [...owners.keys()].map((wallet) => `0x${wallet.slice(2).padStart(64, '0')}`);
   const count = Math.ceil(topics.length / walletsAtOnce);
   const parts = Array.from({ length: count }, (_, i) => topics.slice(i * walletsAtOnce, (i + 1) * walletsAtOnce));
   const answers = count > mostQuestions ? [null] : await mapFew(parts, 4, (part) => askLogs(rpc, header, tokens, part));
-  const logs = answers.flatMap((answer) => answer ?? []);
-  if (!answers.includes(null)) return logs.sort((a, b) => a.logIndex - b.logIndex);
-  if (isEnough(doubts, header)) return null;
+  const told = !answers.includes(null);
+  const logs = answers.flatMap((answer) => answer ?? []).sort((a, b) => a.logIndex - b.logIndex);
+  if (told && !(await lacksPromisedWallet(header, logs, tokens, topics))) return logs;
+  if (isEnough(doubts, header)) return told ? logs : null;
   throw new ProviderFault(`block ${header.number}: its transfers cannot be told`);
 }
 
 const hashedAtOnce = 500;
+
+/** True when the block's filter promises a transfer to one of these wallets of which the answer has none. */
+async function lacksPromisedWallet(
+  { logsBloom }: Header,
+  logs: readonly Log[],
+  tokens: readonly string[],
+  topics: readonly string[],
+): Promise<boolean> {
+  if (isSaturated(logsBloom) || !tokens.some((token) => bloomHas(logsBloom, [token, transferTopic]))) return false;
+  const paid = new Set(logs.map((log) => log.topics[2]));
+  for (const [i, topic] of topics.entries()) {
+    if (i % hashedAtOnce === 0) await setImmediate();
+    if (!paid.has(topic) && bloomHasOnce(logsBloom, topic)) return true;
+  }
+  return false;
+}
 
 /** A block can hold a hundred thousand logs: others have their turn while they are hashed. */
 async function bloomOfMany(logs: readonly Log[]): Promise<string> {

@@ -56,6 +56,11 @@ const lies: Record<string, Lie> = {
   },
   'says there are no logs and no receipts': async ({ method }) =>
     ['eth_getLogs', 'eth_getBlockReceipts'].includes(method) ? { result: [] } : null,
+  'refuses the logs of a block, and says there are none to the wallets asked for': async ({ method, params }) => {
+    if (method !== 'eth_getLogs') return null;
+    const [filter] = params as { topics?: unknown[] }[];
+    return (filter?.topics?.length ?? 0) < 3 ? refused : { result: [] };
+  },
   'gives logs of another block': async ({ method, params, ask }) => {
     if (method !== 'eth_getLogs') return null;
     const logs = (await ask(method, params)) as Entry[];
