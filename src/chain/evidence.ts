@@ -13,7 +13,13 @@ export function isConfirmed(told: Evidence, key: TransferKey, tokens: readonly s
 
 function isSameTransfer({ receipt, header }: Evidence, key: TransferKey): boolean {
   const log = receipt.logs[key.ordinal];
-  return receipt.success && isSameBlock(header, key) && log !== undefined && isSameLog(log, key);
+  return (
+    receipt.success &&
+    receipt.blockNumber === key.blockNumber &&
+    isSameBlock(header, key) &&
+    log !== undefined &&
+    isSameLog(log, key)
+  );
 }
 
 export function isSameBlock(header: Header, key: TransferKey): boolean {
