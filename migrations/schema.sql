@@ -94,9 +94,6 @@ create table chain_cursors (
   safe_number bigint,
   finalized_number bigint,
   updated_at timestamp with time zone not null,
-  head_hash text,
-  head_time timestamp with time zone,
-  head_seen_at timestamp with time zone,
   constraint chain_cursors_pkey PRIMARY KEY (chain_id)
 );
 grant SELECT on chain_cursors to quittance_app;

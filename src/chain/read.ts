@@ -101,8 +101,8 @@ async function checkOther(reader: Reader, provider: Provider): Promise<void> {
   }
 }
 
-/** One view of the chain's end: its newest block, when that was asked for, and the tags. */
-type View = { head: Header; seenAtMs: number; safe: number | null; finalized: number | null };
+/** One view of the chain's end: its newest block and the tags. */
+type View = { head: Header; safe: number | null; finalized: number | null };
 
 /** Returns how many blocks are still to be read. */
 async function readPass(reader: Reader, provider: Provider): Promise<number> {
@@ -143,20 +143,19 @@ async function readView(chain: ChainConfig, provider: Provider): Promise<View> {
   const uses = (tag: 'safe' | 'finalized') => chain.finality.some((tier) => 'tag' in tier && tier.tag === tag);
   const numberOf = async (tag: 'safe' | 'finalized') =>
     uses(tag) ? ((await provider.rpc.header(tag))?.number ?? null) : null;
-  const seenAtMs = performance.now();
   const [head, safe, finalized] = await Promise.all([
     provider.rpc.header('latest'),
     numberOf('safe'),
     numberOf('finalized'),
   ]);
   if (!head) throw new ProviderFault('it has no newest block');
-  return { head, seenAtMs, safe, finalized };
+  return { head, safe, finalized };
 }
 
 function progressOf(chain: ChainConfig, view: View, readUpTo: number): store.Progress {
-  const { head, seenAtMs, safe, finalized } = view;
+  const { safe, finalized } = view;
   const final = finalNumber(chain.finality, { latest: readUpTo, safe, finalized });
-  return { head, seenAtMs, final, safe, finalized };
+  return { head: view.head.number, final, safe, finalized };
 }
 
 /** Whether a head before the cursor is a block that was read: the provider is late. Otherwise the chain was reorganised. */

@@ -1,5 +1,5 @@
 import { raiseAlarm } from '../db/alarms.ts';
-import type { Database, Sql, Tx } from '../db/connection.ts';
+import type { Database, Tx } from '../db/connection.ts';
 import type { Lease } from './lease.ts';
 import type { Header, Log } from './rpc.ts';
 import { deleteUnreadAfter, insertUnread } from './unread-store.ts';
@@ -12,20 +12,7 @@ const keptBlocks = 512;
 export type Cursor = { number: number; hash: string };
 
 /** What the provider says of the chain, kept beside the cursor. */
-export type Progress = {
-  head: Header;
-  /** When it was asked for the head, by this process's monotonic clock. */
-  seenAtMs: number;
-  final: number;
-  safe: number | null;
-  finalized: number | null;
-};
-
-/** The columns of a view of the chain; its age counts from the question, by the database's clock. */
-const progressColumns = (sql: Sql | Tx, { head, seenAtMs, final, safe, finalized }: Progress) => sql`
-  head_number = ${head.number}, head_hash = ${head.hash}, head_time = ${head.time},
-  head_seen_at = now() - ${Math.ceil(performance.now() - seenAtMs)} * interval '1 ms',
-  final_number = ${final}, safe_number = ${safe}, finalized_number = ${finalized}, updated_at = now()`;
+export type Progress = { head: number; final: number; safe: number | null; finalized: number | null };
 
 /** A transfer to a watched wallet, as it stands in a block. Addresses and hashes in lower case. */
 export type FoundTransfer = {
@@ -88,12 +75,11 @@ export async function raiseFence(db: Database, chainId: number, lease: Lease): P
 export async function insertCursor(db: Database, chainId: number, lease: Lease, head: Header, progress: Progress) {
   await db.transaction(async (tx) => {
     await tx`
-      insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
-      values (${chainId}, ${lease.fence}, ${head.number}, ${head.hash}, ${head.time}, ${head.number}, ${progress.final}, now())
+      insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, safe_number,
+        finalized_number, updated_at)
+      values (${chainId}, ${lease.fence}, ${head.number}, ${head.hash}, ${head.time}, ${progress.head}, ${progress.final},
+        ${progress.safe}, ${progress.finalized}, now())
       on conflict (chain_id) do nothing`;
-    await tx`
-      update chain_cursors set ${progressColumns(tx, progress)}
-      where chain_id = ${chainId} and fence = ${lease.fence} and number = ${head.number} and hash = ${head.hash}`;
     await insertBlocks(tx, chainId, [head]);
   });
 }
@@ -106,7 +92,8 @@ export async function insertCursor(db: Database, chainId: number, lease: Lease, 
 async function moveCursor(tx: Tx, chainId: number, lease: Lease, from: Cursor, to: Header, progress: Progress) {
   const moved = await tx`
     update chain_cursors set fence = ${lease.fence}, number = ${to.number}, hash = ${to.hash}, block_time = ${to.time},
-      ${progressColumns(tx, progress)}
+      head_number = ${progress.head}, final_number = ${progress.final}, safe_number = ${progress.safe},
+      finalized_number = ${progress.finalized}, updated_at = now()
     where chain_id = ${chainId} and fence <= ${lease.fence} and number = ${from.number} and hash = ${from.hash}
       and exists (select from leases where name = ${lease.name} and fence = ${lease.fence})
     returning chain_id`;
@@ -128,7 +115,8 @@ export async function holdCursor(tx: Tx, chainId: number, lease: Lease): Promise
 /** Keeps what the provider says of the chain while no block is read. */
 export async function updateProgress(db: Database, chainId: number, lease: Lease, progress: Progress): Promise<void> {
   const rows = await db.sql`
-    update chain_cursors set ${progressColumns(db.sql, progress)}
+    update chain_cursors set head_number = ${progress.head}, final_number = ${progress.final},
+      safe_number = ${progress.safe}, finalized_number = ${progress.finalized}, updated_at = now()
     where chain_id = ${chainId} and fence <= ${lease.fence} returning chain_id`;
   if (rows.length === 0) throw new Deposed(`chain ${chainId}: another process leads`);
 }

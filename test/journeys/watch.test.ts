@@ -4,9 +4,7 @@ import { confirmTransfer } from '../../src/chain/confirm.ts';
 import { mineWhileWaiting } from '../../src/chain/dev-mining.ts';
 import { headNumber } from '../../src/chain/dev-wallet.ts';
 import { poll } from '../../src/chain/read.ts';
-import { connectRpc } from '../../src/chain/rpc.ts';
 import { chainStatus, checkTokens } from '../../src/chain/status.ts';
-import { fakeProvider } from '../chain/fake-provider.ts';
 import { pollUntil, type WatchWorld, watchWorld } from '../chain/world.ts';
 import { randomAddress } from '../support/world.ts';
 
@@ -135,37 +133,6 @@ test('after a long time away all blocks are read in ranges, and no payment in th
   await pollUntil(reader, async () => (await world.cursor())?.number === head);
   for (const txHash of paid) assert.ok(await found(txHash));
   assert.ok(reader.range > 50, 'the range grows with success');
-});
-
-test('a head is as old as the question for it, however long is read towards it', async () => {
-  const { chain } = world.node;
-  await world.node.mine(30);
-  const provider = await fakeProvider(chain.rpcUrls[0] ?? '');
-  const held = Promise.withResolvers<void>();
-  const reader = await world.reader([provider.url]);
-  reader.range = 10;
-  const asked = Promise.withResolvers<void>();
-  provider.fake.lie = async ({ method }) => {
-    if (method !== 'eth_getLogs') return null;
-    asked.resolve();
-    await held.promise;
-    return null;
-  };
-  const pass = poll(reader);
-  await asked.promise;
-  const [clock] = await world.db.sql`select clock_timestamp() as at`;
-  held.resolve();
-  await pass;
-  const [row] = await world.db.sql`
-    select head_number, head_hash, head_time, updated_at > ${clock?.at} as moved_later, head_seen_at < ${clock?.at} as seen_before
-    from chain_cursors where chain_id = ${chain.chainId}`;
-  const head = await connectRpc(provider.url).header('latest');
-  assert.deepEqual(
-    { number: Number(row?.head_number), hash: row?.head_hash, time: row?.head_time },
-    { number: head?.number, hash: head?.hash, time: head?.time },
-  );
-  assert.ok(row?.moved_later && row.seen_before);
-  await provider.stop();
 });
 
 test('a wallet that is watched while its payment is on the way is known when the block is read', async () => {
