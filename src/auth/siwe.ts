@@ -25,6 +25,8 @@ export type SignedMessage = { address: string; chainId: number; nonce: string; e
 
 /** How long a message may wait for its signature. */
 const messageMs = 15 * 60_000;
+/** Ours have a few hundred characters. What reads a message is quadratic in its length, so longer ones are not read. */
+const maxMessageLength = 2_048;
 const saltBytes = 12;
 const macBytes = 16;
 
@@ -74,7 +76,10 @@ export function readWalletMessage(
   request: WalletRequest,
   { message: handedIn, host }: Omit<HandedIn, 'signature'>,
 ): SignedMessage | 'message_changed' | 'message_used' {
+  if (handedIn.length > maxMessageLength) return 'message_changed';
   const text = withPlainLineEnds(handedIn);
+  const site = new URL(hostAddress(ctx.config, host?.slug ?? null));
+  if (!text.startsWith(`${site.host} wants you to sign in with your Ethereum account:\n`)) return 'message_changed';
   const { address, chainId, nonce, expirationTime: expiresAt } = parseSiweMessage(text);
   if (!isAddress(address) || !chainId || !Number.isSafeInteger(chainId) || !nonce || !expiresAt)
     return 'message_changed';

@@ -2,8 +2,21 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { TObject } from 'typebox';
 import type { FieldFault } from '../errors.ts';
 
+/** Longer texts break every pattern, unread: patterns are tried beside the limit of a length, and some are quadratic. */
+const maxPatternLength = 1_000;
+
+const boundedRegExp = (pattern: string, flags: string) => {
+  const expression = new RegExp(pattern, flags);
+  return {
+    test: (text: string) => text.length <= maxPatternLength && expression.test(text),
+    // By this the library tells patterns apart.
+    toString: () => String(expression),
+  };
+};
+boundedRegExp.code = 'boundedRegExp';
+
 // No coercion: "5" is no number. String lengths count Unicode code points. All faults are told at once.
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
+const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, code: { regExp: boundedRegExp } });
 
 /** Lists the faults of a value against its contract: none when it keeps every rule. */
 export type Check = (value: Record<string, unknown>) => FieldFault[];

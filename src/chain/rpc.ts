@@ -36,7 +36,7 @@ export type BlockTag = 'latest' | 'safe' | 'finalized';
 const defaultTimeoutMs = 5_000;
 /** No honest answer that is asked for here comes near; a range of logs that does is asked for in smaller ranges. */
 const maxResponseBytes = 32 * 1024 * 1024;
-/** What a stranger's contract answers is a word; a refusal may quote it. */
+/** What a contract is asked is answered in a few words, or by a refusal that may quote it; more is `too_large`. */
 const maxAnswerBytes = 64 * 1024;
 /** One transaction and its receipt: several are read at once. */
 const maxTransactionBytes = 8 * 1024 * 1024;
@@ -136,6 +136,8 @@ export type Rpc = ReturnType<typeof connectRpc>;
 export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
   const call = (method: string, params: readonly unknown[], maxBytes?: number) =>
     callRpc(url, method, params, timeoutMs, maxBytes);
+  const callContract = async (transaction: object) =>
+    readHex(await callRpc(url, 'eth_call', [transaction, 'latest'], timeoutMs, maxAnswerBytes), 'call result');
   return {
     url,
     host: new URL(url).host,
@@ -192,10 +194,9 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
         'transaction count',
       ),
     code: async (address: string) => readHex(await call('eth_getCode', [address, 'latest']), 'code'),
-    call: async (to: string, data: string) => readHex(await call('eth_call', [{ to, data }, 'latest']), 'call result'),
-    /** Runs code that a stranger names, without `to` a deployment; its answer is short, or `too_large`. */
-    tryCall: async (transaction: { from: Hex; to?: string; data: Hex; gas: Hex }) =>
-      readHex(await callRpc(url, 'eth_call', [transaction, 'latest'], timeoutMs, maxAnswerBytes), 'call result'),
+    call: async (to: string, data: string) => callContract({ to, data }),
+    /** Runs code that a stranger names, without `to` a deployment. */
+    tryCall: async (transaction: { from: Hex; to?: string; data: Hex; gas: Hex }) => callContract(transaction),
   };
 }
 

@@ -31,7 +31,7 @@ const previewAgents = new RegExp(
     'google-safety',
     'feedfetcher',
     'googleimageproxy',
-    'yandex\\w*bot',
+    'yandex\\w{0,20}bot',
     'baiduspider',
     'duckduckbot',
     'pinterestbot',
