@@ -483,6 +483,7 @@ create table requests (
   proof_verified_at timestamp with time zone,
   rate_source text,
   customer_language text,
+  wallet_chain_ids integer[],
   made_at timestamp with time zone,
   constraint requests_check CHECK (((proof_status = 'verified'::text) = (proof_verified_at IS NOT NULL))),
   constraint requests_check1 CHECK (((proof_status <> 'verified'::text) OR ((tx_hash IS NOT NULL) AND (payer_address IS NOT NULL)))),
@@ -864,6 +865,16 @@ begin
     execute format('analyze (skip_locked) %I', grown);
     return next grown;
   end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.copy_wallet_chains()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  select wallet_chains(m, new.wallet_address) into new.wallet_chain_ids from merchants m
+    where m.partner_id = new.partner_id and m.test_mode = new.test_mode and m.id = new.account_id;
+  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.create_merchant(partner uuid, test boolean, account uuid, fields jsonb)

@@ -1,5 +1,6 @@
 import { scopeOfRequest } from '../auth/scope.ts';
 import type { ChainConfig } from '../chain/config.ts';
+import { offeredChains } from '../chain/offered.ts';
 import { chainsInTrouble } from '../chain/trouble.ts';
 import type { WalletConnectConfig } from '../config.ts';
 import type { Context } from '../context.ts';
@@ -8,7 +9,7 @@ import { isUuid } from '../lib/ids.ts';
 import { readLook } from '../partners/look.ts';
 import { claimTypedDataJson } from '../payments/claim.ts';
 import { readHints, refreshHints } from '../payments/hints.ts';
-import { type PaymentProgress, readProgress } from '../payments/progress.ts';
+import { type PaymentProgress, readProgress, type TransferProgress } from '../payments/progress.ts';
 import type { Stray } from '../payments/strays.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
 import { payPageUrl } from '../requests/render.ts';
@@ -69,16 +70,20 @@ export async function readCheckout(
     chainsInTrouble(ctx, mode),
   ]);
   const status = effectiveStatus(row, now);
-  // A contract wallet is offered only on chains where its signature was checked against deployed code.
-  const chains = ctx.chains[mode].filter(
-    ({ chainId }) => row.wallet_chain_ids === null || row.wallet_chain_ids.includes(chainId),
-  );
+  const chains = offeredChains(ctx.chains[mode], row.wallet_chain_ids);
+  const misled = progress.unmatched.filter(({ reason }) => reason === 'wrong_network');
   return {
     scope,
     row,
     merchant: row.merchant_name ?? row.partner_name,
     progress,
-    state: payState({ row, status, progress, hints, strays: strays ?? [] }),
+    state: payState({
+      row,
+      status,
+      progress,
+      hints,
+      strays: [...misled.map((one) => toStray(ctx.chains[mode], one)), ...(strays ?? [])],
+    }),
     chains,
     // One that was never read has just been configured: its watcher tells the operator, not the customer.
     troubled: silent.find(({ chain, readAt }) => readAt !== null && chains.includes(chain))?.chain ?? null,
@@ -90,4 +95,13 @@ export async function readCheckout(
     now,
     words,
   };
+}
+
+/** What the watcher found where the wallet cannot be paid: an accepted token, so its name is known. */
+function toStray(chains: ChainConfig[], { chainId, txHash }: TransferProgress): Stray {
+  const chain = chains.find((one) => one.chainId === chainId);
+  const token = chain?.tokens[0];
+  const chainName = chain?.name ?? String(chainId);
+  const [tokenAddress, symbol] = [token?.address ?? '', token?.symbol ?? null];
+  return { kind: 'wrong_network', chainId, chainName, tokenAddress, symbol, txHash };
 }

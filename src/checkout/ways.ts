@@ -7,12 +7,16 @@ import { fill } from '../ui/language.ts';
 import { type Option, payOptions, walletOrders } from './options.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
+import { payable } from './state.ts';
 
 /** How to pay: a wallet in this browser, one on a phone, or by hand; null when there is nothing to pay. */
 export function waysOf(checkout: Checkout): Html | null {
   const options = payOptions(checkout);
-  if (options.length === 0) return null;
   const { ways } = checkout.words.t;
+  if (options.length === 0) {
+    if (payable(checkout.state) === 'no') return null;
+    return html`<section class="card ways"><p>${fill(ways.none, { merchant: checkout.merchant })}</p></section>`;
+  }
   const orders = JSON.stringify(walletOrders(checkout, options));
   return html`<section class="card ways" data-orders="${orders}">
 <h2>${ways.heading}</h2>

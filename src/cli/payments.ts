@@ -1,5 +1,6 @@
 import { scopeOfRequest } from '../auth/scope.ts';
 import { defaultWallet } from '../chain/dev-wallet.ts';
+import { offeredChains } from '../chain/offered.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
@@ -38,6 +39,11 @@ async function pay(ctx: Context, args: Arguments): Promise<{ tx_hash: string }> 
   const { scope, id } = await findRequest(ctx, args);
   const request = await readRequest(ctx.db, scope, id);
   const chain = sandboxChain(ctx, scope.testMode);
+  if (offeredChains([chain], request.wallet_chain_ids).length === 0) {
+    throw new Error(
+      `The merchant's wallet is a contract that was not checked on ${chain.name}: it cannot be paid there.`,
+    );
+  }
   const usdcMicro = amount(args, BigInt(request.usdc_micro));
   const payment = { privateKey: payer(args), usdcMicro, tagged: !args.options.untagged };
   return { tx_hash: await payInSandbox(chain, request, payment) };

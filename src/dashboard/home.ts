@@ -1,5 +1,6 @@
 import { revokeMerchantSession } from '../auth/session.ts';
 import { clearSessionCookie } from '../auth/session-cookie.ts';
+import { offeredChains } from '../chain/offered.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { chainsOf } from '../merchants/onboard.ts';
@@ -99,10 +100,7 @@ function openLine({ t }: Words, open: number): Html {
 
 function merchantFacts(ctx: Context, words: Words, { merchant }: MerchantVisit): Html {
   const { dashboard } = words.t;
-  const checked = merchant.wallet_chain_ids;
-  const networks = chainsOf(ctx, merchant)
-    .filter(({ chainId }) => checked === null || checked.includes(chainId))
-    .map(({ name }) => name);
+  const networks = offeredChains(chainsOf(ctx, merchant), merchant.wallet_chain_ids).map(({ name }) => name);
   const { terms_version: version, terms_accepted_at: at } = merchant;
   const accepted = version !== null && at !== null;
   return card(

@@ -101,7 +101,7 @@ export async function updateDisabled(
 export function merchantFacts(sql: Sql, accountId: string | null) {
   return sql`
     (select jsonb_build_object('test_mode', m.test_mode, 'onboarded', m.onboarded_at is not null, 'wallet', m.wallet_address,
-        'disabled', m.disabled_by_partner or m.disabled_by_operator, 'currency', m.display_currency,
+        'wallet_chain_ids', m.wallet_chain_ids, 'disabled', m.disabled_by_partner or m.disabled_by_operator, 'currency', m.display_currency,
         'quote', ${quoteOf(sql, sql`m.display_currency`)})
       from merchants m where m.partner_id = key.partner_id and m.id = ${accountId}::uuid) as merchant`;
 }

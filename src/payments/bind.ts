@@ -30,6 +30,7 @@ export function toPayable(row: RequestRow, counted: readonly TransferRow[]): Pay
   return {
     id: row.id,
     walletAddress: row.wallet_address,
+    walletChainIds: row.wallet_chain_ids,
     usdcMicro: BigInt(row.usdc_micro),
     status: row.status,
     proofStatus: row.proof_status,

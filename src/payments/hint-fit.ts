@@ -3,6 +3,7 @@ import type { ChainConfig } from '../chain/config.ts';
 import type { Transaction } from '../chain/rpc.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { findReferenced, findReservations, type RequestRow } from '../requests/proof.ts';
+import { canBePaid } from './rules.ts';
 
 /** How a token is moved by a direct call: ERC-20, and EIP-3009 with either form of signature. */
 const moves = parseAbi([
@@ -37,6 +38,7 @@ export async function fits(
   chain: ChainConfig,
   transaction: Pick<Transaction, 'to' | 'input'>,
 ): Promise<boolean> {
+  if (!canBePaid(chain.chainId, request.wallet_chain_ids)) return false;
   if (transaction.input.includes(Buffer.from(request.reference).toString('hex'))) return true;
   const move = chain.tokens.some(({ address }) => address === transaction.to) ? readMove(transaction.input) : null;
   if (!move || move.to !== request.wallet_address) return false;

@@ -2,6 +2,7 @@ import { readTransfer } from '../chain/blocks.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import { connectRpc, type Receipt, type Rpc, RpcError, type Transaction } from '../chain/rpc.ts';
 import type { Outcome } from './outcome.ts';
+import { canBePaid, type Payable } from './rules.ts';
 
 /** A customer waits for this. */
 const timeoutMs = 2_500;
@@ -14,6 +15,7 @@ type Answer = Extract<
   | 'failed'
   | 'wrong_token'
   | 'wrong_recipient'
+  | 'wrong_network'
   | 'before_request'
   | 'seen'
 >;
@@ -30,7 +32,11 @@ export type Sighting = {
 export type Look = { kind: Answer; sighting: Sighting | null };
 
 /** What is looked for: `readUpTo` is the block up to which a chain was read, by chain id, when nothing of it was stored. */
-export type Sought = { txHash: string; walletAddress: string; readUpTo: ReadonlyMap<number, number> };
+export type Sought = {
+  txHash: string;
+  request: Pick<Payable, 'walletAddress' | 'walletChainIds'>;
+  readUpTo: ReadonlyMap<number, number>;
+};
 
 /** Asks the chains what they know of a transaction that the watcher has not brought; the most telling answer counts. */
 export async function lookOnChains(chains: ChainConfig[], sought: Sought): Promise<Look> {
@@ -66,10 +72,12 @@ async function askEndpoint(rpc: Rpc, chain: ChainConfig, sought: Sought): Promis
 const answerOnly = (kind: Answer): Look => ({ kind, sighting: null });
 
 function readPayment(chain: ChainConfig, sought: Sought, receipt: Receipt, recipient: string | null): Answer {
-  const { walletAddress, readUpTo } = sought;
+  const { readUpTo } = sought;
+  const { walletAddress, walletChainIds } = sought.request;
   const tokens = chain.tokens.map(({ address }) => address as string);
   const own = receipt.logs.filter((log) => readTransfer(log)?.to === walletAddress);
   if (own.some((log) => tokens.includes(log.address))) {
+    if (!canBePaid(chain.chainId, walletChainIds)) return 'wrong_network';
     // The watcher was there and stored nothing: it was mined before the wallet was watched.
     return receipt.blockNumber <= (readUpTo.get(chain.chainId) ?? -1) ? 'before_request' : 'seen';
   }

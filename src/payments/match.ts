@@ -10,8 +10,17 @@ import { isBusy } from './busy.ts';
 import { needsSecondOpinion, readChainView } from './heads.ts';
 import { askOpinions, noOpinions } from './opinions.ts';
 import { putOff, selectUnjudged } from './queue-store.ts';
-import { type Choice, choose, flaw, type Hints, neighbourhoodMicro, type Reason, type Transfer } from './rules.ts';
-import { keyOf, type TransferRow, toTransfer, updateJudged } from './store.ts';
+import {
+  type Choice,
+  canBePaid,
+  choose,
+  flaw,
+  type Hints,
+  neighbourhoodMicro,
+  type Reason,
+  type Transfer,
+} from './rules.ts';
+import { keyOf, selectWalletChains, type TransferRow, toTransfer, updateJudged } from './store.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
 const passSize = 200;
@@ -81,7 +90,10 @@ function judgeOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed:
       : choose(transfer, await readHints(tx, scope, transfer));
     const unmatched = (reason: Reason, candidateId: string | null) =>
       updateJudged(tx, scope, row, 'unjudged', { requestId: null, candidateId, reason }, ctx.clock.now());
-    if (choice.requestId === null) return unmatched(choice.reason, null);
+    if (choice.requestId === null) {
+      const checked = fault ? null : await selectWalletChains(tx, scope, row);
+      return unmatched(canBePaid(transfer.chainId, checked) ? choice.reason : 'wrong_network', null);
+    }
     const { requestId, rule } = choice;
     const bound = await bind(tx, ctx, scope, { row, requestId, rule, from: 'unjudged', confirmed });
     if (bound.kind === 'refused') return unmatched(bound.reason, requestId);

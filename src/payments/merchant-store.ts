@@ -46,6 +46,7 @@ export function selectAttachable(
       where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts) counted on true
     where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}
       and r.wallet_address = ${transfer.to_address} and r.account_id = ${transfer.account_id}
+      and (r.wallet_chain_ids is null or ${transfer.chain_id}::bigint = any(r.wallet_chain_ids))
       and coalesce(r.made_at, r.created_at) <= ${madeBefore} and r.proof_status = 'none' and r.status <> 'voided'
       and r.usdc_micro <= ${transfer.value}::numeric + coalesce(counted.micro, 0)
     order by (r.id = ${transfer.candidate_request_id}::uuid) is true desc, r.created_at desc limit ${limit}`;

@@ -15,6 +15,8 @@ export type Outcome =
   /** It pays the wallet, but with another token or coin. */
   | { kind: 'wrong_token' }
   | { kind: 'wrong_recipient' }
+  /** On a chain where the request's wallet cannot be paid. */
+  | { kind: 'wrong_network' }
   | { kind: 'before_request' }
   /** Mined and in order; the watcher has not come to its block yet. */
   | { kind: 'seen' }
@@ -48,6 +50,7 @@ export function refusedOutcome(reason: Reason): Outcome {
     case 'too_many_parts':
     case 'wrong_token':
     case 'wrong_recipient':
+    case 'wrong_network':
       return { kind: reason };
     case 'released':
       return { kind: 'given_back' };
@@ -86,6 +89,8 @@ export function outcomeText(outcome: Outcome): string {
       return 'This transaction reached the right address, but with another token or coin. Ask the merchant about it.';
     case 'wrong_recipient':
       return 'This transaction does not pay the address of this request.';
+    case 'wrong_network':
+      return 'This transaction reached the address on a network where the merchant cannot be paid. Ask them about it.';
     case 'before_request':
       return 'This transaction is older than the request, so it cannot be its payment.';
     case 'seen':

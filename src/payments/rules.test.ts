@@ -34,6 +34,7 @@ const transfer = (details: Partial<Transfer> = {}): Transfer => ({
 const request = (details: Partial<Payable> = {}): Payable => ({
   id: 'r',
   walletAddress: wallet,
+  walletChainIds: null,
   usdcMicro: 13_586_957n,
   status: 'requested',
   proofStatus: 'none',
@@ -191,6 +192,8 @@ const admissions: [name: string, Partial<Transfer>, Partial<Payable>, object][] 
     {},
     yes(true),
   ],
+  ['a chain where the contract wallet was checked → counts', {}, { walletChainIds: [1, 31337] }, yes(true)],
+  ['a chain where it was not → wrong_network', {}, { walletChainIds: [1] }, no('wrong_network')],
   ['another wallet → wrong_recipient', { to: token }, {}, no('wrong_recipient')],
 ];
 for (const [name, given, known, expected] of admissions) {

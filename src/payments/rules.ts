@@ -21,6 +21,8 @@ export type Reason =
   | 'too_many_parts'
   /** The token is none of those that are accepted. */
   | 'wrong_token'
+  /** On a chain where the contract wallet that it reached was not checked: somebody else's code may stand there. */
+  | 'wrong_network'
   /** Sent by the wallet to itself. */
   | 'self_transfer'
   /** Sent to another wallet than the request's. */
@@ -46,6 +48,8 @@ export type Transfer = {
 export type Payable = {
   id: string;
   walletAddress: string;
+  /** Where the wallet can be paid; null: on any chain. */
+  walletChainIds: readonly number[] | null;
   /** The amount due. */
   usdcMicro: bigint;
   status: 'requested' | 'opened' | 'expired' | 'voided';
@@ -154,6 +158,11 @@ export function isMint(transfer: Pick<Transfer, 'from'>): boolean {
   return /^0x0{40}$/.test(transfer.from);
 }
 
+/** Whether a wallet can be paid on a chain: a contract only where its code was checked. */
+export function canBePaid(chainId: number, walletChainIds: readonly number[] | null): boolean {
+  return walletChainIds?.includes(chainId) ?? true;
+}
+
 export type Admission = { counts: true; completes: boolean } | { counts: false; reason: Reason };
 
 /**
@@ -166,6 +175,7 @@ export function admit(transfer: Transfer, request: Payable, rule: Rule): Admissi
   const no = (reason: Reason): Admission => ({ counts: false, reason });
   if (transfer.to !== request.walletAddress) return no('wrong_recipient');
   if (rule === 'claim' && isMint(transfer)) return no('no_match');
+  if (!canBePaid(transfer.chainId, request.walletChainIds)) return no('wrong_network');
   if (request.status === 'voided') return no('voided');
   if (request.proofStatus !== 'none') return no('already_paid');
   const late = transfer.blockTime.getTime() > request.expiresAt.getTime() + graceMs;

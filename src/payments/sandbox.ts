@@ -2,6 +2,7 @@ import type { ChainConfig } from '../chain/config.ts';
 import { fundLookalike, lookalikeAddress, lookalikeTransfer } from '../chain/dev-lookalike.ts';
 import { freshWallet, reorgAway, sendAhead, sendReverting, whileRehearsing } from '../chain/dev-rehearsal.ts';
 import { fund, sendTransaction } from '../chain/dev-wallet.ts';
+import { offeredChains } from '../chain/offered.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
@@ -71,9 +72,11 @@ export async function sandboxOutcome(
   outcome: SandboxOutcome,
 ): Promise<{ txHash: string; chainId: number }> {
   const isOffered = ctx.config.sandbox && ctx.config.chains === null && scope.testMode;
-  const [chain] = outcome === 'wrong_network' ? ctx.chains.live : ctx.chains.test;
-  if (!isOffered || !chain) throw refuse('not_found');
+  if (!isOffered) throw refuse('not_found');
   const request = await readRequest(ctx.db, scope, requestId);
+  const offered = offeredChains(ctx.chains.test, request.wallet_chain_ids);
+  const [chain] = outcome === 'wrong_network' ? ctx.chains.live : offered;
+  if (!chain) throw refuse('not_found');
   const done = await whileRehearsing(ctx.db, chain, () => rehearse({ ctx, scope, request, chain }, outcome));
   if (!done) throw new SandboxRefusal('busy');
   return { txHash: done.result, chainId: chain.chainId };

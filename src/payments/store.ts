@@ -77,6 +77,14 @@ export async function selectTransfer(tx: Tx, scope: Scope, key: TransferKey): Pr
   return row ?? null;
 }
 
+/** Where the wallet that a transfer reached can be paid, as its merchant has it; null: on any chain. */
+export async function selectWalletChains(tx: Tx, scope: Scope, row: TransferRow): Promise<number[] | null> {
+  const [found] = await tx<{ chain_ids: number[] | null }[]>`
+    select wallet_chains(m, ${row.to_address}) as chain_ids from merchants m
+    where m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode} and m.id = ${row.account_id}`;
+  return found?.chain_ids ?? null;
+}
+
 /** The transfers of one transaction to wallets of the scope, in its order. */
 export function selectByHash(tx: Tx, scope: Scope, txHash: string, chainIds: number[]): Promise<TransferRow[]> {
   return tx<TransferRow[]>`

@@ -7,6 +7,7 @@ import type { Scope } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
 import { madeAt } from '../requests/rules.ts';
+import { canBePaid } from './rules.ts';
 
 /** Money that reached a request's wallet, looks meant for the request, and cannot count. */
 export type Stray = {
@@ -60,12 +61,11 @@ export async function findStrays(ctx: Context, scope: Scope, requestId: string):
 /** Accepted tokens on any chain of the mode are the watcher's: they count, or stand among the unmatched payments. */
 function places(ctx: Context, scope: Scope, row: PayPageRow): Place[] {
   const [own, other] = scope.testMode ? [ctx.chains.test, ctx.chains.live] : [ctx.chains.live, ctx.chains.test];
-  const isOffered = ({ chainId }: ChainConfig) => row.wallet_chain_ids?.includes(chainId) ?? true;
   return [
     ...own.map(
       (chain): Place => ({
         chain,
-        kind: isOffered(chain) ? 'wrong_token' : 'wrong_network',
+        kind: canBePaid(chain.chainId, row.wallet_chain_ids) ? 'wrong_token' : 'wrong_network',
         ignored: chain.tokens.map(({ address }) => address),
       }),
     ),

@@ -54,7 +54,7 @@ export async function submitHash(
   const isGiven = (one: TransferRow) =>
     one.reason === 'released' || given.some((back) => isSameTransfer(keyOf(one), keyOf(back)));
   if (found.length > 0) return judgeFound(request, found, chains, isGiven);
-  const { kind, sighting } = await lookOnChains(chains, { txHash, walletAddress: request.walletAddress, readUpTo });
+  const { kind, sighting } = await lookOnChains(chains, { txHash, request, readUpTo });
   if (sighting) await keepHint(ctx, scope, row, sighting);
   return { kind };
 }

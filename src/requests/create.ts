@@ -64,7 +64,11 @@ export async function createRequest(ctx: Context, call: CreateCall): Promise<{ r
   const fields = call.body as CreateFields;
   requireCustomerName(fields);
   const { testMode } = caller.scope;
-  const { wallet, currency, expiryMinutes } = judgeCreate(fields, facts.merchant, { ...caller, testMode });
+  const { wallet, currency, expiryMinutes } = judgeCreate(fields, facts.merchant, {
+    ...caller,
+    testMode,
+    chainIds: ctx.chains[testMode ? 'test' : 'live'].map(({ chainId }) => chainId),
+  });
   const offered = facts.merchant?.quote ?? null;
   const quote = quoteMicro(fields.fiat_amount_int, currency, usableRate(offered, ctx.clock.now()));
 

@@ -4,8 +4,6 @@ import type { RequestRow } from './store.ts';
 /** What the pay page shows beyond the request itself. */
 export type PayPageRow = RequestRow & {
   merchant_name: string | null;
-  /** Where the request's wallet may be paid; null: on any chain. */
-  wallet_chain_ids: number[] | null;
   partner_name: string;
   /** The language in which the customer last read it, where a receipt will be sent. */
   customer_language: string | null;
@@ -13,8 +11,7 @@ export type PayPageRow = RequestRow & {
 
 export async function selectPayPage(tx: Tx, scope: Scope, id: string): Promise<PayPageRow | null> {
   const [row] = await tx<PayPageRow[]>`
-    select r.*, coalesce(m.business_name, m.display_name) as merchant_name,
-      wallet_chains(m, r.wallet_address) as wallet_chain_ids, p.name as partner_name
+    select r.*, coalesce(m.business_name, m.display_name) as merchant_name, p.name as partner_name
     from requests r
       join merchants m on (m.partner_id, m.test_mode, m.id) = (r.partner_id, r.test_mode, r.account_id)
       join partners p on p.id = r.partner_id

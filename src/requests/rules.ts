@@ -23,9 +23,17 @@ export type MerchantFacts = {
   disabled: boolean;
   currency: string;
   wallet: string | null;
+  /** Where the wallet can be paid; null: on any chain. */
+  wallet_chain_ids: number[] | null;
 } | null;
 
-export type PartnerTerms = { testMode: boolean; allowedExpiryMinutes: number[]; defaultExpiryMinutes: number };
+export type PartnerTerms = {
+  testMode: boolean;
+  /** The chains of the mode. */
+  chainIds: number[];
+  allowedExpiryMinutes: number[];
+  defaultExpiryMinutes: number;
+};
 
 const idempotencyPattern = /^[A-Za-z0-9_-]{32,64}$/;
 /** Always allowed in `invoice` mode, and its default: seven days. */
@@ -70,6 +78,10 @@ export function judgeCreate(
   if (!merchant) throw refuse('not_found');
   if (merchant.test_mode !== partner.testMode) throw refuse('merchant_mode_mismatch');
   if (!merchant.onboarded || merchant.wallet === null) throw refuse('merchant_onboarding_incomplete');
+  // Nobody could pay it.
+  const { wallet_chain_ids: checkedOn } = merchant;
+  if (checkedOn && !partner.chainIds.some((id) => checkedOn.includes(id)))
+    throw refuse('merchant_onboarding_incomplete');
   if (merchant.disabled) throw refuse('merchant_disabled');
   if (fields.fiat_currency_code !== undefined && fields.fiat_currency_code !== merchant.currency) {
     throw refuse('currency_mismatch', { expected_fiat_code: merchant.currency });

@@ -23,6 +23,8 @@ export type RequestRow = {
   wallet_address: string;
   reference: Uint8Array;
   start_blocks: Record<string, number>;
+  /** Where its wallet can be paid, as it was when the request was made; null: on any chain. */
+  wallet_chain_ids: number[] | null;
   status: 'requested' | 'opened' | 'expired' | 'voided';
   proof_status: 'none' | 'attached' | 'verified';
   proof_note: string | null;

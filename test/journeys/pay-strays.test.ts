@@ -88,7 +88,7 @@ test('on the other mode’s chain → wrong_network, real USDC too; money from b
 
 test('a contract wallet that was not checked on this chain → wrong_network', async () => {
   const request = await newRequest();
-  await world.db.sql`update merchants set wallet_chain_ids = '{1}' where id = ${request.account_id}`;
+  await world.db.sql`update requests set wallet_chain_ids = '{1}' where id = ${request.id}`;
   await payLookalike(world.node, request, BigInt(request.usdc_micro));
   assert.deepEqual(
     (await find(request)).map(({ kind }) => kind),

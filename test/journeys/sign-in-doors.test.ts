@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import { buildServer } from '../../src/server.ts';
-import { testContext } from '../support/app.ts';
+import { testConfig, testContext } from '../support/app.ts';
 import { sessionOf } from '../support/dashboard.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeOnboarded } from '../support/merchants.ts';
@@ -19,7 +19,7 @@ let everybody: string;
 
 async function start() {
   const database = await testDatabase();
-  const ctx = testContext(database.db);
+  const ctx = testContext(database.db, { config: testConfig({ trustProxy: ['127.0.0.0/8'] }) });
   const server = await buildServer(ctx);
   return {
     ctx,
@@ -60,7 +60,9 @@ before(async () => {
 });
 after(() => app.stop());
 
-/** The status and where it leads; a stream of events is hung up on. */
+let clients = 0;
+
+/** The status and where it leads; a stream of events is hung up on. Each call is another client's: one would be too fast. */
 async function call(method: 'GET' | 'POST', path: string, headers: Record<string, string>) {
   const form = method === 'POST' ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
   const {
@@ -69,7 +71,7 @@ async function call(method: 'GET' | 'POST', path: string, headers: Record<string
     body,
   } = await request(app.url + path, {
     method,
-    headers: { ...form, ...headers },
+    headers: { ...form, ...headers, 'x-forwarded-for': `2001:db8:0:${(++clients).toString(16)}::1` },
     body: method === 'POST' ? 'x=1' : null,
   });
   body.on('error', () => {}).destroy();

@@ -112,6 +112,7 @@ export const de = {
   },
   ways: {
     heading: 'Wie möchten Sie zahlen?',
+    none: '{merchant} kann gerade auf keinem der hier angebotenen Netzwerke bezahlt werden. Bitte fragen Sie dort nach.',
     network: 'Netzwerk',
     phone: 'Wallet auf dem Handy',
     phoneRest:
@@ -189,6 +190,8 @@ export const de = {
     wrong_token:
       'Diese Transaktion hat die richtige Adresse erreicht, aber mit einem anderen Token oder einer anderen Münze. Fragen Sie {merchant} danach.',
     wrong_recipient: 'Diese Transaktion geht nicht an die Adresse dieser Anforderung.',
+    wrong_network:
+      'Diese Transaktion hat die Adresse auf einem Netzwerk erreicht, auf dem {merchant} nicht bezahlt werden kann. Fragen Sie dort nach.',
     before_request: 'Diese Transaktion ist älter als die Anforderung und kann deshalb nicht ihre Zahlung sein.',
     seen: 'Die Transaktion ist im Netzwerk; sie erscheint hier gleich.',
     counted: 'Diese Zahlung ist gesehen und wird bestätigt.',
@@ -526,6 +529,8 @@ export const de = {
       wrong_token: 'Sie ist ein anderer Token als die, in denen Sie bezahlt werden.',
       self_transfer: 'Ihre Wallet hat sie an sich selbst gesendet.',
       wrong_recipient: 'Sie ging an eine andere Wallet als die ihrer Anforderung.',
+      wrong_network:
+        'Sie kam auf einem Netzwerk, auf dem Ihre Wallet nicht geprüft wurde, und zählt deshalb für keine Anforderung.',
       released:
         'Teil einer Anforderung, die endete, bevor sie ganz bezahlt war: Sie haben ihn herausgenommen, um ihn zurückzugeben.',
     },
@@ -1458,6 +1463,7 @@ export const de = {
       wrong_token: 'Anderer Token',
       self_transfer: 'Von der Wallet an sich selbst gesendet',
       wrong_recipient: 'An eine andere Wallet gesendet als die der Anforderung',
+      wrong_network: 'Auf einem Netzwerk, auf dem die Wallet nicht geprüft wurde',
       released: 'Ein Teil, zum Zurückgeben aus seiner Anforderung genommen',
     },
     returned: {

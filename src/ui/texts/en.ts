@@ -107,6 +107,7 @@ export const en = {
   },
   ways: {
     heading: 'How do you want to pay?',
+    none: '{merchant} cannot be paid on any network offered here just now. Please ask them.',
     network: 'Network',
     phone: 'Phone wallet',
     phoneRest: 'Scan with your phone’s camera: this page opens there, and you pay with your wallet.',
@@ -173,6 +174,8 @@ export const en = {
     failed: 'This transaction failed on the network, so no money was moved. Please send it again.',
     wrong_token: 'This transaction reached the right address, but with another token or coin. Ask {merchant} about it.',
     wrong_recipient: 'This transaction does not pay the address of this request.',
+    wrong_network:
+      'This transaction reached the address on a network where {merchant} cannot be paid. Ask them about it.',
     before_request: 'This transaction is older than the request, so it cannot be its payment.',
     seen: 'The transaction is on the network; it shows up here in a moment.',
     counted: 'This payment is seen and being confirmed.',
@@ -488,6 +491,7 @@ export const en = {
       wrong_token: 'It is another token than those you are paid in.',
       self_transfer: 'Your wallet sent it to itself.',
       wrong_recipient: 'It went to another wallet than that of its request.',
+      wrong_network: 'It came on a network where your wallet was not checked, so it counts for no request.',
       released: 'A part of a request that ended before it was paid in full: you took it off, to give it back.',
     },
     done: {
@@ -1385,6 +1389,7 @@ export const en = {
       wrong_token: 'Another token',
       self_transfer: 'Sent by the wallet to itself',
       wrong_recipient: 'Sent to another wallet than the request’s',
+      wrong_network: 'On a network where the wallet was not checked',
       released: 'A part, taken off its request to be given back',
     },
     returned: {

@@ -108,6 +108,7 @@ export const es = {
   },
   ways: {
     heading: '¿Cómo quiere pagar?',
+    none: 'Ahora mismo no se puede pagar a {merchant} en ninguna de las redes ofrecidas aquí. Consúltele, por favor.',
     network: 'Red',
     phone: 'Billetera en el teléfono',
     phoneRest: 'Escanee con la cámara del teléfono: esta página se abre allí y se paga con la billetera.',
@@ -174,6 +175,8 @@ export const es = {
     failed: 'Esta transacción falló en la red, así que no se movió dinero. Envíela de nuevo.',
     wrong_token: 'Esta transacción llegó a la dirección correcta, pero con otro token o moneda. Consulte a {merchant}.',
     wrong_recipient: 'Esta transacción no paga a la dirección de esta solicitud.',
+    wrong_network:
+      'Esta transacción llegó a la dirección por una red en la que no se puede pagar a {merchant}. Consúltele.',
     before_request: 'Esta transacción es anterior a la solicitud, así que no puede ser su pago.',
     seen: 'La transacción está en la red; aparecerá aquí en un momento.',
     counted: 'Este pago se ha visto y se está confirmando.',
@@ -501,6 +504,8 @@ export const es = {
       wrong_token: 'Es un token distinto de aquellos en los que usted cobra.',
       self_transfer: 'Su billetera se lo envió a sí misma.',
       wrong_recipient: 'Fue a una billetera distinta de la de su solicitud.',
+      wrong_network:
+        'Llegó por una red en la que su billetera no se comprobó, así que no cuenta para ninguna solicitud.',
       released: 'Parte de una solicitud que terminó antes de pagarse por completo: usted la separó para devolverla.',
     },
     done: {
@@ -1407,6 +1412,7 @@ export const es = {
       wrong_token: 'Otro token',
       self_transfer: 'Enviado por la billetera a sí misma',
       wrong_recipient: 'Enviado a una billetera distinta de la de la solicitud',
+      wrong_network: 'Por una red en la que la billetera no se comprobó',
       released: 'Una parte, separada de su solicitud para devolverla',
     },
     returned: {

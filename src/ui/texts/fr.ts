@@ -110,6 +110,7 @@ export const fr = {
   },
   ways: {
     heading: 'Comment voulez-vous payer ?',
+    none: '{merchant} ne peut être payé sur aucun des réseaux proposés ici pour le moment. Veuillez lui demander.',
     network: 'Réseau',
     phone: 'Portefeuille sur téléphone',
     phoneRest:
@@ -182,6 +183,8 @@ export const fr = {
     wrong_token:
       'Cette transaction a atteint la bonne adresse, mais avec un autre jeton ou une autre monnaie. Voyez cela avec {merchant}.',
     wrong_recipient: 'Cette transaction ne paie pas l’adresse de cette demande.',
+    wrong_network:
+      'Cette transaction a atteint l’adresse sur un réseau où {merchant} ne peut pas être payé. Demandez-lui.',
     before_request: 'Cette transaction est antérieure à la demande et ne peut donc pas être son paiement.',
     seen: 'La transaction est sur le réseau ; elle apparaît ici dans un instant.',
     counted: 'Ce paiement est vu et en cours de confirmation.',
@@ -514,6 +517,8 @@ export const fr = {
       wrong_token: 'C’est un autre jeton que ceux dans lesquels vous êtes payé.',
       self_transfer: 'Votre portefeuille se l’est envoyé à lui-même.',
       wrong_recipient: 'Il est allé sur un autre portefeuille que celui de sa demande.',
+      wrong_network:
+        'Il est arrivé sur un réseau où votre portefeuille n’a pas été vérifié : il ne compte pour aucune demande.',
       released: 'Partie d’une demande terminée avant d’être payée en entier : vous l’en avez retirée pour la rendre.',
     },
     done: {
@@ -1435,6 +1440,7 @@ export const fr = {
       wrong_token: 'Un autre jeton',
       self_transfer: 'Envoyé par le portefeuille à lui-même',
       wrong_recipient: 'Envoyé à un autre portefeuille que celui de la demande',
+      wrong_network: 'Sur un réseau où le portefeuille n’a pas été vérifié',
       released: 'Une partie, retirée de sa demande pour être rendue',
     },
     returned: {

@@ -108,6 +108,7 @@ export const pt = {
   },
   ways: {
     heading: 'Como você quer pagar?',
+    none: '{merchant} não pode ser pago em nenhuma das redes oferecidas aqui agora. Pergunte, por favor.',
     network: 'Rede',
     phone: 'Carteira no celular',
     phoneRest: 'Escaneie com a câmera do celular: esta página abre lá, e você paga com a sua carteira.',
@@ -173,6 +174,8 @@ export const pt = {
     failed: 'Esta transação falhou na rede, então nenhum dinheiro se moveu. Envie de novo.',
     wrong_token: 'Esta transação chegou ao endereço certo, mas com outro token ou outra moeda. Fale com {merchant}.',
     wrong_recipient: 'Esta transação não paga o endereço desta cobrança.',
+    wrong_network:
+      'Esta transação chegou ao endereço por uma rede em que {merchant} não pode ser pago. Pergunte sobre ela.',
     before_request: 'Esta transação é anterior à cobrança e por isso não pode ser o pagamento dela.',
     seen: 'A transação está na rede; ela aparece aqui em um instante.',
     counted: 'Este pagamento foi visto e está sendo confirmado.',
@@ -491,6 +494,8 @@ export const pt = {
       wrong_token: 'É um token diferente daqueles em que você recebe.',
       self_transfer: 'Sua carteira enviou para si mesma.',
       wrong_recipient: 'Foi para uma carteira diferente da carteira da cobrança.',
+      wrong_network:
+        'Chegou por uma rede em que sua carteira não foi verificada, então não conta para nenhuma cobrança.',
       released: 'Parte de uma cobrança que terminou antes de ser paga por inteiro: você a separou para devolver.',
     },
     done: {
@@ -1398,6 +1403,7 @@ export const pt = {
       wrong_token: 'Outro token',
       self_transfer: 'Enviado pela carteira a si mesma',
       wrong_recipient: 'Enviado a uma carteira diferente da carteira da cobrança',
+      wrong_network: 'Por uma rede em que a carteira não foi verificada',
       released: 'Uma parte, separada da cobrança para ser devolvida',
     },
     returned: {

@@ -1,0 +1,10 @@
+import type { ChainConfig } from './config.ts';
+
+/**
+ * The chains on which a wallet can be paid.
+ *
+ * @param walletChainIds of a contract wallet, where its code was checked; null for any
+ */
+export function offeredChains(chains: readonly ChainConfig[], walletChainIds: readonly number[] | null): ChainConfig[] {
+  return chains.filter(({ chainId }) => walletChainIds?.includes(chainId) ?? true);
+}
