@@ -124,6 +124,26 @@ alter table erased_customers enable row level security;
 create policy scope on erased_customers for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant INSERT, SELECT, UPDATE on erased_customers to quittance_app;
 
+create table kept_bindings (
+  chain_id bigint not null,
+  tx_hash text not null,
+  ordinal integer not null,
+  partner_id uuid not null,
+  test_mode boolean not null,
+  request_id uuid not null,
+  rule text not null,
+  token_address text not null,
+  from_address text not null,
+  to_address text not null,
+  value numeric(78,0) not null,
+  constraint kept_bindings_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
+  constraint kept_bindings_pkey PRIMARY KEY (chain_id, tx_hash, ordinal),
+  constraint kept_bindings_rule_check CHECK ((rule = ANY (ARRAY['claim'::text, 'merchant'::text])))
+);
+alter table kept_bindings enable row level security;
+create policy scope on kept_bindings for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
+grant SELECT on kept_bindings to quittance_app;
+
 create table leases (
   name text not null,
   holder uuid not null,

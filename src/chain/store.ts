@@ -48,6 +48,12 @@ export type RemovedTransfer = {
   testMode: boolean;
   accountId: string;
   requestId: string | null;
+  /** By which rule it was bound; null for none. */
+  rule: string | null;
+  tokenAddress: string;
+  fromAddress: string;
+  toAddress: string;
+  value: bigint;
 };
 
 /** This process is no longer the one that reads the chain; nothing was written. */
@@ -196,6 +202,11 @@ type RemovedRow = {
   test_mode: boolean;
   account_id: string;
   request_id: string | null;
+  rule: string | null;
+  token_address: string;
+  from_address: string;
+  to_address: string;
+  value: string;
 };
 
 /**
@@ -222,7 +233,8 @@ export async function rewindTo(
     await insertBlocks(tx, chainId, [ancestor]);
     const rows = await tx<RemovedRow[]>`
       delete from transfers where chain_id = ${chainId} and block_number > ${ancestor.number} and final_at is null
-      returning tx_hash, ordinal, partner_id, test_mode, account_id, request_id`;
+      returning tx_hash, ordinal, partner_id, test_mode, account_id, request_id, rule, token_address, from_address,
+        to_address, value`;
     const final = await tx<{ tx_hash: string }[]>`
       select tx_hash from transfers where chain_id = ${chainId} and block_number > ${ancestor.number} limit 20`;
     if (final.length > 0) {
@@ -241,6 +253,11 @@ export async function rewindTo(
         testMode: row.test_mode,
         accountId: row.account_id,
         requestId: row.request_id,
+        rule: row.rule,
+        tokenAddress: row.token_address,
+        fromAddress: row.from_address,
+        toAddress: row.to_address,
+        value: BigInt(row.value),
       })),
     );
   });

@@ -66,7 +66,9 @@ export async function bind(tx: Tx, ctx: Context, scope: Scope, binding: Binding)
   const admission = admit(toTransfer(current), payable, rule);
   if (!admission.counts) return { kind: 'refused', reason: admission.reason };
   const missingMicro = payable.usdcMicro - payable.countedMicro - BigInt(current.value);
-  if (rule === 'merchant' && !admission.completes) return { kind: 'insufficient', missingMicro };
+  // Only at the moment of deciding: one that is mined again may wait for the others.
+  if (rule === 'merchant' && from === 'unmatched' && !admission.completes)
+    return { kind: 'insufficient', missingMicro };
   if (!(await updateJudged(tx, scope, current, from, { requestId, rule, reason: null }, ctx.clock.now()))) {
     return { kind: 'gone' };
   }

@@ -8,6 +8,7 @@ import { findReferenced, findReservations } from '../requests/proof.ts';
 import { bind } from './bind.ts';
 import { isBusy } from './busy.ts';
 import { needsSecondOpinion, readChainView } from './heads.ts';
+import { selectKept } from './kept-store.ts';
 import { askOpinions, noOpinions } from './opinions.ts';
 import { putOff, selectUnjudged } from './queue-store.ts';
 import {
@@ -87,7 +88,7 @@ function judgeOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed:
     const fault = flaw(transfer, tokens);
     const choice: Choice = fault
       ? { requestId: null, reason: fault }
-      : choose(transfer, await readHints(tx, scope, transfer));
+      : choose(transfer, await readHints(tx, scope, row, transfer));
     const unmatched = (reason: Reason, candidateId: string | null) =>
       updateJudged(tx, scope, row, 'unjudged', { requestId: null, candidateId, reason }, ctx.clock.now());
     if (choice.requestId === null) {
@@ -101,9 +102,10 @@ function judgeOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed:
   });
 }
 
-async function readHints(tx: Tx, scope: Scope, transfer: Transfer): Promise<Hints> {
+async function readHints(tx: Tx, scope: Scope, row: TransferRow, transfer: Transfer): Promise<Hints> {
   const aroundMicro = neighbourhoodMicro(transfer.value);
-  const [referenced, reservations] = await Promise.all([
+  const [kept, referenced, reservations] = await Promise.all([
+    selectKept(tx, scope, row),
     transfer.reference === null ? null : findReferenced(tx, scope, Buffer.from(transfer.reference, 'hex')),
     findReservations(tx, scope, {
       walletAddress: transfer.to,
@@ -113,6 +115,7 @@ async function readHints(tx: Tx, scope: Scope, transfer: Transfer): Promise<Hint
     }),
   ]);
   return {
+    kept: kept && { requestId: kept.request_id, rule: kept.rule },
     referenced: referenced && { id: referenced.id, walletAddress: referenced.wallet_address },
     reservations: reservations.map((row) => ({
       requestId: row.request_id,

@@ -2,21 +2,28 @@ import { scopeOfRow } from '../auth/scope.ts';
 import { raiseAlarm } from '../db/alarms.ts';
 import type { Tx } from '../db/connection.ts';
 import { detachProof, lockForProof } from '../requests/proof.ts';
+import { type KeptBinding, upsertKept } from './kept-store.ts';
 import { sumMicro } from './rules.ts';
 import { selectCounted, updateRejudge } from './store.ts';
 
 /** A transfer that a reorganisation took away, and the request it was bound to. Its row is gone already. */
-export type Removed = { partnerId: string; testMode: boolean; requestId: string | null };
+export type Removed = Omit<KeptBinding, 'requestId' | 'rule'> & { requestId: string | null; rule: string | null };
 
 /**
  * Takes back what vanished transfers have proved: an attached request that the rest no longer pays is without proof
- * again, and what came second is judged anew. A verified one never goes back; the operator hears of it.
+ * again, and what came second is judged anew. A verified one never goes back; the operator hears of it. What was signed or
+ * decided by hand is kept for the time when it is mined again.
  *
  * @param tx the watcher's transaction that removed them. It belongs to no scope, so each statement names its own
  */
 export async function onRemoved(tx: Tx, removed: readonly Removed[]): Promise<void> {
   const requests = new Map<string, Removed>();
-  for (const transfer of removed) if (transfer.requestId) requests.set(transfer.requestId, transfer);
+  for (const transfer of removed) {
+    const { requestId, rule } = transfer;
+    if (requestId === null) continue;
+    requests.set(requestId, transfer);
+    if (rule === 'claim' || rule === 'merchant') await upsertKept(tx, { ...transfer, requestId, rule });
+  }
   // One order for everybody who locks several.
   for (const requestId of [...requests.keys()].sort()) {
     const { partnerId, testMode } = requests.get(requestId) as Removed;

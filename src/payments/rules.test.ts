@@ -53,7 +53,7 @@ const reservation = (details: Partial<Reservation> = {}): Reservation => ({
   ...details,
 });
 
-const hints = (details: Partial<Hints> = {}): Hints => ({ referenced: null, reservations: [], ...details });
+const hints = (details: Partial<Hints> = {}): Hints => ({ referenced: null, kept: null, reservations: [], ...details });
 const bound = (requestId: string, rule: string) => ({ requestId, rule });
 const unmatched = (reason: string) => ({ requestId: null, reason });
 
@@ -76,6 +76,12 @@ const choices: [name: string, Transfer, Hints, object][] = [
     transfer(),
     hints({ referenced: { id: 'r', walletAddress: token }, reservations: [reservation({ requestId: 's' })] }),
     unmatched('conflict'),
+  ],
+  [
+    'what was signed for before a reorganisation → that request, whatever the amount says',
+    transfer(),
+    hints({ kept: { requestId: 's', rule: 'claim' }, reservations: [reservation()] }),
+    bound('s', 'claim'),
   ],
   ['a reserved amount → its request', transfer(), hints({ reservations: [reservation()] }), bound('r', 'amount')],
   [

@@ -75,6 +75,8 @@ export type Reservation = {
 export type Hints = {
   /** The request that the reference names, and the wallet it is paid to. */
   referenced: { id: string; walletAddress: string } | null;
+  /** What was signed or decided by hand about this transfer, before a reorganisation took it away; null for nothing. */
+  kept: { requestId: string; rule: 'claim' | 'merchant' } | null;
   /** Amounts reserved for the wallet, at least those within `neighbourhoodMicro` of the value. */
   reservations: readonly Reservation[];
 };
@@ -103,12 +105,13 @@ function wasMinedAfter({ blockNumber, blockTime }: Transfer, { startBlock, reser
 
 /**
  * Chooses the request a transfer is meant for, by what the payer put into it, in order of strength. Whether it counts
- * for that request is for `admit` to say; a reference to a request that cannot take it never falls back to the amount.
+ * for that request is for `admit` to say. What was decided about it before outlives a reorganisation; a reference to a request that cannot take it never falls back to the amount.
  *
  * The first rule, an EIP-3009 authorization made for one request, has its place here; there is no such scheme yet.
  */
 export function choose(transfer: Transfer, hints: Hints): Choice {
-  const { referenced } = hints;
+  const { referenced, kept } = hints;
+  if (kept) return kept;
   if (referenced) {
     if (referenced.walletAddress !== transfer.to) return { requestId: null, reason: 'conflict' };
     return { requestId: referenced.id, rule: 'reference' };

@@ -6,6 +6,7 @@ import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { judgePending } from '../../src/payments/match.ts';
 import { onRemoved } from '../../src/payments/removed.ts';
+import { keyOf, type TransferRow } from '../../src/payments/store.ts';
 import { settle } from '../../src/payments/verify.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import { openRequest } from '../../src/requests/open.ts';
@@ -252,13 +253,23 @@ async function reorganise(run: Run, depth: number): Promise<void> {
   const lost = model.reorg(depth);
   await moveHead(run);
   await ctx.db.sql.begin(async (tx) => {
-    const gone = await tx`
+    const gone = await tx<TransferRow[]>`
       delete from transfers where partner_id = ${run.scope.partnerId} and block_number > ${model.head} and final_at is null
-      returning request_id`;
+      returning *`;
     assert.equal(gone.length, lost.length);
     await onRemoved(
       tx,
-      gone.map(({ request_id }) => ({ partnerId: run.scope.partnerId, testMode: true, requestId: request_id })),
+      gone.map((row) => ({
+        ...keyOf(row),
+        partnerId: row.partner_id,
+        testMode: row.test_mode,
+        requestId: row.request_id,
+        rule: row.rule,
+        tokenAddress: row.token_address,
+        fromAddress: row.from_address,
+        toAddress: row.to_address,
+        value: BigInt(row.value),
+      })),
     );
   });
   await judgePending(ctx);

@@ -1,4 +1,5 @@
--- What a request keeps of chains: where they stood when it was made, and on which its wallet can be paid.
+-- What decides which payment is bound to a request: where the chains stood when it was made, on which its wallet can be
+-- paid, and what was signed or decided by hand before a reorganisation.
 
 -- `requests.start_blocks` has {"<chain id>": number, "heads": {"<chain id>": {"hash", "time"}}} from here on; without a
 -- hash, the time of a transfer's block decides. A block counts only while it is on its chain.
@@ -19,3 +20,26 @@ begin
   return new;
 end $$;
 create trigger requests_wallet_chains before insert on requests for each row execute function copy_wallet_chains();
+
+-- What a reorganisation took away although its sender had signed for it, or its merchant had attached it: the same transfer,
+-- mined again, is bound again.
+create table kept_bindings (
+  chain_id bigint not null,
+  tx_hash text not null,
+  ordinal int not null,
+  partner_id uuid not null,
+  test_mode boolean not null,
+  request_id uuid not null,
+  rule text not null check (rule in ('claim', 'merchant')),
+  token_address text not null,
+  from_address text not null,
+  to_address text not null,
+  value numeric(78, 0) not null,
+  primary key (chain_id, tx_hash, ordinal),
+  foreign key (partner_id, test_mode, request_id) references requests (partner_id, test_mode, id)
+);
+alter table kept_bindings enable row level security;
+create policy scope on kept_bindings to quittance_app
+  using (partner_id = scope_partner() and test_mode = scope_test_mode())
+  with check (partner_id = scope_partner() and test_mode = scope_test_mode());
+grant select on kept_bindings to quittance_app;
