@@ -11,10 +11,14 @@ const yearSeconds = 365 * 24 * 3600;
 /** Pages of people who are signed in. Pay pages and onboarding stay within reach of the shop's page that opened them. */
 const closed = ['/portal', '/admin', '/dashboard', '/dev'];
 
-/** The API's reference comes from a library that writes script and style into its page. */
-const referencePolicy =
-  "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; connect-src 'self'; " +
-  "img-src 'self' data: blob:; font-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+/**
+ * The API's reference comes from a library that writes style into its page. It shares its origin with the portal, so it can
+ * call the API and nothing else there.
+ */
+const referencePolicy = (baseUrl: string) =>
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+  `connect-src ${new URL(baseUrl).origin}/api/; img-src 'self' data: blob:; font-src 'self' data:; ` +
+  "form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 const isBelow = (path: string, paths: string[]) => paths.some((one) => path === one || path.startsWith(`${one}/`));
 
@@ -26,13 +30,14 @@ type Hosts = Pick<Config, 'baseUrl' | 'payUrl' | 'hsts'>;
  */
 export function answerHeaders(config: Hosts): (reply: FastifyReply, path: string) => void {
   const transportFor = strictTransport(config);
+  const reference = referencePolicy(config.baseUrl);
   return (reply, path) => {
     reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     const transport = transportFor(reply.request.headers.host);
     if (transport) reply.header('strict-transport-security', transport);
     if (path.startsWith('/api/')) return;
     reply.headers(pageHeaders);
-    if (isBelow(path, [docsPath])) reply.header('content-security-policy', referencePolicy);
+    if (isBelow(path, [docsPath])) reply.header('content-security-policy', reference);
     if (isBelow(path, closed)) reply.header('cross-origin-opener-policy', 'same-origin');
   };
 }

@@ -77,9 +77,11 @@ test('answers of the running service keep the documented contracts', async () =>
   await check('/api/v1/accounts/{account_id}', 'GET', `/api/v1/accounts/${merchant.id}`);
 });
 
-test('GET /docs › the reference page loads its script from here', async () => {
-  const page = await (await fetch(`${app.url}/docs/`)).text();
-  assert.match(page, /js\/scalar\.js/);
+test('GET /docs › the reference page loads its script from here, and runs no other', async () => {
+  const answer = await fetch(`${app.url}/docs/`);
+  assert.match(answer.headers.get('content-security-policy') ?? '', /script-src 'self';/);
+  const page = (await answer.text()).replace(/<script id="api-reference" type="application\/json".*?<\/script>/s, '');
+  assert.deepEqual(page.match(/<script[^>]*>/g), ['<script src="js/scalar.js">']);
   assert.equal((await fetch(`${app.url}/docs/js/scalar.js`)).status, 200);
   assert.doesNotMatch(page, /https?:\/\/(?!localhost)/);
 });

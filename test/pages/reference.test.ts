@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { freePort } from '../../src/lib/ports.ts';
+import { startApp, testConfig } from '../support/app.ts';
+import { openBrowser, snap } from '../support/browser.ts';
+import { makeKey, makePartner } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+let browser: Browser;
+let page: Page;
+const complaints: string[] = [];
+
+before(async () => {
+  const port = await freePort();
+  const baseUrl = `http://localhost:${port}`;
+  [app, browser] = await Promise.all([
+    startApp({ config: testConfig({ port, baseUrl, payUrl: `${baseUrl}/pay` }) }),
+    openBrowser(),
+  ]);
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  // It asks for a favicon, which there is not.
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 404/.test(message.text())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.goto(`${baseUrl}/docs/`);
+  await page.getByText('List payment requests').first().waitFor();
+});
+after(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+test('GET /docs › a request is tried with a key, and nothing on the page breaks its policy', async () => {
+  const { key } = await makeKey(app.db, (await makePartner(app.db)).test);
+  await snap(page, 'reference');
+  await page.getByLabel('Bearer Token').first().fill(key);
+  await page.getByText('Merchants', { exact: true }).first().click();
+  await page.getByText('List merchants').first().click(); // the rest is rendered when it is looked at
+  await page.getByRole('button').filter({ hasText: '(get /api/v1/accounts)' }).click();
+  const [answer] = await Promise.all([
+    page.waitForResponse((response) => response.url().includes('/api/')),
+    page.getByRole('button', { name: /^Send/ }).first().click(),
+  ]);
+  assert.equal(answer.status(), 200);
+  assert.equal(answer.request().headers().authorization, `Bearer ${key}`);
+  await page.getByText('200 OK').first().waitFor();
+  await snap(page, 'reference-tried');
+  assert.deepEqual(complaints, []);
+});
+
+test('GET /docs › script that gets into the page does not run, and what runs there reaches nothing but the API', async () => {
+  const tried = await page.evaluate(async () => {
+    const script = document.createElement('script');
+    script.textContent = 'window.ran = true';
+    document.body.append(script);
+    const button = document.createElement('button');
+    button.setAttribute('onclick', 'window.ran = true');
+    document.body.append(button);
+    button.click();
+    const reached = (path: string) =>
+      fetch(path).then(
+        () => true,
+        () => false,
+      );
+    return {
+      ran: 'ran' in window,
+      portal: await reached('/portal'),
+      elsewhere: await reached('https://example.com/'),
+      api: await reached('/api/v1/requests'),
+    };
+  });
+  assert.deepEqual(tried, { ran: false, portal: false, elsewhere: false, api: true });
+});
