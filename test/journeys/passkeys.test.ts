@@ -375,7 +375,7 @@ test('A passkey without a name is called as its browser, and a name keeps to one
   const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
   const { user, visitor } = await signInPartnerUser(app, world, 'viewer', { 'user-agent': agent });
   await addPasskey(visitor, softwareDevice(origin), '/portal', ' ');
-  await addPasskey(visitor, softwareDevice(origin), '/portal', `\u0000<b>\n${'🔑'.repeat(99)}`);
+  await addPasskey(visitor, softwareDevice(origin), '/portal', `\u0001<b>\n${'🔑'.repeat(99)}`);
   const rows = await app.db.sql`select name from passkeys where user_id = ${user.id} order by length(name)`;
   assert.deepEqual(
     rows.map(({ name }) => name),
