@@ -8,6 +8,7 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
   LogController,
+  type RouteOptions,
 } from 'fastify';
 import { adminPages } from './admin/pages.ts';
 import { adminSignIn } from './admin/sign-in.ts';
@@ -147,13 +148,25 @@ function cutUserAgent({ raw: { headers } }: FastifyRequest): void {
 
 type Route = { pattern: RegExp; methods: string[]; fixed: boolean };
 
+/**
+ * A route says who may call it, and a form of those who are signed in by e-mail whether it asks for more than the session.
+ *
+ * @throws Error on one that does not
+ */
+export function assertDeclared({ url, method, config }: Pick<RouteOptions, 'url' | 'method' | 'config'>): void {
+  // The reference page's routes come from a library that knows nothing of our declaration.
+  if (config?.auth === undefined && !url.startsWith(docsPath))
+    throw new Error(`Route ${method} ${url} does not say who may call it.`);
+  const isForm = method === 'POST' && config?.auth === 'session' && /^\/(?:portal|admin)\//.test(url);
+  if (isForm && config.fresh === undefined)
+    throw new Error(`Route POST ${url} does not say whether it asks for more than the session.`);
+}
+
 /** Watches routes being added: one that does not say who may call it fails the start. Knows which methods a path has. */
 function collectRoutes(app: FastifyInstance): { allowedMethods(path: string): string[] } {
   const routes = new Map<string, Route>();
   app.addHook('onRoute', ({ url, method, config }) => {
-    // The reference page's routes come from a library that knows nothing of our declaration.
-    if (config?.auth === undefined && !url.startsWith(docsPath))
-      throw new Error(`Route ${method} ${url} does not say who may call it.`);
+    assertDeclared({ url, method, config });
     const pattern = new RegExp(
       `^${url
         .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

@@ -67,7 +67,7 @@ export function auditPages(app: FastifyInstance, ctx: Context): void {
       ),
     );
   });
-  adminForm(app, ctx, `${path}/check`, async (call) => {
+  adminForm(app, ctx, `${path}/check`, 'never', async (call) => {
     const whose = await whoseLog(ctx, call.typed('partner') || undefined);
     if (!whose) return sendNotFound(call.reply);
     const typed = call.typed('kept').toLowerCase();

@@ -20,13 +20,13 @@ type Typed = { by: (typeof kinds)[number]; value: string };
  */
 export function erasePages(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, path, async (call) => show(ctx, call, 200, { by: 'email', value: '' }, null));
-  adminForm(app, ctx, `${path}/look`, async (call) => {
+  adminForm(app, ctx, `${path}/look`, 'never', async (call) => {
     const { typed, key } = asked(call);
     const { erase: t } = call.words.t.admin;
     if (!key) return show(ctx, call, 400, typed, notice('attention', t.malformed));
     return show(ctx, call, 200, typed, foundCard(call.words, typed, await findCustomer(ctx, key)));
   });
-  adminForm(app, ctx, `${path}/do`, async (call) => {
+  adminForm(app, ctx, `${path}/do`, 'always', async (call) => {
     const { typed, key } = asked(call);
     const { erase: t } = call.words.t.admin;
     if (!key) return show(ctx, call, 400, typed, notice('attention', t.malformed));

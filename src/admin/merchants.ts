@@ -57,7 +57,7 @@ export function merchantsPages(app: FastifyInstance, ctx: Context): void {
       ]),
     ),
   );
-  adminForm(app, ctx, `${path}/switch`, async (call) => {
+  adminForm(app, ctx, `${path}/switch`, 'always', async (call) => {
     const [id, to] = [call.typed('account'), oneOf(ways, call.typed('to'))];
     const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
     const off = to === 'off';

@@ -30,7 +30,7 @@ const pathOf = (slug: string) => `/admin/partners/${slug}`;
 /** One partner: made, shown, set and switched off. */
 export function partnerPages(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, newPath, async (call) => showNew(ctx, call, 200, { slug: '', shown: initial }));
-  adminForm(app, ctx, newPath, async (call) => {
+  adminForm(app, ctx, newPath, 'always', async (call) => {
     const [slug, shown] = [call.typed('slug'), readSettings(call.typed, call.ticked)];
     const faults = settingsFaults(shown, await listCurrencies(ctx));
     const slugFault = !isSlug(slug)
@@ -49,7 +49,7 @@ export function partnerPages(app: FastifyInstance, ctx: Context): void {
     const partner = await readPartner(ctx.db, call.param('slug'));
     return partner ? showPartner(ctx, call, partner) : sendNotFound(call.reply);
   });
-  adminForm(app, ctx, `${page}/settings`, async (call) => {
+  adminForm(app, ctx, `${page}/settings`, 'always', async (call) => {
     const partner = await readPartner(ctx.db, call.param('slug'));
     if (!partner) return sendNotFound(call.reply);
     const shown = readSettings(call.typed, call.ticked);
@@ -65,7 +65,7 @@ export function partnerPages(app: FastifyInstance, ctx: Context): void {
     );
     return call.done(pathOf(partner.slug), 'saved');
   });
-  adminForm(app, ctx, `${page}/switch`, async (call) => {
+  adminForm(app, ctx, `${page}/switch`, 'always', async (call) => {
     const [slug, to] = [call.param('slug'), oneOf(ways, call.typed('to'))];
     if (!to) return sendNotFound(call.reply);
     const action = to === 'off' ? 'partner.disabled' : 'partner.enabled';

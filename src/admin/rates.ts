@@ -37,13 +37,13 @@ export function ratesPages(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, `${path}.csv`, async ({ reply }) =>
     sendCsv(reply, 'rates', csvHeader, csvOf(inOneBatch(await listRates(ctx)), csvRow)),
   );
-  adminForm(app, ctx, `${path}/set`, async (call) => {
+  adminForm(app, ctx, `${path}/set`, 'always', async (call) => {
     const [rate, until, shown] = [call.typed('rate'), call.typed('until'), call.typed('shown')];
     const typed = { code: call.typed('code').toUpperCase(), rate, until, shown };
     const fault = await setRate(ctx, call, typed);
     return fault === null ? call.done(path, 'set') : show(ctx, call, 400, typed, fault);
   });
-  adminForm(app, ctx, `${path}/clear`, async (call) => {
+  adminForm(app, ctx, `${path}/clear`, 'always', async (call) => {
     const code = call.typed('code').toUpperCase();
     const cleared = await recorded(
       ctx,
@@ -53,7 +53,7 @@ export function ratesPages(app: FastifyInstance, ctx: Context): void {
     );
     return call.done(path, cleared ? 'cleared' : 'none_set');
   });
-  adminForm(app, ctx, `${path}/refresh`, async (call) => call.done(path, await refresh(ctx, call)));
+  adminForm(app, ctx, `${path}/refresh`, 'never', async (call) => call.done(path, await refresh(ctx, call)));
 }
 
 const csvHeader = ['currency', 'rate', 'fetched_at', 'sources', 'usable', 'override', 'override_until'];

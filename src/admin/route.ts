@@ -33,32 +33,41 @@ export type AdminCall = {
 
 type Handle = (call: AdminCall) => Promise<FastifyReply>;
 
-/** Adds a route of one method, for whom `open` lets in. */
-const routeOf =
-  (method: 'GET' | 'POST', open: typeof openAdmin) =>
-  (app: FastifyInstance, ctx: Context, url: string, handle: Handle): void => {
-    app.route({
-      config: { auth: 'session' },
-      method,
-      url,
-      handler: async (request, reply) => {
-        const operator = await open(ctx, request, reply);
-        return operator ? handle(callOf(operator, request, reply)) : reply;
-      },
-    });
-  };
-
 /** A page of the administration, or a file: `GET`. */
-export const adminPage = routeOf('GET', openAdmin);
-
-const adminPost = routeOf('POST', openAdminForm);
+export function adminPage(app: FastifyInstance, ctx: Context, url: string, handle: Handle): void {
+  app.route({
+    config: { auth: 'session' },
+    method: 'GET',
+    url,
+    handler: async (request, reply) => {
+      const operator = await openAdmin(ctx, request, reply);
+      return operator ? handle(callOf(operator, request, reply)) : reply;
+    },
+  });
+}
 
 /**
  * A form of the administration: `POST` from a page of ours. A form that is answered by the page itself leaves its own
  * address in the browser: asked for again, that leads to where the form stands.
+ *
+ * @param fresh whether its act asks for more than the session
  */
-export function adminForm(app: FastifyInstance, ctx: Context, url: string, handle: Handle): void {
-  adminPost(app, ctx, url, handle);
+export function adminForm(
+  app: FastifyInstance,
+  ctx: Context,
+  url: string,
+  fresh: 'never' | 'always',
+  handle: Handle,
+): void {
+  app.route({
+    config: { auth: 'session', fresh },
+    method: 'POST',
+    url,
+    handler: async (request, reply) => {
+      const operator = await openAdminForm(ctx, request, reply, fresh);
+      return operator ? handle(callOf(operator, request, reply)) : reply;
+    },
+  });
   if (app.hasRoute({ method: 'GET', url })) return;
   adminPage(app, ctx, url, async ({ request, reply }) => {
     const { pathname, search } = new URL(request.url, ctx.config.baseUrl);

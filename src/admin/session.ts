@@ -2,9 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operator } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import { sendForeignForm } from '../ui/error-page.ts';
+import { wordsFor } from '../ui/language.ts';
 import { isOwnForm } from '../ui/origin.ts';
 import { adminDoor } from '../users/door.ts';
 import { enter } from '../users/enter.ts';
+import { asksForMore, confirmAct, confirmPart, type Fresh } from '../users/fresh.ts';
 import { sessionPages } from '../users/session-pages.ts';
 import { sendAdmin } from './shell.ts';
 
@@ -18,9 +20,22 @@ export async function openAdminForm(
   ctx: Context,
   request: FastifyRequest,
   reply: FastifyReply,
+  fresh: Fresh,
 ): Promise<Operator | null> {
-  if (isOwnForm(request.headers, ctx.config.baseUrl)) return openAdmin(ctx, request, reply);
-  sendForeignForm(reply);
+  if (!isOwnForm(request.headers, ctx.config.baseUrl)) {
+    sendForeignForm(reply);
+    return null;
+  }
+  const operator = await openAdmin(ctx, request, reply);
+  if (!operator || !asksForMore(fresh, null)) return operator;
+  const confirmation = await confirmAct(ctx, adminDoor, operator, request, reply);
+  if (confirmation.confirmed) return operator;
+  sendAdmin(reply, operator, {
+    path: '/admin/sessions',
+    status: 403,
+    title: wordsFor(request).t.confirmAct.title,
+    body: await confirmPart(ctx, adminDoor, operator, request, confirmation.refused),
+  });
   return null;
 }
 

@@ -70,11 +70,11 @@ export function stuckPages(app: FastifyInstance, ctx: Context): void {
       ]),
     ),
   );
-  adminForm(app, ctx, `${path}/replay`, async (call) => call.done(path, await replay(ctx, call)));
-  adminForm(app, ctx, `${path}/enable`, async (call) => call.done(path, await enable(ctx, call)));
-  adminForm(app, ctx, `${path}/mail`, async (call) => call.done(path, await mailAgain(ctx, call)));
-  adminForm(app, ctx, `${path}/receipt`, async (call) => call.done(path, await receiptAgain(ctx, call)));
-  adminForm(app, ctx, `${path}/plan`, async (call) => call.done(path, await planAgain(ctx, call)));
+  adminForm(app, ctx, `${path}/replay`, 'never', async (call) => call.done(path, await replay(ctx, call)));
+  adminForm(app, ctx, `${path}/enable`, 'never', async (call) => call.done(path, await enable(ctx, call)));
+  adminForm(app, ctx, `${path}/mail`, 'never', async (call) => call.done(path, await mailAgain(ctx, call)));
+  adminForm(app, ctx, `${path}/receipt`, 'never', async (call) => call.done(path, await receiptAgain(ctx, call)));
+  adminForm(app, ctx, `${path}/plan`, 'never', async (call) => call.done(path, await planAgain(ctx, call)));
 }
 
 /** Whether anything stands on the page of what is stuck. */

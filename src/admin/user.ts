@@ -29,7 +29,7 @@ export function userPages(app: FastifyInstance, ctx: Context): void {
     const user = await readAnyUser(ctx, call.param('id'));
     return user ? show(ctx, call, user) : sendNotFound(call.reply);
   });
-  adminForm(app, ctx, `${userPath(':id')}/sign-out`, (call) =>
+  adminForm(app, ctx, `${userPath(':id')}/sign-out`, 'never', (call) =>
     change(ctx, call, async (user) => {
       const session = call.typed('session');
       if (!isUuid(session)) return 'gone';
@@ -51,7 +51,7 @@ export function userPages(app: FastifyInstance, ctx: Context): void {
       return revoked ? 'signed_out' : 'gone';
     }),
   );
-  adminForm(app, ctx, `${userPath(':id')}/passkeys`, (call) =>
+  adminForm(app, ctx, `${userPath(':id')}/passkeys`, 'always', (call) =>
     change(ctx, call, async (user) => {
       const team: Team | null =
         user.partner_slug === null ? 'operators' : await scopeOfPartner(ctx.db, user.partner_slug, true);

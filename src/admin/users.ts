@@ -61,8 +61,8 @@ export function usersPages(app: FastifyInstance, ctx: Context): void {
 }
 
 function userForms(app: FastifyInstance, ctx: Context): void {
-  adminForm(app, ctx, `${path}/invite`, (call) => act(call, () => invite(ctx, call)));
-  adminForm(app, ctx, `${path}/role`, (call) =>
+  adminForm(app, ctx, `${path}/invite`, 'always', (call) => act(call, () => invite(ctx, call)));
+  adminForm(app, ctx, `${path}/role`, 'always', (call) =>
     act(call, async () => {
       const { team, user } = await teamOf(ctx, call.typed('user'));
       const role = call.typed('role');
@@ -71,7 +71,7 @@ function userForms(app: FastifyInstance, ctx: Context): void {
       return 'role';
     }),
   );
-  adminForm(app, ctx, `${path}/switch`, async (call) => {
+  adminForm(app, ctx, `${path}/switch`, 'always', async (call) => {
     const to = oneOf(ways, call.typed('to'));
     if (!to) return sendNotFound(call.reply);
     const off = to === 'off';

@@ -1,36 +1,53 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { modes } from '../config.ts';
 import { isRole, may, type Permission, permissions, type Role, roles } from './roles.ts';
 
-/** Written out anew: each permission with everybody who has it. */
-const expected: Record<Permission, Role[]> = {
-  read: ['owner', 'developer', 'viewer'],
-  'requests.cancel': ['owner', 'developer'],
-  'payments.test': ['owner', 'developer'],
-  'keys.test': ['owner', 'developer'],
-  'keys.live': ['owner'],
-  webhooks: ['owner', 'developer'],
-  'deliveries.replay': ['owner', 'developer'],
-  team: ['owner'],
-  settings: ['owner'],
-  'merchants.invite': ['owner', 'developer'],
-  'merchants.disable': ['owner'],
-  'merchants.reset': ['owner'],
-  'merchants.recover': ['owner'],
+/** Written out anew: each permission with everybody who has it in test mode, and in live mode. */
+const expected: Record<Permission, [test: Role[], live: Role[]]> = {
+  read: [
+    ['owner', 'developer', 'viewer'],
+    ['owner', 'developer', 'viewer'],
+  ],
+  'requests.cancel': [['owner', 'developer'], ['owner']],
+  'payments.test': [
+    ['owner', 'developer'],
+    ['owner', 'developer'],
+  ],
+  'keys.read': [
+    ['owner', 'developer'],
+    ['owner', 'developer'],
+  ],
+  keys: [['owner', 'developer'], ['owner']],
+  webhooks: [['owner', 'developer'], ['owner']],
+  'deliveries.replay': [
+    ['owner', 'developer'],
+    ['owner', 'developer'],
+  ],
+  team: [['owner'], ['owner']],
+  settings: [['owner'], ['owner']],
+  'merchants.invite': [['owner', 'developer'], ['owner']],
+  'merchants.disable': [['owner'], ['owner']],
+  'merchants.reset': [['owner'], ['owner']],
+  'merchants.recover': [['owner'], ['owner']],
 };
 const names = Object.keys(expected) as Permission[];
+const cases = roles.flatMap((role) =>
+  names.flatMap((name) =>
+    modes.map((mode, i) => ({ role, name, mode, has: expected[name][i]?.includes(role) === true })),
+  ),
+);
 
-test('Every role may do exactly what its table says', () => {
+test('Every role may do exactly what its table says, in each mode', () => {
+  assert.deepEqual(modes, ['test', 'live']);
   assert.deepEqual(Object.keys(permissions).sort(), [...names].sort());
-  for (const role of roles)
-    for (const name of names)
-      assert.equal(may({ role, partner: { disabled: false } }, name), expected[name].includes(role), `${role} ${name}`);
+  for (const { role, name, mode, has } of cases)
+    assert.equal(may({ role, partner: { disabled: false } }, name, mode), has, `${role} ${name} ${mode}`);
 });
 
 test('While the partner is switched off, every role only reads', () => {
-  for (const role of roles)
-    for (const name of names)
-      assert.equal(may({ role, partner: { disabled: true } }, name), name === 'read', `${role} ${name}`);
+  for (const { role, name, mode } of cases)
+    assert.equal(may({ role, partner: { disabled: true } }, name, mode), name === 'read', `${role} ${name} ${mode}`);
 });
 
 test('Only the three roles are roles', () => {

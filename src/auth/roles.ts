@@ -1,3 +1,5 @@
+import type { Mode } from '../config.ts';
+
 /** What a partner's user may be, from the most to the least. */
 export const roles = ['owner', 'developer', 'viewer'] as const;
 export type Role = (typeof roles)[number];
@@ -6,29 +8,34 @@ const all: readonly Role[] = roles;
 const developing: readonly Role[] = ['owner', 'developer'];
 const owning: readonly Role[] = ['owner'];
 
-/** Everything that needs leave in the portal, and who has it. `read` is seeing whatever there is, in both modes. */
+type Allowed = Readonly<Record<Mode, readonly Role[]>>;
+const inBoth = (who: readonly Role[]): Allowed => ({ test: who, live: who });
+/** Test mode is the developer's; in live mode a developer reads, replays and looks things up. */
+const ownersLive: Allowed = { test: developing, live: owning };
+
+/** Everything that needs leave in the portal, and who has it in which mode. `read` is seeing whatever there is. */
 export const permissions = {
-  read: all,
-  'requests.cancel': developing,
-  'payments.test': developing,
-  'keys.test': developing,
-  'keys.live': owning,
-  webhooks: developing,
-  'deliveries.replay': developing,
-  team: owning,
-  settings: owning,
-  'merchants.invite': developing,
-  'merchants.disable': owning,
-  'merchants.reset': owning,
-  'merchants.recover': owning,
-} as const satisfies Record<string, readonly Role[]>;
+  read: inBoth(all),
+  'requests.cancel': ownersLive,
+  'payments.test': inBoth(developing),
+  'keys.read': inBoth(developing),
+  keys: ownersLive,
+  webhooks: ownersLive,
+  'deliveries.replay': inBoth(developing),
+  team: inBoth(owning),
+  settings: inBoth(owning),
+  'merchants.invite': ownersLive,
+  'merchants.disable': inBoth(owning),
+  'merchants.reset': inBoth(owning),
+  'merchants.recover': inBoth(owning),
+} as const satisfies Record<string, Allowed>;
 
 export type Permission = keyof typeof permissions;
 
-/** True when a partner's user may do this. While the partner is switched off, everybody only reads. */
-export function may(user: { role: Role; partner: { disabled: boolean } }, permission: Permission): boolean {
+/** True when a partner's user may do this in a mode. While the partner is switched off, everybody only reads. */
+export function may(user: { role: Role; partner: { disabled: boolean } }, permission: Permission, mode: Mode): boolean {
   if (user.partner.disabled && permission !== 'read') return false;
-  return permissions[permission].includes(user.role);
+  return permissions[permission][mode].includes(user.role);
 }
 
 /** A text that names a role. */

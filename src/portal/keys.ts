@@ -18,7 +18,6 @@ import { badge, confirmed, csvLink, emptyState, pager, table } from '../ui/table
 import { flashOf } from './flash.ts';
 import { eventsPath } from './live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from './route.ts';
-import { openPortal } from './session.ts';
 import { sendPortal } from './shell.ts';
 
 const path = '/portal/keys';
@@ -26,22 +25,20 @@ const csvPath = '/portal/keys.csv';
 
 /** `/portal/keys`: the API keys of the mode, with making one, which is shown this once, and revoking. */
 export function keyPages(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, path, 'keys.test', (call) => showKeys(ctx, call, null));
+  portalPage(app, ctx, path, 'keys.read', (call) => showKeys(ctx, call, null));
 
-  portalPage(app, ctx, csvPath, 'keys.test', async ({ scope, mode, reply }) =>
+  portalPage(app, ctx, csvPath, 'keys.read', async ({ scope, mode, reply }) =>
     sendCsv(reply, `keys-${mode}`, csvHeader, csvOf(exportKeys(ctx.db, scope), csvRow)),
   );
 
-  portalForm(app, ctx, path, 'keys.test', async (call) => {
-    if (!(await mayInMode(ctx, call))) return call.reply;
+  portalForm(app, ctx, path, { permission: 'keys', fresh: 'live' }, async (call) => {
     const scopes = scopeNames.filter((name) => call.ticked('scopes').includes(name));
     if (scopes.length === 0) return doneAt(call.reply, path, 'no_scope');
     const { key } = await makeKey(ctx, call, scopes);
     return showKeys(ctx, call, key);
   });
 
-  portalForm(app, ctx, `${path}/revoke`, 'keys.test', async (call) => {
-    if (!(await mayInMode(ctx, call))) return call.reply;
+  portalForm(app, ctx, `${path}/revoke`, { permission: 'keys', fresh: 'live' }, async (call) => {
     const { scope } = call;
     const id = call.typed('key').toLowerCase();
     if (!isUuid(id)) throw refuse('not_found');
@@ -73,17 +70,12 @@ export function makeKey(
   );
 }
 
-/** Keys for real money are an owner's; false when somebody else was told so. */
-async function mayInMode(ctx: Context, { mode, request, reply }: PortalCall): Promise<boolean> {
-  return mode === 'test' || (await openPortal(ctx, request, reply, 'keys.live')) !== null;
-}
-
 async function showKeys(ctx: Context, call: PortalCall, made: string | null): Promise<FastifyReply> {
   const { words, mode, scope, user, request } = call;
   const { keys, places } = words.t.portal;
   const query = readQuery(request.query, ['after']);
   const { rows, next } = await browseKeys(ctx.db, scope, query.after ?? null);
-  const mayChange = may(user, mode === 'live' ? 'keys.live' : 'keys.test');
+  const mayChange = may(user, 'keys', mode);
   const list =
     rows.length > 0
       ? keyTable(words, rows, ctx.clock.now(), mayChange ? actionIn(call, `${path}/revoke`) : null)

@@ -32,21 +32,27 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
   }
 
   const flip = (disabled: boolean) =>
-    portalForm(app, ctx, `${own}/${disabled ? 'disable' : 'enable'}`, 'merchants.disable', async (call) => {
-      const { scope, reply } = call;
-      const { id } = await mustRead(ctx, call);
-      await recorded(
-        ctx,
-        call,
-        (inner) => setMerchantDisabled(inner.db, scope, id, 'partner', disabled),
-        (turned) => (turned ? toldDisabled(scope, id, 'partner', disabled) : null),
-      );
-      return doneAt(reply, `${path}/${id}`, disabled ? 'disabled' : 'enabled');
-    });
+    portalForm(
+      app,
+      ctx,
+      `${own}/${disabled ? 'disable' : 'enable'}`,
+      { permission: 'merchants.disable', fresh: 'never' },
+      async (call) => {
+        const { scope, reply } = call;
+        const { id } = await mustRead(ctx, call);
+        await recorded(
+          ctx,
+          call,
+          (inner) => setMerchantDisabled(inner.db, scope, id, 'partner', disabled),
+          (turned) => (turned ? toldDisabled(scope, id, 'partner', disabled) : null),
+        );
+        return doneAt(reply, `${path}/${id}`, disabled ? 'disabled' : 'enabled');
+      },
+    );
   flip(true);
   flip(false);
 
-  portalForm(app, ctx, `${own}/reset`, 'merchants.reset', async (call) => {
+  portalForm(app, ctx, `${own}/reset`, { permission: 'merchants.reset', fresh: 'always' }, async (call) => {
     const { scope, reply } = call;
     const { id } = await mustRead(ctx, call);
     const isReset = await recorded(
@@ -58,7 +64,7 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
     return doneAt(reply, `${path}/${id}`, isReset ? 'reset' : 'has_money');
   });
 
-  portalForm(app, ctx, `${own}/recover`, 'merchants.recover', async (call) => {
+  portalForm(app, ctx, `${own}/recover`, { permission: 'merchants.recover', fresh: 'always' }, async (call) => {
     const { scope, reply } = call;
     const merchant = await mustRead(ctx, call);
     const { id } = merchant;
@@ -72,7 +78,7 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
     return showMerchant(ctx, call, merchant, started.url);
   });
 
-  portalForm(app, ctx, `${own}/recover/cancel`, 'merchants.recover', async (call) => {
+  portalForm(app, ctx, `${own}/recover/cancel`, { permission: 'merchants.recover', fresh: 'never' }, async (call) => {
     const { scope, reply } = call;
     const { id } = await mustRead(ctx, call);
     const isCancelled = await recorded(
@@ -101,7 +107,7 @@ async function showMerchant(
   const { words, scope, mode, user, reply } = call;
   const { merchants } = words.t.portal;
   const recovery = await readOpenRecovery(ctx, scope, merchant.id);
-  const invitation = merchant.onboarded_at === null && may(user, 'merchants.invite');
+  const invitation = merchant.onboarded_at === null && may(user, 'merchants.invite', mode);
   return sendPortal(ctx, reply, call, {
     path: `${path}/${merchant.id}`,
     otherModePath: path,
@@ -173,7 +179,7 @@ function recoveryCard(words: Words, { state, due_at, link_until, new_wallet }: W
 
 /** What may be done about this merchant by who looks at it; each is asked again. */
 function acts(call: PortalCall, merchant: MerchantView, recovery: WalletChange | null): Html | null {
-  const { words, user } = call;
+  const { words, user, mode } = call;
   const { merchants } = words.t.portal;
   const name = merchantName(words, merchant);
   const act = (key: keyof typeof merchants.acts, to: string, danger = false) => {
@@ -190,11 +196,11 @@ function acts(call: PortalCall, merchant: MerchantView, recovery: WalletChange |
   };
   const isOnboarded = merchant.onboarded_at !== null;
   const list = [
-    may(user, 'merchants.disable') &&
+    may(user, 'merchants.disable', mode) &&
       (merchant.disabled_by_partner ? act('enable', 'enable') : act('disable', 'disable', true)),
-    may(user, 'merchants.recover') && isOnboarded && recovery?.state !== 'signed' && act('recover', 'recover'),
-    may(user, 'merchants.recover') && recovery && act('cancelRecovery', 'recover/cancel'),
-    may(user, 'merchants.reset') && act('reset', 'reset', true),
+    may(user, 'merchants.recover', mode) && isOnboarded && recovery?.state !== 'signed' && act('recover', 'recover'),
+    may(user, 'merchants.recover', mode) && recovery && act('cancelRecovery', 'recover/cancel'),
+    may(user, 'merchants.reset', mode) && act('reset', 'reset', true),
   ].filter(Boolean);
   const off = merchant.disabled_by_operator && html`<p class="quiet">${merchants.operatorOff}</p>`;
   return list.length > 0 ? card(html`<h2>${merchants.actsTitle}</h2>`, off, html`${list}`) : null;

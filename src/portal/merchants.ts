@@ -39,7 +39,7 @@ export function merchantsList(app: FastifyInstance, ctx: Context): void {
     return sendCsv(reply, `merchants-${mode}`, csvHeader, csvOf(exportMerchants(ctx, scope, filter), csvRow));
   });
 
-  portalForm(app, ctx, path, 'merchants.invite', async (call) => {
+  portalForm(app, ctx, path, { permission: 'merchants.invite', fresh: 'never' }, async (call) => {
     const { scope, reply } = call;
     const typed = Object.fromEntries(typedNames.map((name) => [name, call.typed(name)]));
     const { display_currency = '', app_mode, country = '', ...texts } = typed;
@@ -79,7 +79,7 @@ async function showMerchants(
     path,
     title: places.merchants,
     status: faults.length > 0 ? 400 : 200,
-    body: html`${may(user, 'merchants.invite') && (await createForm(ctx, call, typed, faults))}
+    body: html`${may(user, 'merchants.invite', mode) && (await createForm(ctx, call, typed, faults))}
 ${filters(words, path, query, choices(words), csvPath)}
 <div class="list" data-live="${eventsPath(mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
   });

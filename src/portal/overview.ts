@@ -53,7 +53,7 @@ ${figuresPart(words, figures, { days, currency: query.currency })}
 async function firstSteps(ctx: Context, { words, scope, mode, user }: PortalCall): Promise<Html> {
   const { overview, places } = words.t.portal;
   const start = html`<p><a class="button" href="/portal/start">${places.start}</a></p>`;
-  if (!permissions['keys.test'].includes(user.role)) {
+  if (!permissions['keys.read'][mode].includes(user.role)) {
     const rest = fill(overview.emptyViewer, { partner: user.partner.name });
     return emptyState(overview.empty, html`<p>${rest}</p>${start}`);
   }

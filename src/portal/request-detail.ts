@@ -43,29 +43,35 @@ export function requestDetail(app: FastifyInstance, ctx: Context): void {
       otherModePath: listPath,
       title: fill(words.t.portal.request.title, { amount: amountOf(words, row) }),
       body: html`<p><a href="${listPath}">${words.t.portal.request.back}</a></p>${flash(words, done)}
-<div class="list" data-live="${eventsPath(mode, row.id)}" data-region="request">${detail(ctx, words, known, may(user, 'requests.cancel'))}</div>`,
+<div class="list" data-live="${eventsPath(mode, row.id)}" data-region="request">${detail(ctx, words, known, may(user, 'requests.cancel', mode))}</div>`,
     });
   });
 
-  portalForm(app, ctx, `${listPath}/:request_id/cancel`, 'requests.cancel', async (call) => {
-    const { scope } = call;
-    const id = call.param('request_id').toLowerCase();
-    const path = `${listPath}/${id}`;
-    const cancel = (inner: Context) => cancelRequest(inner, scope, id);
-    try {
-      await recorded(ctx, call, cancel, () => ({
-        action: 'request.cancelled',
-        partnerId: scope.partnerId,
-        testMode: scope.testMode,
-        object: { kind: 'request', id },
-        details: {},
-      }));
-    } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== 'cannot_cancel') throw error;
-      return doneAt(call.reply, path, 'cannot_cancel');
-    }
-    return doneAt(call.reply, path, 'cancelled');
-  });
+  portalForm(
+    app,
+    ctx,
+    `${listPath}/:request_id/cancel`,
+    { permission: 'requests.cancel', fresh: 'never' },
+    async (call) => {
+      const { scope } = call;
+      const id = call.param('request_id').toLowerCase();
+      const path = `${listPath}/${id}`;
+      const cancel = (inner: Context) => cancelRequest(inner, scope, id);
+      try {
+        await recorded(ctx, call, cancel, () => ({
+          action: 'request.cancelled',
+          partnerId: scope.partnerId,
+          testMode: scope.testMode,
+          object: { kind: 'request', id },
+          details: {},
+        }));
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== 'cannot_cancel') throw error;
+        return doneAt(call.reply, path, 'cannot_cancel');
+      }
+      return doneAt(call.reply, path, 'cancelled');
+    },
+  );
 }
 
 /** What the page is made of. */

@@ -5,7 +5,7 @@ import type { Permission } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
 import { type Words, wordsFor } from '../ui/language.ts';
 import { actorOf } from '../users/enter.ts';
-import { openPortal, openPortalForm, type PortalVisit } from './session.ts';
+import { type FormRule, openPortal, openPortalForm, type PortalVisit } from './session.ts';
 
 /** A call of a page or form of the portal, by somebody who may do it. */
 export type PortalCall = PortalVisit & {
@@ -25,26 +25,46 @@ export const noAccount = '00000000-0000-0000-0000-000000000000';
 
 type Handle = (call: PortalCall) => Promise<FastifyReply>;
 
-/** Adds a route of one method, for whom `open` lets in. */
-const routeOf =
-  (method: 'GET' | 'POST', open: typeof openPortal) =>
-  (app: FastifyInstance, ctx: Context, url: string, permission: Permission, handle: Handle): void => {
-    app.route({
-      config: { auth: 'session' },
-      method,
-      url,
-      handler: async (request, reply) => {
-        const visit = await open(ctx, request, reply, permission);
-        return visit ? handle(callOf(visit, request, reply)) : reply;
-      },
-    });
-  };
-
 /** A page of the portal: `GET`, for whoever is signed in and has this permission. */
-export const portalPage = routeOf('GET', openPortal);
+export function portalPage(
+  app: FastifyInstance,
+  ctx: Context,
+  url: string,
+  permission: Permission,
+  handle: Handle,
+): void {
+  app.route({
+    config: { auth: 'session' },
+    method: 'GET',
+    url,
+    handler: async (request, reply) => {
+      const visit = await openPortal(ctx, request, reply, permission);
+      return visit ? handle(callOf(visit, request, reply)) : reply;
+    },
+  });
+}
 
-/** A form of the portal: `POST` from a page of ours, which names its mode in the address (see `actionIn`). */
-export const portalForm = routeOf('POST', openPortalForm);
+/**
+ * A form of the portal: `POST` from a page of ours, which names its mode in the address (see `actionIn`). Where it is
+ * answered by the question for a passkey, its own address stays in the browser: asked for again, that leads to where the
+ * form stands.
+ */
+export function portalForm(app: FastifyInstance, ctx: Context, url: string, rule: FormRule, handle: Handle): void {
+  app.route({
+    config: { auth: 'session', fresh: rule.fresh },
+    method: 'POST',
+    url,
+    handler: async (request, reply) => {
+      const visit = await openPortalForm(ctx, request, reply, rule);
+      return visit ? handle(callOf(visit, request, reply)) : reply;
+    },
+  });
+  if (rule.fresh === 'never' || app.hasRoute({ method: 'GET', url })) return;
+  portalPage(app, ctx, url, 'read', async ({ request, reply }) => {
+    const { pathname, search } = new URL(request.url, ctx.config.baseUrl);
+    return reply.redirect(pathname.slice(0, pathname.lastIndexOf('/')) + search, 303);
+  });
+}
 
 function callOf(visit: PortalVisit, request: FastifyRequest, reply: FastifyReply): PortalCall {
   const params = request.params as Record<string, string>;

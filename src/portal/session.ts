@@ -12,6 +12,7 @@ import { fill, wordsFor } from '../ui/language.ts';
 import { isOwnForm } from '../ui/origin.ts';
 import { portalDoor } from '../users/door.ts';
 import { enter } from '../users/enter.ts';
+import { asksForMore, confirmAct, confirmPart, type Fresh } from '../users/fresh.ts';
 import { sessionPages } from '../users/session-pages.ts';
 import { sendPortal } from './shell.ts';
 
@@ -39,14 +40,15 @@ export async function openPortal(
 ): Promise<PortalVisit | null> {
   const user = await enter(ctx, portalDoor, request, reply);
   if (!user) return null;
-  if (!may(user, permission)) {
+  const mode = chosenMode(request, reply);
+  if (!may(user, permission, mode)) {
     const { account: t } = wordsFor(request).t;
     const partner = user.partner.name;
     const rest = fill(user.partner.disabled ? t.partnerOff : t.notAllowedRest, { partner });
     await sendPortal(
       ctx,
       reply,
-      { user, mode: chosenMode(request, reply) },
+      { user, mode },
       {
         path: '/portal',
         under: null,
@@ -57,19 +59,34 @@ export async function openPortal(
     );
     return null;
   }
-  const mode = chosenMode(request, reply);
   return { user, mode, scope: userScope(user, mode) };
 }
+
+/** What a form of the portal asks of who sends it: a permission, and for which acts more than the session. */
+export type FormRule = { permission: Permission; fresh: Fresh };
 
 /** The same for a form of the portal: one that another site sent changes nothing. */
 export async function openPortalForm(
   ctx: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  permission: Permission,
+  { permission, fresh }: FormRule,
 ): Promise<PortalVisit | null> {
-  if (isOwnForm(request.headers, ctx.config.baseUrl)) return openPortal(ctx, request, reply, permission);
-  sendForeignForm(reply);
+  if (!isOwnForm(request.headers, ctx.config.baseUrl)) {
+    sendForeignForm(reply);
+    return null;
+  }
+  const visit = await openPortal(ctx, request, reply, permission);
+  if (!visit || !asksForMore(fresh, visit.mode)) return visit;
+  const confirmation = await confirmAct(ctx, portalDoor, visit.user, request, reply);
+  if (confirmation.confirmed) return visit;
+  await sendPortal(ctx, reply, visit, {
+    path: '/portal',
+    under: null,
+    title: wordsFor(request).t.confirmAct.title,
+    status: 403,
+    body: await confirmPart(ctx, portalDoor, visit.user, request, confirmation.refused),
+  });
   return null;
 }
 

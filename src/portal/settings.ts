@@ -27,7 +27,7 @@ const path = '/portal/settings';
 export function settingsPages(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, path, 'settings', async (call) => showSettings(ctx, call, await ownPartner(ctx, call), {}));
 
-  portalForm(app, ctx, path, 'settings', async (call) => {
+  portalForm(app, ctx, path, { permission: 'settings', fresh: 'always' }, async (call) => {
     const before = await ownPartner(ctx, call);
     const wanted = { ...before, ...readSettings(call.typed, call.ticked) };
     const faults = settingsFaults(wanted, await listCurrencies(ctx));
@@ -51,7 +51,7 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
 
   app.register(async (forms) => {
     readMultipart(forms);
-    portalForm(forms, ctx, `${path}/look`, 'settings', async (call) => {
+    portalForm(forms, ctx, `${path}/look`, { permission: 'settings', fresh: 'never' }, async (call) => {
       const partner = await ownPartner(ctx, call);
       const { wanted, faults } = readLookForm(call);
       if (Object.keys(faults).length > 0) {

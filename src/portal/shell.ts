@@ -14,7 +14,7 @@ const places: [path: string, name: keyof Texts['portal']['places'], permission: 
   ['/portal/requests', 'requests', 'read'],
   ['/portal/unmatched', 'unmatched', 'read'],
   ['/portal/merchants', 'merchants', 'read'],
-  ['/portal/keys', 'keys', 'keys.test'],
+  ['/portal/keys', 'keys', 'keys.read'],
   ['/portal/webhooks', 'webhooks', 'read'],
   ['/portal/settings', 'settings', 'settings'],
   ['/portal/team', 'team', 'team'],
@@ -43,7 +43,7 @@ export async function sendPortal(
 ): Promise<FastifyReply> {
   const words = wordsFor(reply.request);
   const { account: t, app, portal } = words.t;
-  const seen = places.filter(([, , permission]) => permissions[permission].some((role) => role === user.role));
+  const seen = places.filter(([, , permission]) => permissions[permission][mode].some((role) => role === user.role));
   const modeLinks = modes.map((one) =>
     one === mode
       ? html`<a href="${path}?mode=${one}" aria-current="true">${app[one]}</a>`

@@ -36,7 +36,7 @@ export function teamPages(app: FastifyInstance, ctx: Context): void {
     sendCsv(reply, 'team', csvHeader, csvOf(everybody(ctx, scope), csvRow)),
   );
 
-  portalForm(app, ctx, path, 'team', async (call) => {
+  portalForm(app, ctx, path, { permission: 'team', fresh: 'always' }, async (call) => {
     const { scope, user, words, request, reply, typed } = call;
     const [email, role] = [typed('email'), typed('role')];
     if (!isRole(role)) throw refuse('not_found');
@@ -52,7 +52,7 @@ export function teamPages(app: FastifyInstance, ctx: Context): void {
   });
 
   const change = (name: string, work: (call: PortalCall, userId: string) => Promise<string>) =>
-    portalForm(app, ctx, `${path}/${name}`, 'team', async (call) => {
+    portalForm(app, ctx, `${path}/${name}`, { permission: 'team', fresh: 'always' }, async (call) => {
       const id = call.typed('user').toLowerCase();
       if (!isUuid(id)) throw refuse('not_found');
       try {

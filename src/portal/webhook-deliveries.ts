@@ -49,7 +49,7 @@ export function deliveryPages(app: FastifyInstance, ctx: Context): void {
       body: html`<p><a href="/portal/webhooks">${portal.places.webhooks}</a></p>${flash(call)}
 ${filters(words, deliveriesPath, query, choices(words), csvPath)}
 <div class="list" data-live="${eventsPath(mode)}" data-region="list">${list}${pager(words, deliveriesPath, query, next)}</div>
-${may(user, 'deliveries.replay') && replayForm(call)}`,
+${may(user, 'deliveries.replay', mode) && replayForm(call)}`,
     });
   });
 
@@ -58,26 +58,32 @@ ${may(user, 'deliveries.replay') && replayForm(call)}`,
     return sendCsv(reply, `deliveries-${mode}`, csvHeader, csvOf(exportDeliveries(ctx, scope, filter), csvRow));
   });
 
-  portalForm(app, ctx, `${deliveriesPath}/replay`, 'deliveries.replay', async (call) => {
-    const { scope, reply, typed } = call;
-    // The page's field holds minutes and names no zone: it says UTC beside it.
-    const since = instantOf(`${typed('since')}:00Z`);
-    if (!since) return doneAt(reply, deliveriesPath, 'no_time');
-    const ids = await recorded(
-      ctx,
-      call,
-      (inner) => replaySince(inner, scope, since),
-      (replayed) =>
-        replayed.length === 0
-          ? null
-          : {
-              ...onEndpoint(scope),
-              action: 'webhook.replayed',
-              details: { since: since.toISOString(), deliveries: replayed.length },
-            },
-    );
-    return reply.redirect(`${deliveriesPath}?done=replayed&count=${ids.length}`, 303);
-  });
+  portalForm(
+    app,
+    ctx,
+    `${deliveriesPath}/replay`,
+    { permission: 'deliveries.replay', fresh: 'never' },
+    async (call) => {
+      const { scope, reply, typed } = call;
+      // The page's field holds minutes and names no zone: it says UTC beside it.
+      const since = instantOf(`${typed('since')}:00Z`);
+      if (!since) return doneAt(reply, deliveriesPath, 'no_time');
+      const ids = await recorded(
+        ctx,
+        call,
+        (inner) => replaySince(inner, scope, since),
+        (replayed) =>
+          replayed.length === 0
+            ? null
+            : {
+                ...onEndpoint(scope),
+                action: 'webhook.replayed',
+                details: { since: since.toISOString(), deliveries: replayed.length },
+              },
+      );
+      return reply.redirect(`${deliveriesPath}?done=replayed&count=${ids.length}`, 303);
+    },
+  );
 }
 
 function flash(call: PortalCall): Html | null {

@@ -43,21 +43,27 @@ export function deliveryDetail(app: FastifyInstance, ctx: Context): void {
 ${flashOf(call, { done: { replayed: webhooks.replayedOne } })}
 <div class="list" data-live="${eventsPath(mode, delivery.request_id)}" data-region="delivery">${deliveryFacts(words, delivery)}
 ${delivery.log.map((attempt, i) => attemptCard(call, attempt, i + 1)).reverse()}</div>
-${may(user, 'deliveries.replay') && replay}`,
+${may(user, 'deliveries.replay', mode) && replay}`,
     });
   });
 
-  portalForm(app, ctx, `${deliveriesPath}/:delivery_id/replay`, 'deliveries.replay', async (call) => {
-    const { scope, reply } = call;
-    const id = idOf(call);
-    await recorded(
-      ctx,
-      call,
-      (inner) => replayDelivery(inner, scope, id),
-      () => ({ ...scope, action: 'webhook.replayed', object: { kind: 'webhook_delivery', id }, details: {} }),
-    );
-    return doneAt(reply, `${deliveriesPath}/${id}`, 'replayed');
-  });
+  portalForm(
+    app,
+    ctx,
+    `${deliveriesPath}/:delivery_id/replay`,
+    { permission: 'deliveries.replay', fresh: 'never' },
+    async (call) => {
+      const { scope, reply } = call;
+      const id = idOf(call);
+      await recorded(
+        ctx,
+        call,
+        (inner) => replayDelivery(inner, scope, id),
+        () => ({ ...scope, action: 'webhook.replayed', object: { kind: 'webhook_delivery', id }, details: {} }),
+      );
+      return doneAt(reply, `${deliveriesPath}/${id}`, 'replayed');
+    },
+  );
 }
 
 function idOf({ param }: PortalCall): string {

@@ -17,7 +17,7 @@ const path = '/portal/webhooks';
 
 /** `POST /portal/webhooks/test`: a real request, paid by the test wallet, whose event then goes out like every other. */
 export function testEventForm(app: FastifyInstance, ctx: Context): void {
-  portalForm(app, ctx, `${path}/test`, 'payments.test', async (call) => {
+  portalForm(app, ctx, `${path}/test`, { permission: 'payments.test', fresh: 'never' }, async (call) => {
     if (!hasTestWallet(ctx, call.scope)) return doneAt(call.reply, path, 'no_test_wallet');
     try {
       const { row, replayed } = await askForPayment(ctx, call);
@@ -75,7 +75,7 @@ export async function newTestMerchant(ctx: Context, call: PortalCall): Promise<s
 export async function testEventPart(ctx: Context, call: PortalCall): Promise<Html | null> {
   const { words, scope, user, mode } = call;
   const { webhooks } = words.t.portal;
-  if (!may(user, 'payments.test')) return null;
+  if (!may(user, 'payments.test', mode)) return null;
   const heading = html`<h2>${webhooks.test}</h2>`;
   if (!hasTestWallet(ctx, scope)) {
     return card(heading, html`<p class="quiet">${mode === 'live' ? webhooks.testLive : webhooks.testByHand}</p>`);

@@ -24,6 +24,7 @@ import { onEndpoint } from '../webhooks/told.ts';
 import { flashOf } from './flash.ts';
 import { eventsPath } from './live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from './route.ts';
+import type { FormRule } from './session.ts';
 import { sendPortal } from './shell.ts';
 import { deliveriesPath, deliveryTable } from './webhook-deliveries.ts';
 import { testEventPart } from './webhook-test.ts';
@@ -44,7 +45,7 @@ export function webhookPages(app: FastifyInstance, ctx: Context): void {
     portalPage(app, ctx, address, 'read', (call) => showWebhooks(ctx, call));
   }
 
-  portalForm(app, ctx, `${path}/url`, 'webhooks', async (call) => {
+  portalForm(app, ctx, `${path}/url`, { permission: 'webhooks', fresh: 'live' }, async (call) => {
     const { scope, words } = call;
     const url = call.typed('url');
     const before = await readEndpoint(ctx, scope);
@@ -63,7 +64,7 @@ export function webhookPages(app: FastifyInstance, ctx: Context): void {
     }
   });
 
-  portalForm(app, ctx, `${path}/rotate`, 'webhooks', async (call) => {
+  portalForm(app, ctx, `${path}/rotate`, { permission: 'webhooks', fresh: 'live' }, async (call) => {
     const { scope } = call;
     try {
       const secret = await recorded(
@@ -80,11 +81,12 @@ export function webhookPages(app: FastifyInstance, ctx: Context): void {
 
   const act = (
     name: string,
+    fresh: FormRule['fresh'],
     done: string,
     action: 'webhook.secret_activated' | 'webhook.enabled',
     work: (inner: Context, scope: Scope) => Promise<boolean>,
   ) =>
-    portalForm(app, ctx, `${path}/${name}`, 'webhooks', async (call) => {
+    portalForm(app, ctx, `${path}/${name}`, { permission: 'webhooks', fresh }, async (call) => {
       const { scope } = call;
       try {
         await recorded(
@@ -98,11 +100,11 @@ export function webhookPages(app: FastifyInstance, ctx: Context): void {
         return refused(call, error);
       }
     });
-  act('activate', 'activated', 'webhook.secret_activated', async (inner, scope) => {
+  act('activate', 'live', 'activated', 'webhook.secret_activated', async (inner, scope) => {
     await activateSecret(inner, scope);
     return true;
   });
-  act('enable', 'enabled', 'webhook.enabled', enableEndpoint);
+  act('enable', 'never', 'enabled', 'webhook.enabled', enableEndpoint);
 }
 
 function refusalOf(error: unknown): string | null {
@@ -131,7 +133,7 @@ async function showWebhooks(
     browseDeliveries(ctx, scope, {}, null),
     testEventPart(ctx, call),
   ]);
-  const mayChange = may(user, 'webhooks');
+  const mayChange = may(user, 'webhooks', mode);
   const deliveries =
     rows.length > 0
       ? html`${deliveryTable(words, rows.slice(0, latest), ctx.clock.now())}<p><a href="${deliveriesPath}">${webhooks.allDeliveries}</a></p>`

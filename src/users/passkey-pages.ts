@@ -12,6 +12,7 @@ import { wordsFor } from '../ui/language.ts';
 import { isOwnForm } from '../ui/origin.ts';
 import type { Door } from './door.ts';
 import { actorOf, enter, signedIn } from './enter.ts';
+import type { Fresh } from './fresh.ts';
 import { askForPasskey, confirmWithPasskey } from './passkey-enter.ts';
 import { passkeysPart } from './passkey-parts.ts';
 import { addPasskey, listPasskeys, offerPasskey, removePasskey } from './passkeys.ts';
@@ -51,9 +52,13 @@ export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Cont
         return sendOptions(reply, person && (await make(person, request)));
       },
     });
-  const form = (url: string, work: (person: SignedIn<K>, request: Visit, reply: FastifyReply) => Promise<string>) =>
+  const form = (
+    url: string,
+    fresh: Fresh,
+    work: (person: SignedIn<K>, request: Visit, reply: FastifyReply) => Promise<string>,
+  ) =>
     app.route({
-      config,
+      config: { ...config, fresh },
       method: 'POST',
       url,
       handler: async (request: Visit, reply) => {
@@ -65,7 +70,8 @@ export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Cont
     });
 
   options(path, (person, request) => offerPasskey(ctx, person, host(request)));
-  form(path, async (person, request) => {
+  // The acts look at the session themselves: what they refuse stands where the passkeys do.
+  form(path, 'always', async (person, request) => {
     const { passkey: answer, name } = request.body ?? {};
     const made = { answer, name: typeof name === 'string' && name.trim() ? name : browserOf(request) };
     const actor = actorOf(person, request);
@@ -75,14 +81,14 @@ export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Cont
     const place = { kind: door.kind, host: host(request) };
     return askForPasskey(ctx, place, person.sessionId);
   });
-  form(`${path}/confirm`, async (person, request, reply) => {
+  form(`${path}/confirm`, 'never', async (person, request, reply) => {
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const confirmed = await confirmWithPasskey(ctx, person, host(request), request.body?.passkey, client);
     if ('refused' in confirmed) return confirmed.refused;
     setSessionCookie(reply, ctx.config, door.kind, confirmed.token, userSessionLimits[door.kind].absoluteMs);
     return 'confirmed';
   });
-  form(`${path}/remove`, async (person, request) => {
+  form(`${path}/remove`, 'always', async (person, request) => {
     const id = request.body?.id;
     if (!isUuid(id)) throw refuse('not_found');
     return (await removePasskey(ctx, person, id, actorOf(person, request), wordsFor(request))) ?? 'removed';

@@ -14,12 +14,19 @@ export type PasskeyTexts = Texts['passkey']['browser'];
 /**
  * A form that browser code shows and sends, with what a passkey has answered; without it there is only `instead`.
  *
- * @param action where it goes; what the browser is asked for stands at `<action>/options`
+ * @param action where it goes
  * @param inside fields of the form and its button
+ * @param options where it stands what the browser is asked for
  */
-function passkeyForm(words: Words, action: string, inside: Html, instead: Html | null): Html {
+function passkeyForm(
+  words: Words,
+  action: string,
+  inside: Html,
+  instead: Html | null,
+  options = `${action}/options`,
+): Html {
   const texts: PasskeyTexts = words.t.passkey.browser;
-  return html`<form method="post" action="${action}" data-passkey="${action}/options" data-texts="${JSON.stringify(texts)}" hidden>${carried('passkey', '')}${inside}<p class="told" role="status" hidden></p></form>
+  return html`<form method="post" action="${action}" data-passkey="${options}" data-texts="${JSON.stringify(texts)}" hidden>${carried('passkey', '')}${inside}<p class="told" role="status" hidden></p></form>
 ${instead && html`<div data-passkey-none>${instead}</div>`}`;
 }
 
@@ -28,6 +35,13 @@ export function passkeySignIn(words: Words, door: Door, alone: boolean): Html {
   const { passkey: t } = words.t;
   const button = html`<button${!alone && html` class="second"`}>${t.signIn}</button>`;
   return passkeyForm(words, `${door.path}/sign-in/passkey`, button, alone ? html`<p>${t.none}</p>` : null);
+}
+
+/** A form that goes on to `action` with a passkey, and with what was typed before it was asked for. */
+export function passkeyConfirm(words: Words, door: Door, action: string, kept: Html): Html {
+  const { passkey: t } = words.t;
+  const options = `${door.path}/passkeys/confirm/options`;
+  return passkeyForm(words, action, html`${kept}<button>${t.confirm}</button>`, html`<p>${t.none}</p>`, options);
 }
 
 /** How a page of one's own passkeys stands. */

@@ -63,7 +63,7 @@ export function sessionPages<K extends UserKind>(
     },
   });
   app.route({
-    config,
+    config: { ...config, fresh: 'never' },
     method: 'POST',
     url: `${path}/revoke`,
     handler: async (request: Visit, reply) => {
@@ -76,7 +76,7 @@ export function sessionPages<K extends UserKind>(
     },
   });
   app.route({
-    config,
+    config: { ...config, fresh: 'never' },
     method: 'POST',
     url: `${door.path}/sign-out`,
     handler: async (request: Visit, reply) => {

@@ -127,6 +127,48 @@ test('A passkey is added, signs in by itself, is needed with a link, confirms a 
   assert.deepEqual(complaints, []);
 });
 
+test('A live key after ten minutes › the page asks for the passkey, keeps what was ticked, and goes on', async () => {
+  const { page } = await signedIn();
+  await addPasskey(page, 'Laptop');
+  aheadMs += 11 * 60_000;
+  await page.goto(`${base}/portal/keys?mode=live`);
+  await page.getByText('Make a live key', { exact: true }).click();
+  await page.getByLabel(/requests:read/).uncheck();
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+  await look(page, 'asked-for-an-act');
+  await page.getByRole('button', { name: 'Show your passkey' }).click();
+  await page
+    .getByText(/^qt_live_/)
+    .first()
+    .waitFor();
+  const [key] = await app.db.sql`select scopes from api_keys order by created_at desc limit 1`;
+  assert.equal(key?.scopes.includes('requests:read'), false);
+  assert.equal(key?.scopes.includes('requests:write'), true);
+});
+
+test('Without a passkey › the page mails a link in a tab of its own, and goes on once that has signed in', async () => {
+  const { user, page } = await signedIn();
+  aheadMs += 11 * 60_000;
+  await page.goto(`${base}/portal/team`);
+  await page.getByText('Invite somebody').first().click();
+  await page.getByLabel('E-mail').fill('grace@example.com');
+  await page.getByRole('button', { name: 'Send the invitation' }).click();
+  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+  await look(page, 'asked-without-one');
+  const [tab] = await Promise.all([
+    page.context().waitForEvent('page'),
+    page.getByRole('button', { name: 'Mail me a link' }).click(),
+  ]);
+  await tab.getByText('Look into your mailbox').waitFor();
+  const mail = await latestMail(app.db.sql, user.email);
+  await tab.goto(here(/http\S+\/link\/\S+/.exec(mail?.body ?? '')?.[0] ?? ''));
+  await tab.getByRole('button', { name: 'Sign in to Corner Shops Ltd' }).click();
+  await tab.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByText('grace@example.com').first().waitFor();
+});
+
 test('On a partner’s own host below localhost a passkey is that host’s; an owner removes a colleague’s', async () => {
   const own = base.replace('localhost', `${world.partner.slug}.localhost`);
   const { user, page, device } = await signedIn(own);

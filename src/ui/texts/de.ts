@@ -1133,6 +1133,14 @@ export const de = {
     inviteBody:
       'Sie können sich jetzt bei {place} anmelden:\n\n{link}\n\nDer Link gilt 15 Minuten und einmal. Geben Sie ihn nicht weiter.\nSpäter, oder wenn er abgelaufen ist, bitten Sie mit Ihrer E-Mail-Adresse um einen Link: {signIn}\n',
   },
+  confirmAct: {
+    title: 'Bestätigen Sie, dass Sie es sind',
+    why: 'Das ändert, wer handeln darf oder wohin Geld und Ereignisse gehen, und Ihre Anmeldung ist mehr als zehn Minuten her. Noch ist nichts geschehen; was Sie gesendet haben, bleibt auf dieser Seite.',
+    byMail:
+      'Lassen Sie sich einen Link an {email} schicken und melden Sie sich damit in diesem Browser an. Kommen Sie dann auf diese Seite zurück und machen Sie weiter.',
+    sendLink: 'Link schicken',
+    goOn: 'Weiter',
+  },
   passkey: {
     signIn: 'Mit einem Passkey anmelden',
     none: 'Passkeys gehen in diesem Browser oder unter dieser Adresse nicht. Öffnen Sie die Seite in einem Browser, der sie kennt, mit eingeschaltetem JavaScript.',
@@ -1798,7 +1806,7 @@ export const de = {
       email: 'E-Mail',
       role: 'Rolle',
       roleRest:
-        'Betrachter lesen. Entwickler kümmern sich auch um Test-Schlüssel, Webhooks und Anforderungen. Inhaber dürfen alles, auch Live-Schlüssel und diese Seite.',
+        'Betrachter lesen. Entwickler dürfen im Testmodus alles mit Schlüsseln, Webhooks, Händlern und Anforderungen; im Live-Modus lesen sie und senden Ereignisse noch einmal. Inhaber dürfen alles, auch diese Seite.',
       roleOf: 'Rolle von {email}',
       roleDo: 'Ändern',
       you: 'Sie selbst',

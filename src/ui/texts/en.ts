@@ -1080,6 +1080,14 @@ export const en = {
       'You can sign in to {place} now:\n\n{link}\n\nThe link lives for 15 minutes and works once. Do not pass it on.\nLater, or when it has run out, ask for a link with your e-mail address: {signIn}\n',
   },
   /** Passkeys of people who sign in by e-mail. */
+  confirmAct: {
+    title: 'Confirm that it is you',
+    why: 'This changes who may act, or where money and events go, and you signed in more than ten minutes ago. Nothing has been done yet; what you sent is kept on this page.',
+    byMail:
+      'Have a link mailed to {email} and sign in with it, in this browser. Then come back to this page and go on.',
+    sendLink: 'Mail me a link',
+    goOn: 'Go on',
+  },
   passkey: {
     signIn: 'Sign in with a passkey',
     none: 'Passkeys do not work in this browser, or not at this address. Open this page in a browser that knows them, with JavaScript on.',
@@ -1690,7 +1698,7 @@ export const en = {
       email: 'E-mail',
       role: 'Role',
       roleRest:
-        'Viewers read. Developers also look after test keys, webhooks and requests. Owners do everything, live keys and this page too.',
+        'Viewers read. Developers do everything with keys, webhooks, merchants and requests in test mode; in live mode they read and send events again. Owners do everything, this page too.',
       roleOf: 'Role of {email}',
       roleDo: 'Change',
       you: 'you',

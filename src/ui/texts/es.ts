@@ -1095,6 +1095,14 @@ export const es = {
     inviteBody:
       'Ya puede iniciar sesión en {place}:\n\n{link}\n\nEl enlace vale 15 minutos y una sola vez. No se lo pase a nadie.\nMás adelante, o cuando haya caducado, pida un enlace con su correo: {signIn}\n',
   },
+  confirmAct: {
+    title: 'Confirme que es usted',
+    why: 'Esto cambia quién puede actuar o adónde van el dinero y los eventos, y hace más de diez minutos que entró. Todavía no se ha hecho nada; lo que envió se conserva en esta página.',
+    byMail:
+      'Pida un enlace por correo a {email} y entre con él en este navegador. Después vuelva a esta página y continúe.',
+    sendLink: 'Enviarme un enlace',
+    goOn: 'Continuar',
+  },
   passkey: {
     signIn: 'Entrar con una llave de acceso',
     none: 'Las llaves de acceso no funcionan en este navegador o en esta dirección. Abra esta página en un navegador que las conozca, con JavaScript activado.',
@@ -1737,7 +1745,7 @@ export const es = {
       email: 'Correo electrónico',
       role: 'Rol',
       roleRest:
-        'Los lectores leen. Los desarrolladores se ocupan también de las claves de prueba, los webhooks y las solicitudes. Los propietarios lo hacen todo, también las claves reales y esta página.',
+        'Los lectores leen. Los desarrolladores se ocupan en modo de prueba de las claves, los webhooks, los comercios y las solicitudes; en producción leen y vuelven a enviar eventos. Los propietarios lo hacen todo, también esta página.',
       roleOf: 'Rol de {email}',
       roleDo: 'Cambiar',
       you: 'usted',

@@ -1114,6 +1114,14 @@ export const fr = {
     inviteBody:
       'Vous pouvez maintenant vous connecter à {place} :\n\n{link}\n\nLe lien est valable 15 minutes et une seule fois. Ne le transmettez pas.\nPlus tard, ou quand il aura expiré, demandez un lien avec votre adresse e-mail : {signIn}\n',
   },
+  confirmAct: {
+    title: 'Confirmez que c’est bien vous',
+    why: 'Cela change qui peut agir, ou la destination de l’argent et des événements, et vous vous êtes connecté il y a plus de dix minutes. Rien n’est encore fait ; ce que vous avez envoyé est gardé sur cette page.',
+    byMail:
+      'Faites-vous envoyer un lien à {email} et connectez-vous avec lui dans ce navigateur. Revenez ensuite sur cette page et continuez.',
+    sendLink: 'M’envoyer un lien',
+    goOn: 'Continuer',
+  },
   passkey: {
     signIn: 'Se connecter avec une clé d’accès',
     none: 'Les clés d’accès ne fonctionnent pas dans ce navigateur, ou pas à cette adresse. Ouvrez cette page dans un navigateur qui les connaît, avec JavaScript activé.',
@@ -1772,7 +1780,7 @@ export const fr = {
       email: 'E-mail',
       role: 'Rôle',
       roleRest:
-        'Les lecteurs lisent. Les développeurs s’occupent aussi des clés de test, des webhooks et des demandes. Les propriétaires font tout, y compris les clés réelles et cette page.',
+        'Les lecteurs lisent. Les développeurs s’occupent, en mode test, des clés, des webhooks, des commerçants et des demandes ; en production, ils lisent et renvoient des événements. Les propriétaires font tout, y compris cette page.',
       roleOf: 'Rôle de {email}',
       roleDo: 'Changer',
       you: 'vous',

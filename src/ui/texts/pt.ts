@@ -1086,6 +1086,14 @@ export const pt = {
     inviteBody:
       'Você já pode entrar em {place}:\n\n{link}\n\nO link vale 15 minutos e uma só vez. Não o repasse.\nMais tarde, ou quando ele tiver expirado, peça um link com o seu e-mail: {signIn}\n',
   },
+  confirmAct: {
+    title: 'Confirme que é você',
+    why: 'Isto muda quem pode agir ou para onde vão o dinheiro e os eventos, e faz mais de dez minutos que você entrou. Nada foi feito ainda; o que você enviou está guardado nesta página.',
+    byMail:
+      'Peça um link por e-mail para {email} e entre com ele neste navegador. Depois volte a esta página e continue.',
+    sendLink: 'Enviar um link para mim',
+    goOn: 'Continuar',
+  },
   passkey: {
     signIn: 'Entrar com uma chave de acesso',
     none: 'As chaves de acesso não funcionam neste navegador ou neste endereço. Abra esta página em um navegador que as conheça, com JavaScript ligado.',
@@ -1723,7 +1731,7 @@ export const pt = {
       email: 'E-mail',
       role: 'Função',
       roleRest:
-        'Leitores leem. Desenvolvedores também cuidam das chaves de teste, dos webhooks e das cobranças. Proprietários fazem tudo, também as chaves reais e esta página.',
+        'Leitores leem. Desenvolvedores cuidam, no modo de teste, das chaves, dos webhooks, dos lojistas e das cobranças; em produção, leem e reenviam eventos. Proprietários fazem tudo, também esta página.',
       roleOf: 'Função de {email}',
       roleDo: 'Alterar',
       you: 'você',

@@ -1,0 +1,93 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hostOwner } from '../auth/host.ts';
+import { setSessionCookie } from '../auth/session-cookie.ts';
+import { isFreshSession, type SignedIn, type UserKind, userSessionLimits } from '../auth/user-session.ts';
+import type { Mode } from '../config.ts';
+import type { Context } from '../context.ts';
+import { type Html, html } from '../lib/html.ts';
+import { carried } from '../ui/components.ts';
+import { fill, wordsFor } from '../ui/language.ts';
+import { notice } from '../ui/shell.ts';
+import type { Door } from './door.ts';
+import { confirmWithPasskey } from './passkey-enter.ts';
+import { passkeyConfirm } from './passkey-parts.ts';
+import type { PasskeyRefusalReason } from './passkey-refusal.ts';
+import { listPasskeys } from './passkeys.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * Which acts of a form need a sign-in or a passkey of the last ten minutes: what changes who may act, or where money and
+     * events go. A form of those who are signed in that does not say so fails the start.
+     */
+    fresh?: Fresh;
+  }
+}
+
+export type Fresh = 'never' | 'live' | 'always';
+
+/** True where an act asks for more than the session. An act of the administration has no mode. */
+export function asksForMore(fresh: Fresh, mode: Mode | null): boolean {
+  return fresh === 'always' || (fresh === 'live' && mode === 'live');
+}
+
+/** `refused`: a passkey was shown, and counts for nothing. */
+export type Confirmation = { confirmed: true } | { confirmed: false; refused: PasskeyRefusalReason | null };
+
+/** Fields of the form that asks; everything else is the act's own. */
+const ownFields = ['passkey', 'as'];
+
+const bodyOf = (request: FastifyRequest) => (request.body ?? {}) as Record<string, unknown>;
+
+/** Whether somebody may do what a form asks for, by the session, or by the passkey that comes with the form. */
+export async function confirmAct<K extends UserKind>(
+  ctx: Context,
+  door: Door<K>,
+  person: SignedIn<K>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Confirmation> {
+  const { passkey, as } = bodyOf(request);
+  // Whoever signs in to go on may have become somebody else, in another team.
+  if (as !== undefined && as !== person.userId) return { confirmed: false, refused: null };
+  if (await isFreshSession(ctx, person.sessionId)) return { confirmed: true };
+  if (typeof passkey !== 'string' || passkey === '') return { confirmed: false, refused: null };
+  const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
+  const host = hostOwner(ctx.config, request.headers.host);
+  const shown = await confirmWithPasskey(ctx, person, host, passkey, client);
+  if ('refused' in shown) return { confirmed: false, refused: shown.refused };
+  setSessionCookie(reply, ctx.config, door.kind, shown.token, userSessionLimits[door.kind].absoluteMs);
+  return { confirmed: true };
+}
+
+/**
+ * What is shown in place of an act: the form again, as it was sent, to go on with once a passkey was shown or a mailed link
+ * has signed in.
+ */
+export async function confirmPart<K extends UserKind>(
+  ctx: Context,
+  door: Door<K>,
+  person: SignedIn<K>,
+  request: FastifyRequest,
+  refused: PasskeyRefusalReason | null,
+): Promise<Html> {
+  const words = wordsFor(request);
+  const { confirmAct: t, passkey } = words.t;
+  const kept = html`${carried('as', person.userId)}${keptFields(request)}`;
+  const held = await listPasskeys(ctx, person);
+  const ways =
+    held.length > 0
+      ? passkeyConfirm(words, door, request.url, kept)
+      : html`<p>${fill(t.byMail, { email: person.email })}</p>
+<form method="post" action="${door.path}/sign-in" target="_blank">${carried('email', person.email)}<button>${t.sendLink}</button></form>
+<form method="post" action="${request.url}">${kept}<button class="second">${t.goOn}</button></form>`;
+  return html`${refused && notice('attention', passkey.refusals[refused])}<section class="card"><p>${t.why}</p>${ways}</section>`;
+}
+
+function keptFields(request: FastifyRequest): Html[] {
+  return Object.entries(bodyOf(request))
+    .filter(([name]) => !ownFields.includes(name))
+    .flatMap(([name, values]) =>
+      [values].flat().flatMap((value) => (typeof value === 'string' ? [carried(name, value)] : [])),
+    );
+}

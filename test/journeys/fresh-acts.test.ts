@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { latestMail } from '../../src/mail/outbox.ts';
+import { assertDeclared, buildServer } from '../../src/server.ts';
+import { startApp } from '../support/app.ts';
+import type { Visit } from '../support/forms.ts';
+import { type Device, softwareDevice } from '../support/passkeys.ts';
+import { acceptInvitation, invitePartnerUser, signInOperator, signInPartnerUser } from '../support/people.ts';
+import { type Posted, postForm } from '../support/portal-post.ts';
+import { startVisitor, type Visitor } from '../support/visitor.ts';
+import { makeMerchant, makePartner, setRate } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+let routes: string;
+let world: Awaited<ReturnType<typeof makePartner>>;
+let merchant: Awaited<ReturnType<typeof makeMerchant>>;
+
+before(async () => {
+  app = await startApp();
+  const server = await buildServer(app.ctx);
+  routes = server.printRoutes({ commonPrefix: false });
+  await server.close();
+  world = await makePartner(app.db);
+  merchant = await makeMerchant(app.db, world.live);
+  await setRate(app.db, 'EUR', '0.92');
+});
+after(() => app.stop());
+
+/** All sessions began, and showed a passkey, so many minutes ago. */
+const age = (minutes: number) => app.db.sql`
+  update sessions set created_at = now() - ${minutes} * interval '1 minute',
+    confirmed_at = confirmed_at - ${minutes} * interval '1 minute'`;
+
+/** The addresses of all forms of the portal and the administration, as the server knows them. */
+function formsOf(door: '/portal' | '/admin'): string[] {
+  const above: string[] = [];
+  const found: string[] = [];
+  for (const line of routes.split('\n')) {
+    const [, indent = '', part = '', methods = ''] = /^(.*?)[├└]── (\S+) \(([^)]*)\)$/.exec(line) ?? [];
+    if (!part) continue;
+    above.splice(indent.length / 4, above.length, part);
+    if (methods.split(', ').includes('POST')) found.push(above.join(''));
+  }
+  return found.filter((path) => path.startsWith(`${door}/`) && !/\/(sign-in|link)\b/.test(path));
+}
+
+const asked = ({ status, html }: Pick<Posted, 'status' | 'html'>) =>
+  status === 403 && html.includes('<h1>Confirm that it is you</h1>');
+
+/** Which forms ask who is signed in for more than the session. */
+async function asking(visitor: Visitor, door: '/portal' | '/admin', mode = ''): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of formsOf(door)) {
+    if (/\/(sign-out|sessions\/revoke)$/.test(path) && !path.includes(':')) continue; // they end the session itself
+    const address = path.replaceAll(/:[a-z_]+/g, () => randomUUID()) + mode;
+    if (asked(await postForm(app.url, visitor, address))) found.push(path);
+  }
+  return found.sort();
+}
+
+const always = [
+  '/portal/merchants/:account_id/recover',
+  '/portal/merchants/:account_id/reset',
+  '/portal/settings',
+  '/portal/team',
+  '/portal/team/passkeys',
+  '/portal/team/remove',
+  '/portal/team/restore',
+  '/portal/team/role',
+];
+const inLiveMode = [
+  '/portal/keys',
+  '/portal/keys/revoke',
+  '/portal/webhooks/activate',
+  '/portal/webhooks/rotate',
+  '/portal/webhooks/url',
+];
+const ofOperators = [
+  '/admin/erase/do',
+  '/admin/merchants/switch',
+  '/admin/new-partner',
+  '/admin/partners/:slug/settings',
+  '/admin/partners/:slug/switch',
+  '/admin/rates/clear',
+  '/admin/rates/set',
+  '/admin/users/:id/passkeys',
+  '/admin/users/invite',
+  '/admin/users/role',
+  '/admin/users/switch',
+];
+
+test('What changes who may act, or where money and events go, asks for more after ten minutes: these forms, and no others', async () => {
+  const { visitor } = await signInPartnerUser(app, world);
+  const { visitor: operator } = await signInOperator(app);
+  assert.deepEqual(await asking(visitor, '/portal', '?mode=live'), [], 'nothing within ten minutes of signing in');
+  assert.deepEqual(await asking(operator, '/admin'), []);
+  await age(11);
+  assert.deepEqual(await asking(visitor, '/portal', '?mode=live'), [...always, ...inLiveMode].sort());
+  assert.deepEqual(await asking(visitor, '/portal', '?mode=test'), always);
+  assert.deepEqual(await asking(operator, '/admin'), ofOperators);
+});
+
+test('A form of those who are signed in that does not say whether it asks for more fails the start', () => {
+  const form = (config: { auth: 'session'; fresh?: 'never' }) => ({ method: 'POST', url: '/portal/made-up', config });
+  assert.throws(() => assertDeclared(form({ auth: 'session' })), /does not say whether it asks for more/);
+  assertDeclared(form({ auth: 'session', fresh: 'never' }));
+});
+
+const keysMade = async () => {
+  const [row] = await app.db.sql`
+    select count(*)::int as keys from api_keys where partner_id = ${world.partner.id} and not test_mode`;
+  return row?.keys as number;
+};
+const liveKey: [string, string][] = [
+  ['scopes', 'requests:write'],
+  ['scopes', 'requests:read'],
+];
+const sendKept = (visitor: Visitor, path: string, fields: Record<string, string>) =>
+  visitor.send({ forms: [{ action: path, fields }] } as unknown as Visit, path);
+
+test('A live key after ten minutes › asked for first, what was ticked is kept, and a mailed link lets it go on', async () => {
+  const { user, visitor } = await signInPartnerUser(app, world);
+  await age(11);
+  const before = await keysMade();
+  const page = await postForm(app.url, visitor, '/portal/keys?mode=live', liveKey);
+  assert.ok(asked(page), page.html);
+  assert.match(page.html, /Nothing has been done yet/);
+  for (const [name, value] of liveKey) {
+    assert.ok(page.html.includes(`<input type="hidden" name="${name}" value="${value}">`), value);
+  }
+  assert.match(page.html, /action="\/portal\/sign-in" target="_blank"/);
+  const goOn = [...liveKey, ['as', user.id] as [string, string]];
+  assert.ok(asked(await postForm(app.url, visitor, '/portal/keys?mode=live', goOn)), 'not before signing in');
+  assert.equal(await keysMade(), before);
+
+  await sendKept(visitor, '/portal/sign-in', { email: user.email });
+  const link = /http\S+\/link\/\S+/.exec((await latestMail(app.db.sql, user.email))?.body ?? '')?.[0] ?? '';
+  await acceptInvitation(visitor, link);
+  const done = await postForm(app.url, visitor, '/portal/keys?mode=live', goOn);
+  assert.match(done.html, /qt_live_/);
+  assert.equal(await keysMade(), before + 1);
+  const [key] = await app.db.sql`
+    select scopes from api_keys where partner_id = ${world.partner.id} order by created_at desc limit 1`;
+  assert.deepEqual(key?.scopes.toSorted(), ['requests:read', 'requests:write']);
+
+  assert.equal((await visitor.open('/portal/keys/revoke?mode=live')).status, 200, 'its address leads to the page');
+});
+
+test('Whoever signed in meanwhile as somebody else does not go on with what the first one sent', async () => {
+  const { user } = await signInPartnerUser(app, world);
+  const { visitor: other } = await signInPartnerUser(app, world);
+  const before = await keysMade();
+  assert.ok(asked(await postForm(app.url, other, '/portal/keys?mode=live', [...liveKey, ['as', user.id]])));
+  assert.equal(await keysMade(), before);
+});
+
+async function withPasskey(visitor: Visitor, door: string): Promise<Device> {
+  const device = softwareDevice('http://localhost:3000');
+  const options = JSON.parse((await visitor.open(`${door}/passkeys/options`)).html);
+  const added = await sendKept(visitor, `${door}/passkeys`, { passkey: device.make(options), name: 'Laptop' });
+  assert.match(added.html, /The passkey is added/);
+  return device;
+}
+
+const show = async (visitor: Visitor, door: string, device: Device, lies = {}) =>
+  device.show(JSON.parse((await visitor.open(`${door}/passkeys/confirm/options`)).html), lies);
+
+test('Who has a passkey shows it with the act, once; a wrong one does nothing and is told', async () => {
+  const { visitor } = await signInOperator(app);
+  const device = await withPasskey(visitor, '/admin');
+  const set = { code: 'EUR', rate: '0.91', until: '' };
+  const rate = async () => (await app.db.sql`select rate from rate_overrides where code = 'EUR'`)[0]?.rate;
+  await age(11);
+  const page = await sendKept(visitor, '/admin/rates/set', set);
+  assert.ok(asked(page), page.html);
+  assert.match(page.html, /action="\/admin\/rates\/set" data-passkey="\/admin\/passkeys\/confirm\/options"/);
+  assert.doesNotMatch(page.html, /target="_blank"/, 'a mail alone is not enough for who has a passkey');
+  assert.match(page.html, /name="rate" value="0\.91"/);
+
+  const forged = await show(visitor, '/admin', softwareDevice('http://localhost:3000'));
+  const refused = await sendKept(visitor, '/admin/rates/set', { ...set, passkey: forged });
+  assert.ok(asked(refused));
+  assert.match(refused.html, /It is not known here/);
+  assert.equal(await rate(), '0.92');
+
+  const before = visitor.cookies.get('admin-session');
+  const passkey = await show(visitor, '/admin', device);
+  assert.match((await sendKept(visitor, '/admin/rates/set', { ...set, passkey })).html, /The rate is set/);
+  assert.equal(await rate(), '0.91');
+  assert.notEqual(visitor.cookies.get('admin-session'), before, 'the session goes on under a new token');
+  assert.match((await sendKept(visitor, '/admin/rates/set', { ...set, rate: '0.92' })).html, /The rate is set/);
+  await age(11);
+  assert.ok(
+    asked(await sendKept(visitor, '/admin/rates/set', { ...set, rate: '0.9', passkey })),
+    'no answer counts twice',
+  );
+  assert.equal(await rate(), '0.92');
+});
+
+test('In live mode a developer reads and replays; URL, secrets, keys, onboarding links and cancelling are the owner’s', async () => {
+  const { visitor } = await signInPartnerUser(app, world, 'developer');
+  const post = (path: string, mode: string) => postForm(app.url, visitor, `${path}?mode=${mode}`);
+  const owners = [
+    ...['/portal/webhooks/url', '/portal/webhooks/rotate', '/portal/webhooks/activate', '/portal/webhooks/enable'],
+    ...['/portal/keys', '/portal/keys/revoke', '/portal/merchants', `/portal/requests/${randomUUID()}/cancel`],
+  ];
+  for (const path of owners) {
+    const live = await post(path, 'live');
+    assert.deepEqual([live.status, /Your role does not allow this/.test(live.html)], [403, true], path);
+    assert.doesNotMatch((await post(path, 'test')).html, /Your role does not allow this/, path);
+  }
+  assert.doesNotMatch((await post('/portal/webhooks/deliveries/replay', 'live')).html, /Your role does not allow/);
+  for (const path of ['/portal/keys', '/portal/webhooks', `/portal/merchants/${merchant.id}`, '/portal/requests']) {
+    assert.equal((await visitor.open(`${path}?mode=live`)).status, 200, path);
+  }
+  await app.db.sql`update merchants set onboarded_at = null where id = ${merchant.id}`;
+  assert.doesNotMatch((await visitor.open(`/portal/merchants/${merchant.id}?mode=live`)).html, /\/onboard\//);
+  const { link } = await invitePartnerUser(app.ctx, world);
+  const owner = startVisitor(app.url);
+  await acceptInvitation(owner, link);
+  assert.match((await owner.open(`/portal/merchants/${merchant.id}?mode=live`)).html, /\/onboard\//);
+});
