@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
@@ -10,16 +10,28 @@ import { findChromium } from './support/chromium.ts';
 import { findPhp } from './support/php.ts';
 
 /**
- * Runs tests with a PostgreSQL server of their own: `npm test`, `npm test -- <file> …`, `npm run test:pages`.
- * Each test file clones the migrated template database.
+ * Runs tests with a PostgreSQL server of their own: `npm test`, `npm test -- <file> …`, `npm run test:pages`, and with
+ * Debian's PostgreSQL 15 as it comes, `npm run test:stock`. Each test file clones the migrated template database.
  */
+const [first = '', ...rest] = process.argv.slice(2);
+/** Debian's; it compiles statements and plans as every managed one does. */
+const stock = '/usr/lib/postgresql/15';
+/** What partners and payments depend on; pages and processes show nothing new there. */
+const stockFiles = ['test/api/*.test.ts', 'test/journeys/*.test.ts', 'test/payments/*.test.ts'];
+
+const ending = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort());
+if (first === 'stock' && !existsSync(stock)) throw new Error(`There is no ${stock}: apt-get install postgresql-15`);
 const folder = mkdtempSync(join(tmpdir(), 'quittance-test-'));
-const server = await startEmbedded(folder);
 try {
-  await makeTemplate(server.url);
-  process.exitCode = await runTests(server.url);
+  const server = await startEmbedded(folder, first === 'stock' ? stock : null);
+  try {
+    await makeTemplate(server.url);
+    process.exitCode = await runTests(server.url);
+  } finally {
+    await server.stop();
+  }
 } finally {
-  await server.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -43,17 +55,22 @@ async function runTests(url: string): Promise<number> {
     ['--test', '--test-reporter=spec', '--test-concurrency=2', '--test-timeout=300000', ...chooseFiles()],
     { stdio: 'inherit', env: { ...process.env, TEST_DATABASE_URL: url } },
   );
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-  return new Promise((resolve) => child.on('exit', (exit) => resolve(exit ?? 1)));
+  const stop = () => child.kill('SIGTERM');
+  if (ending.signal.aborted) stop();
+  ending.signal.addEventListener('abort', stop);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (exit) => resolve(exit ?? 1));
+  });
 }
 
 function chooseFiles(): string[] {
-  const wanted = process.argv.slice(2);
   const pages = globSync('test/pages/**/*.test.ts');
-  if (wanted.length > 0 && wanted[0] !== 'pages') return wanted;
-  if (wanted[0] === 'pages' && findChromium()) return pages;
+  if (first === 'stock') return rest.length > 0 ? rest : globSync(stockFiles);
+  if (first !== '' && first !== 'pages') return [first, ...rest];
+  if (first === 'pages' && findChromium()) return pages;
   const others =
-    wanted[0] === 'pages' ? [] : globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { exclude: ['test/pages/**'] });
+    first === 'pages' ? [] : globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { exclude: ['test/pages/**'] });
   if (findChromium()) return [...others, ...pages];
   console.log(
     `Chromium was not found, so these page tests are left out:\n${pages.map((name) => `  ${name}`).join('\n')}`,

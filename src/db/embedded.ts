@@ -49,19 +49,19 @@ type Runner = { wrap: string[]; uid?: number; gid?: number; native: string; data
  * folders that only root can enter do no harm. Where such namespaces are off: as `nobody`, with programs and data in a
  * folder that this user can reach.
  */
-function chooseRunner(dataDir: string): Runner {
-  const native = findNative();
+function chooseRunner(dataDir: string, installed: string | null): Runner {
+  const native = installed ?? findNative();
   const own = { wrap: [], native, dataDir: join(dataDir, 'postgres') };
   if (process.getuid?.() !== 0) return own;
   const wrap = ['unshare', '--user', '--map-user=1000', '--map-group=1000'];
   if (spawnSync(wrap[0] as string, [...wrap.slice(1), 'true']).status === 0) return { ...own, wrap };
-  return asNobody(dataDir, native);
+  return asNobody(dataDir, native, installed !== null);
 }
 
-function asNobody(dataDir: string, native: string): Runner {
+function asNobody(dataDir: string, native: string, isReachable: boolean): Runner {
   const nobody = 65534;
   const shared = join('/var/lib/quittance', Buffer.from(dataDir).toString('base64url'));
-  const copy = join(shared, 'native');
+  const copy = isReachable ? native : join(shared, 'native');
   mkdirSync(join(shared, 'data'), { recursive: true });
   if (!existsSync(copy)) {
     rmSync(`${copy}.new`, { recursive: true, force: true });
@@ -70,7 +70,7 @@ function asNobody(dataDir: string, native: string): Runner {
   }
   // Whatever root's umask says.
   for (const folder of [dirname(shared), shared]) chmodSync(folder, 0o755);
-  execFileSync('chmod', ['-R', 'a+rX', copy]);
+  if (!isReachable) execFileSync('chmod', ['-R', 'a+rX', copy]);
   chownSync(join(shared, 'data'), nobody, nobody);
   return { wrap: [], uid: nobody, gid: nobody, native: copy, dataDir: join(shared, 'data/postgres') };
 }
@@ -150,12 +150,13 @@ const attemptPauseMs = 500;
 /**
  * Starts the embedded server of a data folder, or adopts the one that a killed service left running.
  *
+ * @param installed the folder of another server's programs, which every user can reach; without it, our own
  * @throws StartFault when the server does not answer within 30 s; its log is named in the message
  */
-export async function startEmbedded(folder: string): Promise<EmbeddedPostgres> {
+export async function startEmbedded(folder: string, installed: string | null = null): Promise<EmbeddedPostgres> {
   mkdirSync(folder, { recursive: true });
   const dataDir = realpathSync(folder); // one name, so that a running server is known by it
-  const runner = chooseRunner(dataDir);
+  const runner = chooseRunner(dataDir, installed);
   const settingsFile = join(dataDir, 'postgres.json');
   const settings = readSettings(settingsFile) ?? { port: 0, password: randomBytes(18).toString('hex') };
   const save = () => replaceFile(settingsFile, JSON.stringify(settings), 0o600);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, afterEach, before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { createDeliveryDeps, type DeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import {
@@ -34,6 +34,9 @@ describe('delivering', () => {
     await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
     await world.drop();
   });
+
+  // What one test leaves waiting is none of the next one's business, however long that takes.
+  afterEach(() => world.db.sql`update webhook_endpoints set disabled_at = now()`);
 
   async function partnerWithReceiver(options: Parameters<typeof startReceiver>[0] = {}) {
     const receiver = await startReceiver(options);

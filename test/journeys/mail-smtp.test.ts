@@ -39,7 +39,8 @@ const makeDue = () => database.db.sql`update mails set next_attempt_at = now() w
 
 async function read(recipient: string) {
   const [row] = await database.db.sql`
-    select id, sent_at, attempts, next_attempt_at::text as next, extract(epoch from next_attempt_at - now())::float as wait_s
+    select id, sent_at, attempts, next_attempt_at::text as next, 
+      case when next_attempt_at < 'infinity' then extract(epoch from next_attempt_at - now())::float end as wait_s
     from mails where recipient = ${recipient}`;
   assert.ok(row);
   return row;
