@@ -4,12 +4,18 @@ import { mineWhileWaiting } from './chain/dev-mining.ts';
 import { startWatching } from './chain/watcher.ts';
 import type { Context } from './context.ts';
 import { eraseOld } from './customers/erase-old.ts';
+import { type Change, hearChanges } from './db/changes.ts';
+import { type Due, readWaits } from './db/due.ts';
 import { analyzeGrown } from './db/statistics.ts';
+import { jitter } from './lib/backoff.ts';
+import { makeSleeper, type Sleeper } from './lib/sleeper.ts';
 import { pause } from './lib/time.ts';
+import { mailsDue } from './mail/due.ts';
 import { forgetMails, sealMails } from './mail/forget.ts';
 import { sendDueMails } from './mail/transport.ts';
 import { releaseStaleWallets } from './merchants/onboard.ts';
 import { settleRecoveries } from './merchants/recovery-settle.ts';
+import { returnsDue, unjudgedDue, unsettledAnywhere, unsettledDue } from './payments/due.ts';
 import { forgetHints } from './payments/hints.ts';
 import { judgePending } from './payments/match.ts';
 import { releaseReservations } from './payments/release.ts';
@@ -17,84 +23,192 @@ import { onRemoved } from './payments/removed.ts';
 import { followReturns } from './payments/return-follow.ts';
 import { settle } from './payments/verify.ts';
 import { chargeDue } from './plans/charge.ts';
+import { chargeDueAt } from './plans/due.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue, refreshPeriodMs } from './rates/refresh.ts';
+import { receiptsDue } from './receipts/due.ts';
 import { openGateway } from './receipts/gateway.ts';
 import { mailReceipts } from './receipts/send-mails.ts';
 import { sendMessages } from './receipts/send-messages.ts';
 import { sweepReceipts } from './receipts/sweep.ts';
+import { expiryDue } from './requests/due.ts';
 import { expireDue } from './requests/expire.ts';
 import { watchOrder } from './requests/order-alarm.ts';
-import { startDelivering } from './webhooks/deliver.ts';
+import { createDeliveryDeps, startDelivering } from './webhooks/deliver.ts';
 import { disableDead } from './webhooks/disabled.ts';
 
 /** Work that comes back: what is left over or failed is taken up at the next turn, on this node or another. */
 type Loop = {
   name: string;
+  /** At least so often. */
   everyMs: number;
   run(ctx: Context, signal: AbortSignal): Promise<unknown>;
+  queue?: Queue;
   sandboxOnly?: true;
+};
+
+/**
+ * What tells a loop that it has something to do: news of these kinds, or the time at which something is due. A run that
+ * returns how much it did is followed by another until there was nothing.
+ */
+type Queue = {
+  due: Due;
+  wakes: Change['kind'][];
+  /** From one run to the next at least, so that a burst of news is one. */
+  restMs: number;
 };
 
 const second = 1000;
 const minute = 60 * second;
 
+/** How often all queues are looked at, in one statement: for what is due soon, and for what nobody told. */
+const usualLookMs = 5 * second;
+
 const loops: Loop[] = [
-  { name: 'charge plans', everyMs: 5 * second, run: chargeDue },
-  { name: 'expire requests', everyMs: 5 * second, run: expireDue },
+  {
+    name: 'charge plans',
+    everyMs: minute,
+    run: chargeDue,
+    queue: { due: chargeDueAt, wakes: ['plan'], restMs: second },
+  },
+  {
+    name: 'expire requests',
+    everyMs: minute,
+    run: expireDue,
+    queue: { due: expiryDue, wakes: [], restMs: 5 * second },
+  },
+  {
+    name: 'look for give-backs',
+    everyMs: minute,
+    run: followReturns,
+    queue: { due: returnsDue, wakes: ['merchant'], restMs: 2 * second },
+  },
+  {
+    name: 'make receipts',
+    everyMs: minute,
+    run: mailReceipts,
+    queue: { due: receiptsDue('mail'), wakes: ['request'], restMs: second },
+  },
+  {
+    name: 'send mails',
+    everyMs: minute,
+    run: sendDueMails,
+    queue: { due: mailsDue, wakes: ['mails'], restMs: second },
+  },
+  {
+    name: 'mine sandbox blocks',
+    everyMs: minute,
+    run: mineWhileWaiting,
+    queue: { due: unsettledAnywhere, wakes: ['request'], restMs: second },
+    sandboxOnly: true,
+  },
   { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
-  { name: 'look for give-backs', everyMs: 2 * second, run: followReturns },
   { name: 'forget mails', everyMs: 10 * minute, run: forgetMails },
   { name: 'seal mails', everyMs: 10 * minute, run: sealMails },
   { name: 'forget hints', everyMs: 10 * minute, run: forgetHints },
-  { name: 'make receipts', everyMs: second, run: mailReceipts },
   { name: 'find missing receipts', everyMs: minute, run: sweepReceipts },
-  { name: 'send mails', everyMs: second, run: sendDueMails },
   { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },
   { name: 'recover wallets', everyMs: minute, run: settleRecoveries },
   { name: 'erase old personal data', everyMs: 10 * minute, run: eraseOld },
   { name: 'disable dead endpoints', everyMs: minute, run: disableDead },
-  { name: 'analyse grown tables', everyMs: 10 * second, run: ({ db }) => analyzeGrown(db) },
+  { name: 'analyse grown tables', everyMs: 15 * second, run: ({ db }) => analyzeGrown(db) },
   { name: 'note the ends of audit logs', everyMs: 360 * minute, run: noteEnds },
-  { name: 'mine sandbox blocks', everyMs: second, run: mineWhileWaiting, sandboxOnly: true },
 ];
 
 /** One loop for each chain: what takes long on one delays no other. */
 function loopsOf(chain: ChainConfig): Loop[] {
   return [
-    { name: `match payments on ${chain.chainId}`, everyMs: 250, run: (ctx) => judgePending(ctx, [chain]) },
-    { name: `verify payments on ${chain.chainId}`, everyMs: 250, run: (ctx) => settle(ctx, [chain]) },
+    {
+      name: `match payments on ${chain.chainId}`,
+      everyMs: minute,
+      run: (ctx) => judgePending(ctx, [chain]),
+      queue: { due: unjudgedDue(chain), wakes: ['transfers', 'request'], restMs: 250 },
+    },
+    {
+      name: `verify payments on ${chain.chainId}`,
+      everyMs: minute,
+      run: (ctx) => settle(ctx, [chain]),
+      queue: { due: unsettledDue(chain), wakes: ['request', 'chain'], restMs: 250 },
+    },
   ];
 }
 
 /** Runs all loops until the signal aborts; resolves when the last one has put down its work. */
-export async function runJobs(ctx: Context, signal: AbortSignal): Promise<void> {
+export async function runJobs(ctx: Context, signal: AbortSignal, lookMs = usualLookMs): Promise<void> {
   const sources = rateSources(ctx.config.rateProviders);
   const refresh: Loop = { name: 'refresh rates', everyMs: refreshPeriodMs, run: () => refreshIfDue(ctx, sources) };
   const gateway = ctx.config.phoneGateway && openGateway(ctx.config.phoneGateway);
   const messages: Loop[] = gateway
-    ? [{ name: 'send messages', everyMs: second, run: (inner, ending) => sendMessages(inner, ending, gateway) }]
+    ? [
+        {
+          name: 'send messages',
+          everyMs: minute,
+          run: (inner, ending) => sendMessages(inner, ending, gateway),
+          queue: { due: receiptsDue('phone'), wakes: ['request'], restMs: second },
+        },
+      ]
     : [];
   const ofChains = [...ctx.chains.test, ...ctx.chains.live].flatMap(loopsOf);
-  const mine = [...ofChains, ...loops, refresh, ...messages].filter(
-    (loop) => !loop.sandboxOnly || ctx.config.chains === null,
-  );
+  const mine = [...ofChains, ...loops, refresh, ...messages]
+    .filter((loop) => !loop.sandboxOnly || ctx.config.chains === null)
+    .map((loop) => ({ ...loop, sleeper: makeSleeper() }));
+  const hearing = hearChanges(ctx.db, ({ kind }) => {
+    for (const { queue, sleeper } of mine)
+      if (queue && (kind === 'anything' || queue.wakes.includes(kind))) sleeper.wake();
+  });
+  hearing.catch((error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
   await Promise.all([
     ...mine.map((loop) => repeat(ctx, loop, signal)),
+    lookForWork(ctx, mine, lookMs, signal),
     startWatching(ctx, { onRemoved }, signal),
-    startDelivering(ctx, signal),
+    startDelivering(ctx, signal, createDeliveryDeps(ctx), lookMs),
   ]);
+  await hearing.then(
+    (unlisten) => unlisten(),
+    () => {},
+  );
   await gateway?.close();
 }
 
-async function repeat(ctx: Context, loop: Loop, signal: AbortSignal): Promise<void> {
+type Running = Loop & { sleeper: Sleeper };
+
+async function repeat(
+  ctx: Context,
+  { name, everyMs, run, queue, sleeper }: Running,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    let done: unknown;
+    try {
+      done = await run(ctx, signal);
+    } catch (error) {
+      ctx.log.error({ err: error, loop: name }, 'a loop failed; it goes on at its next turn');
+    }
+    if (queue) await pause(queue.restMs, signal);
+    if (queue && typeof done === 'number' && done > 0) continue;
+    await sleeper.sleep(jitter(everyMs, 0.1), signal);
+  }
+}
+
+/** Wakes each loop when something in its queue is due; all of them where that cannot be told. */
+async function lookForWork(ctx: Context, running: Running[], lookMs: number, signal: AbortSignal): Promise<void> {
+  const queues = running.flatMap(({ queue, sleeper }) => (queue ? [{ ...queue, sleeper }] : []));
   while (!signal.aborted) {
     try {
-      await loop.run(ctx, signal);
+      const waits = await readWaits(
+        ctx.db.sql,
+        queues.map(({ due }) => due),
+      );
+      for (const [i, { sleeper }] of queues.entries()) {
+        const waitMs = waits[i];
+        // What is due later will be found by the next look.
+        if (typeof waitMs === 'number' && waitMs < 2 * lookMs) sleeper.wakeIn(waitMs);
+      }
     } catch (error) {
-      ctx.log.error({ err: error, loop: loop.name }, 'a loop failed; it goes on at its next turn');
+      ctx.log.error({ err: error }, 'queues could not be looked at');
+      for (const { sleeper } of queues) sleeper.wake();
     }
-    await pause(loop.everyMs, signal);
+    await pause(jitter(lookMs, 0.2), signal);
   }
 }

@@ -5,9 +5,11 @@ import { pause } from '../lib/time.ts';
 export type Lease = { name: string; holder: string; fence: number };
 
 /** A holder that stops renewing loses the lease after `leaseMs`; others look every `retryMs`. */
-const leaseMs = 9_000;
-const renewMs = 3_000;
-const retryMs = 2_000;
+const leaseMs = 10_000;
+const renewMs = 5_000;
+/** A renewal that failed is tried again after this. */
+const renewAgainMs = 1_000;
+const retryMs = 3_000;
 /** So long at most until another process takes over from one that died. */
 export const takeoverMs = leaseMs + retryMs;
 
@@ -91,15 +93,18 @@ async function keepRenewing(
   onError: (error: unknown) => void,
 ): Promise<void> {
   let renewedAt = performance.now();
+  let waitMs = renewMs;
   while (!signal.aborted && performance.now() - renewedAt < leaseMs) {
-    await pause(renewMs, signal);
+    await pause(waitMs, signal);
     if (signal.aborted) return;
     try {
       const startedAt = performance.now();
       if (!(await renewLease(db, lease))) return;
       renewedAt = startedAt;
+      waitMs = renewMs;
     } catch (error) {
       onError(error);
+      waitMs = renewAgainMs;
     }
   }
 }

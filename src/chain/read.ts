@@ -37,6 +37,8 @@ export type Reader = {
   /** Blocks asked for at once while catching up. */
   range: number;
   doubts: Doubts;
+  /** Up to where this reader has read; null before it knows, and after trouble. Each write compares it with the stored one. */
+  cursor: store.Cursor | null;
   progressAtMs: number;
   /** False once it is known that no transaction of the chain is set aside. */
   mayBeUnread: boolean;
@@ -48,7 +50,7 @@ const rewindsPerPass = 3;
 const fewBehind = 3;
 /** A provider whose head stands still for so long is compared with another. */
 const stalledMs = 10_000;
-const progressEveryMs = 5_000;
+const progressEveryMs = 7_000;
 
 /**
  * Reads on from the cursor to the head, with one provider.
@@ -69,6 +71,7 @@ export async function poll(reader: Reader): Promise<{ waitMs: number }> {
     pool.worked(provider);
     return { waitMs: behind > 0 ? 0 : chain.pollMs };
   } catch (error) {
+    reader.cursor = null;
     if (!(error instanceof RpcError || error instanceof ProviderFault)) throw error;
     pool.failed(provider, error);
     reader.log.warn({ chain: chain.chainId, provider: provider.rpc.host, reason: error.message }, 'a provider failed');
@@ -108,7 +111,7 @@ type View = { head: Header; safe: number | null; finalized: number | null };
 async function readPass(reader: Reader, provider: Provider): Promise<number> {
   const { db, chain, lease } = reader;
   const view = await readView(chain, provider);
-  const cursor = await store.selectCursor(db, chain.chainId);
+  const cursor = reader.cursor ?? (await store.selectCursor(db, chain.chainId));
   if (!cursor) {
     await store.insertCursor(db, chain.chainId, lease, view.head, progressOf(chain, view, view.head.number));
     return 0;
@@ -119,9 +122,13 @@ async function readPass(reader: Reader, provider: Provider): Promise<number> {
     if (reader.pool.other(provider)) throw new ProviderFault(`its head ${view.head.number} is behind what was read`);
     return 0;
   }
-  // After the head: whoever is paid in a block up to there is known now.
-  await reader.wallets.refresh();
-  const at = await readUpTo(reader, provider, cursor, view);
+  let at = cursor;
+  if (view.head.hash !== cursor.hash) {
+    // After the head: whoever is paid in a block up to there is known now.
+    await reader.wallets.refresh();
+    at = await readUpTo(reader, provider, cursor, view);
+  }
+  reader.cursor = at;
   await keepProgress(reader, view, at);
   return view.head.number - at.number;
 }

@@ -29,22 +29,26 @@ export function watchedWallets(db: Database, testMode: boolean): Wallets {
     refresh: async () => {
       const full = lastAt === null || performance.now() - loadedAtMs > reloadMs;
       const since = full || lastAt === null ? new Date(0) : new Date(lastAt.getTime() - overlapMs);
-      const [clock] = await db.sql<{ at: Date }[]>`select now() as at`;
-      const rows = await selectWatched(db, testMode, since);
+      const { at, rows } = await selectWatched(db, testMode, since);
       if (full) {
         owners.clear();
         loadedAtMs = performance.now();
       }
       put(rows);
-      lastAt = clock?.at ?? null;
+      lastAt = at;
     },
   };
 }
 
-/** Where several watch one wallet, the latest is its owner. A look-up over all partners: the chain knows none. */
-async function selectWatched(db: Database, testMode: boolean, since: Date): Promise<Row[]> {
-  return db.sql<Row[]>`
-    select distinct on (wallet_address) wallet_address, partner_id, account_id from watched_wallets
-    where test_mode = ${testMode} and changed_at >= ${since} and watch_until > now()
-    order by wallet_address, changed_at desc`;
+/**
+ * Where several watch one wallet, the latest is its owner. A look-up over all partners: the chain knows none. `at` is the
+ * database's time.
+ */
+async function selectWatched(db: Database, testMode: boolean, since: Date): Promise<{ at: Date | null; rows: Row[] }> {
+  const rows = await db.sql<({ at: Date } & (Row | Record<keyof Row, null>))[]>`
+    select now() as at, w.* from (values (1)) one left join (
+      select distinct on (wallet_address) wallet_address, partner_id, account_id from watched_wallets
+      where test_mode = ${testMode} and changed_at >= ${since} and watch_until > now()
+      order by wallet_address, changed_at desc) w on true`;
+  return { at: rows[0]?.at ?? null, rows: rows.filter((row) => row.wallet_address !== null) };
 }

@@ -77,6 +77,7 @@ export async function makeReader(
     signal,
     range: firstRange,
     doubts: new Map(),
+    cursor: null,
     progressAtMs: 0,
     mayBeUnread: true,
   };

@@ -13,10 +13,15 @@ export type Change =
   | { kind: 'session'; sessionId: string }
   /** Somebody who signs in has another role, or was switched off. */
   | { kind: 'user'; userId: string }
+  /** Work was queued for a loop. */
+  | { kind: Queue }
   /** The connection was lost for a while: anything may have changed. */
   | { kind: 'anything' };
 
-/** Told by triggers: 0003, 0014, 0015, 0016, 0019 and 0022 of `migrations/`. */
+const queues = ['transfers', 'deliveries', 'mails'] as const;
+type Queue = (typeof queues)[number];
+
+/** Told by triggers: 0003, 0014, 0015, 0016, 0019, 0022 and 0033 of `migrations/`. */
 const channel = 'changes';
 
 /**
@@ -43,6 +48,8 @@ function readChange(payload: string): Change | null {
   if (kind === 'rates') return { kind };
   if (kind === 'session') return { kind, sessionId: String(parts[0]) };
   if (kind === 'user') return { kind, userId: String(parts[0]) };
+  const queue = queues.find((name) => name === kind);
+  if (queue) return { kind: queue };
   const isOfMerchant = kind === 'merchant' || kind === 'plan';
   const [requestId, accountId, partnerId, testMode] = isOfMerchant ? [null, ...parts] : parts;
   if (isOfMerchant && accountId && partnerId) return { kind, accountId, partnerId, testMode: testMode === 't' };

@@ -76,12 +76,12 @@ function isConcerned(watcher: Watcher, change: Change): boolean {
   const { scope, accountId, requestId, chains } = watcher;
   if (change.kind === 'anything') return true;
   if (change.kind === 'chain') return chains;
-  if (change.kind === 'rates') return false; // operators look at them
   if (change.kind === 'log') {
     return change.partnerId === scope.partnerId && accountId === undefined && requestId === undefined;
   }
   if (change.kind === 'session') return change.sessionId === watcher.sessionId;
   if (change.kind === 'user') return change.userId === watcher.userId;
+  if (!('partnerId' in change)) return false; // operators and loops look at them
   if (change.partnerId !== scope.partnerId || change.testMode !== scope.testMode) return false;
   if (requestId !== undefined) return change.kind === 'request' && change.requestId === requestId;
   if (change.kind === 'plan') return accountId === change.accountId; // only merchants see plans

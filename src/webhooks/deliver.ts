@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
+import { hearChanges } from '../db/changes.ts';
 import { isUnreachable } from '../db/connection.ts';
+import { jitter } from '../lib/backoff.ts';
+import { makeSleeper, type Sleeper } from '../lib/sleeper.ts';
 import { pause } from '../lib/time.ts';
 import { attempt, createDeliveryDeps, type DeliveryDeps, type Finished } from './attempt.ts';
-import { hearBell, ringBell } from './bell.ts';
 import { activateDueSecrets } from './endpoint.ts';
 import { type Busy, type Claimed, claimDue, releaseLeases } from './queue-store.ts';
 import { endpointKey, recordFinished } from './record.ts';
@@ -17,6 +19,10 @@ const activateEveryMs = 60_000;
 const graceMs = 3000;
 const afterErrorMs = 1000;
 const crowdedLookMs = 100;
+/** What nobody told is found after this long: another process died, or changes could not be heard. */
+const usualLookMs = 5_000;
+/** Between two looks at least, so that a burst of news is one. */
+const restMs = 5;
 /** Longer than an attempt can take. */
 const passMs = 15_000;
 
@@ -27,20 +33,29 @@ const passMs = 15_000;
  */
 export async function deliverDue(ctx: Context, deps: DeliveryDeps): Promise<number> {
   await activateDueSecrets(ctx);
-  const work = startWork(ctx, deps);
+  const work = startWork(ctx, deps, makeSleeper());
   const claimed = await claim(ctx, [], maxPosts);
   for (const row of claimed) work.begin(row);
   await work.settled(passMs);
   return claimed.length;
 }
 
-/** Delivers until the signal aborts: at once after an event of this process, else within a quarter of a second. */
+/**
+ * Delivers until the signal aborts: new events at once, whichever process wrote them, and failed ones at their time. Every
+ * few seconds it looks for what nobody told.
+ */
 export async function startDelivering(
   ctx: Context,
   signal: AbortSignal,
   deps: DeliveryDeps = createDeliveryDeps(ctx),
+  lookMs = usualLookMs,
 ): Promise<void> {
-  const work = startWork(ctx, deps);
+  const sleeper = makeSleeper();
+  const work = startWork(ctx, deps, sleeper);
+  const hearing = hearChanges(ctx.db, ({ kind }) => {
+    if (kind === 'deliveries' || kind === 'anything') sleeper.wake();
+  });
+  hearing.catch((error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
   let activatedAt = Number.NEGATIVE_INFINITY;
   let lookAgainAt = 0;
   while (!signal.aborted) {
@@ -55,13 +70,18 @@ export async function startDelivering(
       for (const row of claimed) work.begin(row);
       if (claimed.length > 0) continue;
       if (performance.now() >= lookAgainAt) lookAgainAt = performance.now() + crowdedLookMs;
-      await hearBell(signal);
+      await pause(restMs, signal);
+      await sleeper.sleep(isCrowded(free) ? crowdedLookMs : jitter(lookMs, 0.2), signal);
     } catch (error) {
       ctx.log.error({ err: error }, 'deliveries could not be claimed');
       await pause(afterErrorMs, signal);
     }
   }
   await work.stop();
+  await hearing.then(
+    (unlisten) => unlisten(),
+    () => {},
+  );
   await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
 }
 
@@ -76,7 +96,7 @@ async function claim(ctx: Context, busy: Busy[], free: number): Promise<Claimed[
 }
 
 /** The attempts under way in this process. Whatever ends while a batch is being recorded makes up the next batch. */
-function startWork(ctx: Context, deps: DeliveryDeps) {
+function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper) {
   const underWay = new Map<string, Claimed>();
   const perEndpoint = new Map<string, Busy>();
   const ended: Finished[] = [];
@@ -92,9 +112,12 @@ function startWork(ctx: Context, deps: DeliveryDeps) {
   const recordAll = async () => {
     while (ended.length > 0) {
       const batch = ended.splice(0, maxBatch);
-      await recordBatch(ctx, batch);
-      for (const { claimed } of batch) leave(claimed);
-      ringBell(); // there is room again
+      sleeper.wakeIn(await recordBatch(ctx, batch));
+      for (const { claimed, record } of batch) {
+        leave(claimed);
+        if (record.state === 'waiting') sleeper.wakeIn(record.wait_ms);
+      }
+      sleeper.wake(); // there is room again
     }
     recording = null;
   };
@@ -141,8 +164,10 @@ function startWork(ctx: Context, deps: DeliveryDeps) {
 /**
  * While the database cannot be reached a batch is tried again as long as its leases hold; lost, its attempts would be made
  * twice. A batch that fails otherwise is recorded one by one, so that one bad row does not take the others along.
+ *
+ * @returns how long no endpoint is probed
  */
-async function recordBatch(ctx: Context, batch: Finished[]): Promise<void> {
+async function recordBatch(ctx: Context, batch: Finished[]): Promise<number> {
   const giveUpAt = performance.now() + leaseMs / 2;
   for (;;) {
     try {
@@ -150,10 +175,12 @@ async function recordBatch(ctx: Context, batch: Finished[]): Promise<void> {
     } catch (error) {
       ctx.log.error({ err: error, attempts: batch.length }, 'attempts could not be recorded');
       const again = isUnreachable(error) && performance.now() < giveUpAt;
-      if (!again && (isUnreachable(error) || batch.length === 1)) return;
+      if (!again && (isUnreachable(error) || batch.length === 1)) return Number.POSITIVE_INFINITY;
       if (!again) break;
       await pause(afterErrorMs);
     }
   }
-  for (const finished of batch) await recordBatch(ctx, [finished]);
+  let probeWaitMs = Number.POSITIVE_INFINITY;
+  for (const finished of batch) probeWaitMs = Math.min(probeWaitMs, await recordBatch(ctx, [finished]));
+  return probeWaitMs;
 }

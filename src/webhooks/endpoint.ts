@@ -8,7 +8,6 @@ import { type Database, isUnreachable, type Scope, type Tx } from '../db/connect
 import { refuse } from '../errors.ts';
 import { open, seal } from '../lib/seal.ts';
 import { type OutboundPolicy, urlFault } from '../net/guard.ts';
-import { ringBell } from './bell.ts';
 import { EndpointRefusal } from './refusal.ts';
 import { activateAfterMs, isActivated, updatesPerMinute } from './rules.ts';
 import { newSecret } from './sign.ts';
@@ -170,7 +169,6 @@ export function disabledAlarm(partnerId: string, testMode: boolean): string {
 
 async function settled(db: Database, scope: Scope): Promise<void> {
   await clearAlarm(db.sql, disabledAlarm(scope.partnerId, scope.testMode));
-  ringBell();
 }
 
 /** Locked until the transaction ends. */

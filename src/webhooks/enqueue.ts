@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Scope, Tx } from '../db/connection.ts';
-import { ringBell } from './bell.ts';
 import { insertDelivery } from './store.ts';
 
 export const proofVerified = 'payment.proof_verified';
@@ -27,7 +26,6 @@ export async function enqueueProofVerified(tx: Tx, scope: Scope, event: ProofVer
     event: proofVerified,
     body: proofVerifiedBody(id, event),
   });
-  ringBell();
 }
 
 /** The payload, fields in the order of the specification. */

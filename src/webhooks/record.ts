@@ -13,14 +13,20 @@ export function endpointKey(row: { partner_id: string; test_mode: boolean }): st
 /**
  * Records a batch of attempts, and in the same transaction what they say about their endpoints. While all is well the
  * endpoints are not written, and one statement is the whole transaction.
+ *
+ * @returns in milliseconds how long no endpoint is probed: infinite when none is to be
  */
-export async function recordFinished(ctx: Context, batch: Finished[]): Promise<void> {
+export async function recordFinished(ctx: Context, batch: Finished[]): Promise<number> {
   const records = batch.map(({ record }) => record);
   const changed = changedEndpoints(batch, ctx.clock.now());
-  if (changed.size === 0) return recordAttempts(ctx.db.sql, records);
-  await ctx.db.transaction(async (tx) => {
-    const [disabled] = await Promise.all([updateEndpoints(ctx, tx, changed), recordAttempts(tx, records)]);
-    await logDisabled(ctx, tx, disabled);
+  if (changed.size === 0) {
+    await recordAttempts(ctx.db.sql, records);
+    return Number.POSITIVE_INFINITY;
+  }
+  return ctx.db.transaction(async (tx) => {
+    const [updated] = await Promise.all([updateEndpoints(ctx, tx, changed), recordAttempts(tx, records)]);
+    await logDisabled(ctx, tx, updated.disabled);
+    return updated.probeWaitMs;
   });
 }
 
@@ -41,8 +47,12 @@ function changedEndpoints(batch: Finished[], now: Date): Changed {
   return changed;
 }
 
-/** Returns those that were disabled by it. */
-async function updateEndpoints(ctx: Context, tx: Tx, changed: Changed): Promise<Disabled[]> {
+/** Returns those that were disabled by it, and how long none is probed. */
+async function updateEndpoints(
+  ctx: Context,
+  tx: Tx,
+  changed: Changed,
+): Promise<{ disabled: Disabled[]; probeWaitMs: number }> {
   const now = ctx.clock.now();
   const keys = [...changed.values()].map(({ partner_id, test_mode, url }) => ({ partner_id, test_mode, url }));
   const rows = await lockHealth(tx, keys);
@@ -61,7 +71,7 @@ async function updateEndpoints(ctx: Context, tx: Tx, changed: Changed): Promise<
     return isNew ? [{ ...row, disabled_reason }] : [];
   });
   for (const row of disabled) await tellDisabled(ctx, tx, row);
-  return disabled;
+  return { disabled, probeWaitMs: Math.min(...updates.flatMap(({ probeWaitMs }) => probeWaitMs ?? [])) };
 }
 
 type EndpointId = Pick<HealthRow, 'partner_id' | 'test_mode'>;

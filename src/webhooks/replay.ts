@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
-import { ringBell } from './bell.ts';
 import { updateReplayed, updateReplayedSince } from './store.ts';
 
 const maxReplays = 10_000;
@@ -14,7 +13,6 @@ const maxReplays = 10_000;
 export async function replayDelivery(ctx: Context, scope: Scope, deliveryId: string): Promise<void> {
   const found = await ctx.db.scoped(scope, (tx) => updateReplayed(tx, scope, deliveryId));
   if (!found) throw refuse('not_found');
-  ringBell();
 }
 
 /**
@@ -23,7 +21,5 @@ export async function replayDelivery(ctx: Context, scope: Scope, deliveryId: str
  * @returns the delivery ids
  */
 export async function replaySince(ctx: Context, scope: Scope, since: Date): Promise<string[]> {
-  const ids = await ctx.db.scoped(scope, (tx) => updateReplayedSince(tx, scope, since, maxReplays));
-  ringBell();
-  return ids;
+  return ctx.db.scoped(scope, (tx) => updateReplayedSince(tx, scope, since, maxReplays));
 }

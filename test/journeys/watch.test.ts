@@ -96,6 +96,7 @@ test('a reorganisation to a shorter chain is seen as soon as the shorter one dif
   await world.db.sql`update chain_blocks set hash = ${fork} where number >= ${number - 2}`;
   await world.db.sql`
     update chain_cursors set number = ${number + 2}, hash = ${fork} where chain_id = ${world.node.chain.chainId}`;
+  reader.cursor = null; // as for a leader that begins there
   world.removed.length = 0;
   await pollUntil(reader, async () => (await world.cursor())?.number === number);
   assert.ok(world.removed.some(({ txHash }) => txHash === lost));
@@ -111,6 +112,7 @@ test('a reorganisation deeper than what is kept → read again from before it, a
   await world.db.sql`delete from chain_blocks where number < (select number - 5 from chain_cursors)`;
   await world.db.sql`update chain_blocks set hash = ${fork}`;
   await world.db.sql`update chain_cursors set hash = ${fork}`;
+  reader.cursor = null; // as for a leader that begins there
   const head = await headNumber(world.node.chain);
   await pollUntil(reader, async () => (await world.cursor())?.number === head && (await world.cursor())?.hash !== fork);
   assert.ok(await found(paid));

@@ -1,0 +1,23 @@
+import type { ChainConfig } from '../chain/config.ts';
+import type { Due } from '../db/due.ts';
+
+/** A transfer that nobody has judged. */
+export const unjudgedDue =
+  ({ chainId }: ChainConfig): Due =>
+  (sql) =>
+    sql`select min(look_at) from transfers where chain_id = ${chainId} and judged_at is null`;
+
+/** A transfer that counts and is not known to be final. */
+export const unsettledDue =
+  ({ chainId }: ChainConfig): Due =>
+  (sql) =>
+    sql`select min(look_at) from transfers where chain_id = ${chainId} and counts and final_at is null`;
+
+/** The same on any chain. */
+export const unsettledAnywhere: Due = (sql) =>
+  sql`select now() from transfers where counts and final_at is null limit 1`;
+
+/** A transaction that gives a payment back, and is to be looked for again. */
+export const returnsDue: Due = (sql) => sql`
+  select min(next_look_at) from returns
+  where state in ('sent', 'missing', 'kept') and return_tx_hash is not null and from_address is not null`;

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, test } from 'node:test';
+import { connect, type Database } from '../../src/db/connection.ts';
+import { runJobs } from '../../src/jobs.ts';
+import { pause } from '../../src/lib/time.ts';
+import { enableEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
+import { replayDelivery } from '../../src/webhooks/replay.ts';
+import { testContext } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeEvents } from '../support/deliveries.ts';
+import { behaviours, startReceiver, until } from '../support/receiver.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/world.ts';
+
+/** What only news can wake sleeps until long after the test. */
+const neverMs = 3_600_000;
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+/** The connections of another node, which writes. */
+let other: Database;
+let shop: Awaited<ReturnType<typeof openShop>>;
+beforeEach(async () => {
+  database = await testDatabase();
+  other = connect(database.url, 2);
+  shop = await openShop();
+});
+afterEach(async () => {
+  await other?.close();
+  await database?.drop();
+});
+
+async function openShop() {
+  const { test: scope } = await makePartner(database.db);
+  return { scope, merchant: await makeMerchant(database.db, scope) };
+}
+
+/** Runs the loops of a node until the work is done; `sent` are the statements that it has sent so far. */
+async function withLoops(lookMs: number, work: (sent: string[]) => Promise<void>): Promise<void> {
+  const sent: string[] = [];
+  Object.assign(database.db.sql.options, { debug: (_connection: number, text: string) => sent.push(text) });
+  const stop = new AbortController();
+  const running = runJobs(testContext(database.db), stop.signal, lookMs);
+  try {
+    await work(sent);
+  } finally {
+    stop.abort();
+    await running;
+  }
+}
+
+/** Waits until no loop looks for transfers any more. */
+async function asleep(sent: string[]): Promise<void> {
+  const looks = () => sent.filter((text) => /from transfers\s+where judged_at is null and chain_id/.test(text)).length;
+  for (let before = -1; before !== looks() || before === 0; ) {
+    before = looks();
+    await pause(500);
+  }
+}
+
+/** A transfer that another node's watcher has found: to a merchant, and for no request. `told`: with its notification. */
+async function found(told: boolean): Promise<string> {
+  const { scope, merchant } = shop;
+  const txHash = `0x${randomBytes(32).toString('hex')}`;
+  await other.transaction(async (tx) => {
+    if (!told) await tx`set local session_replication_role = replica`; // no trigger tells of it
+    await tx`
+      insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+        to_address, value, partner_id, test_mode, account_id)
+      values (31337, ${txHash}, 0, 1, '0x1', now(), ${`0x${'5f'.repeat(20)}`}, ${randomAddress()}, ${merchant.wallet}, 1,
+        ${scope.partnerId}, true, ${merchant.id})`;
+  });
+  return txHash;
+}
+
+async function judged(txHash: string): Promise<void> {
+  const rows = () => other.sql`select from transfers where tx_hash = ${txHash} and judged_at is not null`;
+  await until(async () => (await rows()).length === 1, 'the transfer to be judged');
+}
+
+test('another node stores a transfer → it is judged at once, without a look', async () => {
+  await withLoops(neverMs, async (sent) => {
+    await asleep(sent);
+    await judged(await found(true));
+  });
+});
+
+test('a notification is lost with the connection that hears → the transfer is judged when that hears again', async () => {
+  await withLoops(neverMs, async (sent) => {
+    await asleep(sent);
+    const transfer = await found(false);
+    const [ended] = await other.sql`
+      select pg_terminate_backend(pid) as ended from pg_stat_activity
+      where datname = current_database() and query ilike 'listen %'`;
+    assert.equal(ended?.ended, true);
+    await judged(transfer);
+  });
+});
+
+test('a notification is lost → the next look finds the transfer', async () => {
+  await withLoops(500, async (sent) => {
+    await asleep(sent);
+    await judged(await found(false));
+  });
+});
+
+test('a request’s time passes while all sleep → its expiry is stored', async () => {
+  await withLoops(500, async (sent) => {
+    await asleep(sent);
+    const request = await makeRequest(other, shop.scope, shop.merchant);
+    await other.sql`update requests set expires_at = now() + interval '1 second' where id = ${request.id}`;
+    const rows = () => other.sql`select from requests where id = ${request.id} and status = 'expired'`;
+    await until(async () => (await rows()).length === 1, 'the expiry to be stored');
+  });
+});
+
+test('another node writes an event, sends one again, and enables an endpoint → each goes out at once, without a look', async () => {
+  const receiver = await startReceiver();
+  const ctx = testContext(other);
+  await setUrl(ctx, shop.scope, receiver.url);
+  await withLoops(neverMs, async (sent) => {
+    await asleep(sent);
+    const delivered = (count: number) => until(() => receiver.received.length === count, `${count} deliveries`);
+    const [id = ''] = await makeEvents(other, shop.scope);
+    await delivered(1);
+    await replayDelivery(ctx, shop.scope, id);
+    await delivered(2);
+    receiver.behave(behaviours.status(410));
+    await replayDelivery(ctx, shop.scope, id);
+    await delivered(3);
+    const disabled = () => other.sql`select from webhook_endpoints where disabled_at is not null`;
+    await until(async () => (await disabled()).length === 1, 'the endpoint to be disabled');
+    receiver.behave(behaviours.status(200));
+    await enableEndpoint(ctx, shop.scope);
+    await delivered(4);
+  });
+  await receiver.close();
+});
