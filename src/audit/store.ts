@@ -55,10 +55,10 @@ export function selectEntries(sql: Sql, partnerId: string, from: bigint, limit: 
     order by number limit ${limit}`;
 }
 
-/** What of a log is wanted; what is absent is not asked. `before` is the number to go on from. */
+/** What of a log is wanted; what is absent is not asked. `before` is the number of the row to go on from. */
 export type LogFilter = { action?: string; actor?: string; since?: Date; until?: Date; before?: bigint };
 
-/** Rows of a chain, the newest first. */
+/** Rows of a chain, the newest first by their time. */
 export function selectLog(tx: Tx, partnerId: string, filter: LogFilter, limit: number): Promise<AuditRow[]> {
   const { action, actor, since, until, before } = filter;
   return tx<AuditRow[]>`
@@ -67,6 +67,11 @@ export function selectLog(tx: Tx, partnerId: string, filter: LogFilter, limit: n
       ${actor === undefined ? tx`` : tx`and actor_name = ${actor}`}
       ${since === undefined ? tx`` : tx`and at >= ${since}`}
       ${until === undefined ? tx`` : tx`and at < ${until}`}
-      ${before === undefined ? tx`` : tx`and number < ${before.toString()}`}
-    order by number desc limit ${limit}`;
+      ${
+        before === undefined
+          ? tx``
+          : tx`and (at, number) < (select b.at, b.number from audit_log b
+              where b.partner_id = ${partnerId} and b.number = ${before.toString()})`
+      }
+    order by at desc, number desc limit ${limit}`;
 }

@@ -22,7 +22,10 @@ export async function dumpSchema(sql: Sql): Promise<string> {
     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by c.relname`;
   const functions = await sql`
     select pg_get_functiondef(p.oid) as text from pg_proc p
-    where p.pronamespace = 'public'::regnamespace order by p.proname`;
+    where p.pronamespace = 'public'::regnamespace
+      and not exists (select from pg_depend d
+        where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e') -- an extension's own
+    order by p.proname`;
   const parts = tables.map((table) =>
     [
       `create table ${table.name} (\n${[table.columns, table.constraints].filter(Boolean).join(',\n')}\n)` +

@@ -1,4 +1,7 @@
-import type { Sql } from '../db/connection.ts';
+import { branchesOf, type Fragment } from '../db/branches.ts';
+import type { Sql, Tx } from '../db/connection.ts';
+import { isAddress, isUuid } from '../lib/ids.ts';
+import { type MerchantStates, statesApart } from './in-states.ts';
 
 /** A merchant as an operator sees it. */
 export type ListedMerchant = {
@@ -31,39 +34,62 @@ export type AllMerchantsFilter = {
 };
 
 /** Merchants of all partners, the newest first. */
-export function selectAllMerchants(
-  sql: Sql,
+export async function selectAllMerchants(
+  tx: Tx,
   filter: AllMerchantsFilter,
   after: { at: Date; id: string } | null,
   limit: number,
 ): Promise<ListedMerchant[]> {
-  const { search, partner, testMode, disabled, onboarded, termsVersion } = filter;
-  return sql<ListedMerchant[]>`
-    select m.id, m.partner_id, p.slug as partner_slug, m.test_mode, coalesce(m.business_name, m.display_name) as name,
-      m.email, m.wallet_address, m.onboarded_at, m.terms_version, m.terms_accepted_at, m.disabled_by_partner,
-      m.disabled_by_operator, m.created_at
-    from merchants m join partners p on p.id = m.partner_id
-    where true ${search === undefined ? sql`` : sql`and ${matches(sql, search)}`}
-      ${partner === undefined ? sql`` : sql`and m.partner_id = (select id from partners where slug = ${partner})`}
-      ${testMode === undefined ? sql`` : sql`and m.test_mode = ${testMode}`}
-      ${disabled === 'partner' ? sql`and m.disabled_by_partner` : sql``}
-      ${disabled === 'operator' ? sql`and m.disabled_by_operator` : sql``}
-      ${disabled === 'none' ? sql`and not m.disabled_by_partner and not m.disabled_by_operator` : sql``}
-      ${onboarded === undefined ? sql`` : sql`and (m.onboarded_at is not null) = ${onboarded}`}
-      ${termsVersion === undefined ? sql`` : sql`and m.terms_version = ${termsVersion}`}
-      ${after === null ? sql`` : sql`and (m.created_at, m.id) < (${after.at}, ${after.id}::uuid)`}
-    order by m.created_at desc, m.id desc limit ${limit}`;
+  const { search, partner, termsVersion } = filter;
+  const [home] =
+    partner === undefined ? [] : await tx<{ id: string }[]>`select id from partners where slug = ${partner}`;
+  if (partner !== undefined && !home) return [];
+  const own = tx`true ${search === undefined ? tx`` : tx`and ${matches(tx, search)}`}
+    ${home ? tx`and m.partner_id = ${home.id}` : tx``}
+    ${termsVersion === undefined ? tx`` : tx`and m.terms_version = ${termsVersion}`}
+    ${after === null ? tx`` : tx`and (m.created_at, m.id) < (${after.at}, ${after.id}::uuid)`}`;
+  const [, rows] = await Promise.all([
+    // What is searched decides the plan.
+    tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`.execute(),
+    tx<ListedMerchant[]>`
+      select m.id, m.partner_id, p.slug as partner_slug, m.test_mode, coalesce(m.business_name, m.display_name) as name,
+        m.email, m.wallet_address, m.onboarded_at, m.terms_version, m.terms_accepted_at, m.disabled_by_partner,
+        m.disabled_by_operator, m.created_at
+      from (${branchesOf(tx, modesApart(tx, filter, own), tx`order by created_at desc, id desc limit ${limit}`)}) m
+      join partners p on p.id = m.partner_id order by m.created_at desc, m.id desc`.execute(),
+  ]);
+  return rows;
 }
 
-/** A number or a wallet is found by its index; a part of a text is looked for in all. */
-function matches(sql: Sql, search: string) {
+/** Each mode is read by itself, too: indexes begin with it, or with the partner and it. */
+function modesApart(tx: Tx, filter: AllMerchantsFilter, own: Fragment) {
+  const { partner, testMode, onboarded, disabled, termsVersion: terms } = filter;
+  const states: MerchantStates = { ...(onboarded !== undefined && { onboarded }), ...(disabled && { disabled }) };
+  const isAsked = onboarded !== undefined || disabled !== undefined;
+  const isOfPartner = partner !== undefined && terms === undefined;
+  if (!isAsked && testMode === undefined && !isOfPartner && terms === undefined) return statesApart(tx, states, own);
+  const wanted: MerchantStates = isAsked || isOfPartner ? states : { disabled: 'any' };
+  const modes = testMode === undefined ? [true, false] : [testMode];
+  return modes.flatMap((mode) => statesApart(tx, wanted, tx`m.test_mode = ${mode} and ${own}`));
+}
+
+/** So many of the newest are looked through for a text that is too short for the index. */
+const mostRead = 20_000;
+
+/** A number or a wallet, whole; or a part of a name or e-mail address, written as its index is. */
+function matches(tx: Tx, search: string) {
   const text = search.toLowerCase();
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return sql`m.id = ${text}`;
-  if (/^0x[0-9a-f]{40}$/.test(text)) {
-    return sql`m.id in (select account_id from wallets where address = ${text})`;
-  }
-  const part = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
-  return sql`(lower(m.business_name) like ${part} or lower(m.display_name) like ${part} or lower(m.email) like ${part})`;
+  const [isNumber, isWallet]: boolean[] = [isUuid(text), isAddress(text)];
+  if (isNumber) return tx`m.id = ${text}`;
+  if (isWallet) return tx`m.id in (select account_id from wallets where address = ${text})`;
+  return tx`lower(coalesce(m.business_name, '') || E'\n' || coalesce(m.display_name, '') || E'\n' || coalesce(m.email, ''))
+      like ${`%${text.replace(/[\\%_]/g, '\\$&')}%`}
+    ${
+      text.length < 3
+        ? tx`and m.created_at >= coalesce(
+            (select created_at from merchants order by created_at desc offset ${mostRead} limit 1), '-infinity')`
+        : tx``
+    }`;
 }
 
 /** How many merchants have accepted each version of the terms, and when the last one did. */

@@ -7,7 +7,7 @@ export type { AllMerchantsFilter, ListedMerchant } from './all-store.ts';
 const readFrom =
   (ctx: Context, filter: AllMerchantsFilter): ReadFrom<ListedMerchant> =>
   (after, limit) =>
-    selectAllMerchants(ctx.db.sql, filter, placeOf(after), limit);
+    ctx.db.transaction((tx) => selectAllMerchants(tx, filter, placeOf(after), limit));
 
 /** Operators: one page of the merchants of all partners in both modes, the newest first. */
 export const browseAllMerchants = (ctx: Context, filter: AllMerchantsFilter, after: string | null) =>

@@ -1,5 +1,7 @@
+import { branchesOf } from '../db/branches.ts';
 import type { Scope, Tx } from '../db/connection.ts';
-import { isUuid } from '../lib/ids.ts';
+import { isAddress, isUuid } from '../lib/ids.ts';
+import { type MerchantStates, statesApart } from './in-states.ts';
 import type { MerchantRow } from './store.ts';
 
 export const onboardingStates = ['incomplete', 'complete'] as const;
@@ -17,29 +19,50 @@ export type MerchantBrowseFilter = {
 /** `after`: id of the last merchant of the page before; anything else begins at the newest. */
 export type MerchantPosition = { after: string | null; limit: number };
 
-/** Merchants of a scope, newest first. A search reads at most the merchants of one partner. */
-export function selectBrowsed(
+/** Merchants of a scope, newest first. */
+export async function selectBrowsed(
   tx: Tx,
   scope: Scope,
   { search, onboarding, disabled }: MerchantBrowseFilter,
   { after, limit }: MerchantPosition,
 ): Promise<MerchantRow[]> {
-  const { partnerId, testMode } = scope;
-  const either = search === undefined ? tx`` : tx`and ${matches(tx, search)}`;
-  return tx<MerchantRow[]>`
-    select * from merchants
-    where partner_id = ${partnerId} and test_mode = ${testMode} ${either}
-      ${onboarding === undefined ? tx`` : tx`and (onboarded_at is not null) = ${onboarding === 'complete'}`}
-      ${disabled === 'partner' ? tx`and disabled_by_partner` : tx``}
-      ${disabled === 'operator' ? tx`and disabled_by_operator` : tx``}
-      ${disabled === 'none' ? tx`and not disabled_by_partner and not disabled_by_operator` : tx``}
-      ${isUuid(after) ? tx`and (created_at, id) < (select c.created_at, c.id from merchants c where c.partner_id = ${partnerId} and c.test_mode = ${testMode} and c.id = ${after})` : tx``}
-    order by created_at desc, id desc limit ${limit}`;
+  const own = tx`m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode}`;
+  const [last] = isUuid(after)
+    ? await tx<Place[]>`select m.created_at::text as at, m.id from merchants m where ${own} and m.id = ${after}`
+    : [];
+  const states: MerchantStates = {
+    ...(onboarding && { onboarded: onboarding === 'complete' }),
+    ...(disabled && { disabled }),
+  };
+  const ids = search === undefined ? null : await selectFound(tx, search.toLowerCase(), states, last, limit);
+  const branches = statesApart(
+    tx,
+    states,
+    tx`${own} ${ids ? tx`and m.id = any(${ids}::uuid[])` : tx``}
+      ${last ? tx`and (m.created_at, m.id) < (${last.at}::text::timestamptz, ${last.id})` : tx``}`,
+  );
+  return tx<MerchantRow[]>`${branchesOf(tx, branches, tx`order by created_at desc, id desc limit ${limit}`)}`;
 }
 
-function matches(tx: Tx, search: string) {
-  const text = search.toLowerCase();
-  const part = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
-  return tx`(id::text = ${text} or wallet_address = ${text} or lower(business_name) like ${part}
-    or lower(display_name) like ${part} or lower(email) like ${part})`;
+/** The last merchant of the page before; its instant as the database writes it, in full. */
+type Place = { at: string; id: string };
+
+/** The ids that a search names: a whole number or wallet, or else a part of a name or e-mail address. */
+async function selectFound(
+  tx: Tx,
+  text: string,
+  { onboarded, disabled }: MerchantStates,
+  last: Place | undefined,
+  limit: number,
+): Promise<string[]> {
+  const [isNumber, isWallet]: boolean[] = [isUuid(text), isAddress(text)];
+  if (isNumber) return [text];
+  const off = (by: 'partner' | 'operator') => (disabled === by ? [1] : disabled === 'none' ? [0] : [0, 1]);
+  const done = onboarded === undefined ? [0, 1] : [Number(onboarded)];
+  const rows = isWallet
+    ? await tx<{ id: string }[]>`select account_id as id from wallets where address = ${text}`
+    : await tx<{ id: string }[]>`
+        select find_merchants(${`%${text.replace(/[\\%_]/g, '\\$&')}%`}, ${done}::int[], ${off('partner')}::int[],
+          ${off('operator')}::int[], ${last?.at ?? null}::text::timestamptz, ${last?.id ?? null}, ${limit}) as id`;
+  return rows.map(({ id }) => id);
 }

@@ -1,6 +1,8 @@
+import { branchesOf } from '../db/branches.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { endWhenStalled } from '../db/stall.ts';
 import { quoteOf } from '../rates/quote.ts';
+import { type MerchantStates, statesApart } from './in-states.ts';
 
 export type MerchantRow = {
   partner_id: string;
@@ -76,10 +78,18 @@ export type MerchantFilter = { complete?: boolean; disabled?: boolean; limit: nu
 /** One page and one row more, oldest first. */
 export function selectMerchants(tx: Tx, scope: Scope, filter: MerchantFilter): Promise<MerchantView[]> {
   const { complete, disabled } = filter;
-  return tx<MerchantView[]>`${view(tx, scope)}
-    ${complete === undefined ? tx`` : tx`and (m.onboarded_at is not null) = ${complete}`}
-    ${disabled === undefined ? tx`` : tx`and (m.disabled_by_partner or m.disabled_by_operator) = ${disabled}`}
-    order by m.created_at, m.id limit ${filter.limit + 1} offset ${filter.offset}`;
+  const states: MerchantStates = {
+    ...(complete !== undefined && { onboarded: complete }),
+    ...(disabled !== undefined && { disabled: disabled ? 'either' : 'none' }),
+  };
+  const own = tx`m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode}`;
+  const { limit, offset } = filter;
+  const list = branchesOf(tx, statesApart(tx, states, own), tx`order by created_at, id limit ${offset + limit + 1}`);
+  return tx<MerchantView[]>`
+    select m.*, p.slug as home_portal, p.name as partner_name
+    from (select * from (${list}) list order by created_at, id limit ${limit + 1} offset ${offset}) m
+      join partners p on p.id = m.partner_id
+    order by m.created_at, m.id`;
 }
 
 /** Turns one of the two switches; false when it stands so already, or there is no such merchant. */

@@ -1,4 +1,4 @@
-import { isOneOf } from '../db/any-of.ts';
+import type { Fragment } from '../db/branches.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import type { Reason } from './rules.ts';
 import type { TransferRow } from './store.ts';
@@ -33,13 +33,11 @@ export function selectUnmatchedAfter(
   limit: number,
 ): Promise<UnmatchedRow[]> {
   const { accountId, reason, since, until } = filter;
-  return tx<UnmatchedRow[]>`
-    select t.*, coalesce(m.business_name, m.display_name) as merchant_name
-    from transfers t join merchants m on (m.partner_id, m.test_mode, m.id) = (t.partner_id, t.test_mode, t.account_id)
+  const newest = (of: Fragment) => tx`
+    select t.* from transfers t
     where t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode} and t.request_id is null
-      and t.judged_at is not null
-      ${accountId ? tx`and ${isOneOf(tx, tx`t.account_id`, accountId)}` : tx``}
-      ${reason ? tx`and coalesce(t.reason, 'no_match') = ${reason}` : tx``}
+      and t.judged_at is not null ${of}
+      ${reason ? tx`and (case when t.reason is null then 'no_match' else t.reason end) = ${reason}` : tx``}
       ${since ? tx`and t.block_time >= ${since}` : tx``}
       ${until ? tx`and t.block_time < ${until}` : tx``}
       ${
@@ -47,9 +45,20 @@ export function selectUnmatchedAfter(
           ? tx`and t.block_time <= ${after.blockTime} and (t.block_time, t.chain_id, t.tx_hash, t.ordinal)
               < (${after.blockTime}, ${after.chainId}, ${after.txHash}, ${after.ordinal})`
           : tx``
-      }
-    order by t.block_time desc, t.chain_id desc, t.tx_hash desc, t.ordinal desc limit ${limit}`;
+      } ${inOrder(tx)} limit ${limit}`;
+  const [account, ...more] = [accountId ?? []].flat();
+  const found =
+    more.length > 0 // each by itself: the order of the index serves one merchant
+      ? tx`select t.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)
+          cross join lateral (${newest(tx`and t.account_id = a.id`)}) t ${inOrder(tx)} limit ${limit}`
+      : newest(account ? tx`and t.account_id = ${account}` : tx``);
+  return tx<UnmatchedRow[]>`
+    select t.*, coalesce(m.business_name, m.display_name) as merchant_name
+    from (${found}) t join merchants m on (m.partner_id, m.test_mode, m.id) = (t.partner_id, t.test_mode, t.account_id)
+    ${inOrder(tx)}`;
 }
+
+const inOrder = (tx: Tx) => tx`order by t.block_time desc, t.chain_id desc, t.tx_hash desc, t.ordinal desc`;
 
 export type UnmatchedSum = { reason: Reason; payments: number; usdc_micro: string };
 

@@ -47,12 +47,11 @@ export function searchCondition(
     .toLowerCase()
     .replace(/[\\%_]/g, '\\$&')}%`;
   return tx`
-    and (lower(r.customer_name) like ${part} or lower(r.customer_email) like ${part} or lower(r.memo) like ${part})
-    and r.created_at >= coalesce((
-      select r.created_at from requests r
-      where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.account_id = ${accountId}
-        ${since ? tx`and r.created_at >= ${since}` : tx``} ${until ? tx`and r.created_at < ${until}` : tx``}
-      order by r.created_at desc offset ${mostRead} limit 1), '-infinity')`;
+    and r.id = any(array(select n.id from (
+        select id, customer_name, customer_email, memo from requests
+        where ${own} ${since ? tx`and created_at >= ${since}` : tx``} ${until ? tx`and created_at < ${until}` : tx``}
+        order by created_at desc limit ${mostRead}) n
+      where lower(n.customer_name) like ${part} or lower(n.customer_email) like ${part} or lower(n.memo) like ${part}))`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Scope, Tx } from '../db/connection.ts';
 import { type AccountSearch, searchCondition, selectNumbered } from './account-search-store.ts';
 import { isOverpaid } from './browse-store.ts';
+import { inStates, type States, statesOf } from './in-states.ts';
 import type { RequestRow } from './store.ts';
 
 /** Where a request stands for its merchant: one word out of status and proof. `part`: money came, but less than asked. */
@@ -51,6 +52,24 @@ export async function selectAccountRequests(
   { standing: wanted, since, until, search, after, limit }: AccountRequestFilter,
 ): Promise<AccountRequestRow[]> {
   const ids = search && (await selectNumbered(tx, scope, accountId, search));
+  const where = tx`
+    and r.account_id = ${accountId}
+    ${
+      wanted === 'part' // by themselves: the few are looked up, and not all requests gone through
+        ? tx`and r.id in (select request_id from underpaid_requests
+            where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode})`
+        : tx``
+    }
+    ${since ? tx`and r.created_at >= ${since}` : tx``}
+    ${until ? tx`and r.created_at < ${until}` : tx``}
+    ${search ? searchCondition(tx, scope, accountId, search, ids, { since, until }) : tx``}
+    ${
+      after // the time alone, too: the index can be used for it under row-level security
+        ? tx`and r.created_at <= ${after.createdAt} and (r.created_at, r.id) < (${after.createdAt}, ${after.id})`
+        : tx``
+    }
+    ${wanted ? tx`and ${standing(tx)} = ${wanted}` : tx``}`;
+  const place = tx`order by created_at desc, id desc limit ${limit}`;
   return tx<AccountRequestRow[]>`
     select r.*, ${standing(tx)} as standing, (
         select coalesce(sum(t.value), 0)::text from transfers t
@@ -63,28 +82,28 @@ export async function selectAccountRequests(
             = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state in ('sent', 'confirmed', 'other'))
       ) as stray_micro,
       paid.chain_id as paid_chain_id, paid.block_time as paid_block_time
-    from requests r left join lateral (
+    from (${inStates(tx, scope, statesOfStanding(search ? null : wanted), { where, place })}) r left join lateral (
       select t.chain_id, t.block_time from transfers t
       where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts
         and t.tx_hash = r.tx_hash
       order by t.ordinal limit 1) paid on r.proof_status = 'verified'
-    where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.account_id = ${accountId}
-      ${wanted ? tx`and ${standing(tx)} = ${wanted}` : tx``}
-      ${
-        wanted === 'part' // by themselves: the few are looked up, and not all requests gone through
-          ? tx`and r.id in (select request_id from underpaid_requests
-              where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode})`
-          : tx``
-      }
-      ${since ? tx`and r.created_at >= ${since}` : tx``}
-      ${until ? tx`and r.created_at < ${until}` : tx``}
-      ${search ? searchCondition(tx, scope, accountId, search, ids, { since, until }) : tx``}
-      ${
-        after // the time alone, too: the index can be used for it under row-level security
-          ? tx`and r.created_at <= ${after.createdAt} and (r.created_at, r.id) < (${after.createdAt}, ${after.id})`
-          : tx``
-      }
-    order by r.created_at desc, r.id desc limit ${limit}`;
+    order by r.created_at desc, r.id desc`;
+}
+
+/** The states, as they are stored, that can stand so; null for all. */
+function statesOfStanding(standing: Standing | null): States | null {
+  if (standing === 'paid') return statesOf(undefined, 'verified');
+  if (standing === 'confirming') return statesOf(undefined, 'attached');
+  if (standing === 'voided' || standing === 'expired') return statesOf(standing, 'none');
+  if (standing !== 'open') return null; // those paid in part are few, and looked up
+  return {
+    stored: [
+      ['requested', 'none'],
+      ['opened', 'none'],
+    ],
+    past: false,
+    waiting: true,
+  };
 }
 
 /** What was paid on one day (UTC) in one currency. */

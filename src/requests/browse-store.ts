@@ -1,6 +1,7 @@
-import { isOneOf } from '../db/any-of.ts';
+import type { Fragment } from '../db/branches.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
+import { inStates, isPast, statesOf } from './in-states.ts';
 import type { RequestRow } from './store.ts';
 
 /** What about a request wants a person's eye. */
@@ -81,11 +82,12 @@ function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
     concern === 'underpaid'
       ? tx`select request_id from underpaid_requests where ${inScope}`
       : concern === 'overpaid'
-        ? tx`select request_id from transfers where ${inScope} and request_id is not null and counts`
+        ? tx`select request_id from overpaid_requests where ${inScope}`
         : concern === 'replayed'
           ? tx`select request_id from differing_replays where ${inScope}`
           : tx`select candidate_request_id from transfers
-            where ${inScope} and request_id is null and judged_at is not null and reason = ${strayReasons[concern]}`;
+            where ${inScope} and request_id is null and judged_at is not null
+              and candidate_request_id is not null and reason = ${strayReasons[concern]}`;
   return tx`and r.id in (${meant}) ${concern === 'overpaid' ? tx`and ${isOverpaid(tx)}` : tx``}`;
 }
 
@@ -102,24 +104,22 @@ export function selectBrowsed(
   { ids, before, limit }: { ids: string[] | null; before: Date | null; limit: number },
 ): Promise<BrowsedRow[]> {
   const { status, proofStatus, accountId, since, until, concern } = filter;
-  const due = tx`(
-    r.proof_status = 'none' and r.status in ('requested', 'opened') and r.expires_at <= clock_timestamp())`;
+  const where = tx`
+    ${since ? tx`and r.created_at >= ${since}` : tx``} ${until ? tx`and r.created_at < ${until}` : tx``}
+    ${before ? tx`and r.created_at < ${before}` : tx``}
+    ${ids ? tx`and r.id = any(${ids}::uuid[])` : tx``} ${concern ? ofConcern(tx, scope, concern) : tx``}`;
+  const states = statesOf(status, proofStatus);
+  const place = tx`order by created_at desc limit ${limit}`;
+  const newest = (of: Fragment) => inStates(tx, scope, states, { where: tx`${where} ${of}`, place });
+  const [account, ...more] = [accountId ?? []].flat();
+  const page =
+    more.length > 0 // each by itself: the order of the index serves one merchant
+      ? tx`select r.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)
+          cross join lateral (${newest(tx`and r.account_id = a.id`)}) r ${place}`
+      : newest(account ? tx`and r.account_id = ${account}` : tx``);
   return tx<BrowsedRow[]>`
-    with page as (
-      select r.* from requests r
-      where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}
-        ${ids ? tx`and r.id = any(${ids}::uuid[])` : tx``}
-        ${accountId ? tx`and ${isOneOf(tx, tx`r.account_id`, accountId)}` : tx``}
-        ${proofStatus ? tx`and r.proof_status = ${proofStatus}` : tx``}
-        ${status === 'expired' ? tx`and (r.status = 'expired' or ${due})` : tx``}
-        ${status && status !== 'expired' ? tx`and r.status = ${status} and not ${due}` : tx``}
-        ${since ? tx`and r.created_at >= ${since}` : tx``}
-        ${until ? tx`and r.created_at < ${until}` : tx``}
-        ${before ? tx`and r.created_at < ${before}` : tx``}
-        ${concern ? ofConcern(tx, scope, concern) : tx``}
-      order by r.created_at desc limit ${limit}
-    )
-    select r.*, case when ${due} then 'expired' else r.status end as status,
+    with page as (${page})
+    select r.*, case when ${isPast(tx)} then 'expired' else r.status end as status,
       coalesce(m.business_name, m.display_name) as merchant_name,
       (select coalesce(sum(t.value), 0)::text from transfers t
         where (t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts) as received_micro,

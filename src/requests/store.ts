@@ -1,4 +1,6 @@
+import type { Fragment } from '../db/branches.ts';
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import { inStates, isPast, statesOf } from './in-states.ts';
 
 /** A row of `requests`. Money comes as decimal strings; `metadata` as the JSON text that was given, keys in order. */
 export type RequestRow = {
@@ -41,11 +43,8 @@ export type RequestRow = {
   proof_verified_at: Date | null;
 };
 
-/** Expiry is true at once for every reader, stored or not. */
-const isDue = (sql: Sql | Tx) => sql`(
-  proof_status = 'none' and status in ('requested', 'opened') and expires_at <= clock_timestamp())`;
-/** The columns of a request, its status as it is now. */
-const columns = (sql: Sql | Tx) => sql`*, case when ${isDue(sql)} then 'expired' else status end as status`;
+/** The columns of a request `r`, its status as it is now: expiry is true at once for every reader, stored or not. */
+const columns = (sql: Sql | Tx) => sql`r.*, case when ${isPast(sql)} then 'expired' else r.status end as status`;
 
 /** A block by its hash and its time (RFC 3339), so that it is known again after a reorganisation. */
 export type StartHead = { hash: string; time: string };
@@ -114,8 +113,8 @@ export async function insertRequest(
 
 export async function selectRequest(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`
-    select ${columns(tx)} from requests
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}`;
+    select ${columns(tx)} from requests r
+    where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${id}`;
   return row ?? null;
 }
 
@@ -131,18 +130,16 @@ export type RequestFilter = {
 
 /** One page and one row more, oldest first. Expiry counts from the moment it has passed, stored or not. */
 export async function selectRequests(tx: Tx, scope: Scope, filter: RequestFilter): Promise<RequestRow[]> {
-  const due = isDue(tx);
   const { status, proofStatus, accountId, since, until } = filter;
+  const where = tx`
+    ${accountId ? tx`and r.account_id = ${accountId}` : tx``}
+    ${since ? tx`and r.created_at >= ${since}` : tx``} ${until ? tx`and r.created_at < ${until}` : tx``}`;
+  const { limit, offset } = filter;
+  const list = (end: Fragment) =>
+    inStates(tx, scope, statesOf(status, proofStatus), { where, place: tx`order by created_at, id ${end}` });
   return tx<RequestRow[]>`
-    select ${columns(tx)} from requests
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
-      ${accountId ? tx`and account_id = ${accountId}` : tx``}
-      ${proofStatus ? tx`and proof_status = ${proofStatus}` : tx``}
-      ${status === 'expired' ? tx`and (status = 'expired' or ${due})` : tx``}
-      ${status && status !== 'expired' ? tx`and status = ${status} and not ${due}` : tx``}
-      ${since ? tx`and created_at >= ${since}` : tx``}
-      ${until ? tx`and created_at < ${until}` : tx``}
-    order by created_at, id limit ${filter.limit + 1} offset ${filter.offset}`;
+    select ${columns(tx)} from (${list(tx`limit ${offset + limit + 1}`)}) r
+    order by created_at, id limit ${limit + 1} offset ${offset}`;
 }
 
 /** Voids a request that nobody has opened or paid; null when its state does not allow it. */

@@ -13,7 +13,7 @@ function placeOf(cursor: string | null): { email: string; id: string } | null {
 const readFrom =
   (ctx: Context, filter: UserFilter): ReadFrom<ListedUser> =>
   (after, limit) =>
-    selectAllUsers(ctx.db.sql, filter, placeOf(after), limit);
+    ctx.db.transaction((tx) => selectAllUsers(tx, filter, placeOf(after), limit));
 
 /** Operators: one page of the people of all partners, and of the operators, by address. */
 export const browseUsers = (ctx: Context, filter: UserFilter, after: string | null) =>

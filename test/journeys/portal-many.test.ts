@@ -38,10 +38,11 @@ const spreads = [
 /** Makes some requests, numbered from the oldest, such as want a person's eye, each in every way. */
 async function concern(which: string): Promise<void> {
   const { sql } = app.db;
-  await sql`truncate underpaid_requests, differing_replays, transfers cascade`;
+  await sql`truncate underpaid_requests, overpaid_requests, differing_replays, transfers cascade`;
   const picked = () => sql`
     (select r.*, row_number() over (order by created_at) as n from requests r) r where ${sql.unsafe(which)}`;
   await sql`insert into underpaid_requests select partner_id, test_mode, id from ${picked()}`;
+  await sql`insert into overpaid_requests select partner_id, test_mode, id from ${picked()}`;
   await sql`insert into differing_replays select partner_id, test_mode, id, 1, now(), '{memo}' from ${picked()}`;
   await sql`update requests set proof_status = 'none', proof_verified_at = null, tx_hash = null, payer_address = null
     where proof_status = 'verified'`;
@@ -60,7 +61,7 @@ async function concern(which: string): Promise<void> {
       select 31337, '0x' || lpad(to_hex(n), 58, '0') || substr(md5(${reason}), 1, 6), 0, 1, '0x', r.created_at, '0x', '0x',
         r.wallet_address, 5, r.partner_id, r.test_mode, r.account_id, r.id, ${reason}, now() from ${picked()}`;
   }
-  await sql`analyze requests, underpaid_requests, differing_replays, transfers`;
+  await sql`analyze requests, underpaid_requests, overpaid_requests, differing_replays, transfers`;
 }
 
 /** The pages of memory that the database reads for the first page of a list. */

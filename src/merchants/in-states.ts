@@ -1,0 +1,43 @@
+import type { Fragment } from '../db/branches.ts';
+import type { Sql, Tx } from '../db/connection.ts';
+
+/**
+ * Which states of merchants are wanted; what is absent is not asked. `either`: switched off by whomever. `any`: all of them,
+ * read state by state.
+ */
+export type MerchantStates = { onboarded?: boolean; disabled?: 'partner' | 'operator' | 'none' | 'either' | 'any' };
+
+const switches = [
+  { partner: false, operator: false },
+  { partner: true, operator: false },
+  { partner: false, operator: true },
+  { partner: true, operator: true },
+];
+
+function isMeant({ partner, operator }: (typeof switches)[number], disabled: MerchantStates['disabled']): boolean {
+  if (disabled === undefined || disabled === 'any') return true;
+  if (disabled === 'partner') return partner;
+  if (disabled === 'operator') return operator;
+  return (partner || operator) === (disabled === 'either');
+}
+
+/**
+ * A query of merchants `m` for each of some states, which each have an index of their own.
+ *
+ * @param own conditions that all share
+ */
+export function statesApart(sql: Sql | Tx, { onboarded, disabled }: MerchantStates, own: Fragment): Fragment[] {
+  const all = sql`select m.* from merchants m where ${own}`;
+  if (onboarded === undefined && disabled === undefined) return [all];
+  return (onboarded === undefined ? [true, false] : [onboarded]).flatMap((done) =>
+    switches
+      .filter((one) => isMeant(one, disabled))
+      .map(
+        ({ partner, operator }) => sql`${all} and ${stateOf(sql)} = ${done ? 1 : 0}
+          and m.disabled_by_partner = ${partner} and m.disabled_by_operator = ${operator}`,
+      ),
+  );
+}
+
+/** As the indexes have it: as a condition, it would be written anew before an index is looked for. */
+const stateOf = (sql: Sql | Tx) => sql`(case when m.onboarded_at is null then 0 else 1 end)`;

@@ -1,0 +1,59 @@
+import { branchesOf, type Fragment } from '../db/branches.ts';
+import type { Scope, Sql, Tx } from '../db/connection.ts';
+import type { RequestRow } from './store.ts';
+
+const statuses = ['requested', 'opened', 'expired', 'voided'] as const;
+const proofs = ['none', 'attached', 'verified'] as const;
+
+/**
+ * States as they are stored, so that each can be read from an index in the order of creation. Expiry is true before it is
+ * stored: `past` adds what waits although its time has passed, `waiting` leaves it out.
+ */
+export type States = {
+  stored: [RequestRow['status'], RequestRow['proof_status']][];
+  past: boolean;
+  waiting: boolean;
+};
+
+/** The stored states that a filter means; null for all. */
+export function statesOf(status?: RequestRow['status'], proofStatus?: RequestRow['proof_status']): States | null {
+  if (!status && !proofStatus) return null;
+  return {
+    stored: (status ? [status] : statuses).flatMap((one) =>
+      (proofStatus ? [proofStatus] : proofs).map((proof): States['stored'][number] => [one, proof]),
+    ),
+    past: status === 'expired' && (proofStatus ?? 'none') === 'none',
+    waiting: status === 'requested' || status === 'opened',
+  };
+}
+
+/** True of a request `r` whose time has passed, stored or not. */
+export const isPast = (sql: Sql | Tx) => sql`(
+  r.proof_status = 'none' and r.status in ('requested', 'opened') and r.expires_at <= statement_timestamp())`;
+
+/**
+ * A list of requests in some states, each read in its order from an index of its own.
+ *
+ * @param where further conditions on a request `r`, beginning with `and`
+ * @param place `order by … limit …`; columns without the name of their table
+ */
+export function inStates(
+  tx: Tx,
+  scope: Scope,
+  states: States | null,
+  { where, place }: { where: Fragment; place: Fragment },
+): Fragment {
+  const inScope = tx`r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}`;
+  const own = tx`select r.* from requests r where ${inScope} ${where}`;
+  if (!states) return tx`${own} ${place}`;
+  const branches = states.stored.map(([status, proof]) => {
+    const waiting = states.waiting && proof === 'none' ? tx`and r.expires_at > statement_timestamp()` : tx``;
+    return tx`${own} and r.status = ${status} and r.proof_status = ${proof} ${waiting}`;
+  });
+  if (states.past) {
+    // Fenced off: these are few, and found by the time at which they end.
+    const past = tx`select r.* from requests r where ${inScope} and ${isPast(tx)} offset 0`;
+    branches.push(tx`select r.* from (${past}) r where true ${where}`);
+  }
+  return branchesOf(tx, branches, place);
+}

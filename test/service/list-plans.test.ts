@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Scope } from '../../src/db/connection.ts';
+import { startApp } from '../support/app.ts';
+import { send } from '../support/client.ts';
+import { makeCrowd, many } from '../support/crowd.ts';
+import { sessionOf } from '../support/dashboard.ts';
+import { signInOperator } from '../support/people.ts';
+import { openExplainer, pagesRead, rowsRead, sentDuring } from '../support/plans-read.ts';
+import { portalVisitor } from '../support/portal.ts';
+import { startVisitor } from '../support/visitor.ts';
+import { makeKey, makePartner } from '../support/world.ts';
+
+/** A call of a page of 50 or 100 reads so many rows and pages of memory at most: a thirtieth of the partner. */
+const most = { rows: 3_000, pages: 4_500 };
+/** Of a part of a word, the newest 20,000 are looked through. */
+const looked = 20_000;
+/** As far as this test's lists reach: rows that are skipped are read. */
+const deep = 90_000;
+
+type Open = (path: string) => Promise<{ status: number }>;
+let app: Awaited<ReturnType<typeof startApp>>;
+let scope: Scope;
+let crowd: Awaited<ReturnType<typeof makeCrowd>>;
+let explainer: ReturnType<typeof openExplainer>;
+const doors: Record<string, Open> = {};
+before(async () => {
+  app = await startApp();
+  const { partner, test } = await makePartner(app.db, { slug: 'crowd' });
+  scope = test;
+  const { key } = await makeKey(app.db, scope);
+  const portal = await portalVisitor(app.ctx, app.url, partner.id);
+  const { visitor: admin } = await signInOperator(app);
+  crowd = await makeCrowd(app.db, app.databaseUrl, scope);
+  const dashboard = startVisitor(app.url);
+  const [{ wallet_address: wallet } = { wallet_address: '' }] = await app.db.sql<{ wallet_address: string }[]>`
+    select wallet_address from merchants where id = ${crowd.accountId}`;
+  dashboard.cookies.set('dashboard-session', await sessionOf(app.ctx, scope, { id: crowd.accountId, wallet }));
+  Object.assign(doors, { portal: portal.open, admin: admin.open, dashboard: dashboard.open });
+  doors.api = async (path) => {
+    await app.db.sql`delete from rate_counters`;
+    return send(app.url, 'GET', path, { key });
+  };
+  explainer = openExplainer(app.databaseUrl, app.db);
+});
+after(async () => {
+  await explainer?.end();
+  await app.stop();
+});
+
+/** Every choice of one filter with every choice of the others; undefined leaves a filter out. */
+function combinations(filters: Record<string, readonly (string | undefined)[]>): string[] {
+  const queries = Object.entries(filters).reduce<Record<string, string>[]>(
+    (all, [name, values]) =>
+      all.flatMap((query) => values.map((value) => (value === undefined ? query : { ...query, [name]: value }))),
+    [{}],
+  );
+  return queries.map((query) => `?${new URLSearchParams(query)}`);
+}
+
+/** Reads the plans of all that a call makes the service send. */
+async function read(door: string, path: string, allowed = most): Promise<string[]> {
+  const sent = await sentDuring(app.db, async () => assert.equal((await doors[door]?.(path))?.status, 200, path));
+  const faults: string[] = [];
+  for (const mode of ['force_custom_plan', 'force_generic_plan'] as const) {
+    for (const plan of await explainer.explain(sent, mode)) {
+      const [rows, pages] = [rowsRead(plan), pagesRead(plan)];
+      if (rows > allowed.rows || pages > allowed.pages) faults.push(`${path} (${mode}): ${rows} rows, ${pages} pages`);
+    }
+  }
+  return faults;
+}
+
+/** Fails with all calls of a list that read too much. */
+async function readAll(door: string, path: string, queries: string[], allowed = most): Promise<void> {
+  const faults: string[] = [];
+  for (const query of queries) faults.push(...(await read(door, path + query, allowed)));
+  assert.deepEqual(faults, []);
+}
+
+const statuses = [undefined, 'requested', 'opened', 'expired', 'voided'];
+const proofs = [undefined, 'none', 'attached', 'verified'];
+const oldest = () => new Date(Date.now() - (many - 30) * 1000).toISOString();
+const lately = () => new Date(Date.now() - 60_000).toISOString();
+const nobody = '00000000-0000-4000-8000-000000000000';
+
+test('GET requests › every status with every proof, of all merchants and of one, whole and in part → reads no partner', async () => {
+  const account_id = [undefined, crowd.accountId, crowd.otherId];
+  const base = { status: statuses, proof_status: proofs, account_id };
+  await readAll('api', '/api/v1/requests', combinations(base));
+  const parts = { since: [undefined, lately()], until: [undefined, oldest()] };
+  const some = {
+    status: [undefined, 'expired', 'opened'],
+    proof_status: [undefined, 'none', 'verified'],
+    account_id: account_id.slice(0, 2),
+  };
+  await readAll('api', '/api/v1/requests', combinations({ ...some, ...parts }));
+});
+
+test('GET requests › far into the list → reads what is skipped and shown, and no more', async () => {
+  const filters = {
+    status: [undefined, 'expired'],
+    proof_status: [undefined, 'none'],
+    limit: ['100'],
+    offset: [String(deep)],
+  };
+  await readAll('api', '/api/v1/requests', combinations(filters), { rows: deep + most.rows, pages: 2 * deep });
+});
+
+test('GET accounts › every state → reads no partner', async () => {
+  const filters = { onboarding_status: [undefined, 'complete', 'incomplete'], disabled: [undefined, 'true', 'false'] };
+  await readAll('api', '/api/v1/accounts', combinations(filters));
+});
+
+test('Portal › lists of requests by every filter → reads no partner', async () => {
+  const filters = { status: statuses, proof_status: proofs, account_id: [undefined, crowd.accountId, crowd.otherId] };
+  await readAll('portal', '/portal/requests', combinations(filters));
+  const after = [undefined, String(Date.now() - (many - 30) * 1000)];
+  const concern = [undefined, 'underpaid', 'overpaid', 'late', 'voided', 'twice', 'replayed'];
+  const some = [undefined, 'expired', 'voided'];
+  await readAll('portal', '/portal/requests', combinations({ concern, status: some, after }));
+  const q = [nobody, `0x${'0'.repeat(64)}`, `0x${'0'.repeat(40)}`, 'order 7'];
+  await readAll('portal', '/portal/requests', combinations({ q, status: some, proof_status: proofs.slice(0, 2) }));
+  const parts = { since: [undefined, lately()], until: [undefined, oldest()] };
+  await readAll('portal', '/portal/requests', combinations({ status: some, proof_status: proofs, ...parts }));
+});
+
+test('Portal › requests of several merchants that a name means → reads a page of each', async () => {
+  const filters = { account_id: ['Shop', 'nobody has this'], status: statuses, proof_status: proofs.slice(0, 3) };
+  await readAll('portal', '/portal/requests', combinations(filters), { rows: 20_000, pages: 20_000 });
+});
+
+test('Portal › lists of merchants by every filter → reads no partner', async () => {
+  const [last] = await app.db.sql`select id from merchants order by created_at offset 20 limit 1`;
+  const filters = {
+    onboarding: [undefined, 'complete', 'incomplete'],
+    disabled: [undefined, 'partner', 'operator', 'none'],
+  };
+  const q = [undefined, nobody, `0x${'0'.repeat(40)}`, 'nobody has this', 'shop'];
+  await readAll('portal', '/portal/merchants', combinations({ ...filters, q, after: [undefined, last?.id] }));
+});
+
+test('Portal › lists of unmatched payments by every filter → reads no partner', async () => {
+  const reason = [undefined, 'no_match', 'late', 'wrong_token', 'already_paid', 'ambiguous'];
+  const account_id = [undefined, crowd.accountId, crowd.otherId];
+  const parts = { since: [undefined, lately()], until: [undefined, oldest()] };
+  await readAll('portal', '/portal/unmatched', combinations({ reason, account_id, ...parts }));
+  const names = { reason, account_id: ['Shop'] };
+  await readAll('portal', '/portal/unmatched', combinations(names), { rows: 8_000, pages: 8_000 });
+  const after = `${Math.floor(Date.now() / 1000 - many + 30) * 1000}_31337_0x${'f'.repeat(64)}_0`;
+  await readAll('portal', '/portal/unmatched', combinations({ reason, account_id, after: [after] }));
+});
+
+test('Portal › lists of deliveries by every filter → reads no partner', async () => {
+  const [last] = await app.db.sql`select id from webhook_deliveries order by created_at offset 20 limit 1`;
+  const state = [undefined, 'failed', 'waiting', 'delivered', 'exhausted'];
+  const parts = { since: [undefined, lately()], until: [undefined, oldest()] };
+  const filters = { state, request_id: [undefined, nobody], after: [undefined, last?.id], ...parts };
+  await readAll('portal', '/portal/webhooks/deliveries', combinations(filters));
+});
+
+const logFilters = () => ({
+  action: [undefined, 'key.revoked', 'merchant.disabled', 'merchant.enabled', 'plan.retried'],
+  actor: [undefined, 'ada@example.com', 'bo@example.com', 'cy@example.com', 'nobody'],
+  since: [undefined, new Date().toISOString()],
+  until: [undefined, new Date(Date.now() - (many - 60) * 60_000).toISOString()],
+  after: [undefined, '40'],
+});
+
+test('Portal and administration › the log by every filter → reads no partner', async () => {
+  await readAll('portal', '/portal/audit', combinations(logFilters()));
+  await readAll('admin', '/admin/audit', combinations({ ...logFilters(), partner: ['crowd'], after: [undefined] }));
+});
+
+test('Portal › pages beside the lists → read no partner', async () => {
+  for (const path of ['/webhooks', '/settings', '/start', '/keys']) await readAll('portal', `/portal${path}`, ['']);
+});
+
+test('Dashboard › payments, unmatched payments and plans by every filter → reads no merchant', async () => {
+  const state = [undefined, 'open', 'part', 'confirming', 'paid', 'expired', 'voided'];
+  const after = [undefined, `${Date.now() - (many - 30) * 1000}-${nobody}`];
+  const parts = { since: [undefined, lately().slice(0, 10)], until: [undefined, oldest()] };
+  await readAll('dashboard', '/dashboard/payments', combinations({ state, after, ...parts }));
+  const q = [nobody, `0x${'0'.repeat(64)}`, `0x${'0'.repeat(40)}`];
+  await readAll('dashboard', '/dashboard/payments', combinations({ state, q }));
+  const words = { rows: 2 * looked + most.rows, pages: 2 * looked };
+  await readAll('dashboard', '/dashboard/payments', combinations({ state, q: ['nobody has this'] }), words);
+  const place = `${Math.floor(Date.now() / 1000 - many + 30) * 1000}_31337_0x${'f'.repeat(64)}_0`;
+  await readAll('dashboard', '/dashboard/unmatched', ['', `?after=${place}`]);
+  const standing = [undefined, 'active', 'failing', 'paused', 'ended'];
+  await readAll('dashboard', '/dashboard/plans', combinations({ state: standing, after }));
+});
+
+test('Administration › lists of merchants and people by every filter, and what is stuck → reads no partner', async () => {
+  const partner = [undefined, 'crowd', 'nobody'];
+  const { terms, q } = {
+    terms: [undefined, '1', '2'],
+    q: [undefined, nobody, `0x${'0'.repeat(40)}`, 'nobody has this', 'shop'],
+  };
+  const after = [undefined, `${Date.now() - (many - 30) * 1000}-${nobody}`];
+  const filters = { mode: [undefined, 'test', 'live'], switch: [undefined, 'partner', 'operator', 'none'] };
+  const onboarding = [undefined, 'complete', 'incomplete'];
+  await readAll('admin', '/admin/merchants', combinations({ partner, ...filters, onboarding }));
+  await readAll('admin', '/admin/merchants', combinations({ partner, onboarding, q, after, mode: filters.mode }));
+  await readAll(
+    'admin',
+    '/admin/merchants',
+    combinations({ terms, switch: filters.switch, mode: filters.mode, after }),
+  );
+  const people = {
+    partner: [undefined, 'crowd', 'operators'],
+    state: [undefined, 'on', 'off'],
+    q: [undefined, 'nobody', 'example'],
+  };
+  await readAll('admin', '/admin/users', combinations(people));
+  for (const path of ['/stuck', '/partners']) await readAll('admin', `/admin${path}`, ['']);
+});

@@ -1,0 +1,69 @@
+import postgres from 'postgres';
+import type { Database } from '../../src/db/connection.ts';
+
+/** A statement as the service sent it. */
+export type Sent = { connection: number; text: string; parameters: unknown[] };
+
+/** What the service sends to the database while work is done. */
+export async function sentDuring({ sql }: Database, work: () => Promise<unknown>): Promise<Sent[]> {
+  const sent: Sent[] = [];
+  const debug = (connection: number, text: string, parameters: unknown[]) =>
+    sent.push({ connection, text, parameters });
+  Object.assign(sql.options, { debug });
+  await work().finally(() => Object.assign(sql.options, { debug: undefined }));
+  return sent.sort((a, b) => a.connection - b.connection);
+}
+
+type Node = { Plans?: Node[] } & Record<string, unknown>;
+
+/** Rows that a plan takes from tables and indexes, those included that it throws away. */
+export function rowsRead(node: Node): number {
+  const number = (name: string) => Number(node[name] ?? 0);
+  const kept = 'Relation Name' in node || node['Node Type'] === 'Bitmap Index Scan' ? number('Actual Rows') : 0;
+  const own =
+    (kept + number('Rows Removed by Filter') + number('Rows Removed by Index Recheck')) * number('Actual Loops');
+  return (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), own);
+}
+
+/** Pages of memory that a plan reads: what an index skips without a match is in no count of rows. */
+export const pagesRead = (node: Node) => Number(node['Shared Hit Blocks']) + Number(node['Shared Read Blocks']);
+
+const asIs = (value: unknown) => value;
+
+/** Runs statements again under the service's settings, and tells the plan of each, those inside functions included. */
+export function openExplainer(url: string, { sql }: Database) {
+  const plans: Node[] = [];
+  const explaining = postgres(url, {
+    max: 1,
+    connection: sql.options.connection,
+    // What was sent is written as the server reads it already.
+    types: Object.fromEntries(
+      [16, 17, 114, 3802].map((oid) => [oid, { to: oid, from: [oid], serialize: asIs, parse: asIs }]),
+    ),
+    onnotice: ({ message = '' }) => {
+      const plan = /plan:\s*(\{.*\})/s.exec(message)?.[1];
+      if (plan) plans.push(JSON.parse(plan).Plan);
+    },
+  });
+  const ready = explaining.unsafe(
+    `load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_analyze = on;
+     set auto_explain.log_timing = off; set auto_explain.log_buffers = on; set auto_explain.log_format = json;
+     set auto_explain.log_nested_statements = on; set auto_explain.log_level = notice`,
+  );
+  return {
+    /** @param mode `force_generic_plan`: one plan for all parameters, as PostgreSQL may choose after five calls */
+    async explain(statements: Sent[], mode: 'force_custom_plan' | 'force_generic_plan'): Promise<Node[]> {
+      await ready;
+      const afresh = () => explaining.unsafe(`rollback; begin; set local plan_cache_mode = ${mode}`);
+      await afresh();
+      plans.length = 0;
+      for (const { text, parameters } of statements) {
+        if (/^(begin|commit|rollback)/.test(text)) await afresh();
+        else await explaining.unsafe(text, parameters as never[]);
+      }
+      await explaining.unsafe('rollback');
+      return plans.splice(0);
+    },
+    end: () => explaining.end(),
+  };
+}
