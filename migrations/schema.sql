@@ -85,6 +85,7 @@ create table chain_blocks (
   constraint chain_blocks_chain_id_fkey FOREIGN KEY (chain_id) REFERENCES chain_cursors(chain_id),
   constraint chain_blocks_pkey PRIMARY KEY (chain_id, number)
 );
+grant SELECT on chain_blocks to quittance_app;
 
 create table chain_cursors (
   chain_id bigint not null,
@@ -127,6 +128,26 @@ alter table erased_customers enable row level security;
 create policy scope on erased_customers for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant INSERT, SELECT, UPDATE on erased_customers to quittance_app;
 
+create table kept_bindings (
+  chain_id bigint not null,
+  tx_hash text not null,
+  ordinal integer not null,
+  partner_id uuid not null,
+  test_mode boolean not null,
+  request_id uuid not null,
+  rule text not null,
+  token_address text not null,
+  from_address text not null,
+  to_address text not null,
+  value numeric(78,0) not null,
+  constraint kept_bindings_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
+  constraint kept_bindings_pkey PRIMARY KEY (chain_id, tx_hash, ordinal),
+  constraint kept_bindings_rule_check CHECK ((rule = ANY (ARRAY['claim'::text, 'merchant'::text])))
+);
+alter table kept_bindings enable row level security;
+create policy scope on kept_bindings for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
+grant SELECT on kept_bindings to quittance_app;
+
 create table leases (
   name text not null,
   holder uuid not null,
@@ -139,7 +160,7 @@ create table mails (
   id uuid not null,
   recipient text not null,
   subject text not null,
-  body text not null,
+  body text,
   created_at timestamp with time zone not null default now(),
   sent_at timestamp with time zone,
   attempts integer not null default 0,
@@ -151,6 +172,7 @@ create table mails (
   purpose text not null default 'receipt'::text,
   urgent boolean not null default false,
   unsubscribe_url text,
+  sealed bytea,
   constraint mails_check CHECK ((num_nulls(partner_id, test_mode, request_id) = ANY (ARRAY[0, 3]))),
   constraint mails_pkey PRIMARY KEY (id),
   constraint mails_purpose_check CHECK ((purpose = ANY (ARRAY['ask'::text, 'receipt'::text]))),
@@ -158,6 +180,7 @@ create table mails (
 );
 CREATE INDEX mails_due ON public.mails USING btree (urgent, next_attempt_at) WHERE (sent_at IS NULL);
 CREATE INDEX mails_given_up ON public.mails USING btree (created_at, id) WHERE ((sent_at IS NULL) AND (next_attempt_at = 'infinity'::timestamp with time zone));
+CREATE INDEX mails_readable ON public.mails USING btree (created_at) WHERE (body IS NOT NULL);
 CREATE UNIQUE INDEX mails_request ON public.mails USING btree (partner_id, test_mode, request_id, purpose) WHERE (request_id IS NOT NULL);
 CREATE INDEX mails_sent ON public.mails USING btree (sent_at) WHERE (sent_at IS NOT NULL);
 alter table mails enable row level security;
@@ -192,9 +215,13 @@ create table merchants (
   disabled_by_operator boolean not null default false,
   created_at timestamp with time zone not null,
   language text,
+  displaced_wallet text,
+  displaced_at timestamp with time zone,
   constraint merchants_app_mode_check CHECK ((app_mode = ANY (ARRAY['personal'::text, 'business'::text]))),
   constraint merchants_check CHECK (((onboarded_at IS NULL) OR ((wallet_signed_at IS NOT NULL) AND (terms_accepted_at IS NOT NULL)))),
+  constraint merchants_displaced_check CHECK (((displaced_wallet IS NULL) = (displaced_at IS NULL))),
   constraint merchants_id_key UNIQUE (id),
+  constraint merchants_order TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint merchants_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   constraint merchants_pkey PRIMARY KEY (partner_id, test_mode, id),
   constraint merchants_wallet_address_check CHECK ((wallet_address ~ '^0x[0-9a-f]{40}$'::text))
@@ -416,6 +443,7 @@ CREATE INDEX plans_customer_phone ON public.plans USING btree (regexp_replace(cu
 CREATE INDEX plans_due ON public.plans USING btree (partner_id, test_mode, due_at) WHERE (due_at IS NOT NULL);
 CREATE UNIQUE INDEX plans_form ON public.plans USING btree (partner_id, test_mode, account_id, form_key);
 CREATE INDEX plans_list ON public.plans USING btree (partner_id, test_mode, account_id, created_at, id);
+CREATE INDEX plans_next ON public.plans USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX plans_personal ON public.plans USING btree (ended_at) WHERE ((state = 'ended'::text) AND (customer_name IS NOT NULL));
 CREATE INDEX plans_states ON public.plans USING btree (partner_id, test_mode, account_id, state, created_at, id);
 CREATE INDEX plans_stuck ON public.plans USING btree (failed_at) WHERE (failure = ANY (ARRAY['rate_unavailable'::text, 'other'::text]));
@@ -511,11 +539,14 @@ create table requests (
   proof_verified_at timestamp with time zone,
   rate_source text,
   customer_language text,
+  wallet_chain_ids integer[],
+  made_at timestamp with time zone,
   constraint requests_check CHECK (((proof_status = 'verified'::text) = (proof_verified_at IS NOT NULL))),
   constraint requests_check1 CHECK (((proof_status <> 'verified'::text) OR ((tx_hash IS NOT NULL) AND (payer_address IS NOT NULL)))),
   constraint requests_check2 CHECK (((status <> 'voided'::text) OR (voided_at IS NOT NULL))),
   constraint requests_fiat_int_check CHECK (((fiat_int >= 1) AND (fiat_int <= 2147483647))),
   constraint requests_id_key UNIQUE (id),
+  constraint requests_order TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint requests_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
   constraint requests_payment_mode_check CHECK ((payment_mode = ANY (ARRAY['pos'::text, 'invoice'::text]))),
   constraint requests_pkey PRIMARY KEY (partner_id, test_mode, id),
@@ -552,24 +583,26 @@ create table returns (
   request_id uuid,
   to_address text not null,
   usdc_micro numeric(40,0) not null,
-  return_tx_hash text not null,
+  return_tx_hash text,
   noted_at timestamp with time zone not null,
   state text not null default 'sent'::text,
   given_micro numeric(40,0),
   from_address text,
   token_address text,
   next_look_at timestamp with time zone not null default now(),
-  constraint returns_check CHECK (((state <> 'sent'::text) OR (num_nulls(from_address, token_address) = 0))),
   constraint returns_given_micro_check CHECK ((given_micro > (0)::numeric)),
+  constraint returns_not_noted CHECK (((state <> 'returning'::text) OR (return_tx_hash IS NULL))),
+  constraint returns_noted CHECK (((state = ANY (ARRAY['returning'::text, 'kept'::text])) OR (return_tx_hash IS NOT NULL))),
   constraint returns_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
   constraint returns_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
   constraint returns_pkey PRIMARY KEY (partner_id, test_mode, chain_id, tx_hash, ordinal),
   constraint returns_return_tx_hash_check CHECK ((return_tx_hash ~ '^0x[0-9a-f]{64}$'::text)),
-  constraint returns_state_check CHECK ((state = ANY (ARRAY['sent'::text, 'confirmed'::text, 'failed'::text, 'missing'::text, 'other'::text]))),
+  constraint returns_sought CHECK (((state <> ALL (ARRAY['returning'::text, 'sent'::text])) OR (num_nulls(from_address, token_address) = 0))),
+  constraint returns_state_check CHECK ((state = ANY (ARRAY['returning'::text, 'sent'::text, 'confirmed'::text, 'failed'::text, 'missing'::text, 'other'::text, 'kept'::text]))),
   constraint returns_usdc_micro_check CHECK ((usdc_micro > (0)::numeric))
 );
-CREATE INDEX returns_due ON public.returns USING btree (next_look_at) WHERE (state = 'sent'::text);
-CREATE UNIQUE INDEX returns_transaction ON public.returns USING btree (partner_id, test_mode, chain_id, return_tx_hash);
+CREATE INDEX returns_due ON public.returns USING btree (next_look_at) WHERE ((state = ANY (ARRAY['sent'::text, 'missing'::text, 'kept'::text])) AND (return_tx_hash IS NOT NULL) AND (from_address IS NOT NULL));
+CREATE INDEX returns_transaction ON public.returns USING btree (partner_id, test_mode, chain_id, return_tx_hash);
 alter table returns enable row level security;
 create policy scope on returns for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant INSERT, SELECT, UPDATE on returns to quittance_app;
@@ -653,6 +686,9 @@ create table transfers (
   counts boolean not null default false,
   judged_at timestamp with time zone,
   final_at timestamp with time zone,
+  look_at timestamp with time zone not null default now(),
+  looks integer not null default 0,
+  log_index integer,
   constraint transfers_check CHECK (((NOT counts) OR (request_id IS NOT NULL))),
   constraint transfers_note_overpaid TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_note_underpaid TRIGGER DEFERRABLE INITIALLY DEFERRED,
@@ -665,9 +701,10 @@ create table transfers (
 CREATE INDEX transfers_block ON public.transfers USING btree (chain_id, block_number);
 CREATE INDEX transfers_candidate ON public.transfers USING btree (partner_id, test_mode, candidate_request_id) WHERE ((request_id IS NULL) AND (candidate_request_id IS NOT NULL));
 CREATE INDEX transfers_from ON public.transfers USING btree (partner_id, test_mode, from_address);
+CREATE INDEX transfers_put_off ON public.transfers USING btree (chain_id) WHERE (counts AND (final_at IS NULL) AND (looks > 0));
 CREATE INDEX transfers_request ON public.transfers USING btree (partner_id, test_mode, request_id) WHERE (request_id IS NOT NULL);
 CREATE INDEX transfers_strays ON public.transfers USING btree (partner_id, test_mode, reason, candidate_request_id) WHERE ((request_id IS NULL) AND (judged_at IS NOT NULL) AND (candidate_request_id IS NOT NULL));
-CREATE INDEX transfers_unjudged ON public.transfers USING btree (chain_id, block_number) WHERE (judged_at IS NULL);
+CREATE INDEX transfers_unjudged ON public.transfers USING btree (chain_id, partner_id, look_at, block_number, ordinal) WHERE (judged_at IS NULL);
 CREATE INDEX transfers_unmatched ON public.transfers USING btree (partner_id, test_mode, account_id, block_time) WHERE (request_id IS NULL);
 CREATE INDEX transfers_unmatched_account ON public.transfers USING btree (partner_id, test_mode, account_id, (
 CASE
@@ -680,7 +717,7 @@ CASE
     WHEN (reason IS NULL) THEN 'no_match'::text
     ELSE reason
 END), block_time, chain_id, tx_hash, ordinal) WHERE ((request_id IS NULL) AND (judged_at IS NOT NULL));
-CREATE INDEX transfers_unsettled ON public.transfers USING btree (chain_id, block_number) WHERE (counts AND (final_at IS NULL));
+CREATE INDEX transfers_unsettled ON public.transfers USING btree (chain_id, partner_id, look_at, block_number, ordinal) WHERE (counts AND (final_at IS NULL));
 alter table transfers enable row level security;
 create policy scope on transfers for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on transfers to quittance_app;
@@ -695,6 +732,21 @@ create table underpaid_requests (
 alter table underpaid_requests enable row level security;
 create policy scope on underpaid_requests for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on underpaid_requests to quittance_app;
+
+create table unread_transactions (
+  chain_id bigint not null,
+  block_number bigint not null,
+  block_hash text not null,
+  block_time timestamp with time zone not null,
+  tx_hash text not null,
+  logs jsonb not null,
+  owners jsonb not null,
+  seen_at timestamp with time zone not null default now(),
+  tries integer not null default 0,
+  look_at timestamp with time zone not null default now(),
+  stored_at timestamp with time zone,
+  constraint unread_transactions_pkey PRIMARY KEY (chain_id, block_hash, tx_hash)
+);
 
 create table used_passkey_challenges (
   challenge bytea not null,
@@ -880,62 +932,113 @@ alter table webhook_endpoints enable row level security;
 create policy scope on webhook_endpoints for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on webhook_endpoints to quittance_app;
 
+CREATE OR REPLACE FUNCTION public.analyze_grown()
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  grown text;
+begin
+  if not pg_try_advisory_xact_lock(7188255) then return; end if;
+  for grown in
+    select c.relname from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+      and pg_relation_size(c.oid) / current_setting('block_size')::int >= 2 * greatest(c.relpages, 4)
+    order by c.relpages, c.relname
+  loop
+    execute format('analyze (skip_locked) %I', grown);
+    return next grown;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.copy_wallet_chains()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  select wallet_chains(m, new.wallet_address) into new.wallet_chain_ids from merchants m
+    where m.partner_id = new.partner_id and m.test_mode = new.test_mode and m.id = new.account_id;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.create_merchant(partner uuid, test boolean, account uuid, fields jsonb)
  RETURNS SETOF merchants
  LANGUAGE plpgsql
 AS $function$
 declare
-  at timestamptz;
   row merchants;
 begin
   perform enter_scope(partner, test);
-  at := take_clock(partner, test);
+  perform set_config('quittance.order_merchant', 'at commit', true);
   row := jsonb_populate_record(null::merchants, fields || jsonb_build_object('partner_id', partner, 'test_mode', test,
-    'id', account, 'created_at', at, 'onboarding_epoch', 0, 'disabled_by_partner', false, 'disabled_by_operator', false));
+    'id', account, 'created_at', real_time(), 'onboarding_epoch', 0, 'disabled_by_partner', false,
+    'disabled_by_operator', false));
   if row.wallet_address is not null then
-    insert into wallets values (row.wallet_address, partner, test, account, at) on conflict do nothing;
+    insert into wallets values (row.wallet_address, partner, test, account, row.created_at) on conflict do nothing;
     if not found then return; end if;
   end if;
   return query insert into merchants select row.* returning *;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.create_request(partner uuid, test boolean, request uuid, account uuid, key text, fiat bigint, code text, exact_micro numeric, rate_used text, rate_from text, memo_text text, mode text, name text, mail text, phone text, meta json, wallet text, ref bytea, blocks jsonb, expiry interval, OUT stored requests, OUT replayed boolean)
+CREATE OR REPLACE FUNCTION public.create_request(partner uuid, test boolean, request uuid, account uuid, key text, fiat bigint, code text, exact_micro numeric, rate_used text, rate_from text, memo_text text, mode text, name text, mail text, phone text, meta json, wallet text, ref bytea, blocks jsonb, expiry interval, at_commit boolean, OUT stored requests, OUT replayed boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
+  made timestamptz;
   at timestamptz;
   free numeric;
 begin
   perform enter_scope(partner, test);
-  at := take_clock(partner, test);
+  if key is not null then
+    perform pg_advisory_xact_lock(hashtext('request key'), hashtext(concat(partner, test, account, key)));
+    select * into stored from requests
+      where partner_id = partner and test_mode = test and account_id = account and idempotency_key = key;
+    replayed := found;
+    if replayed then return; end if;
+  end if;
+  replayed := false;
 
-  select * into stored from requests
-    where partner_id = partner and test_mode = test and account_id = account and idempotency_key = key;
-  replayed := found;
-  if replayed then return; end if;
+  perform pg_advisory_xact_lock(hashtext('request wallet'), hashtext(wallet));
+  -- Read anew, and held until commit: what the caller knows of the merchant is from before.
+  perform from wallets w join merchants m on (m.partner_id, m.test_mode, m.id) = (w.partner_id, w.test_mode, w.account_id)
+    where w.address = wallet and m.partner_id = partner and m.test_mode = test and m.id = account
+      and m.wallet_address = wallet and m.onboarded_at is not null
+    for key share of w;
+  if not found then return; end if;
 
+  made := real_time();
   -- The primary key decides; losing to a row that was not visible tries the next.
   for attempt in 1..5 loop
     free := free_amount(wallet, exact_micro);
     exit when free is null;
-    insert into amount_reservations values (wallet, free, partner, test, request, at, at + expiry + interval '24 hours')
+    insert into amount_reservations
+      values (wallet, free, partner, test, request, made, made + expiry + interval '24 hours')
       on conflict do nothing;
     exit when found;
     free := null;
   end loop;
 
-  insert into watched_wallets values (wallet, partner, test, account, at + expiry + interval '60 days', at)
+  insert into watched_wallets values (wallet, partner, test, account, made + expiry + interval '60 days', made)
     on conflict (wallet_address, partner_id, test_mode, account_id) do update
       set watch_until = excluded.watch_until, changed_at = excluded.changed_at
       where watched_wallets.watch_until < excluded.watch_until - interval '1 day';
 
+  if at_commit then
+    at := '10000-01-01Z'::timestamptz + random() * interval '100000 years'; -- its own, until the commit says which
+  else
+    at := take_clock(partner, test);
+    made := least(at, real_time());
+  end if;
   insert into requests (partner_id, test_mode, id, account_id, idempotency_key, fiat_int, fiat_code, usdc_micro, reserved,
       rate, rate_source, memo, payment_mode, customer_name, customer_email, customer_phone, metadata, wallet_address,
-      reference, start_blocks, created_at, expires_at)
+      reference, start_blocks, created_at, made_at, expires_at)
     values (partner, test, request, account, key, fiat, code, coalesce(free, exact_micro), free is not null,
-      rate_used, rate_from, memo_text, mode, name, mail, phone, meta, wallet, ref, blocks, at, at + expiry)
+      rate_used, rate_from, memo_text, mode, name, mail, phone, meta, wallet, ref, blocks, at, made, made + expiry)
     returning * into stored;
+  if at_commit then stored.created_at := made; end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.enter_scope(partner uuid, test boolean)
@@ -946,6 +1049,18 @@ begin
   perform set_config('quittance.partner_id', partner::text, true),
           set_config('quittance.test_mode', test::text, true),
           set_config('role', 'quittance_app', true);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.enter_scope_at_commit(partner uuid, test boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if current_user <> 'quittance_app' then
+    perform enter_scope(partner, test);
+  else
+    perform set_config('quittance.partner_id', partner::text, true), set_config('quittance.test_mode', test::text, true);
+  end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.find_by_metadata(wanted text, most integer)
@@ -1001,6 +1116,38 @@ begin
     where not exists (
       select from amount_reservations r where r.wallet_address = wallet and r.usdc_micro = exact_micro + surcharge)
     order by surcharge limit 1);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.free_unsigned_wallet(wallet text, claimed_before timestamp with time zone, spared_partner uuid, spared_test boolean, OUT partner_id uuid, OUT test_mode boolean, OUT account_id uuid, OUT address text)
+ RETURNS SETOF record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  claim wallets;
+  displaced constant boolean := spared_partner is not null;
+begin
+  select * into claim from wallets w
+    where w.address = wallet and w.signed_at is null and w.claimed_at < coalesce(claimed_before, 'infinity')
+      and (w.partner_id, w.test_mode) is distinct from (spared_partner, spared_test);
+  if not found then return; end if;
+  -- The merchant first, then its wallet: in the order of the merchant's own signature.
+  perform from merchants m
+    where (m.partner_id, m.test_mode, m.id) = (claim.partner_id, claim.test_mode, claim.account_id) for no key update;
+  delete from wallets w
+    where w.address = wallet and w.signed_at is null and w.claimed_at = claim.claimed_at and w.account_id = claim.account_id;
+  if not found then return; end if;
+  update merchants m set wallet_address = null,
+      displaced_wallet = case when displaced then wallet end,
+      displaced_at = case when displaced then real_time() end
+    where (m.partner_id, m.test_mode, m.id) = (claim.partner_id, claim.test_mode, claim.account_id)
+      and m.wallet_address = wallet and m.wallet_signed_at is null;
+  partner_id := claim.partner_id;
+  test_mode := claim.test_mode;
+  account_id := claim.account_id;
+  address := wallet;
+  return next;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.leave_scope()
@@ -1076,6 +1223,33 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.order_merchant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform enter_scope_at_commit(new.partner_id, new.test_mode);
+  update merchants set created_at = take_clock(new.partner_id, new.test_mode)
+    where partner_id = new.partner_id and test_mode = new.test_mode and id = new.id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.order_request()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  at timestamptz;
+  made timestamptz;
+begin
+  perform enter_scope_at_commit(new.partner_id, new.test_mode);
+  at := take_clock(new.partner_id, new.test_mode);
+  made := least(at, real_time());
+  update requests set created_at = at, made_at = made, expires_at = expires_at + (made - made_at)
+    where partner_id = new.partner_id and test_mode = new.test_mode and id = new.id;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.queue_receipts(partner uuid, test boolean, request uuid, channels text[])
  RETURNS text
  LANGUAGE plpgsql
@@ -1088,6 +1262,11 @@ begin
 exception when others then
   return sqlstate || ': ' || sqlerrm;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.real_time()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+RETURN date_trunc('milliseconds'::text, clock_timestamp());
 
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  RETURNS trigger
@@ -1174,6 +1353,15 @@ CREATE OR REPLACE FUNCTION public.tell_plan()
 AS $function$
 begin
   perform pg_notify('changes', format('plan %s %s %s', new.account_id, new.partner_id, new.test_mode));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_queue()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', tg_argv[0]);
   return null;
 end $function$;
 
