@@ -102,6 +102,14 @@ test('HSTS › on unless it is switched off', () => {
   assert.equal(faultsOf({ HSTS: 'no' }).length, 1);
 });
 
+test('PAGE_LIMIT › 200 unless said otherwise; no less than 10', () => {
+  assert.equal(readConfig(secrets).pageLimit, 200);
+  assert.equal(readConfig({ ...secrets, PAGE_LIMIT: '5000' }).pageLimit, 5000);
+  for (const PAGE_LIMIT of ['0', '9', '05', '-20', '1e3', 'many', '1000000']) {
+    assert.equal(faultsOf({ PAGE_LIMIT }).length, 1, PAGE_LIMIT);
+  }
+});
+
 test('WALLETCONNECT_PROJECT_ID and WALLETCONNECT_RELAY_URL › read together, faults told', () => {
   const projectId = '0123456789abcdef0123456789abcdef';
   assert.equal(readConfig(secrets).walletConnect, null);

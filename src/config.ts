@@ -70,6 +70,8 @@ export type Config = {
   eraseCustomersAfterDays: number | null;
   /** Over https browsers are told to come by https only, for a year. */
   hsts: boolean;
+  /** Pages that one client may open in ten seconds, signed in or not. */
+  pageLimit: number;
   metrics: MetricsConfig;
   logLevel: string;
 };
@@ -137,6 +139,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     walletConnect: readWalletConnect(env.WALLETCONNECT_PROJECT_ID, env.WALLETCONNECT_RELAY_URL, sandbox, faults),
     eraseCustomersAfterDays: readEraseAfter(env.ERASE_CUSTOMER_DATA_AFTER_DAYS, faults),
     hsts: readSwitch('HSTS', env.HSTS, faults),
+    pageLimit: readPageLimit(env.PAGE_LIMIT, faults),
     metrics: readMetrics(env, port, faults),
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
   };
@@ -223,6 +226,16 @@ function readWalletConnect(
     faults.push('WALLETCONNECT_RELAY_URL must be a wss address without query (ws in the sandbox)');
   }
   return { projectId, relayUrl };
+}
+
+/** Twenty a second: all tills and guests of a shop come from one address, and each page is opened by somebody. */
+const usualPageLimit = 200;
+
+function readPageLimit(value: string | undefined, faults: string[]): number {
+  if (value === undefined || value === '') return usualPageLimit;
+  if (!/^[1-9]\d{1,5}$/.test(value))
+    faults.push('PAGE_LIMIT must be a whole number from 10 to 999999: pages of one client in 10 s');
+  return Number(value);
 }
 
 /** Requests can be paid for 30 days: their customers' data is needed so long. */

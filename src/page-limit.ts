@@ -6,8 +6,6 @@ import { AttemptLimit, clientSubject } from './lib/attempts.ts';
 import { pause } from './lib/time.ts';
 import { sendSlowDown } from './ui/slow-down.ts';
 
-/** Twenty a second: all tills and guests of a shop come from one address, and each page is opened by somebody. */
-const pagesOfOne = 200;
 const windowMs = 10_000;
 /** Who is turned away hears so late: a program that asks again at once is slowed down, as far as so many wait at most. */
 const holdMs = 1_000;
@@ -21,8 +19,8 @@ const free = ['/healthz', '/readyz', '/metrics', '/assets', docsPath];
  */
 export function limitPages(app: FastifyInstance, ctx: Context): void {
   const limits = {
-    public: new AttemptLimit(pagesOfOne, windowMs),
-    session: new AttemptLimit(pagesOfOne, windowMs),
+    public: new AttemptLimit(ctx.config.pageLimit, windowMs),
+    session: new AttemptLimit(ctx.config.pageLimit, windowMs),
   };
   // A pay page's own questions have limits of theirs.
   const unlimited = [...free, `${payRoute(ctx.config)}/state`, `${payRoute(ctx.config)}/events`];

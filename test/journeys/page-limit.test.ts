@@ -15,7 +15,7 @@ let paths: string[];
 let key: string;
 
 before(async () => {
-  app = await startApp({ clock, config: testConfig({ trustProxy: ['127.0.0.0/8'] }) });
+  app = await startApp({ clock, config: testConfig({ trustProxy: ['127.0.0.0/8'], pageLimit: 200 }) });
   const { test: scope, partner } = await makePartner(app.db);
   const merchant = await makeMerchant(app.db, scope);
   payPath = `/pay/${(await makeRequest(app.db, scope, merchant)).id}`;

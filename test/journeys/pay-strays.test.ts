@@ -76,7 +76,7 @@ test('on the other mode’s chain → wrong_network, real USDC too; money from b
   await pay(live);
   const request = await makeRequest(world.db, world.scope, merchant, { exactMicro: due });
   // Blocks have whole seconds, so what came before is moved out of the request's own.
-  await world.db.sql`update requests set created_at = created_at + interval '2 seconds' where id = ${request.id}`;
+  await world.db.sql`update requests set made_at = made_at + interval '2 seconds' where id = ${request.id}`;
   await callRpc(live.chain.rpcUrls[0] ?? '', 'evm_increaseTime', [10]);
   const txHash = await pay(live);
   const found = await find(request);

@@ -42,6 +42,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     walletConnect: null,
     eraseCustomersAfterDays: null,
     hsts: true,
+    pageLimit: 100_000, // tests open pages faster than people do
     metrics: { host: '127.0.0.1', port: null, token: null },
     logLevel: process.env.LOG_LEVEL ?? 'silent',
     ...overrides,
