@@ -23,6 +23,10 @@ create index transfers_unmatched_account on transfers
   (partner_id, test_mode, account_id, (case when reason is null then 'no_match' else reason end), block_time, chain_id, tx_hash, ordinal)
   where request_id is null and judged_at is not null;
 
+-- The newest of a payer are looked for.
+drop index transfers_from;
+create index transfers_from on transfers (partner_id, test_mode, from_address, block_time);
+
 create index transfers_strays on transfers (partner_id, test_mode, reason, candidate_request_id)
   where request_id is null and judged_at is not null and candidate_request_id is not null;
 

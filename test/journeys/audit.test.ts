@@ -20,7 +20,7 @@ import { createShell } from '../../src/merchants/create.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { disableDead } from '../../src/webhooks/disabled.ts';
 import { activateDueSecrets, setUrl } from '../../src/webhooks/endpoint.ts';
-import { startApp } from '../support/app.ts';
+import { startApp, testConfig } from '../support/app.ts';
 import { makeMerchant, makePartner, makeRequest, randomAddress, setRate } from '../support/world.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
@@ -301,7 +301,7 @@ test('A log that was cut off as a whole is whole by itself, and betrayed by the 
   for (let i = 1; i <= 5; i++) await append(partner.id, String(i));
   const lines: { ends?: { log: string; rows: string; hash: string }[] }[] = [];
   const log = pino({ level: 'silent' }, { write: (line) => lines.push(JSON.parse(line)) });
-  assert.ok((await noteEnds({ ...app.ctx, log })) > 0);
+  assert.ok((await noteEnds({ ...app.ctx, log, config: testConfig({ sandbox: false }) })) > 0);
   const noted = lines.flatMap(({ ends = [] }) => ends).find((end) => end.log === partner.id);
   assert.equal(noted?.rows, '5');
   const kept = noted?.hash ?? '';
