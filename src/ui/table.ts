@@ -10,9 +10,9 @@ export type Column<Row> = {
   figures?: true;
 };
 
-/** Rows with a header; on a phone each row becomes a card whose cells name their columns. */
+/** Rows with a header; on a phone each row becomes a card whose cells name their columns. A wide one scrolls, by keyboard too. */
 export function table<Row>(caption: string, columns: Column<Row>[], rows: Row[]): Html {
-  return html`<div class="table"><table><caption class="hidden">${caption}</caption>
+  return html`<div class="table" role="group" aria-label="${caption}" tabindex="0"><table><caption class="hidden">${caption}</caption>
 <thead><tr>${columns.map(({ name, figures }) => html`<th scope="col"${figures && html` class="figures"`}>${name}</th>`)}</tr></thead>
 <tbody>${rows.map(
     (row) =>
