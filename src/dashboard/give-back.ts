@@ -3,6 +3,7 @@ import { audited } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
+import { readFirm } from '../payments/firm.ts';
 import { checkReturn, noteReturn, offerReturn, type ReturnFault, type ReturnOffer } from '../payments/give-back.ts';
 import { type ReturnRow, standsReturned, writeTransferKey } from '../payments/of-merchant.ts';
 import { releasePart } from '../payments/release-part.ts';
@@ -42,21 +43,25 @@ export function giveBackPages(routes: DashboardRoutes, ctx: Context): void {
 
 const payment = (key: TransferKey) => ({ kind: 'payment', id: writeTransferKey(key) }) as const;
 
-/** Takes the payment, then offers the transfer; once more changes nothing. */
+/** Takes the payment, then offers the transfer; once more changes nothing, nor before the payment is firm: the page says so. */
 async function take(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { scope, accountId } = visit.session;
   const key = keyIn(visit);
+  // Outside the transaction: the chain may be slow.
+  const firm = await readFirm(ctx, scope, accountId, key);
   await audited(
     ctx,
     actorOf(visit),
-    (inner) => takeForReturn(inner, scope, accountId, key),
+    (inner) => takeForReturn(inner, scope, accountId, key, firm),
     (taken) =>
-      taken && {
-        ...scope,
-        action: 'payment.taken',
-        object: payment(key),
-        details: { request: taken.requestId, usdc_micro: taken.usdcMicro.toString() },
-      },
+      taken.kind !== 'taken'
+        ? null
+        : {
+            ...scope,
+            action: 'payment.taken',
+            object: payment(key),
+            details: { request: taken.requestId, usdc_micro: taken.usdcMicro.toString() },
+          },
   );
   return visit.reply.redirect(`${path}/${writeTransferKey(key)}`, 303);
 }
@@ -106,7 +111,9 @@ async function note(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const said = { returnTxHash: typed.return_tx_hash ?? '', elsewhere: typed.elsewhere === '1' };
   // Outside the transaction: the chain may be slow.
   const checked = await checkReturn(ctx, scope, accountId, key, said);
-  if (checked.fault !== null) return showOffer(ctx, visit, checked.offer, checked.fault);
+  if (checked.fault !== null) {
+    return showOffer(ctx, visit, await offerReturn(ctx, scope, accountId, key), checked.fault);
+  }
   const { offer, returnTxHash } = checked;
   const noted = await audited(
     ctx,
@@ -160,8 +167,12 @@ function showOffer(
   const amount = groupMicro(words, offer.usdcMicro);
   const text = fault === null ? undefined : faultText(words, fault, offer);
   const { given } = offer;
-  const first = html`${warning(words, offer)}${takeCard(words, offer, text)}`;
-  const ways = html`${warning(words, offer)}
+  const early = card(stateLine('attention', t.early, t.earlyRest));
+  const first = offer.data === null ? early : html`${warning(words, offer)}${takeCard(words, offer, text)}`;
+  const ways =
+    offer.data === null
+      ? html`${early}${card(noteForm(words, visit, offer, text))}${putBackForm(words, offer)}`
+      : html`${warning(words, offer)}
 <div class="two">${preparedCard(words, offer)}${byHandCard(words, visit, offer, text)}</div>
 ${putBackForm(words, offer)}`;
   return sendDashboard(ctx, visit, {

@@ -86,7 +86,7 @@ function concerns(words: Words, { row, progress, returns }: Payment): Html | nul
     const backs = standingOf(row) === 'open' ? [] : progress.transfers.map((part) => partBack(words, part));
     lines.push(html`<div>${stateLine('attention', title, rest)}${backs}</div>`);
   }
-  const last = progress.transfers.at(-1);
+  const last = progress.transfers.findLast(({ final }) => final);
   if (row.proof_status === 'verified' && progress.overpaidMicro > 0n && last) {
     const title = fill(t.over, { amount: usdc(progress.overpaidMicro) });
     const key = writeTransferKey(last);

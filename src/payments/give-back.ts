@@ -5,6 +5,7 @@ import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { findRequest } from '../requests/proof.ts';
 import { insist } from './busy.ts';
+import { isFirm } from './firm.ts';
 import { lockTransfer, selectPayerReach } from './merchant-store.ts';
 import { lookForReturn, type ReturnSight } from './return-look.ts';
 import { shareReturn } from './return-share.ts';
@@ -40,12 +41,12 @@ export type ReturnOffer = {
   candidateRequestId: string | null;
   /** Why the payment is unmatched; null for an overpayment. */
   reason: Reason | null;
-  /** Calldata of the transfer, to be sent to the token. */
-  data: Hex;
+  /** Calldata of the transfer, to be sent to the token; null while the payment is not firm: nothing is to be sent then. */
+  data: Hex | null;
   /** The payer paid several merchants of this partner, as an exchange does for its customers. */
   manyMerchants: boolean;
-  /** Of the payment. */
-  blockNumber: number;
+  /** The payment. */
+  row: TransferRow;
   /** That it is taken, and what is noted of giving it back; null while it is not taken. */
   given: ReturnRow | null;
 };
@@ -57,7 +58,8 @@ const manyAccounts = 3;
 
 /**
  * Prepares a transfer that gives a payment back to who sent it: an unmatched one, or what an overpaid request got too much.
- * It is to be offered only once the payment is taken (`takeForReturn`).
+ * It is to be offered only once the payment is taken (`takeForReturn`), and has calldata only while the payment is firm: the
+ * endpoints are asked, so no transaction may be open.
  *
  * @param accountId the merchant who decides: the payment must be theirs
  * @throws Refusal not_found, also when there is nothing to give back
@@ -68,6 +70,15 @@ export async function offerReturn(
   accountId: string,
   key: TransferKey,
 ): Promise<ReturnOffer> {
+  const offer = await readOffer(ctx, scope, accountId, key);
+  const { given, toAddress, usdcMicro, row } = offer;
+  if (standsReturned(given) || !(await isFirm(ctx, row))) return offer;
+  const args = [toAddress as Hex, usdcMicro] as const;
+  return { ...offer, data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args }) };
+}
+
+/** What can be given back, as it is stored; whether it is firm is not asked. */
+async function readOffer(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<ReturnOffer> {
   const chain = ctx.chains[scope.testMode ? 'test' : 'live'].find(({ chainId }) => chainId === key.chainId);
   return ctx.db.scoped(scope, async (tx) => {
     const row = await selectTransfer(tx, scope, key);
@@ -89,13 +100,9 @@ export async function offerReturn(
       requestId: row.request_id,
       candidateRequestId: candidate?.account_id === accountId ? candidate.id : null,
       reason: row.request_id === null ? (row.reason ?? 'no_match') : null,
-      data: encodeFunctionData({
-        abi: erc20Abi,
-        functionName: 'transfer',
-        args: [row.from_address as Hex, usdcMicro],
-      }),
+      data: null,
       manyMerchants: reach.accounts >= manyAccounts,
-      blockNumber: Number(row.block_number),
+      row,
       given,
     };
   });
@@ -110,10 +117,12 @@ export async function returnableMicro(tx: Tx, scope: Scope, row: TransferRow): P
     findRequest(tx, scope, row.request_id),
     selectCounted(tx, scope, row.request_id),
   ]);
-  const last = counted.at(-1);
+  // A part that nobody confirmed is no money yet.
+  const settled = counted.filter(({ final_at }) => final_at !== null);
+  const last = settled.at(-1);
   // Until it is verified, the network could still take the payment away.
   if (request?.proof_status !== 'verified' || !last || !isSameTransfer(keyOf(last), keyOf(row))) return 0n;
-  const overMicro = sumMicro(counted) - BigInt(request.usdc_micro);
+  const overMicro = sumMicro(settled) - BigInt(request.usdc_micro);
   const valueMicro = BigInt(row.value);
   return overMicro <= 0n ? 0n : overMicro < valueMicro ? overMicro : valueMicro;
 }
@@ -142,13 +151,14 @@ export async function checkReturn(
   key: TransferKey,
   said: { returnTxHash: string; elsewhere: boolean },
 ): Promise<ReturnNote> {
-  const offer = await offerReturn(ctx, scope, accountId, key);
+  const offer = await readOffer(ctx, scope, accountId, key);
   const returnTxHash = said.returnTxHash.trim().toLowerCase();
   if (!/^0x[0-9a-f]{64}$/.test(returnTxHash) || returnTxHash === key.txHash) return { offer, fault: 'malformed' };
   if (offer.given && standsReturned(offer.given) && offer.given.state !== 'other') {
     return { offer, fault: 'already_given' };
   }
-  const { chain, token, fromAddress, toAddress, usdcMicro, blockNumber: sinceBlock } = offer;
+  const { chain, token, fromAddress, toAddress, usdcMicro } = offer;
+  const sinceBlock = Number(offer.row.block_number);
   const tokenAddress = token.address;
   const wanted = { returnTxHash, tokenAddress, fromAddress, toAddress, usdcMicro, sinceBlock };
   const sight = await lookForReturn(ctx, scope.testMode, chain, wanted);

@@ -32,7 +32,7 @@ export type PaymentProgress = {
   receivedMicro: bigint;
   /** 0n when it is paid in full. */
   missingMicro: bigint;
-  /** What came beyond the amount due, with the transfers that count; 0n otherwise. */
+  /** What came beyond the amount due, of the transfers that count and are final; 0n otherwise. */
   overpaidMicro: bigint;
   /** Those that count, in the order of the chain. */
   transfers: TransferProgress[];
@@ -59,13 +59,14 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
   const dueMicro = BigInt(request.usdc_micro);
   const receivedMicro = sumMicro(counted);
   const beyondMicro = receivedMicro - dueMicro;
+  const overMicro = sumMicro(counted.filter(({ final_at }) => final_at !== null)) - dueMicro;
   return {
     proofStatus: request.proof_status,
     proofNote: request.proof_note,
     dueMicro,
     receivedMicro,
     missingMicro: beyondMicro < 0n ? -beyondMicro : 0n,
-    overpaidMicro: beyondMicro > 0n ? beyondMicro : 0n,
+    overpaidMicro: overMicro > 0n ? overMicro : 0n,
     transfers: counted.map((row) => describe(row, dueMicro, view)),
     unmatched: candidates.map((row) => ({ ...describe(row, dueMicro, view), reason: row.reason ?? 'no_match' })),
   };

@@ -3,36 +3,45 @@ import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { lockForProof } from '../requests/proof.ts';
 import { insist } from './busy.ts';
+import { isAsConfirmed } from './firm.ts';
 import { returnableMicro } from './give-back.ts';
 import { lockTransfer } from './merchant-store.ts';
 import { insertTaken, updateKept } from './return-store.ts';
 import { keyOf, selectTransfer, type TransferKey, type TransferRow } from './store.ts';
 
 /** A payment that is taken to be given back: all of an unmatched one, or what a request got too much. */
-export type Taken = { requestId: string | null; usdcMicro: bigint };
+export type Taken = { kind: 'taken'; requestId: string | null; usdcMicro: bigint };
 
 /**
  * Takes a payment, under its lock, before the transfer back is offered: from then on nothing binds it, neither a rule nor
  * its sender's signature nor the merchant, until the merchant puts it back.
  *
  * @param accountId the merchant who decides: the payment must be theirs
- * @returns null when it is taken already
+ * @param firm what `readFirm` found of it, before any transaction
+ * @returns `again` when it is taken already, `too_early` while it is not firm
  * @throws Refusal not_found, also when there is nothing to give back
  */
-export function takeForReturn(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<Taken | null> {
+export function takeForReturn(
+  ctx: Context,
+  scope: Scope,
+  accountId: string,
+  key: TransferKey,
+  firm: TransferRow | null,
+): Promise<Taken | { kind: 'again' | 'too_early' }> {
   return insist(() =>
-    ctx.db.scoped(scope, async (tx): Promise<Taken | null> => {
+    ctx.db.scoped(scope, async (tx): Promise<Taken | { kind: 'again' | 'too_early' }> => {
       const requestId = (await selectTransfer(tx, scope, key))?.request_id ?? null;
       if (requestId !== null) await lockForProof(tx, scope, requestId);
       const row = await lockTransfer(tx, scope, key);
       if (row?.account_id !== accountId || row.request_id !== requestId) throw refuse('not_found');
-      return takeLocked(tx, ctx, scope, row);
+      if (!firm || !isAsConfirmed(row, firm)) return { kind: 'too_early' };
+      return (await takeLocked(tx, ctx, scope, row)) ?? { kind: 'again' };
     }),
   );
 }
 
 /**
- * Takes a payment that is locked, with the request that it is bound to.
+ * Takes a payment that is locked, with the request that it is bound to, and is known to be firm.
  *
  * @returns null when it is taken already
  * @throws Refusal not_found when there is nothing to give back
@@ -44,7 +53,7 @@ export async function takeLocked(tx: Tx, ctx: Context, scope: Scope, row: Transf
   const addresses = { tokenAddress, fromAddress: row.to_address, toAddress: row.from_address };
   const notedAt = ctx.clock.now();
   const taken = await insertTaken(tx, scope, { ...keyOf(row), accountId, requestId, ...addresses, usdcMicro, notedAt });
-  return taken ? { requestId, usdcMicro } : null;
+  return taken ? { kind: 'taken', requestId, usdcMicro } : null;
 }
 
 /**

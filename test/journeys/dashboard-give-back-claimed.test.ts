@@ -6,6 +6,8 @@ import { sendTransaction, signCall, transferCall } from '../../src/chain/dev-wal
 import { callRpc, type Hex } from '../../src/chain/rpc.ts';
 import { listAlarms } from '../../src/db/alarms.ts';
 import { claim, claimTypedData } from '../../src/payments/claim.ts';
+import { readFirm } from '../../src/payments/firm.ts';
+import { checkReturn, noteReturn } from '../../src/payments/give-back.ts';
 import { followReturns } from '../../src/payments/return-follow.ts';
 import { submitHash } from '../../src/payments/submit.ts';
 import { putBack, takeForReturn } from '../../src/payments/take.ts';
@@ -124,8 +126,10 @@ test('A taken payment that is reorganised and mined again pays no request by rul
   const { txHash } = await world.pay(request, { from });
   const raw = (await rpc('eth_getRawTransactionByHash', [txHash])) as string;
   await world.turn();
-  await begin(txHash);
-  await send(from.address, BigInt(request.usdc_micro));
+  const said = { returnTxHash: await send(from.address, BigInt(request.usdc_micro)), elsewhere: false };
+  const checked = await checkReturn(world.ctx, world.scope, world.merchant.id, keyFor(txHash), said);
+  if (checked.fault !== null) throw new Error(checked.fault);
+  assert.equal(await noteReturn(world.ctx, world.scope, world.merchant.id, checked), true);
   await world.node.reorg(3);
   await world.turn();
   assert.equal((await world.read(request)).proof_status, 'none');
@@ -140,7 +144,8 @@ test('A taken payment that is reorganised and mined again pays no request by rul
 test('Taking and claiming a payment in the same moment: one of them has it', async () => {
   for (let round = 0n; round < 6n; round++) {
     const { request, txHash, from } = await stray(8_000_000n + round * 100_000n);
-    const taking = takeForReturn(world.ctx, world.scope, world.merchant.id, keyFor(txHash)).then(
+    const firm = await readFirm(world.ctx, world.scope, world.merchant.id, keyFor(txHash));
+    const taking = takeForReturn(world.ctx, world.scope, world.merchant.id, keyFor(txHash), firm).then(
       () => true,
       (error) => {
         assert.equal(error.code, 'not_found');

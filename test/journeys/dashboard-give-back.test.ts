@@ -218,12 +218,13 @@ test('Two endpoints that tell one block but not the same transfers confirm nothi
   const back = await send(paid.payer.address, 950_000n);
   await world.node.mine(3);
   await world.caughtUp();
+  const page = await pageOf(paid);
   const second = await secondEndpoint();
   const [honest = ''] = world.node.chain.rpcUrls;
   Object.assign(second.endpoint, { target: honest, mode: 'empties' });
   world.node.chain.rpcUrls.push(second.url);
   try {
-    await note(await pageOf(paid), paid, { return_tx_hash: back });
+    await note(page, paid, { return_tx_hash: back });
     assert.equal((await row(paid))?.state, 'sent');
     await follow();
     assert.equal((await row(paid))?.state, 'sent');

@@ -744,6 +744,9 @@ export const de = {
       title: '{amount} USDC zurückgeben',
       heading: 'Zurückgeben',
       take: 'Beiseitelegen und weiter',
+      early: 'Noch nicht endgültig',
+      earlyRest:
+        'Zurückgesendet werden kann erst, wenn die Zahlung endgültig ist und jeder Anbieter des Netzwerks sie bestätigt. Sehen Sie in ein paar Minuten wieder nach.',
       takeRest:
         'Zuerst wird die Zahlung beiseitegelegt: Von da an kann sie keine Anforderung mehr bezahlen. Danach sendet Ihre Wallet sie zurück. Wird doch nichts gesendet, legen Sie sie zurück.',
       putBack: 'Zurücklegen, es wurde nichts gesendet',

@@ -698,6 +698,9 @@ export const en = {
       title: 'Give {amount} USDC back',
       heading: 'Give it back',
       take: 'Set it aside and continue',
+      early: 'Not final yet',
+      earlyRest:
+        'Nothing can be sent back before the payment is final and every provider of the network confirms it. Look again in a few minutes.',
       takeRest:
         'First the payment is set aside: from then on it can pay no request. Then your wallet sends it back, and if nothing is sent after all, you put it back.',
       putBack: 'Put it back, it was not sent',

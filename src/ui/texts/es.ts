@@ -715,6 +715,9 @@ export const es = {
       title: 'Devolver {amount} USDC',
       heading: 'Devolver',
       take: 'Apartarlo y continuar',
+      early: 'Aún no es definitivo',
+      earlyRest:
+        'No se puede devolver nada hasta que el pago sea definitivo y todos los proveedores de la red lo confirmen. Vuelva a mirar en unos minutos.',
       takeRest:
         'Primero se aparta el pago: desde entonces ya no puede pagar ninguna solicitud. Después su billetera lo envía de vuelta y, si al final no se envía nada, usted lo repone.',
       putBack: 'Reponerlo, no se envió',

@@ -730,6 +730,9 @@ export const fr = {
       title: 'Rendre {amount} USDC',
       heading: 'Rendre',
       take: 'Le mettre de côté et continuer',
+      early: 'Pas encore définitif',
+      earlyRest:
+        'Rien ne peut être renvoyé avant que le paiement soit définitif et que chaque fournisseur du réseau le confirme. Revenez dans quelques minutes.',
       takeRest:
         'Le paiement est d’abord mis de côté : dès lors, il ne peut plus payer aucune demande. Ensuite, votre portefeuille le renvoie ; si rien n’est envoyé finalement, vous le remettez en place.',
       putBack: 'Le remettre en place, rien n’a été envoyé',

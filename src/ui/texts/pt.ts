@@ -705,6 +705,9 @@ export const pt = {
       title: 'Devolver {amount} USDC',
       heading: 'Devolver',
       take: 'Separar e continuar',
+      early: 'Ainda não é definitivo',
+      earlyRest:
+        'Nada pode ser devolvido antes de o pagamento ser definitivo e de todos os provedores da rede o confirmarem. Volte daqui a alguns minutos.',
       takeRest:
         'Primeiro o pagamento é separado: a partir daí não pode pagar nenhuma cobrança. Depois sua carteira o envia de volta e, se no fim nada for enviado, você o repõe.',
       putBack: 'Repor, não foi enviado',

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { readFirm } from '../../src/payments/firm.ts';
+import { offerReturn } from '../../src/payments/give-back.ts';
+import { takeForReturn } from '../../src/payments/take.ts';
+import { settle } from '../../src/payments/verify.ts';
+import { fakeProvider } from '../chain/fake-provider.ts';
+import { idleChain, testContext } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { type PayWorld, payWorld } from './support.ts';
+import { readUpTo, store } from './table-chain.ts';
+
+/** The endpoint that is read can lie; the other one is honest. */
+let liar: Awaited<ReturnType<typeof fakeProvider>>;
+let world: PayWorld;
+before(async () => {
+  world = await payWorld([], async (target) => {
+    liar = await fakeProvider(target);
+    return [liar.url];
+  });
+  await world.request(); // from then on its wallet is watched
+});
+after(async () => {
+  await world?.stop();
+  await liar?.stop();
+});
+
+const keyFor = (txHash: string, chainId = 31337) => ({ chainId, txHash, ordinal: 0 });
+const offered = async (txHash: string) =>
+  (await offerReturn(world.ctx, world.scope, world.merchant.id, keyFor(txHash))).data;
+const firmOf = (txHash: string) => readFirm(world.ctx, world.scope, world.merchant.id, keyFor(txHash));
+const taken = async (txHash: string, firm: Awaited<ReturnType<typeof firmOf>>) =>
+  (await takeForReturn(world.ctx, world.scope, world.merchant.id, keyFor(txHash), firm)).kind;
+
+async function stray(usdcMicro: bigint, from = world.node.wallet()): Promise<string> {
+  const txHash = await world.node.pay({ from, to: world.merchant.wallet, usdcMicro });
+  await world.turn();
+  return txHash;
+}
+
+test('an unmatched payment → neither taken nor offered before it is final for its value', async () => {
+  const [small, large] = [await stray(66_000_000n), await stray(1_500_000_000n)];
+  await world.db.sql`update transfers set reason = 'no_match' where tx_hash in ${world.db.sql([small, large])}`;
+  world.node.chain.finality.unshift({ upToUsdcMicro: 1_000_000_000n, confirmations: 4 });
+  world.node.chain.finality.splice(1, 9, { upToUsdcMicro: null, confirmations: 6 });
+  for (const txHash of [small, large]) {
+    assert.equal(await taken(txHash, await firmOf(txHash)), 'too_early');
+    assert.equal(await offered(txHash), null);
+  }
+  await world.node.mine(3);
+  await world.turn();
+  assert.ok(await offered(small));
+  assert.equal(await taken(small, await firmOf(small)), 'taken');
+  assert.equal(await taken(small, await firmOf(small)), 'again');
+  assert.equal(await taken(large, await firmOf(large)), 'too_early');
+  await world.node.mine(3);
+  await world.turn();
+  assert.equal(await taken(large, await firmOf(large)), 'taken');
+});
+
+test('an unmatched payment whose sender one endpoint swapped → its money goes to nobody', async () => {
+  const [victim, thief] = [world.node.wallet(), 'ad'.repeat(20)];
+  liar.fake.lie = async ({ method, params, ask }) => {
+    if (!/getLogs|Receipt|getTransactionByHash/.test(method)) return null;
+    return {
+      result: JSON.parse(JSON.stringify(await ask(method, params)).replaceAll(victim.address.slice(2), thief)),
+    };
+  };
+  const txHash = await stray(77_000_000n, victim);
+  await world.node.mine(8);
+  await world.turn();
+  assert.equal((await world.transfer(txHash))?.from_address, `0x${thief}`);
+  assert.equal(await firmOf(txHash), null);
+  assert.equal(await taken(txHash, null), 'too_early');
+  assert.equal(await offered(txHash), null);
+  liar.fake.lie = async () => null;
+});
+
+test('a payment that is in another block than the confirmed one → not taken', async () => {
+  const txHash = await stray(55_000_000n);
+  await world.node.mine(8);
+  await world.turn();
+  const firm = await firmOf(txHash);
+  assert.ok(firm);
+  assert.equal(await taken(txHash, { ...firm, block_hash: `0x${'1'.repeat(64)}` }), 'too_early');
+  assert.equal(await taken(txHash, { ...firm, from_address: `0x${'1'.repeat(40)}` }), 'too_early');
+  assert.equal(await taken(txHash, firm), 'taken');
+});
+
+test('a request with a part that nobody confirmed → the part is no surplus', async () => {
+  const database = await testDatabase();
+  const alone = { ...idleChain(31337), finality: [{ upToUsdcMicro: null, confirmations: 2 }] };
+  const dead = { ...alone, chainId: 31340, rpcUrls: ['http://127.0.0.1:9', 'http://127.0.0.1:9/2'] };
+  const ctx = testContext(database.db, { chains: { test: [alone, dead], live: [] } });
+  for (const { chainId } of ctx.chains.test) await readUpTo(database.db, chainId, 100);
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const request = await makeRequest(database.db, scope, merchant);
+  const to = { scope, wallet: merchant.wallet, accountId: merchant.id };
+  const due = BigInt(request.usdc_micro);
+  const sent = async (chain: typeof alone, value: bigint, blockNumber: number) =>
+    (await store(database.db, chain, to, [{ blockNumber, value: String(value), request }], true))[0] ?? '';
+  const unconfirmed = await sent(dead, due - 1n, 100);
+  const paid = await sent(alone, due + 5n, 90);
+  await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
+  assert.equal(await settle(ctx), 1);
+  const offer = (txHash: string, chainId: number) => offerReturn(ctx, scope, merchant.id, keyFor(txHash, chainId));
+  await assert.rejects(offer(unconfirmed, 31340), { code: 'not_found' });
+  const { usdcMicro, data } = await offer(paid, 31337);
+  assert.deepEqual([usdcMicro, data !== null], [5n, true]);
+  await database.drop();
+});
