@@ -27,10 +27,10 @@ export async function completeProof(
 ): Promise<boolean> {
   const last = completing(settled, BigInt(request.usdc_micro));
   if (!last) return false;
-  const verifiedAt = ctx.clock.now();
-  const proof = { txHash: last.tx_hash, payerAddress: last.from_address, assetId: assetOf(last), verifiedAt };
+  const proof = { txHash: last.tx_hash, payerAddress: last.from_address, assetId: assetOf(last) };
   const verified = await verifyProof(tx, scope, request.id, proof);
-  if (!verified) return false;
+  const verifiedAt = verified?.proof_verified_at;
+  if (!verified || !verifiedAt) return false;
   for (const row of settled) await updateFinal(tx, scope, row, verifiedAt);
   await enqueueProofVerified(tx, scope, {
     requestId: verified.id,

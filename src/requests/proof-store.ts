@@ -75,27 +75,26 @@ export async function updateDetached(tx: Tx, scope: Scope, id: string, note: str
   return row ?? null;
 }
 
-/** What proves a payment; `verifiedAt` is when the service found it final. */
-export type Proof = { txHash: string; payerAddress: string; assetId: string; verifiedAt: Date };
+/** What proves a payment. */
+export type Proof = { txHash: string; payerAddress: string; assetId: string };
 
 /**
- * To `verified`, once and for good; null when it is that already, or voided. The amount stays reserved for a day more, so
- * that a second payment is known as one.
+ * To `verified`, once and for good, by the database's time; null when it is that already, or voided. The amount stays
+ * reserved for a day more, so that a second payment is known as one.
  */
 export async function updateVerified(tx: Tx, scope: Scope, id: string, proof: Proof): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`
     with verified as (
-      update requests set proof_status = 'verified', proof_note = null, proof_verified_at = ${proof.verifiedAt},
+      update requests set proof_status = 'verified', proof_note = null, proof_verified_at = real_time(),
         tx_hash = ${proof.txHash}, payer_address = ${proof.payerAddress}, asset_id = ${proof.assetId},
         status = ${seenStatus(tx)}
       where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
         and proof_status in ('none', 'attached') and status <> 'voided'
       returning *
     ), kept as (
-      update amount_reservations set reserved_until = ${proof.verifiedAt}::timestamptz + interval '24 hours'
-      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
-        and request_id in (select id from verified)
-      returning request_id
+      update amount_reservations a set reserved_until = v.proof_verified_at + interval '24 hours' from verified v
+      where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode} and a.request_id = v.id
+      returning a.request_id
     )
     select * from verified`;
   return row ?? null;
