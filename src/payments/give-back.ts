@@ -186,7 +186,7 @@ export async function noteReturn(
   const state = sight.kind === 'other' ? 'other' : sight.kind === 'gives' && sight.final ? 'confirmed' : 'sent';
   return insist(() =>
     ctx.db.scoped(scope, async (tx) => {
-      const row = await lockTransfer(tx, scope, key);
+      const row = await lockTransfer(tx, scope, key, accountId);
       if (row?.request_id !== requestId) throw refuse('not_found');
       await lockGroup(tx, scope, group);
       const shares = sight.kind === 'gives' ? await sharesWith(tx, scope, group, sight, { key, usdcMicro }) : [];

@@ -52,12 +52,22 @@ export function selectAttachable(
     order by (r.id = ${transfer.candidate_request_id}::uuid) is true desc, r.created_at desc limit ${limit}`;
 }
 
-/** Locks a transfer until the transaction ends: it is bound or given back, not both. */
-export async function lockTransfer(tx: Tx, scope: Scope, key: TransferKey): Promise<TransferRow | null> {
+/**
+ * Locks a transfer until the transaction ends: it is bound or given back, not both.
+ *
+ * @param accountId the merchant whose it must be: nobody else can lock it; null for the service itself
+ */
+export async function lockTransfer(
+  tx: Tx,
+  scope: Scope,
+  key: TransferKey,
+  accountId: string | null,
+): Promise<TransferRow | null> {
   const [row] = await tx<TransferRow[]>`
     select * from transfers
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
-      and chain_id = ${key.chainId} and tx_hash = ${key.txHash} and ordinal = ${key.ordinal} for update nowait`;
+      and chain_id = ${key.chainId} and tx_hash = ${key.txHash} and ordinal = ${key.ordinal}
+      ${accountId === null ? tx`` : tx`and account_id = ${accountId}`} for update nowait`;
   return row ?? null;
 }
 

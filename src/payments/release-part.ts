@@ -34,7 +34,7 @@ export async function releasePart(ctx: Context, scope: Scope, accountId: string,
       const requestId = seen.request_id ?? seen.candidate_request_id;
       const request = requestId === null ? null : await lockForProof(tx, scope, requestId);
       if (!request || requestId === null) throw refuse('not_found');
-      const row = await lockTransfer(tx, scope, key);
+      const row = await lockTransfer(tx, scope, key, accountId);
       if (row?.request_id === null && row.reason === 'released') return { kind: 'again' };
       if (row?.request_id !== requestId) throw refuse('not_found');
       if (request.proof_status !== 'none') return { kind: 'paid', requestId };

@@ -112,7 +112,7 @@ async function settleKept(tx: Tx, scope: Scope, row: DueReturn, sight: ReturnSig
     return null;
   }
   if (sight.kind === 'unknown') return null;
-  const transfer = await lockTransfer(tx, scope, keyOf(row));
+  const transfer = await lockTransfer(tx, scope, keyOf(row), null);
   if (transfer && transfer.request_id !== row.request_id) return transfer.request_id;
   await moveTo(tx, scope, row, 'sent');
   return null;

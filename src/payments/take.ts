@@ -30,10 +30,12 @@ export function takeForReturn(
 ): Promise<Taken | { kind: 'again' | 'too_early' }> {
   return insist(() =>
     ctx.db.scoped(scope, async (tx): Promise<Taken | { kind: 'again' | 'too_early' }> => {
-      const requestId = (await selectTransfer(tx, scope, key))?.request_id ?? null;
+      const seen = await selectTransfer(tx, scope, key);
+      if (seen?.account_id !== accountId) throw refuse('not_found');
+      const requestId = seen.request_id;
       if (requestId !== null) await lockForProof(tx, scope, requestId);
-      const row = await lockTransfer(tx, scope, key);
-      if (row?.account_id !== accountId || row.request_id !== requestId) throw refuse('not_found');
+      const row = await lockTransfer(tx, scope, key, accountId);
+      if (row?.request_id !== requestId) throw refuse('not_found');
       if (!firm || !isAsConfirmed(row, firm)) return { kind: 'too_early' };
       return (await takeLocked(tx, ctx, scope, row)) ?? { kind: 'again' };
     }),
@@ -66,8 +68,8 @@ export async function takeLocked(tx: Tx, ctx: Context, scope: Scope, row: Transf
 export function putBack(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<boolean> {
   return insist(() =>
     ctx.db.scoped(scope, async (tx) => {
-      const row = await lockTransfer(tx, scope, key);
-      if (row?.account_id !== accountId) throw refuse('not_found');
+      const row = await lockTransfer(tx, scope, key, accountId);
+      if (!row) throw refuse('not_found');
       return updateKept(tx, scope, key);
     }),
   );

@@ -23,7 +23,7 @@ export async function attachUnmatched(
   const key: TransferKey = { chainId: attach.chainId, txHash: attach.txHash.toLowerCase(), ordinal: attach.ordinal };
   return insist(() =>
     ctx.db.scoped(scope, async (tx): Promise<Outcome> => {
-      const row = await lockTransfer(tx, scope, key);
+      const row = await lockTransfer(tx, scope, key, attach.accountId);
       if (!row || row.judged_at === null || row.account_id !== attach.accountId) return { kind: 'not_found' };
       if (row.request_id !== null) return { kind: 'already_used' };
       if (row.reason === 'wrong_token' || row.reason === 'self_transfer') return { kind: 'wrong_token' };

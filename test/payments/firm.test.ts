@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readFirm } from '../../src/payments/firm.ts';
 import { offerReturn } from '../../src/payments/give-back.ts';
-import { takeForReturn } from '../../src/payments/take.ts';
+import { putBack, takeForReturn } from '../../src/payments/take.ts';
 import { settle } from '../../src/payments/verify.ts';
 import { fakeProvider } from '../chain/fake-provider.ts';
 import { idleChain, testContext } from '../support/app.ts';
@@ -86,6 +86,16 @@ test('a payment that is in another block than the confirmed one → not taken', 
   assert.equal(await taken(txHash, { ...firm, block_hash: `0x${'1'.repeat(64)}` }), 'too_early');
   assert.equal(await taken(txHash, { ...firm, from_address: `0x${'1'.repeat(40)}` }), 'too_early');
   assert.equal(await taken(txHash, firm), 'taken');
+});
+
+test('another merchant’s payment that is locked → not found, and not waited for', async () => {
+  const txHash = await stray(1_000_000n);
+  const other = await makeMerchant(world.db, world.scope);
+  await world.db.sql.begin(async (tx) => {
+    await tx`select from transfers where tx_hash = ${txHash} for update nowait`;
+    await assert.rejects(putBack(world.ctx, world.scope, other.id, keyFor(txHash)), { code: 'not_found' });
+    await assert.rejects(takeForReturn(world.ctx, world.scope, other.id, keyFor(txHash), null), { code: 'not_found' });
+  });
 });
 
 test('a request with a part that nobody confirmed → the part is no surplus', async () => {
