@@ -1,7 +1,7 @@
 import { transferTopic } from './blocks.ts';
 import type { ChainConfig } from './config.ts';
 import { isConfirmed, isSameBlock, isSameLog } from './evidence.ts';
-import { concernsOneCall, connectRpc, type Rpc, RpcError } from './rpc.ts';
+import { connectRpc, isAway, type Rpc, RpcError } from './rpc.ts';
 
 /** A transfer as it was found; addresses and hashes in lower case. */
 export type TransferKey = {
@@ -53,7 +53,7 @@ async function askOne(url: string, key: TransferKey, chain: ChainConfig): Promis
     return isConfirmed({ receipt, header, transaction }, key, tokens) ? 'agreed' : 'missing';
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    if (await isAway(rpc, error)) return 'unavailable';
+    if (await isAway(rpc)) return 'unavailable';
     return askWithoutReceipt(rpc, key);
   }
 }
@@ -73,18 +73,6 @@ async function askWithoutReceipt(rpc: Rpc, key: TransferKey): Promise<Confirmati
     return header && isSameBlock(header, key) ? 'agreed' : 'missing';
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    return concernsOneCall(error) ? 'unreadable' : 'unavailable';
-  }
-}
-
-/** Whether an error says that the endpoint does not answer, rather than that it cannot tell of one transaction. */
-async function isAway(rpc: Rpc, error: RpcError): Promise<boolean> {
-  if (!concernsOneCall(error)) return true;
-  try {
-    await rpc.chainId();
-    return false;
-  } catch (other) {
-    if (other instanceof RpcError) return true;
-    throw other;
+    return (await isAway(rpc)) ? 'unavailable' : 'unreadable';
   }
 }

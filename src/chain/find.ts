@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { checkLogs, lacksPromised, readTransfer, transferTopic } from './blocks.ts';
 import { bloomHas, bloomHasOnce, bloomOf, isSaturated } from './bloom.ts';
 import { ProviderFault } from './pool.ts';
-import { concernsOneCall, type Header, type Log, type Receipt, type Rpc, RpcError } from './rpc.ts';
+import { type Header, isAway, type Log, type Receipt, type Rpc, RpcError } from './rpc.ts';
 import type { FoundTransfer, Unread } from './store.ts';
 import { readTransaction } from './transaction.ts';
 import type { Owner } from './wallets.ts';
@@ -60,7 +60,7 @@ export async function logsOfBlock(header: Header, search: Search): Promise<Log[]
   if (!logs) return logsByWallet(header, search);
   if (!lacksPromised(header, logs, tokens)) return logs;
 
-  const receipts = await answerOrNull(() => rpc.blockReceipts(header.hash));
+  const receipts = await answerOrNull(rpc, () => rpc.blockReceipts(header.hash));
   if (receipts) return transfersIn(header, receipts, tokens);
   const second = other && (await askLogs(other, header, tokens).catch(nullOfRpc));
   if (second) {
@@ -75,7 +75,7 @@ export async function logsOfBlock(header: Header, search: Search): Promise<Log[]
 
 /** Null when the provider does not tell so many. */
 function askLogs(rpc: Rpc, header: Header, tokens: readonly string[], wallets?: string[]): Promise<Log[] | null> {
-  return answerOrNull(async () => {
+  return answerOrNull(rpc, async () => {
     const logs = wallets
       ? await rpc.logsOfBlock(header.hash, tokens, transferTopic, null, wallets)
       : await rpc.logsOfBlock(header.hash, tokens, transferTopic);
@@ -84,12 +84,13 @@ function askLogs(rpc: Rpc, header: Header, tokens: readonly string[], wallets?: 
   });
 }
 
-async function answerOrNull<T>(ask: () => Promise<T>): Promise<T | null> {
+async function answerOrNull<T>(rpc: Rpc, ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof RpcError && concernsOneCall(error)) return null;
-    throw error;
+    // One that is asked too often is left alone.
+    if (!(error instanceof RpcError) || error.kind === 'limited' || (await isAway(rpc))) throw error;
+    return null;
   }
 }
 

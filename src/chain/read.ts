@@ -7,7 +7,7 @@ import { type Doubts, type Found, findTransfers, logsOfBlock, mapFew } from './f
 import type { Lease } from './lease.ts';
 import { type Pool, type Provider, ProviderFault } from './pool.ts';
 import { rewind } from './rewind.ts';
-import { concernsOneCall, type Header, type Log, RpcError } from './rpc.ts';
+import { type Header, isAway, type Log, RpcError } from './rpc.ts';
 import * as store from './store.ts';
 import { findFault } from './tokens.ts';
 import type { Wallets } from './wallets.ts';
@@ -279,7 +279,7 @@ async function readRange(reader: Reader, provider: Provider, headers: Header[]):
   } catch (error) {
     if (error instanceof RpcError || error instanceof ProviderFault) reader.range = nextRange(headers.length, false);
     // Providers refuse large ranges each in words of their own; asked for few enough blocks, they answer.
-    if (error instanceof RpcError && concernsOneCall(error)) return null;
+    if (error instanceof RpcError && error.kind !== 'limited' && !(await isAway(provider.rpc))) return null;
     throw error;
   }
 }

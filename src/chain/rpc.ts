@@ -41,9 +41,18 @@ const maxAnswerBytes = 64 * 1024;
 /** One transaction and its receipt: several are read at once. */
 const maxTransactionBytes = 8 * 1024 * 1024;
 
-/** Whether a failure may concern one question only: the provider can answer others. */
-export function concernsOneCall({ kind }: RpcError): boolean {
-  return kind !== 'unreachable' && kind !== 'limited';
+/**
+ * Whether a failure says that the provider does not answer at all, rather than that it cannot tell of one transaction. It is
+ * asked for the least it can tell: some drop the connection, or call it too many calls, where one answer is too large.
+ */
+export async function isAway(rpc: Rpc): Promise<boolean> {
+  try {
+    await rpc.chainId();
+    return false;
+  } catch (error) {
+    if (error instanceof RpcError) return true;
+    throw error;
+  }
 }
 
 let nextId = 1;

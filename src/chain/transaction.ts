@@ -1,7 +1,7 @@
 import { readTransfer } from './blocks.ts';
 import { ProviderFault } from './pool.ts';
 import { calldataReferences, isEntryPoint } from './reference.ts';
-import { concernsOneCall, type Header, type Log, type Receipt, type Rpc, RpcError, type Transaction } from './rpc.ts';
+import { type Header, isAway, type Log, type Receipt, type Rpc, RpcError, type Transaction } from './rpc.ts';
 import type { FoundTransfer } from './store.ts';
 import type { Owner } from './wallets.ts';
 
@@ -61,7 +61,7 @@ async function askEach<T>(rpcs: readonly Rpc[], ask: (rpc: Rpc) => Promise<T>): 
     try {
       return { answer: await ask(rpc) };
     } catch (error) {
-      if (!(error instanceof RpcError) || (i === 0 && !concernsOneCall(error))) throw error;
+      if (!(error instanceof RpcError) || (i === 0 && (await isAway(rpc)))) throw error;
     }
   }
   return null;

@@ -11,9 +11,11 @@ export type Opinions = {
   doubted: TransferRow[];
   /** An endpoint does not answer: nobody was asked further. */
   away: boolean;
+  /** Those that were asked about when it did not. */
+  unheard: TransferRow[];
 };
 
-export const noOpinions = (): Opinions => ({ agreed: new Set(), doubted: [], away: false });
+export const noOpinions = (): Opinions => ({ agreed: new Set(), doubted: [], away: false, unheard: [] });
 
 const atOnce = 4;
 
@@ -29,7 +31,9 @@ export async function askOpinions(
     if (opinions.away || performance.now() > deadline) return;
     const opinion = await confirmTransfer(chain, asSeen(row));
     if (opinion === 'agreed') opinions.agreed.add(row);
-    else if (opinion === 'unavailable') opinions.away = true;
-    else opinions.doubted.push(row);
+    else if (opinion === 'unavailable') {
+      opinions.away = true;
+      opinions.unheard.push(row);
+    } else opinions.doubted.push(row);
   });
 }

@@ -76,6 +76,10 @@ export async function selectUnsettled(
 /** The longest wait before a transfer is looked at again. */
 const longestWaitSeconds = 60;
 
+const keysOf = ({ sql }: Database, rows: readonly TransferRow[]) => sql`
+  select * from unnest(${rows.map((row) => row.chain_id)}::bigint[], ${rows.map((row) => row.tx_hash)}::text[],
+    ${rows.map((row) => row.ordinal)}::int[])`;
+
 /** Has transfers looked at again later: after 1, 2, 4 … seconds, at most a minute. Over all partners of a chain. */
 export async function putOff(db: Database, rows: readonly TransferRow[], still: 'unjudged' | 'unsettled') {
   if (rows.length === 0) return;
@@ -86,9 +90,19 @@ export async function putOff(db: Database, rows: readonly TransferRow[], still: 
     from (
       select chain_id, tx_hash, ordinal from transfers
       where ${still === 'unjudged' ? sql`judged_at is null` : sql`counts and final_at is null`}
-        and (chain_id, tx_hash, ordinal) in (
-          select * from unnest(${rows.map((row) => row.chain_id)}::bigint[], ${rows.map((row) => row.tx_hash)}::text[],
-            ${rows.map((row) => row.ordinal)}::int[]))
+        and (chain_id, tx_hash, ordinal) in (${keysOf(db, rows)})
+      for update skip locked) late
+    where (t.chain_id, t.tx_hash, t.ordinal) = (late.chain_id, late.tx_hash, late.ordinal)`;
+}
+
+/** Has transfers that count looked at again in a second, however often: an endpoint that is away says nothing about them. */
+export async function putOffBriefly(db: Database, rows: readonly TransferRow[]) {
+  if (rows.length === 0) return;
+  await db.sql`
+    update transfers t set looks = greatest(t.looks, 1), look_at = now() + interval '1 second'
+    from (
+      select chain_id, tx_hash, ordinal from transfers
+      where counts and final_at is null and (chain_id, tx_hash, ordinal) in (${keysOf(db, rows)})
       for update skip locked) late
     where (t.chain_id, t.tx_hash, t.ordinal) = (late.chain_id, late.tx_hash, late.ordinal)`;
 }

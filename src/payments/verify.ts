@@ -8,7 +8,7 @@ import { completeProof } from './complete.ts';
 import { needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
 import { noteOpinions } from './opinion-alarm.ts';
 import { askOpinions, noOpinions, type Opinions } from './opinions.ts';
-import { putOff, selectUnsettled } from './queue-store.ts';
+import { putOff, putOffBriefly, selectUnsettled } from './queue-store.ts';
 import { lockTransfers, type TransferRow, updateFinal } from './store.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
@@ -59,6 +59,8 @@ async function confirmAll(ctx: Context, chain: ChainConfig, rows: TransferRow[])
   if (!needsSecondOpinion(chain)) return { ...opinions, agreed: new Set(rows) };
   await askOpinions(chain, rows, opinionsMs, opinions);
   await putOff(ctx.db, opinions.doubted, 'unsettled');
+  // Should one of them have driven the endpoint away, it does not come first again.
+  await putOffBriefly(ctx.db, opinions.unheard);
   return opinions;
 }
 

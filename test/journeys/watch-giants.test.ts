@@ -147,6 +147,24 @@ for (const method of ['eth_getTransactionByHash', 'eth_getTransactionReceipt']) 
   });
 }
 
+for (const [what, answer] of Object.entries({
+  'a dropped connection': 'hang up',
+  'status 429': { status: 429 },
+} as const)) {
+  test(`a receipt on which all endpoints answer with ${what} → the next block's payment is found, and that one later`, async () => {
+    const reader = await world.reader([provider.url]);
+    await caughtUp(reader);
+    let poison = '';
+    provider.fake.lie = async ({ method, params }) =>
+      method === 'eth_getTransactionReceipt' && params[0] === poison ? answer : null;
+    poison = await world.pay(1n);
+    const later = await world.pay(9n);
+    await pollUntil(reader, () => found(later));
+    provider.fake.lie = async () => null;
+    await triedUntil(reader, 'the first is found', () => found(poison));
+  });
+}
+
 test('a transaction that nobody tells for two minutes → its payment is stored without a reference, and told of', async () => {
   const reader = await world.reader([provider.url]);
   await caughtUp(reader);

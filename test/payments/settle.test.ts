@@ -111,6 +111,7 @@ test('an endpoint that refuses one receipt → the others are verified, that one
     refused: { error: { code: -32000, message: 'response too large' } },
     malformed: { result: { status: 'well' } },
     silent: 'silent' as const,
+    dropped: 'away' as const,
   };
   for (const [what, lie] of Object.entries(lies)) {
     const payee = await party();
@@ -143,17 +144,39 @@ test('an endpoint that refuses one receipt → the others are verified, that one
   }
 });
 
-test('an endpoint that is away puts nothing off: its payments are verified once it is back', async () => {
+test('an endpoint that is away puts nothing off for longer than a second: its payments are verified once it is back', async () => {
   const payee = await party();
   const requests = await Promise.all([1, 2, 3, 4, 5, 6].map(() => ask(payee)));
   for (const request of requests) await pay(payee, request, pair, 90, [request.usdc_micro]);
   const [, second] = endpoints;
   second?.endpoint.lies.set('all', 'away');
+  for (let pass = 0; pass < 5; pass++) {
+    await settle(ctx);
+    await dueAgain();
+  }
   await settle(ctx);
   for (const request of requests) assert.equal(await proofOf(request), 'attached');
+  const [late] = await database.db.sql`
+    select from transfers where chain_id = ${pair.chainId} and final_at is null and look_at > now() + interval '1 second'`;
+  assert.equal(late, undefined);
   second?.endpoint.lies.clear();
+  await dueAgain();
   await settle(ctx);
   for (const request of requests) assert.equal(await proofOf(request), 'verified');
+});
+
+test('dust of four partners on which an endpoint drops the connection → other payments are verified in the same pass', async () => {
+  const [, second] = endpoints;
+  for (let i = 0; i < 4; i++) {
+    const hostile = await party();
+    const [dust = ''] = await pay(hostile, await ask(hostile), pair, 60, ['1']);
+    second?.endpoint.lies.set(dust, 'away');
+  }
+  const payee = await party();
+  const request = await ask(payee);
+  await pay(payee, request, pair, 95, [request.usdc_micro]);
+  await settle(ctx);
+  assert.equal(await proofOf(request), 'verified');
 });
 
 test('payments that are never confirmed do not come first for ever', async () => {
