@@ -31,11 +31,11 @@ export type Sighting = {
 
 export type Look = { kind: Answer; sighting: Sighting | null };
 
-/** What is looked for: `readUpTo` is the block up to which a chain was read, by chain id, when nothing of it was stored. */
+/** What is looked for: `startBlocks` are the newest blocks that were known when the request was made, by chain id. */
 export type Sought = {
   txHash: string;
   request: Pick<Payable, 'walletAddress' | 'walletChainIds'>;
-  readUpTo: ReadonlyMap<number, number>;
+  startBlocks: Readonly<Record<string, number>>;
 };
 
 /** Asks the chains what they know of a transaction that the watcher has not brought; the most telling answer counts. */
@@ -72,14 +72,13 @@ async function askEndpoint(rpc: Rpc, chain: ChainConfig, sought: Sought): Promis
 const answerOnly = (kind: Answer): Look => ({ kind, sighting: null });
 
 function readPayment(chain: ChainConfig, sought: Sought, receipt: Receipt, recipient: string | null): Answer {
-  const { readUpTo } = sought;
   const { walletAddress, walletChainIds } = sought.request;
   const tokens = chain.tokens.map(({ address }) => address as string);
   const own = receipt.logs.filter((log) => readTransfer(log)?.to === walletAddress);
   if (own.some((log) => tokens.includes(log.address))) {
     if (!canBePaid(chain.chainId, walletChainIds)) return 'wrong_network';
-    // The watcher was there and stored nothing: it was mined before the wallet was watched.
-    return receipt.blockNumber <= (readUpTo.get(chain.chainId) ?? -1) ? 'before_request' : 'seen';
+    // A later one may be read soon, or be set aside for a while.
+    return receipt.blockNumber <= (sought.startBlocks[chain.chainId] ?? -1) ? 'before_request' : 'seen';
   }
   return own.length > 0 || recipient === walletAddress ? 'wrong_token' : 'wrong_recipient';
 }

@@ -9,15 +9,7 @@ import { lookOnChains } from './look.ts';
 import { type Outcome, refusedOutcome } from './outcome.ts';
 import { selectReturns } from './return-store.ts';
 import { admit, isMint, type Payable } from './rules.ts';
-import {
-  isSameTransfer,
-  keyOf,
-  selectByHash,
-  selectCounted,
-  selectCursors,
-  type TransferRow,
-  toTransfer,
-} from './store.ts';
+import { isSameTransfer, keyOf, selectByHash, selectCounted, type TransferRow, toTransfer } from './store.ts';
 
 const hashPattern = /^0x[0-9a-f]{64}$/;
 
@@ -42,19 +34,17 @@ export async function submitHash(
   const chainIds = chains.map(({ chainId }) => chainId);
 
   const row = await readRequest(ctx.db, scope, requestId);
-  const [counted, readUpTo, found, given] = await ctx.db.scoped(scope, async (tx) => {
-    // First how far the chains were read, then what is stored: what came in between is not missed.
-    const [parts, cursors] = await Promise.all([selectCounted(tx, scope, row.id), selectCursors(tx, chainIds)]);
-    const read = new Map(cursors.map(({ chain_id, number }) => [Number(chain_id), Number(number)]));
+  const [counted, found, given] = await ctx.db.scoped(scope, async (tx) => {
+    const parts = await selectCounted(tx, scope, row.id);
     const same = await selectByHash(tx, scope, txHash, chainIds);
     const returns = await selectReturns(tx, scope, same.map(keyOf));
-    return [parts, read, same, returns] as const;
+    return [parts, same, returns] as const;
   });
   const request = toPayable(row, counted);
   const isGiven = (one: TransferRow) =>
     one.reason === 'released' || given.some((back) => isSameTransfer(keyOf(one), keyOf(back)));
   if (found.length > 0) return judgeFound(request, found, chains, isGiven);
-  const { kind, sighting } = await lookOnChains(chains, { txHash, request, readUpTo });
+  const { kind, sighting } = await lookOnChains(chains, { txHash, request, startBlocks: row.start_blocks });
   if (sighting) await keepHint(ctx, scope, row, sighting);
   return { kind };
 }
