@@ -689,6 +689,7 @@ create table transfers (
   look_at timestamp with time zone not null default now(),
   looks integer not null default 0,
   log_index integer,
+  calldata_read boolean not null default true,
   constraint transfers_check CHECK (((NOT counts) OR (request_id IS NOT NULL))),
   constraint transfers_note_overpaid TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_note_underpaid TRIGGER DEFERRABLE INITIALLY DEFERRED,

@@ -27,6 +27,8 @@ export type FoundTransfer = {
   value: bigint;
   partnerId: string;
   accountId: string;
+  /** False where nobody told what the transaction carries. */
+  calldataRead: boolean;
   calldataReference: Buffer | null;
 };
 
@@ -186,6 +188,7 @@ export async function insertTransfers(
       test_mode: chain.testMode,
       account_id: t.accountId,
       calldata_reference: t.calldataReference,
+      calldata_read: t.calldataRead,
     }));
     await tx`
       insert into transfers ${tx(rows)}

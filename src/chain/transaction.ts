@@ -50,6 +50,7 @@ export async function readTransaction(
       value: transfer.value,
       partnerId: owner.partnerId,
       accountId: owner.accountId,
+      calldataRead: !!referenceOf,
       calldataReference: referenceOf?.({ from: transfer.from, ordinal }) ?? null,
     };
   });

@@ -8,9 +8,8 @@ export type Option = { index: number; chain: ChainConfig; token: TokenConfig; am
 
 /** What can be paid with now, and how much; empty when nothing is to be paid any more. */
 export function payOptions({ chains, state, progress }: Checkout): Option[] {
-  const part = payable(state);
-  if (part === 'no') return [];
-  const amountMicro = part === 'rest' ? progress.missingMicro : progress.dueMicro;
+  if (payable(state) === 'no') return [];
+  const amountMicro = state.kind === 'part' ? state.missingMicro : progress.dueMicro;
   return chains
     .flatMap((chain) => chain.tokens.map((token) => ({ chain, token, amountMicro })))
     .map((option, index) => ({ index, ...option }));

@@ -27,9 +27,12 @@ export type Known = {
   strays: Stray[];
 };
 
+/** Anybody can send less: the customer is asked for the whole amount then, so that nobody else's dust is needed for it. */
+const leastPartMicro = 10_000n;
+
 /** Decides what the customer must know now: what is proved comes before what was only heard of. */
 export function payState({ row, status, progress, hints, strays }: Known): PayState {
-  const { receivedMicro, missingMicro, overpaidMicro } = progress;
+  const { receivedMicro, soundMicro, dueMicro, overpaidMicro } = progress;
   if (row.proof_status === 'verified') {
     const late = progress.transfers.some(({ blockTime }) => blockTime > row.expires_at);
     return { kind: 'paid', overMicro: overpaidMicro, late };
@@ -41,7 +44,7 @@ export function payState({ row, status, progress, hints, strays }: Known): PaySt
   const underWay = hints.find(({ state }) => state === 'seen' || state === 'mined');
   if (underWay) return { kind: 'seen', hint: underWay };
   if (status === 'expired') return { kind: 'expired', paidMicro: receivedMicro };
-  if (receivedMicro > 0n) return { kind: 'part', paidMicro: receivedMicro, missingMicro };
+  if (soundMicro >= leastPartMicro) return { kind: 'part', paidMicro: soundMicro, missingMicro: dueMicro - soundMicro };
   const [lost] = hints;
   // What a reorganisation took away is gone for a reason that its customer should hear.
   if (row.proof_note === 'reorged' && (!lost || lost.state === 'gone')) return { kind: 'reorged' };

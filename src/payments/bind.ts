@@ -5,7 +5,7 @@ import { assetOf, completeProof } from './complete.ts';
 import { needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
 import { selectReturn } from './return-store.ts';
 import { admit, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
-import { keyOf, lockTransfers, type TransferRow, toTransfer, updateJudged } from './store.ts';
+import { isDoubted, keyOf, lockTransfers, type TransferRow, toTransfer, updateJudged } from './store.ts';
 
 export type Binding = {
   row: TransferRow;
@@ -37,6 +37,7 @@ export function toPayable(row: RequestRow, counted: readonly TransferRow[]): Pay
     expiresAt: row.expires_at,
     countedMicro: sumMicro(counted),
     countedParts: counted.length,
+    soundMicro: sumMicro(counted.filter((part) => !isDoubted(part))),
   };
 }
 

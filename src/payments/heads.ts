@@ -41,7 +41,7 @@ export function needsSecondOpinion(chain: ChainConfig): boolean {
 
 /**
  * A transfer as two endpoints are asked about it: everything that must be the same on both. A signature and a merchant's
- * word bind whatever the calldata say.
+ * word bind whatever the calldata say; what nobody told when it was read bound nothing.
  */
 export function asSeen(row: TransferRow): SeenTransfer {
   const byHand = row.rule === 'claim' || row.rule === 'merchant';
@@ -56,6 +56,6 @@ export function asSeen(row: TransferRow): SeenTransfer {
     fromAddress: row.from_address,
     toAddress: row.to_address,
     value: BigInt(row.value),
-    calldata: byHand ? null : { reference: toTransfer(row).reference },
+    calldata: byHand || !row.calldata_read ? null : { reference: toTransfer(row).reference },
   };
 }

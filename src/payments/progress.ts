@@ -6,7 +6,7 @@ import { isUuid } from '../lib/ids.ts';
 import { findRequest } from '../requests/proof.ts';
 import { type ChainView, readChainView, standsFinal } from './heads.ts';
 import { type Reason, sumMicro } from './rules.ts';
-import { selectCandidates, selectCounted, type TransferKey, type TransferRow } from './store.ts';
+import { isDoubted, selectCandidates, selectCounted, type TransferKey, type TransferRow } from './store.ts';
 
 /** How far one transfer has come. */
 export type TransferProgress = TransferKey & {
@@ -30,6 +30,8 @@ export type PaymentProgress = {
   proofNote: string | null;
   dueMicro: bigint;
   receivedMicro: bigint;
+  /** Without what endpoints have long failed to confirm. */
+  soundMicro: bigint;
   /** 0n when it is paid in full. */
   missingMicro: bigint;
   /** What came beyond the amount due, of the transfers that count and are final; 0n otherwise. */
@@ -65,6 +67,7 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
     proofNote: request.proof_note,
     dueMicro,
     receivedMicro,
+    soundMicro: sumMicro(counted.filter((row) => !isDoubted(row))),
     missingMicro: beyondMicro < 0n ? -beyondMicro : 0n,
     overpaidMicro: overMicro > 0n ? overMicro : 0n,
     transfers: counted.map((row) => describe(row, dueMicro, view)),

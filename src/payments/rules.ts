@@ -59,6 +59,8 @@ export type Payable = {
   countedMicro: bigint;
   /** How many they are. */
   countedParts: number;
+  /** The sum of those that nothing is known against: they are settled, or may be yet. */
+  soundMicro: bigint;
 };
 
 /** An amount that tells a payment to one wallet apart. */
@@ -180,7 +182,10 @@ export function admit(transfer: Transfer, request: Payable, rule: Rule): Admissi
   if (rule === 'claim' && isMint(transfer)) return no('no_match');
   if (!canBePaid(transfer.chainId, request.walletChainIds)) return no('wrong_network');
   if (request.status === 'voided') return no('voided');
-  if (request.proofStatus !== 'none') return no('already_paid');
+  // Where it is attached by what may never settle, money that suffices without that is taken.
+  const suffices = request.soundMicro < request.usdcMicro && request.soundMicro + transfer.value >= request.usdcMicro;
+  if (request.proofStatus === 'verified' || (request.proofStatus === 'attached' && !suffices))
+    return no('already_paid');
   const late = transfer.blockTime.getTime() > request.expiresAt.getTime() + graceMs;
   if (late && rule !== 'merchant') return no('late');
   const completes = request.countedMicro + transfer.value >= request.usdcMicro;

@@ -21,6 +21,7 @@ export type TransferRow = {
   test_mode: boolean;
   account_id: string;
   calldata_reference: Uint8Array | null;
+  calldata_read: boolean;
   request_id: string | null;
   candidate_request_id: string | null;
   rule: Rule | null;
@@ -28,6 +29,8 @@ export type TransferRow = {
   counts: boolean;
   judged_at: Date | null;
   final_at: Date | null;
+  /** How often it was put off since it was judged. */
+  looks: number;
 };
 
 export function keyOf(row: Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>): TransferKey {
@@ -36,6 +39,14 @@ export function keyOf(row: Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>
 
 export function isSameTransfer(a: TransferKey, b: TransferKey): boolean {
   return a.chainId === b.chainId && a.txHash === b.txHash && a.ordinal === b.ordinal;
+}
+
+/** Put off so often, a transfer that counts could not be confirmed for two minutes. */
+const doubtedAfterLooks = 8;
+
+/** Whether endpoints that answer have long failed to confirm a transfer that counts: it may never settle. */
+export function isDoubted({ final_at, looks }: Pick<TransferRow, 'final_at' | 'looks'>): boolean {
+  return final_at === null && looks >= doubtedAfterLooks;
 }
 
 /** A row as the rules read it. */
@@ -178,7 +189,7 @@ export async function updateFinal(tx: Tx, scope: Scope, row: TransferRow, now: D
       and block_hash = ${row.block_hash} and counts and final_at is null`;
 }
 
-/** Lets the transfers that came second be judged anew, now that the first was taken back. */
+/** Lets the transfers that came second be judged anew, now that the first was taken back or is doubted. */
 export async function updateRejudge(tx: Tx, scope: Scope, requestId: string): Promise<void> {
   await tx`
     update transfers set judged_at = null, reason = null, candidate_request_id = null

@@ -9,7 +9,7 @@ import { needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
 import { noteOpinions } from './opinion-alarm.ts';
 import { askOpinions, noOpinions, type Opinions } from './opinions.ts';
 import { putOff, putOffBriefly, selectUnsettled } from './queue-store.ts';
-import { lockTransfers, type TransferRow, updateFinal } from './store.ts';
+import { isDoubted, lockTransfers, type TransferRow, updateFinal, updateRejudge } from './store.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
 const passSize = 200;
@@ -59,9 +59,23 @@ async function confirmAll(ctx: Context, chain: ChainConfig, rows: TransferRow[])
   if (!needsSecondOpinion(chain)) return { ...opinions, agreed: new Set(rows) };
   await askOpinions(chain, rows, opinionsMs, opinions);
   await putOff(ctx.db, opinions.doubted, 'unsettled');
+  await rejudgeSeconds(ctx, opinions.doubted);
   // Should one of them have driven the endpoint away, it does not come first again.
   await putOffBriefly(ctx.db, opinions.unheard);
   return opinions;
+}
+
+/** What came second for a request whose first payment is long doubted may pay it: it is judged anew. */
+async function rejudgeSeconds(ctx: Context, doubted: readonly TransferRow[]): Promise<void> {
+  const late = doubted.filter((row) => isDoubted({ ...row, looks: row.looks + 1 }));
+  for (const [requestId, [row]] of Map.groupBy(late, (one) => one.request_id)) {
+    if (requestId === null || !row) continue;
+    const scope = scopeOfRow(row);
+    await ctx.db.scoped(scope, async (tx) => {
+      const request = await lockForProof(tx, scope, requestId);
+      if (request?.proof_status === 'attached') await updateRejudge(tx, scope, requestId);
+    });
+  }
 }
 
 /** Everything is looked at again under the locks: the chain may have changed its mind while the endpoints were asked. */

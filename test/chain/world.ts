@@ -22,6 +22,7 @@ export type TransferRow = {
   value: string;
   account_id: string;
   calldata_reference: Buffer | null;
+  calldata_read: boolean;
 };
 
 /** A real chain and a database with one merchant, whose wallet is watched from its first request on. */

@@ -176,6 +176,7 @@ test('a transaction that nobody tells for two minutes → its payment is stored 
   await world.db.sql`update unread_transactions set seen_at = now() - interval '2 minutes'`;
   await triedUntil(reader, 'the payment is stored', () => found(txHash));
   assert.equal((await rowOf(txHash))?.calldata_reference, null);
+  assert.equal((await rowOf(txHash))?.calldata_read, false);
   await readUnread(reader);
   assert.ok((await alarms()).includes('chain-31337-unread'));
   await world.db.sql`update unread_transactions set stored_at = now() - interval '25 hours'`;

@@ -3,6 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { ChainConfig } from '../../src/chain/config.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
+import { judgePending } from '../../src/payments/match.ts';
 import { attachUnmatched } from '../../src/payments/unmatched.ts';
 import { settle } from '../../src/payments/verify.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
@@ -176,6 +177,62 @@ test('dust of four partners on which an endpoint drops the connection → other 
   const request = await ask(payee);
   await pay(payee, request, pair, 95, [request.usdc_micro]);
   await settle(ctx);
+  assert.equal(await proofOf(request), 'verified');
+});
+
+test('a request that is attached by what no endpoint confirms → its next sufficient payment is taken, and verifies it', async () => {
+  const payee = await party();
+  const [, second] = endpoints;
+  const doubts = () => database.db.sql`update transfers set looks = 7 where final_at is null and looks between 1 and 6`;
+  const lies = [{ result: null }, { error: { code: -32000, message: 'response too large' } }];
+  for (const [i, lie] of lies.entries()) {
+    const request = await ask(payee);
+    const [foreign = ''] = await pay(payee, request, pair, 60, [request.usdc_micro]);
+    second?.endpoint.lies.set(foreign, lie);
+    const pays = (value: string) => store(database.db, pair, payee, [{ blockNumber: 70, value, request }]);
+    const [early = ''] = i === 0 ? await pays(request.usdc_micro) : [];
+    await judgePending(ctx, [pair]);
+    await settle(ctx, [pair]);
+    assert.equal(await proofOf(request), 'attached');
+    const reasonOf = async (txHash: string) =>
+      (await database.db.sql`select reason from transfers where tx_hash = ${txHash}`)[0]?.reason;
+    if (early) assert.equal(await reasonOf(early), 'already_paid', 'while the first may still be confirmed');
+
+    await doubts();
+    await dueAgain();
+    await settle(ctx, [pair]);
+    const [dust = ''] = await pays('1');
+    if (i > 0) await pays(request.usdc_micro);
+    for (let pass = 0; pass < 3; pass++) {
+      await judgePending(ctx, [pair]);
+      await settle(ctx, [pair]);
+    }
+    assert.equal(await proofOf(request), 'verified');
+    assert.equal(await reasonOf(dust), 'already_paid');
+    const [third = ''] = await pays(request.usdc_micro);
+    await judgePending(ctx, [pair]);
+    assert.equal(await reasonOf(third), 'already_paid');
+  }
+});
+
+test('a transfer stored without what its transaction carries is confirmed without it', async () => {
+  const payee = await party();
+  const request = await ask(payee);
+  const [txHash = ''] = await pay(payee, request, pair, 90, [request.usdc_micro]);
+  await database.db
+    .sql`update transfers set calldata_read = false, calldata_reference = null, rule = 'amount' where tx_hash = ${txHash}`;
+  const { from_address, to_address } =
+    (await database.db.sql`select * from transfers where tx_hash = ${txHash}`)[0] ?? {};
+  const hex = Buffer.from(request.reference).toString('hex');
+  const told = {
+    hash: txHash,
+    from: from_address,
+    nonce: '0x0',
+    to: pair.tokens[0]?.address,
+    input: `0x${to_address.slice(2)}${hex}`,
+  };
+  for (const { endpoint } of endpoints) endpoint.transactions.set(txHash, told);
+  await settle(ctx, [pair]);
   assert.equal(await proofOf(request), 'verified');
 });
 
