@@ -705,7 +705,7 @@ CREATE INDEX transfers_from ON public.transfers USING btree (partner_id, test_mo
 CREATE INDEX transfers_put_off ON public.transfers USING btree (chain_id) WHERE (counts AND (final_at IS NULL) AND (looks > 0));
 CREATE INDEX transfers_request ON public.transfers USING btree (partner_id, test_mode, request_id) WHERE (request_id IS NOT NULL);
 CREATE INDEX transfers_strays ON public.transfers USING btree (partner_id, test_mode, reason, candidate_request_id) WHERE ((request_id IS NULL) AND (judged_at IS NOT NULL) AND (candidate_request_id IS NOT NULL));
-CREATE INDEX transfers_unjudged ON public.transfers USING btree (chain_id, partner_id, look_at, block_number, ordinal) WHERE (judged_at IS NULL);
+CREATE INDEX transfers_unjudged ON public.transfers USING btree (chain_id, partner_id, account_id, look_at, block_number, ordinal) WHERE (judged_at IS NULL);
 CREATE INDEX transfers_unmatched ON public.transfers USING btree (partner_id, test_mode, account_id, block_time) WHERE (request_id IS NULL);
 CREATE INDEX transfers_unmatched_account ON public.transfers USING btree (partner_id, test_mode, account_id, (
 CASE

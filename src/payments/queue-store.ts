@@ -3,8 +3,9 @@ import type { ChainConfig } from '../chain/config.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import type { TransferRow } from './store.ts';
 
-/** So many of one partner are looked at in a pass; turns are given among those. */
+/** So many of one partner, or of one merchant, are looked at in a pass; turns are given among those. */
 const mostOfPartner = 500;
+const mostOfMerchant = 200;
 
 type Fragment = PendingQuery<Row[]>;
 
@@ -15,6 +16,17 @@ const partnersWith = (sql: Sql, waiting: Fragment) => sql`
     union all
     select n.partner_id from partners p cross join lateral (
       select partner_id from transfers where ${waiting} and partner_id > p.partner_id order by partner_id limit 1) n
+  )`;
+
+/** The same for merchants, so that money sent to one of a partner does not cut off another's. */
+const merchantsWith = (sql: Sql, waiting: Fragment) => sql`
+  merchants_with as (
+    (select partner_id, account_id from transfers where ${waiting} order by partner_id, account_id limit 1)
+    union all
+    select n.partner_id, n.account_id from merchants_with w cross join lateral (
+      select partner_id, account_id from transfers
+      where ${waiting} and (partner_id, account_id) > (w.partner_id, w.account_id)
+      order by partner_id, account_id limit 1) n
   )`;
 
 /** Partners take turns, and so does within each of them what the column `whose` names; each by itself in order. */
@@ -31,11 +43,12 @@ export async function selectUnjudged(db: Database, chainId: number, limit: numbe
   const { sql } = db;
   const waiting = sql`chain_id = ${chainId} and judged_at is null`;
   const due = sql`
-    select t.* from partners p cross join lateral (
-      select * from transfers where ${waiting} and partner_id = p.partner_id and look_at <= now()
-      order by look_at, block_number, ordinal limit ${mostOfPartner}) t`;
+    select t.* from merchants_with w cross join lateral (
+      select * from transfers
+      where ${waiting} and partner_id = w.partner_id and account_id = w.account_id and look_at <= now()
+      order by look_at, block_number, ordinal limit ${mostOfMerchant}) t`;
   return sql<TransferRow[]>`
-    with recursive ${partnersWith(sql, waiting)} ${inTurns(sql, due, sql`account_id`, limit)}`;
+    with recursive ${merchantsWith(sql, waiting)} ${inTurns(sql, due, sql`account_id`, limit)}`;
 }
 
 /**
