@@ -66,6 +66,18 @@ export async function putOffUnread(db: Database, chainId: number, row: UnreadRow
     where chain_id = ${chainId} and block_hash = ${row.block_hash} and tx_hash = ${row.tx_hash}`;
 }
 
+/** Whether a transaction waits to be read, or its whole block does. */
+export async function isSetAside(
+  { sql }: Database,
+  chainId: number,
+  { blockHash, txHash }: { blockHash: string; txHash: string },
+): Promise<boolean> {
+  const rows = await sql`
+    select from unread_transactions
+    where chain_id = ${chainId} and block_hash = ${blockHash} and tx_hash in (${txHash}, '') and stored_at is null`;
+  return rows.length > 0;
+}
+
 /** How many are set aside, and a few of those that the operator is to be told of. */
 export async function selectUnreadState(db: Database, chainId: number): Promise<{ count: number; late: string[] }> {
   await db.sql`

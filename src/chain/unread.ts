@@ -7,6 +7,8 @@ import { holdCursor, insertTransfers } from './store.ts';
 import { readTransaction } from './transaction.ts';
 import * as store from './unread-store.ts';
 
+export { isSetAside } from './unread-store.ts';
+
 /** In one pass; what is left comes in the next one. */
 const passSize = 5;
 

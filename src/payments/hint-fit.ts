@@ -28,7 +28,7 @@ function readMove(input: string): { to: string; value: bigint } | null {
 
 /**
  * Whether a transaction that is not mined looks like a payment of this request, so that nobody can pin other people's
- * transactions on its page: it carries the request's reference, or it moves an accepted token to the request's wallet
+ * transactions on its page: it carries the request's reference and names its wallet, or it moves an accepted token to the request's wallet
  * and neither reference nor amount name another request.
  */
 export async function fits(
@@ -39,7 +39,9 @@ export async function fits(
   transaction: Pick<Transaction, 'to' | 'input'>,
 ): Promise<boolean> {
   if (!canBePaid(chain.chainId, request.wallet_chain_ids)) return false;
-  if (transaction.input.includes(Buffer.from(request.reference).toString('hex'))) return true;
+  const names = (hex: string) => transaction.input.includes(hex);
+  // A wallet of code wraps the call. Both can be read on the page: what is mined is measured by its logs.
+  if (names(Buffer.from(request.reference).toString('hex')) && names(request.wallet_address.slice(2))) return true;
   const move = chain.tokens.some(({ address }) => address === transaction.to) ? readMove(transaction.input) : null;
   if (!move || move.to !== request.wallet_address) return false;
   const [named, holders] = await Promise.all([

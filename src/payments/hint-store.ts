@@ -80,6 +80,13 @@ export async function updateHint(
       and chain_id = ${row.chain_id} and tx_hash = ${row.tx_hash}`;
 }
 
+export async function deleteHint(tx: Tx, scope: Scope, row: HintRow): Promise<void> {
+  await tx`
+    delete from payment_hints
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${row.request_id}
+      and chain_id = ${row.chain_id} and tx_hash = ${row.tx_hash}`;
+}
+
 /** Removes hints that are older than three days, over all scopes. */
 export async function deleteOldHints(db: Database, limit: number): Promise<number> {
   const rows = await db.sql`

@@ -1,13 +1,16 @@
+import { readTransfer } from '../chain/blocks.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import { findByNonce } from '../chain/replacement.ts';
-import { connectRpc, type Rpc, RpcError } from '../chain/rpc.ts';
+import { connectRpc, type Receipt, type Rpc, RpcError } from '../chain/rpc.ts';
+import { isSetAside } from '../chain/unread.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
-import type { RequestRow } from '../requests/proof.ts';
+import { findRequest, type RequestRow } from '../requests/proof.ts';
 import { fits } from './hint-fit.ts';
 import {
   claimHints,
+  deleteHint,
   deleteOldHints,
   type HintRow,
   type HintState,
@@ -16,6 +19,7 @@ import {
   upsertHint,
 } from './hint-store.ts';
 import type { Sighting } from './look.ts';
+import { selectCursors } from './store.ts';
 
 /** A transaction that was told of and that no stored transfer stands for yet. It proves nothing and changes no state. */
 export type PaymentHint = {
@@ -91,11 +95,28 @@ export async function refreshHints(ctx: Context, scope: Scope, requestId: string
 async function askAgain(ctx: Context, scope: Scope, row: HintRow): Promise<void> {
   const chain = ctx.chains[scope.testMode ? 'test' : 'live'].find(({ chainId }) => String(chainId) === row.chain_id);
   const news = chain ? await askChain(chain, row) : null;
+  if (chain && news?.receipt && !(await isToBeRead(ctx, scope, chain, row, news.receipt))) {
+    return ctx.db.scoped(scope, (tx) => deleteHint(tx, scope, row));
+  }
   if (!news || (news.state === row.state && news.replacedBy === row.replaced_by)) return;
   await ctx.db.scoped(scope, (tx) => updateHint(tx, scope, row, news));
 }
 
-type News = { state: HintState; replacedBy: string | null };
+/** Whether what was mined pays the request's wallet, and stands where the watcher is still to read it. */
+async function isToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row: HintRow, receipt: Receipt) {
+  const request = await ctx.db.scoped(scope, (tx) => findRequest(tx, scope, row.request_id));
+  const tokens = chain.tokens.map(({ address }) => address as string);
+  const pays = receipt.logs.some(
+    (log) => tokens.includes(log.address) && readTransfer(log)?.to === request?.wallet_address,
+  );
+  if (!pays) return false;
+  const [cursor] = await selectCursors(ctx.db.sql, [chain.chainId]);
+  if (!cursor || receipt.blockNumber > Number(cursor.number)) return true;
+  return isSetAside(ctx.db, chain.chainId, receipt);
+}
+
+/** `receipt`: of what was mined and succeeded. */
+type News = { state: HintState; replacedBy: string | null; receipt?: Receipt };
 
 /** What a chain says of a transaction now; null when not all who were asked have answered and none knows it. */
 async function askChain(chain: ChainConfig, row: HintRow): Promise<News | null> {
@@ -106,7 +127,8 @@ async function askChain(chain: ChainConfig, row: HintRow): Promise<News | null> 
     const rpc = connectRpc(url, timeoutMs);
     try {
       const [receipt, tx] = await Promise.all([rpc.receipt(row.tx_hash), rpc.transaction(row.tx_hash)]);
-      if (receipt) return { state: receipt.success ? 'mined' : 'failed', replacedBy: null };
+      if (receipt?.success) return { state: 'mined', replacedBy: null, receipt };
+      if (receipt) return { state: 'failed', replacedBy: null };
       if (tx) return { state: 'seen', replacedBy: null };
       without = rpc;
     } catch (error) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { signCall } from '../../src/chain/dev-wallet.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { forgetHints, type PaymentHint, readHints, refreshHints } from '../../src/payments/hints.ts';
 import { submitHash } from '../../src/payments/submit.ts';
@@ -75,6 +76,24 @@ test('a transaction in the mempool → seen on the page, no state changed; mined
   await world.turn();
   assert.deepEqual(await read(request), []);
   assert.notEqual((await world.read(request)).proof_status, 'none');
+});
+
+test('a transaction that names the request and pays nothing → not kept; one that was to pay, mined without → dropped', async () => {
+  const request = await world.request();
+  const from = await payer(0n);
+  const reference = Buffer.from(request.reference).toString('hex');
+  const send = async (data: string, nonce: number) => {
+    const signed = await signCall(world.node.chain, from.privateKey, from.address, `0x${data}`, { nonce });
+    return (await rpc('eth_sendRawTransaction', [signed])) as string;
+  };
+  assert.deepEqual(await submit(request, await send(reference, 1)), { kind: 'pending_in_mempool' });
+  assert.deepEqual(await read(request), []);
+  const named = await send(request.wallet_address.slice(2) + reference, 2);
+  await submit(request, named);
+  assert.deepEqual(told(await read(request)), [[named, 'seen']]);
+  await fillGap(from);
+  await world.node.mine(2);
+  await until('the hint is dropped', async () => (await refreshHints(world.ctx, world.scope, request.id)).length === 0);
 });
 
 test('another transaction took its nonce → replaced, with the other’s hash', async () => {
