@@ -17,7 +17,7 @@ import { onPartner } from '../partners/told.ts';
 import { listCurrencies } from '../rates/list.ts';
 import { field } from '../ui/components.ts';
 import { flashOf } from './flash.ts';
-import { readMultipart } from './multipart.ts';
+import { type MultipartFields, multipartFields, takeMultipart } from './multipart.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from './route.ts';
 import { sendPortal } from './shell.ts';
 
@@ -50,12 +50,14 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
   });
 
   app.register(async (forms) => {
-    readMultipart(forms);
+    takeMultipart(forms);
     portalForm(forms, ctx, `${path}/look`, { permission: 'settings', fresh: 'never' }, async (call) => {
       const partner = await ownPartner(ctx, call);
-      const { wanted, faults } = readLookForm(call);
+      const fields = await multipartFields(call.request);
+      if (fields === 'too_large') return showSettings(ctx, call, partner, { logo: true });
+      const { wanted, faults } = readLookForm(fields);
       if (Object.keys(faults).length > 0) {
-        return showSettings(ctx, call, { ...partner, accent: call.typed('accent') }, faults);
+        return showSettings(ctx, call, { ...partner, accent: accentIn(fields) }, faults);
       }
       if (Object.keys(wanted).length === 0) return doneAt(call.reply, path, 'unchanged');
       await recorded(
@@ -84,21 +86,22 @@ async function ownPartner(ctx: Context, { user }: PortalCall): Promise<Partner> 
 }
 
 /** A colour that is left empty is taken away; a logo that is not chosen stays, unless it is to go. */
-function readLookForm({ typed, request }: PortalCall): { wanted: WantedLook; faults: SettingsFaults } {
-  const body = (request.body ?? {}) as Record<string, unknown>;
-  const { logo } = body;
-  const accent = typed('accent');
+function readLookForm(fields: MultipartFields): { wanted: WantedLook; faults: SettingsFaults } {
+  const { logo } = fields;
+  const accent = accentIn(fields);
   const isChosen = Buffer.isBuffer(logo) && logo.length > 0;
   const faults: SettingsFaults = {
     ...(accent !== '' && parseHex(accent) === null && { accent: true }),
     ...(isChosen && !isLogo(logo) && { logo: true }),
   };
   const wanted: WantedLook = {
-    ...(body.accent !== undefined && { accent: accent === '' ? null : accent }),
-    ...(isChosen ? { logo } : typed('no_logo') === 'yes' ? { logo: null } : {}),
+    ...(fields.accent !== undefined && { accent: accent === '' ? null : accent }),
+    ...(isChosen ? { logo } : fields.no_logo === 'yes' ? { logo: null } : {}),
   };
   return { wanted, faults };
 }
+
+const accentIn = ({ accent }: MultipartFields) => (typeof accent === 'string' ? accent.trim() : '');
 
 function isLogo(bytes: Buffer): boolean {
   try {

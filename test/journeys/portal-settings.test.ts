@@ -153,7 +153,34 @@ test('the look › no colour, no picture, one that is too large, no form at all:
   assert.equal(broken.headers.get('location'), '/portal/settings?done=unchanged');
   const huge = await look(owner, [['logo', picture(Buffer.alloc(3 * 1024 * 1024))]]).catch(() => ({ status: 413 }));
   assert.equal(huge.status, 413);
+  const larger = await look(owner, [['logo', picture(Buffer.alloc(200 * 1024))]]);
+  assert.equal(larger.status, 400);
+  assert.match(larger.html, /no PNG, JPEG or WebP picture of at most 64 KiB/);
   assert.equal((await readPartner(app.db, partner.slug))?.logo_hash, null);
+  assert.deepEqual(await acts(partner.id), []);
+});
+
+test('the look › a form with files is parsed only for who is signed in and sent it, and never with many parts', async (t) => {
+  const { partner, owner } = await newPartner();
+  const part = '--a\r\nContent-Disposition:form-data;name="";filename=""\r\n\r\n\r\n';
+  const parsed = t.mock.method(Response.prototype, 'formData');
+  const cookie = [...owner.cookies].map((pair) => pair.join('=')).join('; ');
+  const send = async (parts: number, headers: Record<string, string>) => {
+    const { status } = await fetch(new URL('/portal/settings/look?mode=test', app.url), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'content-type': 'multipart/form-data; boundary=a', ...headers },
+      body: `${part.repeat(parts)}--a--\r\n`,
+    });
+    return status;
+  };
+  assert.equal(await send(30_000, {}), 303, 'nobody is signed in');
+  assert.equal(await send(3, { cookie, 'sec-fetch-site': 'cross-site' }), 403);
+  assert.equal(await send(30_000, { cookie }), 400);
+  assert.equal(await send(300, { cookie }), 303);
+  assert.equal(parsed.mock.callCount(), 0);
+  assert.equal(await send(3, { cookie }), 303);
+  assert.equal(parsed.mock.callCount(), 1);
   assert.deepEqual(await acts(partner.id), []);
 });
 
