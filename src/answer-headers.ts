@@ -13,12 +13,12 @@ const closed = ['/portal', '/admin', '/dashboard', '/dev'];
 
 /**
  * The API's reference comes from a library that writes style into its page. It shares its origin with the portal, so it can
- * call the API and nothing else there.
+ * call the API and nothing else there, and opens no window: one of another page could call what that page can.
  */
 const referencePolicy = (baseUrl: string) =>
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
   `connect-src ${new URL(baseUrl).origin}/api/; img-src 'self' data: blob:; font-src 'self' data:; ` +
-  "form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+  "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-same-origin allow-downloads";
 
 const isBelow = (path: string, paths: string[]) => paths.some((one) => path === one || path.startsWith(`${one}/`));
 

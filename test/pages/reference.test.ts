@@ -50,6 +50,27 @@ test('GET /docs › a request is tried with a key, and nothing on the page break
   assert.deepEqual(complaints, []);
 });
 
+test('GET /docs › script in the page opens no window of the portal, and sends no form there', async () => {
+  const opened = await page.evaluate(() =>
+    ['/portal/sign-in', '/pay/x', '/none'].map((path) => window.open(path) === null),
+  );
+  assert.deepEqual(opened, [true, true, true]);
+  const sent: string[] = [];
+  page.on('request', (request) => sent.push(request.url()));
+  await page.evaluate(async () => {
+    const form = document.createElement('form');
+    form.method = 'post';
+    form.action = '/portal/keys?mode=live';
+    document.body.append(form);
+    form.submit();
+    await fetch('/api/v1/requests').catch(() => null);
+  });
+  assert.deepEqual(
+    sent.filter((url) => url.includes('/portal')),
+    [],
+  );
+});
+
 test('GET /docs › script that gets into the page does not run, and what runs there reaches nothing but the API', async () => {
   const tried = await page.evaluate(async () => {
     const script = document.createElement('script');
