@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { docsPath } from './api-document.ts';
+import { shownTokens } from './auth/session-cookie.ts';
 import { payRoute } from './checkout/paths.ts';
 import type { Context } from './context.ts';
 import { AttemptLimit, clientSubject } from './lib/attempts.ts';
@@ -7,6 +9,8 @@ import { pause } from './lib/time.ts';
 import { sendSlowDown } from './ui/slow-down.ts';
 
 const windowMs = 10_000;
+/** All browsers of one client that show a session, real or made up, open at most so many times what one of them may. */
+const sessionsOfClient = 10;
 /** Who is turned away hears so late: a program that asks again at once is slowed down, as far as so many wait at most. */
 const holdMs = 1_000;
 const mostHeld = 1_000;
@@ -14,26 +18,33 @@ const mostHeld = 1_000;
 const free = ['/healthz', '/readyz', '/metrics', '/assets', docsPath];
 
 /**
- * Turns a client away that opens pages faster than people do, before anything is asked of the database for it. Who is signed
- * in is counted apart, so that guests in the same shop take nothing from its merchant.
+ * Turns a client away that opens pages faster than people do, before anything is asked of the database for it. Who shows a
+ * session is counted apart, so that strangers at the same address take nothing from a merchant. Whether the session is real
+ * nobody asks here: made-up ones share what all sessions of a client have.
  */
 export function limitPages(app: FastifyInstance, ctx: Context): void {
-  const limits = {
-    public: new AttemptLimit(ctx.config.pageLimit, windowMs),
-    session: new AttemptLimit(ctx.config.pageLimit, windowMs),
-  };
+  const { pageLimit } = ctx.config;
+  const strangers = new AttemptLimit(pageLimit, windowMs);
+  const sessions = new AttemptLimit(pageLimit, windowMs);
+  const allSessions = new AttemptLimit(pageLimit * sessionsOfClient, windowMs);
   // A pay page's own questions have limits of theirs.
   const unlimited = [...free, `${payRoute(ctx.config)}/state`, `${payRoute(ctx.config)}/events`];
-  const limitOf = ({ routeOptions: { url, config } }: FastifyRequest): AttemptLimit | null => {
-    if (url === undefined || config.auth === undefined || config.auth === 'api-key') return null;
-    return unlimited.some((path) => url === path || url.startsWith(`${path}/`)) ? null : limits[config.auth];
+  const isLimited = ({ routeOptions: { url, config } }: FastifyRequest): boolean => {
+    if (url === undefined || config.auth === undefined || config.auth === 'api-key') return false;
+    return !unlimited.some((path) => url === path || url.startsWith(`${path}/`));
+  };
+  const take = (request: FastifyRequest): boolean => {
+    const [client, now] = [clientSubject(request.ip), ctx.clock.now()];
+    const shown = request.routeOptions.config.auth === 'session' ? shownTokens(request, ctx.config) : '';
+    if (shown === '') return strangers.take(client, now);
+    const session = createHash('sha256').update(shown).digest('base64url');
+    return sessions.take(`${client} ${session}`, now) && allSessions.take(client, now);
   };
   const ending = new AbortController();
   app.addHook('preClose', async () => ending.abort());
   let held = 0;
   app.addHook('onRequest', async (request, reply) => {
-    const limit = limitOf(request);
-    if (!limit || limit.take(clientSubject(request.ip), ctx.clock.now())) return;
+    if (!isLimited(request) || take(request)) return;
     if (held < mostHeld) {
       held++;
       await pause(holdMs, ending.signal);

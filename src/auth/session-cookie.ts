@@ -54,6 +54,15 @@ export function sessionToken(request: FastifyRequest, config: Config, kind: Sess
   return token !== null && tokenPattern.test(token) ? token : null;
 }
 
+/** All session tokens that a browser sent, as one text; empty without any. None of them need be real. */
+export function shownTokens(request: FastifyRequest, config: Config): string {
+  const kinds = Object.keys(names) as SessionKind[];
+  return kinds
+    .map((kind) => sessionToken(request, config, kind))
+    .filter((token) => token !== null)
+    .join(' ');
+}
+
 /**
  * True for a call that shows that somebody is there. What a page's script fetches by itself does not: a session whose page
  * is left open grows idle all the same.

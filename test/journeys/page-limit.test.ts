@@ -30,6 +30,12 @@ after(() => app.stop());
 const from = (client: string) => ({ headers: { 'x-forwarded-for': client } });
 const open = (path: string, client: string) => visit(app.url + path, from(client));
 
+/** With a cookie that has the shape of a session's. */
+const openWith = (path: string, client: string, name: string) =>
+  visit(app.url + path, {
+    headers: { ...from(client).headers, cookie: `dashboard-session=${name.padStart(43, '0')}` },
+  });
+
 /** Opens the pay page as often as one client may in its present ten seconds. */
 async function useUp(client: string): Promise<void> {
   for (let opened = 0; opened < 200; opened++) assert.equal((await open(payPath, client)).status, 200);
@@ -82,5 +88,28 @@ test('Pages › a /64 of IPv6 is one client; somebody who is signed in nearby is
   for (let opened = 0; opened < 200; opened++) await open(payPath, `2001:db8::${opened.toString(16)}`);
   assert.equal((await open(payPath, '2001:db8::ffff')).status, 429);
   assert.equal((await open(payPath, '2001:db8:0:1::1')).status, 200);
-  assert.equal((await open('/dashboard', '2001:db8::ffff')).status, 303);
+  assert.equal((await openWith('/dashboard', '2001:db8::ffff', 'a')).status, 303);
+});
+
+test('Pages › strangers at the same address lock nobody out who shows a session, whichever pages they open', async () => {
+  clock.forward(10_000);
+  const client = '203.0.113.5';
+  for (let opened = 0; opened < 200; opened++) assert.equal((await open('/dashboard', client)).status, 303);
+  assert.equal((await open('/dashboard', client)).status, 429);
+  assert.equal((await open(payPath, client)).status, 429);
+  assert.equal((await openWith('/dashboard', client, 'a')).status, 303);
+  for (let opened = 1; opened < 200; opened++) await openWith('/portal', client, 'a');
+  assert.equal((await openWith('/portal', client, 'a')).status, 429);
+  assert.equal((await openWith('/portal', client, 'b')).status, 303);
+});
+
+test('Pages › sessions that are made up have an end together', async () => {
+  clock.forward(10_000);
+  const statuses = new Set<number>();
+  for (let opened = 0; opened < 2_000; opened += 20) {
+    const some = Array.from({ length: 20 }, (_, i) => openWith('/dashboard', '203.0.113.6', `${opened + i}`));
+    for (const { status } of await Promise.all(some)) statuses.add(status);
+  }
+  assert.deepEqual([...statuses], [303]);
+  assert.equal((await openWith('/dashboard', '203.0.113.6', 'one-more')).status, 429);
 });
