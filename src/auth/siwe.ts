@@ -5,6 +5,7 @@ import type { ChainConfig } from '../chain/config.ts';
 import { askContract, isKeySigned, isKeySized, readSignature } from '../chain/signature.ts';
 import type { Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connection.ts';
+import { AttemptLimit } from '../lib/attempts.ts';
 import { isAddress } from '../lib/ids.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import { hostAddress, type OwnHost } from './host.ts';
@@ -27,6 +28,9 @@ export type SignedMessage = { address: string; chainId: number; nonce: string; e
 const messageMs = 15 * 60_000;
 /** Ours have a few hundred characters. What reads a message is quadratic in its length, so longer ones are not read. */
 const maxMessageLength = 2_048;
+/** Of one message chains are asked so often: an honest wallet signs rightly at once, or after a word with its owner. */
+const asksOfMessage = 5;
+const asks = new AttemptLimit(asksOfMessage, messageMs);
 const saltBytes = 12;
 const macBytes = 16;
 
@@ -114,7 +118,8 @@ export type WalletFault =
   | 'message_used'
   | 'signature_invalid'
   | 'wallet_not_deployed'
-  | 'chain_unreachable';
+  | 'chain_unreachable'
+  | 'too_many_attempts';
 
 type WalletProof =
   /** `chainIds`: a contract wallet, and the chains on which its deployed code accepted the signature; null: any chain. */
@@ -125,6 +130,7 @@ type WalletProof =
  * Checks that a wallet signed a message that we made for this request, on one of these chains. Asks the chains, so never
  * inside a transaction; the message is used up there, with `useWalletMessage`.
  *
+ * @param brake of all who may ask chains here, where anybody may
  * @returns a WalletFault as text, or what was signed and, of a contract wallet, the chains that accepted it
  */
 export async function proveMessage(
@@ -132,11 +138,14 @@ export async function proveMessage(
   request: WalletRequest,
   chains: ChainConfig[],
   handedIn: HandedIn,
+  brake: AttemptLimit | null = null,
 ): Promise<(SignedMessage & { chainIds: number[] | null }) | WalletFault> {
   const signed = readWalletMessage(ctx, request, handedIn);
   if (typeof signed === 'string') return signed;
   const text = withPlainLineEnds(handedIn.message);
-  const proof = await proveWallet(chains, signed.address, text, handedIn.signature);
+  const now = ctx.clock.now();
+  const mayAsk = () => asks.take(signed.nonce, now) && (brake?.take('', now) ?? true);
+  const proof = await proveWallet(chains, signed.address, text, handedIn.signature, mayAsk);
   return proof.valid ? { ...signed, chainIds: proof.chainIds } : proof.reason;
 }
 
@@ -145,18 +154,20 @@ export type HandedIn = { message: string; signature: string; host: OwnHost | nul
 
 /**
  * Checks that a wallet signed a message: a key's signature, or a contract's word on each chain where it is deployed. Asks
- * the chains, so never inside a transaction.
+ * the chains where it may, so never inside a transaction.
  */
 async function proveWallet(
   chains: ChainConfig[],
   address: string,
   message: string,
   typed: string,
+  mayAsk: () => boolean,
 ): Promise<WalletProof> {
   const signature = readSignature(typed);
   if (signature === null) return { valid: false, reason: 'signature_invalid' };
   const signed = { address, hash: hashMessage(message), signature };
   if (await isKeySigned(signed)) return { valid: true, chainIds: null };
+  if (chains.length > 0 && !mayAsk()) return { valid: false, reason: 'too_many_attempts' };
   // Where a wallet is not deployed yet, somebody else might deploy another one.
   const words = await Promise.all(chains.map((chain) => askContract(chain, signed, { undeployed: false })));
   const accepted = chains.filter((_, i) => words[i] === 'accepted').map(({ chainId }) => chainId);

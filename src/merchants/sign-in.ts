@@ -10,9 +10,14 @@ import {
 } from '../auth/siwe.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
+import { AttemptLimit } from '../lib/attempts.ts';
 import { chainsOf, readWallet, type TypedWallet } from './onboard.ts';
 import { readMerchant } from './read.ts';
 import { MerchantRefusal } from './refusal.ts';
+
+/** Merchants with a contract wallet who sign in at one node within a minute; anybody can make it ask chains. */
+const contractsPerMinute = 300;
+const contractChecks = new AttemptLimit(contractsPerMinute, 60_000);
 
 const signInRequest: WalletRequest = {
   path: '/dashboard/sign-in',
@@ -44,12 +49,13 @@ export function provableChains(
 }
 
 /**
- * Signs a merchant in by its wallet.
+ * Signs a merchant in by its wallet. Chains are asked only about a merchant's contract wallet: of a wallet that belongs to
+ * nobody the key alone is looked at.
  *
  * @param earlier the session's token that the browser still holds; null when it has none
  * @returns the new session's token
- * @throws MerchantRefusal message_changed, message_used, signature_invalid, chain_unreachable; wallet_unknown once a
- * wallet that belongs to nobody has signed
+ * @throws MerchantRefusal message_changed, message_used, signature_invalid, chain_unreachable,
+ * too_many_attempts; wallet_unknown once the key of a wallet that belongs to nobody has signed
  */
 export async function signIn(
   ctx: Context,
@@ -63,8 +69,8 @@ export async function signIn(
   // On a partner's own host, another partner's merchant is nobody.
   const holder = handedIn.host === null || handedIn.host.partnerId === owner?.scope.partnerId ? owner : null;
   const merchant = holder && (await readMerchant(ctx, holder.scope, holder.accountId));
-  const chains = merchant ? provableChains(ctx, merchant) : signInChains(ctx);
-  const signed = await proveMessage(ctx, signInRequest, chains, handedIn);
+  const chains = merchant ? provableChains(ctx, merchant) : [];
+  const signed = await proveMessage(ctx, signInRequest, chains, handedIn, contractChecks);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (!holder) throw new MerchantRefusal('wallet_unknown');
   if (!(await useWalletMessage(ctx.db.sql, signed, ctx.clock.now()))) throw new MerchantRefusal('message_used');

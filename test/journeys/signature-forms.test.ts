@@ -105,10 +105,10 @@ async function signOnboarding() {
 }
 
 async function signSignIn() {
-  const wallet = randomAddress();
-  const delegate = await turnHostile(wallet);
+  const { merchant, delegate } = await hostileMerchant();
+  const typed = { wallet_address: merchant.wallet };
   const visitor = startVisitor(world.url);
-  const page = await visitor.send(await visitor.open('/dashboard/sign-in'), '/wallet', { wallet_address: wallet });
+  const page = await visitor.send(await visitor.open('/dashboard/sign-in'), '/wallet', typed);
   return { visitor, page, action: '/complete', delegate };
 }
 
