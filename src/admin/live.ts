@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { hearChanges } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
-import { sendEvents } from '../net/event-stream.ts';
+import { StreamPlaces, sendEvents } from '../net/event-stream.ts';
 import { adminDoor } from '../users/door.ts';
 import { isStillIn } from '../users/enter.ts';
 import { openAdmin } from './session.ts';
@@ -20,6 +20,7 @@ const hearings = new WeakMap<Database, Hearing>();
 /** `GET /admin/events` (server-sent events): that something has changed, whoever's it is. */
 export function adminEvents(app: FastifyInstance, ctx: Context): void {
   const ending = new AbortController();
+  const places = new StreamPlaces(mostStreams);
   app.addHook('preClose', async () => ending.abort());
   app.route({
     method: 'GET',
@@ -28,9 +29,8 @@ export function adminEvents(app: FastifyInstance, ctx: Context): void {
     handler: async (request, reply) => {
       const operator = await openAdmin(ctx, request, reply);
       if (!operator) return reply;
-      const full = (hearings.get(ctx.db)?.wakes.size ?? 0) >= mostStreams;
       // 204 ends an event source: the page looks again when it is opened anew.
-      if (full || ending.signal.aborted) return reply.code(204).send();
+      if (ending.signal.aborted || !places.take(operator.userId)) return reply.code(204).send();
       try {
         await sendEvents(
           reply,
@@ -40,6 +40,8 @@ export function adminEvents(app: FastifyInstance, ctx: Context): void {
         );
       } catch (error) {
         complain(ctx)(error); // the browser connects again by itself
+      } finally {
+        places.leave(operator.userId);
       }
     },
   });

@@ -21,11 +21,11 @@ export function dashboardEvents(routes: DashboardRoutes, ctx: Context, ending: A
     handle: async (visit) => {
       const { session, reply } = visit;
       // 204 ends an event source: the page looks again when it is opened anew.
-      if (ending.aborted || !places.take(session.id)) return reply.code(204).send();
+      if (ending.aborted || !places.take(session.accountId)) return reply.code(204).send();
       try {
         await stream(ctx, visit, ending);
       } finally {
-        places.leave(session.id);
+        places.leave(session.accountId);
       }
       return reply;
     },

@@ -9,7 +9,10 @@ const gatherMs = 200;
 /** Between two signs of life: lost connections are noticed, and proxies keep the others. */
 const restMs = 25_000;
 
-/** Keeps count of open streams in this process, so that neither one person nor all together can have too many. */
+/**
+ * Keeps count of open streams in this process, so that neither one holder nor all together can have too many. A holder is
+ * whom the streams are for, never a session: anybody can have as many of those as they like.
+ */
 export class StreamPlaces {
   readonly #most: number;
   readonly #mostOfOne: number;

@@ -8,6 +8,9 @@ import { portalDoor } from '../users/door.ts';
 import { isStillIn } from '../users/enter.ts';
 import { openPortal } from './session.ts';
 
+/** A partner can invite as many people as it likes, so all of them together have an end too. */
+const mostOfPartner = 200;
+
 /** The address that a page of the portal listens to; with the id of a request, for news of that one only. */
 export function eventsPath(mode: string, requestId?: string): string {
   return `/portal/events?mode=${mode}${requestId === undefined ? '' : `&request=${requestId}`}`;
@@ -22,6 +25,7 @@ export function merchantEventsPath(mode: string, accountId: string): string {
 export function portalEvents(app: FastifyInstance, ctx: Context): void {
   const ending = new AbortController();
   const places = new StreamPlaces();
+  const placesOfPartner = new StreamPlaces(Number.POSITIVE_INFINITY, mostOfPartner);
   app.addHook('preClose', async () => ending.abort());
 
   app.route({
@@ -46,7 +50,11 @@ export function portalEvents(app: FastifyInstance, ctx: Context): void {
         ...(isUuid(account) && { accountId: account.toLowerCase() }),
       };
       // 204 ends an event source: the page looks again when it is opened anew.
-      if (ending.signal.aborted || !places.take(user.sessionId)) return reply.code(204).send();
+      if (ending.signal.aborted || !placesOfPartner.take(scope.partnerId)) return reply.code(204).send();
+      if (!places.take(user.userId)) {
+        placesOfPartner.leave(scope.partnerId);
+        return reply.code(204).send();
+      }
       const complain = (error: unknown) => ctx.log.warn({ err: error }, 'changes cannot be heard');
       const begin = (wake: () => void) => {
         watcher.wake = wake;
@@ -61,7 +69,8 @@ export function portalEvents(app: FastifyInstance, ctx: Context): void {
       } catch (error) {
         complain(error); // the browser connects again by itself
       } finally {
-        places.leave(user.sessionId);
+        places.leave(user.userId);
+        placesOfPartner.leave(scope.partnerId);
       }
     },
   });

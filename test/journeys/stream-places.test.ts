@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Agent, request } from 'undici';
+import { createUserSession } from '../../src/auth/user-session.ts';
+import { startApp } from '../support/app.ts';
+import { sessionOf } from '../support/dashboard.ts';
+import { makeOnboarded } from '../support/merchants.ts';
+import { signInOperator } from '../support/people.ts';
+import { portalPerson } from '../support/portal.ts';
+import { makePartner } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+const dispatcher = new Agent({ connections: null });
+
+before(async () => {
+  app = await startApp();
+});
+after(async () => {
+  await dispatcher.destroy();
+  await app?.stop();
+});
+
+/** Opens streams that stay open, with one cookie; their statuses. */
+function open(path: string, cookie: string, count: number): Promise<number[]> {
+  const one = async () => {
+    const { statusCode, body } = await request(app.url + path, { dispatcher, headers: { cookie } });
+    body.on('error', () => {});
+    return statusCode;
+  };
+  return Promise.all(Array.from({ length: count }, one));
+}
+const client = { ip: '127.0.0.1', userAgent: 'test' };
+
+test('GET /dashboard/events › a merchant has twenty streams, however many sessions it has', async () => {
+  const { test: scope } = await makePartner(app.db);
+  const [busy, calm] = [await makeOnboarded(app.ctx, scope), await makeOnboarded(app.ctx, scope)];
+  const cookie = async (merchant: typeof busy) => `dashboard-session=${await sessionOf(app.ctx, scope, merchant)}`;
+  assert.deepEqual(new Set(await open('/dashboard/events', await cookie(busy), 20)), new Set([200]));
+  assert.deepEqual(await open('/dashboard/events', await cookie(busy), 1), [204]);
+  assert.deepEqual(await open('/dashboard/events', await cookie(calm), 1), [200]);
+});
+
+test('GET /portal/events › a person has twenty streams over all sessions, a partner two hundred over all people', async () => {
+  const { partner } = await makePartner(app.db);
+  for (let people = 0; people < 10; people++) {
+    const { userId, token } = await portalPerson(app.ctx, partner.id);
+    const user = { id: userId, partnerId: partner.id };
+    const second = await createUserSession(app.ctx, app.db.sql, user, client, null);
+    assert.deepEqual(new Set(await open('/portal/events', `portal-session=${token}`, 20)), new Set([200]));
+    assert.deepEqual(await open('/portal/events', `portal-session=${second}`, 1), [204]);
+  }
+  const next = await portalPerson(app.ctx, partner.id);
+  assert.deepEqual(await open('/portal/events', `portal-session=${next.token}`, 1), [204]);
+  const other = await portalPerson(app.ctx, (await makePartner(app.db)).partner.id);
+  assert.deepEqual(await open('/portal/events', `portal-session=${other.token}`, 1), [200]);
+});
+
+test('GET /admin/events › an operator has twenty streams', async () => {
+  const { visitor } = await signInOperator(app);
+  const cookie = `admin-session=${visitor.cookies.get('admin-session')}`;
+  assert.deepEqual(new Set(await open('/admin/events', cookie, 20)), new Set([200]));
+  assert.deepEqual(await open('/admin/events', cookie, 1), [204]);
+});
