@@ -84,8 +84,10 @@ export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Pro
     begin(request, reply);
     if (!hasOneHost(request)) throw refuse('malformed_http');
     const allowed = routes.allowedMethods(pathOf(request));
-    // Fastify would match an empty id; an address that only looks alike is unknown, with or without a key.
-    if (allowed.length === 0 && request.url.startsWith('/api/')) throw refuse('not_found');
+    // Fastify would match an empty id, letters that are escaped, and a whole URL. An address that only looks alike is
+    // unknown, so headers, checks and errors that go by the path mean what is answered.
+    const isAlike = request.routeOptions.url !== undefined || request.url.startsWith('/api/');
+    if (allowed.length === 0 && isAlike) throw refuse('not_found');
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(reply, allowed);
   });
   limitPages(app, ctx);
@@ -169,6 +171,7 @@ function collectRoutes(app: FastifyInstance): { allowedMethods(path: string): st
     assertDeclared({ url, method, config });
     const pattern = new RegExp(
       `^${url
+        .replace(/(:[a-z_]+)\([^/]*\)/gi, '$1') // what a parameter looks like
         .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
         .replace(/:[a-z_]+/gi, '[^/]+')
         .replace('\\*', '.*')}$`,

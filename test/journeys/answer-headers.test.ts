@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { get } from 'node:http';
 import { after, before, test } from 'node:test';
 import { setLook } from '../../src/partners/look.ts';
 import { startApp, testConfig } from '../support/app.ts';
@@ -94,4 +95,23 @@ test('An answer of the API is kept by nobody', async () => {
   const headers = await headersOf(`${app.url}/api/v1/requests`);
   assert.equal(headers.get('cache-control'), 'no-store');
   assert.equal(headers.get('x-content-type-options'), 'nosniff');
+});
+
+test('An address that only looks alike is unknown: escaped letters, a whole URL, a fragment', async () => {
+  const port = Number(new URL(app.url).port);
+  const statusOf = (path: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      get({ port, host: '127.0.0.1', path, headers: { host: 'localhost:3000' } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).on('error', reject);
+    });
+  for (const path of [
+    ...['/%70ortal/keys', '/portal/%6beys', '/%61pi/v1/requests', '/%64ev/mail', '/d%6fcs/', '/portal/keys#x'],
+    ...['http://localhost:3000/portal/sign-in', 'http://evil.example/api/v1/requests', 'http://evil.example/docs/'],
+  ]) {
+    assert.equal(await statusOf(path), 404, path);
+  }
+  assert.equal(await statusOf('/portal/keys?x=%70'), 303);
+  assert.equal(await statusOf('/docs/'), 200);
 });
