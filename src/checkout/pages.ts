@@ -62,7 +62,9 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
 
 /** The forms: a hint and a claim. Each says in plain words what a transaction is worth. */
 function payForms(app: FastifyInstance, ctx: Context, route: string): void {
-  const perRequest = new AttemptLimit(10, minuteMs);
+  // Whoever knows a pay link can use up what is theirs, and hardly what all have.
+  const perClientAndRequest = new AttemptLimit(10, minuteMs);
+  const perRequest = new AttemptLimit(100, minuteMs);
   const perClient = new AttemptLimit(60, minuteMs);
   const forms: Record<string, (id: string, typed: (name: string) => string) => Promise<Outcome>> = {
     proof: (id, typed) => submitHash(ctx, id, { txHash: typed('tx_hash') }),
@@ -82,7 +84,8 @@ function payForms(app: FastifyInstance, ctx: Context, route: string): void {
       handler: async (request: Visit, reply) => {
         if (!isOwnForm(request.headers, ctx.config.payUrl)) return sendForeignForm(reply);
         const now = ctx.clock.now();
-        if (!perClient.take(clientSubject(request.ip), now)) return sendTooMany(reply);
+        const client = clientSubject(request.ip);
+        if (!perClient.take(client, now)) return sendTooMany(reply);
         const id = request.params.request_id.toLowerCase();
         const words = wordsFor(request);
         const before = await readCheckout(ctx, id, words);
@@ -92,7 +95,7 @@ function payForms(app: FastifyInstance, ctx: Context, route: string): void {
           return typeof value === 'string' ? value.slice(0, 20_000) : '';
         };
         const typedHash = typed('tx_hash').slice(0, 200);
-        if (!perRequest.take(id, now)) {
+        if (!perClientAndRequest.take(`${client} ${id}`, now) || !perRequest.take(id, now)) {
           return sendPayPage(reply, 429, before, { typed: typedHash, outcome: { kind: 'tooMany' }, toSign: null });
         }
         const outcome = await run(id, typed);

@@ -294,6 +294,27 @@ test('More than ten hashes a minute for one request are refused', async () => {
   assert.match(refused.html, /Too many attempts/);
 });
 
+test('A stranger who knows a pay link keeps nobody else from handing in a hash', async () => {
+  const behind = await startApp({ config: testConfig({ trustProxy: ['127.0.0.0/8'] }) });
+  try {
+    const { test: scope } = await makePartner(behind.db);
+    const { id } = await makeRequest(behind.db, scope, await makeMerchant(behind.db, scope));
+    const from = async (client: string) => {
+      const { status } = await fetch(`${behind.url}/pay/${id}/proof`, {
+        method: 'POST',
+        headers: { 'x-forwarded-for': client },
+        body: new URLSearchParams({ tx_hash: 'x' }),
+      });
+      return status;
+    };
+    for (let sent = 0; sent < 30; sent++) await from('203.0.113.7');
+    assert.equal(await from('203.0.113.7'), 429);
+    assert.equal(await from('203.0.113.8'), 400);
+  } finally {
+    await behind.stop();
+  }
+});
+
 test('Pay pages may have a host of their own: the address is then only the id', async () => {
   const config = testConfig({ payUrl: 'https://pay.example' });
   const own = await startApp({ config });
