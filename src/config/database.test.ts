@@ -56,6 +56,17 @@ test('DATABASE_URL › another machine needs TLS, or DATABASE_TLS=off; the passw
   assert.match(faultsOf({ DATABASE_TLS: 'no' }), /^DATABASE_TLS must be on or off/);
 });
 
+test('DATABASE_URL › what the driver reads as another address than a URL has is refused', () => {
+  for (const url of [
+    'postgres://app:pw@db.example/pay#?sslmode=require',
+    'postgres://app:pw@db.example%2Cx.localhost/pay',
+    'postgres://app:pw@db.example%2cx.localhost/pay?sslmode=require',
+  ]) {
+    assert.match(faultsOf({ DATABASE_URL: url }), /^DATABASE_URL must look like postgres:/, url);
+  }
+  assert.equal(faultsOf({ DATABASE_URL: 'postgres://app:p%2Cw@localhost/pay' }), '');
+});
+
 test('DATABASE_URL › without a host, PGHOST decides', () => {
   const DATABASE_URL = 'postgres:///pay';
   assert.equal(faultsOf({ DATABASE_URL }), '');

@@ -19,7 +19,9 @@ export function readDatabaseUrl(name: string, env: NodeJS.ProcessEnv, faults: st
   if (!value) return null;
   const hosts = /^postgres(?:ql)?:\/\/([^/?#]*)/.exec(value)?.[1];
   const url = hosts?.includes(',') ? null : URL.parse(value);
-  if (hosts === undefined || (url === null && !hosts.includes(','))) {
+  // The driver takes these two as something else than a URL has them for.
+  const isRead = !value.includes('#') && !/%2c[^@]*$/i.test(hosts ?? '');
+  if (hosts === undefined || !isRead || (url === null && !hosts.includes(','))) {
     faults.push(`${name} must look like postgres://user:password@host:port/name`);
     return value;
   }

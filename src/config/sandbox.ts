@@ -23,6 +23,9 @@ export function decideSandbox(env: NodeJS.ProcessEnv, addresses: Addresses, faul
   if (env.DEV_ALLOW_CIDRS && wish !== 'on') {
     faults.push('DEV_ALLOW_CIDRS needs SANDBOX=on: without it /dev answers to this machine alone');
   }
+  if (env.NODE_ENV !== 'production' && /^\s*prod/i.test(env.NODE_ENV ?? '')) {
+    faults.push(`NODE_ENV=${env.NODE_ENV} is not known: production is written NODE_ENV=production`);
+  }
   if (env.NODE_ENV === 'production') {
     if (wish === 'on') faults.push('SANDBOX=on and NODE_ENV=production contradict each other: take one of them away');
     return false;
