@@ -266,11 +266,12 @@ function readSecretKeys(value: string | undefined, sandbox: boolean, dataDir: st
   if (!text && !sandbox) {
     faults.push('SECRET_KEYS is needed in production: <id>:<base64 of 32 random bytes>, newest first, comma-separated');
   }
-  return readList(text, []).map((part) => {
+  return readList(text, []).map((part, index) => {
     const [id = '', encoded = ''] = part.split(':');
     const key = Buffer.from(encoded, 'base64');
     if (!/^[a-z0-9]{1,16}$/.test(id) || key.length !== 32) {
-      faults.push(`SECRET_KEYS: the key "${id}" must be <id of a-z0-9>:<base64 of 32 bytes>`);
+      // Without its value: what stands in the wrong place is the secret itself.
+      faults.push(`SECRET_KEYS: entry ${index + 1} must be <id of 1 to 16 a-z0-9>:<base64 of 32 bytes>`);
     }
     return { id, key };
   });

@@ -50,7 +50,8 @@ async function withLoops(lookMs: number, work: (sent: string[]) => Promise<void>
 
 /** Waits until no loop looks for transfers any more. */
 async function asleep(sent: string[]): Promise<void> {
-  const looks = () => sent.filter((text) => /from transfers where chain_id = \$\d+ and judged_at is null order by/.test(text)).length;
+  const looks = () =>
+    sent.filter((text) => /from transfers where chain_id = \$\d+ and judged_at is null order by/.test(text)).length;
   for (let before = -1; before !== looks() || before === 0; ) {
     before = looks();
     await pause(500);

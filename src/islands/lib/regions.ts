@@ -20,10 +20,15 @@ function inUse(region: Element): boolean {
   return typing || region.querySelector('details.confirm[open]') !== null;
 }
 
+/** Asks for the address anew. A reload would send a form again where the page is the answer to one. */
+function leave(): void {
+  location.replace(location.pathname + location.search);
+}
+
 async function renew(): Promise<void> {
   const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
-  // Nobody is signed in any more: what the page shows is not for whoever sits here now.
-  if (answer.redirected) return location.reload();
+  // Nobody is signed in any more: what the page shows is not for whoever sits here now. A form's address leads to its page.
+  if (answer.redirected && new URL(answer.url).pathname.endsWith('/sign-in')) return leave();
   if (!answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
   for (const region of document.querySelectorAll<HTMLElement>('[data-region]')) {
@@ -49,7 +54,7 @@ function follow(address: string, retryMs = firstRetryMs): void {
     soon();
   });
   // The session has ended, or its person may do something else now.
-  events.addEventListener('over', () => location.reload());
+  events.addEventListener('over', leave);
   events.addEventListener('error', () => {
     if (events.readyState !== EventSource.CLOSED) return;
     soon();
