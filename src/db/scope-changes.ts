@@ -17,19 +17,20 @@ export type Watcher = {
 /** Creates are told by nobody, so partners' clocks and merchants' newest requests are asked for, once for all who watch. */
 const askEveryMs = 1_000;
 
-type Watch = { watchers: Set<Watcher>; end(): Promise<void> };
+type Watch = { watchers: Set<Watcher>; begin(watcher: Watcher): void; end(): Promise<void> };
 const watches = new WeakMap<Database, Watch>();
 
 /**
- * Wakes a watcher whenever something of its scope has changed, made by any process. A process listens once and asks once a
- * second, however many watch, and only while somebody does.
+ * Wakes a watcher whenever something of its scope has changed, made by any process, and once when it is the first one of its
+ * scope: what changed before that is told to nobody. A process listens once and asks once a second, however many watch, and
+ * only while somebody does.
  *
  * @returns what ends it
  */
 export function watchScope(db: Database, watcher: Watcher, complain: (error: unknown) => void): () => void {
   const watch = watches.get(db) ?? beginWatch(db, complain);
   watches.set(db, watch);
-  watch.watchers.add(watcher);
+  watch.begin(watcher);
   return () => {
     watch.watchers.delete(watcher);
     if (watch.watchers.size > 0 || watches.get(db) !== watch) return;
@@ -40,28 +41,41 @@ export function watchScope(db: Database, watcher: Watcher, complain: (error: unk
 
 function beginWatch(db: Database, complain: (error: unknown) => void): Watch {
   const watchers = new Set<Watcher>();
-  const clocks = new Map<string, number>();
+  /** Null: not known yet. */
+  const clocks = new Map<string, number | null>();
   const hear = (change: Change) => {
     for (const watcher of watchers) if (isConcerned(watcher, change)) watcher.wake();
   };
+  const ask = async (those: Iterable<Watcher>) => {
+    const moved = await movedClocks(db, those, clocks);
+    for (const watcher of watchers) if (moved.has(clockOf(watcher))) watcher.wake();
+  };
   let asking = false;
-  const ask = async () => {
+  const askAll = async () => {
     if (asking) return;
     asking = true;
     try {
-      const moved = await movedClocks(db, watchers, clocks);
-      for (const watcher of watchers) if (moved.has(clockOf(watcher))) watcher.wake();
+      const watched = new Set([...watchers].map(clockOf));
+      for (const key of clocks.keys()) if (!watched.has(key)) clocks.delete(key);
+      await ask(watchers);
     } catch (error) {
       complain(error);
     } finally {
       asking = false;
     }
   };
-  const timer = setInterval(ask, askEveryMs);
+  const timer = setInterval(askAll, askEveryMs);
   const hearing = hearChanges(db, hear);
   hearing.catch(complain); // those who watch are still woken every second that brings a new request
   return {
     watchers,
+    begin: (watcher) => {
+      watchers.add(watcher);
+      const clock = clockOf(watcher);
+      if (clock === '' || clocks.has(clock)) return;
+      clocks.set(clock, null); // so that it is asked for once
+      ask([watcher]).catch(complain); // the next look at all asks again
+    },
     end: async () => {
       clearInterval(timer);
       const unlisten = await hearing.catch(() => null);
@@ -96,11 +110,11 @@ function clockOf({ scope, accountId, requestId }: Watcher): string {
 
 type Clock = { partner_id: string; test_mode: boolean; account_id: string | null };
 
-/** The clocks that have moved since the last look, of those that somebody watches. */
+/** The clocks of these watchers that have moved since the last look, or were never looked at. */
 async function movedClocks(
   db: Database,
-  watchers: Set<Watcher>,
-  clocks: Map<string, number>,
+  watchers: Iterable<Watcher>,
+  clocks: Map<string, number | null>,
 ): Promise<ReadonlySet<string>> {
   const wanted = new Map<string, Clock>();
   for (const watcher of watchers) {
@@ -108,7 +122,6 @@ async function movedClocks(
     if (requestId !== undefined) continue;
     wanted.set(clockOf(watcher), { partner_id: scope.partnerId, test_mode: scope.testMode, account_id: accountId });
   }
-  for (const key of clocks.keys()) if (!wanted.has(key)) clocks.delete(key);
   if (wanted.size === 0) return new Set();
   const asked = [...wanted].map(([key, clock]) => ({ key, ...clock }));
   const rows = await db.sql<{ key: string; last_at: Date | null }[]>`
@@ -125,7 +138,7 @@ async function movedClocks(
     const before = clocks.get(key);
     const now = last_at?.getTime() ?? 0;
     clocks.set(key, now);
-    if (before !== undefined && before !== now) moved.add(key);
+    if (before !== now) moved.add(key);
   }
   return moved;
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Watcher, watchScope } from '../../src/db/scope-changes.ts';
-import { pause } from '../../src/lib/time.ts';
 import { startApp } from '../support/app.ts';
 import { sessionOf } from '../support/dashboard.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
@@ -43,15 +42,13 @@ test('A merchant hears of a request made for it, and not of its neighbours’, w
   const [own, neighbour] = [await makeMerchant(app.db, world.test), await makeMerchant(app.db, world.test)];
   const [merchant, partner] = [look({ accountId: own.id }), look()];
   try {
-    await merchant.next(); // the listener is there: anything may have changed before
+    // Once when the listener is there, once when the clock is known.
+    while (merchant.woken() < 2) await merchant.next();
+    while (partner.woken() < 2) await partner.next();
     const before = merchant.woken();
-    // The first look at a clock only remembers it; the partner is woken by a later one.
-    const start = partner.woken();
-    while (partner.woken() < start + 2) {
-      const heard = partner.next();
-      await makeRequest(app.db, world.test, neighbour);
-      await Promise.race([heard, pause(200)]);
-    }
+    const heard = partner.next();
+    await makeRequest(app.db, world.test, neighbour);
+    await heard;
     assert.equal(merchant.woken(), before);
     const told = merchant.next();
     await makeRequest(app.db, world.test, own);
@@ -59,6 +56,26 @@ test('A merchant hears of a request made for it, and not of its neighbours’, w
   } finally {
     merchant.end();
     partner.end();
+  }
+});
+
+test('What is made while a page begins to listen is seen: it is woken once when it does, then by each new request', {
+  timeout: 30_000,
+}, async () => {
+  const merchant = await makeMerchant(app.db, world.test);
+  const pages = [look()]; // so the process listens already
+  try {
+    await pages[0]?.next();
+    for (const _ of ['its clock is not known yet', 'its clock is known']) {
+      const page = look({ accountId: merchant.id });
+      pages.push(page);
+      if (page.woken() === 0) await page.next();
+      const told = page.next();
+      await makeRequest(app.db, world.test, merchant);
+      await told;
+    }
+  } finally {
+    for (const page of pages) page.end();
   }
 });
 

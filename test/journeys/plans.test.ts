@@ -466,7 +466,8 @@ test('A merchant’s open pages hear of what becomes of its plans; those of its 
   };
   const [own, other, partner] = [look(merchant.id), look(neighbour.id), look()];
   try {
-    await Promise.all([own.next(), other.next(), partner.next()]); // the listener is there
+    // Once when the listener is there, once when its clock is known.
+    for (const one of [own, other, partner]) while (one.seen.woken < 2) await one.next();
     const before = [other.seen.woken, partner.seen.woken];
     for (const act of [
       () => makePlan(app.ctx, scope, merchant, { firstOn: day }),
