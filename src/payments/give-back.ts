@@ -1,10 +1,10 @@
 import { encodeFunctionData, erc20Abi, type Hex, zeroAddress } from 'viem';
 import type { ChainConfig, TokenConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
+import { insist } from '../db/busy.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { findRequest } from '../requests/proof.ts';
-import { insist } from './busy.ts';
 import { isFirm } from './firm.ts';
 import { lockTransfer, selectPayerReach } from './merchant-store.ts';
 import { lookForReturn, type ReturnSight } from './return-look.ts';

@@ -1,9 +1,9 @@
 import { zeroAddress } from 'viem';
 import type { Context } from '../context.ts';
+import { insist } from '../db/busy.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { lockForProof, type RequestRow } from '../requests/proof.ts';
-import { insist } from './busy.ts';
 import { lockTransfer } from './merchant-store.ts';
 import { selectTransfer, type TransferKey, updateReleased } from './store.ts';
 import { takeLocked } from './take.ts';

@@ -1,8 +1,8 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { raiseAlarm } from '../db/alarms.ts';
+import { isBusy } from '../db/busy.ts';
 import type { Scope, Tx } from '../db/connection.ts';
-import { isBusy } from './busy.ts';
 import { lockTransfer } from './merchant-store.ts';
 import { lookForReturn, type ReturnSight } from './return-look.ts';
 import { shareReturn } from './return-share.ts';

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
+import { insist } from '../db/busy.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { lockForProof } from '../requests/proof.ts';
-import { insist } from './busy.ts';
 import { isAsConfirmed } from './firm.ts';
 import { returnableMicro } from './give-back.ts';
 import { lockTransfer } from './merchant-store.ts';

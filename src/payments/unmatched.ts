@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
+import { insist } from '../db/busy.ts';
 import type { Scope } from '../db/connection.ts';
 import { bind } from './bind.ts';
-import { insist } from './busy.ts';
 import { lockTransfer } from './merchant-store.ts';
 import { boundOutcome, type Outcome } from './outcome.ts';
 import { selectReturn } from './return-store.ts';

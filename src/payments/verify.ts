@@ -1,9 +1,9 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
+import { isBusy } from '../db/busy.ts';
 import type { Scope } from '../db/connection.ts';
 import { lockForProof } from '../requests/proof.ts';
-import { isBusy } from './busy.ts';
 import { completeProof } from './complete.ts';
 import { needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
 import { noteOpinions } from './opinion-alarm.ts';

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { insist } from '../db/busy.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
@@ -8,20 +9,23 @@ import { type RequestRow, selectRequest, updateVoided } from './store.ts';
 
 /**
  * Voids a request that nobody has opened or paid. One guarded update decides, so a customer who opens the page or a
- * payment that arrives at the same moment either comes first or comes too late, never half.
+ * payment that arrives at the same moment either comes first or comes too late, never half: what had come in part is given
+ * back with it, or nothing is voided.
  *
- * @throws Refusal not_found; cannot_cancel with the current request
+ * @throws Refusal not_found; cannot_cancel with the current request; unavailable while something else holds a part of it
  */
 export function cancelRequest(ctx: Context, scope: Scope, id: string): Promise<RequestRow> {
   if (!isUuid(id)) throw refuse('not_found');
-  return ctx.db.scoped(scope, async (tx) => {
-    const voided = await updateVoided(tx, scope, id);
-    if (voided) {
-      await unbindPartial(tx, scope, id);
-      return voided;
-    }
-    const current = await selectRequest(tx, scope, id);
-    if (!current) throw refuse('not_found');
-    throw refuse('cannot_cancel', { request: JSON.parse(renderRequest(ctx, current)) });
-  });
+  return insist(() =>
+    ctx.db.scoped(scope, async (tx) => {
+      const voided = await updateVoided(tx, scope, id);
+      if (voided) {
+        await unbindPartial(tx, scope, id);
+        return voided;
+      }
+      const current = await selectRequest(tx, scope, id);
+      if (!current) throw refuse('not_found');
+      throw refuse('cannot_cancel', { request: JSON.parse(renderRequest(ctx, current)) });
+    }),
+  );
 }

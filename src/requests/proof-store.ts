@@ -127,7 +127,10 @@ export async function deleteReservations(
 
 /**
  * Gives back what had come in part to a request that is voided in this transaction: it stands among the unmatched
- * payments again. What a reorganisation is just taking away is left to that.
+ * payments again. The watcher removes transfers first and comes to the request then; so nothing waits here, or both could
+ * wait for ever.
+ *
+ * @throws PostgresError 55P03 while another transaction holds one of them: try again later
  */
 export async function updateUnbound(tx: Tx, scope: Scope, id: string): Promise<void> {
   await tx`
@@ -135,7 +138,7 @@ export async function updateUnbound(tx: Tx, scope: Scope, id: string): Promise<v
     where (chain_id, tx_hash, ordinal) in (
       select chain_id, tx_hash, ordinal from transfers
       where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${id}
-      for update skip locked)`;
+      for update nowait)`;
 }
 
 /**
