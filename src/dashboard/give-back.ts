@@ -115,12 +115,12 @@ async function note(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
     return showOffer(ctx, visit, await offerReturn(ctx, scope, accountId, key), checked.fault);
   }
   const { offer, returnTxHash } = checked;
-  const noted = await audited(
+  const fault = await audited(
     ctx,
     actorOf(visit),
     (inner) => noteReturn(inner, scope, accountId, checked),
-    (done) =>
-      !done
+    (refused) =>
+      refused
         ? null
         : {
             action: 'payment.returned',
@@ -130,7 +130,7 @@ async function note(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
             details: { request: offer.requestId, usdc_micro: offer.usdcMicro.toString(), transaction: returnTxHash },
           },
   );
-  if (!noted) return showOffer(ctx, visit, await offerReturn(ctx, scope, accountId, key), 'already_given');
+  if (fault) return showOffer(ctx, visit, await offerReturn(ctx, scope, accountId, key), fault);
   const requestId = offer.requestId ?? offer.candidateRequestId;
   const back = requestId === null ? '/dashboard/unmatched' : `/dashboard/payments/${requestId}`;
   return reply.redirect(`${back}?done=returned`, 303);
@@ -140,7 +140,8 @@ async function note(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
 function faultText({ t }: Words, fault: ReturnFault, { token }: ReturnOffer): string {
   const { faults } = t.dashboard;
   if (fault === 'other') return fill(faults.returnOther, { token: token.symbol });
-  return { malformed: faults.hash, already_given: faults.alreadyGiven, failed: faults.returnFailed }[fault];
+  const { hash: malformed, alreadyGiven: already_given, returnTooMany: too_many, returnFailed: failed } = faults;
+  return { malformed, already_given, too_many, failed }[fault];
 }
 
 /** What browser code sends with the merchant's wallet: it reads it from `data-return`. */

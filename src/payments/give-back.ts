@@ -11,6 +11,7 @@ import { lookForReturn, type ReturnSight } from './return-look.ts';
 import { shareReturn } from './return-share.ts';
 import {
   insertTaken,
+  isGroupFull,
   lockGroup,
   type ReturnGroup,
   type ReturnRow,
@@ -127,8 +128,11 @@ export async function returnableMicro(tx: Tx, scope: Scope, row: TransferRow): P
   return overMicro <= 0n ? 0n : overMicro < valueMicro ? overMicro : valueMicro;
 }
 
-/** Why a transaction is not noted. `other`: it moves nothing from the merchant's wallet to the payer. */
-export type ReturnFault = 'malformed' | 'already_given' | 'failed' | 'other';
+/**
+ * Why a transaction is not noted. `other`: it moves nothing from the merchant's wallet to the payer. `too_many`: it is noted
+ * for as many payments of this payer as its money is shared out among.
+ */
+export type ReturnFault = 'malformed' | 'already_given' | 'too_many' | 'failed' | 'other';
 
 /** A transaction that the chain was asked about, ready to be noted; or why it cannot be. */
 export type ReturnNote = { offer: ReturnOffer } & (
@@ -170,7 +174,7 @@ export async function checkReturn(
  * Notes what gave a payment back; one that nobody took yet is taken by it. One transaction may give back several payments,
  * as far as it moved enough for all of them.
  *
- * @returns false when the payment counts as given back already, or the transaction went to others
+ * @returns null when it is noted; `already_given` also when the transaction went to others
  * @throws Refusal not_found when the payment was attached meanwhile, or taken away by the network
  */
 export async function noteReturn(
@@ -178,7 +182,7 @@ export async function noteReturn(
   scope: Scope,
   accountId: string,
   { offer, returnTxHash, sight }: Extract<ReturnNote, { fault: null }>,
-): Promise<boolean> {
+): Promise<'already_given' | 'too_many' | null> {
   const { key, requestId, fromAddress, toAddress, usdcMicro } = offer;
   const notedAt = ctx.clock.now();
   const tokenAddress = offer.token.address;
@@ -189,8 +193,9 @@ export async function noteReturn(
       const row = await lockTransfer(tx, scope, key, accountId);
       if (row?.request_id !== requestId) throw refuse('not_found');
       await lockGroup(tx, scope, group);
+      if (await isGroupFull(tx, scope, group, key)) return 'too_many';
       const shares = sight.kind === 'gives' ? await sharesWith(tx, scope, group, sight, { key, usdcMicro }) : [];
-      if (shares.some(({ own, micro }) => own && micro === 0n)) return false;
+      if (shares.some(({ own, micro }) => own && micro === 0n)) return 'already_given';
       await insertTaken(tx, scope, {
         ...key,
         accountId,
@@ -201,9 +206,9 @@ export async function noteReturn(
         usdcMicro,
         notedAt,
       });
-      if (!(await updateNoted(tx, scope, key, { returnTxHash, state, notedAt }))) return false;
+      if (!(await updateNoted(tx, scope, key, { returnTxHash, state, notedAt }))) return 'already_given';
       for (const share of shares) await updateGiven(tx, scope, share.key, returnTxHash, share.micro);
-      return true;
+      return null;
     }),
   );
 }

@@ -189,6 +189,24 @@ export async function lockGroup(tx: Tx, scope: Scope, { chainId, returnTxHash }:
   await tx`select pg_advisory_xact_lock(hashtextextended(${`${scope.partnerId} ${chainId} ${returnTxHash}`}, 0))`;
 }
 
+/** So many payments share one transaction at most: all of them are read whenever its money is shared out. */
+const mostOfGroup = 500;
+
+const inGroup = (tx: Tx, scope: Scope, group: ReturnGroup) => tx`
+  b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode} and b.chain_id = ${group.chainId}
+    and b.return_tx_hash = ${group.returnTxHash} and b.token_address = ${group.tokenAddress}
+    and b.from_address = ${group.fromAddress} and b.to_address = ${group.toAddress}`;
+
+/** Whether as many others as can be shared out among are noted with a transaction, which is locked; also those put back. */
+export async function isGroupFull(tx: Tx, scope: Scope, group: ReturnGroup, own: TransferKey): Promise<boolean> {
+  const [last] = await tx`
+    select from returns b
+    where ${inGroup(tx, scope, group)} and b.state in ('sent', 'confirmed', 'missing', 'kept')
+      and (b.tx_hash, b.ordinal) <> (${own.txHash}, ${own.ordinal})
+    offset ${mostOfGroup - 1} limit 1`;
+  return last !== undefined;
+}
+
 export type GroupRow = { chain_id: string; tx_hash: string; ordinal: number; usdc_micro: string };
 
 /** The payments that a transaction may have given back to one payer, in the order of their notes. */
@@ -197,11 +215,8 @@ export function selectGroup(tx: Tx, scope: Scope, group: ReturnGroup, minedIn: n
     select b.chain_id, b.tx_hash, b.ordinal, b.usdc_micro from returns b
       left join transfers t on (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
         = (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
-    where b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode} and b.chain_id = ${group.chainId}
-      and b.return_tx_hash = ${group.returnTxHash} and b.token_address = ${group.tokenAddress}
-      and b.from_address = ${group.fromAddress} and b.to_address = ${group.toAddress}
-      and b.state in ('sent', 'confirmed', 'missing') and coalesce(t.block_number, 0) <= ${minedIn}
-    order by b.noted_at, b.tx_hash, b.ordinal limit 500`;
+    where ${inGroup(tx, scope, group)} and b.state in ('sent', 'confirmed', 'missing') and coalesce(t.block_number, 0) <= ${minedIn}
+    order by b.noted_at, b.tx_hash, b.ordinal limit ${mostOfGroup}`;
 }
 
 /** Stores how much of the transaction that is noted for a payment is its own; null for nothing. */

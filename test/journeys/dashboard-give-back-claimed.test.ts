@@ -129,7 +129,7 @@ test('A taken payment that is reorganised and mined again pays no request by rul
   const said = { returnTxHash: await send(from.address, BigInt(request.usdc_micro)), elsewhere: false };
   const checked = await checkReturn(world.ctx, world.scope, world.merchant.id, keyFor(txHash), said);
   if (checked.fault !== null) throw new Error(checked.fault);
-  assert.equal(await noteReturn(world.ctx, world.scope, world.merchant.id, checked), true);
+  assert.equal(await noteReturn(world.ctx, world.scope, world.merchant.id, checked), null);
   await world.node.reorg(3);
   await world.turn();
   assert.equal((await world.read(request)).proof_status, 'none');

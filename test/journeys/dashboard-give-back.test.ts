@@ -139,6 +139,30 @@ test('A transaction that gave one payment back gives no second one back, except 
   );
 });
 
+test('A transaction is noted for 500 payments of one payer at most, since more could not be told apart', async () => {
+  const paid = await stray(400_000n);
+  const back = await send(paid.payer.address, 500_000n);
+  await world.db.sql`
+    insert into returns (partner_id, test_mode, chain_id, tx_hash, ordinal, account_id, token_address, from_address,
+      to_address, usdc_micro, return_tx_hash, state, noted_at)
+    select partner_id, test_mode, chain_id, tx_hash, n, account_id, token_address, to_address, from_address, 1, ${back},
+      'sent', now() - interval '1 minute'
+    from transfers, generate_series(1, 500) n where tx_hash = ${paid.txHash}`;
+  const refused = await note(await pageOf(paid), paid, { return_tx_hash: back });
+  assert.equal(refused.status, 409);
+  assert.match(refused.html, /500 payments are noted with this transaction already/);
+  const noted = () => world.db.sql`select ordinal from returns where return_tx_hash = ${back}`;
+  assert.equal((await noted()).length, 500);
+
+  await world.db.sql`delete from returns where return_tx_hash = ${back} and ordinal = 500`;
+  await note(await pageOf(paid), paid, { return_tx_hash: back });
+  assert.equal((await noted()).length, 500);
+  await follow();
+  const [sum] = await world.db.sql`select sum(given_micro) from returns where return_tx_hash = ${back}`;
+  assert.equal(sum?.sum, '500000', 'no unit counts twice');
+  await world.db.sql`delete from returns where return_tx_hash = ${back}`;
+});
+
 test('A failed transaction is not noted; what failed or was never found afterwards can be sent again, or put back', async () => {
   const paid = await stray(5_000_000n);
   const empty = world.node.wallet();

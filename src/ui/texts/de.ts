@@ -687,6 +687,8 @@ export const de = {
       notACurrency: 'Für diese Währung gibt es hier keinen Kurs. Wählen Sie eine aus der Liste.',
       hash: 'Das ist kein Transaktions-Hash: Er besteht aus 0x und 64 Buchstaben oder Ziffern und ist nicht der Hash der Zahlung selbst.',
       alreadyGiven: 'Schon vermerkt: Diese Zahlung oder diese Transaktion steht bereits unter den zurückgegebenen.',
+      returnTooMany:
+        'Mit dieser Transaktion sind schon 500 Zahlungen vermerkt; mehr lassen sich nicht auseinanderhalten. Es wurde nichts vermerkt: Geben Sie diese mit einer anderen Transaktion zurück.',
       returnFailed:
         'Diese Transaktion ist fehlgeschlagen und hat kein Geld bewegt; es wurde nichts vermerkt. Senden Sie noch einmal und vermerken Sie dann die neue.',
       returnOther:

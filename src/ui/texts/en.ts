@@ -642,6 +642,8 @@ export const en = {
       notACurrency: 'There is no exchange rate for this currency here. Choose one from the list.',
       hash: 'This is no transaction hash: it has 0x and 64 letters or digits, and is not that of the payment itself.',
       alreadyGiven: 'Noted before: this payment, or this transaction, already stands among those given back.',
+      returnTooMany:
+        '500 payments are noted with this transaction already, and more cannot be told apart. So nothing was noted: give this one back with another transaction.',
       returnFailed:
         'This transaction failed and moved no money, so nothing was noted. Send it again, then note the new one.',
       returnOther:

@@ -658,6 +658,8 @@ export const es = {
       notACurrency: 'Aquí no hay tipo de cambio para esta moneda. Elija una de la lista.',
       hash: 'Esto no es un hash de transacción: tiene 0x y 64 letras o cifras y no es el del propio pago.',
       alreadyGiven: 'Ya anotado: este pago, o esta transacción, ya figura entre los devueltos.',
+      returnTooMany:
+        'Ya hay 500 pagos anotados con esta transacción; más no se pueden distinguir. No se anotó nada: devuelva este con otra transacción.',
       returnFailed:
         'Esta transacción falló y no movió dinero, así que no se anotó nada. Envíelo otra vez y anote la nueva.',
       returnOther:

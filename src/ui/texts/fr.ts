@@ -673,6 +673,8 @@ export const fr = {
       notACurrency: 'Il n’y a pas de taux de change pour cette devise ici. Choisissez-en une dans la liste.',
       hash: 'Ce n’est pas un hash de transaction : il se compose de 0x et de 64 lettres ou chiffres, et n’est pas celui du paiement lui-même.',
       alreadyGiven: 'Déjà noté : ce paiement, ou cette transaction, figure déjà parmi ceux qui sont rendus.',
+      returnTooMany:
+        '500 paiements sont déjà notés avec cette transaction ; on ne peut pas en distinguer davantage. Rien n’a donc été noté : rendez celui-ci par une autre transaction.',
       returnFailed:
         'Cette transaction a échoué et n’a déplacé aucun argent : rien n’a été noté. Renvoyez, puis notez la nouvelle.',
       returnOther:

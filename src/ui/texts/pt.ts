@@ -649,6 +649,8 @@ export const pt = {
       notACurrency: 'Não há taxa de câmbio para esta moeda aqui. Escolha uma da lista.',
       hash: 'Isto não é um hash de transação: ele tem 0x e 64 letras ou dígitos e não é o do próprio pagamento.',
       alreadyGiven: 'Já anotado: este pagamento, ou esta transação, já está entre os devolvidos.',
+      returnTooMany:
+        'Já há 500 pagamentos anotados com esta transação; mais não se podem distinguir. Nada foi anotado: devolva este com outra transação.',
       returnFailed: 'Esta transação falhou e não moveu dinheiro, então nada foi anotado. Envie de novo e anote a nova.',
       returnOther:
         'Esta transação não move {token} da sua carteira para quem pagou, então nada foi anotado. Procure a certa na sua carteira; se enviou de outro jeito, diga abaixo.',
