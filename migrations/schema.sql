@@ -603,6 +603,7 @@ create table returns (
 );
 CREATE INDEX returns_due ON public.returns USING btree (next_look_at) WHERE ((state = ANY (ARRAY['sent'::text, 'missing'::text, 'kept'::text])) AND (return_tx_hash IS NOT NULL) AND (from_address IS NOT NULL));
 CREATE INDEX returns_transaction ON public.returns USING btree (partner_id, test_mode, chain_id, return_tx_hash);
+CREATE INDEX returns_turns ON public.returns USING btree (partner_id, account_id, next_look_at) WHERE ((state = ANY (ARRAY['sent'::text, 'missing'::text, 'kept'::text])) AND (return_tx_hash IS NOT NULL) AND (from_address IS NOT NULL));
 alter table returns enable row level security;
 create policy scope on returns for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant INSERT, SELECT, UPDATE on returns to quittance_app;

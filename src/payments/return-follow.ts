@@ -10,6 +10,7 @@ import {
   claimReturns,
   type DueReturn,
   lockGroup,
+  putOffReturn,
   type ReturnState,
   selectGroup,
   updateGiven,
@@ -54,6 +55,7 @@ async function follow(ctx: Context, row: DueReturn): Promise<void> {
   });
   if (sight.kind === 'unavailable') return;
   const scope = scopeOfRow(row);
+  if (sight.kind === 'unknown') await ctx.db.scoped(scope, (tx) => putOffReturn(tx, scope, row));
   if (row.state === 'kept') return followKept(ctx, scope, row, sight);
   const ageMs = ctx.clock.now().getTime() - row.noted_at.getTime();
   await ctx.db.scoped(scope, (tx) => settle(tx, scope, row, sight, ageMs));

@@ -136,29 +136,55 @@ export type DueReturn = {
 };
 
 /**
- * The loop's look-up over all partners: takes notes that are due, so that nobody else takes them for a while. What is new
- * is looked for every five seconds, then every minute, after two hours every ten, after two days every six hours: until it
- * is final, however late.
+ * The loop's look-up over all partners: takes notes that are due, so that nobody else takes them for a while. Partners take
+ * turns, and so do the merchants of each. What is new is looked for every five seconds, then every minute, after two hours
+ * every ten, after two days every six hours: until it is final, however late.
  */
-export function claimReturns(db: Database, limit: number): Promise<DueReturn[]> {
-  return db.sql<DueReturn[]>`
-    with due as (
-      select partner_id, test_mode, chain_id, tx_hash, ordinal from returns
-      where state in ('sent', 'missing', 'kept') and return_tx_hash is not null and from_address is not null
-        and next_look_at <= now()
-      order by next_look_at limit ${limit} for update skip locked
+export function claimReturns({ sql }: Database, limit: number): Promise<DueReturn[]> {
+  const waiting = sql`state in ('sent', 'missing', 'kept') and return_tx_hash is not null and from_address is not null`;
+  const key = (of: string) => sql`
+    (${sql(of)}.partner_id, ${sql(of)}.test_mode, ${sql(of)}.chain_id, ${sql(of)}.tx_hash, ${sql(of)}.ordinal)`;
+  return sql<DueReturn[]>`
+    with recursive parties as (
+      (select partner_id, account_id from returns where ${waiting} order by partner_id, account_id limit 1)
+      union all
+      select n.partner_id, n.account_id from parties p cross join lateral (
+        select partner_id, account_id from returns
+        where ${waiting} and (partner_id, account_id) > (p.partner_id, p.account_id)
+        order by partner_id, account_id limit 1) n
+    ), due as (
+      select d.*, row_number() over (partition by d.partner_id, d.account_id order by d.next_look_at) as nth
+      from parties p cross join lateral (
+        select * from returns
+        where ${waiting} and partner_id = p.partner_id and account_id = p.account_id and next_look_at <= now()
+        order by next_look_at limit ${limit}) d
+    ), turns as (
+      select *, row_number() over (partition by partner_id order by nth, next_look_at) as turn from due
+    ), next as (
+      select * from turns order by turn, next_look_at limit ${limit}
+    ), taken as (
+      select b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal
+      from returns b join next on ${key('b')} = ${key('next')}
+      where b.next_look_at <= now() for update of b skip locked
     ), claimed as (
       update returns b set next_look_at = now() + case when b.noted_at > now() - interval '10 minutes' then interval '5 seconds'
         when b.noted_at > now() - interval '2 hours' then interval '1 minute'
         when b.noted_at > now() - interval '2 days' then interval '10 minutes' else interval '6 hours' end
-      from due where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
-        = (due.partner_id, due.test_mode, due.chain_id, due.tx_hash, due.ordinal)
+      from taken where ${key('b')} = ${key('taken')}
       returning b.*
     )
     select c.partner_id, c.test_mode, c.chain_id, c.tx_hash, c.ordinal, c.request_id, c.from_address, c.to_address, c.token_address,
       c.usdc_micro, c.return_tx_hash, c.noted_at, c.state, t.block_number
-    from claimed c left join transfers t on (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
-      = (c.partner_id, c.test_mode, c.chain_id, c.tx_hash, c.ordinal)`;
+    from claimed c left join transfers t on ${key('t')} = ${key('c')}`;
+}
+
+/** Has what no endpoint knows looked for after half as long again as it has been noted: anybody can note made-up hashes. */
+export async function putOffReturn(tx: Tx, scope: Scope, row: DueReturn): Promise<void> {
+  await tx`
+    update returns
+    set next_look_at = greatest(next_look_at, now() + least((now() - noted_at) / 2, interval '6 hours'))
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${row.chain_id}
+      and tx_hash = ${row.tx_hash} and ordinal = ${row.ordinal} and return_tx_hash = ${row.return_tx_hash}`;
 }
 
 /**

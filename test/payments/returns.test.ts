@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { ChainConfig } from '../../src/chain/config.ts';
+import type { Context } from '../../src/context.ts';
+import type { Scope } from '../../src/db/connection.ts';
+import { followReturns } from '../../src/payments/return-follow.ts';
+import { idleChain, testContext } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, randomAddress } from '../support/world.ts';
+import { readUpTo, store, tableEndpoint } from './table-chain.ts';
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let endpoint: Awaited<ReturnType<typeof tableEndpoint>>;
+let chain: ChainConfig;
+let ctx: Context;
+before(async () => {
+  database = await testDatabase();
+  endpoint = await tableEndpoint(database.db);
+  chain = { ...idleChain(31337), rpcUrls: [endpoint.url] };
+  ctx = testContext(database.db, { chains: { test: [chain], live: [] } });
+  await readUpTo(database.db, chain.chainId, 100);
+});
+after(async () => {
+  await endpoint?.stop();
+  await database?.drop();
+});
+
+type Payee = { scope: Scope; wallet: string; accountId: string };
+
+async function payee(scope: Scope): Promise<Payee> {
+  const { id, wallet } = await makeMerchant(database.db, scope);
+  return { scope, wallet, accountId: id };
+}
+
+/** Payments of a merchant that were given back, noted some minutes ago and long due. */
+async function noted({ scope, accountId }: Payee, hashes: string[], transfer = [randomAddress(), randomAddress()]) {
+  const rows = hashes.map((returnTxHash) => ({
+    partner_id: scope.partnerId,
+    test_mode: scope.testMode,
+    chain_id: chain.chainId,
+    tx_hash: `0x${randomBytes(32).toString('hex')}`,
+    ordinal: 0,
+    account_id: accountId,
+    token_address: chain.tokens[0]?.address ?? '',
+    from_address: transfer[0],
+    to_address: transfer[1],
+    usdc_micro: 5,
+    return_tx_hash: returnTxHash,
+    state: 'sent',
+    noted_at: new Date(Date.now() - 5 * 60_000),
+    next_look_at: new Date(Date.now() - 60_000),
+  }));
+  await database.db.sql`insert into returns ${database.db.sql(rows)}`;
+}
+
+/** One that is final on the chain, due after all others. */
+async function genuine(to: Payee): Promise<string> {
+  const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
+  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
+  await noted(to, [hash], [moved?.from_address, moved?.to_address]);
+  await database.db.sql`update returns set next_look_at = now() where return_tx_hash = ${hash}`;
+  return hash;
+}
+
+test('thousands of notes whose transactions nobody knows hold up no other merchant or partner, and are looked for ever more seldom', async () => {
+  const [{ test: hostile }, { test: honest }] = await Promise.all([makePartner(database.db), makePartner(database.db)]);
+  const [flooded, neighbour, other] = await Promise.all([payee(hostile), payee(hostile), payee(honest)]);
+  const unknown = Array.from({ length: 3_000 }, () => `0x${randomBytes(32).toString('hex')}`);
+  await noted(flooded, unknown);
+  const hashes = [await genuine(neighbour), await genuine(other)];
+  assert.equal(await followReturns(ctx), 20);
+  const states = await database.db.sql`select state from returns where return_tx_hash = any(${hashes})`;
+  assert.deepEqual(
+    states.map(({ state }) => state),
+    ['confirmed', 'confirmed'],
+  );
+
+  const [looked] = await database.db.sql`
+    select count(*)::int as count, bool_and(next_look_at > now() + interval '1 minute') as later
+    from returns where return_tx_hash = any(${unknown}) and next_look_at > now()`;
+  assert.deepEqual({ ...looked }, { count: 18, later: true });
+});
