@@ -15,6 +15,12 @@ export function readTransfer(log: Pick<Log, 'topics' | 'data'>): TransferLog | n
   return { from: `0x${from.slice(-40)}`, to: `0x${to.slice(-40)}`, value: BigInt(log.data) };
 }
 
+/** The wallet that a Transfer log pays; null where nothing is moved. */
+export function paidBy(log: Pick<Log, 'topics' | 'data'>): string | null {
+  const transfer = readTransfer(log);
+  return transfer && transfer.value > 0n && transfer.from !== transfer.to ? transfer.to : null;
+}
+
 /**
  * Refuses an answer that was not asked for: logs of another block, token or event, or one log twice.
  *

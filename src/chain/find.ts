@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { checkLogs, lacksPromised, readTransfer, transferTopic } from './blocks.ts';
+import { checkLogs, lacksPromised, paidBy, readTransfer, transferTopic } from './blocks.ts';
 import { bloomHas, bloomHasOnce, bloomOf, isSaturated } from './bloom.ts';
 import { ProviderFault } from './pool.ts';
 import { type Header, isAway, type Log, type Receipt, type Rpc, RpcError } from './rpc.ts';
@@ -94,7 +94,7 @@ async function answerOrNull<T>(rpc: Rpc, ask: () => Promise<T>): Promise<T | nul
   }
 }
 
-function nullOfRpc(error: unknown): null {
+export function nullOfRpc(error: unknown): null {
   if (error instanceof RpcError) return null;
   throw error;
 }
@@ -155,12 +155,9 @@ async function transfersIn(header: Header, receipts: readonly Receipt[], tokens:
 }
 
 /** The transfers among these logs that pay a watched wallet, by transaction. */
-function watchedLogs(logs: readonly Log[], owners: ReadonlyMap<string, Owner>): Map<string, Log[]> {
+export function watchedLogs(logs: readonly Log[], owners: ReadonlyMap<string, Owner>): Map<string, Log[]> {
   return Map.groupBy(
-    logs.filter((log) => {
-      const transfer = readTransfer(log);
-      return transfer && transfer.value > 0n && transfer.from !== transfer.to && owners.has(transfer.to);
-    }),
+    logs.filter((log) => owners.has(paidBy(log) ?? '')),
     (log) => log.txHash,
   );
 }

@@ -196,7 +196,8 @@ async function keepProgress(reader: Reader, view: View, at: store.Cursor): Promi
   if (now - reader.progressAtMs < progressEveryMs) return;
   reader.progressAtMs = now;
   const progress = progressOf(reader.chain, view, at.number);
-  await store.updateProgress(reader.db, reader.chain.chainId, reader.lease, progress);
+  const { unread } = await store.updateProgress(reader.db, reader.chain.chainId, reader.lease, progress);
+  if (unread) reader.mayBeUnread = true;
 }
 
 /** Reads the next block or blocks; null when the chain no longer holds the block at the cursor. */

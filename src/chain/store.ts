@@ -120,13 +120,24 @@ export async function holdCursor(tx: Tx, chainId: number, lease: Lease): Promise
   if (held.length === 0) throw new Deposed(`chain ${chainId}: another process leads`);
 }
 
-/** Keeps what the provider says of the chain while no block is read. */
-export async function updateProgress(db: Database, chainId: number, lease: Lease, progress: Progress): Promise<void> {
-  const rows = await db.sql`
+/**
+ * Keeps what the provider says of the chain while no block is read.
+ *
+ * @returns whether transactions are set aside: other processes do so, too
+ */
+export async function updateProgress(
+  db: Database,
+  chainId: number,
+  lease: Lease,
+  progress: Progress,
+): Promise<{ unread: boolean }> {
+  const [row] = await db.sql<{ unread: boolean }[]>`
     update chain_cursors set head_number = ${progress.head}, final_number = ${progress.final},
       safe_number = ${progress.safe}, finalized_number = ${progress.finalized}, updated_at = now()
-    where chain_id = ${chainId} and fence <= ${lease.fence} returning chain_id`;
-  if (rows.length === 0) throw new Deposed(`chain ${chainId}: another process leads`);
+    where chain_id = ${chainId} and fence <= ${lease.fence}
+    returning exists (select from unread_transactions u where u.chain_id = ${chainId}) as unread`;
+  if (!row) throw new Deposed(`chain ${chainId}: another process leads`);
+  return row;
 }
 
 /** Stores blocks that were read, what was found in them and what is to be read again: all or nothing. */

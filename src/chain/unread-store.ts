@@ -66,6 +66,41 @@ export async function putOffUnread(db: Database, chainId: number, row: UnreadRow
     where chain_id = ${chainId} and block_hash = ${row.block_hash} and tx_hash = ${row.tx_hash}`;
 }
 
+/** A transaction that pays a watched wallet, as an endpoint tells. */
+export type Pointed = { txHash: string; blockHash: string; blockNumber: number };
+
+/**
+ * Sets aside those of which nothing is stored though their block was read; without logs, as nobody has read any.
+ *
+ * @param sinceBlock blocks after it were read, also those that are kept no more; null where that is not known
+ */
+export async function insertOmitted(
+  { sql }: Database,
+  chain: { chainId: number; testMode: boolean },
+  wallet: string,
+  sinceBlock: number | null,
+  pointed: readonly Pointed[],
+): Promise<void> {
+  await sql`
+    insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners)
+    select c.chain_id, p.number, p.block_hash, coalesce(b.block_time, now()), p.tx_hash, '[]', '{}'
+    from unnest(${pointed.map(({ txHash }) => txHash)}::text[], ${pointed.map(({ blockHash }) => blockHash)}::text[],
+        ${pointed.map(({ blockNumber }) => blockNumber)}::bigint[]) as p (tx_hash, block_hash, number)
+      join chain_cursors c on c.chain_id = ${chain.chainId} and c.number >= p.number
+      left join chain_blocks b on b.chain_id = c.chain_id and b.number = p.number
+    where case when b.number is null
+        then p.number > ${sinceBlock} and p.number < (select min(number) from chain_blocks k where k.chain_id = c.chain_id)
+        else b.hash = p.block_hash end
+      and not exists (select from transfers t where t.chain_id = c.chain_id and t.tx_hash = p.tx_hash)
+      and not exists (
+        select from unread_transactions u
+        where u.chain_id = c.chain_id and u.block_hash = p.block_hash and u.tx_hash = '')
+      and exists (
+        select from watched_wallets w
+        where w.test_mode = ${chain.testMode} and w.wallet_address = ${wallet} and w.watch_until > now())
+    on conflict (chain_id, block_hash, tx_hash) do nothing`;
+}
+
 /** Whether a transaction waits to be read, or its whole block does. */
 export async function isSetAside(
   { sql }: Database,

@@ -1,13 +1,13 @@
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
-import { type Found, findTransfers, logsOfBlock } from './find.ts';
+import { type Found, findTransfers, logsOfBlock, nullOfRpc, watchedLogs } from './find.ts';
 import { type Provider, ProviderFault } from './pool.ts';
 import type { Reader } from './read.ts';
-import { type Header, RpcError } from './rpc.ts';
+import { type Header, type Rpc, RpcError } from './rpc.ts';
 import { holdCursor, insertTransfers } from './store.ts';
 import { readTransaction } from './transaction.ts';
 import * as store from './unread-store.ts';
 
-export { isSetAside } from './unread-store.ts';
+export { insertOmitted as askToRead, isSetAside, type Pointed } from './unread-store.ts';
 
 /** In one pass; what is left comes in the next one. */
 const passSize = 5;
@@ -57,7 +57,9 @@ async function tryAgain(reader: Reader, provider: Provider, row: store.UnreadRow
     // The reading comes upon the reorganisation, and takes this back then.
     if (header?.hash !== row.block_hash) return null;
     if (row.tx_hash === '') return await readBlock(reader, provider, header, rpcs);
-    const read = (anyhow: boolean) => readTransaction(header, row.tx_hash, row.logs, owners, rpcs, anyhow);
+    const told = row.logs.length > 0 ? { logs: row.logs, owners, rpcs } : await readOmitted(reader, header, row, rpcs);
+    if (!told) return null;
+    const read = (anyhow: boolean) => readTransaction(header, row.tx_hash, told.logs, told.owners, told.rpcs, anyhow);
     const transfers = await read(false);
     if (transfers) return { transfers, unread: [], complete: true };
     const poorer = row.is_late ? await read(true) : null;
@@ -67,6 +69,27 @@ async function tryAgain(reader: Reader, provider: Provider, row: store.UnreadRow
     reader.log.warn({ chain: reader.chain.chainId, tx: row.tx_hash, reason: error.message }, 'still not to be read');
     return null;
   }
+}
+
+/**
+ * What the reading left out of a block, as the receipt tells of the endpoint that knows most of it; that one is asked first
+ * for the rest, too. Null while none knows anything.
+ */
+async function readOmitted(reader: Reader, header: Header, { tx_hash }: store.UnreadRow, rpcs: readonly Rpc[]) {
+  await reader.wallets.refresh();
+  const { owners } = reader.wallets;
+  const tokens = reader.chain.tokens.map(({ address }) => address as string);
+  const told = await Promise.all(
+    rpcs.map(async (rpc) => {
+      const receipt = await rpc.receipt(tx_hash).catch(nullOfRpc);
+      const all = receipt?.success && receipt.blockHash === header.hash ? receipt.logs : [];
+      const own = all.filter(({ address }) => tokens.includes(address));
+      return { rpc, logs: watchedLogs(own, owners).get(tx_hash) ?? [] };
+    }),
+  );
+  const [most] = told.sort((a, b) => b.logs.length - a.logs.length);
+  if (!most || most.logs.length === 0) return null;
+  return { logs: most.logs, owners, rpcs: told.map(({ rpc }) => rpc) };
 }
 
 async function readBlock(

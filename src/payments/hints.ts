@@ -1,4 +1,4 @@
-import { readTransfer } from '../chain/blocks.ts';
+import { paidBy } from '../chain/blocks.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import { findByNonce } from '../chain/replacement.ts';
 import { connectRpc, type Receipt, type Rpc, RpcError } from '../chain/rpc.ts';
@@ -19,6 +19,7 @@ import {
   upsertHint,
 } from './hint-store.ts';
 import type { Sighting } from './look.ts';
+import { readIfOmitted } from './omitted.ts';
 import { selectCursors } from './store.ts';
 
 /** A transaction that was told of and that no stored transfer stands for yet. It proves nothing and changes no state. */
@@ -106,12 +107,11 @@ async function askAgain(ctx: Context, scope: Scope, row: HintRow): Promise<void>
 async function isToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row: HintRow, receipt: Receipt) {
   const request = await ctx.db.scoped(scope, (tx) => findRequest(tx, scope, row.request_id));
   const tokens = chain.tokens.map(({ address }) => address as string);
-  const pays = receipt.logs.some(
-    (log) => tokens.includes(log.address) && readTransfer(log)?.to === request?.wallet_address,
-  );
-  if (!pays) return false;
+  const pays = receipt.logs.some((log) => tokens.includes(log.address) && paidBy(log) === request?.wallet_address);
+  if (!pays || !request) return false;
   const [cursor] = await selectCursors(ctx.db.sql, [chain.chainId]);
   if (!cursor || receipt.blockNumber > Number(cursor.number)) return true;
+  await readIfOmitted(ctx, request, chain, receipt);
   return isSetAside(ctx.db, chain.chainId, receipt);
 }
 

@@ -29,7 +29,12 @@ export type Sighting = {
   state: 'seen' | 'failed';
 };
 
-export type Look = { kind: Answer; sighting: Sighting | null };
+export type Look = {
+  kind: Answer;
+  sighting: Sighting | null;
+  /** Where it pays the wallet in order: it is the watcher's. */
+  mined: { chain: ChainConfig; receipt: Receipt } | null;
+};
 
 /** What is looked for: `startBlocks` are the newest blocks that were known when the request was made, by chain id. */
 export type Sought = {
@@ -45,13 +50,17 @@ export async function lookOnChains(chains: ChainConfig[], sought: Sought): Promi
   return told ?? answerOnly(looks.some(({ kind }) => kind === 'unavailable') ? 'unavailable' : 'not_found');
 }
 
+/** What an endpoint that leaves logs out would say, too. */
+const mayLackLogs: Answer[] = ['wrong_recipient', 'wrong_token'];
+
 async function lookOnChain(chain: ChainConfig, sought: Sought): Promise<Look> {
   let look = answerOnly('unavailable');
   // The second endpoint may know what the first does not, or be up when it is down; more would take too long.
   for (const url of chain.rpcUrls.slice(0, 2)) {
     try {
-      look = await askEndpoint(connectRpc(url, timeoutMs), chain, sought);
-      if (look.kind !== 'not_found') return look;
+      const next = await askEndpoint(connectRpc(url, timeoutMs), chain, sought);
+      if (!mayLackLogs.includes(look.kind) || next.mined) look = next;
+      if (look.kind !== 'not_found' && !mayLackLogs.includes(look.kind)) return look;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
     }
@@ -62,14 +71,21 @@ async function lookOnChain(chain: ChainConfig, sought: Sought): Promise<Look> {
 async function askEndpoint(rpc: Rpc, chain: ChainConfig, sought: Sought): Promise<Look> {
   const { txHash } = sought;
   const [receipt, transaction] = await Promise.all([rpc.receipt(txHash), rpc.transaction(txHash)]);
-  if (receipt?.success) return answerOnly(readPayment(chain, sought, receipt, transaction?.to ?? null));
+  if (receipt?.success) {
+    const kind = readPayment(chain, sought, receipt, transaction?.to ?? null);
+    return { ...answerOnly(kind), mined: kind === 'seen' ? { chain, receipt } : null };
+  }
   if (!transaction) return answerOnly(receipt ? 'failed' : 'not_found');
   const headNumber = (await rpc.header('latest'))?.number ?? 0;
   const state = receipt ? 'failed' : 'seen';
-  return { kind: receipt ? 'failed' : 'pending_in_mempool', sighting: { chain, transaction, headNumber, state } };
+  return {
+    kind: receipt ? 'failed' : 'pending_in_mempool',
+    sighting: { chain, transaction, headNumber, state },
+    mined: null,
+  };
 }
 
-const answerOnly = (kind: Answer): Look => ({ kind, sighting: null });
+const answerOnly = (kind: Answer): Look => ({ kind, sighting: null, mined: null });
 
 function readPayment(chain: ChainConfig, sought: Sought, receipt: Receipt, recipient: string | null): Answer {
   const { walletAddress, walletChainIds } = sought.request;

@@ -2,6 +2,7 @@ import type { ChainConfig } from '../chain/config.ts';
 import { findIncoming, type Incoming } from '../chain/incoming.ts';
 import { connectRpc, type Rpc, RpcError } from '../chain/rpc.ts';
 import { readTokenFacts, type TokenFacts } from '../chain/token-facts.ts';
+import { askToRead } from '../chain/unread.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
@@ -38,8 +39,8 @@ const mostStrays = 5;
 const limitMs = 6_000;
 const timeoutMs = 2_000;
 
-/** Where a request's wallet is looked at, and what there cannot count. */
-type Place = { chain: ChainConfig; kind: Stray['kind']; ignored: string[] };
+/** Where a request's wallet is looked at, and which tokens are the watcher's there. */
+type Place = { chain: ChainConfig; kind: Stray['kind']; accepted: string[] };
 
 /**
  * Looks for money that went to a request's wallet by mistake: another token, or a network that is not offered, in the
@@ -53,7 +54,7 @@ export async function findStrays(ctx: Context, scope: Scope, requestId: string):
   if (!row) return [];
   const enough = new AbortController();
   const late = pause(limitMs, enough.signal).then((): Stray[] => []);
-  const looks = places(ctx, scope, row).map((place) => Promise.race([findAt(place, row), late]));
+  const looks = places(ctx, scope, row).map((place) => Promise.race([findAt(ctx, place, row), late]));
   const found = await Promise.all(looks).finally(() => enough.abort());
   return found.flat().slice(0, mostStrays);
 }
@@ -66,25 +67,25 @@ function places(ctx: Context, scope: Scope, row: PayPageRow): Place[] {
       (chain): Place => ({
         chain,
         kind: canBePaid(chain.chainId, row.wallet_chain_ids) ? 'wrong_token' : 'wrong_network',
-        ignored: chain.tokens.map(({ address }) => address),
+        accepted: chain.tokens.map(({ address }) => address),
       }),
     ),
-    ...other.map((chain): Place => ({ chain, kind: 'wrong_network', ignored: [] })),
+    ...other.map((chain): Place => ({ chain, kind: 'wrong_network', accepted: [] })),
   ];
 }
 
-async function findAt(place: Place, row: PayPageRow): Promise<Stray[]> {
+async function findAt(ctx: Context, place: Place, row: PayPageRow): Promise<Stray[]> {
   try {
-    return await sift(place, row);
+    return await sift(ctx, place, row);
   } catch (error) {
     if (error instanceof RpcError) return [];
     throw error;
   }
 }
 
-async function sift({ chain, kind, ignored }: Place, row: PayPageRow): Promise<Stray[]> {
+async function sift(ctx: Context, { chain, kind, accepted }: Place, row: PayPageRow): Promise<Stray[]> {
   const start = row.start_blocks[String(chain.chainId)];
-  const scan = scanOf(chain, row.wallet_address, start ?? -1, ignored);
+  const scan = scanOf(ctx, chain, row, start ?? -1, accepted);
   const found = await scan.found;
   if (!found) return [];
   const strays: Stray[] = [];
@@ -125,8 +126,8 @@ function once<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise
 }
 
 /** The scan of the last ten seconds, if it reaches back far enough; otherwise a new one. */
-function scanOf(chain: ChainConfig, wallet: string, sinceBlock: number, ignored: string[]): Scan {
-  const key = `${chain.chainId} ${chain.rpcUrls[0]} ${wallet}`;
+function scanOf(ctx: Context, chain: ChainConfig, row: PayPageRow, sinceBlock: number, accepted: string[]): Scan {
+  const key = `${chain.chainId} ${chain.rpcUrls[0]} ${row.wallet_address}`;
   const nowMs = performance.now();
   const last = scans.get(key);
   if (last && nowMs - last.atMs < keptMs && last.sinceBlock <= sinceBlock) return last;
@@ -137,7 +138,7 @@ function scanOf(chain: ChainConfig, wallet: string, sinceBlock: number, ignored:
   const scan: Scan = {
     atMs: nowMs,
     sinceBlock,
-    found: scanChain(chain, wallet, sinceBlock, ignored),
+    found: scanChain(ctx, chain, row, sinceBlock, accepted),
     facts: new Map(),
     calldata: new Map(),
   };
@@ -145,12 +146,18 @@ function scanOf(chain: ChainConfig, wallet: string, sinceBlock: number, ignored:
   return scan;
 }
 
-/** Null when no endpoint tells. */
-async function scanChain(chain: ChainConfig, wallet: string, sinceBlock: number, ignored: string[]) {
-  for (const url of chain.rpcUrls.slice(0, 2)) {
+/**
+ * The second endpoint has the first word: the watcher reads by the first, so what that left out is found here as well, and
+ * handed to the watcher. Null when no endpoint tells.
+ */
+async function scanChain(ctx: Context, chain: ChainConfig, row: PayPageRow, sinceBlock: number, accepted: string[]) {
+  for (const url of chain.rpcUrls.slice(0, 2).reverse()) {
     const rpc = connectRpc(url, timeoutMs);
     try {
-      return { rpc, incoming: await findIncoming(rpc, wallet, sinceBlock, ignored) };
+      const found = await findIncoming(rpc, row.wallet_address, sinceBlock, accepted);
+      const place = { chainId: chain.chainId, testMode: row.test_mode };
+      if (found.accepted.length > 0) await askToRead(ctx.db, place, row.wallet_address, null, found.accepted);
+      return { rpc, incoming: found.others };
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
     }

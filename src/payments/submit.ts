@@ -6,6 +6,7 @@ import { readRequest } from '../requests/read.ts';
 import { toPayable } from './bind.ts';
 import { keepHint } from './hints.ts';
 import { lookOnChains } from './look.ts';
+import { readIfOmitted } from './omitted.ts';
 import { type Outcome, refusedOutcome } from './outcome.ts';
 import { selectReturns } from './return-store.ts';
 import { admit, isMint, type Payable } from './rules.ts';
@@ -44,8 +45,9 @@ export async function submitHash(
   const isGiven = (one: TransferRow) =>
     one.reason === 'released' || given.some((back) => isSameTransfer(keyOf(one), keyOf(back)));
   if (found.length > 0) return judgeFound(request, found, chains, isGiven);
-  const { kind, sighting } = await lookOnChains(chains, { txHash, request, startBlocks: row.start_blocks });
+  const { kind, sighting, mined } = await lookOnChains(chains, { txHash, request, startBlocks: row.start_blocks });
   if (sighting) await keepHint(ctx, scope, row, sighting);
+  if (mined) await readIfOmitted(ctx, row, mined.chain, mined.receipt);
   return { kind };
 }
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { findStrays } from '../../src/payments/strays.ts';
+import { submitHash } from '../../src/payments/submit.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { fakeProvider, type Lie } from '../chain/fake-provider.ts';
-import { type PayWorld, payWorld } from './support.ts';
+import { type PayWorld, payWorld, until } from './support.ts';
 
 /** The endpoint that is read lies; the other one is honest. */
 let liar: Awaited<ReturnType<typeof fakeProvider>>;
@@ -83,6 +85,45 @@ test('a block that is told older than it is → what is in it is not verified', 
   await settleAll();
   assert.equal((await world.read(request)).proof_status, 'attached');
 });
+
+/** Nothing that moves money is told, and the blocks' filters promise none. */
+const leavesOut =
+  (receiptsToo: boolean): Lie =>
+  async ({ method, params, ask }) => {
+    if (method === 'eth_getLogs') return { result: [] };
+    const changed = {
+      eth_getBlockByNumber: { logsBloom: `0x${'0'.repeat(512)}` },
+      eth_getTransactionReceipt: receiptsToo ? { logs: [] } : {},
+    }[method];
+    const answer = changed && ((await ask(method, params)) as object | null);
+    if (answer) return { result: { ...answer, ...changed } };
+    return null;
+  };
+
+const ways: Record<string, (paid: { request: RequestRow; txHash: string }) => Promise<unknown>> = {
+  'its hash is handed in': ({ request, txHash }) => submitHash(world.ctx, request.id, { txHash }),
+  'its page is open': ({ request }) => findStrays(world.ctx, world.scope, request.id),
+};
+for (const [what, point] of Object.entries(ways)) {
+  for (const receiptsToo of [false, true]) {
+    const how = receiptsToo ? 'logs and receipts' : 'logs';
+    test(`a payment that the reading endpoint leaves out of its ${how} → found by the other one once ${what}`, async () => {
+      const request = await world.request();
+      liar.fake.lie = leavesOut(receiptsToo);
+      const { txHash } = await world.pay(request);
+      await settleAll();
+      assert.equal(await world.transfer(txHash), undefined);
+      await until('the watcher finds it', async () => {
+        await point({ request, txHash });
+        return world.transfer(txHash);
+      });
+      await world.turn();
+      assert.equal((await world.read(request)).proof_status, receiptsToo ? 'attached' : 'verified');
+      const left = await world.db.sql`select from unread_transactions where stored_at is null`;
+      assert.equal(left.length, 0);
+    });
+  }
+}
 
 test('the truth → verified at first sight, by reference, by amount and as a part', async () => {
   liar.fake.lie = async () => null;
