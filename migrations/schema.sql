@@ -366,6 +366,8 @@ create table payment_hints (
   replaced_by text,
   first_seen_at timestamp with time zone not null default now(),
   checked_at timestamp with time zone not null default now(),
+  value numeric(78,0),
+  heard_at timestamp with time zone not null default now(),
   constraint payment_hints_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
   constraint payment_hints_pkey PRIMARY KEY (partner_id, test_mode, request_id, chain_id, tx_hash),
   constraint payment_hints_state_check CHECK ((state = ANY (ARRAY['seen'::text, 'mined'::text, 'failed'::text, 'replaced'::text, 'gone'::text]))),

@@ -4,7 +4,7 @@ import { facts, type StateKind, stateLine } from '../ui/components.ts';
 import { groupMicro, oneOf } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import type { Checkout } from './read.ts';
-import { isOver } from './state.ts';
+import { isOver, payable } from './state.ts';
 import { explorerLink, transactionFact } from './transactions.ts';
 
 type News = { shape: StateKind; title: string; rest: string };
@@ -33,7 +33,7 @@ function tell(checkout: Checkout): News {
       return {
         shape: 'confirming',
         title: fill(news.seen, { network: networkOf(checkout, state.hint.chainId) }),
-        rest: news.seenRest,
+        rest: payable(state) === 'no' ? news.seenRest : news.seenOpenRest,
       };
     case 'confirming': {
       const network = networkOf(checkout, state.chainId);

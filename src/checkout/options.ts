@@ -9,7 +9,7 @@ export type Option = { index: number; chain: ChainConfig; token: TokenConfig; am
 /** What can be paid with now, and how much; empty when nothing is to be paid any more. */
 export function payOptions({ chains, state, progress }: Checkout): Option[] {
   if (payable(state) === 'no') return [];
-  const amountMicro = state.kind === 'part' ? state.missingMicro : progress.dueMicro;
+  const amountMicro = 'missingMicro' in state ? state.missingMicro : progress.dueMicro;
   return chains
     .flatMap((chain) => chain.tokens.map((token) => ({ chain, token, amountMicro })))
     .map((option, index) => ({ index, ...option }));
@@ -29,7 +29,7 @@ export function walletOrders(checkout: Checkout, options: Option[]): object {
   const suffix = `0x${Buffer.from(row.reference).toString('hex')}`;
   return {
     suffix,
-    rest: state.kind === 'part',
+    rest: payable(state) === 'rest',
     options: options.map(({ chain, token, amountMicro }) => ({
       chain: knownToWallets(chain),
       token: token.address,

@@ -9,7 +9,7 @@ import { payPagePath } from './paths.ts';
 import { type Answer, proofForm } from './proof-form.ts';
 import type { Checkout } from './read.ts';
 import { receiptCard } from './receipt.ts';
-import { isOver } from './state.ts';
+import { isOver, payable } from './state.ts';
 import { summary } from './summary.ts';
 import { type TestRefusal, testPanel } from './test-panel.ts';
 import { waysOf } from './ways.ts';
@@ -41,7 +41,7 @@ export function partsOf(checkout: Checkout): Part[] {
 
 function versionOf(name: string, part: Html | null, { state }: Checkout): string {
   // The countdown runs in the browser: a minute less is no change.
-  const text = name === 'summary' ? state.kind : (part?.text ?? '');
+  const text = name === 'summary' ? `${state.kind} ${payable(state)}` : (part?.text ?? '');
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 

@@ -83,6 +83,7 @@ export async function readCheckout(
       progress,
       hints,
       strays: [...misled.map((one) => toStray(ctx.chains[mode], one)), ...(strays ?? [])],
+      now,
     }),
     chains,
     // One that was never read has just been configured: its watcher tells the operator, not the customer.

@@ -6,7 +6,8 @@ import type { RequestRow } from '../requests/store.ts';
 /** Where a payment stands, for its customer. */
 export type PayState =
   | { kind: 'waiting' }
-  | { kind: 'seen'; hint: PaymentHint }
+  /** `open`: what can be paid all the same, since anybody can send what looks like a payment. */
+  | { kind: 'seen'; hint: PaymentHint; open: 'whole' | 'rest' | 'no'; missingMicro: bigint }
   /** `needed` null: the chain says by a tag when it is final. */
   | { kind: 'confirming'; chainId: number; seen: number; needed: number | null }
   | { kind: 'paid'; overMicro: bigint; late: boolean }
@@ -25,13 +26,18 @@ export type Known = {
   progress: PaymentProgress;
   hints: PaymentHint[];
   strays: Stray[];
+  now: Date;
 };
+
+/** What is under way takes the ways to pay away for so long, from the first such hint on. */
+const hintHoldsMs = 2 * 60_000;
 
 /** Anybody can send less: the customer is asked for the whole amount then, so that nobody else's dust is needed for it. */
 const leastPartMicro = 10_000n;
 
 /** Decides what the customer must know now: what is proved comes before what was only heard of. */
-export function payState({ row, status, progress, hints, strays }: Known): PayState {
+export function payState(known: Known): PayState {
+  const { row, status, progress, hints, strays } = known;
   const { receivedMicro, soundMicro, dueMicro, overpaidMicro } = progress;
   if (row.proof_status === 'verified') {
     const late = progress.transfers.some(({ blockTime }) => blockTime > row.expires_at);
@@ -41,8 +47,8 @@ export function payState({ row, status, progress, hints, strays }: Known): PaySt
   const stray = progress.unmatched.find(({ reason }) => reason === 'late' || reason === 'voided');
   if (stray) return { kind: 'too_late', micro: stray.usdcMicro, voided: status === 'voided' };
   if (status === 'voided') return { kind: 'voided' };
-  const underWay = hints.find(({ state }) => state === 'seen' || state === 'mined');
-  if (underWay) return { kind: 'seen', hint: underWay };
+  const seen = seenState(known);
+  if (seen) return seen;
   if (status === 'expired') return { kind: 'expired', paidMicro: receivedMicro };
   if (soundMicro >= leastPartMicro) return { kind: 'part', paidMicro: soundMicro, missingMicro: dueMicro - soundMicro };
   const [lost] = hints;
@@ -51,6 +57,23 @@ export function payState({ row, status, progress, hints, strays }: Known): PaySt
   if (lost && lost.state !== 'seen' && lost.state !== 'mined') return { kind: lost.state, hint: lost };
   const [wrong] = strays;
   return wrong ? { kind: 'stray', stray: wrong } : { kind: 'waiting' };
+}
+
+/**
+ * What is under way. It ends the paying only where it would pay all that is missing, and for a while only: it may never be
+ * mined.
+ */
+function seenState({ status, progress, hints, now }: Known): PayState | null {
+  const underWay = hints.filter(({ state }) => state === 'seen' || state === 'mined');
+  const { soundMicro, dueMicro } = progress;
+  const missingMicro = dueMicro - soundMicro;
+  const suffices = ({ usdcMicro, heardAt }: PaymentHint) =>
+    usdcMicro !== null && usdcMicro >= missingMicro && now.getTime() - heardAt.getTime() < hintHoldsMs;
+  const hint = underWay.find(suffices) ?? underWay[0];
+  if (!hint) return null;
+  const part = soundMicro >= leastPartMicro ? 'rest' : 'whole';
+  const open = status === 'expired' || suffices(hint) ? 'no' : part;
+  return { kind: 'seen', hint, open, missingMicro: part === 'rest' ? missingMicro : dueMicro };
 }
 
 /** The transfer that needs longest decides. */
@@ -66,6 +89,8 @@ function confirming({ transfers }: PaymentProgress): PayState {
 /** Whether the request still takes money: the whole amount, only the rest, or none. */
 export function payable(state: PayState): 'whole' | 'rest' | 'no' {
   switch (state.kind) {
+    case 'seen':
+      return state.open;
     case 'waiting':
     case 'reorged':
     case 'failed':

@@ -74,7 +74,7 @@ function byHand(checkout: Checkout, options: Option[]): Html | null {
   const { words } = checkout;
   const { ways } = words.t;
   // A rest that is typed by hand could be the amount of another customer's request.
-  if (checkout.state.kind === 'part') return null;
+  if (payable(checkout.state) === 'rest') return null;
   return html`<details class="by-hand"><summary>${ways.byHand}</summary>
 ${options.map((option) => html`<div data-option="${option.index}">${instructions(checkout, option)}</div>`)}
 <p class="quiet">${ways.exactly}</p></details>`;

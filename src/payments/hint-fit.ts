@@ -30,6 +30,8 @@ function readMove(input: string): { to: string; value: bigint } | null {
  * Whether a transaction that is not mined looks like a payment of this request, so that nobody can pin other people's
  * transactions on its page: it carries the request's reference and names its wallet, or it moves an accepted token to the request's wallet
  * and neither reference nor amount name another request.
+ *
+ * @returns `micro`: what it would move there; null where only its being mined can tell. Null when it does not fit
  */
 export async function fits(
   tx: Tx,
@@ -37,13 +39,14 @@ export async function fits(
   request: RequestRow,
   chain: ChainConfig,
   transaction: Pick<Transaction, 'to' | 'input'>,
-): Promise<boolean> {
-  if (!canBePaid(chain.chainId, request.wallet_chain_ids)) return false;
+): Promise<{ micro: bigint | null } | null> {
+  if (!canBePaid(chain.chainId, request.wallet_chain_ids)) return null;
   const names = (hex: string) => transaction.input.includes(hex);
-  // A wallet of code wraps the call. Both can be read on the page: what is mined is measured by its logs.
-  if (names(Buffer.from(request.reference).toString('hex')) && names(request.wallet_address.slice(2))) return true;
   const move = chain.tokens.some(({ address }) => address === transaction.to) ? readMove(transaction.input) : null;
-  if (!move || move.to !== request.wallet_address) return false;
+  const micro = move?.to === request.wallet_address ? move.value : null;
+  // A wallet of code wraps the call. Both can be read on the page: what is mined is measured by its logs.
+  if (names(Buffer.from(request.reference).toString('hex')) && names(request.wallet_address.slice(2))) return { micro };
+  if (!move || micro === null) return null;
   const [named, holders] = await Promise.all([
     findReferenced(tx, scope, Buffer.from(transaction.input.slice(-32), 'hex')),
     findReservations(tx, scope, {
@@ -53,5 +56,6 @@ export async function fits(
       toMicro: move.value,
     }),
   ]);
-  return named === null && holders.every(({ request_id }) => request_id === request.id);
+  const fitting = named === null && holders.every(({ request_id }) => request_id === request.id);
+  return fitting ? { micro } : null;
 }

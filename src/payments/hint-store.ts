@@ -14,6 +14,10 @@ export type HintRow = {
   replaced_by: string | null;
   first_seen_at: Date;
   checked_at: Date;
+  /** What it moves to the request's wallet; null while only its being mined can tell. */
+  value: string | null;
+  /** When the first hint of its request was. */
+  heard_at: Date;
 };
 
 export type NewHint = {
@@ -24,6 +28,7 @@ export type NewHint = {
   nonce: number;
   seenBlock: number;
   state: HintState;
+  valueMicro: bigint | null;
 };
 
 /** Kept of one request; anybody can send transactions that look like its payment. */
@@ -32,9 +37,12 @@ const maxHints = 10;
 /** Stores a hint, or what is news of one that is known, and drops the oldest beyond ten of its request. */
 export async function upsertHint(tx: Tx, scope: Scope, hint: NewHint): Promise<void> {
   await tx`
-    insert into payment_hints (partner_id, test_mode, request_id, chain_id, tx_hash, from_address, nonce, seen_block, state)
+    insert into payment_hints (partner_id, test_mode, request_id, chain_id, tx_hash, from_address, nonce, seen_block, state,
+      value, heard_at)
     values (${scope.partnerId}, ${scope.testMode}, ${hint.requestId}, ${hint.chainId}, ${hint.txHash}, ${hint.fromAddress},
-      ${hint.nonce}, ${hint.seenBlock}, ${hint.state})
+      ${hint.nonce}, ${hint.seenBlock}, ${hint.state}, ${hint.valueMicro?.toString() ?? null},
+      coalesce((select min(heard_at) from payment_hints
+        where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${hint.requestId}), now()))
     on conflict (partner_id, test_mode, request_id, chain_id, tx_hash) do update
       set state = excluded.state, replaced_by = null, checked_at = excluded.checked_at`;
   await tx`
@@ -72,10 +80,11 @@ export async function updateHint(
   tx: Tx,
   scope: Scope,
   row: HintRow,
-  news: { state: HintState; replacedBy: string | null },
+  news: { state: HintState; replacedBy: string | null; valueMicro?: bigint },
 ): Promise<void> {
   await tx`
-    update payment_hints set state = ${news.state}, replaced_by = ${news.replacedBy}
+    update payment_hints set state = ${news.state}, replaced_by = ${news.replacedBy},
+      value = coalesce(${news.valueMicro?.toString() ?? null}::numeric, value)
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${row.request_id}
       and chain_id = ${row.chain_id} and tx_hash = ${row.tx_hash}`;
 }

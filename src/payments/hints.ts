@@ -1,4 +1,4 @@
-import { paidBy } from '../chain/blocks.ts';
+import { paidBy, readTransfer } from '../chain/blocks.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import { findByNonce } from '../chain/replacement.ts';
 import { connectRpc, type Receipt, type Rpc, RpcError } from '../chain/rpc.ts';
@@ -35,6 +35,10 @@ export type PaymentHint = {
   /** With `replaced`: what was mined instead, where it could be found. */
   replacedBy: string | null;
   firstSeenAt: Date;
+  /** What it moves to the request's wallet, in micro units; null while only its being mined can tell. */
+  usdcMicro: bigint | null;
+  /** When the first hint of the request was. */
+  heardAt: Date;
 };
 
 const timeoutMs = 2_500;
@@ -47,7 +51,8 @@ const maxBatches = 20;
 export async function keepHint(ctx: Context, scope: Scope, request: RequestRow, sighting: Sighting): Promise<void> {
   const { chain, transaction, headNumber, state } = sighting;
   await ctx.db.scoped(scope, async (tx) => {
-    if (!(await fits(tx, scope, request, chain, transaction))) return;
+    const fit = await fits(tx, scope, request, chain, transaction);
+    if (!fit) return;
     await upsertHint(tx, scope, {
       requestId: request.id,
       chainId: chain.chainId,
@@ -56,6 +61,7 @@ export async function keepHint(ctx: Context, scope: Scope, request: RequestRow, 
       nonce: transaction.nonce,
       seenBlock: headNumber,
       state,
+      valueMicro: fit.micro,
     });
   });
 }
@@ -73,6 +79,8 @@ function toHint(row: HintRow): PaymentHint {
     state: row.state,
     replacedBy: row.replaced_by,
     firstSeenAt: row.first_seen_at,
+    usdcMicro: row.value === null ? null : BigInt(row.value),
+    heardAt: row.heard_at,
   };
 }
 
@@ -96,23 +104,23 @@ export async function refreshHints(ctx: Context, scope: Scope, requestId: string
 async function askAgain(ctx: Context, scope: Scope, row: HintRow): Promise<void> {
   const chain = ctx.chains[scope.testMode ? 'test' : 'live'].find(({ chainId }) => String(chainId) === row.chain_id);
   const news = chain ? await askChain(chain, row) : null;
-  if (chain && news?.receipt && !(await isToBeRead(ctx, scope, chain, row, news.receipt))) {
-    return ctx.db.scoped(scope, (tx) => deleteHint(tx, scope, row));
-  }
+  const valueMicro = chain && news?.receipt && (await microToBeRead(ctx, scope, chain, row, news.receipt));
+  if (valueMicro === 0n) return ctx.db.scoped(scope, (tx) => deleteHint(tx, scope, row));
   if (!news || (news.state === row.state && news.replacedBy === row.replaced_by)) return;
-  await ctx.db.scoped(scope, (tx) => updateHint(tx, scope, row, news));
+  await ctx.db.scoped(scope, (tx) => updateHint(tx, scope, row, { ...news, valueMicro }));
 }
 
-/** Whether what was mined pays the request's wallet, and stands where the watcher is still to read it. */
-async function isToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row: HintRow, receipt: Receipt) {
+/** What was mined pays the request's wallet, in micro units, where the watcher is still to read it; 0n otherwise. */
+async function microToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row: HintRow, receipt: Receipt) {
   const request = await ctx.db.scoped(scope, (tx) => findRequest(tx, scope, row.request_id));
   const tokens = chain.tokens.map(({ address }) => address as string);
-  const pays = receipt.logs.some((log) => tokens.includes(log.address) && paidBy(log) === request?.wallet_address);
-  if (!pays || !request) return false;
+  const paying = receipt.logs.filter((log) => tokens.includes(log.address) && paidBy(log) === request?.wallet_address);
+  if (!request || paying.length === 0) return 0n;
+  const micro = paying.reduce((sum, log) => sum + (readTransfer(log)?.value ?? 0n), 0n);
   const [cursor] = await selectCursors(ctx.db.sql, [chain.chainId]);
-  if (!cursor || receipt.blockNumber > Number(cursor.number)) return true;
+  if (!cursor || receipt.blockNumber > Number(cursor.number)) return micro;
   await readIfOmitted(ctx, request, chain, receipt);
-  return isSetAside(ctx.db, chain.chainId, receipt);
+  return (await isSetAside(ctx.db, chain.chainId, receipt)) ? micro : 0n;
 }
 
 /** `receipt`: of what was mined and succeeded. */

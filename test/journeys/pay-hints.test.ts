@@ -63,8 +63,17 @@ test('a transaction in the mempool → seen on the page, no state changed; mined
   assert.deepEqual(await submit(request, txHash), { kind: 'pending_in_mempool' });
   const [hint] = await read(request);
   assert.deepEqual(
-    { ...hint, firstSeenAt: null },
-    { chainId: 31337, txHash, fromAddress: from.address, state: 'seen', replacedBy: null, firstSeenAt: null },
+    { ...hint, firstSeenAt: null, heardAt: null },
+    {
+      chainId: 31337,
+      txHash,
+      fromAddress: from.address,
+      state: 'seen',
+      replacedBy: null,
+      firstSeenAt: null,
+      heardAt: null,
+      usdcMicro: BigInt(request.usdc_micro),
+    },
   );
   await world.turn();
   assert.equal((await world.read(request)).proof_status, 'none');

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { signCall } from '../../src/chain/dev-wallet.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
+import { submitHash } from '../../src/payments/submit.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import { newsOf, type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
 import { startProxy } from '../support/proxy.ts';
@@ -60,6 +62,38 @@ test('a payment in the mempool is seen; a reorganised one is told, and told agai
   await world.node.resend(signed);
   await says('1 of 3 confirmations');
   await world.node.mine(2);
+  await says('Paid');
+  await close();
+});
+
+test('a pending transaction takes the ways to pay away only where it would pay, and for two minutes', async () => {
+  const request = await world.request();
+  const { page, check, says, close } = await world.open(request);
+  await says('Waiting for the payment');
+  const [stranger, payer] = [world.node.wallet(), world.node.wallet()];
+  for (const { address } of [stranger, payer]) await world.node.fund(address, BigInt(request.usdc_micro));
+  await world.automine(false);
+  const named = `0x${request.wallet_address.slice(2)}${Buffer.from(request.reference).toString('hex')}` as const;
+  const signed = await signCall(world.node.chain, stranger.privateKey, stranger.address, named, { nonce: 0 });
+  const crafted = String(await callRpc(world.node.chain.rpcUrls[0] ?? '', 'eth_sendRawTransaction', [signed]));
+  await submitHash(world.app.ctx, request.id, { txHash: crafted });
+  await says('Payment seen on Base Sandbox');
+  await says('please do not pay again');
+  const ways = page.getByText('How do you want to pay?');
+  assert.equal(await ways.count(), 1);
+  await check('seen-open');
+
+  const payment = { from: payer, to: request.wallet_address, usdcMicro: BigInt(request.usdc_micro) };
+  const txHash = await world.node.offer({ ...payment, reference: request.reference });
+  await submitHash(world.app.ctx, request.id, { txHash });
+  await says('There is nothing left to do.');
+  await ways.waitFor({ state: 'detached' });
+  await world.db.sql`
+    update payment_hints set heard_at = now() - interval '2 minutes' where request_id = ${request.id}`;
+  await ways.waitFor();
+  await says('please do not pay again');
+  await world.automine(true);
+  await world.node.mine(3);
   await says('Paid');
   await close();
 });

@@ -59,6 +59,7 @@ export const ar = {
     waitingRest: 'تظهر هنا فور وصولها إلى الشبكة.',
     seen: 'ظهرت الدفعة على {network}',
     seenRest: 'تنتظر إدراجها في كتلة. لم يبق عليك شيء.',
+    seenOpenRest: 'تنتظر إدراجها في كتلة. إن كنت أنت من أرسلها فلا شيء عليك فعله: لا تدفع مرة أخرى.',
     confirming: 'يجري تأكيد الدفعة',
     confirmingCount: 'التأكيدات على {network}: {seen} من {needed}.',
     confirmingTag: 'في انتظار أن تجعلها {network} نهائية.',

@@ -62,6 +62,8 @@ export const de = {
     waitingRest: 'Sie erscheint hier, sobald sie im Netzwerk ist.',
     seen: 'Zahlung auf {network} gesehen',
     seenRest: 'Sie wartet auf die Aufnahme in einen Block. Sie müssen nichts weiter tun.',
+    seenOpenRest:
+      'Sie wartet darauf, in einen Block aufgenommen zu werden. Wenn Sie sie gesendet haben, ist nichts mehr zu tun: Bitte zahlen Sie nicht noch einmal.',
     confirming: 'Zahlung wird bestätigt',
     confirmingCount: '{seen} von {needed} Bestätigungen auf {network}.',
     confirmingTag: 'Es fehlt noch, dass {network} sie endgültig macht.',

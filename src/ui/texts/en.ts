@@ -60,6 +60,8 @@ export const en = {
     waitingRest: 'It shows up here once it is on the network.',
     seen: 'Payment seen on {network}',
     seenRest: 'It waits to be taken into a block. There is nothing left to do.',
+    seenOpenRest:
+      'It waits to be taken into a block. If you sent it, there is nothing left to do: please do not pay again.',
     confirming: 'Payment is being confirmed',
     confirmingCount: '{seen} of {needed} confirmations on {network}.',
     confirmingTag: 'Waiting until {network} makes it final.',

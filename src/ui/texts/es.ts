@@ -60,6 +60,7 @@ export const es = {
     waitingRest: 'Aparecerá aquí en cuanto esté en la red.',
     seen: 'Pago visto en {network}',
     seenRest: 'Espera a entrar en un bloque. No hay que hacer nada más.',
+    seenOpenRest: 'Espera entrar en un bloque. Si lo envió usted, no queda nada por hacer: no pague otra vez.',
     confirming: 'El pago se está confirmando',
     confirmingCount: '{seen} de {needed} confirmaciones en {network}.',
     confirmingTag: 'A la espera de que {network} lo haga definitivo.',

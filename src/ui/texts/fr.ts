@@ -60,6 +60,8 @@ export const fr = {
     waitingRest: 'Il apparaît ici dès qu’il est sur le réseau.',
     seen: 'Paiement vu sur {network}',
     seenRest: 'Il attend d’être inclus dans un bloc. Vous n’avez plus rien à faire.',
+    seenOpenRest:
+      'Il attend d’être inclus dans un bloc. Si vous l’avez envoyé, il n’y a plus rien à faire : ne payez pas une seconde fois.',
     confirming: 'Le paiement est en cours de confirmation',
     confirmingCount: 'Confirmations sur {network} : {seen} sur {needed}.',
     confirmingTag: 'En attente que {network} le rende définitif.',

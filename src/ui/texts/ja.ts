@@ -60,6 +60,8 @@ export const ja = {
     waitingRest: 'ネットワークに届くと、ここに表示されます。',
     seen: '{network} で支払いを確認しました',
     seenRest: 'ブロックに取り込まれるのを待っています。これ以上の操作は必要ありません。',
+    seenOpenRest:
+      'ブロックに取り込まれるのを待っています。ご自身が送ったものであれば、もう何もする必要はありません。重ねて支払わないでください。',
     confirming: '支払いを承認中です',
     confirmingCount: '{network} で {needed} 回中 {seen} 回承認されました。',
     confirmingTag: '{network} で確定するのを待っています。',

@@ -59,6 +59,7 @@ export const pt = {
     waitingRest: 'Ele aparece aqui assim que estiver na rede.',
     seen: 'Pagamento visto em {network}',
     seenRest: 'Ele espera entrar em um bloco. Você não precisa fazer mais nada.',
+    seenOpenRest: 'Espera entrar num bloco. Se você o enviou, não há mais nada a fazer: não pague outra vez.',
     confirming: 'O pagamento está sendo confirmado',
     confirmingCount: '{seen} de {needed} confirmações em {network}.',
     confirmingTag: 'Falta {network} torná-lo definitivo.',
