@@ -23,13 +23,14 @@ export type TransferKey = {
 const timeoutMs = 4_000;
 
 /**
- * What endpoints say of a transfer. `agreed`: all have it. `missing`: one has it not, or otherwise. `unreadable`: one cannot
- * tell of it, though it answers. `unavailable`: one does not answer at all.
+ * What endpoints say of a transfer. `agreed`: all have it. `absent`: all have its block, and none has it there. `altered`: all
+ * have it, and read its calldata otherwise. `missing`: one has it not, or otherwise. `unreadable`: one cannot tell of it, though
+ * it answers. `unavailable`: one does not answer at all.
  */
-export type Confirmation = 'agreed' | 'missing' | 'unreadable' | 'unavailable';
+export type Confirmation = 'agreed' | 'absent' | 'altered' | 'missing' | 'unreadable' | 'unavailable';
 
-/** The answer that counts is the first of these that an endpoint gave. */
-const strongest = ['missing', 'unavailable', 'unreadable', 'agreed'] as const;
+/** Where endpoints differ, the answer that counts is the first of these that one gave. */
+const strongest = ['absent', 'altered', 'missing', 'unavailable', 'unreadable'] as const;
 
 /**
  * Asks every configured endpoint of a chain whether a transfer stands in its block, with what bound it. Asked before `verified`; no
@@ -37,7 +38,10 @@ const strongest = ['missing', 'unavailable', 'unreadable', 'agreed'] as const;
  */
 export async function confirmTransfer(chain: ChainConfig, key: TransferKey): Promise<Confirmation> {
   const answers = await Promise.all(chain.rpcUrls.map((url) => askOne(url, key, chain)));
-  return strongest.find((answer) => answers.includes(answer)) ?? 'unavailable';
+  const [first = 'unavailable'] = answers;
+  if (answers.every((answer) => answer === first)) return first;
+  const one = strongest.find((answer) => answers.includes(answer)) ?? 'unavailable';
+  return one === 'absent' || one === 'altered' ? 'missing' : one;
 }
 
 async function askOne(url: string, key: TransferKey, chain: ChainConfig): Promise<Confirmation> {
@@ -48,9 +52,13 @@ async function askOne(url: string, key: TransferKey, chain: ChainConfig): Promis
       rpc.header(key.blockNumber),
       rpc.transaction(key.txHash),
     ]);
-    if (!receipt || !header || !transaction) return 'missing';
     const tokens = chain.tokens.map(({ address }) => address);
-    return isConfirmed({ receipt, header, transaction }, key, tokens) ? 'agreed' : 'missing';
+    const confirms = (what: TransferKey) =>
+      receipt && header && transaction && isConfirmed({ receipt, header, transaction }, what, tokens);
+    if (confirms(key)) return 'agreed';
+    if (header?.hash !== key.blockHash || (receipt && receipt.blockHash !== key.blockHash)) return 'missing';
+    if (!receipt?.logs.some((log) => isSameLog(log, key))) return 'absent';
+    return confirms({ ...key, calldata: null }) ? 'altered' : 'missing';
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     if (await isAway(rpc)) return 'unavailable';

@@ -9,13 +9,21 @@ export type Opinions = {
   agreed: Set<TransferRow>;
   /** Those that an endpoint denies or cannot tell of, while it tells of others. */
   doubted: TransferRow[];
+  /** Those among them that all endpoints deny alike. */
+  refuted: Map<TransferRow, 'absent' | 'altered'>;
   /** An endpoint does not answer: nobody was asked further. */
   away: boolean;
   /** Those that were asked about when it did not. */
   unheard: TransferRow[];
 };
 
-export const noOpinions = (): Opinions => ({ agreed: new Set(), doubted: [], away: false, unheard: [] });
+export const noOpinions = (): Opinions => ({
+  agreed: new Set(),
+  doubted: [],
+  refuted: new Map(),
+  away: false,
+  unheard: [],
+});
 
 const atOnce = 4;
 
@@ -35,5 +43,6 @@ export async function askOpinions(
       opinions.away = true;
       opinions.unheard.push(row);
     } else opinions.doubted.push(row);
+    if (opinion === 'absent' || opinion === 'altered') opinions.refuted.set(row, opinion);
   });
 }

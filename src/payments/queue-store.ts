@@ -1,6 +1,6 @@
 import type { PendingQuery, Row } from 'postgres';
 import type { ChainConfig } from '../chain/config.ts';
-import type { Database, Sql } from '../db/connection.ts';
+import type { Database, Sql, Tx } from '../db/connection.ts';
 import type { TransferRow } from './store.ts';
 
 /** So many of one partner, or of one merchant, are looked at in a pass; turns are given among those. */
@@ -124,5 +124,17 @@ export async function putOffBriefly(db: Database, rows: readonly TransferRow[]) 
 export async function selectAnyPutOff(db: Database, chainId: number): Promise<boolean> {
   const rows = await db.sql`
     select from transfers where chain_id = ${chainId} and counts and final_at is null and looks > 0 limit 1`;
+  return rows.length > 0;
+}
+
+/** Removes a transfer that counts and is not final, over all partners; false when it changed, or somebody is at it. */
+export async function deleteRefuted(tx: Tx, row: TransferRow): Promise<boolean> {
+  const rows = await tx`
+    delete from transfers where (chain_id, tx_hash, ordinal) in (
+      select chain_id, tx_hash, ordinal from transfers
+      where chain_id = ${row.chain_id} and tx_hash = ${row.tx_hash} and ordinal = ${row.ordinal}
+        and block_hash = ${row.block_hash} and request_id = ${row.request_id} and counts and final_at is null
+      for update skip locked)
+    returning ordinal`;
   return rows.length > 0;
 }

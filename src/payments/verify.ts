@@ -9,6 +9,7 @@ import { needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
 import { noteOpinions } from './opinion-alarm.ts';
 import { askOpinions, noOpinions, type Opinions } from './opinions.ts';
 import { putOff, putOffBriefly, selectUnsettled } from './queue-store.ts';
+import { removeRefuted } from './refuted.ts';
 import { isDoubted, lockTransfers, type TransferRow, updateFinal, updateRejudge } from './store.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
@@ -59,6 +60,7 @@ async function confirmAll(ctx: Context, chain: ChainConfig, rows: TransferRow[])
   if (!needsSecondOpinion(chain)) return { ...opinions, agreed: new Set(rows) };
   await askOpinions(chain, rows, opinionsMs, opinions);
   await putOff(ctx.db, opinions.doubted, 'unsettled');
+  await removeRefuted(ctx, chain, opinions.refuted);
   await rejudgeSeconds(ctx, opinions.doubted);
   // Should one of them have driven the endpoint away, it does not come first again.
   await putOffBriefly(ctx.db, opinions.unheard);

@@ -150,7 +150,7 @@ test('a wallet that is watched while its payment is on the way is known when the
   }
 });
 
-test('confirmTransfer › agreed for what stands in its block, missing for anything else, unavailable without answer', async () => {
+test('confirmTransfer › agreed for what stands in its block, or how it does not, unavailable without answer', async () => {
   const reader = await world.reader();
   const txHash = await world.pay(40n);
   await pollUntil(reader, () => found(txHash));
@@ -172,17 +172,17 @@ test('confirmTransfer › agreed for what stands in its block, missing for anyth
   };
   assert.equal(await confirmTransfer(chain, key), 'agreed');
   const calldata = { reference: '00'.repeat(16) };
-  for (const wrong of [
-    { value: 41n },
-    { ordinal: 1 },
-    { blockHash: txHash },
-    { blockNumber: key.blockNumber - 1 },
-    { blockTime: new Date(row.block_time.getTime() - 1000) },
-    { toAddress: row.from_address },
-    { calldata },
-    { calldata: { reference: null } },
-  ]) {
-    assert.equal(await confirmTransfer(chain, { ...key, ...wrong }), 'missing');
+  for (const [wrong, answer] of [
+    [{ value: 41n }, 'absent'],
+    [{ ordinal: 1 }, 'missing'],
+    [{ blockHash: txHash }, 'missing'],
+    [{ blockNumber: key.blockNumber - 1 }, 'missing'],
+    [{ blockTime: new Date(row.block_time.getTime() - 1000) }, 'missing'],
+    [{ toAddress: row.from_address }, 'absent'],
+    [{ calldata }, 'altered'],
+    [{ calldata: { reference: null } }, 'altered'],
+  ] as const) {
+    assert.equal(await confirmTransfer(chain, { ...key, ...wrong }), answer);
   }
   assert.equal(await confirmTransfer(chain, { ...key, calldata: null }), 'agreed');
   const away = { ...chain, rpcUrls: [...chain.rpcUrls, 'http://127.0.0.1:9'] };

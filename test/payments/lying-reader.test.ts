@@ -57,6 +57,22 @@ test('another request’s reference put into the calldata → bound by it at fir
   assert.equal(alarms.length, 1);
 });
 
+test('another request’s reference, which no endpoint tells any more for two minutes → read and judged anew', async () => {
+  const [own, other] = [await world.request(), await world.request()];
+  liar.fake.lie = swapped(own, other);
+  const { txHash } = await world.pay(own);
+  await settleAll();
+  assert.equal((await world.transfer(txHash))?.request_id, other.id);
+  liar.fake.lie = async () => null;
+  await world.db.sql`update transfers set looks = 7, look_at = now() where tx_hash = ${txHash}`;
+  await world.turn();
+  assert.equal(await world.transfer(txHash), undefined);
+  assert.equal((await world.read(other)).proof_status, 'none');
+  await until('it is read anew', () => world.transfer(txHash));
+  await world.turn();
+  assert.equal((await world.read(own)).proof_status, 'verified');
+});
+
 const lies: Record<string, (own: RequestRow) => Lie> = {
   'without its last 16 bytes': () => onTransaction(({ input }) => ({ input: input.slice(0, 2 + 2 * 68) })),
   'with another sender': () => onTransaction(() => ({ from: `0x${'ad'.repeat(20)}` })),

@@ -215,6 +215,35 @@ test('a request that is attached by what no endpoint confirms → its next suffi
   }
 });
 
+test('a final transfer that all endpoints deny for two minutes → taken back as by a reorganisation, and told; of one, it waits', async () => {
+  const payee = await party();
+  const doubtful = () =>
+    database.db.sql`update transfers set looks = 7 where final_at is null and looks between 1 and 6`;
+  for (const liars of [endpoints.slice(1), endpoints]) {
+    const request = await ask(payee);
+    const [txHash = ''] = await pay(payee, request, pair, 60, [request.usdc_micro]);
+    for (const { endpoint } of liars) endpoint.lies.set(txHash, { result: null });
+    await settle(ctx, [pair]);
+    assert.equal(await proofOf(request), 'attached');
+    await doubtful();
+    await dueAgain();
+    await settle(ctx, [pair]);
+    const all = liars.length === endpoints.length;
+    const [row] = await database.db.sql`select proof_status, proof_note from requests where id = ${request.id}`;
+    assert.deepEqual(
+      { ...row },
+      all ? { proof_status: 'none', proof_note: 'reorged' } : { proof_status: 'attached', proof_note: null },
+    );
+    const left = await database.db.sql`select from transfers where tx_hash = ${txHash}`;
+    assert.equal(left.length, all ? 0 : 1);
+    const told = await database.db
+      .sql`select from alarms where name = 'chain-31339-final-reorged' and cleared_at is null`;
+    assert.equal(told.length, all ? 1 : 0);
+    await database.db.sql`delete from transfers where tx_hash = ${txHash}`;
+  }
+  await database.db.sql`delete from alarms`;
+});
+
 test('a transfer stored without what its transaction carries is confirmed without it', async () => {
   const payee = await party();
   const request = await ask(payee);

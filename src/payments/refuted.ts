@@ -1,0 +1,46 @@
+import type { ChainConfig } from '../chain/config.ts';
+import { askToRead } from '../chain/unread.ts';
+import type { Context } from '../context.ts';
+import { raiseAlarm } from '../db/alarms.ts';
+import { within } from '../db/within.ts';
+import type { Opinions } from './opinions.ts';
+import { deleteRefuted } from './queue-store.ts';
+import { onRemoved } from './removed.ts';
+import { isDoubted, keyOf, type TransferRow } from './store.ts';
+
+/**
+ * Takes away transfers whose block is final and that all endpoints have long denied alike: as in a reorganisation, what they
+ * proved is taken back. One that is there but whose calldata say otherwise is read and judged anew. The operator is told.
+ */
+export async function removeRefuted(ctx: Context, chain: ChainConfig, refuted: Opinions['refuted']): Promise<void> {
+  for (const [row, how] of refuted) {
+    if (isDoubted({ ...row, looks: row.looks + 1 })) await remove(ctx, chain, row, how === 'altered');
+  }
+}
+
+async function remove(ctx: Context, chain: ChainConfig, row: TransferRow, readAgain: boolean): Promise<void> {
+  await ctx.db.transaction(async (tx) => {
+    if (!(await deleteRefuted(tx, row))) return;
+    const { chainId } = chain;
+    const message = `Chain ${chainId} took back final transfers: ${row.tx_hash}`;
+    await raiseAlarm(tx, `chain-${chainId}-final-reorged`, message);
+    await onRemoved(tx, [
+      {
+        ...keyOf(row),
+        partnerId: row.partner_id,
+        testMode: row.test_mode,
+        requestId: row.request_id,
+        rule: row.rule,
+        tokenAddress: row.token_address,
+        fromAddress: row.from_address,
+        toAddress: row.to_address,
+        value: BigInt(row.value),
+      },
+    ]);
+    if (!readAgain) return;
+    const blockNumber = Number(row.block_number);
+    const place = { chainId, testMode: row.test_mode };
+    const pointed = { txHash: row.tx_hash, blockHash: row.block_hash, blockNumber };
+    await askToRead(within(tx), place, row.to_address, blockNumber - 1, [pointed]);
+  });
+}
