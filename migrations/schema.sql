@@ -721,7 +721,7 @@ CASE
     WHEN (reason IS NULL) THEN 'no_match'::text
     ELSE reason
 END), block_time, chain_id, tx_hash, ordinal) WHERE ((request_id IS NULL) AND (judged_at IS NOT NULL));
-CREATE INDEX transfers_unsettled ON public.transfers USING btree (chain_id, partner_id, look_at, block_number, ordinal) WHERE (counts AND (final_at IS NULL));
+CREATE INDEX transfers_unsettled ON public.transfers USING btree (chain_id, partner_id, account_id, look_at, block_number, ordinal) WHERE (counts AND (final_at IS NULL));
 alter table transfers enable row level security;
 create policy scope on transfers for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = scope_test_mode()))) with check (((partner_id = scope_partner()) AND (test_mode = scope_test_mode())));
 grant DELETE, INSERT, SELECT, UPDATE on transfers to quittance_app;

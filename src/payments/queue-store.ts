@@ -3,22 +3,13 @@ import type { ChainConfig } from '../chain/config.ts';
 import type { Database, Sql, Tx } from '../db/connection.ts';
 import type { TransferRow } from './store.ts';
 
-/** So many of one partner, or of one merchant, are looked at in a pass; turns are given among those. */
-const mostOfPartner = 500;
-const mostOfMerchant = 200;
+/** So many of one merchant are looked at in a pass; turns are given among those. */
+const mostUnjudged = 200;
+const mostUnsettled = 500;
 
 type Fragment = PendingQuery<Row[]>;
 
-/** The partners that have rows waiting, found one by one: what is read does not grow with how many rows each has. */
-const partnersWith = (sql: Sql, waiting: Fragment) => sql`
-  partners as (
-    (select partner_id from transfers where ${waiting} order by partner_id limit 1)
-    union all
-    select n.partner_id from partners p cross join lateral (
-      select partner_id from transfers where ${waiting} and partner_id > p.partner_id order by partner_id limit 1) n
-  )`;
-
-/** The same for merchants, so that money sent to one of a partner does not cut off another's. */
+/** The merchants that have rows waiting, found one by one: what is read does not grow with how many rows each has. */
 const merchantsWith = (sql: Sql, waiting: Fragment) => sql`
   merchants_with as (
     (select partner_id, account_id from transfers where ${waiting} order by partner_id, account_id limit 1)
@@ -29,14 +20,19 @@ const merchantsWith = (sql: Sql, waiting: Fragment) => sql`
       order by partner_id, account_id limit 1) n
   )`;
 
-/** Partners take turns, and so does within each of them what the column `whose` names; each by itself in order. */
-const inTurns = (sql: Sql, due: Fragment, whose: Fragment, limit: number) => sql`
-  select * from (
-    select *, row_number() over (partition by partner_id order by nth, look_at, block_number, tx_hash, ordinal) as turn
-    from (
-      select *, row_number() over (partition by partner_id, ${whose} order by look_at, block_number, ordinal) as nth
-      from (${due}) due) own) taken
-  order by turn, look_at, block_number, tx_hash, ordinal limit ${limit}`;
+/** Partners take turns, within each of them its merchants, and within these the requests; each by itself in order. */
+const inTurns = (sql: Sql, due: Fragment, limit: number) => {
+  const place = sql`look_at, block_number, tx_hash, ordinal`;
+  return sql`
+    select * from (
+      select *, row_number() over (partition by partner_id order by of_merchant, ${place}) as turn
+      from (
+        select *, row_number() over (partition by partner_id, account_id order by of_request, ${place}) as of_merchant
+        from (
+          select *, row_number() over (partition by partner_id, account_id, request_id order by ${place}) as of_request
+          from (${due}) due) requests_own) own) taken
+    order by turn, ${place} limit ${limit}`;
+};
 
 /** The loop's look-up over all partners: transfers nobody has judged, partners and merchants in turns, oldest first. */
 export async function selectUnjudged(db: Database, chainId: number, limit: number): Promise<TransferRow[]> {
@@ -46,14 +42,14 @@ export async function selectUnjudged(db: Database, chainId: number, limit: numbe
     select t.* from merchants_with w cross join lateral (
       select * from transfers
       where ${waiting} and partner_id = w.partner_id and account_id = w.account_id and look_at <= now()
-      order by look_at, block_number, ordinal limit ${mostOfMerchant}) t`;
+      order by look_at, block_number, ordinal limit ${mostUnjudged}) t`;
   return sql<TransferRow[]>`
-    with recursive ${merchantsWith(sql, waiting)} ${inTurns(sql, due, sql`account_id`, limit)}`;
+    with recursive ${merchantsWith(sql, waiting)} ${inTurns(sql, due, limit)}`;
 }
 
 /**
  * The loop's look-up over all partners: transfers that count, are not marked as final, and stand in a block that is final
- * for an amount like their request's. Partners and requests in turns.
+ * for an amount like their request's. Partners, merchants and requests in turns.
  */
 export async function selectUnsettled(
   db: Database,
@@ -63,14 +59,14 @@ export async function selectUnsettled(
   const { sql } = db;
   const waiting = sql`chain_id = ${chainId} and counts and final_at is null`;
   const due = sql`
-    select d.* from partners p cross join lateral (
+    select d.* from merchants_with w cross join lateral (
       select t.*, r.usdc_micro from transfers t
         join requests r on (r.partner_id, r.test_mode, r.id) = (t.partner_id, t.test_mode, t.request_id)
-      where t.chain_id = ${chainId} and t.counts and t.final_at is null and t.partner_id = p.partner_id
-        and t.look_at <= now()
+      where t.chain_id = ${chainId} and t.counts and t.final_at is null
+        and t.partner_id = w.partner_id and t.account_id = w.account_id and t.look_at <= now()
         and t.block_number <= (
           select number from tiers where up_to is null or r.usdc_micro <= up_to order by place limit 1)
-      order by t.look_at, t.block_number, t.ordinal limit ${mostOfPartner}) d`;
+      order by t.look_at, t.block_number, t.ordinal limit ${mostUnsettled}) d`;
   return sql<(TransferRow & { usdc_micro: string })[]>`
     with recursive tiers as (
       select place, up_to, case tag
@@ -83,7 +79,7 @@ export async function selectUnsettled(
           ${finality.map((tier) => ('tag' in tier ? tier.tag : null))}::text[])
         with ordinality as tier (up_to, confirmations, tag, place)
       where c.chain_id = ${chainId}
-    ), ${partnersWith(sql, waiting)} ${inTurns(sql, due, sql`request_id`, limit)}`;
+    ), ${merchantsWith(sql, waiting)} ${inTurns(sql, due, limit)}`;
 }
 
 /** The longest wait before a transfer is looked at again. */

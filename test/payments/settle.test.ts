@@ -107,6 +107,27 @@ test('final parts without end of one partner delay no payment to another', async
   assert.equal(await proofOf(request), 'verified');
 });
 
+test('final parts without end of one merchant delay no payment to another of its partner', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const [flooded, neighbour, other] = await Promise.all(
+    [scope, scope, (await party()).scope].map(async (own) => {
+      const { id, wallet } = await makeMerchant(database.db, own);
+      return { scope: own, wallet, accountId: id };
+    }),
+  );
+  assert.ok(flooded && neighbour && other);
+  for (let i = 0; i < 12; i++) await pay(flooded, await ask(flooded), alone, 60, Array(50).fill('1'));
+  const requests: RequestRow[] = [];
+  for (const payee of [neighbour, other]) {
+    const request = await ask(payee);
+    await pay(payee, request, alone, 95, [request.usdc_micro]);
+    requests.push(request);
+  }
+  await settle(ctx, [alone]);
+  assert.deepEqual(await Promise.all(requests.map(proofOf)), ['verified', 'verified']);
+  await database.db.sql`delete from transfers where to_address = ${flooded.wallet}`;
+});
+
 test('an endpoint that refuses one receipt → the others are verified, that one waits and is told of after 2 minutes', async () => {
   const lies = {
     refused: { error: { code: -32000, message: 'response too large' } },
