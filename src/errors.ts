@@ -2,7 +2,10 @@
 export const errors = {
   malformed_http: [400, 'This is no HTTP request that could be read; the connection is closed.'],
   malformed_text: [400, 'The address or the form holds a NUL or a lone surrogate.'],
-  invalid_json: [400, 'The body must be one JSON object in UTF-8, without duplicate keys, NUL or lone surrogates.'],
+  invalid_json: [
+    400,
+    'The body must be one JSON object in UTF-8 of at most 32 levels, without duplicate keys, NUL or lone surrogates.',
+  ],
   invalid_request: [400, 'Some fields break their rule; see details.'],
   invalid_idempotency_key: [400, 'idempotency_key must be 32 to 64 characters of base64url or hex.'],
   customer_name_required: [400, 'customer_name is required when payment_mode is invoice.'],

@@ -4,8 +4,8 @@ import type { Actor } from '../audit/actions.ts';
 import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
 import { type FieldFault, refuse } from '../errors.ts';
-import type { ApiBody } from './api-body.ts';
-import { type Caller, type Facts, type GateRule, noFacts, passGate } from './gate.ts';
+import { type ApiBody, judgeBody, type UnreadBody } from './api-body.ts';
+import { type Caller, type Facts, type GateRule, mustHaveKey, mustKnowKey, noFacts, passGate } from './gate.ts';
 import { compileCheck, readQuery } from './validate.ts';
 
 /** A call that has passed the gate. */
@@ -39,7 +39,7 @@ export type ApiRoute<F extends object> = GateRule & {
   handle(call: ApiCall<F>): Promise<ApiAnswer>;
 };
 
-/** Registers an endpoint: gate, then body, then contract, then the handler. */
+/** Registers an endpoint: the key's form, then the body, then gate, contract and handler. */
 export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx: Context, route: ApiRoute<F>): void {
   const empty = Type.Object({});
   const checkBody = compileCheck(route.schema.body ?? empty);
@@ -47,7 +47,9 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
   const takesBody = route.schema.body !== undefined;
 
   const answerCall = async (request: FastifyRequest, reply: FastifyReply) => {
-    const parsed = takesBody ? ((request.body ?? { fault: 'invalid_json' }) as ApiBody) : noBody;
+    const unread = request.body as UnreadBody | undefined;
+    if (takesBody && isLarge(unread)) await mustKnowKey(ctx, request.headers);
+    const parsed = takesBody ? judgeBody(unread) : noBody;
     const body = parsed.fault === null ? parsed.value : {};
     const { caller, key, facts } = await passGate<F>(ctx, request.headers, route, (sql) =>
       route.facts ? route.facts(sql, body) : noFacts(sql),
@@ -63,8 +65,17 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.json);
   };
   const handler = (request: FastifyRequest, reply: FastifyReply) => withinLimit(answerCall(request, reply));
-  app.route({ method: route.method, url: route.url, schema: route.schema, config: { auth: 'api-key' }, handler });
+  // Before the body is taken in.
+  const onRequest = async ({ headers }: FastifyRequest) => void mustHaveKey(headers);
+  const { method, url, schema } = route;
+  app.route({ method, url, schema, config: { auth: 'api-key' }, onRequest, handler });
 }
+
+/** No call of ours needs more. The key is asked for apart, before such a body is parsed: anybody can make up a checksum. */
+const largeBytes = 8 * 1024;
+
+const isLarge = (unread: UnreadBody | undefined) =>
+  unread !== undefined && unread !== 'body_too_large' && unread.bytes.length > largeBytes;
 
 /** A call never waits longer, whatever became of the database: the client hears `unavailable` and can try again. */
 const limitMs = 10_000;

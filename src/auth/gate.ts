@@ -24,6 +24,28 @@ export type Facts = postgres.PendingQuery<postgres.Row[]>;
 /** The key of a call, as far as it may be told. */
 export type CallingKey = { id: string; hint: string };
 
+/**
+ * The key that a call carries. Says nothing about whether it exists.
+ *
+ * @throws Refusal unauthorized when there is none that is formed like one
+ */
+export function mustHaveKey({ authorization }: IncomingHttpHeaders): string {
+  const key = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+  if (!key || !isWellFormedKey(key)) throw refuse('unauthorized');
+  return key;
+}
+
+/**
+ * Asks for the key alone, without counting: before work is done for a call that may be a stranger's.
+ *
+ * @throws Refusal unauthorized when it does not exist or was revoked
+ */
+export async function mustKnowKey({ db: { sql }, config }: Context, headers: IncomingHttpHeaders): Promise<void> {
+  const hashes = keyHashes(config.secretKeys, mustHaveKey(headers));
+  const rows = await sql`select from api_keys where hash in ${sql(hashes)} and revoked_at is null`;
+  if (rows.length === 0) throw refuse('unauthorized');
+}
+
 type GateRow = {
   id: string;
   hint: string;
@@ -51,8 +73,7 @@ export async function passGate<F extends object>(
   rule: GateRule,
   facts: (sql: Sql) => Facts,
 ): Promise<{ caller: Caller; key: CallingKey; facts: F }> {
-  const key = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-  if (!key || !isWellFormedKey(key)) throw refuse('unauthorized');
+  const key = mustHaveKey(headers);
   const owner = hostOwner(ctx.config, headers.host);
   const row = await readAndCount(ctx, key, rule.endpoint, owner, facts);
   if (!row) throw refuse('unauthorized');

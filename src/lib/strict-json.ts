@@ -3,11 +3,14 @@ import { isStorable } from './storable.ts';
 /** A parsed body and, for the objects directly under the root, their keys as they were written. */
 export type StrictJson = { value: Record<string, unknown>; keyOrder: Map<string, string[]> };
 
+/** No call of ours needs more than three levels. */
+const maxDepth = 32;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Parses a JSON object and refuses what parsers disagree on: bytes that are no UTF-8, duplicate keys, NUL, lone
- * surrogates and a key `__proto__`.
+ * surrogates, a key `__proto__`, and more than 32 levels.
  *
  * Key order is reported beside the value because JavaScript moves keys that look like integers to the front.
  *
@@ -16,6 +19,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function parseStrictJson(bytes: Uint8Array): StrictJson | null {
   try {
     const text = utf8.decode(bytes);
+    if (isTooDeep(text)) return null;
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
     const keyOrder = scan(text);
@@ -26,12 +30,30 @@ export function parseStrictJson(bytes: Uint8Array): StrictJson | null {
   }
 }
 
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d];
+
 /** In valid JSON a string inside an object is a key exactly when a colon follows. */
 const colon = /\s*:/y;
 
-type Level = { keys: string[] | null; seen: Set<string>; lastKey: string };
+type Level = { keys: string[] | null; seen: Set<string> | null; lastKey: string };
 
-/** Walks the tokens of a text that is known to be valid JSON, without recursion: depth costs no stack. */
+/** Found before anything is made of it; in a text that is no JSON it may be wrong, which another look says. */
+function isTooDeep(text: string): boolean {
+  let [depth, inString] = [0, false];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === backslash) at++;
+      else if (code === quote) inString = false;
+    } else if (code === quote) inString = true;
+    else if (code === openBrace || code === openBracket) {
+      if (++depth > maxDepth) return true;
+    } else if (code === closeBrace || code === closeBracket) depth--;
+  }
+  return false;
+}
+
+/** Walks the tokens of a text that is known to be valid JSON, without recursion. */
 function scan(text: string): Map<string, string[]> | null {
   const keyOrder = new Map<string, string[]>();
   const levels: Level[] = [];
@@ -39,7 +61,7 @@ function scan(text: string): Map<string, string[]> | null {
   for (let match = token.exec(text); match; match = token.exec(text)) {
     const part = match[0];
     if (part === '{' || part === '[') {
-      const level: Level = { keys: part === '{' ? [] : null, seen: new Set(), lastKey: '' };
+      const level: Level = { keys: part === '{' ? [] : null, seen: part === '{' ? new Set() : null, lastKey: '' };
       const parent = levels.at(-1);
       if (levels.length === 1 && parent?.keys && level.keys) keyOrder.set(parent.lastKey, level.keys);
       levels.push(level);
@@ -56,7 +78,7 @@ function takeString(text: string, token: string, end: number, level: Level | und
   const string: string = token.includes('\\') ? JSON.parse(token) : token.slice(1, -1);
   if (!isStorable(string)) return false;
   colon.lastIndex = end;
-  if (!level?.keys || !colon.test(text)) return true;
+  if (!level?.keys || !level.seen || !colon.test(text)) return true;
   if (string === '__proto__' || level.seen.has(string)) return false;
   level.seen.add(string);
   level.keys.push(string);

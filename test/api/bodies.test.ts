@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { after, before, test } from 'node:test';
+import { checksum62 } from '../../src/lib/base62.ts';
 import { type Api, assertRefused, type Party, startApi } from '../support/client.ts';
 import { endpoints } from './routes.ts';
 
@@ -14,6 +15,43 @@ before(async () => {
 after(() => api?.stop());
 
 const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+
+/** Stands in bodies that are looked for in what was decoded and parsed. */
+const mark = 'nobody-parses-this';
+test('a body without a well-formed key is not parsed; a large one not without a known key either', async (t) => {
+  const decoded = t.mock.method(TextDecoder.prototype, 'decode');
+  const parsed = t.mock.method(JSON, 'parse');
+  const timesParsed = () =>
+    decoded.mock.calls.filter(({ result }) => result?.includes(mark)).length +
+    parsed.mock.calls.filter(({ arguments: [text] }) => String(text).includes(mark)).length;
+  const madeUp = `qt_test_${'A'.repeat(32)}`;
+  const wellFormed = madeUp + checksum62(madeUp);
+  const small = `{"x":"${mark}"}`;
+  const large = small.padEnd(64 * 1024);
+  for (const [raw, authorization] of [
+    [small, null],
+    [large, null],
+    [large, 'Basic eDp5'],
+    [large, 'Bearer x'],
+    [large, `Bearer qt_test_${'0'.repeat(38)}`],
+    [large, `Bearer ${wellFormed}`],
+  ] as const) {
+    const answer = await one.test.api.call('POST', '/api/v1/accounts', { raw, headers: { authorization } });
+    assertRefused(answer, 401, 'unauthorized');
+    assert.equal(timesParsed(), 0, String(authorization));
+  }
+  const known = await one.test.api.call('POST', '/api/v1/accounts', { raw: large });
+  assert.notEqual(known.status, 401);
+  assert.equal(timesParsed(), 2, 'decoded once, parsed once');
+});
+
+test('a body deeper than 32 levels is refused before it is parsed', async (t) => {
+  const parsed = t.mock.method(JSON, 'parse');
+  const raw = `{"${mark}":${'['.repeat(32_000)}${']'.repeat(32_000)}}`;
+  assertRefused(await one.test.api.call('POST', '/api/v1/accounts', { raw }), 400, 'invalid_json');
+  assert.equal(parsed.mock.calls.filter(({ arguments: [text] }) => String(text).includes(mark)).length, 0);
+});
+
 const posting = [
   { name: 'POST create', path: '/api/v1/requests/create' },
   { name: 'POST accounts', path: '/api/v1/accounts' },
@@ -54,6 +92,7 @@ for (const { name, path } of posting) {
     ['an overlong slash', bytes('{"memo":"', [0xc0, 0xaf], '"}')],
     ['half a character', bytes('{"memo":"', [0xc3], '"}')],
     ['UTF-16', Buffer.from('{"memo":"x"}', 'utf16le')],
+    ['33 levels', `{"x":${'['.repeat(32)}${']'.repeat(32)}}`],
     ['a byte order mark', '\ufeff{}'],
   ] as const) {
     test(`${name} › a body of ${shown} → 400 invalid_json`, async () =>
