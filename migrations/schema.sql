@@ -616,6 +616,14 @@ create table schema_migrations (
   constraint schema_migrations_pkey PRIMARY KEY (name)
 );
 
+create table secret_key_marks (
+  key_id text not null,
+  mark bytea,
+  noted_at timestamp with time zone not null default now(),
+  forgotten_at timestamp with time zone,
+  constraint secret_key_marks_pkey PRIMARY KEY (key_id)
+);
+
 create table sessions (
   id uuid not null,
   token_hash bytea not null,

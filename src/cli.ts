@@ -22,6 +22,7 @@ const groups: Record<string, () => Promise<Command[]>> = {
   admin: people,
   audit: people,
   rate: async () => (await import('./cli/rates.ts')).rateCommands,
+  secrets: async () => (await import('./cli/secrets.ts')).secretCommands,
   sandbox,
   wallet: sandbox,
   doctor: async () => (await import('./cli/doctor.ts')).doctorCommands,

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { checkTokens } from './chain/status.ts';
 import { ConfigError, readConfig } from './config.ts';
 import type { Context } from './context.ts';
+import { checkSecretKeys } from './db/secret-keys.ts';
 import { seedDemo } from './demo.ts';
 import { buildMetricsServer } from './health.ts';
 import { runJobs } from './jobs.ts';
@@ -34,6 +35,7 @@ async function main(): Promise<void> {
 
 async function serve({ ctx, pools }: RunningService, ending: AbortController): Promise<void> {
   const { config } = ctx;
+  await checkSecretKeys(ctx.db.sql, config.secretKeys);
   await checkChains(ctx);
   await refreshIfDue(ctx, rateSources(config.rateProviders)).catch((error) => {
     ctx.log.error({ err: error }, 'rates could not be fetched yet; creating requests waits for them');

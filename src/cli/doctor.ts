@@ -3,6 +3,7 @@ import { isOnThisMachine } from '../config/database.ts';
 import { reachOf } from '../config/sandbox.ts';
 import type { Context } from '../context.ts';
 import { pendingMigrations } from '../db/migrate.ts';
+import { findKeyFaults } from '../db/secret-keys.ts';
 import { listRates } from '../rates/list.ts';
 import type { Command } from './command.ts';
 
@@ -97,15 +98,22 @@ async function checkAlarms(ctx: Context): Promise<Finding[]> {
   return rows.map((row) => ({ check: row.name, state: 'attention', advice: row.message }));
 }
 
+async function checkSecrets({ db, config }: Context): Promise<Finding[]> {
+  const faults = await findKeyFaults(db.sql, config.secretKeys);
+  if (faults.length === 0) return [{ check: 'secret keys', state: 'ok', advice: '' }];
+  return faults.map((advice) => ({ check: 'secret keys', state: 'failed', advice }));
+}
+
 /** Checks everything a service stands on, and says what to do. */
 export const doctorCommands: Command[] = [
   {
     name: 'doctor',
     usage: '',
-    summary: 'Checks configuration, database, clock, chains, rates and webhooks; says what to do.',
+    summary: 'Checks configuration, database, secret keys, clock, chains, rates and webhooks; says what to do.',
     run: async (ctx) => {
       const parts = await Promise.all([
         checkDatabase(ctx),
+        checkSecrets(ctx),
         checkChains(ctx),
         checkRates(ctx),
         checkWebhooks(ctx),

@@ -13,6 +13,7 @@ export type SecretKey = { id: string; key: Uint8Array };
 /** What a key is derived for: one secret never serves two purposes. */
 type Purpose =
   | 'seal'
+  | 'mark'
   | 'api-key'
   | 'reference'
   | 'onboarding'

@@ -1,0 +1,104 @@
+import { keyedHash, open, type SecretKey } from '../lib/seal.ts';
+import { StartFault } from '../lib/start-fault.ts';
+import type { Sql } from './connection.ts';
+
+type Mark = { key_id: string; mark: Uint8Array | null; forgotten_at: Date | null };
+type Sealed = { key_id: string; secrets: number; mails: number; example: Uint8Array };
+
+/** Says nothing of the key, and no other key makes the same. */
+const markOf = (secret: SecretKey) => keyedHash(secret, 'mark', 'quittance');
+
+const where = 'SECRET_KEYS (in a sandbox the file secret-keys in DATA_DIR)';
+
+/**
+ * Compares the secret keys with what earlier ones left in the database: their marks, and what they sealed.
+ *
+ * @returns a sentence with the way out for each key that is lost, or another one under a known id; none when all is well
+ */
+export async function findKeyFaults(sql: Sql, secrets: SecretKey[]): Promise<string[]> {
+  const marks = new Map((await sql<Mark[]>`select * from secret_key_marks`).map((mark) => [mark.key_id, mark]));
+  const sealed = new Map((await sealedUnder(sql)).map((row) => [row.key_id, row]));
+  const ids = [...new Set([...marks.keys(), ...sealed.keys()])].sort();
+  return ids.flatMap((id) => {
+    const [secret, mark, seals] = [secrets.find((one) => one.id === id), marks.get(id), sealed.get(id)];
+    if (!secret) return mark?.forgotten_at ? [] : [lost(id, seals)];
+    return isSame(secret, mark, seals) ? [] : [differs(id)];
+  });
+}
+
+/** By its mark; where it has left none yet, by what it sealed. */
+function isSame(secret: SecretKey, mark: Mark | undefined, seals: Sealed | undefined): boolean {
+  if (mark?.mark) return markOf(secret).equals(mark.mark);
+  if (!seals) return true;
+  try {
+    open([secret], seals.example);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function lost(id: string, seals: Sealed | undefined): string {
+  const parts = [
+    ...(seals?.secrets ? [`webhook secrets (${seals.secrets})`] : []),
+    ...(seals?.mails ? [`waiting mails (${seals.mails})`] : []),
+    'API keys and sessions made with it',
+  ];
+  return `${where} lacks the key "${id}", which this database was written with: ${parts.join(', ')}. Put it back, behind the newest. If it is lost for good, give up what it made: quittance secrets forget ${id}`;
+}
+
+function differs(id: string): string {
+  return `${where} holds another key "${id}" than the one that this database was written with. Put the earlier one back; a new key needs an id of its own and stands in front.`;
+}
+
+/** How much is sealed under each key, and one example of it. */
+function sealedUnder(sql: Sql): Promise<Sealed[]> {
+  return sql<Sealed[]>`
+    select encode(substring(bytes from 2 for get_byte(bytes, 0)), 'escape') as key_id,
+      count(*) filter (where kind = 'secret')::int as secrets, count(*) filter (where kind = 'mail')::int as mails,
+      (array_agg(bytes))[1] as example
+    from (
+      select 'secret' as kind, secret as bytes from webhook_endpoints
+      union all select 'secret', pending_secret from webhook_endpoints where pending_secret is not null
+      union all (select 'mail', sealed from mails where sealed is not null limit 100000)
+    ) s group by 1`;
+}
+
+/**
+ * At start: refuses keys that do not fit the database, and leaves the mark of each that does.
+ *
+ * @throws StartFault naming every key, with the way out
+ */
+export async function checkSecretKeys(sql: Sql, secrets: SecretKey[]): Promise<void> {
+  await refuseFaults(sql, secrets);
+  for (const secret of secrets) {
+    await sql`
+      insert into secret_key_marks as known (key_id, mark) values (${secret.id}, ${markOf(secret)})
+      on conflict (key_id) do update set mark = coalesce(known.mark, excluded.mark), forgotten_at = null
+      where known.mark is null or known.forgotten_at is not null`;
+  }
+  await refuseFaults(sql, secrets); // another node may have been first, with another key
+}
+
+async function refuseFaults(sql: Sql, secrets: SecretKey[]): Promise<void> {
+  const faults = await findKeyFaults(sql, secrets);
+  if (faults.length > 0) throw new StartFault(faults.join('\n'));
+}
+
+/**
+ * Gives up a key that is lost: starts no longer ask for it.
+ *
+ * @returns false when neither a mark nor anything sealed knows it
+ * @throws Error with a sentence while the key is among `secrets`
+ */
+export async function forgetSecretKey(sql: Sql, secrets: SecretKey[], id: string): Promise<boolean> {
+  if (secrets.some((secret) => secret.id === id))
+    throw new Error(`The key "${id}" is in SECRET_KEYS: take it out there first.`);
+  const [mark] = await sql`select from secret_key_marks where key_id = ${id}`;
+  const isKnown = mark !== undefined || (await sealedUnder(sql)).some(({ key_id }) => key_id === id);
+  if (!isKnown) return false;
+  await sql`
+    insert into secret_key_marks (key_id, forgotten_at) values (${id}, now())
+    on conflict (key_id) do update set forgotten_at = coalesce(secret_key_marks.forgotten_at, now())`;
+  return true;
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { doctorCommands } from '../../src/cli/doctor.ts';
+import { secretCommands } from '../../src/cli/secrets.ts';
+import { checkSecretKeys } from '../../src/db/secret-keys.ts';
+import type { SecretKey } from '../../src/lib/seal.ts';
+import { setUrl } from '../../src/webhooks/endpoint.ts';
+import { testConfig, testContext } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { nodeWorld, twoChains } from '../support/nodes.ts';
+import { endAll, runService, startService } from '../support/service.ts';
+import { makePartner } from '../support/world.ts';
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+before(async () => {
+  database = await testDatabase();
+});
+after(async () => {
+  await endAll();
+  await database.drop();
+});
+
+const key = (id: string, byte: number): SecretKey => ({ id, key: Buffer.alloc(32, byte) });
+const [a, b, otherA] = [key('a', 1), key('b', 2), key('a', 3)];
+const check = (...secretKeys: SecretKey[]) => checkSecretKeys(database.db.sql, secretKeys);
+const contextWith = (...secretKeys: SecretKey[]) => testContext(database.db, { config: testConfig({ secretKeys }) });
+const forget = (id: string, ...secretKeys: SecretKey[]) =>
+  secretCommands[0]?.run(contextWith(...secretKeys), { words: [id], options: {} });
+
+async function sealWith(...secretKeys: SecretKey[]): Promise<void> {
+  const { test: scope } = await makePartner(database.db);
+  await setUrl(contextWith(...secretKeys), scope, 'http://127.0.0.1:9/');
+}
+
+beforeEach(async () => {
+  await database.db.sql`delete from secret_key_marks`;
+  await database.db.sql`delete from webhook_endpoints`;
+});
+
+test('the same keys, and a new one in front → the start goes on; they are known from then on', async () => {
+  await check(a);
+  await check(a);
+  await check(b, a);
+  await assert.rejects(check(a), /lacks the key "b"/);
+  await assert.rejects(check(b), /lacks the key "a".*Put it back, behind the newest.*secrets forget a/);
+});
+
+test('another key under a known id → refused, and nothing is noted of what was refused', async () => {
+  await check(a);
+  await assert.rejects(check(otherA), /holds another key "a".*Put the earlier one back/);
+  await assert.rejects(check(b, otherA), /another key "a"/);
+  await check(a);
+});
+
+test('a database that knows no marks yet → what is sealed says which keys it needs, and whether they are the same', async () => {
+  await sealWith(a);
+  await assert.rejects(check(b), /lacks the key "a".*webhook secrets \(1\)/);
+  await assert.rejects(check(otherA), /another key "a"/);
+  await check(b, a);
+});
+
+test('two nodes that start at once with different keys under one id → not both start', async () => {
+  const started = await Promise.allSettled([check(a), check(otherA)]);
+  assert.deepEqual(started.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+});
+
+test('secrets forget › a lost key is asked for no more, until it comes back; one in use is not given up', async () => {
+  await check(a);
+  await sealWith(a);
+  await assert.rejects(async () => forget('a', a), /"a" is in SECRET_KEYS/);
+  await assert.rejects(async () => forget('c', b), /knows no secret key "c"/);
+  assert.deepEqual(await forget('a', b), { forgotten: 'a' });
+  await check(b);
+  await assert.rejects(check(b, otherA), /another key "a"/);
+  await check(b, a);
+  await assert.rejects(check(b), /lacks the key "a"/);
+});
+
+test('doctor › says of lost and other keys what the start says', async () => {
+  const doctor = async (...secretKeys: SecretKey[]) => {
+    const report = await doctorCommands[0]?.run(contextWith(...secretKeys), { words: [], options: {} });
+    assert.ok(report);
+    return (report.findings as { check: string; state: string; advice: string }[]).filter(
+      (finding) => finding.check === 'secret keys',
+    );
+  };
+  await check(a);
+  assert.deepEqual(
+    (await doctor(a)).map(({ state }) => state),
+    ['ok'],
+  );
+  const [lost] = await doctor(b);
+  assert.equal(lost?.state, 'failed');
+  assert.match(String(lost?.advice), /lacks the key "a"/);
+  assert.match(String((await doctor(otherA))[0]?.advice), /another key "a"/);
+});
+
+test('a service with a wrong or a lost key does not start, and says the way out', async () => {
+  const chains = await twoChains();
+  const world = await nodeWorld(chains);
+  try {
+    const service = await startService(world.env);
+    await service.stop();
+    const secret = Buffer.alloc(32, 9).toString('base64');
+    const wrong = await runService({ ...world.env, SECRET_KEYS: `test:${secret}` });
+    assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
+    assert.match(wrong.stderr, /^Quittance does not start\. SECRET_KEYS .* holds another key "test".*\n$/);
+    const lost = await runService({ ...world.env, SECRET_KEYS: `new:${secret}` });
+    assert.equal(lost.code, 1);
+    assert.match(lost.stderr, /lacks the key "test".*secrets forget test\n$/);
+    await (await startService({ ...world.env, SECRET_KEYS: `new:${secret},${world.env.SECRET_KEYS}` })).stop();
+  } finally {
+    await world.drop();
+    await chains.stop();
+  }
+});
