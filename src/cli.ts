@@ -1,5 +1,5 @@
 import type { Arguments, Command } from './cli/command.ts';
-import { layOut } from './cli/output.ts';
+import { layOut, printable, printableLines } from './cli/output.ts';
 import { readConfig } from './config.ts';
 import { joinService, standAlone } from './service.ts';
 
@@ -87,7 +87,7 @@ async function main(): Promise<void> {
   const service = standalone ? standAlone(config) : joinService(config);
   try {
     const answer = await command.run(service.ctx, rest);
-    if (args.options.json) process.stdout.write(`${JSON.stringify(answer)}\n`);
+    if (args.options.json) process.stdout.write(`${printable(JSON.stringify(answer))}\n`);
     else process.stdout.write(layOut(answer));
   } finally {
     await service.close();
@@ -98,7 +98,9 @@ main().catch((error: unknown) => {
   const { message, code } = error as NodeJS.ErrnoException;
   const unreachable = code === 'ECONNREFUSED' || code === 'CONNECT_TIMEOUT';
   process.stderr.write(
-    unreachable ? 'The database does not answer: is the service running? Start it with npm start.\n' : `${message}\n`,
+    unreachable
+      ? 'The database does not answer: is the service running? Start it with npm start.\n'
+      : `${printableLines(message)}\n`,
   );
   process.exitCode = 1;
 });

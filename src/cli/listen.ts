@@ -4,6 +4,7 @@ import type { Scope } from '../db/connection.ts';
 import { freePort } from '../lib/ports.ts';
 import { readEndpoint } from '../webhooks/endpoint.ts';
 import { verifySignature } from '../webhooks/sign.ts';
+import { printable } from './output.ts';
 import { restoreUrlRecorded, setUrlRecorded } from './webhook-acts.ts';
 
 export type ListenOptions = {
@@ -22,7 +23,8 @@ const maxBodyBytes = 1_000_000;
 
 /**
  * Receives a partner's events on a loopback port of this machine and prints them, until a signal or the count. The
- * endpoint's URL points here meanwhile and is put back at the end. An event whose signature is wrong is answered with 400.
+ * endpoint's URL points here meanwhile and is put back at the end. What carries no right signature is answered with 400, and
+ * neither printed nor counted: any program of this machine can post here.
  *
  * @returns how many events were received
  * @throws Error with a sentence when the endpoint may not point to loopback
@@ -37,20 +39,23 @@ export async function listen(ctx: Context, scope: Scope, options: ListenOptions)
   const take = async (request: IncomingMessage): Promise<number> => {
     const body = await readBody(request);
     if (body === null) return 413;
-    if (received >= options.count) return 503; // it comes again, at the URL that is put back
-    received++;
     const secret = (await readEndpoint(ctx, scope))?.secret ?? '';
     const header = request.headers['x-service-signature'];
-    const valid = verifySignature(secret, typeof header === 'string' ? header : undefined, body, new Date());
-    options.print(show(body.toString('utf8'), valid, options.json));
+    if (!verifySignature(secret, typeof header === 'string' ? header : undefined, body, new Date())) {
+      options.note('Refused: something came whose signature is missing, wrong or older than 300 seconds.');
+      return 400;
+    }
+    if (received >= options.count) return 503; // it comes again, at the URL that is put back
+    received++;
+    options.print(show(body.toString('utf8'), options.json));
     if (received >= options.count) stop.now();
-    return valid ? 200 : 400;
+    return 200;
   };
   const server = createServer((request, response) => {
     take(request).then(
       (status) => response.writeHead(status).end(),
       (error: Error) => {
-        options.note(`An event could not be read: ${error.message}`);
+        options.note(printable(`An event could not be read: ${error.message}`));
         response.writeHead(500).end();
       },
     );
@@ -93,21 +98,13 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
 }
 
 /** For programs the event itself with `signature` added; for people one line. */
-function show(body: string, valid: boolean, json: boolean): string {
-  const signature = valid ? 'valid' : 'invalid';
-  const event = parsed(body);
+function show(body: string, json: boolean): string {
   // What we signed is one object on one line; parsing it would move keys that look like integers.
-  if (json && valid) return `${body.slice(0, -1)},"signature":"valid"}`;
-  if (json) return JSON.stringify({ ...event, signature });
-  return `${new Date().toISOString()}  ${event.event}  request ${event.request_id}  tx ${event.tx_hash}  signature ${signature}`;
-}
-
-function parsed(body: string): Record<string, unknown> {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return { unreadable: body };
-  }
+  if (json) return printable(`${body.slice(0, -1)},"signature":"valid"}`);
+  const event = JSON.parse(body) as Record<string, unknown>;
+  return printable(
+    `${new Date().toISOString()}  ${event.event}  request ${event.request_id}  tx ${event.tx_hash}  signature valid`,
+  );
 }
 
 /** Lets answers under way go out. */

@@ -1,3 +1,19 @@
+/** Control characters, and those that turn the direction of what follows. */
+const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/**
+ * Text of others as a terminal may see it: what would move its cursor, colour it or reorder it stands there as `\u001b`.
+ * Inside a JSON text on one line this changes no value.
+ */
+export function printable(text: string): string {
+  return text.replace(unprintable, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Text of several lines, each made printable. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
 /** Lays a command's answer out for people: fields as lines, lists of objects as tables. */
 export function layOut(answer: Record<string, unknown>): string {
   return Object.entries(answer)
@@ -6,7 +22,8 @@ export function layOut(answer: Record<string, unknown>): string {
 }
 
 function field(name: string, value: unknown, indent = ''): string {
-  if (typeof value !== 'object' || value === null) return `${indent}${name.padEnd(24 - indent.length)} ${value ?? '–'}`;
+  if (typeof value !== 'object' || value === null)
+    return `${indent}${printable(`${name.padEnd(24 - indent.length)} ${value ?? '–'}`)}`;
   const inner = Object.entries(value).map(([key, part]) => field(key, part, `${indent}  `));
   return [`${indent}${name}`, ...inner].join('\n');
 }
@@ -18,7 +35,7 @@ function table(rows: unknown[]): string {
   );
   const names = [...new Set(records.flatMap(Object.keys))];
   const cell = (value: unknown) =>
-    typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–');
+    printable(typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–'));
   const lines = [names, ...records.map((record) => names.map((name) => cell(record[name])))];
   const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return `${lines

@@ -5,6 +5,7 @@ import { listen } from '../../src/cli/listen.ts';
 import { webhookCommands } from '../../src/cli/webhooks.ts';
 import { createDeliveryDeps, deliverDue, startDelivering } from '../../src/webhooks/deliver.ts';
 import { readEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
+import { signedHeaders } from '../../src/webhooks/sign.ts';
 import { testDatabase } from '../support/database.ts';
 import { deliveryContext, deliveryRow, makeEvents } from '../support/deliveries.ts';
 import { behaviours, type Receiver, startReceiver, until } from '../support/receiver.ts';
@@ -138,28 +139,61 @@ describe('webhook commands', () => {
     assert.equal((await deliveryRow(world.db, String(ids[0]))).attempts, 0);
   });
 
-  test('listen prints each event with its signature checked, then puts the URL back', async () => {
+  test('listen prints each event once its signature is right, refuses the others, then puts the URL back', async () => {
     const { ctx } = deliveryContext(world.db);
     const { test: scope } = await makePartner(world.db);
     await setUrl(ctx, scope, 'http://127.0.0.1:9/mine');
     const stop = new AbortController();
     const running = startDelivering({ ...ctx, clock: { now: () => new Date() } }, stop.signal);
-    const lines: string[] = [];
-    const listening = listen(ctx, scope, { count: 2, json: true, print: (line) => lines.push(line), note: () => {} });
-    await until(async () => (await readEndpoint(ctx, scope))?.url !== 'http://127.0.0.1:9/mine', 'it listens');
-    const forged = await fetch(String((await readEndpoint(ctx, scope))?.url), {
-      method: 'POST',
-      body: '{"forged":true}',
+    const [lines, notes]: [string[], string[]] = [[], []];
+    const listening = listen(ctx, scope, {
+      count: 1,
+      json: true,
+      print: (line) => lines.push(line),
+      note: (line) => notes.push(line),
     });
-    assert.equal(forged.status, 400);
+    await until(async () => (await readEndpoint(ctx, scope))?.url !== 'http://127.0.0.1:9/mine', 'it listens');
+    const url = String((await readEndpoint(ctx, scope))?.url);
+    const wrong: Record<string, string> = {
+      'x-service-signature': `v1=${'0'.repeat(64)},t=${Math.floor(Date.now() / 1000)}`,
+    };
+    for (const headers of [undefined, wrong]) {
+      assert.equal((await fetch(url, { method: 'POST', body: '{"event":"\u009b31mforged"}', headers })).status, 400);
+    }
+    assert.deepEqual(lines, []);
+    assert.equal(notes.filter((line) => /^Refused: .*signature is missing, wrong or older/.test(line)).length, 2);
     const [id] = await makeEvents(world.db, scope);
-    assert.deepEqual(await listening, { received: 2 });
+    assert.deepEqual(await listening, { received: 1 });
     stop.abort();
     await running;
-    const [first, second] = lines.map((line) => JSON.parse(line));
-    assert.deepEqual(first, { forged: true, signature: 'invalid' });
-    assert.deepEqual([second.delivery_id, second.event, second.signature], [id, 'payment.proof_verified', 'valid']);
+    const [event] = lines.map((line) => JSON.parse(line));
+    assert.deepEqual([event.delivery_id, event.event, event.signature], [id, 'payment.proof_verified', 'valid']);
     assert.equal((await readEndpoint(ctx, scope))?.url, 'http://127.0.0.1:9/mine');
     assert.equal((await deliveryRow(world.db, String(id))).state, 'delivered');
   });
+
+  for (const json of [true, false]) {
+    test(`listen prints control characters of an event escaped${json ? ', and the same JSON' : ''}`, async () => {
+      const { ctx } = deliveryContext(world.db);
+      const { test: scope } = await makePartner(world.db);
+      const secret = await setUrl(ctx, scope, 'http://127.0.0.1:9/mine');
+      const lines: string[] = [];
+      const listening = listen(ctx, scope, { count: 1, json, print: (line) => lines.push(line), note: () => {} });
+      await until(async () => (await readEndpoint(ctx, scope))?.url !== 'http://127.0.0.1:9/mine', 'it listens');
+      const event = {
+        event: '\u001b[2J\u009b31m\u202e\u007f',
+        request_id: 'r',
+        tx_hash: 't',
+        metadata: { '7': 'é👍🏽' },
+      };
+      const body = JSON.stringify(event);
+      const headers = signedHeaders({ deliveryId: 'd', event: 'e', body }, secret, null, new Date());
+      const url = String((await readEndpoint(ctx, scope))?.url);
+      assert.equal((await fetch(url, { method: 'POST', body, headers })).status, 200);
+      await listening;
+      assert.equal(/[\p{Cc}\u202e]/u.test(String(lines[0])), false);
+      if (json) assert.deepEqual(JSON.parse(String(lines[0])), { ...event, signature: 'valid' });
+      else assert.match(String(lines[0]), /\\u001b\[2J\\u009b31m\\u202e\\u007f/);
+    });
+  }
 });
