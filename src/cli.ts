@@ -1,4 +1,4 @@
-import type { Arguments, Command } from './cli/command.ts';
+import { type Arguments, type Command, UsageFault } from './cli/command.ts';
 import { layOut, printable, printableLines } from './cli/output.ts';
 import { readConfig } from './config.ts';
 import { joinService, standAlone } from './service.ts';
@@ -58,15 +58,25 @@ function find(all: Command[], words: string[]): Command | undefined {
   return matching.sort((a, b) => b.name.length - a.name.length)[0];
 }
 
+/** The commands that the most of the first words name; all where they name none. */
+async function commandsAbout(words: string[]): Promise<Command[]> {
+  const all = await allCommands();
+  for (let many = words.length; many > 0; many--) {
+    const group = `${words.slice(0, many).join(' ')} `;
+    const named = all.filter(({ name }) => `${name} `.startsWith(group));
+    if (named.length > 0) return named;
+  }
+  return all;
+}
+
 async function allCommands(): Promise<Command[]> {
   return (await Promise.all([...new Set(Object.values(groups))].map((load) => load()))).flat();
 }
 
+const usageOf = ({ name, usage }: Command) => `quittance ${`${name} ${usage}`.trim()}`;
+
 function help(about: Command[]): string {
-  const lines = about.flatMap(({ name, usage, summary }) => [
-    `  quittance ${`${name} ${usage}`.trim()}`,
-    `      ${summary}`,
-  ]);
+  const lines = about.flatMap((command) => [`  ${usageOf(command)}`, `      ${command.summary}`]);
   return `Usage: quittance <command> [options] [--json]\n\n${lines.join('\n')}\n`;
 }
 
@@ -77,7 +87,7 @@ async function main(): Promise<void> {
   const command = find((await (standalone ?? groups[first])?.()) ?? [], args.words);
   if (!command || args.options.help) {
     const known = args.words.length === 0 || args.options.help;
-    process[known ? 'stdout' : 'stderr'].write(help(command ? [command] : await allCommands()));
+    process[known ? 'stdout' : 'stderr'].write(help(command ? [command] : await commandsAbout(args.words)));
     process.exitCode = known ? 0 : 1;
     return;
   }
@@ -89,6 +99,10 @@ async function main(): Promise<void> {
     const answer = await command.run(service.ctx, rest);
     if (args.options.json) process.stdout.write(`${printable(JSON.stringify(answer))}\n`);
     else process.stdout.write(layOut(answer));
+    if (command.hasFailed?.(answer)) process.exitCode = 1;
+  } catch (error) {
+    if (error instanceof UsageFault) throw new Error(`${error.message}\nUsage: ${usageOf(command)}`);
+    throw error;
   } finally {
     await service.close();
   }

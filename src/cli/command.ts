@@ -16,25 +16,42 @@ export type Command = {
   usage: string;
   summary: string;
   run(ctx: Context, args: Arguments): Promise<Record<string, unknown>>;
+  /** Says of an answer that the exit code must be 1 although it is told. */
+  hasFailed?(answer: Record<string, unknown>): boolean;
 };
 
-/** A positional word that must be there. */
+/** A word or an option is missing, or is none of what it may be: told with the command's usage. */
+export class UsageFault extends Error {}
+
+/**
+ * A positional word that must be there.
+ *
+ * @throws UsageFault
+ */
 export function word(args: Arguments, index: number, what: string): string {
   const value = args.words[index];
-  if (value === undefined) throw new Error(`${what} is missing.`);
+  if (value === undefined) throw new UsageFault(`${what} is missing.`);
   return value;
 }
 
-/** An option that must be there and have a value. */
+/**
+ * An option that must be there and have a value.
+ *
+ * @throws UsageFault
+ */
 export function option(args: Arguments, name: string): string {
   const value = args.options[name];
-  if (typeof value !== 'string') throw new Error(`--${name} is missing.`);
+  if (typeof value !== 'string') throw new UsageFault(`--${name} is missing.`);
   return value;
 }
 
-/** `--mode test|live` as the flag the data is keyed by. */
+/**
+ * `--mode test|live` as the flag the data is keyed by.
+ *
+ * @throws UsageFault
+ */
 export function testModeOption(args: Arguments): boolean {
   const mode = option(args, 'mode');
-  if (mode !== 'test' && mode !== 'live') throw new Error('--mode must be test or live.');
+  if (mode !== 'test' && mode !== 'live') throw new UsageFault('--mode must be test or live.');
   return mode === 'test';
 }

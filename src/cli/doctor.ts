@@ -86,7 +86,7 @@ async function checkWebhooks(ctx: Context): Promise<Finding[]> {
     check: `webhook of ${row.slug}, ${row.test_mode ? 'test' : 'live'}`,
     state: 'attention',
     advice: row.disabled_reason
-      ? `Disabled (${row.disabled_reason}); mend it, then webhook enable.`
+      ? `Disabled (${row.disabled_reason}); fix the receiver, then run webhook enable.`
       : row.url
         ? `${row.failures} failures in a row; see webhook deliveries.`
         : 'It has no URL: events wait until webhook set.',
@@ -109,7 +109,9 @@ export const doctorCommands: Command[] = [
   {
     name: 'doctor',
     usage: '',
-    summary: 'Checks configuration, database, secret keys, clock, chains, rates and webhooks; says what to do.',
+    summary:
+      'Checks configuration, database, secret keys, clock, chains, rates and webhooks; says what to do. Exits with 1 when a check failed, with 0 otherwise.',
+    hasFailed: ({ healthy }) => healthy === false,
     run: async (ctx) => {
       const parts = await Promise.all([
         checkDatabase(ctx),

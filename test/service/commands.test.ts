@@ -159,9 +159,60 @@ test('without a command, with --help and with an unknown one › lists what ther
 });
 
 test('doctor › says what is wrong and what to do', async () => {
-  const report = (await answer('doctor')) as { findings: Array<{ check: string; state: string; advice: string }> };
+  const { code, stdout } = await quittance('doctor', '--json');
+  type Report = { healthy: boolean; findings: Array<{ check: string; state: string; advice: string }> };
+  const report = JSON.parse(stdout) as Report;
   assert.ok(report.findings.some(({ check, state }) => check.startsWith('database') && state === 'ok'));
   for (const { state, advice } of report.findings) if (state !== 'ok') assert.ok(advice.length > 10);
+  const failed = report.findings.filter(({ state }) => state === 'failed');
+  assert.deepEqual([report.healthy, code], failed.length === 0 ? [true, 0] : [false, 1]);
+});
+
+test('doctor › a failure → exit code 1, what wants attention only → 0; its help says so', async () => {
+  await database.db.sql`insert into secret_key_marks (key_id) values ('gone')`;
+  const failing = await quittance('doctor');
+  assert.equal(failing.code, 1);
+  assert.match(failing.stdout, /healthy +false[\s\S]*lacks the key "gone"/);
+  await database.db.sql`delete from secret_key_marks`;
+  await database.db.sql`insert into alarms (name, message) values ('test', 'It wants attention.')`;
+  const warning = await quittance('doctor');
+  assert.match(warning.stdout, /healthy +true[\s\S]*It wants attention/);
+  assert.equal(warning.code, 0);
+  assert.match((await quittance('doctor', '--help')).stdout, /Exits with 1 when a check failed, with 0 otherwise/);
+});
+
+test('a missing word or option → the sentence and the usage of that command alone', async () => {
+  for (const [words, sentence, usage] of [
+    [['sandbox', 'mine'], '--mode is missing.', 'quittance sandbox mine --mode test|live --blocks N'],
+    [['sandbox', 'mine', '--mode', 'both'], '--mode must be test or live.', 'quittance sandbox mine --mode'],
+    [['key', 'revoke'], 'The key id is missing.', 'quittance key revoke <key_id>'],
+    [['webhook', 'set', '--mode', 'test'], '--partner is missing.', 'quittance webhook set --partner <slug>'],
+  ] as const) {
+    const { code, stdout, stderr } = await quittance(...words);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.ok(stderr.startsWith(`${sentence}\nUsage: ${usage}`), stderr);
+    assert.equal(stderr.trimEnd().split('\n').length, 2);
+  }
+});
+
+test('a group with --help, or without a command → its commands alone', async () => {
+  for (const [words, code] of [
+    [['sandbox', '--help'], 0],
+    [['sandbox'], 1],
+    [['sandbox', 'dance'], 1],
+  ] as const) {
+    const told = await quittance(...words);
+    assert.equal(told.code, code);
+    const named = [...(told.stdout + told.stderr).matchAll(/^ {2}quittance (.*)$/gm)].map((match) => String(match[1]));
+    assert.ok(named.length >= 5, String(words));
+    assert.deepEqual(
+      named.filter((line) => !line.startsWith('sandbox ')),
+      [],
+    );
+  }
+  const passkeys = await quittance('admin', 'passkeys', '--help');
+  assert.match(passkeys.stdout, /quittance admin passkeys remove/);
+  assert.doesNotMatch(passkeys.stdout, /admin invite/);
 });
 
 test('a database that does not answer › a sentence with the way out', async () => {

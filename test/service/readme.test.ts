@@ -11,6 +11,10 @@ const root = join(import.meta.dirname, '../..');
 const blocks = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(
   (match) => match[1] as string,
 );
+/** The commands of the table, one after the other, as they stand there. */
+const inTable = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^\| .*$/gm)].flatMap(([line]) =>
+  [...line.matchAll(/`(bin\/quittance [^`]*)`/g)].map((match) => match[1] as string),
+);
 /** Run by `.ci/run` on a clean checkout, and by whoever runs this. */
 const runElsewhere = ['npm ci && npm start\n', 'npm ci && npm test\n'];
 
@@ -26,8 +30,9 @@ test('README › every command, in order, as pasted into a second terminal', asy
     MERCHANT: find(/Merchant, ready +(\S+)/),
     SHELL_MERCHANT: find(/Merchant, shell +(\S+)/),
   };
-  const script = blocks
-    .filter((block) => !runElsewhere.includes(block))
+  const ask = blocks.find((block) => block.includes('/api/v1/requests/create')) ?? assert.fail('no request is made');
+  assert.ok(inTable.length >= 8, inTable.join('\n'));
+  const script = [...blocks.filter((block) => !runElsewhere.includes(block)), ask, ...inTable]
     .join('\n')
     .replace(
       /^([A-Z_]+)=(?:qt_test_)?\.\.\.$/gm,
@@ -52,6 +57,8 @@ test('README › every command, in order, as pasted into a second terminal', asy
   assert.match(stdout, /delivered/);
   assert.match(stdout, /healthy +true/);
   assert.match(stdout, /Usage: quittance/);
+  assert.match(stdout, /status +expired/);
+  assert.match(stdout, /whsec_/);
   assert.doesNotMatch(stderr, /error|warn/i);
   await service.stop();
 });

@@ -1971,7 +1971,7 @@ export const en = {
       returned_bound: 'The payment of request {request} counts, and was given back as well: check its money by hand',
     },
     advices: {
-      webhook: 'Ask the partner to mend the receiver, then enable the endpoint under “Stuck things”.',
+      webhook: 'Ask the partner to fix the receiver, then enable the endpoint under “Stuck things”.',
       mail_transport: 'Set SMTP_URL and MAIL_FROM and start again. The mails wait.',
       mail_failing:
         'Look whether the mail server of SMTP_URL answers and takes the password. Mails are tried again by themselves.',
@@ -1979,7 +1979,7 @@ export const en = {
         'Look whether the gateway of PHONE_GATEWAY_URL answers and takes the token. Messages are tried again by themselves.',
       chain: 'Look at “Networks”. Payments are safe, and are found once the network is read again.',
       plans_failing:
-        'Look into the log of the service for why, mend it, and let the plans under “Stuck things” be tried at once.',
+        'Look into the log of the service for why, fix it, and let the plans under “Stuck things” be tried at once.',
       order_ahead:
         'Look at the clock of the database server: it has jumped. Requests expire by the real time; created_at stays ahead until that has caught up.',
       recoveries_stuck:
