@@ -3,6 +3,7 @@ import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from './context.ts';
 import { html, raw } from './lib/html.ts';
+import { compressReferenceScript } from './reference-script.ts';
 
 /** Where the reference page lives. */
 export const docsPath = '/docs';
@@ -71,6 +72,7 @@ export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<v
   app.get('/openapi.json', { config: { auth: 'public' } }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
   );
+  compressReferenceScript(app, `${docsPath}/js/scalar.js`);
   let page: string | undefined;
   await app.register(scalar, {
     routePrefix: docsPath,

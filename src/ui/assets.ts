@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import type { FastifyInstance } from 'fastify';
+import { type Encoded, encode, encodingFor } from '../lib/encodings.ts';
 
 /** The browser's part of a page, one file each in `src/islands/`. */
 export type IslandName = 'pay' | 'receipt' | 'onboard' | 'app' | 'cashier' | 'give-back' | 'passkey';
@@ -28,8 +28,7 @@ export function islandPath(name: IslandName): string {
 /** The part that brings a large library with it: bundled when it is first asked for, since few need it. */
 export const walletConnectPath = `/assets/wallet-connect-${version}.js`;
 
-type Asset = Record<'identity' | 'gzip' | 'br', Buffer>;
-type Bundle = Promise<Map<string, Asset>>;
+type Bundle = Promise<Map<string, Encoded>>;
 let bundled: Bundle | undefined;
 let walletConnect: Bundle | undefined;
 
@@ -54,12 +53,10 @@ async function bundle(files: string[]): Bundle {
     write: false,
     logLevel: 'silent',
   });
-  return new Map(
-    outputFiles.map(({ path, contents }) => {
-      const identity = Buffer.from(contents);
-      return [basename(path), { identity, gzip: gzipSync(identity, { level: 9 }), br: brotliCompressSync(identity) }];
-    }),
-  );
+  const encoded = outputFiles.map(async ({ path, contents }) => {
+    return [basename(path), await encode(Buffer.from(contents))] as const;
+  });
+  return new Map(await Promise.all(encoded));
 }
 
 /** `GET /assets/:name`: browser code, kept by browsers for ever since its name changes with it. */
@@ -83,8 +80,7 @@ function assetRoute(app: FastifyInstance, url: string, assets: () => Bundle): vo
     handler: async (request, reply) => {
       const asset = (await assets()).get(basename(request.url.split('?', 1)[0] ?? ''));
       if (!asset) return reply.callNotFound();
-      const accepted = String(request.headers['accept-encoding'] ?? '');
-      const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : 'identity';
+      const encoding = encodingFor(request.headers['accept-encoding']);
       if (encoding !== 'identity') reply.header('content-encoding', encoding);
       return reply
         .headers({

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { get as httpGet, type IncomingHttpHeaders } from 'node:http';
 import { after, before, test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import { breakingChanges, type OpenApi } from '../../src/cli/api-changes.ts';
 import { startApp } from '../support/app.ts';
@@ -84,6 +86,41 @@ test('GET /docs › the reference page loads its script from here, and runs no o
   assert.deepEqual(page.match(/<script[^>]*>/g), ['<script src="js/scalar.js">']);
   assert.equal((await fetch(`${app.url}/docs/js/scalar.js`)).status, 200);
   assert.doesNotMatch(page, /https?:\/\/(?!localhost)/);
+});
+
+test('GET /docs/js/scalar.js › compressed for who reads that, the same text for all, and kept by its tag', async () => {
+  const get = async (headers: Record<string, string>) => {
+    const { promise, resolve, reject } = Promise.withResolvers<{
+      headers: IncomingHttpHeaders;
+      status: number;
+      body: Buffer;
+    }>();
+    httpGet(`${app.url}/docs/js/scalar.js`, { headers }, async (response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk as Buffer);
+      resolve({ headers: response.headers, status: response.statusCode ?? 0, body: Buffer.concat(chunks) });
+    }).on('error', reject);
+    return promise;
+  };
+  const plain = await get({});
+  assert.equal(plain.headers['content-encoding'], undefined);
+  for (const [accepted, encoding, open] of [
+    ['gzip, deflate, br', 'br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+  ] as const) {
+    const sent = await get({ 'accept-encoding': accepted });
+    assert.deepEqual(
+      [sent.status, sent.headers['content-encoding'], sent.headers.vary],
+      [200, encoding, 'accept-encoding'],
+    );
+    assert.match(String(sent.headers['content-type']), /javascript/);
+    assert.ok(sent.body.length < plain.body.length / 3, `${sent.body.length} bytes`);
+    assert.equal(Number(sent.headers['content-length']), sent.body.length);
+    assert.ok(open(sent.body).equals(plain.body));
+    const again = await get({ 'accept-encoding': accepted, 'if-none-match': String(sent.headers.etag) });
+    assert.deepEqual([again.status, again.body.length, again.headers.etag], [304, 0, sent.headers.etag]);
+    assert.match(String(sent.headers['cache-control']), /^public/);
+  }
 });
 
 test('comparing two documents › additions pass; what breaks a client is named', () => {
