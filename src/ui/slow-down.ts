@@ -8,7 +8,10 @@ const style =
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; frame-ancestors 'none'`;
 const written = new Map<Language, string>();
 
-/** 429 for a client that opens pages too fast: a page that is written once in each language, and costs next to nothing. */
+/**
+ * 429 for a client that opens pages too fast: a page that is written once in each language, and costs next to nothing. It names
+ * the ten seconds that `limitPages` counts in.
+ */
 export function sendSlowDown(reply: FastifyReply): FastifyReply {
   const words = wordsFor(reply.request);
   const text = written.get(words.language) ?? write(words);
@@ -30,12 +33,12 @@ function write({ language, direction, t: { errors } }: Words): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${errors.tooMany}</title>
+<title>${errors.slowDown}</title>
 <link rel="icon" href="data:,">
 ${raw(`<style>${style}</style>`)}
 </head>
 <body>
-<main><h1>${errors.tooMany}</h1><p>${errors.tooManyRest}</p></main>
+<main><h1>${errors.slowDown}</h1><p>${errors.slowDownRest}</p></main>
 </body>
 </html>
 `.text;

@@ -45,6 +45,9 @@ export const de = {
     tooMany: 'Zu viele Versuche',
     tooManyRest:
       'Warten Sie eine Minute und machen Sie dann weiter. Eine schon gesendete Zahlung wird von selbst gefunden.',
+    slowDown: 'Zu viele Seiten auf einmal',
+    slowDownRest:
+      'Warten Sie zehn Sekunden und laden Sie diese Seite dann neu. Eine bereits gesendete Zahlung wird von selbst gefunden.',
   },
   pay: {
     title: 'An {merchant} zahlen',

@@ -43,6 +43,8 @@ export const en = {
     foreignFormRest: 'Open your link again and use the form there. No money was moved.',
     tooMany: 'Too many attempts',
     tooManyRest: 'Wait a minute, then go on. A payment you already sent is found by itself.',
+    slowDown: 'Too many pages at once',
+    slowDownRest: 'Wait ten seconds, then load this page again. A payment you already sent is found by itself.',
   },
   pay: {
     title: 'Pay {merchant}',

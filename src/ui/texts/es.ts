@@ -43,6 +43,8 @@ export const es = {
     foreignFormRest: 'Abra de nuevo su enlace y use el formulario de allí. No se movió dinero.',
     tooMany: 'Demasiados intentos',
     tooManyRest: 'Espere un minuto y continúe. Un pago ya enviado se encuentra por sí solo.',
+    slowDown: 'Demasiadas páginas a la vez',
+    slowDownRest: 'Espere diez segundos y vuelva a cargar esta página. Un pago ya enviado se encuentra por sí solo.',
   },
   pay: {
     title: 'Pagar a {merchant}',

@@ -43,6 +43,9 @@ export const fr = {
     foreignFormRest: 'Rouvrez votre lien et utilisez le formulaire qui s’y trouve. Aucun argent n’a été déplacé.',
     tooMany: 'Trop de tentatives',
     tooManyRest: 'Attendez une minute, puis continuez. Un paiement déjà envoyé est retrouvé automatiquement.',
+    slowDown: 'Trop de pages à la fois',
+    slowDownRest:
+      'Attendez dix secondes, puis rechargez cette page. Un paiement déjà envoyé est retrouvé automatiquement.',
   },
   pay: {
     title: 'Payer {merchant}',

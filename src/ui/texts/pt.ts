@@ -42,6 +42,8 @@ export const pt = {
     foreignFormRest: 'Abra o seu link de novo e use o formulário de lá. Nenhum dinheiro se moveu.',
     tooMany: 'Tentativas demais',
     tooManyRest: 'Espere um minuto e continue. Um pagamento já enviado é encontrado sozinho.',
+    slowDown: 'Páginas demais de uma vez',
+    slowDownRest: 'Espere dez segundos e carregue esta página de novo. Um pagamento já enviado é encontrado sozinho.',
   },
   pay: {
     title: 'Pagar a {merchant}',
