@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type ChainConfig, readChains } from './chain/config.ts';
+import { type ChainConfig, ChainsFault, readChains } from './chain/config.ts';
 import { readDatabaseUrl } from './config/database.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
 import { readList, readNetworks } from './config/networks.ts';
@@ -298,7 +298,8 @@ function readChainsFile(file: string | undefined, sandbox: boolean, faults: stri
   try {
     return readChains(readFileSync(file, 'utf8'));
   } catch (error) {
-    faults.push(`CHAINS_FILE ${file}: ${(error as Error).message}`);
+    const found = error instanceof ChainsFault ? error.faults : [(error as Error).message];
+    faults.push(...found.map((fault) => `CHAINS_FILE ${file}: ${fault}`));
     return null;
   }
 }

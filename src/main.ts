@@ -52,7 +52,9 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
   jobs.catch(() => ending.abort()); // thrown again below, after the server is closed
   try {
     const demo = config.sandbox ? await seedDemo(ctx) : null;
-    process.stdout.write(welcome(ctx, demo));
+    // In production standard output holds log lines only.
+    if (demo) process.stdout.write(welcome(ctx, demo));
+    else ctx.log.info({ base_url: config.baseUrl, sandbox: false }, `Quittance is ready at ${config.baseUrl}`);
     await aborted(ending.signal);
   } finally {
     ending.abort();

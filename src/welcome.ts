@@ -1,8 +1,8 @@
 import type { Context } from './context.ts';
 import type { Demo } from './demo.ts';
 
-/** What `npm start` prints when everything runs: addresses, keys, and a call that works when pasted. */
-export function welcome(ctx: Context, demo: Demo | null): string {
+/** What the sandbox prints when everything runs: addresses, keys, and a call that works when pasted. */
+export function welcome(ctx: Context, demo: Demo): string {
   const { baseUrl, dataDir } = ctx.config;
   const lines = [
     '',
@@ -12,7 +12,6 @@ export function welcome(ctx: Context, demo: Demo | null): string {
     `    OpenAPI          ${baseUrl}/openapi.json`,
     `    Health           ${baseUrl}/readyz`,
   ];
-  if (!demo) return `${lines.join('\n')}\n\n`;
   const chain = (mode: 'test' | 'live') => {
     const [first] = ctx.chains[mode];
     return `${first?.chainId} at ${first?.rpcUrls[0]} (sandbox, no real money)`;

@@ -31,66 +31,106 @@ export type ChainConfig = {
   pollMs: number;
 };
 
+/** All faults of a chains file, one per line. */
+export class ChainsFault extends Error {
+  readonly faults: string[];
+  constructor(faults: string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+type Tell = (fault: string) => void;
+type Entry = Record<string, unknown>;
+
 /**
  * Reads a chains file: `{"test": [chain, …], "live": [chain, …]}` with
  * `{"chain_id", "name", "rpc_urls", "tokens": [{"symbol", "address"}], "finality": [{"up_to_usdc_micro"?, "confirmations"} | {"tag"}],
  * "explorer_url"?, "public_rpc_url"?, "coin"?, "poll_ms"?}`.
  *
- * @throws Error naming the first fault
+ * @throws ChainsFault naming every fault
  */
 export function readChains(text: string): Record<'test' | 'live', ChainConfig[]> {
-  const file = JSON.parse(text) as Record<string, unknown>;
-  const chains = { test: readMode(file, 'test'), live: readMode(file, 'live') };
-  const ids = [...chains.test, ...chains.live].map((chain) => chain.chainId);
-  if (new Set(ids).size !== ids.length) throw new Error('a chain id stands twice; test and live need different chains');
+  const faults: string[] = [];
+  const file = entryOf(parsed(text));
+  const read = (mode: string) => readMode(file, mode, (fault) => faults.push(fault));
+  const chains = { test: read('test'), live: read('live') };
+  const ids = [...chains.test, ...chains.live].map((chain) => chain.chainId).filter(isChainId);
+  if (new Set(ids).size !== ids.length) faults.push('a chain id stands twice; test and live need different chains');
+  if (faults.length > 0) throw new ChainsFault(faults);
   return chains;
 }
 
-function readMode(file: Record<string, unknown>, mode: string): ChainConfig[] {
-  const list = file[mode];
-  if (!Array.isArray(list) || list.length === 0) throw new Error(`"${mode}" must list at least one chain`);
-  return list.map((entry) => readChain(entry as Record<string, unknown>));
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ChainsFault([`it is no JSON: ${(error as Error).message}`]);
+  }
 }
 
-function readChain(entry: Record<string, unknown>): ChainConfig {
-  const chainId = entry.chain_id;
-  if (typeof chainId !== 'number' || !Number.isSafeInteger(chainId) || chainId < 1)
-    throw new Error('chain_id must be a number');
-  const fail = (fault: string) => new Error(`chain ${chainId}: ${fault}`);
-  const rpcUrls = entry.rpc_urls;
-  if (
-    !Array.isArray(rpcUrls) ||
-    rpcUrls.length === 0 ||
-    !rpcUrls.every((url) => typeof url === 'string' && URL.canParse(url))
-  ) {
-    throw fail('rpc_urls must list at least one address');
+/** What is no object has no fields, so each that is needed is told as missing. */
+const entryOf = (value: unknown): Entry => (typeof value === 'object' && value !== null ? (value as Entry) : {});
+
+const isChainId = (id: unknown): id is number => typeof id === 'number' && Number.isSafeInteger(id) && id > 0;
+
+function readMode(file: Entry, mode: string, tell: Tell): ChainConfig[] {
+  const list = file[mode];
+  if (Array.isArray(list) && list.length > 0)
+    return list.map((entry, index) => readChain(entryOf(entry), `${mode} chain ${index + 1}`, tell));
+  tell(`"${mode}" must list at least one chain`);
+  return [];
+}
+
+/** Faults are told; what is returned beside one is never used. */
+function readChain(entry: Entry, place: string, tell: Tell): ChainConfig {
+  const chainId = entry.chain_id as number;
+  if (!isChainId(chainId)) tell(`${place}: chain_id must be a number`);
+  const fail: Tell = (fault) => tell(`${isChainId(chainId) ? `chain ${chainId}` : place}: ${fault}`);
+  const rpcUrls = listOf(entry.rpc_urls);
+  if (rpcUrls.length === 0 || !rpcUrls.every((url) => typeof url === 'string' && URL.canParse(url))) {
+    fail('rpc_urls must list at least one address');
   }
-  if (!Array.isArray(entry.tokens) || entry.tokens.length === 0) throw fail('tokens must list at least one token');
-  const tokens = entry.tokens.map((token: Record<string, unknown>) => {
-    if (!isAddress(token.address) || typeof token.symbol !== 'string') throw fail('a token needs symbol and address');
-    return { symbol: token.symbol, address: token.address.toLowerCase() as `0x${string}` };
-  });
-  if (!Array.isArray(entry.finality) || entry.finality.length === 0) throw fail('finality must list at least one tier');
-  const finality = entry.finality.map((tier: Record<string, unknown>): FinalityTier => {
-    const limit = tier.up_to_usdc_micro;
-    const upToUsdcMicro = limit === undefined ? null : BigInt(limit as string);
-    if (tier.tag === 'safe' || tier.tag === 'finalized') return { upToUsdcMicro, tag: tier.tag };
-    const confirmations = tier.confirmations;
-    if (typeof confirmations !== 'number' || !Number.isInteger(confirmations) || confirmations < 1) {
-      throw fail('a finality tier needs confirmations (1 or more) or tag (safe, finalized)');
-    }
-    return { upToUsdcMicro, confirmations };
-  });
-  if (finality.at(-1)?.upToUsdcMicro !== null) throw fail('the last finality tier must have no up_to_usdc_micro');
   return {
     chainId,
     name: typeof entry.name === 'string' ? entry.name : `Chain ${chainId}`,
     rpcUrls: rpcUrls as string[],
-    tokens,
-    finality,
+    tokens: readTokens(listOf(entry.tokens), fail),
+    finality: readFinality(listOf(entry.finality), fail),
     explorerUrl: typeof entry.explorer_url === 'string' ? entry.explorer_url.replace(/\/+$/, '') : null,
     ...(typeof entry.public_rpc_url === 'string' ? { publicRpcUrl: entry.public_rpc_url } : {}),
     ...(typeof entry.coin === 'string' ? { coin: entry.coin } : {}),
     pollMs: typeof entry.poll_ms === 'number' ? entry.poll_ms : 1000,
   };
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+function readTokens(list: unknown[], fail: Tell): TokenConfig[] {
+  if (list.length === 0) fail('tokens must list at least one token');
+  return list.map(entryOf).flatMap(({ address, symbol }, index) => {
+    if (isAddress(address) && typeof symbol === 'string')
+      return [{ symbol, address: address.toLowerCase() as `0x${string}` }];
+    fail(`token ${index + 1} needs symbol and address`);
+    return [];
+  });
+}
+
+function readFinality(list: unknown[], fail: Tell): FinalityTier[] {
+  if (list.length === 0) fail('finality must list at least one tier');
+  const tiers = list.map(entryOf).map((tier, index): FinalityTier => {
+    const limit = tier.up_to_usdc_micro;
+    const isLimit = /^[1-9]\d{0,29}$/.test(String(limit));
+    if (limit !== undefined && !isLimit) {
+      fail(`up_to_usdc_micro of finality tier ${index + 1} must be a whole number of micro units`);
+    }
+    const upToUsdcMicro = isLimit ? BigInt(limit as string) : null;
+    if (tier.tag === 'safe' || tier.tag === 'finalized') return { upToUsdcMicro, tag: tier.tag };
+    const confirmations = tier.confirmations as number;
+    if (!Number.isInteger(confirmations) || confirmations < 1)
+      fail(`finality tier ${index + 1} needs confirmations (1 or more) or tag (safe, finalized)`);
+    return { upToUsdcMicro, confirmations };
+  });
+  if (entryOf(list.at(-1)).up_to_usdc_micro !== undefined) fail('the last finality tier must have no up_to_usdc_micro');
+  return tiers;
 }

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ChainsFault, readChains } from './config.ts';
+
+const good = {
+  chain_id: 1,
+  rpc_urls: ['https://a.example'],
+  tokens: [{ symbol: 'USDC', address: `0x${'AB'.repeat(20)}` }],
+  finality: [{ up_to_usdc_micro: '1000000', confirmations: 2 }, { tag: 'finalized' }],
+};
+
+function faultsOf(file: unknown): string[] {
+  try {
+    readChains(typeof file === 'string' ? file : JSON.stringify(file));
+  } catch (error) {
+    assert.ok(error instanceof ChainsFault);
+    return error.faults;
+  }
+  return [];
+}
+
+test('a good chains file is read', () => {
+  const { test: chains } = readChains(JSON.stringify({ test: [good], live: [{ ...good, chain_id: 2 }] }));
+  assert.equal(chains[0]?.tokens[0]?.address, `0x${'ab'.repeat(20)}`);
+  assert.deepEqual(chains[0]?.finality, [
+    { upToUsdcMicro: 1_000_000n, confirmations: 2 },
+    { upToUsdcMicro: null, tag: 'finalized' },
+  ]);
+});
+
+test('all faults of a chains file at once, each with its place', () => {
+  const bad = { chain_id: 7, rpc_urls: [], tokens: [{ symbol: 'USDC' }], finality: [{ up_to_usdc_micro: 'x' }] };
+  assert.deepEqual(faultsOf({ test: [bad, null], live: [good, good] }), [
+    'chain 7: rpc_urls must list at least one address',
+    'chain 7: token 1 needs symbol and address',
+    'chain 7: up_to_usdc_micro of finality tier 1 must be a whole number of micro units',
+    'chain 7: finality tier 1 needs confirmations (1 or more) or tag (safe, finalized)',
+    'chain 7: the last finality tier must have no up_to_usdc_micro',
+    'test chain 2: chain_id must be a number',
+    'test chain 2: rpc_urls must list at least one address',
+    'test chain 2: tokens must list at least one token',
+    'test chain 2: finality must list at least one tier',
+    'a chain id stands twice; test and live need different chains',
+  ]);
+  assert.deepEqual(faultsOf({ test: 5 }), [
+    '"test" must list at least one chain',
+    '"live" must list at least one chain',
+  ]);
+  for (const text of ['null', '[]', '5']) assert.equal(faultsOf(text).length, 2, text);
+  assert.match(faultsOf('{').join(), /^it is no JSON: /);
+});
