@@ -24,6 +24,7 @@ import { dashboardPages } from './dashboard/pages.ts';
 import { asRefusal, type Database } from './db/connection.ts';
 import { guardDev } from './dev-door.ts';
 import { errors, Refusal, refuse } from './errors.ts';
+import { frontPage } from './front-page.ts';
 import { healthRoutes } from './health.ts';
 import { guardHosts } from './hosts.ts';
 import { areStorable } from './lib/storable.ts';
@@ -119,6 +120,7 @@ export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Pro
   portalPages(app, pages);
   adminSignIn(app, pages);
   adminPages(app, pages);
+  frontPage(app, pages);
   if (ctx.config.sandbox) mailPages(app, pages);
   await app.ready();
   return app;

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { get } from 'node:http';
+import { after, before, test } from 'node:test';
+import { startApp, testConfig } from '../support/app.ts';
+import { makePartner } from '../support/world.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+before(async () => {
+  app = await startApp();
+});
+after(() => app.stop());
+
+/** Calls an address of the service by whatever name. */
+function visit(url: string, path: string, host: string): Promise<{ status: number; html: string }> {
+  return new Promise((resolve, reject) => {
+    get(new URL(path, url), { headers: { host } }, async (response) => {
+      let html = '';
+      for await (const chunk of response.setEncoding('utf8')) html += chunk;
+      resolve({ status: response.statusCode ?? 0, html });
+    }).on('error', reject);
+  });
+}
+
+const linksOf = (html: string) => [...html.matchAll(/<li><a href="([^"]+)"/g)].map((match) => String(match[1]));
+
+for (const host of ['localhost:3000', '127.0.0.1:3000', 'localhost', '[::1]:3000']) {
+  test(`GET / of the sandbox at ${host} › a page whose links all lead somewhere`, async () => {
+    const { status, html } = await visit(app.url, '/', host);
+    assert.equal(status, 200);
+    const links = linksOf(html);
+    for (const path of ['/portal', '/dashboard', '/admin', '/docs/', '/dev/mail'])
+      assert.ok(links.includes(path), path);
+    for (const path of links) {
+      const led = await visit(app.url, path, host);
+      // The idle chains of this test are not ready.
+      assert.ok(led.status < 400 || path === '/readyz', `${path}: ${led.status}`);
+    }
+    assert.doesNotMatch(html, /qt_(?:test|live)_/);
+  });
+}
+
+test('GET / of a partner’s own host › that partner’s pages only; of nobody’s → 404', async () => {
+  const { partner } = await makePartner(app.db);
+  const own = await visit(app.url, '/', `${partner.slug}.localhost:3000`);
+  assert.deepEqual([own.status, linksOf(own.html)], [200, ['/portal', '/dashboard']]);
+  assert.equal((await visit(app.url, '/', 'nobody.localhost:3000')).status, 404);
+  assert.equal((await visit(app.url, '/', 'example.com')).status, 404);
+});
+
+test('GET / in production → 404', async () => {
+  const production = await startApp({ config: testConfig({ sandbox: false }) });
+  assert.equal((await visit(production.url, '/', 'localhost:3000')).status, 404);
+  await production.stop();
+});
