@@ -23,6 +23,8 @@ function findAnvil(): string {
 
 const startLimitMs = 10_000;
 const startAttempts = 3;
+/** What a chain that was ended just now may hold its port for: its process is gone from the lists before its sockets are. */
+const portWaitMs = 1_000;
 
 /**
  * Starts anvil on a state file. It saves its state each second and when it ends; killed hard, it loses at most that
@@ -35,7 +37,7 @@ export async function spawnAnvil(chainId: number, stateFile: string, wishedPort 
   restoreState(stateFile);
   // A free port can be taken by somebody else before anvil opens it: then it ends at once, and another one is tried.
   for (let attempt = 1; attempt <= startAttempts; attempt++) {
-    const port = await freePort(attempt === 1 ? wishedPort : 0);
+    const port = await (attempt === 1 ? freePort(wishedPort, portWaitMs) : freePort());
     const child = launch(chainId, stateFile, port);
     const url = `http://127.0.0.1:${port}`;
     if (!(await waitForChain(url, chainId, child))) continue;

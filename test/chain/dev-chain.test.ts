@@ -83,6 +83,7 @@ test('a chain killed hard keeps its blocks, receipts and balances, and shows the
   await killHard(stateOf(dataDir, 'test'));
 
   const again = await startDevChains(dataDir);
+  assert.deepEqual(again.chains, chains, 'on the same ports');
   assert.deepEqual(await callRpc(url, 'eth_getTransactionReceipt', [txHash]), receipt);
   assert.equal(await wallet.usdcBalance(chain, to), 9n);
   await wallet.mine(chain, 1);
