@@ -49,7 +49,7 @@ export const actions = {
   /** Before the transfer back is offered; nothing binds it until it is put back. */
   'payment.taken': ['request', 'usdc_micro'],
   'payment.put_back': [],
-  'payment.returned': ['request', 'usdc_micro', 'transaction'],
+  'payment.returned': ['request', 'usdc_micro', 'transaction', 'replaces'],
   'merchant.changed': ['fields', 'currency'],
   'mail.retried': [],
   'receipt.retried': ['channel'],

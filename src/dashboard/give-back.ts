@@ -127,7 +127,12 @@ async function note(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
             partnerId: scope.partnerId,
             testMode: scope.testMode,
             object: payment(key),
-            details: { request: offer.requestId, usdc_micro: offer.usdcMicro.toString(), transaction: returnTxHash },
+            details: {
+              request: offer.requestId,
+              usdc_micro: offer.usdcMicro.toString(),
+              transaction: returnTxHash,
+              ...(offer.unknownHash !== null && { replaces: offer.unknownHash }),
+            },
           },
   );
   if (fault) return showOffer(ctx, visit, await offerReturn(ctx, scope, accountId, key), fault);
@@ -168,6 +173,7 @@ function showOffer(
   const amount = groupMicro(words, offer.usdcMicro);
   const text = fault === null ? undefined : faultText(words, fault, offer);
   const { given } = offer;
+  const another = mayNoteAnother(offer);
   const early = card(stateLine('attention', t.early, t.earlyRest));
   const first = offer.data === null ? early : html`${warning(words, offer)}${takeCard(words, offer, text)}`;
   const ways =
@@ -182,9 +188,9 @@ ${putBackForm(words, offer)}`;
     title: fill(t.title, { amount }),
     status: fault === null ? 200 : 409,
     island: 'give-back',
-    body: html`${given && givenCard(words, given, text)}
+    body: html`${given && givenCard(words, offer, given, text)}
 ${
-  given?.state === 'other'
+  another
     ? html`<details class="card"${fault !== null && html` open`}><summary>${returned.another}</summary>${noteForm(words, visit, offer, text)}</details>`
     : given === null
       ? first
@@ -193,9 +199,12 @@ ${
   });
 }
 
+/** What is noted gave nothing back as far as the network tells, or is unknown to it, as a mistyped hash is. */
+const mayNoteAnother = ({ given, unknownHash }: ReturnOffer) => given?.state === 'other' || unknownHash !== null;
+
 /** That it is taken, what is noted, and what the network says of it; it renews itself. */
-function givenCard(words: Words, given: ReturnRow, fault: string | undefined): Html {
-  const told = fault !== undefined && given.state !== 'other' && standsReturned(given);
+function givenCard(words: Words, offer: ReturnOffer, given: ReturnRow, fault: string | undefined): Html {
+  const told = fault !== undefined && !mayNoteAnother(offer) && standsReturned(given);
   return html`<div data-live="${eventsPath()}" data-region="given">${card(
     returnedLine(words, given),
     told && html`<p class="fault" role="alert">${fault}</p>`,

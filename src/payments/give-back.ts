@@ -7,7 +7,7 @@ import { refuse } from '../errors.ts';
 import { findRequest } from '../requests/proof.ts';
 import { isFirm } from './firm.ts';
 import { lockTransfer, selectPayerReach } from './merchant-store.ts';
-import { lookForReturn, type ReturnSight } from './return-look.ts';
+import { lookForReturn, type ReturnSight, type WantedReturn } from './return-look.ts';
 import { shareReturn } from './return-share.ts';
 import {
   insertTaken,
@@ -50,6 +50,8 @@ export type ReturnOffer = {
   row: TransferRow;
   /** That it is taken, and what is noted of giving it back; null while it is not taken. */
   given: ReturnRow | null;
+  /** The noted transaction while no endpoint knows it, as when it was mistyped: another one can take its place. */
+  unknownHash: string | null;
 };
 
 /** So many transfers of a payer are looked at. */
@@ -71,7 +73,7 @@ export async function offerReturn(
   accountId: string,
   key: TransferKey,
 ): Promise<ReturnOffer> {
-  const offer = await readOffer(ctx, scope, accountId, key);
+  const offer = await askForNoted(ctx, scope, await readOffer(ctx, scope, accountId, key));
   const { given, toAddress, usdcMicro, row } = offer;
   if (standsReturned(given) || !(await isFirm(ctx, row))) return offer;
   const args = [toAddress as Hex, usdcMicro] as const;
@@ -105,8 +107,23 @@ async function readOffer(ctx: Context, scope: Scope, accountId: string, key: Tra
       manyMerchants: reach.accounts >= manyAccounts,
       row,
       given,
+      unknownHash: null,
     };
   });
+}
+
+/** Asks the endpoints whether they know the transaction that is noted, unless they did before. */
+async function askForNoted(ctx: Context, scope: Scope, offer: ReturnOffer): Promise<ReturnOffer> {
+  const { given } = offer;
+  if (given?.state !== 'sent' || given.return_tx_hash === null || given.given_micro !== null) return offer;
+  const sight = await lookForReturn(ctx, scope.testMode, offer.chain, wantedReturn(offer, given.return_tx_hash));
+  return sight.kind === 'unknown' ? { ...offer, unknownHash: given.return_tx_hash } : offer;
+}
+
+function wantedReturn(offer: ReturnOffer, returnTxHash: string): WantedReturn {
+  const { token, fromAddress, toAddress, usdcMicro, row } = offer;
+  const sinceBlock = Number(row.block_number);
+  return { returnTxHash, tokenAddress: token.address, fromAddress, toAddress, usdcMicro, sinceBlock };
 }
 
 /** What of a transfer can be given back, in micro units; 0n when nothing can. */
@@ -142,7 +159,7 @@ export type ReturnNote = { offer: ReturnOffer } & (
 
 /**
  * Looks a transaction up that is said to have given a payment back. What no chain knows yet is good enough: it is looked
- * for again (`followReturns`).
+ * for again (`followReturns`), and another one can take its place until then.
  *
  * @param said `elsewhere`: the merchant sent it from another wallet, or to another address of the payer, so the chain cannot
  *   tell that it gave this payment back
@@ -155,17 +172,13 @@ export async function checkReturn(
   key: TransferKey,
   said: { returnTxHash: string; elsewhere: boolean },
 ): Promise<ReturnNote> {
-  const offer = await readOffer(ctx, scope, accountId, key);
+  const offer = await askForNoted(ctx, scope, await readOffer(ctx, scope, accountId, key));
+  const { given, unknownHash } = offer;
   const returnTxHash = said.returnTxHash.trim().toLowerCase();
   if (!/^0x[0-9a-f]{64}$/.test(returnTxHash) || returnTxHash === key.txHash) return { offer, fault: 'malformed' };
-  if (offer.given && standsReturned(offer.given) && offer.given.state !== 'other') {
-    return { offer, fault: 'already_given' };
-  }
-  const { chain, token, fromAddress, toAddress, usdcMicro } = offer;
-  const sinceBlock = Number(offer.row.block_number);
-  const tokenAddress = token.address;
-  const wanted = { returnTxHash, tokenAddress, fromAddress, toAddress, usdcMicro, sinceBlock };
-  const sight = await lookForReturn(ctx, scope.testMode, chain, wanted);
+  const standing = standsReturned(given) && given?.state !== 'other';
+  if (standing && (unknownHash === null || unknownHash === returnTxHash)) return { offer, fault: 'already_given' };
+  const sight = await lookForReturn(ctx, scope.testMode, offer.chain, wantedReturn(offer, returnTxHash));
   if (sight.kind === 'failed' || (sight.kind === 'other' && !said.elsewhere)) return { offer, fault: sight.kind };
   return { offer, fault: null, returnTxHash, sight };
 }
@@ -183,7 +196,7 @@ export async function noteReturn(
   accountId: string,
   { offer, returnTxHash, sight }: Extract<ReturnNote, { fault: null }>,
 ): Promise<'already_given' | 'too_many' | null> {
-  const { key, requestId, fromAddress, toAddress, usdcMicro } = offer;
+  const { key, requestId, fromAddress, toAddress, usdcMicro, unknownHash } = offer;
   const notedAt = ctx.clock.now();
   const tokenAddress = offer.token.address;
   const group = { chainId: key.chainId, returnTxHash, tokenAddress, fromAddress, toAddress };
@@ -206,7 +219,7 @@ export async function noteReturn(
         usdcMicro,
         notedAt,
       });
-      if (!(await updateNoted(tx, scope, key, { returnTxHash, state, notedAt }))) return 'already_given';
+      if (!(await updateNoted(tx, scope, key, { returnTxHash, state, notedAt }, unknownHash))) return 'already_given';
       for (const share of shares) await updateGiven(tx, scope, share.key, returnTxHash, share.micro);
       return null;
     }),

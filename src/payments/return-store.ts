@@ -89,14 +89,22 @@ export type ReturnNote = { returnTxHash: string; state: 'sent' | 'confirmed' | '
 /**
  * Notes a transaction for a payment that is locked and taken, also in place of one that did not give it back.
  *
+ * @param unknownHash what was noted and no endpoint knows: it is replaced, too, unless it was seen or replaced meanwhile
  * @returns false when it is not taken, or counts as given back already
  */
-export async function updateNoted(tx: Tx, scope: Scope, key: TransferKey, note: ReturnNote): Promise<boolean> {
+export async function updateNoted(
+  tx: Tx,
+  scope: Scope,
+  key: TransferKey,
+  note: ReturnNote,
+  unknownHash: string | null,
+): Promise<boolean> {
   const rows = await tx`
     update returns set return_tx_hash = ${note.returnTxHash}, state = ${note.state}, given_micro = null,
       noted_at = ${note.notedAt}, next_look_at = now()
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${key.chainId}
-      and tx_hash = ${key.txHash} and ordinal = ${key.ordinal} and state in ('returning', 'failed', 'missing', 'other')
+      and tx_hash = ${key.txHash} and ordinal = ${key.ordinal} and (state in ('returning', 'failed', 'missing', 'other')
+        or (state = 'sent' and return_tx_hash = ${unknownHash} and given_micro is null))
     returning ordinal`;
   return rows.length > 0;
 }

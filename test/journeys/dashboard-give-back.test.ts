@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Hex } from '../../src/chain/rpc.ts';
+import { checkReturn, noteReturn } from '../../src/payments/give-back.ts';
 import { followReturns } from '../../src/payments/return-follow.ts';
 import { attachUnmatched } from '../../src/payments/unmatched.ts';
 import { secondEndpoint } from '../payments/endpoint.ts';
@@ -200,6 +201,55 @@ test('A failed transaction is not noted; what failed or was never found afterwar
   const back = await world.visitor.send(await pageOf(paid), '/put-back');
   assert.match(back.html, /The payment was put back/);
   assert.ok((await unmatched()).html.includes(`value="${request.id}"`), 'it can be attached again');
+});
+
+test('A hash that no endpoint knows is replaced by another; one that the chain knows is not', async () => {
+  const paid = await stray(1_100_000n);
+  const mistyped = hash('6');
+  await note(await pageOf(paid), paid, { return_tx_hash: mistyped });
+  const unseen = await pageOf(paid);
+  assert.match(unseen.html, /The network does not know the transaction yet/);
+  assert.match(unseen.html, /<summary>Note another transaction<\/summary>/);
+  const same = await note(unseen, paid, { return_tx_hash: mistyped });
+  assert.equal(same.status, 409, 'the same one would only wait longer');
+
+  const back = await send(paid.payer.address, 1_100_000n);
+  await world.caughtUp();
+  const noted = await note(unseen, paid, { return_tx_hash: back });
+  assert.match(noted.html, /Being given back/);
+  const { state, return_tx_hash, given_micro } = (await row(paid)) ?? {};
+  assert.deepEqual([state, return_tx_hash, given_micro], ['sent', back, '1100000']);
+  const acts = (await world.audit()).filter(({ object_id }) => object_id === paid.key);
+  assert.deepEqual(
+    acts.filter(({ action }) => action === 'payment.returned').map(({ details }) => JSON.parse(details).replaces),
+    [undefined, mistyped],
+  );
+
+  assert.ok(!(await pageOf(paid)).html.includes('id="note"'), 'it is known now');
+  const late = await note(unseen, paid, { return_tx_hash: hash('7') });
+  assert.equal(late.status, 409);
+  assert.equal((await row(paid))?.return_tx_hash, back);
+});
+
+test('Of two who replace an unknown hash at once only one does, and nobody once it was seen meanwhile', async () => {
+  const paid = await stray(1_300_000n);
+  await note(await pageOf(paid), paid, { return_tx_hash: hash('8') });
+  const key = { chainId: 31337, txHash: paid.txHash, ordinal: 0 };
+  const check = async (returnTxHash: string) => {
+    const said = { returnTxHash, elsewhere: false };
+    const checked = await checkReturn(world.ctx, world.scope, world.merchant.id, key, said);
+    assert.ok(checked.fault === null);
+    return checked;
+  };
+  const replace = (checked: Awaited<ReturnType<typeof check>>) =>
+    noteReturn(world.ctx, world.scope, world.merchant.id, checked);
+  const both = await Promise.all([check(hash('9')), check(hash('a'))]);
+  const done = await Promise.all(both.map(replace));
+  assert.deepEqual(done.toSorted(), [false, true]);
+  const third = await check(hash('b'));
+  await world.db.sql`update returns set given_micro = 1300000 where tx_hash = ${paid.txHash}`;
+  assert.equal(await replace(third), false);
+  assert.notEqual((await row(paid))?.return_tx_hash, hash('b'));
 });
 
 test('What the network takes back is not on its way any more', async () => {

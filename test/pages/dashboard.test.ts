@@ -181,6 +181,30 @@ test('A hash that gives nothing back is refused beside its field, and stands on 
   await context.close();
 });
 
+test('A mistyped hash does not block the merchant: another transaction is noted in its place', async () => {
+  const payer = world.node.wallet();
+  const txHash = await world.node.pay({ from: payer, to: world.merchant.wallet, usdcMicro: 2_345_678n });
+  await world.node.mine(3);
+  await world.turn();
+  const { page, context } = await openAt(`/dashboard/give-back/31337_${txHash}_0`, 'phone');
+  await page.getByRole('button', { name: 'Set it aside and continue' }).click();
+  await page.getByLabel('Transaction that gave it back').fill(`0x${'d'.repeat(64)}`);
+  await page.getByRole('button', { name: 'Note as given back' }).click();
+  await page.goto(`${world.url}/dashboard/give-back/31337_${txHash}_0`);
+  await page.getByText('Note another transaction').click();
+  await assertAccessible(page);
+  await photograph(page, 'dashboard-give-back-unknown');
+  const { privateKey, wallet } = world.merchant;
+  const from = { privateKey, address: wallet as `0x${string}` };
+  const back = await world.node.pay({ from, to: payer.address, usdcMicro: 2_345_678n });
+  await page.getByLabel('Transaction that gave it back').fill(back);
+  await page.getByRole('button', { name: 'Note as given back' }).click();
+  await page.goto(`${world.url}/dashboard/give-back/31337_${txHash}_0`);
+  await page.getByText('On its way back').waitFor();
+  assert.equal(await page.getByText('Note another transaction').count(), 0);
+  await context.close();
+});
+
 test('A merchant cancels a request after a question, and sees a payment in part for what it is', async () => {
   const [wrong, part] = [
     await world.request({ memo: 'Typed wrongly' }),
