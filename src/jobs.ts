@@ -1,6 +1,6 @@
 import { noteEnds } from './audit/note-ends.ts';
 import type { ChainConfig } from './chain/config.ts';
-import { mineWhileWaiting } from './chain/dev-mining.ts';
+import { blocksDue, mineWhileWaiting } from './chain/dev-mining.ts';
 import { startWatching } from './chain/watcher.ts';
 import type { Context } from './context.ts';
 import { eraseOld } from './customers/erase-old.ts';
@@ -15,7 +15,7 @@ import { forgetMails, sealMails } from './mail/forget.ts';
 import { sendDueMails } from './mail/transport.ts';
 import { releaseStaleWallets } from './merchants/onboard.ts';
 import { settleRecoveries } from './merchants/recovery-settle.ts';
-import { returnsDue, unjudgedDue, unsettledAnywhere, unsettledDue } from './payments/due.ts';
+import { returnsDue, unjudgedDue, unsettledDue } from './payments/due.ts';
 import { forgetHints } from './payments/hints.ts';
 import { judgePending } from './payments/match.ts';
 import { releaseReservations } from './payments/release.ts';
@@ -99,7 +99,7 @@ const loops: Loop[] = [
     name: 'mine sandbox blocks',
     everyMs: minute,
     run: mineWhileWaiting,
-    queue: { due: unsettledAnywhere, wakes: ['request'], restMs: second },
+    queue: { due: blocksDue, wakes: ['request', 'merchant'], restMs: second },
     sandboxOnly: true,
   },
   { name: 'watch the order of requests', everyMs: minute, run: watchOrder },

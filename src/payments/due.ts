@@ -13,10 +13,6 @@ export const unsettledDue =
   (sql) =>
     sql`select min(look_at) from transfers where chain_id = ${chainId} and counts and final_at is null`;
 
-/** The same on any chain. */
-export const unsettledAnywhere: Due = (sql) =>
-  sql`select now() from transfers where counts and final_at is null limit 1`;
-
 /** A transaction that gives a payment back, and is to be looked for again. */
 export const returnsDue: Due = (sql) => sql`
   select min(next_look_at) from returns

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import { blocksDue, mineWhileWaiting } from '../../src/chain/dev-mining.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
+import { readWaits } from '../../src/db/due.ts';
 import { checkReturn, noteReturn } from '../../src/payments/give-back.ts';
 import { followReturns } from '../../src/payments/return-follow.ts';
 import { attachUnmatched } from '../../src/payments/unmatched.ts';
@@ -81,6 +83,27 @@ test('What is final when it is noted is confirmed at once, and how much too litt
     assert.deepEqual([(await row(paid))?.state, (await row(paid))?.given_micro], ['confirmed', String(given)]);
     assert.match((await pageOf(paid)).html, text);
   }
+});
+
+test('In an idle sandbox blocks are mined until what gives a payment back is final, and no longer', async () => {
+  const paid = await stray(1_700_000n);
+  const back = await send(paid.payer.address, 1_700_000n);
+  await world.caughtUp();
+  await note(await pageOf(paid), paid, { return_tx_hash: back });
+  const isDue = async () => (await readWaits(world.db.sql, [blocksDue]))[0] !== null;
+  assert.ok(await isDue());
+  for (let blocks = 0; blocks < 3; blocks++) assert.equal(await mineWhileWaiting(world.ctx), 1);
+  await world.caughtUp();
+  await follow();
+  assert.equal((await row(paid))?.state, 'confirmed');
+  assert.equal(await mineWhileWaiting(world.ctx), 0);
+  assert.ok(!(await isDue()));
+
+  const mistyped = await stray(1_800_000n);
+  await note(await pageOf(mistyped), mistyped, { return_tx_hash: hash('c') });
+  assert.equal(await mineWhileWaiting(world.ctx), 1);
+  await world.db.sql`update returns set noted_at = noted_at - interval '11 minutes' where tx_hash = ${mistyped.txHash}`;
+  assert.equal(await mineWhileWaiting(world.ctx), 0, 'a hash that no endpoint knows does not mine for ever');
 });
 
 test('A transaction that moves nothing to the payer is not noted, unless the merchant says that it went another way', async () => {
