@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StreamPlaces } from './event-stream.ts';
+import fastify from 'fastify';
+import { StreamPlaces, sendEvents } from './event-stream.ts';
 
 test('One holder has so many places, all together so many more, and each that is given back is free again', () => {
   const places = new StreamPlaces(3, 2);
@@ -10,4 +11,40 @@ test('One holder has so many places, all together so many more, and each that is
   assert.deepEqual([places.take('c'), places.take('a')], [true, false]);
   places.leave('c');
   assert.equal(places.take('a'), true);
+});
+
+/** What a stream says that nothing wakes, until it says more than that it is there. */
+async function firstOf(goesOn: boolean): Promise<string> {
+  const app = fastify();
+  const ending = new AbortController();
+  app.get('/', (_request, reply) =>
+    sendEvents(
+      reply,
+      ending.signal,
+      () => () => {},
+      async () => goesOn,
+    ),
+  );
+  try {
+    const answer = await fetch(await app.listen({ host: '127.0.0.1', port: 0 }));
+    let text = '';
+    for await (const part of (answer.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+      text += part;
+      if (text.includes('data:')) break;
+    }
+    return text;
+  } finally {
+    ending.abort();
+    await app.close();
+  }
+}
+
+test('a stream that begins → its page looks once more, for what changed before it listened', {
+  timeout: 10_000,
+}, async () => {
+  assert.equal(await firstOf(true), ': here\n\ndata: changed\n\n');
+});
+
+test('a session that ended before its stream began → the page is told so at once', { timeout: 10_000 }, async () => {
+  assert.equal(await firstOf(false), ': here\n\nevent: over\ndata: 1\n\n');
 });

@@ -47,6 +47,7 @@ export function openEventStream(reply: FastifyReply): ServerResponse {
   reply.hijack();
   return reply.raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
+    connection: 'close', // kept, it would hold up a service that stops
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
     'x-content-type-options': 'nosniff',
@@ -55,8 +56,9 @@ export function openEventStream(reply: FastifyReply): ServerResponse {
 }
 
 /**
- * Answers with server-sent events: one message for each time it was woken, until the browser leaves or the signal aborts.
- * It does not say what has changed: the page asks for what it shows.
+ * Answers with server-sent events: one message at the beginning, since what changed before it listened woke nobody, then one
+ * for each time it was woken, until the browser leaves or the signal aborts. It does not say what has changed: the page asks
+ * for what it shows.
  *
  * @param begin is given what wakes the stream, and returns what ends the waking
  * @param goesOn asked before each message: when it says no, the page is told so instead, and the stream ends
@@ -69,7 +71,7 @@ export async function sendEvents(
 ): Promise<void> {
   const stream = openEventStream(reply);
   stream.write(': here\n\n');
-  let [changed, stir] = [false, () => {}];
+  let [changed, stir] = [true, () => {}];
   const wake = () => {
     changed = true;
     stir();

@@ -28,7 +28,7 @@ after(async () => {
   await world?.stop();
 });
 
-/** Listens as a page does; counts the messages. */
+/** Listens as a page does; counts the messages after the first, which each stream begins with. */
 async function listen(partnerId: string, query = '') {
   const { token } = await portalPerson(world.ctx, partnerId, 'viewer');
   const leaving = new AbortController();
@@ -46,6 +46,8 @@ async function listen(partnerId: string, query = '') {
     .finally(() => {
       heard.over = true;
     });
+  if (answer.status === 200) await until('it has begun', async () => heard.messages > 0);
+  heard.messages = 0;
   return {
     heard,
     leave: async () => {
