@@ -10,6 +10,7 @@ import { onboardWithKey } from '../../src/merchants/sandbox-onboard.ts';
 import { judgePending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/verify.ts';
 import { buildServer } from '../../src/server.ts';
+import { changeRole } from '../../src/users/change.ts';
 import { startDelivering } from '../../src/webhooks/deliver.ts';
 import { type PayWorld, payWorld } from '../payments/support.ts';
 import { assertAccessible } from '../support/axe.ts';
@@ -60,7 +61,7 @@ async function turn(run: () => Promise<unknown>, everyMs: number): Promise<void>
 /** A browser in which an owner of a new partner is signed in. */
 async function openPage() {
   const party = await makePartner(ctx.db);
-  const { token, email } = await portalPerson(ctx, party.partner.id);
+  const { token, email, userId } = await portalPerson(ctx, party.partner.id);
   const context = await browser.newContext({
     viewport: sizes.desktop,
     reducedMotion: 'reduce', // a window that changes its size ends a transition with an error
@@ -74,7 +75,7 @@ async function openPage() {
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   const go = (path: string) => page.goto(`${url}${path}`);
-  return { page, go, email, ...party };
+  return { page, go, email, userId, ...party };
 }
 
 /** Pictures, nothing that sticks out at the side of a phone, and nothing serious that axe finds, in light and dark. */
@@ -230,4 +231,26 @@ test('keys, settings, team and audit log', async () => {
   await go('/portal/audit');
   await page.getByRole('row', { name: 'Key revoked' }).filter({ hasText: email }).waitFor();
   await look(page, 'audit');
+});
+
+test('a page that answers a form leaves when its session ends or its role changes: the form is never sent again', async () => {
+  for (const change of ['role', 'session'] as const) {
+    const { page, go, userId, test: scope } = await openPage();
+    await portalPerson(ctx, scope.partnerId); // another owner, without whom the role could not change
+    await go('/portal/keys');
+    await page.locator('summary', { hasText: 'Make a test key' }).click();
+    const listening = page.waitForResponse((answer) => answer.url().includes('/portal/events'));
+    await press(page, 'Make the key');
+    await see(page, 'Your new key');
+    await listening;
+    const next = page.waitForRequest((request) => request.isNavigationRequest());
+    // A developer may make test keys, too.
+    if (change === 'role') await changeRole(ctx, scope, userId, 'developer', { kind: 'command_line' });
+    else await ctx.db.sql`update sessions set revoked_at = now() where user_id = ${userId}`;
+    assert.equal((await next).method(), 'GET');
+    await see(page, change === 'role' ? 'Make a test key' : 'Sign in');
+    const keys = await ctx.db.sql`select from api_keys where partner_id = ${scope.partnerId}`;
+    assert.equal(keys.length, 1);
+    await page.context().close();
+  }
 });

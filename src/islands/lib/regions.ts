@@ -1,7 +1,7 @@
 /**
  * Regions of a page that renew themselves: `<div data-region="name">` on a page where an element names what to listen to,
- * `<main data-live="/portal/events">`. When the server tells that something changed, the page is fetched again and its regions replaced; so there is
- * one rendering, the server's.
+ * `<main data-live="/portal/events">`. When the server tells that something changed, the page is fetched again and its
+ * regions replaced; so there is one rendering, the server's.
  */
 const source = document.querySelector<HTMLElement>('[data-live]')?.dataset.live;
 
