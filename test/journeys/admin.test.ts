@@ -310,9 +310,9 @@ test('A rate is set with an end and cleared; fetching at once is limited for eac
   const far = { code: 'GBP', rate: '76', until: '' };
   const asked = await admin.send(page, '/rates/set', far);
   assert.equal(asked.status, 400);
-  assert.match(said(asked) ?? '', /“76” is \+9,900% away from what the sources say for GBP: 0\.76/);
+  assert.match(said(asked) ?? '', /“76” differs by \+9,900% from the market rate for GBP, 0\.76/);
   assert.match(asked.html, /name="rate" value="76"|value="76" .*name="rate"|name="shown" value="9900"/);
-  assert.match(asked.html, />Set it all the same<\/button>/);
+  assert.match(asked.html, />Set it anyway<\/button>/);
   assert.equal((await admin.send(asked, '/rates/set', { ...far, rate: '0.07', shown: '9900' })).status, 400);
   assert.equal(said(await admin.send(asked, '/rates/set', { ...far, shown: '9900' })), 'The rate is set.');
   const cleared = await admin.send(set, '/rates/clear', { code: 'GBP' });

@@ -46,7 +46,7 @@ function formsOf(door: '/portal' | '/admin'): string[] {
 }
 
 const asked = ({ status, html }: Pick<Posted, 'status' | 'html'>) =>
-  status === 403 && html.includes('<h1>Confirm that it is you</h1>');
+  status === 403 && html.includes('<h1>Confirm it’s you</h1>');
 
 /** Which forms ask who is signed in for more than the session. */
 async function asking(visitor: Visitor, door: '/portal' | '/admin', mode = ''): Promise<string[]> {
@@ -125,7 +125,7 @@ test('A live key after ten minutes › asked for first, what was ticked is kept,
   const before = await keysMade();
   const page = await postForm(app.url, visitor, '/portal/keys?mode=live', liveKey);
   assert.ok(asked(page), page.html);
-  assert.match(page.html, /Nothing has been done yet/);
+  assert.match(page.html, /Nothing has changed yet/);
   for (const [name, value] of liveKey) {
     assert.ok(page.html.includes(`<input type="hidden" name="${name}" value="${value}">`), value);
   }

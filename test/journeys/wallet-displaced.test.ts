@@ -54,7 +54,7 @@ test('A test key claims the wallet of a live merchant elsewhere → its signatur
   assert.deepEqual([read.wallet_address, read.onboarding_status], [null, 'incomplete']);
   const [mail, ...more] = await mailsOn(id);
   assert.deepEqual([mail?.recipient, more.length], ['claimer@example.com', 0]);
-  assert.equal(mail?.subject, 'Ada’s Bakery: its wallet was signed for by somebody else');
+  assert.equal(mail?.subject, 'Ada’s Bakery: someone else signed in with its wallet');
   assert.ok(mail?.body.includes(wallet.address) && !mail?.body.includes(owner.partner.slug));
   const [act] = await api.db.sql`
     select actor_kind, object_id, test_mode, details from audit_log
@@ -65,10 +65,13 @@ test('A test key claims the wallet of a live merchant elsewhere → its signatur
   );
   const portal = await portalVisitor(api.ctx, api.url, claimer.partner.id, 'viewer');
   const path = `/portal/merchants/${id}?mode=test`;
-  assert.match((await portal.open(path)).html, new RegExp(`The wallet ${wallet.address} was named for this merchant`));
+  assert.match(
+    (await portal.open(path)).html,
+    new RegExp(`Someone else has signed in with the wallet ${wallet.address}`),
+  );
 
   assert.equal(await sign(claimer.test.scope, newWallet(), id), 'signed', 'with another wallet it goes on');
-  assert.doesNotMatch((await portal.open(path)).html, /was named for this merchant/);
+  assert.doesNotMatch((await portal.open(path)).html, /Someone else has signed in with the wallet/);
 });
 
 test('A live claim without signature gives way to a test merchant too, at the same partner and at another', async () => {

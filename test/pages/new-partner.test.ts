@@ -121,7 +121,7 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   const merchant = await browserOf([till], { viewport: sizes.phone });
   await merchant.goto(invitation);
   await picture(merchant, 'onboard-details');
-  await press(merchant, 'Go on to your wallet');
+  await press(merchant, 'Continue to your wallet');
   await press(merchant, 'Connect Till');
   await see(merchant, 'Sign in with your wallet');
   await picture(merchant, 'onboard-sign');

@@ -44,7 +44,7 @@ async function shell(details: Record<string, string> = {}) {
 /** From the link to the page where the wallet is connected. */
 async function toWallet(url: string, wallets: PageWallet[]) {
   const opened = await open(url, wallets);
-  await press(opened.page, 'Go on to your wallet');
+  await press(opened.page, 'Continue to your wallet');
   await see(opened.page, 'Which wallet is paid?');
   return opened;
 }
@@ -66,7 +66,7 @@ test('A merchant connects one of its wallets, reads the terms, signs, and is in 
   assert.equal(await page.getByLabel('Country').inputValue(), 'DE');
   await look(page, 'onboard-1-details');
   await page.getByLabel('Your name').fill('Ada Lovelace');
-  await press(page, 'Go on to your wallet');
+  await press(page, 'Continue to your wallet');
 
   await page.getByRole('button', { name: 'Connect Rabbit' }).waitFor();
   assert.equal(await page.locator('.wallets img').count(), 2, 'each with its icon');
@@ -133,7 +133,7 @@ test('A browser without script goes the whole way by forms', async () => {
   const page = await context.newPage();
   await page.goto(app.url + new URL(url).pathname);
   await page.getByLabel('Country').selectOption('FR');
-  await press(page, 'Go on to your wallet');
+  await press(page, 'Continue to your wallet');
   await page.getByLabel('Wallet address').fill(account.address);
   await press(page, 'Use this address');
   const message = (await page.locator('pre').textContent()) ?? '';
@@ -274,12 +274,12 @@ test('The code from the e-mail is asked once in a browser, and a reload goes on'
   await page.getByLabel('Six digits').waitFor();
   await look(page, 'onboard-email-2');
   await page.getByLabel('Six digits').fill('12');
-  await press(page, 'Go on');
+  await press(page, 'Continue');
   await see(page, 'This code is not right');
   await look(page, 'onboard-email-3-wrong');
   const [mail] = await app.db.sql`select subject from mails where recipient = ${email}`;
   await page.getByLabel('Six digits').fill(mail?.subject.slice(0, 6));
-  await press(page, 'Go on');
+  await press(page, 'Continue');
   await see(page, 'Who is paid?');
   await page.reload();
   await see(page, 'Who is paid?');

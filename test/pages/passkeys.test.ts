@@ -135,7 +135,7 @@ test('A live key after ten minutes › the page asks for the passkey, keeps what
   await page.getByText('Make a live key', { exact: true }).click();
   await page.getByLabel(/requests:read/).uncheck();
   await page.getByRole('button', { name: 'Make the key' }).click();
-  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+  await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
   await look(page, 'asked-for-an-act');
   await page.getByRole('button', { name: 'Show your passkey' }).click();
   await page
@@ -154,18 +154,18 @@ test('Without a passkey › the page mails a link in a tab of its own, and goes 
   await page.getByText('Invite somebody').first().click();
   await page.getByLabel('E-mail').fill('grace@example.com');
   await page.getByRole('button', { name: 'Send the invitation' }).click();
-  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+  await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
   await look(page, 'asked-without-one');
   const [tab] = await Promise.all([
     page.context().waitForEvent('page'),
-    page.getByRole('button', { name: 'Mail me a link' }).click(),
+    page.getByRole('button', { name: 'E-mail me a link' }).click(),
   ]);
   await tab.getByText('Look into your mailbox').waitFor();
   const mail = await latestMail(app.db.sql, user.email);
   await tab.goto(here(/http\S+\/link\/\S+/.exec(mail?.body ?? '')?.[0] ?? ''));
   await tab.getByRole('button', { name: 'Sign in to Corner Shops Ltd' }).click();
   await tab.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('grace@example.com').first().waitFor();
 });
 

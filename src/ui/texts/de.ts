@@ -807,7 +807,7 @@ export const de = {
         'Sie bezahlt keine Anforderung mehr. Senden Sie sie zurück und vermerken Sie die Transaktion, oder legen Sie sie zurück.',
       unseen: 'Das Netzwerk kennt die Transaktion noch nicht',
       unseenRest:
-        'Sie ist vermerkt, und wir suchen von selbst weiter. Sehen Sie in Ihrer Wallet nach, ob sie gesendet wurde.',
+        'Wir suchen weiter nach ihr. Prüfen Sie in Ihrer Wallet, ob sie gesendet wurde und ob dies ihr Hash ist; wenn nicht, vermerken Sie die richtige.',
       seen: 'Auf dem Weg zurück',
       seenRest: '{amount} USDC an {address}. Es ist erledigt, sobald das Netzwerk es bestätigt hat.',
       confirmed: 'Zurückgegeben',
@@ -1246,7 +1246,7 @@ export const de = {
     places: {
       overview: 'Überblick',
       requests: 'Anforderungen',
-      unmatched: 'Zahlungen ohne Anforderung',
+      unmatched: 'Nicht zugeordnete Zahlungen',
       merchants: 'Händler',
       keys: 'Schlüssel',
       webhooks: 'Webhooks',
@@ -1277,7 +1277,7 @@ export const de = {
       toWebhooks: 'Zustellungen ansehen',
       chain: '{network} kann nicht gelesen werden',
       chainRest: 'Zahlungen dort sind sicher und werden gefunden, sobald wir es wieder lesen können.',
-      unmatched: 'Zahlungen, die zu keiner Anforderung gehören: {count}',
+      unmatched: 'Nicht zugeordnete Zahlungen: {count}',
       unmatchedRest: '{amount} USDC kamen in den letzten 30 Tagen bei Ihren Händlern an und bezahlen nichts.',
       toUnmatched: 'Zahlungen ansehen',
       underpaid: 'Teilweise bezahlte Anforderungen: {count}',
@@ -1456,7 +1456,7 @@ export const de = {
       },
     },
     unmatched: {
-      list: 'Zahlungen ohne Anforderung',
+      list: 'Nicht zugeordnete Zahlungen',
       rest: 'Geld, das die Wallet eines Händlers erreicht hat und keine Anforderung bezahlt. Es gehört dem Händler: Er kann es einer Anforderung zuordnen oder zurückgeben.',
       amount: 'Betrag',
       merchant: 'Händler',

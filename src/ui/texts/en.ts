@@ -54,7 +54,7 @@ export const en = {
     until: 'until {time}',
     left: '{time} left',
     through: 'Through {partner}',
-    straight: 'The money goes straight to {merchant}, without a stop in between.',
+    straight: 'Your payment goes straight to {merchant}.',
     details: 'Payment {number}',
   },
   news: {
@@ -259,7 +259,7 @@ export const en = {
     enterCode: 'Enter the code from your e-mail',
     code: 'Six digits',
     codeHint: 'Sent to {email}. It lives for 15 minutes.',
-    goOn: 'Go on',
+    goOn: 'Continue',
     sendAnother: 'Send another code',
     who: 'Who is paid?',
     whoRest: 'Fill in what you like. {partner} sees it, and your customers see the business name.',
@@ -275,7 +275,7 @@ export const en = {
     tooLong: 'At most {limit} characters.',
     notACountry: 'Choose a country from the list.',
     notAnEmail: 'This does not look like an e-mail address.',
-    goToWallet: 'Go on to your wallet',
+    goToWallet: 'Continue to your wallet',
     whichWallet: 'Which wallet is paid?',
     whichRest: 'Connecting only shows us its address. You sign with it in the next step.',
     announced: '{partner} named the wallet {wallet}. Connect that one.',
@@ -706,14 +706,14 @@ export const en = {
       take: 'Set it aside and continue',
       early: 'Not final yet',
       earlyRest:
-        'Nothing can be sent back before the payment is final and every provider of the network confirms it. Look again in a few minutes.',
+        'You can send money back once the payment is final and every provider has confirmed it. Check again in a few minutes.',
       takeRest:
-        'First the payment is set aside: from then on it can pay no request. Then your wallet sends it back, and if nothing is sent after all, you put it back.',
-      putBack: 'Put it back, it was not sent',
-      putBackTitle: 'Put the payment back?',
+        'We set the payment aside first, so that it can no longer pay a request. Then you send it back from your wallet. If you change your mind before sending, you can undo this.',
+      putBack: 'Undo, nothing was sent',
+      putBackTitle: 'Undo setting it aside?',
       putBackRest:
-        'Only if nothing was sent, and nothing will be: look in your wallet first. The payment then stands as it did before, and can pay a request again.',
-      rest: 'A transfer from your wallet to whoever paid. We only prepare it: your wallet asks you, and sends it.',
+        'Check your wallet first: do this only if you did not send anything and will not. The payment will be as it was before, and can pay a request again.',
+      rest: 'This sends money from your wallet to whoever paid. We prepare the transfer; you confirm it in your wallet.',
       amount: 'Amount',
       to: 'To',
       from: 'From your wallet',
@@ -753,11 +753,12 @@ export const en = {
         missing: 'Not given back',
       },
       returning: 'Set aside to be given back',
-      returningRest: 'It pays no request any more. Send it back and note the transaction, or put it back.',
+      returningRest: 'It can no longer pay a request. Send it back and note the transaction, or undo.',
       unseen: 'The network does not know the transaction yet',
-      unseenRest: 'It is noted, and we look for it by ourselves. Look in your wallet whether it was sent.',
+      unseenRest:
+        'We keep looking for it. Check in your wallet that it was sent and that this is its hash; if not, note the right one.',
       seen: 'On its way back',
-      seenRest: '{amount} USDC to {address}. It is done once the network has confirmed it.',
+      seenRest: '{amount} USDC to {address}. We are waiting for the network to confirm it.',
       confirmed: 'Given back',
       confirmedRest: '{amount} USDC to {address}, confirmed by the network.',
       less: 'That is {amount} USDC less than there is to give back.',
@@ -766,10 +767,10 @@ export const en = {
       otherRest:
         'The transaction moves nothing, or not enough for this payment too, from your wallet to who paid, so the network cannot show that it was given back.',
       failed: 'The transaction failed',
-      failedRest: 'It moved no money: what came is still with you. Give it back again, then note the new transaction.',
+      failedRest: 'No money moved: you still have the payment. Send it back again, then note the new transaction.',
       missing: 'The transaction was never found',
       missingRest:
-        'No network has known it for a day, so the money is most likely still with you. Look in your wallet before you send it again.',
+        'The network has not seen it for a day, so you most likely still have the money. Check your wallet before you send it again.',
       another: 'Note another transaction',
     },
     plans: {
@@ -993,8 +994,8 @@ export const en = {
         body: 'New payment requests are now paid to this wallet:\n\n{newWallet}\n\nBefore, they were paid to this one, which did not object within 48 hours:\n\n{oldWallet}\n\nRequests that were made before are still paid to the earlier wallet.',
       },
       displaced: {
-        subject: '{merchant}: its wallet was signed for by somebody else',
-        body: 'This wallet was named when the merchant was created, and never signed for:\n\n{oldWallet}\n\nSomebody else has now signed for it, so it is theirs. The merchant stands without a wallet: it can finish onboarding with another one. No payment is affected.',
+        subject: '{merchant}: someone else signed in with its wallet',
+        body: 'When you created this merchant, you gave this wallet for it, but the merchant never signed in with it:\n\n{oldWallet}\n\nSomeone else now has, so the wallet belongs to them. The merchant has no wallet now and can finish onboarding with another one. No payments are affected.',
       },
       recovery_stopped: {
         subject: '{merchant}: the recovery of the wallet was stopped',
@@ -1090,12 +1091,12 @@ export const en = {
   },
   /** Passkeys of people who sign in by e-mail. */
   confirmAct: {
-    title: 'Confirm that it is you',
-    why: 'This changes who may act, or where money and events go, and you signed in more than ten minutes ago. Nothing has been done yet; what you sent is kept on this page.',
+    title: 'Confirm it’s you',
+    why: 'This change affects security or where money and events go, and you signed in more than ten minutes ago. Nothing has changed yet, and we have kept what you entered on this page.',
     byMail:
-      'Have a link mailed to {email} and sign in with it, in this browser. Then come back to this page and go on.',
-    sendLink: 'Mail me a link',
-    goOn: 'Go on',
+      'We’ll e-mail a link to {email}. Open it in this browser to sign in, then come back to this page and continue.',
+    sendLink: 'E-mail me a link',
+    goOn: 'Continue',
   },
   passkey: {
     signIn: 'Sign in with a passkey',
@@ -1184,7 +1185,7 @@ export const en = {
     places: {
       overview: 'Overview',
       requests: 'Requests',
-      unmatched: 'Payments without request',
+      unmatched: 'Unmatched payments',
       merchants: 'Merchants',
       keys: 'Keys',
       webhooks: 'Webhooks',
@@ -1213,7 +1214,7 @@ export const en = {
       toWebhooks: 'Look at the deliveries',
       chain: '{network} cannot be read',
       chainRest: 'Payments there are safe, and are found as soon as we can read it again.',
-      unmatched: 'Payments that belong to no request: {count}',
+      unmatched: 'Unmatched payments: {count}',
       unmatchedRest: '{amount} USDC came to your merchants in the last 30 days and pays nothing.',
       toUnmatched: 'Look at the payments',
       underpaid: 'Requests that were paid in part: {count}',
@@ -1381,7 +1382,7 @@ export const en = {
       },
     },
     unmatched: {
-      list: 'Payments without request',
+      list: 'Unmatched payments',
       rest: 'Money that reached a merchant’s wallet and pays no request. It is the merchant’s: they can attach it to a request or give it back.',
       amount: 'Amount',
       merchant: 'Merchant',
@@ -1632,7 +1633,7 @@ export const en = {
       newWallet: 'New wallet',
       actsTitle: 'What you can do',
       displaced:
-        'The wallet {wallet} was named for this merchant and never signed for. Somebody else has signed for it since. The merchant can finish onboarding with another wallet.',
+        'Someone else has signed in with the wallet {wallet}, which this merchant never did. It now belongs to them. The merchant can finish onboarding with another wallet.',
       operatorOff: 'The operator has disabled this merchant too; only they can take that back.',
       acts: {
         disable: {
@@ -2082,7 +2083,7 @@ export const en = {
       until: 'Ends at (UTC)',
       untilRule: 'Then the sources count again. Leave it empty and it stays until you clear it.',
       setDo: 'Set the rate',
-      setAnyway: 'Set it all the same',
+      setAnyway: 'Set it anyway',
       clear: 'Clear',
       clearTitle: 'Clear the rate of {code}?',
       clearRest: 'What the sources say counts again at once.',
@@ -2103,7 +2104,7 @@ export const en = {
         rate_malformed: '“{rate}” is no rate: give units of the currency for one USDC, as a positive number like 0.92.',
         end_past: 'The end must lie in the future.',
         deviates:
-          '“{rate}” is {percent} away from what the sources say for {code}: {said}. If it is meant so, set it once more.',
+          '“{rate}” differs by {percent} from the market rate for {code}, {said}. If that is what you want, set it anyway.',
       },
       empty: 'No rate yet',
       emptyRest: 'Fetch them now, or set one.',

@@ -773,7 +773,8 @@ export const es = {
       returning: 'Apartado para devolverlo',
       returningRest: 'Ya no paga ninguna solicitud. Envíelo de vuelta y anote la transacción, o repóngalo.',
       unseen: 'La red aún no conoce la transacción',
-      unseenRest: 'Está anotada y seguimos buscándola. Mire en su billetera si se envió.',
+      unseenRest:
+        'Seguimos buscándola. Compruebe en su billetera que se envió y que este es su hash; si no, anote la correcta.',
       seen: 'En camino de vuelta',
       seenRest: '{amount} USDC a {address}. Estará hecho cuando la red lo confirme.',
       confirmed: 'Devuelto',
@@ -1197,7 +1198,7 @@ export const es = {
     places: {
       overview: 'Resumen',
       requests: 'Solicitudes',
-      unmatched: 'Pagos sin solicitud',
+      unmatched: 'Pagos sin asignar',
       merchants: 'Comercios',
       keys: 'Claves',
       webhooks: 'Webhooks',
@@ -1226,7 +1227,7 @@ export const es = {
       toWebhooks: 'Ver las entregas',
       chain: 'No se puede leer {network}',
       chainRest: 'Los pagos allí están a salvo y se encontrarán en cuanto podamos leerla de nuevo.',
-      unmatched: 'Pagos que no pertenecen a ninguna solicitud: {count}',
+      unmatched: 'Pagos sin asignar: {count}',
       unmatchedRest: 'Llegaron {amount} USDC a sus comercios en los últimos 30 días y no pagan nada.',
       toUnmatched: 'Ver los pagos',
       underpaid: 'Solicitudes pagadas en parte: {count}',
@@ -1403,7 +1404,7 @@ export const es = {
       },
     },
     unmatched: {
-      list: 'Pagos sin solicitud',
+      list: 'Pagos sin asignar',
       rest: 'Dinero que llegó a la billetera de un comercio y no paga ninguna solicitud. Es del comercio: puede asignarlo a una solicitud o devolverlo.',
       amount: 'Importe',
       merchant: 'Comercio',

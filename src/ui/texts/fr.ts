@@ -790,7 +790,7 @@ export const fr = {
       returningRest: 'Il ne paie plus aucune demande. Renvoyez-le et notez la transaction, ou remettez-le en place.',
       unseen: 'Le réseau ne connaît pas encore la transaction',
       unseenRest:
-        'Elle est notée, et nous continuons à la chercher. Regardez dans votre portefeuille si elle a été envoyée.',
+        'Nous continuons à la chercher. Vérifiez dans votre portefeuille qu’elle a été envoyée et que ceci est bien son hash ; sinon, notez la bonne.',
       seen: 'En route',
       seenRest: '{amount} USDC à {address}. Ce sera fait dès que le réseau l’aura confirmé.',
       confirmed: 'Rendu',
@@ -1224,7 +1224,7 @@ export const fr = {
     places: {
       overview: 'Aperçu',
       requests: 'Demandes',
-      unmatched: 'Paiements sans demande',
+      unmatched: 'Paiements non attribués',
       merchants: 'Commerçants',
       keys: 'Clés',
       webhooks: 'Webhooks',
@@ -1255,7 +1255,7 @@ export const fr = {
       toWebhooks: 'Voir les livraisons',
       chain: 'Impossible de lire {network}',
       chainRest: 'Les paiements y sont en sûreté et seront retrouvés dès que nous pourrons à nouveau le lire.',
-      unmatched: 'Paiements qui n’appartiennent à aucune demande : {count}',
+      unmatched: 'Paiements non attribués : {count}',
       unmatchedRest: '{amount} USDC sont arrivés chez vos commerçants ces 30 derniers jours et ne paient rien.',
       toUnmatched: 'Voir les paiements',
       underpaid: 'Demandes payées en partie : {count}',
@@ -1433,7 +1433,7 @@ export const fr = {
       },
     },
     unmatched: {
-      list: 'Paiements sans demande',
+      list: 'Paiements non attribués',
       rest: 'L’argent arrivé dans le portefeuille d’un commerçant qui ne paie aucune demande. Il est au commerçant : il peut l’attribuer à une demande ou le rendre.',
       amount: 'Montant',
       merchant: 'Commerçant',

@@ -1024,7 +1024,8 @@ export const ja = {
       returning: '返金のために取り分け済み',
       returningRest: 'もうどの請求の支払いにもなりません。返金して取引を記録するか、元に戻してください。',
       unseen: 'ネットワークはまだこの取引を確認していません',
-      unseenRest: '記録しました。引き続き自動で確認します。送信されたかどうか、ウォレットで確認してください。',
+      unseenRest:
+        '引き続き確認しています。送信されたこと、そしてハッシュが正しいことをウォレットで確認してください。違う場合は、正しい取引を記録してください。',
       seen: '返金の途中です',
       seenRest: '{amount} USDC を {address} へ。ネットワークが承認すると完了です。',
       confirmed: '返金済み',
@@ -1197,7 +1198,7 @@ export const ja = {
     places: {
       overview: '概要',
       requests: '請求',
-      unmatched: '請求のない支払い',
+      unmatched: '未照合の支払い',
       merchants: '加盟店',
       keys: 'キー',
       webhooks: 'Webhook',
@@ -1225,7 +1226,7 @@ export const ja = {
       toWebhooks: '配信を見る',
       chain: '{network} を読み取れません',
       chainRest: 'そこでの支払いは安全で、読み取れるようになりしだい見つかります。',
-      unmatched: 'どの請求にも属さない支払い：{count} 件',
+      unmatched: '未照合の支払い：{count} 件',
       unmatchedRest: 'この 30 日間に {amount} USDC が加盟店に届きましたが、どの請求の支払いにもなっていません。',
       toUnmatched: '支払いを見る',
       underpaid: '一部だけ支払われた請求：{count} 件',
@@ -1393,7 +1394,7 @@ export const ja = {
       },
     },
     unmatched: {
-      list: '請求のない支払い',
+      list: '未照合の支払い',
       rest: '加盟店のウォレットに届き、どの請求の支払いにもなっていないお金です。加盟店のものなので、加盟店が請求に割り当てるか返金できます。',
       amount: '金額',
       merchant: '加盟店',

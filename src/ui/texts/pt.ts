@@ -763,7 +763,8 @@ export const pt = {
       returning: 'Separado para devolver',
       returningRest: 'Ele não paga mais nenhuma cobrança. Envie-o de volta e anote a transação, ou reponha-o.',
       unseen: 'A rede ainda não conhece a transação',
-      unseenRest: 'Ela está anotada e continuamos a procurá-la. Veja na sua carteira se foi enviada.',
+      unseenRest:
+        'Continuamos a procurá-la. Confira na sua carteira se ela foi enviada e se este é o hash dela; se não, anote a correta.',
       seen: 'A caminho de volta',
       seenRest: '{amount} USDC para {address}. Estará feito quando a rede confirmar.',
       confirmed: 'Devolvido',
@@ -1217,7 +1218,7 @@ export const pt = {
       toWebhooks: 'Ver as entregas',
       chain: 'Não é possível ler {network}',
       chainRest: 'Os pagamentos lá estão seguros e serão encontrados assim que pudermos ler a rede de novo.',
-      unmatched: 'Pagamentos que não pertencem a nenhuma cobrança: {count}',
+      unmatched: 'Pagamentos sem cobrança: {count}',
       unmatchedRest: '{amount} USDC chegaram aos seus lojistas nos últimos 30 dias e não pagam nada.',
       toUnmatched: 'Ver os pagamentos',
       underpaid: 'Cobranças pagas em parte: {count}',
