@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { Agent, request } from 'undici';
@@ -6,6 +6,7 @@ import { connect } from '../src/db/connection.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { pause } from '../src/lib/time.ts';
 import { startChild } from './child.ts';
+import { writeIdleChains } from './idle-chains.ts';
 import { machine } from './report.ts';
 import { spread } from './rounds.ts';
 import { idOf, makeWorld } from './world.ts';
@@ -31,15 +32,7 @@ async function startSide(checkout: string): Promise<Side> {
   stops.push(() => rmSync(folder, { recursive: true, force: true }));
   const server = await startEmbedded(folder);
   stops.push(server.stop);
-  const chain = (chain_id: number) => ({
-    chain_id,
-    rpc_urls: ['http://127.0.0.1:9'],
-    tokens: [{ symbol: 'USDC', address: `0x${'5f'.repeat(20)}` }],
-    finality: [{ confirmations: 2 }],
-  });
-  const chains = join(folder, 'chains.json');
-  writeFileSync(chains, JSON.stringify({ test: [chain(31337)], live: [chain(31338)] }));
-  const env = { DATABASE_URL: server.url, DATA_DIR: folder, CHAINS_FILE: chains, SECRET_KEYS: secret };
+  const env = { DATABASE_URL: server.url, DATA_DIR: folder, CHAINS_FILE: writeIdleChains(folder), SECRET_KEYS: secret };
   const child = await startChild(relative(import.meta.dirname, join(checkout, 'bench/server.ts')), env);
   stops.push(child.stop);
   const db = connect(server.url, 1);

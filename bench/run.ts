@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../src/config.ts';
@@ -8,6 +8,7 @@ import { openService } from '../src/service.ts';
 import { startChild } from './child.ts';
 import * as creates from './creates.ts';
 import * as deliveries from './deliveries.ts';
+import { writeIdleChains } from './idle-chains.ts';
 import { type Figure, line, machine, writeReport } from './report.ts';
 import { interleave } from './rounds.ts';
 import { readStatements } from './statements.ts';
@@ -37,15 +38,7 @@ async function start(): Promise<{ ctx: Context; env: Record<string, string>; fol
   stops.push(() => rmSync(folder, { recursive: true, force: true }));
   const postgres = await startEmbedded(folder);
   stops.push(postgres.stop);
-  const chain = (chain_id: number) => ({
-    chain_id,
-    rpc_urls: ['http://127.0.0.1:9'],
-    tokens: [{ symbol: 'USDC', address: `0x${'5f'.repeat(20)}` }],
-    finality: [{ confirmations: 2 }],
-  });
-  const chains = join(folder, 'chains.json');
-  writeFileSync(chains, JSON.stringify({ test: [chain(31337)], live: [chain(31338)] }));
-  const env = { DATABASE_URL: postgres.url, DATA_DIR: folder, CHAINS_FILE: chains };
+  const env = { DATABASE_URL: postgres.url, DATA_DIR: folder, CHAINS_FILE: writeIdleChains(folder) };
   const service = await openService(readConfig(env));
   stops.push(service.close);
   return { ctx: service.ctx, env, folder };

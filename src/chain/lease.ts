@@ -10,8 +10,6 @@ const renewMs = 5_000;
 /** A renewal that failed is tried again after this. */
 const renewAgainMs = 1_000;
 const retryMs = 3_000;
-/** So long at most until another process takes over from one that died. */
-export const takeoverMs = leaseMs + retryMs;
 
 /** Takes a lease that is free or whose holder stopped renewing it; null when somebody holds it. */
 export async function acquireLease(db: Database, name: string, holder: string): Promise<Lease | null> {

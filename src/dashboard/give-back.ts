@@ -1,6 +1,8 @@
 import type { FastifyReply } from 'fastify';
+import type { Act } from '../audit/actions.ts';
 import { audited } from '../audit/write.ts';
 import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
 import { type Html, html } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
 import { readFirm } from '../payments/firm.ts';
@@ -41,65 +43,68 @@ export function giveBackPages(routes: DashboardRoutes, ctx: Context): void {
   routes.signedIn({ method: 'POST', url: `${path}/:key/put-back`, handle: (visit) => untake(ctx, visit) });
 }
 
-const payment = (key: TransferKey) => ({ kind: 'payment', id: writeTransferKey(key) }) as const;
+/** Does something with the payment of the address, with what the audit log says of it; null where nothing was done. */
+function actOn<T>(
+  ctx: Context,
+  visit: MerchantVisit,
+  work: (inner: Context, scope: Scope, accountId: string, key: TransferKey) => Promise<T>,
+  told: (done: T) => Told | null,
+): Promise<T> {
+  const { scope, accountId } = visit.session;
+  const key = keyIn(visit);
+  return audited(
+    ctx,
+    actorOf(visit),
+    (inner) => work(inner, scope, accountId, key),
+    (done) => {
+      const act = told(done);
+      return act && { ...scope, ...act, object: { kind: 'payment', id: writeTransferKey(key) } };
+    },
+  );
+}
+
+type Told = {
+  [A in 'payment.taken' | 'payment.put_back' | 'payment.released' | 'payment.returned']: Pick<
+    Act<A>,
+    'action' | 'details'
+  >;
+}['payment.taken' | 'payment.put_back' | 'payment.released' | 'payment.returned'];
 
 /** Takes the payment, then offers the transfer; once more changes nothing, nor before the payment is firm: the page says so. */
 async function take(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { scope, accountId } = visit.session;
   const key = keyIn(visit);
   // Outside the transaction: the chain may be slow.
-  const firm = await readFirm(ctx, scope, accountId, key);
-  await audited(
+  const firm = await readFirm(ctx, visit.session.scope, visit.session.accountId, key);
+  await actOn(
     ctx,
-    actorOf(visit),
-    (inner) => takeForReturn(inner, scope, accountId, key, firm),
+    visit,
+    (inner, scope, accountId) => takeForReturn(inner, scope, accountId, key, firm),
     (taken) =>
-      taken.kind !== 'taken'
-        ? null
-        : {
-            ...scope,
-            action: 'payment.taken',
-            object: payment(key),
-            details: { request: taken.requestId, usdc_micro: taken.usdcMicro.toString() },
-          },
+      taken.kind === 'taken'
+        ? { action: 'payment.taken', details: { request: taken.requestId, usdc_micro: taken.usdcMicro.toString() } }
+        : null,
   );
   return visit.reply.redirect(`${path}/${writeTransferKey(key)}`, 303);
 }
 
 /** Puts the payment back by the merchant's word; what is on its way stays. */
 async function untake(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { scope, accountId } = visit.session;
-  const key = keyIn(visit);
-  const done = await audited(
-    ctx,
-    actorOf(visit),
-    (inner) => putBack(inner, scope, accountId, key),
-    (isBack) => (isBack ? { ...scope, action: 'payment.put_back', object: payment(key), details: {} } : null),
+  const done = await actOn(ctx, visit, putBack, (isBack) =>
+    isBack ? { action: 'payment.put_back', details: {} } : null,
   );
-  return visit.reply.redirect(`${path}/${writeTransferKey(key)}${done ? '?done=put_back' : ''}`, 303);
+  return visit.reply.redirect(`${path}/${writeTransferKey(keyIn(visit))}${done ? '?done=put_back' : ''}`, 303);
 }
 
 /** Takes a part off its request, and leads to the transfer that gives it back. */
 async function takeOff(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { scope, accountId } = visit.session;
-  const key = keyIn(visit);
-  const release = await audited(
-    ctx,
-    actorOf(visit),
-    (inner) => releasePart(inner, scope, accountId, key),
-    (done) =>
-      done.kind !== 'released'
-        ? null
-        : {
-            ...scope,
-            action: 'payment.released',
-            object: payment(key),
-            details: { request: done.requestId, usdc_micro: done.usdcMicro.toString() },
-          },
+  const release = await actOn(ctx, visit, releasePart, (done) =>
+    done.kind === 'released'
+      ? { action: 'payment.released', details: { request: done.requestId, usdc_micro: done.usdcMicro.toString() } }
+      : null,
   );
   const isFree = release.kind === 'released' || release.kind === 'again';
   const next = isFree
-    ? `${path}/${writeTransferKey(key)}`
+    ? `${path}/${writeTransferKey(keyIn(visit))}`
     : `/dashboard/payments/${release.requestId}?done=part_refused`;
   return visit.reply.redirect(next, 303);
 }
@@ -115,25 +120,17 @@ async function note(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
     return showOffer(ctx, visit, await offerReturn(ctx, scope, accountId, key), checked.fault);
   }
   const { offer, returnTxHash } = checked;
-  const fault = await audited(
+  const details = {
+    request: offer.requestId,
+    usdc_micro: offer.usdcMicro.toString(),
+    transaction: returnTxHash,
+    ...(offer.unknownHash !== null && { replaces: offer.unknownHash }),
+  };
+  const fault = await actOn(
     ctx,
-    actorOf(visit),
+    visit,
     (inner) => noteReturn(inner, scope, accountId, checked),
-    (refused) =>
-      refused
-        ? null
-        : {
-            action: 'payment.returned',
-            partnerId: scope.partnerId,
-            testMode: scope.testMode,
-            object: payment(key),
-            details: {
-              request: offer.requestId,
-              usdc_micro: offer.usdcMicro.toString(),
-              transaction: returnTxHash,
-              ...(offer.unknownHash !== null && { replaces: offer.unknownHash }),
-            },
-          },
+    (refused) => (refused ? null : { action: 'payment.returned', details }),
   );
   if (fault) return showOffer(ctx, visit, await offerReturn(ctx, scope, accountId, key), fault);
   const requestId = offer.requestId ?? offer.candidateRequestId;

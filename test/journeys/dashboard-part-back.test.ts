@@ -67,7 +67,7 @@ test('A part of an expired request is given back like any payment: taken off, se
     const list = (await partner.open('/portal/unmatched')).html;
     assert.match(list, new RegExp(`${word}</span>.*A part, taken off its request to be given back`, 's'));
   };
-  await portalTells('Being given back', /4\.00 USDC to .* once the network has confirmed it\./s);
+  await portalTells('Being given back', /4\.00 USDC to .* for the network to confirm it\./s);
   await world.node.mine(3);
   await world.caughtUp();
   await world.db.sql`update returns set next_look_at = now()`;

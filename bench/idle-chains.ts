@@ -1,0 +1,15 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Writes a file of chains that nobody answers for, so that a service has nothing to watch; for `CHAINS_FILE`. */
+export function writeIdleChains(folder: string): string {
+  const chain = (chain_id: number) => ({
+    chain_id,
+    rpc_urls: ['http://127.0.0.1:9'],
+    tokens: [{ symbol: 'USDC', address: `0x${'5f'.repeat(20)}` }],
+    finality: [{ confirmations: 2 }],
+  });
+  const path = join(folder, 'chains.json');
+  writeFileSync(path, JSON.stringify({ test: [chain(31337)], live: [chain(31338)] }));
+  return path;
+}
