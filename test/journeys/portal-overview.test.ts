@@ -106,7 +106,7 @@ test('is everything fine › one line when it is, and one for each thing that is
   const endpoint = (set: Record<string, unknown>) =>
     app.db.sql`update webhook_endpoints set ${app.db.sql(set)} where partner_id = ${scope.partnerId}`;
   await endpoint({ failures: 3 });
-  assert.match(await overview(), /Failures in a row: 3\. Events that wait: 2/);
+  assert.match(await overview(), /Failures in a row: 3\. Events waiting: 2/);
   await endpoint({ disabled_at: new Date(), disabled_reason: 'gone' });
   assert.match(await overview(), /Your receiver answered 410/);
   await endpoint({ failures: 0, disabled_at: null, disabled_reason: null });

@@ -103,7 +103,7 @@ test('requests, their history and money without a request, as people see them', 
 
   const page = await openPage();
   await page.goto(`${url}/portal`);
-  await page.getByText('Your webhook fails').waitFor();
+  await page.getByText('Your webhook is failing').waitFor();
   await look(page, 'overview');
   await page.goto(`${url}/portal?days=30&currency=JPY`);
   await page.getByText('Paid, in JPY').first().waitFor();
