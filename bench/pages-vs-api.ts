@@ -4,6 +4,7 @@ import { join, relative, resolve } from 'node:path';
 import { Agent, request } from 'undici';
 import { connect } from '../src/db/connection.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
+import { accessOf } from '../src/db/logins.ts';
 import { pause } from '../src/lib/time.ts';
 import { startChild } from './child.ts';
 import { writeIdleChains } from './idle-chains.ts';
@@ -21,6 +22,7 @@ const seconds = 3;
 const clients = 4;
 const betweenCallsMs = 10;
 const hammers = 40;
+const secrets = [{ id: 'bench', key: Buffer.alloc(32, 7) }];
 const secret = `bench:${Buffer.alloc(32, 7).toString('base64')}`;
 const stops: Array<() => unknown> = [];
 
@@ -35,9 +37,9 @@ async function startSide(checkout: string): Promise<Side> {
   const env = { DATABASE_URL: server.url, DATA_DIR: folder, CHAINS_FILE: writeIdleChains(folder), SECRET_KEYS: secret };
   const child = await startChild(relative(import.meta.dirname, join(checkout, 'bench/server.ts')), env);
   stops.push(child.stop);
-  const db = connect(server.url, 1);
+  const db = connect(accessOf(server.url, secrets), { service: 1, scoped: 1 });
   stops.push(db.close);
-  const { keys } = await makeWorld(db.sql, [{ id: 'bench', key: Buffer.alloc(32, 7) }]);
+  const { keys } = await makeWorld(db.sql, secrets);
   const made = await request(`${child.origin}/api/v1/requests/create`, {
     method: 'POST',
     headers: { authorization: `Bearer ${keys[0]}`, 'content-type': 'application/json' },

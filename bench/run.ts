@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { readConfig } from '../src/config.ts';
 import type { Context } from '../src/context.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
+import { accessOf } from '../src/db/logins.ts';
 import { openService } from '../src/service.ts';
 import { startChild } from './child.ts';
 import * as creates from './creates.ts';
@@ -58,7 +59,12 @@ async function measureCreates({
   }
   const server = await startChild('server.ts', env);
   const http = creates.httpArm(server, world.keys);
-  const pgbench = creates.pgbenchArm(program, env.DATABASE_URL as string, script, folder);
+  const pgbench = creates.pgbenchArm(
+    program,
+    accessOf(env.DATABASE_URL as string, ctx.config.secretKeys).service,
+    script,
+    folder,
+  );
   stops.push(server.stop, http.close);
   process.stdout.write('Creates:\n');
   const measured = await interleave([http, pgbench], rounds, seconds);

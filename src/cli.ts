@@ -111,10 +111,11 @@ async function main(): Promise<void> {
 main().catch((error: unknown) => {
   const { message, code } = error as NodeJS.ErrnoException;
   const unreachable = code === 'ECONNREFUSED' || code === 'CONNECT_TIMEOUT';
-  process.stderr.write(
-    unreachable
-      ? 'The database does not answer: is the service running? Start it with npm start.\n'
-      : `${printableLines(message)}\n`,
-  );
+  const told = unreachable
+    ? 'The database does not answer: is the service running? Start it with npm start.'
+    : code === '28P01'
+      ? `${message}. The service makes its logins when it starts: start it once, with the same SECRET_KEYS as here.`
+      : message;
+  process.stderr.write(`${printableLines(told)}\n`);
   process.exitCode = 1;
 });

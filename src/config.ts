@@ -49,6 +49,8 @@ export type Config = {
   dataDir: string;
   /** Null: the embedded database in the data folder. */
   databaseUrl: string | null;
+  /** Who owns the tables, migrates and lets the service's logins in. Null: whoever `databaseUrl` names. Holds a password. */
+  databaseOwnerUrl: string | null;
   /** The first one seals and hashes; the others only open and recognise what they once made. */
   secretKeys: SecretKey[];
   /** Null in the sandbox without CHAINS_FILE: the local chains, known once they run. */
@@ -128,6 +130,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     payUrl,
     dataDir,
     databaseUrl: readDatabaseUrl('DATABASE_URL', env, faults),
+    databaseOwnerUrl: readDatabaseUrl('DATABASE_OWNER_URL', env, faults),
     secretKeys: readSecretKeys(env.SECRET_KEYS, sandbox, dataDir, faults),
     chains: readChainsFile(env.CHAINS_FILE, sandbox, faults),
     rateProviders: readList(env.RATE_PROVIDERS, sandbox ? ['fixed'] : rateProviderNames.slice(1)),
@@ -143,6 +146,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     metrics: readMetrics(env, port, faults),
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
   };
+  if (config.databaseOwnerUrl && !config.databaseUrl) {
+    faults.push('DATABASE_OWNER_URL needs DATABASE_URL: the same database, where the service itself connects');
+  }
   for (const name of config.rateProviders) {
     if (!rateProviderNames.includes(name)) {
       faults.push(`RATE_PROVIDERS names "${name}"; known are ${rateProviderNames.join(', ')}`);

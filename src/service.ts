@@ -2,8 +2,17 @@ import { type Logger, pino } from 'pino';
 import { readDevChains, startDevChains } from './chain/dev-chain.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
-import { connect, isUnreachable, sqlState, usualWaits } from './db/connection.ts';
+import {
+  type Access,
+  connect,
+  type Database,
+  isUnreachable,
+  openOwner,
+  sqlState,
+  usualWaits,
+} from './db/connection.ts';
 import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded.ts';
+import { accessOf, ensureLogins } from './db/logins.ts';
 import { migrate, migrationSeconds } from './db/migrate.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { StartFault } from './lib/start-fault.ts';
@@ -21,7 +30,10 @@ function makeLog(config: Pick<Config, 'logLevel'>): Logger {
   return pino({ level: config.logLevel, redact: unsaid });
 }
 
-/** Starts what is embedded (database, sandbox chains), brings the database to this version, and connects. */
+/**
+ * Starts what is embedded (database, sandbox chains); as the owner, brings the database to this version and lets the service in;
+ * and connects as the service.
+ */
 export async function openService(config: Config): Promise<RunningService> {
   const stops: Array<() => Promise<void>> = [];
   const close = async () => {
@@ -42,11 +54,16 @@ export async function openService(config: Config): Promise<RunningService> {
       return part.value;
     }) as [EmbeddedPostgres | null, Awaited<ReturnType<typeof startDevChains>> | null];
     const url = config.databaseUrl ?? (embedded as EmbeddedPostgres).url;
-    await migrateAt(url).catch((error) => {
+    const access = accessOf(url, config.secretKeys);
+    const ownerUrl = config.databaseOwnerUrl ?? url;
+    await prepareAt(ownerUrl, config).catch((error) => {
       throw asDatabaseFault(config, error);
     });
-    const pools = openPools((most) => connect(url, most));
+    const pools = openPools((most) => connect(access, most));
     stops.push(pools.close);
+    await logIn(pools.api).catch((error) => {
+      throw asLoginFault(error, access);
+    });
     const chains = config.chains ?? (devChains as NonNullable<typeof devChains>).chains;
     return { ctx: { config, db: pools.api, clock: systemClock, log: makeLog(config), chains }, pools, close };
   } catch (error) {
@@ -55,14 +72,29 @@ export async function openService(config: Config): Promise<RunningService> {
   }
 }
 
-/** By a connection of its own, which waits as long as a migration may take. */
-async function migrateAt(url: string): Promise<void> {
-  const db = connect(url, 1, { ...usualWaits, answer: migrationSeconds });
+/** As the owner, by a connection of its own, which waits as long as a migration may take. */
+async function prepareAt(ownerUrl: string, { secretKeys }: Config): Promise<void> {
+  const owner = openOwner(ownerUrl, { ...usualWaits, answer: migrationSeconds });
   try {
-    await migrate(db.sql);
+    await migrate(owner);
+    await ensureLogins(owner, secretKeys);
   } finally {
-    await db.close();
+    await owner.end({ timeout: 5 });
   }
+}
+
+/** Once as each login: what is not let in is told at start, not by the first call. */
+async function logIn({ pools }: Pick<Database, 'pools'>): Promise<void> {
+  await Promise.all(pools.map((sql) => sql`select 1`));
+}
+
+function asLoginFault(error: unknown, { service, scoped }: Access): unknown {
+  if (!refused.includes(sqlState(error) ?? '')) return error;
+  const names = [service, scoped].map((url) => new URL(url.replace(/@.*/s, '@host')).username).join(' and ');
+  return new StartFault(
+    `The database of DATABASE_URL does not let the service in as ${names}: ${(error as Error).message}. Let both come with a password from here (pg_hba.conf, or the pooler’s list of users); where a password was changed, drop role ${names.replace(' and ', ', ')}: the next start makes them anew.`,
+    { cause: error },
+  );
 }
 
 /** SQLSTATEs of a wrong user, password or database name. */
@@ -72,7 +104,8 @@ function asDatabaseFault(config: Config, error: unknown): unknown {
   const state = sqlState(error);
   if (!config.databaseUrl || !(isUnreachable(error) || (state && refused.includes(state)))) return error;
   const { code, message } = error as NodeJS.ErrnoException;
-  return new StartFault(`The database of DATABASE_URL cannot be used: ${message || code}.`, { cause: error });
+  const name = config.databaseOwnerUrl ? 'DATABASE_OWNER_URL' : 'DATABASE_URL';
+  return new StartFault(`The database of ${name} cannot be used: ${message || code}.`, { cause: error });
 }
 
 /**
@@ -84,14 +117,15 @@ export function joinService(config: Config): Service {
   const url = config.databaseUrl ?? embeddedUrl(config.dataDir);
   if (!url)
     throw new Error(`There is no database in ${config.dataDir} yet: start the service first, or set DATABASE_URL.`);
-  const db = connect(url, 2);
+  const db = connect(accessOf(url, config.secretKeys), { service: 2, scoped: 2 });
   const chains = config.chains ?? readDevChains(config.dataDir) ?? { test: [], live: [] };
   return { ctx: { config, db, clock: systemClock, log: makeLog(config), chains }, close: () => db.close() };
 }
 
 /** A context for developer commands that need no database: nothing is connected until something asks. */
 export function standAlone(config: Config): Service {
-  const db = connect('postgres://nobody@127.0.0.1:1/none', 1);
+  const nowhere = 'postgres://nobody@127.0.0.1:1/none';
+  const db = connect({ service: nowhere, scoped: nowhere, scopeKey: Buffer.alloc(32) });
   const chains = config.chains ?? { test: [], live: [] };
   return {
     ctx: { config, db, clock: systemClock, log: makeLog({ logLevel: 'silent' }), chains },

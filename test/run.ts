@@ -3,7 +3,7 @@ import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
-import { connect } from '../src/db/connection.ts';
+import { openOwner } from '../src/db/connection.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { findChromium } from './support/chromium.ts';
@@ -41,9 +41,9 @@ async function makeTemplate(url: string): Promise<void> {
   await admin.end();
   const template = new URL(url);
   template.pathname = '/quittance_template';
-  const db = connect(template.href, 1);
-  await migrate(db.sql);
-  await db.close();
+  const owner = openOwner(template.href);
+  await migrate(owner);
+  await owner.end();
 }
 
 async function runTests(url: string): Promise<number> {

@@ -64,7 +64,7 @@ export async function audited<T>(
   told: (result: T) => Act | null,
 ): Promise<T> {
   return ctx.db.transaction(async (tx) => {
-    const result = await work({ ...ctx, db: within(tx) });
+    const result = await work({ ...ctx, db: within(tx, ctx.db) });
     const act = told(result);
     if (act) await writeAudit(ctx, tx, actor, act);
     return result;

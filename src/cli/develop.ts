@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
-import { connect } from '../db/connection.ts';
+import { openOwner } from '../db/connection.ts';
 import { startEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
 import { dumpSchema } from '../db/schema-dump.ts';
@@ -49,12 +49,12 @@ async function openapi(ctx: Context, args: Arguments): Promise<Record<string, un
 async function schema(_ctx: Context, args: Arguments): Promise<Record<string, unknown>> {
   const folder = mkdtempSync(join(tmpdir(), 'quittance-schema-'));
   const server = await startEmbedded(folder);
-  const db = connect(server.url, 1);
+  const owner = openOwner(server.url);
   try {
-    await migrate(db.sql);
-    return writeOrCheck(args, word(args, 0, 'The file'), await dumpSchema(db.sql), 'schema');
+    await migrate(owner);
+    return writeOrCheck(args, word(args, 0, 'The file'), await dumpSchema(owner), 'schema');
   } finally {
-    await db.close();
+    await owner.end();
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   }

@@ -2,6 +2,7 @@ import { chainStatus } from '../chain/status.ts';
 import { isOnThisMachine } from '../config/database.ts';
 import { reachOf } from '../config/sandbox.ts';
 import type { Context } from '../context.ts';
+import { powersOf } from '../db/logins.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
 import { listRates } from '../rates/list.ts';
@@ -36,12 +37,18 @@ async function checkDatabase(ctx: Context): Promise<Finding[]> {
   const isExposed = databaseUrl !== null && !row?.ssl && !isOnThisMachine(URL.parse(databaseUrl), {});
   const skewMs = Math.abs((row?.now.getTime() ?? 0) - ctx.clock.now().getTime());
   const pending = await pendingMigrations(ctx.db.sql);
+  const logins = await Promise.all(ctx.db.pools.map(powersOf));
   return [
     {
       check: `database, PostgreSQL ${row?.version}`,
       state: isExposed ? 'attention' : 'ok',
       advice: isExposed ? 'It is on another machine without TLS: use sslmode=verify-full in DATABASE_URL.' : '',
     },
+    ...logins.map(({ name, powers }) => ({
+      check: `login ${name}`,
+      state: powers.length === 0 ? ('ok' as const) : ('failed' as const),
+      advice: powers.length === 0 ? '' : `It ${powers.join(' and ')}: take that away, or drop it and restart.`,
+    })),
     pending.length === 0
       ? { check: 'migrations', state: 'ok', advice: '' }
       : { check: 'migrations', state: 'failed', advice: `Restart the service: it applies ${pending.join(', ')}.` },

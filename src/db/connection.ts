@@ -1,7 +1,8 @@
+import { createHmac } from 'node:crypto';
 import postgres from 'postgres';
 import { refuse } from '../errors.ts';
 
-/** A connection pool as the owner role. Only `db/`, `auth/` and the named look-ups of loops use it directly. */
+/** A connection pool that sees the rows of all partners. Only `db/`, `auth/` and the named look-ups of loops use it directly. */
 export type Sql = postgres.Sql;
 /** A transaction inside one scope: row-level security shows it the rows of one partner and mode. */
 export type Tx = postgres.TransactionSql;
@@ -10,14 +11,27 @@ declare const scopeBrand: unique symbol;
 /** One partner in one mode. Made only by `auth/`. */
 export type Scope = { readonly partnerId: string; readonly testMode: boolean; readonly [scopeBrand]: true };
 
+/**
+ * Two logins, neither of which owns anything: one sees the rows of all partners, the other one those of the scope that each of
+ * its transactions has proved, and cannot get out of it.
+ */
 export type Database = {
   sql: Sql;
-  /** Runs work in a transaction as the owner role: for what belongs to no scope. */
+  /** Runs work in a transaction that sees all rows: for what belongs to no scope, or to several. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Runs work in a transaction of one scope; the role and scope are set in the same round trip as its first statement. */
+  /** Runs work in a transaction of one scope; it is entered in the same round trip as the first statement. */
   scoped<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Both pools, for who listens to what is sent. */
+  pools: readonly Sql[];
+  /** What proves a scope to the database, in hex. */
+  prove(scope: Scope): string;
   close(): Promise<void>;
 };
+
+/** How the service gets in: `postgres://user:password@host:port/database` of each login, and what scopes are proved with. */
+export type Access = { service: string; scoped: string; scopeKey: Uint8Array };
+/** How many connections each login has at most. */
+export type Connections = { service: number; scoped: number };
 
 /** SQLSTATE classes that mean "the database cannot be reached", not "the statement is wrong". */
 const unreachable = /^(08|57P|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|EHOSTUNREACH)/;
@@ -50,14 +64,8 @@ export const planning = { jit: 'off', random_page_cost: '1.1' };
 /** After an outage of any length a new connection is tried again within this. */
 const longestBackoffSeconds = 1;
 
-/**
- * Opens a pool. On two cores eight connections were fastest where a commit waits for the disk: fewer leave it idle, more
- * only wait for each other.
- *
- * @param url `postgres://user:password@host:port/database`
- */
-export function connect(url: string, connections = 8, waits: Waits = usualWaits): Database {
-  const sql = postgres(url, {
+function openPool(url: string, connections: number, waits: Waits, settings: Record<string, string> = {}): Sql {
+  return postgres(url, {
     max: connections,
     idle_timeout: 60,
     queue_timeout: waits.queue,
@@ -70,25 +78,54 @@ export function connect(url: string, connections = 8, waits: Waits = usualWaits)
       statement_timeout: statementMs,
       idle_in_transaction_session_timeout: 10_000,
       ...planning,
+      ...settings,
     },
     types: {
       // Kept as text: JSON.parse would move keys that look like integers to the front.
       json: { to: 114, from: [114], serialize: (text: string) => text, parse: (text: string) => text },
     },
   });
-  const transaction = <T>(work: (tx: Tx) => Promise<T>) => sql.begin(work) as Promise<T>;
+}
+
+/** One connection as the owner of the tables: for migrations, and to let the service in. */
+export function openOwner(url: string, waits: Waits = usualWaits): Sql {
+  return openPool(url, 1, waits);
+}
+
+/** The text whose HMAC proves a scope: as the database writes both. */
+const scopeText = ({ partnerId, testMode }: Scope) => `${partnerId.toLowerCase()} ${testMode}`;
+
+/**
+ * Opens both pools. On two cores eight connections were fastest where a commit waits for the disk: fewer leave it idle, more
+ * only wait for each other.
+ */
+export function connect(
+  access: Access,
+  connections: Connections = { service: 8, scoped: 8 },
+  waits: Waits = usualWaits,
+): Database {
+  const sql = openPool(access.service, connections.service, waits);
+  // Named, because a login may change its own defaults.
+  const within = openPool(access.scoped, connections.scoped, waits, { search_path: 'public' });
+  const prove = (scope: Scope) => createHmac('sha256', access.scopeKey).update(scopeText(scope)).digest('hex');
   return {
     sql,
-    transaction,
-    scoped: (scope, work) =>
-      transaction(async (tx) => {
-        const [, result] = await Promise.all([
-          tx`select enter_scope(${scope.partnerId}, ${scope.testMode})`.execute(),
+    pools: [sql, within],
+    prove,
+    transaction: <T>(work: (tx: Tx) => Promise<T>) => sql.begin(work) as Promise<T>,
+    scoped: <T>(scope: Scope, work: (tx: Tx) => Promise<T>) =>
+      within.begin(async (tx) => {
+        const [, , result] = await Promise.all([
+          // As a text: a prepared statement could be what an earlier transaction has planted.
+          tx.unsafe('select public.begin_scoped()').execute(),
+          tx`select enter_scope(${scope.partnerId}, ${scope.testMode}, ${prove(scope)})`.execute(),
           work(tx),
         ]);
         return result;
-      }),
-    close: () => sql.end({ timeout: 5 }),
+      }) as Promise<T>,
+    close: async () => {
+      await Promise.all([sql.end({ timeout: 5 }), within.end({ timeout: 5 })]);
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Database } from './connection.ts';
+import type { Connections, Database } from './connection.ts';
 
 /**
  * The connections of a process by who uses them. Whoever waits for one waits for its like alone: pages that are hammered and
@@ -6,11 +6,15 @@ import type { Database } from './connection.ts';
  */
 export type Pools = { api: Database; pages: Database; loops: Database; close(): Promise<void> };
 
-/** Together with those that listen for changes, a node has up to 18. */
-const connections = { api: 8, pages: 4, loops: 4 };
+/** Creates and the gate are the service's; together with those that listen for changes, a node has up to 27. */
+const connections = {
+  api: { service: 8, scoped: 4 },
+  pages: { service: 3, scoped: 4 },
+  loops: { service: 4, scoped: 2 },
+};
 
-/** @param open makes a pool of so many connections at most; none is made before it is needed */
-export function openPools(open: (most: number) => Database): Pools {
+/** @param open makes pools of so many connections at most; none is made before it is needed */
+export function openPools(open: (most: Connections) => Database): Pools {
   const [api, pages, loops] = [open(connections.api), open(connections.pages), open(connections.loops)];
   return {
     ...{ api, pages, loops },

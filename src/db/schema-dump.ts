@@ -3,7 +3,7 @@ import type { Sql } from './connection.ts';
 /** The schema as text: tables with columns, constraints, indexes, policies and grants, then functions; sorted by name. */
 export async function dumpSchema(sql: Sql): Promise<string> {
   const tables = await sql`
-    select c.relname as name, c.relrowsecurity as secured, c.reloptions as options,
+    select c.relname as name, c.relrowsecurity as secured, c.relforcerowsecurity as forced, c.reloptions as options,
       (select string_agg(format('  %I %s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
           case when a.attnotnull then ' not null' else '' end, coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')),
           E',\n' order by a.attnum)
@@ -15,13 +15,20 @@ export async function dumpSchema(sql: Sql): Promise<string> {
         where i.schemaname = 'public' and i.tablename = c.relname
           and not exists (select from pg_constraint o where o.conrelid = c.oid and o.conname = i.indexname)) as indexes,
       (select string_agg(format('create policy %I on %I for %s to %s using (%s)%s;', p.policyname, p.tablename, p.cmd,
-          array_to_string(p.roles, ', '), p.qual, coalesce(' with check (' || p.with_check || ')', '')), E'\n' order by p.policyname)
+          array_to_string(p.roles, ', '), coalesce(p.qual, 'true'), coalesce(' with check (' || p.with_check || ')', '')), E'\n' order by p.policyname)
         from pg_policies p where p.schemaname = 'public' and p.tablename = c.relname) as policies,
-      (select string_agg(g.privilege_type, ', ' order by g.privilege_type) from information_schema.role_table_grants g
-        where g.table_schema = 'public' and g.table_name = c.relname and g.grantee = 'quittance_app') as grants
+      (select string_agg(format('grant %s on %I to %I;', granted.privileges, c.relname, granted.grantee), E'\n' order by granted.grantee)
+        from (select g.grantee, string_agg(g.privilege_type, ', ' order by g.privilege_type) as privileges
+          from information_schema.role_table_grants g
+          where g.table_schema = 'public' and g.table_name = c.relname and g.grantee like 'quittance\\_%'
+          group by g.grantee) granted) as grants
     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by c.relname`;
   const functions = await sql`
-    select pg_get_functiondef(p.oid) as text from pg_proc p
+    select pg_get_functiondef(p.oid) as text,
+      (select string_agg(distinct a.grantee::regrole::text, ', ') from aclexplode(p.proacl) a
+        where a.grantee <> p.proowner and a.grantee <> 0) as grantees,
+      p.oid::regprocedure::text as name
+    from pg_proc p
     where p.pronamespace = 'public'::regnamespace
       and not exists (select from pg_depend d
         where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e') -- an extension's own
@@ -31,13 +38,18 @@ export async function dumpSchema(sql: Sql): Promise<string> {
       `create table ${table.name} (\n${[table.columns, table.constraints].filter(Boolean).join(',\n')}\n)` +
         `${table.options ? ` with (${table.options.join(', ')})` : ''};`,
       table.indexes,
-      table.secured ? `alter table ${table.name} enable row level security;` : null,
+      table.secured
+        ? `alter table ${table.name} enable row level security${table.forced ? ', force row level security' : ''};`
+        : null,
       table.policies,
-      table.grants ? `grant ${table.grants} on ${table.name} to quittance_app;` : null,
+      table.grants,
     ]
       .filter(Boolean)
       .join('\n'),
   );
   const header = '-- Generated from the migrations by `npm run schema`; do not edit.';
-  return `${[header, ...parts, ...functions.map((row) => `${row.text.trim()};`)].join('\n\n')}\n`;
+  return `${[header, ...parts, ...functions.map(functionText)].join('\n\n')}\n`;
 }
+
+const functionText = ({ text, grantees, name }: Record<string, string | null>) =>
+  `${text?.trim()};${grantees ? `\ngrant execute on function ${name} to ${grantees};` : ''}`;

@@ -4,14 +4,16 @@ import type { Database, Sql, Tx } from './connection.ts';
  * A database whose every statement and transaction is part of one transaction that is under way: so what was written to
  * commit by itself commits together with something else, or not at all. One transaction of it at a time.
  */
-export function within(tx: Tx): Database {
+export function within(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
   return {
     sql: tx as unknown as Sql,
+    pools: [],
+    prove,
     transaction: <T>(work: (inner: Tx) => Promise<T>) => tx.savepoint(work) as Promise<T>,
     scoped: <T>(scope: Parameters<Database['scoped']>[0], work: (inner: Tx) => Promise<T>) =>
       tx.savepoint(async (inner) => {
         const [, result] = await Promise.all([
-          inner`select enter_scope(${scope.partnerId}, ${scope.testMode})`.execute(),
+          inner`select enter_scope(${scope.partnerId}, ${scope.testMode}, ${prove(scope)})`.execute(),
           work(inner),
         ]);
         await inner`select leave_scope()`; // a savepoint that is given up takes the role back by itself

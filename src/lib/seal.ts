@@ -22,7 +22,8 @@ type Purpose =
   | 'wallet-message'
   | 'recovery'
   | 'passkey'
-  | 'plan-mails';
+  | 'plan-mails'
+  | 'database';
 
 /** Key objects: an HMAC with bytes for a key costs several times as much. */
 const derived = new WeakMap<SecretKey, Map<Purpose, KeyObject>>();

@@ -20,7 +20,7 @@ export function claimingWallet<T>(
   work: (tx: Tx, claim: ClaimWallet) => Promise<T>,
 ): Promise<T> {
   return ctx.db.transaction(async (outer) => {
-    const inner = { ...ctx, db: within(outer) };
+    const inner = { ...ctx, db: within(outer, ctx.db) };
     const displaced: UnsignedWallet[] = [];
     const result = await inner.db.scoped(scope, (tx) =>
       work(tx, async (accountId, address, now) => {

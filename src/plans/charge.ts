@@ -67,7 +67,7 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<'made' 
   try {
     await ctx.db.scoped(scope, async (tx) => {
       inHand = await lockDue(tx, scope, due.id, now);
-      if (inHand) await charge({ ...ctx, db: within(tx) }, tx, scope, inHand, now);
+      if (inHand) await charge({ ...ctx, db: within(tx, ctx.db) }, tx, scope, inHand, now);
     });
     return inHand ? 'made' : 'not due';
   } catch (error) {

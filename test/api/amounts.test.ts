@@ -75,7 +75,7 @@ test('Amounts › held by another partner for the same wallet: the registry span
 test('Amounts › with all 10,000 taken the request is still made, exactly, without a reservation', async () => {
   const merchant = await usdMerchant();
   const first = await one.test.api.create({ account_id: merchant.id, fiat_amount_int: 1250 });
-  await api.db.sql.begin(async (tx) => {
+  await api.owner.begin(async (tx) => {
     await tx`
       create temp table copies on commit drop as
       select r.*, s.i from requests r, generate_series(1, 9999) as s (i) where r.id = ${first.json.request_id}`;

@@ -19,7 +19,7 @@ before(async () => {
 after(() => app.stop());
 
 test('A fault while a link is opened is logged with the route, never with the token in the address', async () => {
-  await app.db.sql`alter table sign_in_links rename to sign_in_links_gone`;
+  await app.owner`alter table sign_in_links rename to sign_in_links_gone`;
   const token = newLinkToken();
   const answer = await fetch(`${app.url}/portal/link/${token}`);
   assert.equal(answer.status, 500);

@@ -16,7 +16,7 @@ after(() => api?.stop());
 
 /** A second node on the same database, while work runs. */
 async function withSecondNode(work: (url: string) => Promise<void>): Promise<void> {
-  const db = connect(api.databaseUrl, 4);
+  const db = connect(api.access);
   const node = await buildServer({ ...api.ctx, db });
   try {
     await work(await node.listen({ host: '127.0.0.1', port: 0 }));

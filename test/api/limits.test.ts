@@ -84,7 +84,7 @@ test('Limits › calls of one minute do not count in the next', async () => {
 });
 
 test('Limits › exact over two nodes at once', async () => {
-  const db = connect(api.databaseUrl, 4);
+  const db = connect(api.access);
   const node = await buildServer({ ...api.ctx, db });
   try {
     const urls = [api.url, await node.listen({ host: '127.0.0.1', port: 0 })];

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { connect, type Database } from '../../src/db/connection.ts';
 import { buildServer } from '../../src/server.ts';
 import { type Api, assertRefused, type Party, send, startApi } from '../support/client.ts';
+import { accessTo } from '../support/database.ts';
 
 let api: Api;
 let one: Party;
@@ -25,7 +26,7 @@ async function withNode(db: Database, work: (url: string) => Promise<void>): Pro
 
 test('Errors › the database cannot be reached → 503 unavailable, without a word about it', async () => {
   const key = await one.test.api.newKey();
-  await withNode(connect('postgres://quittance:secret@127.0.0.1:9/nowhere', 1), async (url) => {
+  await withNode(connect(accessTo('postgres://quittance:secret@127.0.0.1:9/nowhere')), async (url) => {
     for (const path of ['/api/v1/requests', '/api/v1/accounts', '/api/v1/requests/x']) {
       const answer = await send(url, 'GET', path, { key });
       assertRefused(answer, 503, 'unavailable');
@@ -38,11 +39,11 @@ test('Errors › the database cannot be reached → 503 unavailable, without a w
 
 test('Errors › connections that the database drops → 503 unavailable at most, then it works again by itself', async () => {
   const key = await one.test.api.newKey();
-  const db = connect(api.databaseUrl, 2);
+  const db = connect(api.access, { service: 2, scoped: 2 });
   await withNode(db, async (url) => {
     assert.equal((await send(url, 'GET', '/api/v1/requests', { key })).status, 200);
     const calls = Array.from({ length: 20 }, () => send(url, 'GET', '/api/v1/requests', { key }));
-    await api.db.sql`select pg_terminate_backend(pid) from pg_stat_activity
+    await api.owner`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`;
     for (const { status } of await Promise.all(calls)) assert.ok(status === 200 || status === 503, String(status));
     assert.equal((await send(url, 'GET', '/api/v1/requests', { key })).status, 200);
@@ -50,7 +51,7 @@ test('Errors › connections that the database drops → 503 unavailable at most
 });
 
 test('Errors › our own fault → 500 internal_error without anything from the inside', async () => {
-  const { sql } = api.db;
+  const sql = api.owner;
   const key = await one.test.api.newKey();
   await sql`alter table requests rename to requests_gone`;
   try {

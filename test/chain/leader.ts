@@ -2,6 +2,7 @@ import { devUsdcAddress } from '../../src/chain/dev-usdc.ts';
 import { startWatching } from '../../src/chain/watcher.ts';
 import { connect } from '../../src/db/connection.ts';
 import { idleChain, testContext } from '../support/app.ts';
+import { accessTo } from '../support/database.ts';
 
 /** A process that leads the chain of its environment until it is killed: the test kills it. */
 const chain = {
@@ -10,5 +11,5 @@ const chain = {
   tokens: [{ symbol: 'USDC', address: devUsdcAddress }],
   pollMs: 50,
 };
-const ctx = testContext(connect(process.env.LEADER_DATABASE ?? '', 2), { chains: { test: [chain], live: [] } });
+const ctx = testContext(connect(accessTo(process.env.LEADER_DATABASE ?? '')), { chains: { test: [chain], live: [] } });
 await startWatching(ctx, { onRemoved: async () => {} }, new AbortController().signal);

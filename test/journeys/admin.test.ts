@@ -486,9 +486,9 @@ test('The audit log is read by log and kind, exported, and checked; a changed ro
   const malformed = await compare('beef');
   assert.equal(malformed.status, 400);
   assert.match(malformed.html, /Nothing was compared/);
-  await app.db.sql`alter table audit_log disable trigger user`;
-  await app.db.sql`update audit_log set actor_name = 'nobody' where partner_id = ${partner.id}`;
-  await app.db.sql`alter table audit_log enable trigger user`;
+  await app.owner`alter table audit_log disable trigger user`;
+  await app.owner`update audit_log set actor_name = 'nobody' where partner_id = ${partner.id}`;
+  await app.owner`alter table audit_log enable trigger user`;
   assert.match((await admin.send(page, '/audit/check')).html, /The log is broken at row 1/);
   assert.equal((await admin.open('/admin/audit?partner=nobody')).status, 404);
 });

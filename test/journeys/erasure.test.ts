@@ -295,7 +295,7 @@ test('Two nodes that come upon the same old plans log them once', { timeout: 20_
     await tx`select from plans where id = ${id} for update`;
     both = Promise.all([eraseOld(node, running), eraseOld(node, running)]);
     await until(async () => {
-      const [waiting] = await app.db.sql<{ count: number }[]>`
+      const [waiting] = await app.owner<{ count: number }[]>`
         select count(*)::int as count from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query like '%update plans%'`;
       return waiting?.count === 2;
@@ -307,7 +307,7 @@ test('Two nodes that come upon the same old plans log them once', { timeout: 20_
 
 test('Customers and receipts that are due are found by index, however many requests there are', async () => {
   const { scope } = await shop();
-  await app.db.sql`analyze requests, receipts, mails`;
+  await app.owner`analyze requests, receipts, mails`;
   // A few rows are read faster without an index: the question is whether one fits.
   const explain = (statement: (tx: Tx) => Promise<Record<string, string>[]>) =>
     app.db.transaction(async (tx) => {

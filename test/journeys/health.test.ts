@@ -10,6 +10,7 @@ import { buildMetricsServer } from '../../src/health.ts';
 import { buildServer } from '../../src/server.ts';
 import { idleChain, startApp, testConfig } from '../support/app.ts';
 import { send } from '../support/client.ts';
+import { accessTo } from '../support/database.ts';
 import { movedClock } from '../support/deliveries.ts';
 import { makePartner } from '../support/world.ts';
 
@@ -127,7 +128,7 @@ test('GET /readyz › fifty at once are one look at the providers, and so are th
 });
 
 test('GET /readyz and /metrics › without the database nothing of what it said is told', async () => {
-  const db = connect('postgres://quittance:secret@127.0.0.1:9/nowhere', 1);
+  const db = connect(accessTo('postgres://quittance:secret@127.0.0.1:9/nowhere'));
   try {
     await withNode({ db }, { token }, async ({ url, metricsUrl }) => {
       for (const [origin, options] of [

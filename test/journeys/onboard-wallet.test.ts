@@ -359,7 +359,7 @@ test('A recovery that fails holds up none behind it, is tried again later, and r
   const settleAt = (ms: number) => after48Hours(() => settleRecoveries(app.ctx), ms);
   await settleAt(start); // what tests before have left
   const [broken, late, next] = [await recovering(), await recovering({ sign: false }), await recovering()];
-  const { sql } = app.db;
+  const sql = app.owner;
   await sql`create function refuse_move() returns trigger language plpgsql as $$
     begin raise exception 'this merchant cannot be written'; end $$`;
   await sql`create trigger refuse_move before update on merchants for each row

@@ -62,9 +62,9 @@ test('visit, proof and claim, well and ill → no reference, signature or cookie
   assert.equal((await world.read(request)).proof_status, 'none');
 
   const signature = await privateKeyToAccount(from.privateKey).signTypedData(data);
-  await world.db.sql`alter table payment_hints rename to payment_hints_away`;
+  await world.owner`alter table payment_hints rename to payment_hints_away`;
   const broken = await post(`${request.id}/claim`, { ...fields, signature });
-  await world.db.sql`alter table payment_hints_away rename to payment_hints`;
+  await world.owner`alter table payment_hints_away rename to payment_hints`;
   assert.equal(broken.status, 500);
   assert.match(logged.join(''), /internal_error/, 'the failure is logged');
 

@@ -48,7 +48,7 @@ test('A merchant has as many open plans as one may have and not one more, also w
     await tx`lock table plans in share row exclusive mode`; // read, but not written
     making = Promise.allSettled([1, 2].map(() => makePlan(app.ctx, scope, merchant, { firstOn: day })));
     await until(async () => {
-      const [waiting] = await app.db.sql<{ count: number }[]>`
+      const [waiting] = await app.owner<{ count: number }[]>`
         select count(*)::int as count from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`;
       return waiting?.count === 2;
@@ -117,7 +117,7 @@ test('Loops of several nodes at once make exactly one request for each plan and 
   const firstOn = day;
   const plans = [];
   for (let i = 0; i < 70; i++) plans.push(await makePlan(app.ctx, scope, merchant, { firstOn, maxCharges: 1 }));
-  const other = connect(app.databaseUrl, 4);
+  const other = connect(app.access);
   try {
     const contexts = [app.ctx, app.ctx, { ...app.ctx, db: other }, { ...app.ctx, db: other }];
     const made = await Promise.all(contexts.map((ctx) => turnAt(ctx, `${firstOn}T00:00:00.000Z`)));
@@ -147,13 +147,13 @@ test('A partner with many plans due holds up no other: its plans take turns with
 
 /** Lets something happen whenever a charge is written down, after its request was made. */
 async function whileChargesDo<T>(statement: string, work: () => Promise<T>): Promise<T> {
-  await app.db.sql.unsafe(`create function spoil() returns trigger security definer language plpgsql as $$
+  await app.owner.unsafe(`create function spoil() returns trigger security definer language plpgsql as $$
     begin ${statement}; return null; end $$;
     create trigger spoil after insert on plan_charges for each row execute function spoil()`);
   try {
     return await work();
   } finally {
-    await app.db.sql.unsafe('drop trigger spoil on plan_charges; drop function spoil()');
+    await app.owner.unsafe('drop trigger spoil on plan_charges; drop function spoil()');
   }
 }
 
@@ -487,7 +487,7 @@ test('A merchant’s open pages hear of what becomes of its plans; those of its 
 });
 
 test('What is due, and a customer’s plans, are found by index, however many plans there are', async () => {
-  await app.db.sql`analyze plans, plan_charges`;
+  await app.owner`analyze plans, plan_charges`;
   const looks = [
     app.db.sql`explain select id from plans p where p.partner_id = gen_random_uuid() and p.test_mode = true
       and p.due_at <= now() order by p.due_at limit 20`,

@@ -15,8 +15,8 @@ before(async () => {
   scope = (await makePartner(app.db)).test;
   const merchant = await makeMerchant(app.db, scope);
   const model = await makeRequest(app.db, scope, merchant);
-  await app.db.sql`alter table requests disable trigger user`;
-  await app.db.sql`alter table transfers disable trigger user`;
+  await app.owner`alter table requests disable trigger user`;
+  await app.owner`alter table transfers disable trigger user`;
   for (let at = 0; at < many; at += batch) {
     await app.db.sql`
       insert into requests select made.* from requests r, generate_series(${at + 1}::int, ${at + batch}::int) n,

@@ -229,7 +229,7 @@ test('rates › a currency is known with an exponent and a rate, however old', a
 
 test('Manual refresh › 1 per minute per partner, exactly, over several nodes at once', async () => {
   const [one, two] = [await makePartner(db), await makePartner(db)];
-  const node = connect(database.url, 4);
+  const node = connect(database.access);
   try {
     let fetched = 0;
     const counting: RateSource = {

@@ -195,12 +195,12 @@ test('A gateway that hangs ends within its limit, and neither it nor a slow mail
 });
 
 test('A verification goes through with its event although the outbox of receipts is broken or locked', async () => {
-  await world.db.sql`alter table receipts rename to receipts_away`;
+  await world.owner`alter table receipts rename to receipts_away`;
   let broken: Awaited<ReturnType<typeof paid>>;
   try {
     broken = await paid({ customerEmail: newEmail() });
   } finally {
-    await world.db.sql`alter table receipts_away rename to receipts`;
+    await world.owner`alter table receipts_away rename to receipts`;
   }
   assert.equal((await world.events(broken.request)).length, 1);
   assert.deepEqual([...(await receiptsOf(broken.request))], []);
@@ -249,7 +249,7 @@ test('A receipt speaks the language in which its customer read the pay page; a p
 });
 
 test('A receipt that could not be written at the verification comes later, once; what still fails raises an alarm', async () => {
-  const { sql } = world.db;
+  const sql = world.owner;
   await sql`alter table receipts add constraint broken check (channel = 'none') not valid`;
   const [email, unusable] = [newEmail(), 'a@b.example, c@d.example'];
   const broken = await paid({ customerEmail: email, customerPhone: '+49 30 777777' });

@@ -58,6 +58,7 @@ export async function payWorld(
   const world = {
     ctx,
     db: database.db,
+    owner: database.owner,
     node,
     scope,
     merchant,

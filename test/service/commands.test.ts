@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { isWellFormedKey } from '../../src/auth/api-keys.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, setRate } from '../support/world.ts';
+import { makeMerchant, makePartner, secretsText, setRate } from '../support/world.ts';
 
 const script = join(import.meta.dirname, '../../bin/quittance');
 let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -17,7 +17,7 @@ after(() => database.drop());
 
 /** Runs a command as an operator would, beside a running service's database. */
 function quittance(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { ...process.env, DATABASE_URL: database.url };
+  const env = { ...process.env, DATABASE_URL: database.url, SECRET_KEYS: secretsText };
   return new Promise((resolve) => {
     execFile(script, words, { env, timeout: 60_000 }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr });
@@ -163,6 +163,16 @@ test('doctor › says what is wrong and what to do', async () => {
   type Report = { healthy: boolean; findings: Array<{ check: string; state: string; advice: string }> };
   const report = JSON.parse(stdout) as Report;
   assert.ok(report.findings.some(({ check, state }) => check.startsWith('database') && state === 'ok'));
+  const logins = report.findings.filter(({ check }) => /^login quittance_(service|scoped)_[0-9a-f]{12}$/.test(check));
+  assert.deepEqual(
+    logins.map(({ state }) => state),
+    ['ok', 'ok'],
+  );
+  const { username } = new URL(database.access.scoped);
+  await database.owner.unsafe(`alter role ${username} bypassrls`);
+  const told = (await answer('doctor')) as typeof report;
+  await database.owner.unsafe(`alter role ${username} nobypassrls`);
+  assert.match(told.findings.find(({ check }) => check === `login ${username}`)?.advice ?? '', /bypasses row-level/);
   for (const { state, advice } of report.findings) if (state !== 'ok') assert.ok(advice.length > 10);
   const failed = report.findings.filter(({ state }) => state === 'failed');
   assert.deepEqual([report.healthy, code], failed.length === 0 ? [true, 0] : [false, 1]);
@@ -250,9 +260,8 @@ test('audit check › tells that the log is whole, and fails with the row where 
     (whole.logs as { rows: number }[]).map(({ rows }) => rows),
     [2],
   );
-  await database.db.sql`alter table audit_log disable trigger user`;
-  await database.db
-    .sql`update audit_log set action = 'partner.changed' where partner_id = ${partner.id} and number = 1`;
-  await database.db.sql`alter table audit_log enable trigger user`;
+  await database.owner`alter table audit_log disable trigger user`;
+  await database.owner`update audit_log set action = 'partner.changed' where partner_id = ${partner.id} and number = 1`;
+  await database.owner`alter table audit_log enable trigger user`;
   await refused(/The audit log is broken[\s\S]*row 1: this row, or its hash, was changed/, 'audit', 'check');
 });

@@ -7,7 +7,7 @@ import postgres from 'postgres';
 import { scopeOf } from '../../src/auth/scope.ts';
 import { connect, type Database, isUnreachable, type Tx, type Waits } from '../../src/db/connection.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { testDatabase } from '../support/database.ts';
+import { accessTo, testDatabase } from '../support/database.ts';
 import { startProxy } from '../support/proxy.ts';
 
 /** More by hand: `STRESS_ROUNDS=500 npm test -- test/service/connections.test.ts`. */
@@ -38,7 +38,8 @@ after(async () => {
 type Pool = { url?: string; size?: number; waits?: Waits };
 
 async function withPool(work: (db: Database) => Promise<void>, pool: Pool = {}): Promise<void> {
-  const db = connect(pool.url ?? database.url, pool.size ?? connections, pool.waits);
+  const size = pool.size ?? connections;
+  const db = connect(accessTo(pool.url ?? database.url), { service: size, scoped: size }, pool.waits);
   try {
     await work(db);
   } finally {
@@ -301,7 +302,7 @@ test('a migration takes longer than a call may: here it waits for that of anothe
       (error: Error) => ({ error }),
     );
     const waiting = async () => {
-      const [row] = await database.db.sql`
+      const [row] = await database.owner`
         select from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'
           and clock_timestamp() - query_start > ${`${2 * callMs} ms`}::interval`;

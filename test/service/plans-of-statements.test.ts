@@ -10,8 +10,8 @@ let world: Awaited<ReturnType<typeof testDatabase>>;
 let one: Database;
 before(async () => {
   world = await testDatabase();
-  await world.db.sql`analyze`;
-  one = connect(world.url, 1);
+  await world.owner`analyze`;
+  one = connect(world.access, { service: 1, scoped: 1 });
 });
 after(async () => {
   await one?.close();

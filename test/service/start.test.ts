@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { readDevChains } from '../../src/chain/dev-chain.ts';
 import { headNumber, usdcBalance } from '../../src/chain/dev-wallet.ts';
-import { connect } from '../../src/db/connection.ts';
+import { openOwner } from '../../src/db/connection.ts';
 import { embeddedUrl } from '../../src/db/embedded.ts';
 import type { Demo } from '../../src/demo.ts';
 import { freePort } from '../../src/lib/ports.ts';
@@ -66,13 +66,13 @@ async function read(from: Service, id: string): Promise<ApiJson> {
 }
 
 async function verified(id: string): Promise<ApiJson> {
-  const db = connect(embeddedUrl(dataDir) as string, 1);
+  const owner = openOwner(embeddedUrl(dataDir) as string);
   try {
     const isVerified = async () =>
-      (await db.sql`select from requests where id = ${id} and proof_status = 'verified'`).length === 1;
+      (await owner`select from requests where id = ${id} and proof_status = 'verified'`).length === 1;
     await until(isVerified, `${id} to be verified`, 40_000);
   } finally {
-    await db.close();
+    await owner.end();
   }
   return read(service, id);
 }

@@ -21,7 +21,7 @@ let other: Database;
 let shop: Awaited<ReturnType<typeof openShop>>;
 beforeEach(async () => {
   database = await testDatabase();
-  other = connect(database.url, 2);
+  other = connect(database.access);
   shop = await openShop();
 });
 afterEach(async () => {
@@ -37,7 +37,8 @@ async function openShop() {
 /** Runs the loops of a node until the work is done; `sent` are the statements that it has sent so far. */
 async function withLoops(lookMs: number, work: (sent: string[]) => Promise<void>): Promise<void> {
   const sent: string[] = [];
-  Object.assign(database.db.sql.options, { debug: (_connection: number, text: string) => sent.push(text) });
+  const debug = (_connection: number, text: string) => sent.push(text);
+  for (const { options } of database.db.pools) Object.assign(options, { debug });
   const stop = new AbortController();
   const running = runJobs(testContext(database.db), stop.signal, lookMs);
   try {
@@ -62,7 +63,7 @@ async function asleep(sent: string[]): Promise<void> {
 async function found(told: boolean): Promise<string> {
   const { scope, merchant } = shop;
   const txHash = `0x${randomBytes(32).toString('hex')}`;
-  await other.transaction(async (tx) => {
+  await database.owner.begin(async (tx) => {
     if (!told) await tx`set local session_replication_role = replica`; // no trigger tells of it
     await tx`
       insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
@@ -89,7 +90,7 @@ test('a notification is lost with the connection that hears → the transfer is 
   await withLoops(neverMs, async (sent) => {
     await asleep(sent);
     const transfer = await found(false);
-    const [ended] = await other.sql`
+    const [ended] = await database.owner`
       select pg_terminate_backend(pid) as ended from pg_stat_activity
       where datname = current_database() and query ilike 'listen %'`;
     assert.equal(ended?.ended, true);

@@ -31,6 +31,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     payUrl: 'http://localhost:3000/pay',
     dataDir: '/nonexistent',
     databaseUrl: null,
+    databaseOwnerUrl: null,
     secretKeys: testSecrets,
     chains: null,
     rateProviders: ['fixed'],
@@ -68,7 +69,9 @@ export async function startApp(overrides: Partial<Context> = {}) {
   return {
     ctx,
     db: database.db,
+    owner: database.owner,
     databaseUrl: database.url,
+    access: database.access,
     app,
     /** `http://127.0.0.1:<port>` */
     url,

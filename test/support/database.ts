@@ -1,13 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
-import { connect, type Database } from '../../src/db/connection.ts';
+import { type Access, connect, type Database, openOwner, type Sql } from '../../src/db/connection.ts';
+import { accessOf, ensureLogins } from '../../src/db/logins.ts';
+import { testSecrets } from './world.ts';
 
-/**
- * A database of its own for one test file, cloned from the migrated template that `test/run.ts` made.
- *
- * @returns the pool, its address for processes of their own, and what drops it again
- */
-export async function testDatabase(): Promise<{ db: Database; url: string; drop(): Promise<void> }> {
+/** How a service with the tests' secrets gets into a database. */
+export const accessTo = (url: string): Access => accessOf(url, testSecrets);
+
+export type TestDatabase = {
+  /** As the service connects: with logins that own nothing. */
+  db: Database;
+  /** The owner of the tables: for what a test does to the database itself. */
+  owner: Sql;
+  /** Its address as the owner, for processes of their own. */
+  url: string;
+  access: Access;
+  drop(): Promise<void>;
+};
+
+/** A database of its own for one test file, cloned from the migrated template that `test/run.ts` made. */
+export async function testDatabase(): Promise<TestDatabase> {
   const server = process.env.TEST_DATABASE_URL;
   if (!server) throw new Error('Run tests with `npm test -- <file>`: it starts the database they need.');
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -15,12 +27,17 @@ export async function testDatabase(): Promise<{ db: Database; url: string; drop(
   await admin.unsafe(`create database ${name} template quittance_template`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  const db = connect(url.href, 8);
+  const owner = openOwner(url.href);
+  await ensureLogins(owner, testSecrets);
+  const access = accessTo(url.href);
+  const db = connect(access);
   return {
     db,
+    owner,
     url: url.href,
+    access,
     drop: async () => {
-      await db.close();
+      await Promise.all([db.close(), owner.end({ timeout: 5 })]);
       await admin.unsafe(`drop database ${name} with (force)`);
       await admin.end();
     },

@@ -6,7 +6,7 @@ import { testContext } from './app.ts';
 import { testChain } from './chain.ts';
 import { testDatabase } from './database.ts';
 import { dataFolder } from './service.ts';
-import { makeMerchant, makePartner, makeRequest, testSecrets } from './world.ts';
+import { makeMerchant, makePartner, makeRequest, secretsText } from './world.ts';
 
 function entryOf(chain: ChainConfig) {
   return {
@@ -40,6 +40,7 @@ export async function nodeWorld(chains: Awaited<ReturnType<typeof twoChains>>) {
   await chains.test.fund(payer.address, 10n ** 13n);
   return {
     db,
+    owner: database.owner,
     ctx: testContext(db),
     partner,
     scope,
@@ -48,7 +49,7 @@ export async function nodeWorld(chains: Awaited<ReturnType<typeof twoChains>>) {
       DATABASE_URL: database.url,
       CHAINS_FILE: chainsFile,
       DATA_DIR: folder,
-      SECRET_KEYS: testSecrets.map(({ id, key }) => `${id}:${Buffer.from(key).toString('base64')}`).join(','),
+      SECRET_KEYS: secretsText,
     },
     /** A request that only later blocks can pay. */
     request: async () =>

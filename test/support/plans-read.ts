@@ -2,15 +2,19 @@ import postgres from 'postgres';
 import type { Database } from '../../src/db/connection.ts';
 
 /** A statement as the service sent it. */
-export type Sent = { connection: number; text: string; parameters: unknown[] };
+export type Sent = { login: string; connection: number; text: string; parameters: unknown[] };
 
 /** What the service sends to the database while work is done. */
-export async function sentDuring({ sql }: Database, work: () => Promise<unknown>): Promise<Sent[]> {
+export async function sentDuring({ pools }: Database, work: () => Promise<unknown>): Promise<Sent[]> {
   const sent: Sent[] = [];
-  const debug = (connection: number, text: string, parameters: unknown[]) =>
-    sent.push({ connection, text, parameters });
-  Object.assign(sql.options, { debug });
-  await work().finally(() => Object.assign(sql.options, { debug: undefined }));
+  for (const { options } of pools) {
+    const debug = (connection: number, text: string, parameters: unknown[]) =>
+      sent.push({ login: String(options.user), connection, text, parameters });
+    Object.assign(options, { debug });
+  }
+  await work().finally(() => {
+    for (const { options } of pools) Object.assign(options, { debug: undefined });
+  });
   return sent.sort((a, b) => a.connection - b.connection);
 }
 
@@ -57,11 +61,16 @@ export function openExplainer(url: string, { sql }: Database) {
       const afresh = () => explaining.unsafe(`rollback; begin; set local plan_cache_mode = ${mode}`);
       await afresh();
       plans.length = 0;
-      for (const { text, parameters } of statements) {
-        if (/^(begin|commit|rollback)/.test(text)) await afresh();
-        else await explaining.unsafe(text, parameters as never[]);
+      let as = '';
+      for (const { login, text, parameters } of statements) {
+        if (login !== as) await explaining.unsafe(`rollback; set session authorization ${login}`);
+        if (login !== as || /^(begin|commit|rollback)/.test(text)) await afresh();
+        as = login;
+        // It would take back the settings above.
+        if (/^(begin|commit|rollback)|begin_scoped/.test(text)) continue;
+        await explaining.unsafe(text, parameters as never[]);
       }
-      await explaining.unsafe('rollback');
+      await explaining.unsafe('rollback; reset session authorization');
       return plans.splice(0);
     },
     end: () => explaining.end(),

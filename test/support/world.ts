@@ -8,6 +8,8 @@ import type { Partner } from '../../src/partners/read.ts';
 import { insertRequest, type NewRequest, type RequestRow } from '../../src/requests/store.ts';
 
 export const testSecrets: SecretKey[] = [{ id: 'test', key: Buffer.alloc(32, 7) }];
+/** As SECRET_KEYS of a process of its own. */
+export const secretsText = testSecrets.map(({ id, key }) => `${id}:${Buffer.from(key).toString('base64')}`).join(',');
 
 /** A random address in lower case that nobody else in the test run has. */
 export function randomAddress(): string {

@@ -1,0 +1,126 @@
+import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import { StartFault } from '../lib/start-fault.ts';
+import { pause } from '../lib/time.ts';
+import { type Access, type Sql, sqlState, type Tx } from './connection.ts';
+
+/** A role that the service logs in as. */
+export type Login = { name: string; password: string };
+type Logins = { service: Login; scoped: Login; scopeKey: Buffer };
+
+/**
+ * The logins of an installation, out of its newest secret: every node and command knows them, another installation on the
+ * same server has others, and a new secret makes new ones while nodes with the old one go on.
+ */
+function loginsOf(secrets: SecretKey[]): Logins {
+  const secret = newest(secrets);
+  const hash = (text: string) => keyedHash(secret, 'database', text);
+  const suffix = hash('name').toString('hex').slice(0, 12);
+  const login = (kind: string) => ({
+    name: `quittance_${kind}_${suffix}`,
+    password: hash(`password ${kind}`).toString('hex'),
+  });
+  return { service: login('service'), scoped: login('scoped'), scopeKey: hash('scope') };
+}
+
+/** The address of the same database, as somebody else. */
+function addressAs(url: string, { name, password }: Login): string {
+  return url.replace(/^(postgres(?:ql)?:\/\/)(?:[^@/?#]*@)?/, `$1${name}:${password}@`);
+}
+
+/** How the service gets into a database, once its owner has let it in. */
+export function accessOf(url: string, secrets: SecretKey[]): Access {
+  const { service, scoped, scopeKey } = loginsOf(secrets);
+  return { service: addressAs(url, service), scoped: addressAs(url, scoped), scopeKey };
+}
+
+/** SQLSTATEs of two that do the same to the roles of a server at once: "tuple concurrently updated" among them. */
+const atOnce = ['23505', '42710', 'XX000', '40001', '40P01'];
+const attempts = 20;
+const attemptPauseMs = 50;
+
+/**
+ * As the owner: makes the logins of these secrets where they are missing, and lets them in. Roles are a server's, so others
+ * may be at it from other databases at the same time.
+ *
+ * @throws StartFault with the way out when the owner may not
+ */
+export async function ensureLogins(owner: Sql, secrets: SecretKey[]): Promise<void> {
+  const logins = loginsOf(secrets);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await owner.begin((tx) => letIn(tx, logins));
+      break;
+    } catch (error) {
+      if (sqlState(error) === '42501') throw await mayNot(owner, error);
+      if (attempt === attempts || !atOnce.includes(sqlState(error) ?? '')) throw error;
+      await pause(attemptPauseMs * Math.random());
+    }
+  }
+  await refuseDoors(owner, logins.scoped);
+}
+
+async function letIn(tx: Tx, { service, scoped, scopeKey }: Logins): Promise<void> {
+  // The service steps down into a scope inside transactions of several.
+  const members = { [service.name]: ['quittance_service', 'quittance_app'], [scoped.name]: ['quittance_app'] };
+  for (const { name, password } of [service, scoped]) {
+    const [known] = await tx`select rolcanlogin from pg_roles where rolname = ${name}`;
+    // Both are of letters and digits alone.
+    if (!known) await tx.unsafe(`create role ${name} login password '${password}'`);
+    for (const group of members[name] ?? []) {
+      const [held] = await tx`
+        select from pg_auth_members m where m.roleid = ${group}::regrole and m.member = ${name}::regrole`;
+      if (!held) await tx.unsafe(`grant ${group} to ${name}`);
+    }
+    await tx`
+      insert into scope_keys (login, inner_pad, outer_pad)
+      values (${name}, ${padOf(scopeKey, 0x36)}, ${padOf(scopeKey, 0x5c)}) on conflict do nothing`;
+  }
+  // A temporary table stands in front of one of ours, for all that come after in the session.
+  const [door] = await tx<{ statement: string; open: boolean }[]>`
+    select format('revoke temporary on database %I from public', current_database()) as statement,
+      has_database_privilege(${scoped.name}, current_database(), 'temporary') as open`;
+  if (door?.open) await tx.unsafe(door.statement);
+}
+
+/** A key of an HMAC-SHA256 as its inner or outer pad: 64 bytes. */
+function padOf(key: Uint8Array, byte: number): Buffer {
+  return Buffer.from(Array.from({ length: 64 }, (_, at) => (key[at] ?? 0) ^ byte));
+}
+
+/** What an owner of the tables alone cannot close: the owner of the database or of the schema can. */
+async function refuseDoors(owner: Sql, { name }: Login): Promise<void> {
+  const [open] = await owner<{ temporary: boolean; schema: boolean; database: string }[]>`
+    select has_database_privilege(${name}, current_database(), 'temporary') as temporary,
+      has_schema_privilege(${name}, 'public', 'create') as schema, quote_ident(current_database()) as database`;
+  const statements = [
+    ...(open?.temporary ? [`revoke temporary on database ${open.database} from public`] : []),
+    ...(open?.schema ? ['revoke create on schema public from public'] : []),
+  ];
+  if (statements.length === 0) return;
+  throw new StartFault(
+    `The service’s logins could make tables of their own. As the owner of the database: ${statements.join('; ')};`,
+  );
+}
+
+async function mayNot(owner: Sql, cause: unknown): Promise<StartFault> {
+  const [me] = await owner<{ name: string }[]>`select quote_ident(current_user) as name`;
+  return new StartFault(
+    `The owner of the database may not make the service’s logins (${(cause as Error).message}). As an administrator of the server: alter role ${me?.name} createrole; and where another role made them first: grant quittance_app, quittance_service to ${me?.name} with admin option;`,
+    { cause },
+  );
+}
+
+/** What is wrong with a role to log in as: null for one that is bound by row-level security and owns no table. */
+export async function powersOf(sql: Sql): Promise<{ name: string; powers: string[] }> {
+  const [row] = await sql<{ name: string; is_super: boolean; bypasses: boolean; owns: boolean }[]>`
+    select session_user as name, r.rolsuper as is_super, r.rolbypassrls as bypasses, exists (
+      select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+        and pg_has_role(session_user, c.relowner, 'member')) as owns
+    from pg_roles r where r.rolname = session_user`;
+  const powers = [
+    ...(row?.is_super ? ['is a superuser'] : []),
+    ...(row?.bypasses ? ['bypasses row-level security'] : []),
+    ...(row?.owns ? ['owns tables'] : []),
+  ];
+  return { name: row?.name ?? '', powers };
+}
