@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
-import type { Sql, Tx } from '../db/connection.ts';
-import { within } from '../db/within.ts';
+import type { Scope, Sql, Tx } from '../db/connection.ts';
+import { within, withinScope } from '../db/within.ts';
 import type { Act, Actor } from './actions.ts';
 import { detailsJson } from './rules.ts';
 import { appendEntry } from './store.ts';
@@ -52,21 +52,41 @@ function nameOf(actor: Actor): string {
 }
 
 /**
- * Does something that is written into the audit log: both are in one transaction, so neither is ever without the other.
+ * Does something that is written into the audit log: both are in one transaction, so neither is ever without the other. For
+ * what concerns several scopes or none: the transaction sees all partners.
  *
  * @param work what is done, by a context whose database is that transaction; it must not wait for anything else
  * @param told what the log says of its result; null when nothing was done after all
  */
-export async function audited<T>(
+export function audited<T>(
   ctx: Context,
   actor: Actor,
   work: (inner: Context) => Promise<T>,
   told: (result: T) => Act | null,
 ): Promise<T> {
-  return ctx.db.transaction(async (tx) => {
-    const result = await work({ ...ctx, db: within(tx, ctx.db) });
-    const act = told(result);
-    if (act) await writeAudit(ctx, tx, actor, act);
-    return result;
-  });
+  return ctx.db.transaction((tx) => recorded({ ...ctx, db: within(tx, ctx.db) }, tx, actor, work, told));
+}
+
+/** As `audited`, for what concerns one scope alone: the transaction sees nothing beyond. */
+export function auditedIn<T>(
+  ctx: Context,
+  scope: Scope,
+  actor: Actor,
+  work: (inner: Context) => Promise<T>,
+  told: (result: T) => Act | null,
+): Promise<T> {
+  return ctx.db.scoped(scope, (tx) => recorded({ ...ctx, db: withinScope(tx, scope, ctx.db) }, tx, actor, work, told));
+}
+
+async function recorded<T>(
+  inner: Context,
+  tx: Tx,
+  actor: Actor,
+  work: (inner: Context) => Promise<T>,
+  told: (result: T) => Act | null,
+): Promise<T> {
+  const result = await work(inner);
+  const act = told(result);
+  if (act) await writeAudit(inner, tx, actor, act);
+  return result;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { audited } from '../audit/write.ts';
+import { auditedIn } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { parseAmount } from '../lib/amount.ts';
@@ -60,8 +60,9 @@ export async function askByHand(ctx: Context, visit: MerchantVisit): Promise<Ask
     ...(typed.expiry && { expiry_minutes: Number(typed.expiry) }),
   };
   try {
-    const { row } = await audited(
+    const { row } = await auditedIn(
       ctx,
+      scope,
       actorOf(visit),
       (inner) => createByHand(inner, scope, fields),
       ({ row, replayed }) =>

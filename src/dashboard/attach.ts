@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { audited } from '../audit/write.ts';
+import { auditedIn } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { type Html, html } from '../lib/html.ts';
@@ -44,8 +44,9 @@ async function attach(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
   const key = keyIn(visit);
   const requestId = typed.request ?? '';
   if (!isUuid(requestId)) return showPayment(ctx, visit, { kind: 'not_found' });
-  const outcome = await audited(
+  const outcome = await auditedIn(
     ctx,
+    scope,
     actorOf(visit),
     (inner) => attachUnmatched(inner, scope, { ...key, accountId, requestId }),
     ({ kind }) =>

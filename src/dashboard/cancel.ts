@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { audited } from '../audit/write.ts';
+import { auditedIn } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { type Html, html } from '../lib/html.ts';
@@ -28,8 +28,9 @@ async function cancel(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
   const { scope, accountId } = session;
   const { id } = await readAccountRequest(ctx.db, scope, accountId, (request.params as { id: string }).id);
   try {
-    await audited(
+    await auditedIn(
       ctx,
+      scope,
       actorOf(visit),
       (inner) => cancelRequest(inner, scope, id),
       () => ({ ...scope, action: 'request.cancelled', object: { kind: 'request', id }, details: {} }),

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Act } from '../audit/actions.ts';
-import { audited } from '../audit/write.ts';
+import { auditedIn } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { type Html, html } from '../lib/html.ts';
@@ -52,8 +52,9 @@ function actOn<T>(
 ): Promise<T> {
   const { scope, accountId } = visit.session;
   const key = keyIn(visit);
-  return audited(
+  return auditedIn(
     ctx,
+    scope,
     actorOf(visit),
     (inner) => work(inner, scope, accountId, key),
     (done) => {

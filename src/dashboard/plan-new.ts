@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { audited } from '../audit/write.ts';
+import { auditedIn } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { type Html, html, raw } from '../lib/html.ts';
@@ -40,8 +40,9 @@ async function start(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency
   const { scope, accountId } = session;
   const order = { accountId, currency, language: languageIn(visit), formKey: typed.key?.slice(0, 100) || formKey() };
   try {
-    const made = await audited(
+    const made = await auditedIn(
       ctx,
+      scope,
       actorOf(visit),
       (inner) => createPlan(inner, scope, plan, order),
       (outcome) =>

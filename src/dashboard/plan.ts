@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { AuditAction } from '../audit/actions.ts';
-import { audited } from '../audit/write.ts';
+import { auditedIn } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { endPlan, type PlanOf, pausePlan, resumePlan } from '../plans/change.ts';
@@ -48,8 +48,9 @@ const idIn = ({ request }: MerchantVisit) => (request.params as { id: string }).
 async function change(ctx: Context, visit: MerchantVisit, { action, done, work }: Act): Promise<FastifyReply> {
   const { scope, accountId } = visit.session;
   const id = idIn(visit).toLowerCase();
-  const changed = await audited(
+  const changed = await auditedIn(
     ctx,
+    scope,
     actorOf(visit),
     (inner) => work(inner, { scope, accountId, id }),
     (isDone) => (isDone ? { ...scope, action, object: { kind: 'plan', id }, details: {} } : null),

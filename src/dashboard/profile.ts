@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { audited } from '../audit/write.ts';
+import { auditedIn } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { countryNames } from '../lib/countries.ts';
 import { html } from '../lib/html.ts';
@@ -36,8 +36,9 @@ async function save(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { mailSubject: subject, mailBody: body } = words.t.dashboard.profile;
   const look = await readMailLook(ctx, scope.partnerId);
   const notice = writeNote({ words, look, subject, body, values: { partner: merchant.partner_name } });
-  const outcome = await audited(
+  const outcome = await auditedIn(
     ctx,
+    scope,
     actorOf(visit),
     (inner) => changeProfile(inner, scope, accountId, typed, notice),
     (done) =>

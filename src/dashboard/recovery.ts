@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../audit/actions.ts';
-import { audited } from '../audit/write.ts';
+import { auditedIn } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { chainsOf } from '../merchants/onboard.ts';
@@ -213,8 +213,9 @@ export function stopRecovery(
   { scope, change }: Pick<Recovery, 'scope' | 'change'>,
   actor: Actor,
 ): Promise<void> {
-  return audited(
+  return auditedIn(
     ctx,
+    scope,
     actor,
     (inner) => vetoRecovery(inner, scope, change.id),
     () => ({ ...scope, action: 'recovery.vetoed', object: { kind: 'merchant', id: change.account_id }, details: {} }),

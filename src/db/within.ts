@@ -1,4 +1,4 @@
-import type { Database, Sql, Tx } from './connection.ts';
+import type { Database, Scope, Sql, Tx } from './connection.ts';
 
 /**
  * A database whose every statement and transaction is part of one transaction that is under way: so what was written to
@@ -19,6 +19,22 @@ export function within(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
         await inner`select leave_scope()`; // a savepoint that is given up takes the role back by itself
         return result;
       }) as Promise<T>,
+    close: () => Promise.resolve(),
+  };
+}
+
+/** As `within`, for a transaction of a scope: it stays there, and another one cannot be entered. */
+export function withinScope(tx: Tx, own: Scope, { prove }: Pick<Database, 'prove'>): Database {
+  const part = <T>(work: (inner: Tx) => Promise<T>) => tx.savepoint(work) as Promise<T>;
+  return {
+    sql: tx as unknown as Sql,
+    pools: [],
+    prove,
+    transaction: part,
+    scoped: async <T>({ partnerId, testMode }: Scope, work: (inner: Tx) => Promise<T>) => {
+      if (partnerId !== own.partnerId || testMode !== own.testMode) throw new Error('a scope inside another one');
+      return part(work);
+    },
     close: () => Promise.resolve(),
   };
 }

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { audited, theService } from '../audit/write.ts';
+import { auditedIn, theService } from '../audit/write.ts';
 import { scopeOfRequest } from '../auth/scope.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
@@ -41,8 +41,9 @@ export async function readPlanOfLink(ctx: Context, requestId: string, token: str
  * their link nor a receipt is mailed, and mails that ask and still wait do not go out. A second call changes nothing.
  */
 export async function stopMails(ctx: Context, { scope, plan }: PlanOfLink): Promise<void> {
-  await audited(
+  await auditedIn(
     ctx,
+    scope,
     theService, // the customer is nobody who is signed in
     ({ db, clock }) =>
       db.scoped(scope, async (tx) => {

@@ -18,7 +18,7 @@ import { confirmed } from '../ui/table.ts';
 import { flashOf } from './flash.ts';
 import { merchantEventsPath } from './live.ts';
 import { merchantBadges, merchantName } from './merchants.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from './route.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recordedIn } from './route.ts';
 import { sendPortal } from './shell.ts';
 
 const path = '/portal/merchants';
@@ -40,7 +40,7 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
       async (call) => {
         const { scope, reply } = call;
         const { id } = await mustRead(ctx, call);
-        await recorded(
+        await recordedIn(
           ctx,
           call,
           (inner) => setMerchantDisabled(inner.db, scope, id, 'partner', disabled),
@@ -55,7 +55,7 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
   portalForm(app, ctx, `${own}/reset`, { permission: 'merchants.reset', fresh: 'always' }, async (call) => {
     const { scope, reply } = call;
     const { id } = await mustRead(ctx, call);
-    const isReset = await recorded(
+    const isReset = await recordedIn(
       ctx,
       call,
       (inner) => resetOnboarding(inner, scope, id),
@@ -68,7 +68,7 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
     const { scope, reply } = call;
     const merchant = await mustRead(ctx, call);
     const { id } = merchant;
-    const started = await recorded(
+    const started = await recordedIn(
       ctx,
       call,
       (inner) => startRecovery(inner, scope, id),
@@ -81,7 +81,7 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
   portalForm(app, ctx, `${own}/recover/cancel`, { permission: 'merchants.recover', fresh: 'never' }, async (call) => {
     const { scope, reply } = call;
     const { id } = await mustRead(ctx, call);
-    const isCancelled = await recorded(
+    const isCancelled = await recordedIn(
       ctx,
       call,
       (inner) => cancelRecovery(inner, scope, id),

@@ -24,7 +24,7 @@ import { confirmed } from '../ui/table.ts';
 import { listDeliveries } from '../webhooks/log.ts';
 import { eventsPath } from './live.ts';
 import { requestConcerns } from './request-concerns.ts';
-import { actionIn, doneAt, portalForm, portalPage, recorded } from './route.ts';
+import { actionIn, doneAt, portalForm, portalPage, recordedIn } from './route.ts';
 import { sendPortal } from './shell.ts';
 import { standingBadge } from './standing.ts';
 import { type History, timeline } from './timeline.ts';
@@ -58,7 +58,7 @@ export function requestDetail(app: FastifyInstance, ctx: Context): void {
       const path = `${listPath}/${id}`;
       const cancel = (inner: Context) => cancelRequest(inner, scope, id);
       try {
-        await recorded(ctx, call, cancel, () => ({
+        await recordedIn(ctx, call, cancel, () => ({
           action: 'request.cancelled',
           partnerId: scope.partnerId,
           testMode: scope.testMode,

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Act } from '../audit/actions.ts';
-import { audited } from '../audit/write.ts';
+import { audited, auditedIn } from '../audit/write.ts';
 import type { Permission } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
 import { type Words, wordsFor } from '../ui/language.ts';
@@ -98,6 +98,16 @@ export function recorded<T>(
   told: (result: T) => Act | null,
 ): Promise<T> {
   return audited(ctx, actorOf(user, request), work, told);
+}
+
+/** As `recorded`, for what concerns the mode that is shown alone: the transaction sees nothing beyond. */
+export function recordedIn<T>(
+  ctx: Context,
+  { user, request, scope }: Pick<PortalCall, 'user' | 'request' | 'scope'>,
+  work: (inner: Context) => Promise<T>,
+  told: (result: T) => Act | null,
+): Promise<T> {
+  return auditedIn(ctx, scope, actorOf(user, request), work, told);
 }
 
 /** After a change: the page again, which says what was done by `?done=`. */

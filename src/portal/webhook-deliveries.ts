@@ -20,7 +20,7 @@ import { replaySince } from '../webhooks/replay.ts';
 import { onEndpoint } from '../webhooks/told.ts';
 import { flashOf } from './flash.ts';
 import { eventsPath } from './live.ts';
-import { actionIn, doneAt, noAccount, type PortalCall, portalForm, portalPage, recorded } from './route.ts';
+import { actionIn, doneAt, noAccount, type PortalCall, portalForm, portalPage, recordedIn } from './route.ts';
 import { sendPortal } from './shell.ts';
 
 /** Where the log of deliveries stands. */
@@ -68,7 +68,7 @@ ${may(user, 'deliveries.replay', mode) && replayForm(call)}`,
       // The page's field holds minutes and names no zone: it says UTC beside it.
       const since = instantOf(`${typed('since')}:00Z`);
       if (!since) return doneAt(reply, deliveriesPath, 'no_time');
-      const ids = await recorded(
+      const ids = await recordedIn(
         ctx,
         call,
         (inner) => replaySince(inner, scope, since),

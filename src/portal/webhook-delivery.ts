@@ -12,7 +12,7 @@ import { type AttemptRow, type LoggedDelivery, listDeliveries } from '../webhook
 import { replayDelivery } from '../webhooks/replay.ts';
 import { flashOf } from './flash.ts';
 import { eventsPath } from './live.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from './route.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recordedIn } from './route.ts';
 import { sendPortal } from './shell.ts';
 import { deliveriesPath, deliveryBadge, failureOf } from './webhook-deliveries.ts';
 import { shownUrl } from './webhook-url.ts';
@@ -55,7 +55,7 @@ ${may(user, 'deliveries.replay', mode) && replay}`,
     async (call) => {
       const { scope, reply } = call;
       const id = idOf(call);
-      await recorded(
+      await recordedIn(
         ctx,
         call,
         (inner) => replayDelivery(inner, scope, id),

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { audited } from '../audit/write.ts';
+import { auditedIn } from '../audit/write.ts';
 import { addApiRoute, pageOf, requireNoFaults } from '../auth/api-route.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
@@ -105,8 +105,9 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       response: { 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },
     handle: async ({ caller: { scope }, actor, params: { request_id = '' } }) => {
-      const row = await audited(
+      const row = await auditedIn(
         ctx,
+        scope,
         actor,
         (inner) => cancelRequest(inner, scope, request_id),
         ({ id }) => ({ ...scope, action: 'request.cancelled', object: { kind: 'request', id }, details: {} }),

@@ -37,7 +37,7 @@ const spreads = [
 
 /** Makes some requests, numbered from the oldest, such as want a person's eye, each in every way. */
 async function concern(which: string): Promise<void> {
-  const { sql } = app.db;
+  const sql = app.owner;
   await sql`truncate underpaid_requests, overpaid_requests, differing_replays, transfers cascade`;
   const picked = () => sql`
     (select r.*, row_number() over (order by created_at) as n from requests r) r where ${sql.unsafe(which)}`;

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import postgres from 'postgres';
+import { auditedIn, theService } from '../../src/audit/write.ts';
 import { connect, type Database, isUnreachable, type Scope, type Sql, type Tx } from '../../src/db/connection.ts';
+import { testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
 
@@ -165,6 +167,42 @@ test('one statement of a scope › the scope it changes on the way shows nothing
     const { answer } = await inject(text);
     for (const word of foreign()) assert.ok(!answer.includes(word), answer);
   }
+});
+
+test('an act that is written into the log of its scope › its statements see and write nothing of others, and enter no other scope', async () => {
+  const ctx = testContext(db);
+  const second = others[1]?.scope as Scope;
+  const act = {
+    ...own,
+    action: 'merchant.changed',
+    object: { kind: 'merchant', id: ownMerchant.id },
+    details: {},
+  } as const;
+  const before = await foreignRows();
+  const seen = await auditedIn(
+    ctx,
+    own,
+    theService,
+    async ({ db: inner }) => {
+      await inner.sql.unsafe(`update merchants set business_name = 'mine'`);
+      await assert.rejects(inner.scoped(second, (tx) => tx`select 1`));
+      const way = `select leave_scope(); select set_config('role', 'none', true); select id from merchants`;
+      const left = inner.transaction((tx) => tx.unsafe(way).simple());
+      return JSON.stringify([await inner.sql.unsafe('select id from merchants'), await left]);
+    },
+    () => null,
+  );
+  for (const word of foreign()) assert.ok(!seen.includes(word), seen);
+  assert.equal(await foreignRows(), before);
+  await auditedIn(
+    ctx,
+    own,
+    theService,
+    async () => {},
+    () => act,
+  );
+  const [logged] = await database.owner`select action from audit_log where object_id = ${ownMerchant.id}`;
+  assert.equal(logged?.action, act.action);
 });
 
 /** The functions of the service that a login may call, and a value for each kind of argument. */
