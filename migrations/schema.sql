@@ -1272,8 +1272,19 @@ CREATE OR REPLACE FUNCTION public.find_merchants(pattern text, onboarded integer
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
+ SET enable_bitmapscan TO 'on'
 AS $function$
 begin
+  execute $query$
+    select set_config('enable_bitmapscan',
+      case when count(*) < 1000 or count(*) filter (where matched) >= $6 then 'off' else 'on' end, true)
+    from (
+      select lower(coalesce(m.business_name, '') || E'\n' || coalesce(m.display_name, '') || E'\n' || coalesce(m.email, ''))
+        like $3 as matched
+      from merchants m
+      where m.partner_id = $1 and m.test_mode = $2 and ($4 is null or (m.created_at, m.id) < ($4, $5))
+      order by m.created_at desc, m.id desc limit 1000) sample $query$
+  using scope_partner(), scope_test_mode(), pattern, before, before_id, most;
   return query execute $query$
     select found.id from unnest($4) done cross join unnest($5) partner_off cross join unnest($6) operator_off
       cross join lateral (

@@ -1,5 +1,6 @@
 import { branchesOf, type Fragment } from '../db/branches.ts';
 import type { Sql, Tx } from '../db/connection.ts';
+import { chooseWordPlan } from '../db/words.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { type MerchantStates, statesApart } from './in-states.ts';
 
@@ -44,13 +45,17 @@ export async function selectAllMerchants(
   const [home] =
     partner === undefined ? [] : await tx<{ id: string }[]>`select id from partners where slug = ${partner}`;
   if (partner !== undefined && !home) return [];
-  const own = tx`true ${search === undefined ? tx`` : tx`and ${matches(tx, search)}`}
+  const rest = after === null ? tx`true` : tx`(m.created_at, m.id) < (${after.at}, ${after.id}::uuid)`;
+  const wanted = search === undefined ? tx`true` : matches(tx, search);
+  const own = tx`${rest} and ${wanted}
     ${home ? tx`and m.partner_id = ${home.id}` : tx``}
-    ${termsVersion === undefined ? tx`` : tx`and m.terms_version = ${termsVersion}`}
-    ${after === null ? tx`` : tx`and (m.created_at, m.id) < (${after.at}, ${after.id}::uuid)`}`;
-  const [, rows] = await Promise.all([
+    ${termsVersion === undefined ? tx`` : tx`and m.terms_version = ${termsVersion}`}`;
+  const isWord = search !== undefined && !isUuid(search.toLowerCase()) && !isAddress(search.toLowerCase());
+  const [, , rows] = await Promise.all([
     // What is searched decides the plan.
     tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`.execute(),
+    isWord &&
+      chooseWordPlan(tx, tx`merchants m where ${rest} order by m.created_at desc, m.id desc`, wanted, limit).execute(),
     tx<ListedMerchant[]>`
       select m.id, m.partner_id, p.slug as partner_slug, m.test_mode, coalesce(m.business_name, m.display_name) as name,
         m.email, m.wallet_address, m.onboarded_at, m.terms_version, m.terms_accepted_at, m.disabled_by_partner,

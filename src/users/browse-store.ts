@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/connection.ts';
+import { chooseWordPlan } from '../db/words.ts';
 import type { User } from './store.ts';
 
 /** What of all people is wanted; what is absent is not asked. `partner` is a slug, or `operators`. */
@@ -13,16 +14,18 @@ export async function selectAllUsers(
   limit: number,
 ): Promise<ListedUser[]> {
   const part = `%${search?.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
-  const [, rows] = await Promise.all([
+  const matches = tx`u.email like ${part}`;
+  const rest = tx`true ${after === null ? tx`` : tx`and (u.email, u.id) > (${after.email}, ${after.id}::uuid)`}
+    ${partner === undefined ? tx`` : partner === 'operators' ? tx`and u.partner_id is null` : tx`and u.partner_id = (select id from partners where slug = ${partner})`}`;
+  const [, , rows] = await Promise.all([
     // What is searched decides the plan.
     tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`.execute(),
+    search !== undefined &&
+      chooseWordPlan(tx, tx`users u where ${rest} order by u.email, u.id`, matches, limit).execute(),
     tx<ListedUser[]>`
       select u.*, p.slug as partner_slug, p.name as partner_name from users u left join partners p on p.id = u.partner_id
-      where true
-        ${search === undefined ? tx`` : tx`and u.email like ${part}`}
-        ${partner === undefined ? tx`` : partner === 'operators' ? tx`and u.partner_id is null` : tx`and u.partner_id = (select id from partners where slug = ${partner})`}
+      where ${rest} ${search === undefined ? tx`` : tx`and ${matches}`}
         ${disabled === undefined ? tx`` : tx`and (case when u.disabled_at is null then 0 else 1 end) = ${disabled ? 1 : 0}`}
-        ${after === null ? tx`` : tx`and (u.email, u.id) > (${after.email}, ${after.id}::uuid)`}
       order by u.email, u.id limit ${limit}`.execute(),
   ]);
   return rows;
