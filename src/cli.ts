@@ -25,6 +25,7 @@ const groups: Record<string, () => Promise<Command[]>> = {
   secrets: async () => (await import('./cli/secrets.ts')).secretCommands,
   sandbox,
   wallet: sandbox,
+  logins: async () => (await import('./cli/logins.ts')).loginCommands,
   doctor: async () => (await import('./cli/doctor.ts')).doctorCommands,
 };
 const develop = async () => (await import('./cli/develop.ts')).developCommands;

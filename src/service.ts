@@ -12,7 +12,7 @@ import {
   usualWaits,
 } from './db/connection.ts';
 import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded.ts';
-import { accessOf, ensureLogins } from './db/logins.ts';
+import { accessOf, asPowerFault, ensureLogins } from './db/logins.ts';
 import { migrate, migrationSeconds } from './db/migrate.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { StartFault } from './lib/start-fault.ts';
@@ -76,7 +76,9 @@ export async function openService(config: Config): Promise<RunningService> {
 async function prepareAt(ownerUrl: string, { secretKeys }: Config): Promise<void> {
   const owner = openOwner(ownerUrl, { ...usualWaits, answer: migrationSeconds });
   try {
-    await migrate(owner);
+    await migrate(owner).catch(async (error) => {
+      throw await asPowerFault(owner, error);
+    });
     await ensureLogins(owner, secretKeys);
   } finally {
     await owner.end({ timeout: 5 });

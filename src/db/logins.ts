@@ -24,7 +24,7 @@ function loginsOf(secrets: SecretKey[]): Logins {
 
 /** The address of the same database, as somebody else. */
 function addressAs(url: string, { name, password }: Login): string {
-  return url.replace(/^(postgres(?:ql)?:\/\/)(?:[^@/?#]*@)?/, `$1${name}:${password}@`);
+  return url.replace(/^(postgres(?:ql)?:\/\/)(?:[^/?#]*@)?/, `$1${name}:${password}@`);
 }
 
 /** How the service gets into a database, once its owner has let it in. */
@@ -32,6 +32,9 @@ export function accessOf(url: string, secrets: SecretKey[]): Access {
   const { service, scoped, scopeKey } = loginsOf(secrets);
   return { service: addressAs(url, service), scoped: addressAs(url, scoped), scopeKey };
 }
+
+/** What the logins are members of, and who may do what is granted to. Migrations make both. */
+const groups = ['quittance_app', 'quittance_service'];
 
 /** SQLSTATEs of two that do the same to the roles of a server at once: "tuple concurrently updated" among them. */
 const atOnce = ['23505', '42710', 'XX000', '40001', '40P01'];
@@ -51,7 +54,7 @@ export async function ensureLogins(owner: Sql, secrets: SecretKey[]): Promise<vo
       await owner.begin((tx) => letIn(tx, logins));
       break;
     } catch (error) {
-      if (sqlState(error) === '42501') throw await mayNot(owner, error);
+      if (sqlState(error) === '42501') throw await asPowerFault(owner, error);
       if (attempt === attempts || !atOnce.includes(sqlState(error) ?? '')) throw error;
       await pause(attemptPauseMs * Math.random());
     }
@@ -61,7 +64,7 @@ export async function ensureLogins(owner: Sql, secrets: SecretKey[]): Promise<vo
 
 async function letIn(tx: Tx, { service, scoped, scopeKey }: Logins): Promise<void> {
   // The service steps down into a scope inside transactions of several.
-  const members = { [service.name]: ['quittance_service', 'quittance_app'], [scoped.name]: ['quittance_app'] };
+  const members = { [service.name]: groups, [scoped.name]: ['quittance_app'] };
   for (const { name, password } of [service, scoped]) {
     const [known] = await tx`select rolcanlogin from pg_roles where rolname = ${name}`;
     // Both are of letters and digits alone.
@@ -102,12 +105,33 @@ async function refuseDoors(owner: Sql, { name }: Login): Promise<void> {
   );
 }
 
-async function mayNot(owner: Sql, cause: unknown): Promise<StartFault> {
-  const [me] = await owner<{ name: string }[]>`select quote_ident(current_user) as name`;
+/**
+ * What an owner without the powers is told, out of the database's error.
+ *
+ * @returns any other error as it is
+ */
+export async function asPowerFault(owner: Sql, error: unknown): Promise<unknown> {
+  if (sqlState(error) !== '42501') return error;
+  const [me] = await owner<{ name: string; database: string }[]>`
+    select quote_ident(current_user) as name, quote_ident(current_database()) as database`;
   return new StartFault(
-    `The owner of the database may not make the service’s logins (${(cause as Error).message}). As an administrator of the server: alter role ${me?.name} createrole; and where another role made them first: grant quittance_app, quittance_service to ${me?.name} with admin option;`,
-    { cause },
+    `The owner of the tables, ${me?.name}, may not prepare the database (${(error as Error).message}). As an administrator of the server: alter database ${me?.database} owner to ${me?.name}; alter role ${me?.name} createrole; and where another role made them first: grant quittance_app, quittance_service to ${me?.name} with admin option; or, where it may not create roles, what \`bin/quittance logins --owner ${me?.name}\` prints.`,
+    { cause: error },
   );
+}
+
+/**
+ * What an administrator runs in place of an owner who may not create roles. It holds the passwords of the logins.
+ *
+ * @param owner the owner's name
+ */
+export function statementsFor(owner: string, secrets: SecretKey[]): string[] {
+  const { service, scoped } = loginsOf(secrets);
+  return [
+    ...groups.map((name) => `create role ${name} nologin;`),
+    `grant ${groups.join(', ')} to "${owner.replaceAll('"', '""')}" with admin option;`,
+    ...[service, scoped].map(({ name, password }) => `create role ${name} login password '${password}';`),
+  ];
 }
 
 /** What is wrong with a role to log in as: null for one that is bound by row-level security and owns no table. */

@@ -149,6 +149,7 @@ test('without a command, with --help and with an unknown one › lists what ther
     'sandbox pay',
     'wallet release',
     'listen',
+    'logins',
     'doctor',
   ]) {
     assert.ok(help.stdout.includes(`quittance ${name}`), name);
@@ -168,11 +169,6 @@ test('doctor › says what is wrong and what to do', async () => {
     logins.map(({ state }) => state),
     ['ok', 'ok'],
   );
-  const { username } = new URL(database.access.scoped);
-  await database.owner.unsafe(`alter role ${username} bypassrls`);
-  const told = (await answer('doctor')) as typeof report;
-  await database.owner.unsafe(`alter role ${username} nobypassrls`);
-  assert.match(told.findings.find(({ check }) => check === `login ${username}`)?.advice ?? '', /bypasses row-level/);
   for (const { state, advice } of report.findings) if (state !== 'ok') assert.ok(advice.length > 10);
   const failed = report.findings.filter(({ state }) => state === 'failed');
   assert.deepEqual([report.healthy, code], failed.length === 0 ? [true, 0] : [false, 1]);

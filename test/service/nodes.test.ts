@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { revokeApiKey } from '../../src/auth/api-keys.ts';
 import { signalProcess } from '../../src/lib/processes.ts';
@@ -104,6 +105,24 @@ describe('several services on one database', { concurrency: true }, () => {
       const ids = new Set(seen.map(({ request_id }) => request_id));
       for (const id of created) assert.ok(ids.has(id), `${id} was never seen`);
     }
+  });
+
+  test('a node with a new key in front of SECRET_KEYS → works beside those without it, by logins of its own', async () => {
+    const secrets = `new:${randomBytes(32).toString('base64')},${world.env.SECRET_KEYS}`;
+    const node = await startService({ ...world.env, SECRET_KEYS: secrets });
+    const logins = await world.owner`
+      select distinct usename from pg_stat_activity where datname = current_database() and usename like 'quittance\\_service\\_%'`;
+    assert.equal(logins.length, 2);
+    const there = new ApiClient(world.db, node.url, world.scope);
+    for (const [making, reading] of [
+      [there, clientAt(0)],
+      [clientAt(1), there],
+    ] as const) {
+      const { status, json } = await making.create(createBody());
+      assert.equal(status, 201);
+      assert.equal((await reading.cancel(json.request_id)).status, 200);
+    }
+    assert.equal((await node.stop()).stderr, '');
   });
 
   test('a key revoked → refused by every node at the next call', async () => {
