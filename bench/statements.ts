@@ -29,15 +29,14 @@ async function capture(ctx: Context, key: string): Promise<{ sent: Sent[]; known
   const idempotencyKey = randomBytes(16).toString('hex');
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
-  const debug = (_connection: number, text: string, parameters: unknown[]) => sent.push({ text, parameters });
-  Object.assign(ctx.db.sql.options, { debug });
+  ctx.db.sql.observer = (_connection, { text, values }) => sent.push({ text, parameters: values });
   const answer = await fetch(`${origin}/api/v1/requests/create`, {
     method: 'POST',
     headers,
     body: createBody(0, 1250, idempotencyKey),
   });
   const body = await answer.text();
-  Object.assign(ctx.db.sql.options, { debug: undefined });
+  ctx.db.sql.observer = null;
   await app.close();
   if (answer.status !== 201 || sent.length !== 2)
     throw new Error(`a create answered ${answer.status} after ${sent.length} statements: ${body}`);

@@ -1,4 +1,5 @@
 import type { Sql } from '../src/db/connection.ts';
+import { insertion } from '../src/db/sql.ts';
 import { checksum62, randomBase62 } from '../src/lib/base62.ts';
 import { keyedHash, newest, type SecretKey, seal } from '../src/lib/seal.ts';
 import { newSecret } from '../src/webhooks/sign.ts';
@@ -48,7 +49,7 @@ async function makeKeys(sql: Sql, secrets: SecretKey[]): Promise<string[]> {
     keyRow(idOf('d', n), partnerOf(n), Buffer.from(String(n).padStart(64, '0'), 'hex')),
   ]);
   for (let from = 0; from < rows.length; from += 1000) {
-    await sql`insert into api_keys ${sql(rows.slice(from, from + 1000))}`;
+    await sql`insert into api_keys ${insertion(rows.slice(from, from + 1000))}`;
   }
   return keys;
 }
@@ -67,5 +68,5 @@ export async function makeEndpoints(sql: Sql, secrets: SecretKey[], origin: stri
     secret: seal(secrets, newSecret()),
     last_success_at: new Date(),
   }));
-  await sql`insert into webhook_endpoints ${sql(rows)}`;
+  await sql`insert into webhook_endpoints ${insertion(rows)}`;
 }

@@ -81,7 +81,7 @@ async function prepareAt(ownerUrl: string, { secretKeys }: Config): Promise<void
     });
     await ensureLogins(owner, secretKeys);
   } finally {
-    await owner.end({ timeout: 5 });
+    await owner.end();
   }
 }
 

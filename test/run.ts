@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import postgres from 'postgres';
 import { openOwner } from '../src/db/connection.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
@@ -36,7 +35,7 @@ try {
 }
 
 async function makeTemplate(url: string): Promise<void> {
-  const admin = postgres(url, { max: 1, onnotice: () => {} });
+  const admin = openOwner(url);
   await admin`create database quittance_template`;
   await admin.end();
   const template = new URL(url);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type postgres from 'postgres';
 import type { Context } from '../context.ts';
 import type { Scope, Sql } from '../db/connection.ts';
+import { type Fragment, list } from '../db/sql.ts';
 import { refuse } from '../errors.ts';
 import { isWellFormedKey, keyHashes, type ScopeName } from './api-keys.ts';
 import { hostOwner } from './host.ts';
@@ -19,7 +19,7 @@ export type Caller = {
 };
 
 /** Columns that an endpoint wants read in the gate's statement; they may use the row `key` (partner_id, test_mode). */
-export type Facts = postgres.PendingQuery<postgres.Row[]>;
+export type Facts = Fragment;
 
 /** The key of a call, as far as it may be told. */
 export type CallingKey = { id: string; hint: string };
@@ -105,7 +105,7 @@ async function readAndCount(
       select k.id, k.hint, k.partner_id, k.test_mode, k.scopes, p.slug, p.disabled_at is not null as disabled, p.currency,
         p.allowed_expiry_minutes, p.default_expiry_minutes
       from api_keys k join partners p on p.id = k.partner_id
-      where k.hash in ${sql(keyHashes(ctx.config.secretKeys, key))} and k.revoked_at is null
+      where k.hash in ${list(keyHashes(ctx.config.secretKeys, key))} and k.revoked_at is null
     ), counted as (
       insert into rate_counters as counter (partner_id, subject, action, minute, calls)
       select partner_id, id, ${endpoint}, date_trunc('minute', clock_timestamp()), 1 from key

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { list } from '../db/sql.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import type { OwnHost } from './host.ts';
 import { scopeOf } from './scope.ts';
@@ -53,7 +54,7 @@ export async function createMerchantSession(
   await sql`
     with replaced as (
       update sessions set revoked_at = ${now}
-      where token_hash in ${sql(tokenHashes(ctx.config.secretKeys, earlier ?? ''))} and revoked_at is null
+      where token_hash in ${list(tokenHashes(ctx.config.secretKeys, earlier ?? ''))} and revoked_at is null
     ), forgotten as (
       delete from sessions where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
         and account_id = ${accountId} and last_seen_at < ${new Date(now.getTime() - keptMs)})
@@ -98,7 +99,7 @@ export async function readMerchantSession(
   const [row] = await sql<SessionRow[]>`
     with found as (
       select s.*, p.slug from sessions s join partners p on p.id = s.partner_id
-      where s.token_hash in ${sql(tokenHashes(ctx.config.secretKeys, token))} and ${alive(ctx, now)}
+      where s.token_hash in ${list(tokenHashes(ctx.config.secretKeys, token))} and ${alive(ctx, now)}
         and (${host === null} or s.partner_id = ${host?.partnerId ?? null})
     ), seen as (
       update sessions s set last_seen_at = ${now} from found

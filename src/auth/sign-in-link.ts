@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Database, Sql, Tx } from '../db/connection.ts';
+import { list } from '../db/sql.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import type { HostOwner } from './host.ts';
 import type { Role } from './roles.ts';
@@ -148,11 +149,11 @@ export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, op
   type Row = { email: string; used: boolean; expired: boolean; own_browser: boolean; users: string };
   const [row] = await sql<Row[]>`
     select l.email, l.used_at is not null as used, l.expires_at <= ${ctx.clock.now()} as expired,
-      coalesce(l.browser_hash in ${sql(hashesOf(ctx, 'browser', opened.browser ?? ''))}, true) as own_browser,
+      coalesce(l.browser_hash in ${list(hashesOf(ctx, 'browser', opened.browser ?? ''))}, true) as own_browser,
       (select coalesce(json_agg(json_build_object('id', u.id, 'role', u.role, 'partner_name', p.name,
           'passkey', exists (select from passkeys k where k.user_id = u.id)) order by p.name, u.id), '[]')
         from users u left join partners p on p.id = u.partner_id where ${fits(ctx.db, opened)}) as users
-    from sign_in_links l where l.token_hash in ${sql(hashesOf(ctx, 'link', opened.token))} and l.kind = ${opened.kind}`;
+    from sign_in_links l where l.token_hash in ${list(hashesOf(ctx, 'link', opened.token))} and l.kind = ${opened.kind}`;
   if (!row) return { state: 'unknown' };
   if (row.used) return { state: 'used' };
   if (row.expired) return { state: 'expired' };
@@ -178,9 +179,9 @@ export async function useLink(
     with used as (
       update sign_in_links l set used_at = ${now}
       from users u left join partners p on p.id = u.partner_id
-      where l.token_hash in ${tx(hashesOf(ctx, 'link', opened.token))} and l.kind = ${opened.kind}
+      where l.token_hash in ${list(hashesOf(ctx, 'link', opened.token))} and l.kind = ${opened.kind}
         and l.used_at is null and l.expires_at > ${now}
-        and (l.browser_hash is null or l.browser_hash in ${tx(hashesOf(ctx, 'browser', opened.browser ?? ''))})
+        and (l.browser_hash is null or l.browser_hash in ${list(hashesOf(ctx, 'browser', opened.browser ?? ''))})
         and u.id = ${userId} and ${fits(ctx.db, opened)}
         and not exists (select from passkeys k where k.user_id = u.id)
       returning u.id)

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Mode } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
+import { list } from '../db/sql.ts';
 import { keyedHash, newest } from '../lib/seal.ts';
 import type { HostOwner } from './host.ts';
 import type { Role } from './roles.ts';
@@ -64,7 +65,7 @@ export async function createUserSession(
   const { secretKeys } = ctx.config;
   await tx`
     with replaced as (
-      update sessions set revoked_at = ${now} where token_hash in ${tx(tokenHashes(secretKeys, earlier ?? ''))}
+      update sessions set revoked_at = ${now} where token_hash in ${list(tokenHashes(secretKeys, earlier ?? ''))}
         and revoked_at is null
     ), forgotten as (
       delete from sessions where user_id = ${user.id} and last_seen_at < ${new Date(now.getTime() - keptMs)})
@@ -115,7 +116,7 @@ export async function readUserSession<K extends UserKind>(
       select s.id, s.last_seen_at, s.user_id, u.email, u.role, p.id as partner_id, p.slug, p.name,
         p.disabled_at is not null as disabled
       from sessions s join users u on u.id = s.user_id left join partners p on p.id = u.partner_id
-      where s.token_hash in ${sql(tokenHashes(ctx.config.secretKeys, token))} and ${alive(ctx, kind, now)}
+      where s.token_hash in ${list(tokenHashes(ctx.config.secretKeys, token))} and ${alive(ctx, kind, now)}
         and (${host}::text is null or p.slug = ${host})
     ), seen as (
       update sessions s set last_seen_at = ${now} from found

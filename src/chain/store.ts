@@ -1,5 +1,6 @@
 import { raiseAlarm } from '../db/alarms.ts';
 import type { Database, Tx } from '../db/connection.ts';
+import { insertion } from '../db/sql.ts';
 import type { Lease } from './lease.ts';
 import type { Header, Log } from './rpc.ts';
 import { deleteUnreadAfter, insertUnread } from './unread-store.ts';
@@ -170,7 +171,7 @@ async function insertBlocks(tx: Tx, chainId: number, headers: readonly Header[])
     block_time: header.time,
   }));
   await tx`
-    insert into chain_blocks ${tx(rows)} on conflict (chain_id, number) do update
+    insert into chain_blocks ${insertion(rows)} on conflict (chain_id, number) do update
       set hash = excluded.hash, parent_hash = excluded.parent_hash, block_time = excluded.block_time`;
 }
 
@@ -202,7 +203,7 @@ export async function insertTransfers(
       calldata_read: t.calldataRead,
     }));
     await tx`
-      insert into transfers ${tx(rows)}
+      insert into transfers ${insertion(rows)}
       on conflict (chain_id, tx_hash, ordinal) do update set block_number = excluded.block_number,
         block_hash = excluded.block_hash, block_time = excluded.block_time, log_index = excluded.log_index
         where transfers.block_hash <> excluded.block_hash`;

@@ -25,8 +25,8 @@ const longestWaitSeconds = 600;
 export async function insertUnread(tx: Tx, chainId: number, { block, txHash, logs, owners }: Unread): Promise<void> {
   await tx`
     insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners)
-    values (${chainId}, ${block.number}, ${block.hash}, ${block.time}, ${txHash ?? ''}, ${tx.json(logs)},
-      ${tx.json(owners)})
+    values (${chainId}, ${block.number}, ${block.hash}, ${block.time}, ${txHash ?? ''}, ${JSON.stringify(logs)},
+      ${JSON.stringify(owners)})
     on conflict (chain_id, block_hash, tx_hash) do nothing`;
 }
 

@@ -35,7 +35,7 @@ type Open = { requestId: string; confirming: boolean; strays: Stray[]; wake: () 
 export function liveStates(app: FastifyInstance, ctx: Context): void {
   const open = new Set<Open>();
   const ending = new AbortController();
-  let hearing: Promise<() => Promise<void>> | undefined;
+  let hearing: Promise<() => void> | undefined;
   const connections = new AttemptLimit(120, minuteMs);
   const asks = new AttemptLimit(asksOfOne, minuteMs);
   const asksForOne = new AttemptLimit(asksOfOneForOne, minuteMs);
@@ -53,7 +53,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
   app.addHook('preClose', async () => {
     ending.abort();
     for (const page of open) page.wake();
-    await (await hearing?.catch(() => undefined))?.();
+    (await hearing?.catch(() => undefined))?.();
   });
 
   app.route({

@@ -1,8 +1,5 @@
-import type postgres from 'postgres';
 import type { Sql, Tx } from './connection.ts';
-
-/** A part of a statement. */
-export type Fragment = postgres.PendingQuery<postgres.Row[]>;
+import type { Fragment } from './sql.ts';
 
 /**
  * One list out of several queries that each have an index in the order of the list: each ends by itself, so a state that has

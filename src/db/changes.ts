@@ -29,8 +29,8 @@ const channel = 'changes';
  *
  * @returns what ends it
  */
-export async function hearChanges(db: Database, hear: (change: Change) => void): Promise<() => Promise<void>> {
-  const { unlisten } = await db.sql.listen(
+export async function hearChanges(db: Database, hear: (change: Change) => void): Promise<() => void> {
+  return db.sql.listen(
     channel,
     (payload) => {
       const change = readChange(payload);
@@ -38,7 +38,6 @@ export async function hearChanges(db: Database, hear: (change: Change) => void):
     },
     () => hear({ kind: 'anything' }),
   );
-  return unlisten;
 }
 
 function readChange(payload: string): Change | null {

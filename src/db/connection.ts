@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto';
-import postgres from 'postgres';
+import pg from 'pg';
 import { refuse } from '../errors.ts';
+import { openPool, type Pool, type Transaction, type Waits } from './pool.ts';
 
 /** A connection pool that sees the rows of all partners. Only `db/`, `auth/` and the named look-ups of loops use it directly. */
-export type Sql = postgres.Sql;
+export type Sql = Pool;
 /** A transaction inside one scope: row-level security shows it the rows of one partner and mode. */
-export type Tx = postgres.TransactionSql;
+export type Tx = Transaction;
 
 declare const scopeBrand: unique symbol;
 /** One partner in one mode. Made only by `auth/`. */
@@ -44,14 +45,8 @@ export function isUnreachable(error: unknown): boolean {
 
 /** The SQLSTATE of a database error, or undefined. */
 export function sqlState(error: unknown): string | undefined {
-  return error instanceof postgres.PostgresError ? error.code : undefined;
+  return error instanceof pg.DatabaseError ? error.code : undefined;
 }
-
-/**
- * How long statements wait, in seconds: in the queue for one of the pool's connections, for it to be made, and for the
- * answer. Then they fail as unreachable, and a connection that did not answer is closed: its place in the pool is free again.
- */
-export type Waits = { queue: number; connect: number; answer: number };
 
 /** The server ends a statement after this itself, unless it cannot be heard any more. */
 const statementMs = 30_000;
@@ -61,35 +56,16 @@ export const usualWaits: Waits = { queue: 10, connect: 5, answer: statementMs / 
  * reading on, so that it is used as soon as a table has a few pages. What outgrows its plan: `statistics.ts`.
  */
 export const planning = { jit: 'off', random_page_cost: '1.1' };
-/** After an outage of any length a new connection is tried again within this. */
-const longestBackoffSeconds = 1;
-
-function openPool(url: string, connections: number, waits: Waits, settings: Record<string, string> = {}): Sql {
-  return postgres(url, {
-    max: connections,
-    idle_timeout: 60,
-    queue_timeout: waits.queue,
-    connect_timeout: waits.connect,
-    answer_timeout: waits.answer,
-    backoff: (failures: number) => Math.min(3 ** failures / 100, longestBackoffSeconds),
-    onnotice: () => {},
-    connection: {
-      application_name: 'quittance',
-      statement_timeout: statementMs,
-      idle_in_transaction_session_timeout: 10_000,
-      ...planning,
-      ...settings,
-    },
-    types: {
-      // Kept as text: JSON.parse would move keys that look like integers to the front.
-      json: { to: 114, from: [114], serialize: (text: string) => text, parse: (text: string) => text },
-    },
-  });
-}
+export const sessionSettings = {
+  application_name: 'quittance',
+  statement_timeout: statementMs,
+  idle_in_transaction_session_timeout: 10_000,
+  ...planning,
+};
 
 /** One connection as the owner of the tables: for migrations, and to let the service in. */
 export function openOwner(url: string, waits: Waits = usualWaits): Sql {
-  return openPool(url, 1, waits);
+  return openPool({ url, connections: 1, waits, settings: sessionSettings });
 }
 
 /** The text whose HMAC proves a scope: as the database writes both. */
@@ -104,27 +80,25 @@ export function connect(
   connections: Connections = { service: 8, scoped: 8 },
   waits: Waits = usualWaits,
 ): Database {
-  const sql = openPool(access.service, connections.service, waits);
+  const sql = openPool({ url: access.service, connections: connections.service, waits, settings: sessionSettings });
   // Named, because a login may change its own defaults.
-  const within = openPool(access.scoped, connections.scoped, waits, { search_path: 'public' });
+  const settings = { ...sessionSettings, search_path: 'public' };
+  const within = openPool({ url: access.scoped, connections: connections.scoped, waits, settings });
   const prove = (scope: Scope) => createHmac('sha256', access.scopeKey).update(scopeText(scope)).digest('hex');
+  const enter = (scope: Scope) => (tx: Tx) =>
+    Promise.all([
+      // As a text: a prepared statement could be what an earlier transaction has planted.
+      tx.unsafe('select public.begin_scoped()').execute(),
+      tx`select enter_scope(${scope.partnerId}, ${scope.testMode}, ${prove(scope)})`.execute(),
+    ]);
   return {
     sql,
     pools: [sql, within],
     prove,
-    transaction: <T>(work: (tx: Tx) => Promise<T>) => sql.begin(work) as Promise<T>,
-    scoped: <T>(scope: Scope, work: (tx: Tx) => Promise<T>) =>
-      within.begin(async (tx) => {
-        const [, , result] = await Promise.all([
-          // As a text: a prepared statement could be what an earlier transaction has planted.
-          tx.unsafe('select public.begin_scoped()').execute(),
-          tx`select enter_scope(${scope.partnerId}, ${scope.testMode}, ${prove(scope)})`.execute(),
-          work(tx),
-        ]);
-        return result;
-      }) as Promise<T>,
+    transaction: (work) => sql.begin(work),
+    scoped: (scope, work) => within.begin(work, enter(scope)),
     close: async () => {
-      await Promise.all([sql.end({ timeout: 5 }), within.end({ timeout: 5 })]);
+      await Promise.all([sql.end(), within.end()]);
     },
   };
 }

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import postgres from 'postgres';
+import pg from 'pg';
 import { replaceFile } from '../lib/files.ts';
 import { freePort } from '../lib/ports.ts';
 import { beginningOf, commandOf, signalProcess } from '../lib/processes.ts';
@@ -126,14 +126,16 @@ function forgetStalePid(runner: Runner): void {
 }
 
 async function answers(url: string): Promise<boolean> {
-  const sql = postgres(url, { max: 1, connect_timeout: 2, onnotice: () => {} });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 2_000 });
+  client.on('error', () => {}); // its end is an answer, too
   try {
-    await sql`select 1`;
+    await client.connect();
+    await client.query('select 1');
     return true;
   } catch {
     return false; // not up yet: whoever asks tries again until its own limit
   } finally {
-    await sql.end({ timeout: 1 });
+    await client.end();
   }
 }
 

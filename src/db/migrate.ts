@@ -39,7 +39,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
       const [mine] =
         await tx`insert into schema_migrations (name) values (${name}) on conflict do nothing returning name`;
       if (!mine) return;
-      await tx.unsafe(text).simple();
+      await tx.unsafe(text);
       ran.push(name);
     });
   }

@@ -1,4 +1,4 @@
-import type { Fragment } from './branches.ts';
+import type { Fragment } from './sql.ts';
 import type { Tx } from './connection.ts';
 
 /** So many of a list are looked at for how common a text is. */

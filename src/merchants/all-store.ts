@@ -1,5 +1,6 @@
-import { branchesOf, type Fragment } from '../db/branches.ts';
+import { branchesOf } from '../db/branches.ts';
 import type { Sql, Tx } from '../db/connection.ts';
+import type { Fragment } from '../db/sql.ts';
 import { chooseWordPlan } from '../db/words.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { type MerchantStates, statesApart } from './in-states.ts';

@@ -1,5 +1,5 @@
-import type { Fragment } from '../db/branches.ts';
 import type { Sql, Tx } from '../db/connection.ts';
+import type { Fragment } from '../db/sql.ts';
 
 /**
  * Which states of merchants are wanted; what is absent is not asked. `either`: switched off by whomever. `any`: all of them,

@@ -1,4 +1,5 @@
 import type { Scope, Tx } from '../db/connection.ts';
+import { assignment } from '../db/sql.ts';
 import type { MerchantRow } from './store.ts';
 
 /** What a merchant may change of itself by its dashboard. */
@@ -27,7 +28,7 @@ export async function selectProfile(tx: Tx, scope: Scope, accountId: string): Pr
 /** Stores a profile. An address that nobody has proved is not checked any more. */
 export async function updateProfile(tx: Tx, scope: Scope, accountId: string, profile: Profile): Promise<void> {
   await tx`
-    update merchants set ${tx(profile)},
+    update merchants set ${assignment(profile)},
       email_checked_at = case when email is not distinct from ${profile.email} then email_checked_at end
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}`;
 }

@@ -1,5 +1,6 @@
 import { branchesOf } from '../db/branches.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
+import { identifiers } from '../db/sql.ts';
 import { endWhenStalled } from '../db/stall.ts';
 import { quoteOf } from '../rates/quote.ts';
 import { type MerchantStates, statesApart } from './in-states.ts';
@@ -60,7 +61,7 @@ export type NewMerchant = Partial<
  */
 export async function insertMerchant(sql: Sql, scope: Scope, id: string, merchant: NewMerchant): Promise<boolean> {
   const rows = await sql`
-    select id, ${endWhenStalled(sql)} from create_merchant(${scope.partnerId}, ${scope.testMode}, ${id}, ${sql.json(merchant)})`;
+    select id, ${endWhenStalled(sql)} from create_merchant(${scope.partnerId}, ${scope.testMode}, ${id}, ${JSON.stringify(merchant)})`;
   return rows.length > 0;
 }
 
@@ -100,7 +101,7 @@ export async function updateDisabled(
   by: 'partner' | 'operator',
   disabled: boolean,
 ): Promise<boolean> {
-  const column = tx(`disabled_by_${by}`);
+  const column = identifiers(`disabled_by_${by}`);
   const { count } = await tx`
     update merchants set ${column} = ${disabled}
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id} and ${column} <> ${disabled}`;

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/connection.ts';
+import { assignment } from '../db/sql.ts';
 import type { Partner } from './store.ts';
 
 export type PartnerFilter = { search?: string; disabled?: boolean };
@@ -42,6 +43,6 @@ export type PartnerSettings = {
 
 /** False when there is no such partner. */
 export async function updateSettings(sql: Sql, slug: string, settings: PartnerSettings): Promise<boolean> {
-  const { count } = await sql`update partners set ${sql(settings)} where slug = ${slug}`;
+  const { count } = await sql`update partners set ${assignment(settings)} where slug = ${slug}`;
   return count === 1;
 }

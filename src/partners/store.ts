@@ -1,4 +1,5 @@
 import type { Database } from '../db/connection.ts';
+import { assignment, identifiers } from '../db/sql.ts';
 import type { Logo, LogoType } from './logo.ts';
 import type { NewPartner } from './rules.ts';
 
@@ -40,12 +41,12 @@ export async function insertPartner(db: Database, id: string, partner: NewPartne
     insert into partners (id, slug, name, currency, allowed_expiry_minutes, default_expiry_minutes, email)
     values (${id}, ${partner.slug}, ${partner.name}, ${partner.currency}, ${partner.allowedExpiryMinutes},
       ${partner.defaultExpiryMinutes}, ${partner.email})
-    on conflict (slug) do nothing returning ${db.sql(columns)}`;
+    on conflict (slug) do nothing returning ${identifiers(...columns)}`;
   return row ?? null;
 }
 
 export async function selectPartner(db: Database, slug: string): Promise<Partner | null> {
-  const [row] = await db.sql<Partner[]>`select ${db.sql(columns)} from partners where slug = ${slug}`;
+  const [row] = await db.sql<Partner[]>`select ${identifiers(...columns)} from partners where slug = ${slug}`;
   return row ?? null;
 }
 
@@ -60,7 +61,7 @@ export async function updateDisabled(
     with before as (${before}), turned as (
       update partners p set disabled_at = case when ${disabled} then coalesce(p.disabled_at, now()) end
       from before where p.id = before.id returning p.*)
-    select ${db.sql(columns)}, (select disabled from before) as before from turned`;
+    select ${identifiers(...columns)}, (select disabled from before) as before from turned`;
   if (!row) return null;
   const { before: was, ...partner } = row;
   return { partner, turned: was !== disabled };
@@ -68,7 +69,7 @@ export async function updateDisabled(
 
 export async function updateEmail(db: Database, slug: string, email: string | null): Promise<Partner | null> {
   const [row] = await db.sql<Partner[]>`
-    update partners set email = ${email} where slug = ${slug} returning ${db.sql(columns)}`;
+    update partners set email = ${email} where slug = ${slug} returning ${identifiers(...columns)}`;
   return row ?? null;
 }
 
@@ -83,7 +84,7 @@ export async function updateLook(db: Database, slug: string, { logo, ...rest }: 
     ...(logo === null && none),
   };
   const [row] = await db.sql<Partner[]>`
-    update partners set ${db.sql(changes)} where slug = ${slug} returning ${db.sql(columns)}`;
+    update partners set ${assignment(changes)} where slug = ${slug} returning ${identifiers(...columns)}`;
   return row ?? null;
 }
 

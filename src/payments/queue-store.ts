@@ -1,13 +1,11 @@
-import type { PendingQuery, Row } from 'postgres';
 import type { ChainConfig } from '../chain/config.ts';
 import type { Database, Sql, Tx } from '../db/connection.ts';
+import type { Fragment } from '../db/sql.ts';
 import type { TransferRow } from './store.ts';
 
 /** So many of one merchant are looked at in a pass; turns are given among those. */
 const mostUnjudged = 200;
 const mostUnsettled = 500;
-
-type Fragment = PendingQuery<Row[]>;
 
 /** The merchants that have rows waiting, found one by one: what is read does not grow with how many rows each has. */
 const merchantsWith = (sql: Sql, waiting: Fragment) => sql`

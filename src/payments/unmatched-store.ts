@@ -1,5 +1,5 @@
-import type { Fragment } from '../db/branches.ts';
 import type { Scope, Tx } from '../db/connection.ts';
+import type { Fragment } from '../db/sql.ts';
 import type { Reason } from './rules.ts';
 import type { TransferRow } from './store.ts';
 

@@ -1,5 +1,5 @@
-import type { Fragment } from '../db/branches.ts';
 import type { Scope, Tx } from '../db/connection.ts';
+import type { Fragment } from '../db/sql.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { inStates, isPast, statesOf } from './in-states.ts';
 import type { RequestRow } from './store.ts';

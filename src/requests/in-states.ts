@@ -1,5 +1,6 @@
-import { branchesOf, type Fragment } from '../db/branches.ts';
+import { branchesOf } from '../db/branches.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
+import type { Fragment } from '../db/sql.ts';
 import type { RequestRow } from './store.ts';
 
 const statuses = ['requested', 'opened', 'expired', 'voided'] as const;

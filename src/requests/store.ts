@@ -1,5 +1,5 @@
-import type { Fragment } from '../db/branches.ts';
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import type { Fragment } from '../db/sql.ts';
 import { inStates, isPast, statesOf } from './in-states.ts';
 
 /** A row of `requests`. Money comes as decimal strings; `metadata` as the JSON text that was given, keys in order. */
@@ -104,7 +104,7 @@ export async function insertRequest(
       ${scope.partnerId}, ${scope.testMode}, ${r.id}, ${r.accountId}, ${r.idempotencyKey}, ${r.fiatInt}, ${r.fiatCode},
       ${r.exactMicro.toString()}, ${r.rate}, ${r.rateSource}, ${r.memo}, ${r.paymentMode}, ${r.customerName},
       ${r.customerEmail}, ${r.customerPhone}, ${r.metadata}, ${r.walletAddress}, ${Buffer.from(r.reference)},
-      ${sql.json(startOf(r))}, ${`${r.expiryMinutes} minutes`}, ${ordered === 'at commit'}) as made`;
+      ${JSON.stringify(startOf(r))}, ${`${r.expiryMinutes} minutes`}, ${ordered === 'at commit'}) as made`;
   if (!found) throw new Error('create_request returned no row');
   const { replayed, ...row } = found;
   if (row.id === null) return null;

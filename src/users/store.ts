@@ -1,5 +1,6 @@
 import type { Role } from '../auth/roles.ts';
 import type { Tx } from '../db/connection.ts';
+import { assignment } from '../db/sql.ts';
 import type { Language } from '../ui/language.ts';
 
 /** A person who signs in by e-mail; `partner_id` and `role` are null for an operator. */
@@ -46,7 +47,7 @@ export async function updateUser(
   change: Partial<Pick<User, 'role' | 'disabled_at'>>,
 ): Promise<User> {
   const [row] = await tx<User[]>`
-    update users set ${tx(change)} where partner_id is not distinct from ${partnerId}::uuid and id = ${id} returning *`;
+    update users set ${assignment(change)} where partner_id is not distinct from ${partnerId}::uuid and id = ${id} returning *`;
   if (!row) throw new Error('a user that was read is gone');
   return row;
 }

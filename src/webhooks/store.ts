@@ -1,4 +1,5 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
+import { list } from '../db/sql.ts';
 
 /** A row of `webhook_endpoints`; secrets are sealed. */
 export type EndpointRow = {
@@ -159,6 +160,6 @@ export async function selectAttempts(tx: Tx, scope: Scope, deliveryIds: string[]
     select delivery_id, url, started_at, duration_ms, status_code, error, request_headers,
       response_headers, response_body
     from webhook_attempts
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and delivery_id in ${tx(deliveryIds)}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and delivery_id in ${list(deliveryIds)}
     order by started_at, id`;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { identifiers } from '../../src/db/sql.ts';
 import { type Answer, type Api, assertInvalid, assertRefused, type Party, startApi } from '../support/client.ts';
 import { makeMerchant } from '../support/world.ts';
 
@@ -304,7 +305,7 @@ test('POST create › merchant still incomplete → 400 merchant_onboarding_inco
 test('POST create › merchant disabled by partner or operator → 400 merchant_disabled', async () => {
   for (const column of ['disabled_by_partner', 'disabled_by_operator']) {
     const merchant = await makeMerchant(api.db, one.test.scope);
-    await api.db.sql`update merchants set ${api.db.sql(column)} = true where id = ${merchant.id}`;
+    await api.db.sql`update merchants set ${identifiers(column)} = true where id = ${merchant.id}`;
     assertRefused(await create({ account_id: merchant.id }), 400, 'merchant_disabled');
   }
 });

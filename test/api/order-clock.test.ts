@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { audited } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
+import { identifiers } from '../../src/db/sql.ts';
 import { createMerchantByHand } from '../../src/merchants/by-hand.ts';
 import { createByHand } from '../../src/requests/by-hand.ts';
 import { watchOrder } from '../../src/requests/order-alarm.ts';
@@ -150,7 +151,7 @@ test('POST requests › the wallet was freed after the gate had read the merchan
   });
   assert.equal(freed, true);
   for (const table of ['requests', 'amount_reservations', 'watched_wallets']) {
-    const rows = await api.db.sql`select from ${api.db.sql(table)} where partner_id = ${party.partner.id}`;
+    const rows = await api.db.sql`select from ${identifiers(table)} where partner_id = ${party.partner.id}`;
     assert.equal(rows.length, 0, table);
   }
 });

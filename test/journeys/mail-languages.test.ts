@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { identifiers } from '../../src/db/sql.ts';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
@@ -21,7 +22,7 @@ after(() => app.stop());
 
 const reading = (language: Language) => startVisitor(app.url, { 'accept-language': language });
 const languageOf = async (table: 'users' | 'merchants', id: string) =>
-  (await app.db.sql`select language from ${app.db.sql(table)} where id = ${id}`)[0]?.language;
+  (await app.db.sql`select language from ${identifiers(table)} where id = ${id}`)[0]?.language;
 
 async function mailTo(recipient: string) {
   const mail = await latestMail(app.db.sql, recipient);

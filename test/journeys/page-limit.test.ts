@@ -46,8 +46,8 @@ test('Pages › two hundred in ten seconds are a client’s; then a small page s
   clock.forward(10_000);
   await useUp('203.0.113.1');
   const asked: string[] = [];
-  const { options } = app.db.sql;
-  options.debug = (_connection: number, query: string) => asked.push(query);
+  const { sql } = app.db;
+  sql.observer = (_connection, { text }) => asked.push(text);
   try {
     const refused = await Promise.all(paths.map((path) => open(path, '203.0.113.1')));
     for (const { status, html, headers } of refused) {
@@ -61,7 +61,7 @@ test('Pages › two hundred in ten seconds are a client’s; then a small page s
     await open(payPath, '203.0.113.4');
     assert.ok(asked.length > 0, 'queries are heard of');
   } finally {
-    options.debug = false;
+    sql.observer = null;
   }
   for (const language of languages) {
     const headers = { ...from('203.0.113.1').headers, 'accept-language': language };

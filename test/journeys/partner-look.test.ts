@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { accessCommands } from '../../src/cli/access.ts';
 import type { Arguments } from '../../src/cli/command.ts';
+import { assignment } from '../../src/db/sql.ts';
 import { maxLogoBytes } from '../../src/partners/logo.ts';
 import { readLook } from '../../src/partners/look.ts';
 import { startApp } from '../support/app.ts';
@@ -166,7 +167,7 @@ test('the database itself refuses half a logo, another kind of file, too many by
     { accent: '#00aa77}body{display:none' },
   ];
   const update = (row: Record<string, unknown>) =>
-    app.db.sql`update partners set ${app.db.sql(row)} where id = ${partner.id}`;
+    app.db.sql`update partners set ${assignment(row)} where id = ${partner.id}`;
   for (const row of wrong) await assert.rejects(update(row), { code: '23514' });
   assert.equal((await update(whole)).count, 1);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Scope } from '../../src/db/connection.ts';
+import { assignment, insertion } from '../../src/db/sql.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
@@ -104,7 +105,7 @@ test('is everything fine › one line when it is, and one for each thing that is
   assert.match(await overview(), /Events that wait: 2, the oldest for 6 minutes\./);
   aheadMs = 0;
   const endpoint = (set: Record<string, unknown>) =>
-    app.db.sql`update webhook_endpoints set ${app.db.sql(set)} where partner_id = ${scope.partnerId}`;
+    app.db.sql`update webhook_endpoints set ${assignment(set)} where partner_id = ${scope.partnerId}`;
   await endpoint({ failures: 3 });
   assert.match(await overview(), /Failures in a row: 3\. Events waiting: 2/);
   await endpoint({ disabled_at: new Date(), disabled_reason: 'gone' });
@@ -218,18 +219,20 @@ test('a detail › each attempt of the event, as it went', async () => {
   const page = async () => (await owner.open(`/portal/requests/${request.id}`)).html;
   assert.match(await page(), /It waits for its first attempt/);
   const tried = (fields: Record<string, unknown>) => app.db.sql`
-    insert into webhook_attempts ${app.db.sql({
-      partner_id: partner.id,
-      test_mode: true,
-      id: crypto.randomUUID(),
-      url: 'https://shop.example/hook?secret=1',
-      duration_ms: 42,
-      request_headers: '{}',
-      status_code: null,
-      error: null,
-      response_body: null,
-      ...fields,
-    })}`;
+    insert into webhook_attempts ${insertion([
+      {
+        partner_id: partner.id,
+        test_mode: true,
+        id: crypto.randomUUID(),
+        url: 'https://shop.example/hook?secret=1',
+        duration_ms: 42,
+        request_headers: '{}',
+        status_code: null,
+        error: null,
+        response_body: null,
+        ...fields,
+      },
+    ])}`;
   const [row] = await app.db.sql`select id from webhook_deliveries where request_id = ${request.id}`;
   const base = { delivery_id: row?.id };
   await tried({ ...base, started_at: new Date(Date.now() + 1000), error: 'timeout' });

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { mineWhileWaiting } from '../../src/chain/dev-mining.ts';
 import type { Context } from '../../src/context.ts';
+import { list } from '../../src/db/sql.ts';
 import { pause } from '../../src/lib/time.ts';
 import { judgePending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/verify.ts';
@@ -227,7 +228,7 @@ test('replays › one event, and all that failed since a time; what was delivere
   await until(() => count(one) === 2, 'the replay');
   await until(async () => (await stateOf(one))?.state === 'delivered', 'its record');
 
-  await ctx.db.sql`update webhook_deliveries set state = 'exhausted' where id in ${ctx.db.sql([two, three])}`;
+  await ctx.db.sql`update webhook_deliveries set state = 'exhausted' where id in ${list([two, three])}`;
   await ctx.db.sql`update webhook_deliveries set created_at = now() - interval '3 days' where id = ${three}`;
   const replay = async (since: number) =>
     owner.send(await owner.open(`${path}/deliveries`), '/replay?mode=test', {

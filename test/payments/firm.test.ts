@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { list } from '../../src/db/sql.ts';
 import { readFirm } from '../../src/payments/firm.ts';
 import { offerReturn } from '../../src/payments/give-back.ts';
 import { putBack, takeForReturn } from '../../src/payments/take.ts';
@@ -41,7 +42,7 @@ async function stray(usdcMicro: bigint, from = world.node.wallet()): Promise<str
 
 test('an unmatched payment → neither taken nor offered before it is final for its value', async () => {
   const [small, large] = [await stray(66_000_000n), await stray(1_500_000_000n)];
-  await world.db.sql`update transfers set reason = 'no_match' where tx_hash in ${world.db.sql([small, large])}`;
+  await world.db.sql`update transfers set reason = 'no_match' where tx_hash in ${list([small, large])}`;
   world.node.chain.finality.unshift({ upToUsdcMicro: 1_000_000_000n, confirmations: 4 });
   world.node.chain.finality.splice(1, 9, { upToUsdcMicro: null, confirmations: 6 });
   for (const txHash of [small, large]) {

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Row } from 'postgres';
 import { transferTopic } from '../../src/chain/blocks.ts';
 import type { ChainConfig } from '../../src/chain/config.ts';
 import type { Database, Scope } from '../../src/db/connection.ts';
+import type { Row } from '../../src/db/sql.ts';
+import { insertion } from '../../src/db/sql.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { randomAddress } from '../support/world.ts';
 
@@ -50,7 +51,7 @@ export async function store(
     judged_at: bound ? new Date() : null,
   }));
   for (let at = 0; at < rows.length; at += 1000) {
-    await db.sql`insert into transfers ${db.sql(rows.slice(at, at + 1000))}`;
+    await db.sql`insert into transfers ${insertion(rows.slice(at, at + 1000))}`;
   }
   return rows.map((row) => row.tx_hash);
 }

@@ -3,11 +3,11 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import postgres from 'postgres';
 import { scopeOf } from '../../src/auth/scope.ts';
-import { connect, type Database, isUnreachable, type Tx, type Waits } from '../../src/db/connection.ts';
+import { connect, type Database, isUnreachable, type Tx } from '../../src/db/connection.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { accessTo, testDatabase } from '../support/database.ts';
+import type { Pool, Waits } from '../../src/db/pool.ts';
+import { accessTo, openOne, testDatabase } from '../support/database.ts';
 import { startProxy } from '../support/proxy.ts';
 
 /** More by hand: `STRESS_ROUNDS=500 npm test -- test/service/connections.test.ts`. */
@@ -18,7 +18,7 @@ const connections = 2;
 const settleLimitMs = 10_000;
 
 /** Not one of the pool's: it ends those. */
-let other: postgres.Sql;
+let other: Pool;
 let database: Awaited<ReturnType<typeof testDatabase>>;
 /** What would have ended the process. */
 const strays: unknown[] = [];
@@ -27,7 +27,7 @@ const keepStray = (error: unknown) => void strays.push(error);
 before(async () => {
   process.on('unhandledRejection', keepStray).on('uncaughtException', keepStray);
   database = await testDatabase();
-  other = postgres(database.url, { max: 1 });
+  other = openOne(database.url);
 });
 after(async () => {
   await other?.end();
@@ -35,9 +35,9 @@ after(async () => {
   process.off('unhandledRejection', keepStray).off('uncaughtException', keepStray);
 });
 
-type Pool = { url?: string; size?: number; waits?: Waits };
+type Shape = { url?: string; size?: number; waits?: Waits };
 
-async function withPool(work: (db: Database) => Promise<void>, pool: Pool = {}): Promise<void> {
+async function withPool(work: (db: Database) => Promise<void>, pool: Shape = {}): Promise<void> {
   const size = pool.size ?? connections;
   const db = connect(accessTo(pool.url ?? database.url), { service: size, scoped: size }, pool.waits);
   try {
@@ -291,9 +291,9 @@ test('a migration takes longer than a call may: here it waits for that of anothe
   const callMs = 500;
   const names = readdirSync(join(import.meta.dirname, '../../migrations')).filter((name) => /^\d{4}_/.test(name));
   const last = names.sort().at(-1) as string;
-  const node = postgres(database.url, { max: 1, connection: { statement_timeout: callMs }, onnotice: () => {} });
+  const node = openOne(database.url, { statement_timeout: callMs });
   try {
-    const elsewhere = await other.reserve();
+    const elsewhere = other; // one connection: the transaction is its own
     await elsewhere`begin`;
     // What the migration's first statement waits for: the row that another node is about to commit.
     await elsewhere`delete from schema_migrations where name = ${last}`;
@@ -311,11 +311,38 @@ test('a migration takes longer than a call may: here it waits for that of anothe
     const settled = migrated.then(() => true);
     while (!(await waiting())) if (await Promise.race([settled, turn().then(() => false)])) break;
     await elsewhere`rollback`;
-    elsewhere.release();
     assert.deepEqual(await migrated, { ran: [] });
   } finally {
     await node.end();
   }
+});
+
+test('a migration makes a prepared plan stale → the statement is sent again as it was; a transaction says “try again” once', async () => {
+  await withPool(
+    async (db) => {
+      const bytes = Buffer.from([0, 255, 92, 39]);
+      const at = new Date('2026-03-29T01:30:00.123Z');
+      await db.sql`create table shelf (bytes bytea, at timestamptz, words text[], whole boolean)`;
+      const put = () =>
+        db.sql`insert into shelf values (${bytes}, ${at}, ${['a "quoted" one', 'b\\c', '{}']}, ${true}) returning *`;
+      const [before] = await put();
+      assert.deepEqual({ ...before }, { bytes, at, words: ['a "quoted" one', 'b\\c', '{}'], whole: true });
+      await other`alter table shelf add column price numeric default 12345678901234567890`;
+      const [after] = await put();
+      assert.deepEqual({ ...after }, { ...before, price: '12345678901234567890' });
+      const read = () => db.transaction((tx) => tx`select * from shelf`);
+      await read();
+      await other`alter table shelf add column kind text`;
+      await assert.rejects(
+        read(),
+        isUnreachable,
+        'its transaction is undone, so it is for whoever began it to try again',
+      );
+      assert.equal((await read())[0]?.kind, null);
+      await db.sql`drop table shelf`;
+    },
+    { size: 1 },
+  );
 });
 
 async function assertUnreachable(limitMs: number, work: Promise<unknown>[]): Promise<void> {

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { after, test } from 'node:test';
+import { list } from '../../src/db/sql.ts';
 import { freePort } from '../../src/lib/ports.ts';
 import { signalProcess } from '../../src/lib/processes.ts';
 import { pause } from '../../src/lib/time.ts';
@@ -160,7 +161,7 @@ async function crash(world: NodeWorld, receiver: Receiver, env: Record<string, s
 async function allDelivered({ db }: NodeWorld, paid: RequestRow[]): Promise<void> {
   const ids = paid.map(({ id }) => id);
   const open = () => db.sql`
-    select id from requests r where id in ${db.sql(ids)} and not exists (
+    select id from requests r where id in ${list(ids)} and not exists (
       select from webhook_deliveries d where d.request_id = r.id and d.state = 'delivered')`;
   await until(async () => (await open()).length === 0, 'all events to be delivered', 60_000);
 }

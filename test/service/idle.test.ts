@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import postgres from 'postgres';
 import { embeddedUrl } from '../../src/db/embedded.ts';
+import type { Pool } from '../../src/db/pool.ts';
 import { pause } from '../../src/lib/time.ts';
+import { openOne } from '../support/database.ts';
 import { until } from '../support/receiver.ts';
 import { dataFolder, endAll, type Service, startService } from '../support/service.ts';
 
@@ -14,12 +15,12 @@ const mostPerSecond = 2;
 /** A sandbox as `npm start` makes it: embedded server, two chains on which nothing happens, a demo partner. */
 describe('a service with nothing to do', () => {
   let service: Service;
-  let admin: postgres.Sql;
+  let admin: Pool;
   const folder = dataFolder();
 
   before(async () => {
     service = await startService({ DATA_DIR: folder });
-    admin = postgres(embeddedUrl(folder) ?? '', { max: 1, connection: { application_name: 'counting' } });
+    admin = openOne(embeddedUrl(folder) ?? '', { application_name: 'counting' });
     await admin`alter system set log_statement = 'all'`;
     await admin`alter system set log_line_prefix = '%a sent '`;
     await admin`select pg_reload_conf()`;

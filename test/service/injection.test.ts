@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import postgres from 'postgres';
 import { auditedIn, theService } from '../../src/audit/write.ts';
-import { connect, type Database, isUnreachable, type Scope, type Sql, type Tx } from '../../src/db/connection.ts';
+import { connect, type Database, isUnreachable, type Scope, type Tx } from '../../src/db/connection.ts';
+import { identifiers } from '../../src/db/sql.ts';
 import { testContext } from '../support/app.ts';
-import { testDatabase } from '../support/database.ts';
+import { openOne, testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -44,7 +44,7 @@ async function foreignRows(): Promise<string> {
   const parts: string[] = [];
   for (const { name, by_mode } of tables) {
     const [row] = await database.owner`
-      select coalesce(string_agg(t::text, E'\n' order by t::text), '') as text from ${database.owner(name)} t
+      select coalesce(string_agg(t::text, E'\n' order by t::text), '') as text from ${identifiers(name)} t
       where partner_id <> ${own.partnerId} ${by_mode ? database.owner`or not test_mode` : database.owner``}`;
     parts.push(`${name}\n${row?.text}`);
   }
@@ -54,7 +54,7 @@ async function foreignRows(): Promise<string> {
 /** Runs SQL text as an injection would, in a transaction of a scope; answers what came of it as text. */
 async function inject(text: string, scope: Scope = own): Promise<{ answer: string; code: string | null }> {
   try {
-    const rows = await db.scoped(scope, (tx) => tx.unsafe(text).simple());
+    const rows = await db.scoped(scope, (tx) => tx.unsafe(text));
     return { answer: JSON.stringify(rows), code: null };
   } catch (error) {
     return { answer: '', code: (error as { code?: string }).code ?? String(error) };
@@ -187,7 +187,7 @@ test('an act that is written into the log of its scope › its statements see an
       await inner.sql.unsafe(`update merchants set business_name = 'mine'`);
       await assert.rejects(inner.scoped(second, (tx) => tx`select 1`));
       const way = `select leave_scope(); select set_config('role', 'none', true); select id from merchants`;
-      const left = inner.transaction((tx) => tx.unsafe(way).simple());
+      const left = inner.transaction((tx) => tx.unsafe(way));
       return JSON.stringify([await inner.sql.unsafe('select id from merchants'), await left]);
     },
     () => null,
@@ -299,7 +299,7 @@ test('settings left in the session › are taken back before the next scope is e
 
 test('the logins › own nothing, are bound by row-level security, and cannot make anything', async () => {
   for (const url of [database.access.service, database.access.scoped]) {
-    const sql: Sql = postgres(url, { max: 1, onnotice: () => {} });
+    const sql = openOne(url);
     const [row] = await sql`
       select r.rolsuper, r.rolbypassrls, r.rolcreaterole, r.rolcreatedb, r.rolreplication,
         (select count(*)::int from pg_class c where pg_has_role(r.oid, c.relowner, 'member')) as owned,

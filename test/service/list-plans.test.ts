@@ -43,7 +43,7 @@ before(async () => {
     await app.db.sql`delete from rate_counters`;
     return send(app.url, 'GET', path, { key });
   };
-  explainer = openExplainer(app.databaseUrl, app.db);
+  explainer = openExplainer(app.databaseUrl);
 });
 after(async () => {
   await explainer?.end();

@@ -45,11 +45,9 @@ test('connections of the service → nothing is compiled, and no kind of plan is
 test('plans kept from when tables were empty → once the tables have grown, the next look makes them use their indexes', async () => {
   const { test: scope } = await makePartner(world.db);
   const merchant = await makeMerchant(world.db, scope);
-  await one.sql
-    .unsafe(
-      'prepare look (uuid, boolean, uuid) as select * from requests where partner_id = $1 and test_mode = $2 and id = $3',
-    )
-    .simple();
+  await one.sql.unsafe(
+    'prepare look (uuid, boolean, uuid) as select * from requests where partner_id = $1 and test_mode = $2 and id = $3',
+  );
   const look = `look('${scope.partnerId}', true, '${crypto.randomUUID()}')`;
   for (let i = 0; i < 6; i++) await one.sql.unsafe(`execute ${look}`);
   const [kept] = await one.sql`select generic_plans from pg_prepared_statements where name = 'look'`;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import postgres from 'postgres';
 import { freePort } from '../../src/lib/ports.ts';
 import { send } from '../support/client.ts';
+import { openOne } from '../support/database.ts';
 import { type NodeWorld, nodeWorld, twoChains } from '../support/nodes.ts';
 import { until } from '../support/receiver.ts';
 import { endAll, type Service, startService } from '../support/service.ts';
@@ -38,8 +38,7 @@ async function waitingFor(table: string): Promise<number> {
 test('Pages that hold all connections they may have › calls of the API are answered all the same', async () => {
   const { key } = await makeKey(world.db, world.scope);
   const request = await world.request();
-  const locker = postgres(world.env.DATABASE_URL, { max: 1, onnotice: () => {} });
-  const locked = await locker.reserve();
+  const locked = openOne(world.env.DATABASE_URL);
   await locked`begin`;
   await locked`lock table payment_hints, mails, plans, webhook_deliveries in access exclusive mode`;
   const visits = Array.from({ length: 20 }, () => send(service.url, 'GET', `/pay/${request.id}`));
@@ -57,8 +56,7 @@ test('Pages that hold all connections they may have › calls of the API are ans
     assert.equal(await waitingFor('payment_hints'), 4, 'all that pages may have');
   } finally {
     await locked`rollback`;
-    locked.release();
-    await locker.end();
+    await locked.end();
     await Promise.allSettled(visits);
   }
 });

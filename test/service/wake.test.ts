@@ -37,8 +37,7 @@ async function openShop() {
 /** Runs the loops of a node until the work is done; `sent` are the statements that it has sent so far. */
 async function withLoops(lookMs: number, work: (sent: string[]) => Promise<void>): Promise<void> {
   const sent: string[] = [];
-  const debug = (_connection: number, text: string) => sent.push(text);
-  for (const { options } of database.db.pools) Object.assign(options, { debug });
+  for (const pool of database.db.pools) pool.observer = (_connection, { text }) => sent.push(text);
   const stop = new AbortController();
   const running = runJobs(testContext(database.db), stop.signal, lookMs);
   try {

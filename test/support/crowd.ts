@@ -1,5 +1,5 @@
-import postgres from 'postgres';
 import type { Database, Scope } from '../../src/db/connection.ts';
+import { openOne } from './database.ts';
 import { makeMerchant, makeRequest } from './world.ts';
 
 /** So many rows of everything that is listed. */
@@ -19,7 +19,7 @@ export async function makeCrowd(
   const other = await makeMerchant(db, scope);
   const model = await makeRequest(db, scope, merchant, { customerEmail: 'ada@example.com' });
   // Without triggers and foreign keys, and as slow as the machine may be.
-  const sql = postgres(url, { max: 1, connection: { session_replication_role: 'replica', statement_timeout: 0 } });
+  const sql = openOne(url, { session_replication_role: 'replica', statement_timeout: 0 });
   const few = sql`n between ${many / 2} and ${many / 2 + 3}::int`;
   const old = sql`n > ${many / 2}::int`;
   const ago = sql`now() - n * interval '1 second'`;

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import postgres from 'postgres';
-import { type Access, connect, type Database, openOwner, type Sql } from '../../src/db/connection.ts';
+import { type Access, connect, type Database, openOwner, type Sql, usualWaits } from '../../src/db/connection.ts';
 import { accessOf, ensureLogins } from '../../src/db/logins.ts';
+import { openPool, type Pool } from '../../src/db/pool.ts';
 import { testSecrets } from './world.ts';
+
+/** One connection that is not the service's, with settings of its own. */
+export const openOne = (url: string, settings: Record<string, string | number> = {}): Pool =>
+  openPool({ url, connections: 1, waits: usualWaits, settings });
 
 /** How a service with the tests' secrets gets into a database. */
 export const accessTo = (url: string): Access => accessOf(url, testSecrets);
@@ -23,7 +27,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   const server = process.env.TEST_DATABASE_URL;
   if (!server) throw new Error('Run tests with `npm test -- <file>`: it starts the database they need.');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const admin = postgres(server, { max: 1, onnotice: () => {} });
+  const admin = openOne(server);
   await admin.unsafe(`create database ${name} template quittance_template`);
   const url = new URL(server);
   url.pathname = `/${name}`;
@@ -37,7 +41,7 @@ export async function testDatabase(): Promise<TestDatabase> {
     url: url.href,
     access,
     drop: async () => {
-      await Promise.all([db.close(), owner.end({ timeout: 5 })]);
+      await Promise.all([db.close(), owner.end()]);
       await admin.unsafe(`drop database ${name} with (force)`);
       await admin.end();
     },

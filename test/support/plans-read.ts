@@ -1,5 +1,6 @@
-import postgres from 'postgres';
-import type { Database } from '../../src/db/connection.ts';
+import pg from 'pg';
+import { type Database, sessionSettings, usualWaits } from '../../src/db/connection.ts';
+import { connectionOptions } from '../../src/db/pool.ts';
 
 /** A statement as the service sent it. */
 export type Sent = { login: string; connection: number; text: string; parameters: unknown[] };
@@ -7,13 +8,12 @@ export type Sent = { login: string; connection: number; text: string; parameters
 /** What the service sends to the database while work is done. */
 export async function sentDuring({ pools }: Database, work: () => Promise<unknown>): Promise<Sent[]> {
   const sent: Sent[] = [];
-  for (const { options } of pools) {
-    const debug = (connection: number, text: string, parameters: unknown[]) =>
-      sent.push({ login: String(options.user), connection, text, parameters });
-    Object.assign(options, { debug });
+  for (const pool of pools) {
+    pool.observer = (connection, { text, values }) =>
+      sent.push({ login: pool.user, connection, text, parameters: values });
   }
   await work().finally(() => {
-    for (const { options } of pools) Object.assign(options, { debug: undefined });
+    for (const pool of pools) pool.observer = null;
   });
   return sent.sort((a, b) => a.connection - b.connection);
 }
@@ -32,45 +32,38 @@ export function rowsRead(node: Node): number {
 /** Pages of memory that a plan reads: what an index skips without a match is in no count of rows. */
 export const pagesRead = (node: Node) => Number(node['Shared Hit Blocks']) + Number(node['Shared Read Blocks']);
 
-const asIs = (value: unknown) => value;
-
 /** Runs statements again under the service's settings, and tells the plan of each, those inside functions included. */
-export function openExplainer(url: string, { sql }: Database) {
+export function openExplainer(url: string) {
   const plans: Node[] = [];
-  const explaining = postgres(url, {
-    max: 1,
-    connection: sql.options.connection,
-    // What was sent is written as the server reads it already.
-    types: Object.fromEntries(
-      [16, 17, 114, 3802].map((oid) => [oid, { to: oid, from: [oid], serialize: asIs, parse: asIs }]),
-    ),
-    onnotice: ({ message = '' }) => {
-      const plan = /plan:\s*(\{.*\})/s.exec(message)?.[1];
-      if (plan) plans.push(JSON.parse(plan).Plan);
-    },
+  const explaining = new pg.Client(connectionOptions({ url, waits: usualWaits, settings: sessionSettings }));
+  explaining.on('notice', ({ message = '' }) => {
+    const plan = /plan:\s*(\{.*\})/s.exec(message)?.[1];
+    if (plan) plans.push(JSON.parse(plan).Plan);
   });
-  const ready = explaining.unsafe(
-    `load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_analyze = on;
+  const ready = explaining.connect().then(() =>
+    explaining.query(
+      `load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_analyze = on;
      set auto_explain.log_timing = off; set auto_explain.log_buffers = on; set auto_explain.log_format = json;
      set auto_explain.log_nested_statements = on; set auto_explain.log_level = notice`,
+    ),
   );
   return {
     /** @param mode `force_generic_plan`: one plan for all parameters, as PostgreSQL may choose after five calls */
     async explain(statements: Sent[], mode: 'force_custom_plan' | 'force_generic_plan'): Promise<Node[]> {
       await ready;
-      const afresh = () => explaining.unsafe(`rollback; begin; set local plan_cache_mode = ${mode}`);
+      const afresh = () => explaining.query(`rollback; begin; set local plan_cache_mode = ${mode}`);
       await afresh();
       plans.length = 0;
       let as = '';
       for (const { login, text, parameters } of statements) {
-        if (login !== as) await explaining.unsafe(`rollback; set session authorization ${login}`);
+        if (login !== as) await explaining.query(`rollback; set session authorization ${login}`);
         if (login !== as || /^(begin|commit|rollback)/.test(text)) await afresh();
         as = login;
         // It would take back the settings above.
         if (/^(begin|commit|rollback)|begin_scoped/.test(text)) continue;
-        await explaining.unsafe(text, parameters as never[]);
+        await explaining.query(text, parameters);
       }
-      await explaining.unsafe('rollback; reset session authorization');
+      await explaining.query('rollback; reset session authorization');
       return plans.splice(0);
     },
     end: () => explaining.end(),

@@ -1,0 +1,266 @@
+import pg from 'pg';
+import { Listener, type ListenOptions } from './listen.ts';
+import { preparedAnew, type Row, type Rows, type Send, type Sendable, type Tag, tagOf, type Value } from './sql.ts';
+
+/**
+ * How long statements wait, in seconds: in the queue for one of the pool's connections, for it to be made, and for the
+ * answer. Then they fail as unreachable, and a connection that did not answer is closed: its place in the pool is free again.
+ */
+export type Waits = { queue: number; connect: number; answer: number };
+
+/** A transaction. A statement of it that fails makes it fail, caught or not, except inside of a savepoint. */
+export type Transaction = Tag & {
+  /** Work that is undone by itself when it fails; one at a time. */
+  savepoint<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+};
+
+/** Told of each statement before it is sent: tests and measurements look at them. */
+export type Observer = (connection: number, statement: Sendable) => void;
+
+/** A pool of connections. */
+export type Pool = Tag & {
+  /** @param opening sent with the work's first statement; without it the transaction has begun before the work does */
+  begin<T>(work: (tx: Transaction) => Promise<T>, opening?: (tx: Transaction) => Promise<unknown>): Promise<T>;
+  /**
+   * Hears what is sent to a channel, from the moment this resolves until it is ended.
+   *
+   * @param begin called whenever it hears again after the connection was lost, and at first: anything may have been missed
+   */
+  listen(channel: string, hear: (payload: string) => void, begin: () => void): Promise<() => void>;
+  observer: Observer | null;
+  /** Whom it logs in as. */
+  readonly user: string;
+  end(): Promise<void>;
+};
+
+export type PoolOptions = {
+  /** `postgres://user:password@host:port/database?sslmode=…` */
+  url: string;
+  connections: number;
+  waits: Waits;
+  /** Of each session, as `set` has them. */
+  settings?: Record<string, string | number>;
+};
+
+const idleMs = 60_000;
+const endMs = 5_000;
+
+/** An error of the connection, not of a statement, with a code that says so. */
+function lostError(cause: unknown): Error {
+  if (cause instanceof pg.DatabaseError) return cause;
+  const { code, message } = cause as { code?: unknown; message: string };
+  if (typeof code === 'string') return cause as Error;
+  const timedOut = /time-?out/i.test(message);
+  return Object.assign(new Error(message, { cause }), { code: timedOut ? 'CONNECTION_TIMEOUT' : 'CONNECTION_CLOSED' });
+}
+
+/** A prepared statement whose plan a migration has made stale: its columns are others, or it is gone. */
+const isStale = (error: unknown) =>
+  error instanceof pg.DatabaseError &&
+  ((error.code === '0A000' && error.routine === 'RevalidateCachedQuery') || error.code === '26000');
+
+const asText = (text: string) => text;
+const textArray = pg.types.getTypeParser(1009 as never, 'text');
+/** Where the driver would lose something: digits of numbers, the order of keys, the day of a date. */
+const parsers = new Map<number, (text: string) => unknown>([
+  [114, asText], // json: JSON.parse would move keys that look like integers to the front
+  [1082, (day) => new Date(day)], // midnight of UTC, not of where the process runs
+  [1186, asText], // interval
+  [1016, textArray], // bigint[]
+  [1231, textArray], // numeric[]
+]);
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    parsers.get(oid) ?? pg.types.getTypeParser(oid, format as 'text'),
+};
+
+/** The options of a connection to an address. What it asks for beyond host, names and TLS are settings of the session. */
+export function connectionOptions({ url, waits, settings }: Omit<PoolOptions, 'connections'>): ListenOptions {
+  const { username, password, hostname, port, pathname, searchParams } = new URL(url);
+  const { sslmode = '', ...asked } = Object.fromEntries(searchParams);
+  const all = { ...asked, ...settings };
+  const ssl = sslmode === 'require' ? { rejectUnauthorized: false } : sslmode.startsWith('verify');
+  return {
+    ...(hostname && { host: decodeURIComponent(hostname).replace(/^\[|\]$/g, '') }),
+    ...(port && { port: Number(port) }),
+    ...(username && { user: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+    ...(pathname.length > 1 && { database: decodeURIComponent(pathname.slice(1)) }),
+    ssl,
+    options: Object.entries(all)
+      .map(([name, value]) => `-c ${name}=${String(value).replaceAll(/([\\ ])/g, '\\$1')}`)
+      .join(' '),
+    types,
+    keepAlive: true,
+    // A transaction sends its first statements without waiting in between; a single statement has its connection for itself.
+    pipeline: true,
+    connectionTimeoutMillis: waits.connect * 1000,
+    // The connection is ended then: nobody knows whose answer would come next.
+    query_timeout: waits.answer * 1000,
+  };
+}
+
+/** Opens a pool; no connection is made before it is needed. */
+export function openPool(options: PoolOptions): Pool {
+  const own = connectionOptions(options);
+  class Client extends pg.Client {
+    constructor() {
+      super(own);
+    }
+  }
+  const pool = new pg.Pool({
+    Client,
+    max: options.connections,
+    idleTimeoutMillis: idleMs,
+    connectionTimeoutMillis: options.waits.queue * 1000,
+  });
+  const open = new Set<pg.PoolClient>();
+  const listener = new Listener(own);
+  pool.on('error', () => {}); // a connection that nobody used was lost: the next one to need it makes another
+  pool.on('connect', (client) => {
+    open.add(client);
+    client.on('error', () => {}); // told to whoever waits for an answer
+  });
+  pool.on('remove', (client) => open.delete(client));
+
+  const acquire = async () => {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      throw lostError(error);
+    }
+  };
+  const send = async (client: pg.PoolClient, statement: Sendable): Promise<Rows<Row[]>> => {
+    result.observer?.((client as unknown as { processID: number }).processID, statement);
+    const answer = await client.query(statement).catch((error) => {
+      throw lostError(error);
+    });
+    const last = Array.isArray(answer) ? answer.at(-1) : answer;
+    return Object.assign(last.rows as Row[], { count: last.rowCount ?? 0 });
+  };
+
+  const single: Send = async (statement) => {
+    const client = await acquire();
+    let broken: Error | undefined;
+    try {
+      return await send(client, statement).catch((error) => {
+        if (!isStale(error)) throw error;
+        return send(client, preparedAnew(statement));
+      });
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError)) broken = error as Error;
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  };
+
+  const begin: Pool['begin'] = async (work, opening) => {
+    const client = await acquire();
+    const lost = Promise.withResolvers<never>();
+    lost.promise.catch(() => {}); // told by the race
+    let broken: Error | undefined;
+    const lose = (error: Error) => {
+      broken ??= lostError(error);
+      lost.reject(broken);
+    };
+    client.on('error', lose);
+    const scope = openTransaction((statement) => send(client, statement));
+    try {
+      const begun = scope.tx.unsafe('begin').execute();
+      if (!opening) await begun;
+      const done = opening
+        ? Promise.all([begun, opening(scope.tx), work(scope.tx)]).then(([, , value]) => value)
+        : work(scope.tx);
+      const value = await Promise.race([done, lost.promise]);
+      scope.check();
+      scope.close();
+      await send(client, { text: 'commit', values: [] });
+      return value;
+    } catch (error) {
+      scope.close(broken);
+      if (!broken) await send(client, { text: 'rollback', values: [] }).catch(lose);
+      throw scope.reason(error);
+    } finally {
+      client.off('error', lose);
+      client.release(broken);
+    }
+  };
+
+  const end = async () => {
+    await listener.end();
+    const force = setTimeout(() => {
+      for (const client of open) (client as unknown as { connection: pg.Connection }).connection.stream.destroy();
+    }, endMs);
+    await pool.end().finally(() => clearTimeout(force));
+  };
+  const result: Pool = Object.assign(tagOf(single), {
+    begin,
+    end,
+    listen: listener.listen.bind(listener),
+    observer: null,
+    user: String(own.user ?? ''),
+  });
+  return result;
+}
+
+/** What a transaction or savepoint may send, and what has failed in it. */
+function openTransaction(sendIt: Send) {
+  let [savepoints, isOver] = [0, false];
+  let closedBy: Error | undefined;
+  const level = () => {
+    let failed: { error: unknown } | undefined;
+    const sendHere: Send = (statement) => {
+      // The connection may serve others by now: what comes late must not reach their transactions.
+      if (isOver) return Promise.reject(closedBy ?? endedError());
+      const answer = sendIt(statement).catch((error) => {
+        if (!isStale(error)) throw error;
+        preparedAnew(statement);
+        throw staleError(error);
+      });
+      answer.catch((error) => {
+        failed ??= { error };
+      });
+      return answer;
+    };
+    const savepoint: Transaction['savepoint'] = async (work) => {
+      const name = `s${++savepoints}`;
+      const inner = level();
+      await tx.unsafe(`savepoint ${name}`);
+      try {
+        const value = await work(inner.tx);
+        inner.check();
+        await tx.unsafe(`release savepoint ${name}`);
+        return value;
+      } catch (error) {
+        await tx.unsafe(`rollback to savepoint ${name}`);
+        throw inner.reason(error);
+      }
+    };
+    const tx: Transaction = Object.assign(tagOf(sendHere), { savepoint });
+    return {
+      tx,
+      check: () => {
+        if (failed) throw failed.error;
+      },
+      /** The first thing that failed, not that the transaction was aborted by it. */
+      reason: (error: unknown) =>
+        failed && error instanceof pg.DatabaseError && error.code === '25P02' ? failed.error : error,
+    };
+  };
+  return {
+    ...level(),
+    close: (error?: Error) => {
+      isOver = true;
+      closedBy = error;
+    },
+  };
+}
+
+/** The transaction is undone: whoever began it tries again, as after a lost connection. */
+const staleError = (cause: unknown) =>
+  Object.assign(new Error('the plan of a statement is stale', { cause }), { code: 'CONNECTION_PLAN_STALE' });
+
+const endedError = () => Object.assign(new Error('the transaction has ended'), { code: 'TRANSACTION_ENDED' });
+
+export type { Value };

@@ -1,0 +1,193 @@
+/** What a statement's `${…}` may be: a value becomes a parameter, a fragment a part of the text. */
+export type Value = string | number | bigint | boolean | Date | Uint8Array | null | readonly Value[];
+// biome-ignore lint/suspicious/noExplicitAny: whoever asks names the columns, or takes them as they come
+export type Row = Record<string, any>;
+/** The rows of an answer; `count` says how many rows a write has changed. */
+export type Rows<T extends readonly object[]> = T & { count: number };
+
+/** A text for the server. Prepared statements have a name, and keep their plan on each connection. */
+export type Sendable = { text: string; values: Value[]; name?: string };
+/** Sends a statement. */
+export type Send = (statement: Sendable) => Promise<Rows<Row[]>>;
+
+/** A part of a statement. */
+export class Fragment {
+  readonly write: (draft: Draft) => void;
+  constructor(write: (draft: Draft) => void) {
+    this.write = write;
+  }
+}
+
+/** A statement that is sent when it is awaited, or when `execute` is called; until then it can be a part of another one. */
+export class Statement<T> extends Fragment implements Promise<T> {
+  readonly [Symbol.toStringTag] = 'Statement';
+  readonly #send: Send;
+  #answer: Promise<T> | undefined;
+
+  constructor(write: (draft: Draft) => void, send: Send) {
+    super(write);
+    this.#send = send;
+  }
+
+  /** Sends it now. */
+  execute(): Promise<T> {
+    this.#answer ??= this.#run();
+    return this.#answer;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a statement is awaited
+  then<A = T, B = never>(
+    answered?: ((rows: T) => A | PromiseLike<A>) | null,
+    failed?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.execute().then(answered, failed);
+  }
+
+  catch<B = never>(failed?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
+    return this.execute().catch(failed);
+  }
+
+  finally(settled?: (() => void) | null): Promise<T> {
+    return this.execute().finally(settled);
+  }
+
+  async #run(): Promise<T> {
+    const draft = new Draft();
+    this.write(draft);
+    return this.#send(draft.finish()) as Promise<T>;
+  }
+}
+
+/** A statement while it is written. */
+export class Draft {
+  #text = '';
+  readonly #values: Value[] = [];
+  #prepared = true;
+
+  add(text: string): void {
+    this.#text += text;
+  }
+
+  /** @throws an error with the code `UNDEFINED_VALUE`: what was left out must not be stored as null by mistake */
+  parameter(value: unknown): void {
+    if (value === undefined) {
+      throw Object.assign(new Error(`parameter ${this.#values.length + 1} is undefined`), { code: 'UNDEFINED_VALUE' });
+    }
+    this.#text += `$${this.#values.push(value as Value)}${castOf(value)}`;
+  }
+
+  /** For texts of which there may be any number: each connection would keep the plan of every one. */
+  unprepared(): void {
+    this.#prepared = false;
+  }
+
+  finish(): Sendable {
+    const [text, values] = [this.#text, this.#values];
+    return this.#prepared ? { text, values, name: nameOf(text) } : { text, values };
+  }
+}
+
+/** What the server cannot tell from the text alone: `$1 - interval '1 day'` would be a difference of intervals. */
+function castOf(value: unknown): string {
+  if (value instanceof Date) return '::timestamptz';
+  return typeof value === 'boolean' ? '::boolean' : '';
+}
+
+/** The names of prepared statements. A name stands for one text for ever; a text gets another one when its plans are stale. */
+const preparedNames = new Map<string, string>();
+let named = 0;
+const mostNames = 5_000;
+
+function nameOf(text: string): string | undefined {
+  const known = preparedNames.get(text);
+  if (known !== undefined || preparedNames.size >= mostNames) return known;
+  const name = `q${++named}`;
+  preparedNames.set(text, name);
+  return name;
+}
+
+/** The same statement to be prepared anew: the server refuses plans whose columns a migration has changed. */
+export function preparedAnew({ text, values, name }: Sendable): Sendable {
+  if (preparedNames.get(text) === name) preparedNames.delete(text);
+  return { text, values, name: nameOf(text) };
+}
+
+function write(strings: readonly string[], parts: readonly unknown[]): (draft: Draft) => void {
+  return (draft) => {
+    strings.forEach((string, at) => {
+      draft.add(string);
+      if (at === parts.length) return;
+      const part = parts[at];
+      if (part instanceof Fragment) part.write(draft);
+      else draft.parameter(part);
+    });
+  };
+}
+
+/** SQL as a tagged template: ``await sql<Row[]>`select … where id = ${id}` ``. */
+export type Tag = {
+  <T extends readonly object[] = Row[]>(
+    strings: TemplateStringsArray,
+    ...parts: (Value | Fragment)[]
+  ): Statement<Rows<T>>;
+  /** A text as it is: several statements, or what has no parameters. Never of what somebody outside has written. */
+  unsafe<T extends readonly object[] = Row[]>(text: string): Statement<Rows<T>>;
+};
+
+/** A tag whose statements are sent in this way. */
+export function tagOf(send: Send): Tag {
+  const tag = (strings: TemplateStringsArray, ...parts: unknown[]) => new Statement(write(strings, parts), send);
+  const unsafe = (text: string) =>
+    new Statement((draft) => {
+      draft.unprepared();
+      draft.add(text);
+    }, send);
+  return Object.assign(tag, { unsafe }) as Tag;
+}
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+/** Names of columns, or of a table, separated by commas. */
+export const identifiers = (...all: string[]): Fragment =>
+  new Fragment((draft) => draft.add(all.map(quoted).join(', ')));
+
+function writeList(draft: Draft, values: readonly unknown[]): void {
+  draft.add('(');
+  values.forEach((value, at) => {
+    if (at > 0) draft.add(', ');
+    draft.parameter(value);
+  });
+  draft.add(')');
+}
+
+/** `in ${list(values)}`; an empty list contains nothing. */
+export const list = (values: readonly Value[]): Fragment =>
+  new Fragment((draft) => {
+    draft.unprepared();
+    writeList(draft, values.length > 0 ? values : [null]);
+  });
+
+/** `insert into … ${insertion(rows)}`: the columns of the first row, and the values of all. */
+export const insertion = (rows: readonly object[]): Fragment =>
+  new Fragment((draft) => {
+    const columns = Object.keys(rows[0] ?? {});
+    draft.unprepared();
+    draft.add(`(${columns.map(quoted).join(', ')}) values `);
+    rows.forEach((row, at) => {
+      if (at > 0) draft.add(', ');
+      writeList(
+        draft,
+        columns.map((column) => (row as Row)[column]),
+      );
+    });
+  });
+
+/** `update … set ${assignment(changes)}`. */
+export const assignment = (changes: object): Fragment =>
+  new Fragment((draft) => {
+    Object.entries(changes).forEach(([column, value], at) => {
+      if (at > 0) draft.add(', ');
+      draft.add(`${quoted(column)} = `);
+      draft.parameter(value);
+    });
+  });
