@@ -34,7 +34,7 @@ async function checkDatabase(ctx: Context): Promise<Finding[]> {
   const [row] = await ctx.db.sql<{ now: Date; version: string; ssl: boolean }[]>`
     select now() as now, current_setting('server_version') as version, ssl from pg_stat_ssl where pid = pg_backend_pid()`;
   const { databaseUrl } = ctx.config;
-  const isExposed = databaseUrl !== null && !row?.ssl && !isOnThisMachine(URL.parse(databaseUrl), {});
+  const isExposed = databaseUrl !== null && !row?.ssl && !isOnThisMachine(new URL(databaseUrl), {});
   const skewMs = Math.abs((row?.now.getTime() ?? 0) - ctx.clock.now().getTime());
   const pending = await pendingMigrations(ctx.db.sql);
   const logins = await Promise.all(ctx.db.pools.map(powersOf));

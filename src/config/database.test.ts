@@ -20,7 +20,6 @@ const elsewhere = [
   'postgres://app:pw@[2001:db8::1]/pay',
   'postgres://app:pw@127.0.0.1@db.example/pay',
   'postgres://app:pw@localhost.example/pay',
-  'postgres://app:pw@127.0.0.1:5432,db.example:5432/pay',
 ];
 
 test('DATABASE_URL › this machine needs no TLS', () => {
@@ -53,12 +52,16 @@ test('DATABASE_URL › another machine needs TLS, or DATABASE_TLS=off; the passw
     }
     assert.equal(faultsOf({ DATABASE_URL: url, DATABASE_TLS: 'off' }), '', url);
   }
+  assert.match(faultsOf({ DATABASE_URL: 'postgres://app:pw@db.example/pay#?sslmode=require' }), /without TLS/);
   assert.match(faultsOf({ DATABASE_TLS: 'no' }), /^DATABASE_TLS must be on or off/);
 });
 
-test('DATABASE_URL › what the driver reads as another address than a URL has is refused', () => {
+test('DATABASE_URL › several hosts, and what is no address, are refused', () => {
   for (const url of [
-    'postgres://app:pw@db.example/pay#?sslmode=require',
+    'postgres://app:pw@127.0.0.1:5432,db.example:5432/pay',
+    'postgres://app:pw@localhost,db.example/pay',
+    'postgres://app:p%w@localhost/pay',
+    'mysql://app:pw@localhost/pay',
     'postgres://app:pw@db.example%2Cx.localhost/pay',
     'postgres://app:pw@db.example%2cx.localhost/pay?sslmode=require',
   ]) {

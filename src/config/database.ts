@@ -1,12 +1,16 @@
 import { namesThisMachine } from '../lib/networks.ts';
 
-/** What the driver encrypts every connection with; under any other it goes on in the clear where the server wants to. */
+/** With these every connection is encrypted; with any other none is. */
 const encrypting = ['require', 'verify-ca', 'verify-full'];
 
-/** Whether a database is on this machine, where nobody listens on the way. A list of hosts is not. */
-export function isOnThisMachine(url: URL | null, env: NodeJS.ProcessEnv): boolean {
-  const host = url?.hostname || (url && (env.PGHOST || 'localhost'));
-  return Boolean(host && (host.startsWith('/') || namesThisMachine(host)));
+/** A percent sign that begins no letter. */
+const isMalformed = /%(?![0-9a-f]{2})/i;
+const isOneHost = (host: string) => !/,|%2c/i.test(host);
+
+/** Whether a database is on this machine, where nobody listens on the way. */
+export function isOnThisMachine(url: URL, env: NodeJS.ProcessEnv): boolean {
+  const host = decodeURIComponent(url.hostname) || env.PGHOST || 'localhost';
+  return host.startsWith('/') || namesThisMachine(host);
 }
 
 /**
@@ -17,16 +21,12 @@ export function isOnThisMachine(url: URL | null, env: NodeJS.ProcessEnv): boolea
 export function readDatabaseUrl(name: string, env: NodeJS.ProcessEnv, faults: string[]): string | null {
   const value = env[name];
   if (!value) return null;
-  const hosts = /^postgres(?:ql)?:\/\/([^/?#]*)/.exec(value)?.[1];
-  const url = hosts?.includes(',') ? null : URL.parse(value);
-  // The driver takes these two as something else than a URL has them for.
-  const isRead = !value.includes('#') && !/%2c[^@]*$/i.test(hosts ?? '');
-  if (hosts === undefined || !isRead || (url === null && !hosts.includes(','))) {
-    faults.push(`${name} must look like postgres://user:password@host:port/name`);
+  const url = URL.parse(value);
+  if (!url || !/^postgres(ql)?:$/.test(url.protocol) || !isOneHost(url.hostname) || isMalformed.test(value)) {
+    faults.push(`${name} must look like postgres://user:password@host:port/name, with one host`);
     return value;
   }
-  // The driver takes the last of several.
-  const mode = new URLSearchParams(value.split('?')[1]).getAll('sslmode').at(-1);
+  const mode = url.searchParams.getAll('sslmode').at(-1);
   if (env.DATABASE_TLS !== 'off' && !isOnThisMachine(url, env) && !encrypting.includes(mode ?? '')) {
     faults.push(
       `${name} leads to another machine without TLS: add ?sslmode=verify-full (or require, which trusts any certificate), or set DATABASE_TLS=off where nobody else is on the way`,
