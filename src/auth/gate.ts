@@ -42,7 +42,7 @@ export function mustHaveKey({ authorization }: IncomingHttpHeaders): string {
  */
 export async function mustKnowKey({ db: { sql }, config }: Context, headers: IncomingHttpHeaders): Promise<void> {
   const hashes = keyHashes(config.secretKeys, mustHaveKey(headers));
-  const rows = await sql`select from api_keys where hash in ${sql(hashes)} and revoked_at is null`;
+  const rows = await sql`select from api_keys where hash in ${list(hashes)} and revoked_at is null`;
   if (rows.length === 0) throw refuse('unauthorized');
 }
 

@@ -1,4 +1,5 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
+import { identifiers } from '../db/sql.ts';
 import type { TransferKey } from './store.ts';
 
 /**
@@ -151,7 +152,7 @@ export type DueReturn = {
 export function claimReturns({ sql }: Database, limit: number): Promise<DueReturn[]> {
   const waiting = sql`state in ('sent', 'missing', 'kept') and return_tx_hash is not null and from_address is not null`;
   const key = (of: string) => sql`
-    (${sql(of)}.partner_id, ${sql(of)}.test_mode, ${sql(of)}.chain_id, ${sql(of)}.tx_hash, ${sql(of)}.ordinal)`;
+    (${identifiers(of)}.partner_id, ${identifiers(of)}.test_mode, ${identifiers(of)}.chain_id, ${identifiers(of)}.tx_hash, ${identifiers(of)}.ordinal)`;
   return sql<DueReturn[]>`
     with recursive parties as (
       (select partner_id, account_id from returns where ${waiting} order by partner_id, account_id limit 1)

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import type { ChainConfig } from '../../src/chain/config.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
+import { insertion } from '../../src/db/sql.ts';
 import { followReturns } from '../../src/payments/return-follow.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
@@ -51,7 +52,7 @@ async function noted({ scope, accountId }: Payee, hashes: string[], transfer = [
     noted_at: new Date(Date.now() - 5 * 60_000),
     next_look_at: new Date(Date.now() - 60_000),
   }));
-  await database.db.sql`insert into returns ${database.db.sql(rows)}`;
+  await database.db.sql`insert into returns ${insertion(rows)}`;
 }
 
 /** One that is final on the chain, due after all others. */
