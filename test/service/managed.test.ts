@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { openOwner, type Sql } from '../../src/db/connection.ts';
+import { openOwner, type Sql, sqlState } from '../../src/db/connection.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts';
 import { accessOf } from '../../src/db/logins.ts';
 import { send } from '../support/client.ts';
@@ -90,6 +90,6 @@ async function answer<T>(env: Record<string, string>, ...words: string[]): Promi
 }
 
 /** Another database of the server has made the groups. */
-function unlessThere(error: { code?: string }): void {
-  if (error.code !== '42710') throw error;
+function unlessThere(error: unknown): void {
+  if (sqlState(error) !== '42710') throw error;
 }
