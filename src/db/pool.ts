@@ -66,6 +66,7 @@ const parsers = new Map<number, (text: string) => unknown>([
   [114, asText], // json: JSON.parse would move keys that look like integers to the front
   [1082, (day) => new Date(day)], // midnight of UTC, not of where the process runs
   [1186, asText], // interval
+  [1003, textArray], // name[]
   [1016, textArray], // bigint[]
   [1231, textArray], // numeric[]
 ]);

@@ -322,7 +322,8 @@ test('a migration makes a prepared plan stale → the statement is sent again as
     async (db) => {
       const bytes = Buffer.from([0, 255, 92, 39]);
       const at = new Date('2026-03-29T01:30:00.123Z');
-      await db.sql`create table shelf (bytes bytea, at timestamptz, words text[], whole boolean)`;
+      await other`create table shelf (bytes bytea, at timestamptz, words text[], whole boolean)`;
+      await other`grant select, insert on shelf to public`;
       const put = () =>
         db.sql`insert into shelf values (${bytes}, ${at}, ${['a "quoted" one', 'b\\c', '{}']}, ${true}) returning *`;
       const [before] = await put();
@@ -339,7 +340,7 @@ test('a migration makes a prepared plan stale → the statement is sent again as
         'its transaction is undone, so it is for whoever began it to try again',
       );
       assert.equal((await read())[0]?.kind, null);
-      await db.sql`drop table shelf`;
+      await other`drop table shelf`;
     },
     { size: 1 },
   );
