@@ -137,7 +137,7 @@ export function openPool(options: PoolOptions): Pool {
       throw lostError(error);
     });
     const last = Array.isArray(answer) ? answer.at(-1) : answer;
-    return Object.assign(last.rows as Row[], { count: last.rowCount ?? 0 });
+    return Object.assign(last.rows as Row[], { count: last.rowCount ?? 0, command: last.command as string });
   };
 
   const single: Send = async (statement) => {
@@ -149,7 +149,7 @@ export function openPool(options: PoolOptions): Pool {
         return send(client, preparedAnew(statement));
       });
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError)) broken = error as Error;
+      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL') broken = error as Error;
       throw error;
     } finally {
       client.release(broken);
@@ -176,7 +176,9 @@ export function openPool(options: PoolOptions): Pool {
       const value = await Promise.race([done, lost.promise]);
       scope.check();
       scope.close();
-      await send(client, { text: 'commit', values: [] });
+      // What nobody waited for may have failed since: the server undoes all of it then, and says so only here.
+      const { command } = await send(client, { text: 'commit', values: [] });
+      if (command !== 'COMMIT') throw Object.assign(new Error('the transaction was undone'), { code: '25P02' });
       return value;
     } catch (error) {
       scope.close(broken);
@@ -245,8 +247,7 @@ function openTransaction(sendIt: Send) {
         if (failed) throw failed.error;
       },
       /** The first thing that failed, not that the transaction was aborted by it. */
-      reason: (error: unknown) =>
-        failed && error instanceof pg.DatabaseError && error.code === '25P02' ? failed.error : error,
+      reason: (error: unknown) => (failed && (error as { code?: unknown }).code === '25P02' ? failed.error : error),
     };
   };
   return {

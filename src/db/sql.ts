@@ -2,8 +2,8 @@
 export type Value = string | number | bigint | boolean | Date | Uint8Array | null | readonly Value[];
 // biome-ignore lint/suspicious/noExplicitAny: whoever asks names the columns, or takes them as they come
 export type Row = Record<string, any>;
-/** The rows of an answer; `count` says how many rows a write has changed. */
-export type Rows<T extends readonly object[]> = T & { count: number };
+/** The rows of an answer. `count`: how many rows a write has changed; `command`: what the server did, such as `ROLLBACK`. */
+export type Rows<T extends readonly object[]> = T & { count: number; command: string };
 
 /** A text for the server. Prepared statements have a name, and keep their plan on each connection. */
 export type Sendable = { text: string; values: Value[]; name?: string };
@@ -31,7 +31,10 @@ export class Statement<T> extends Fragment implements Promise<T> {
 
   /** Sends it now. */
   execute(): Promise<T> {
-    this.#answer ??= this.#run();
+    if (!this.#answer) {
+      this.#answer = this.#run();
+      this.#answer.catch(() => {}); // told to whoever waits; a transaction remembers it
+    }
     return this.#answer;
   }
 

@@ -117,7 +117,7 @@ test('A second payment is given back: prepared to its payer, noted by its transa
   );
 
   assert.match((await world.visitor.open(`/dashboard/give-back/${key}`)).html, new RegExp(hash('a')));
-  const twice = await world.visitor.send(page, key, { return_tx_hash: hash('b') });
+  const twice = await world.visitor.send(page, key, { return_tx_hash: hash('a') });
   assert.match(twice.html, /Noted before/);
   const late = await world.visitor.send(attachable, '/attach', { request: open.id });
   assert.match(late.html, /used meanwhile, or given back/);

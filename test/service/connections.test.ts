@@ -198,6 +198,23 @@ test('a statement that comes after its transaction ended is refused', async () =
   );
 });
 
+test('a statement that nobody waits for fails → so does its transaction, and nothing of it is kept', async () => {
+  await withPool(
+    async (db) => {
+      await other`create table kept (n int)`;
+      await other`grant select, insert on kept to public`;
+      const work = db.transaction(async (tx) => {
+        await tx`insert into kept values (1)`;
+        tx`select ${1}::int / 0`.execute();
+      });
+      await assert.rejects(work, isDivision);
+      assert.equal((await other`select from kept`).length, 0);
+      await other`drop table kept`;
+    },
+    { size: 1 },
+  );
+});
+
 test('a transaction that begins behind a hundred statements has its connection for itself', async () => {
   await withPool(
     async (db) => {

@@ -1731,6 +1731,7 @@ export const ar = {
         request: 'الطلب',
         usdc_micro: 'المبلغ',
         transaction: 'المعاملة',
+        replaces: 'بدلًا من',
         fields: 'ما تغيّر',
         channel: 'عبر',
         requests: 'الطلبات',

@@ -1889,6 +1889,7 @@ export const de = {
         request: 'Anforderung',
         usdc_micro: 'Betrag',
         transaction: 'Transaktion',
+        replaces: 'Statt',
         fields: 'Geändert',
         channel: 'Per',
         requests: 'Anforderungen',

@@ -1781,6 +1781,7 @@ export const en = {
         request: 'Request',
         usdc_micro: 'Amount',
         transaction: 'Transaction',
+        replaces: 'In place of',
         fields: 'Changed',
         channel: 'By',
         requests: 'Requests',

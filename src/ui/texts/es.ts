@@ -1827,6 +1827,7 @@ export const es = {
         request: 'Solicitud',
         usdc_micro: 'Importe',
         transaction: 'Transacción',
+        replaces: 'En lugar de',
         fields: 'Cambiado',
         channel: 'Por',
         requests: 'Solicitudes',

@@ -1863,6 +1863,7 @@ export const fr = {
         request: 'Demande',
         usdc_micro: 'Montant',
         transaction: 'Transaction',
+        replaces: 'À la place de',
         fields: 'Modifié',
         channel: 'Par',
         requests: 'Demandes',

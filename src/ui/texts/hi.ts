@@ -1740,6 +1740,7 @@ export const hi = {
         request: 'अनुरोध',
         usdc_micro: 'राशि',
         transaction: 'लेन-देन',
+        replaces: 'इसके बदले',
         fields: 'बदला',
         channel: 'माध्यम',
         requests: 'अनुरोध',

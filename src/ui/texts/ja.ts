@@ -1791,6 +1791,7 @@ export const ja = {
         request: '請求',
         usdc_micro: '金額',
         transaction: 'トランザクション',
+        replaces: '置き換え元',
         fields: '変更',
         channel: '方法',
         requests: '請求',

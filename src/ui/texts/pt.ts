@@ -1813,6 +1813,7 @@ export const pt = {
         request: 'Cobrança',
         usdc_micro: 'Valor',
         transaction: 'Transação',
+        replaces: 'Em vez de',
         fields: 'Alterado',
         channel: 'Por',
         requests: 'Cobranças',
