@@ -42,7 +42,7 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
   show(route, async (checkout, request, reply) => {
     const { scope, row } = checkout;
     if (opensRequest(request.method, request.headers)) {
-      // Rule 5.1 of the decisions.
+      // A person's browser, and no preview: docs/decisions/0010-what-opens-a-request.md.
       if (row.status === 'requested') await openRequest(ctx, scope, row.id);
       await keepLanguage(ctx, scope, row, checkout.words.language);
     }

@@ -28,7 +28,7 @@ export async function enqueueProofVerified(tx: Tx, scope: Scope, event: ProofVer
   });
 }
 
-/** The payload, fields in the order of the specification. */
+/** The payload, fields in the order of the OpenAPI document. */
 export function proofVerifiedBody(deliveryId: string, event: ProofVerified): string {
   const text = JSON.stringify;
   return `{${[

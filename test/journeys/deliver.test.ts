@@ -47,7 +47,7 @@ describe('delivering', () => {
   }
   const pass = () => deliverDue(made.ctx, deps);
 
-  test('a verified request’s event arrives signed, with the payload of the specification in its order', async () => {
+  test('a verified request’s event arrives signed, with the payload of the OpenAPI document in its order', async () => {
     const { receiver, scope, secret } = await partnerWithReceiver();
     const [id] = await makeEvents(world.db, scope, 1, '{"order":"A-1","7":"b"}');
     assert.equal(await pass(), 1);
