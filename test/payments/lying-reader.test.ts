@@ -135,8 +135,11 @@ for (const [what, point] of Object.entries(ways)) {
       });
       await world.turn();
       assert.equal((await world.read(request)).proof_status, receiptsToo ? 'attached' : 'verified');
-      const left = await world.db.sql`select from unread_transactions where stored_at is null`;
-      assert.equal(left.length, 0);
+      // What was pointed at once more in the moment in which it was found is read again, and done with.
+      await until('nothing is left to be read', async () => {
+        const left = await world.db.sql`select from unread_transactions where stored_at is null`;
+        return left.length === 0;
+      });
     });
   }
 }
