@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import fastify from 'fastify';
 import { StreamPlaces, sendEvents } from './event-stream.ts';
@@ -47,4 +48,23 @@ test('a stream that begins → its page looks once more, for what changed before
 
 test('a session that ended before its stream began → the page is told so at once', { timeout: 10_000 }, async () => {
   assert.equal(await firstOf(false), ': here\n\nevent: over\ndata: 1\n\n');
+});
+
+test('whoever leaves before the stream begins → it ends at once, and holds no place', { timeout: 10_000 }, async () => {
+  const app = fastify();
+  const leaving = new AbortController();
+  const ended = Promise.withResolvers<void>();
+  app.get('/', async (_request, reply) => {
+    leaving.abort();
+    await once(reply.raw, 'close');
+    const begin = () => () => {};
+    await sendEvents(reply, new AbortController().signal, begin, async () => true).then(ended.resolve, ended.reject);
+  });
+  try {
+    const url = await app.listen({ host: '127.0.0.1', port: 0 });
+    await assert.rejects(fetch(url, { signal: leaving.signal }));
+    await ended.promise;
+  } finally {
+    await app.close();
+  }
 });

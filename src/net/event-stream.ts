@@ -78,6 +78,7 @@ export async function sendEvents(
   };
   const gone = new AbortController();
   stream.once('close', () => gone.abort());
+  if (stream.destroyed) gone.abort(); // left before the stream began
   const over = AbortSignal.any([signal, gone.signal, AbortSignal.timeout(longestMs)]);
   const end = begin(wake);
   try {
