@@ -1141,9 +1141,13 @@ CREATE OR REPLACE FUNCTION public.begin_scoped()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
+  perform set_config('role', 'none', false);
   if exists (select from pg_prepared_statements where from_sql) then
     perform pg_terminate_backend(pg_backend_pid());
+    raise insufficient_privilege using message = 'this session was left with a statement that is not ours';
   end if;
+  perform pg_advisory_unlock_all();
+  execute 'unlisten *';
   reset all;
 end $function$;
 grant execute on function begin_scoped() to quittance_app;

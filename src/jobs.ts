@@ -4,7 +4,7 @@ import { blocksDue, mineWhileWaiting } from './chain/dev-mining.ts';
 import { startWatching } from './chain/watcher.ts';
 import type { Context } from './context.ts';
 import { eraseOld } from './customers/erase-old.ts';
-import { type Change, hearChanges } from './db/changes.ts';
+import { type Change, keepHearing } from './db/changes.ts';
 import { type Due, readWaits } from './db/due.ts';
 import { analyzeGrown } from './db/statistics.ts';
 import { jitter } from './lib/backoff.ts';
@@ -153,21 +153,18 @@ export async function runJobs(ctx: Context, signal: AbortSignal, lookMs = usualL
   const mine = [...ofChains, ...loops, refresh, ...messages]
     .filter((loop) => !loop.sandboxOnly || ctx.config.chains === null)
     .map((loop) => ({ ...loop, sleeper: makeSleeper() }));
-  const hearing = hearChanges(ctx.db, ({ kind }) => {
+  const hear = ({ kind }: Change) => {
     for (const { queue, sleeper } of mine)
       if (queue && (kind === 'anything' || queue.wakes.includes(kind))) sleeper.wake();
-  });
-  hearing.catch((error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
+  };
+  const endHearing = keepHearing(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
   await Promise.all([
     ...mine.map((loop) => repeat(ctx, loop, signal)),
     lookForWork(ctx, mine, lookMs, signal),
     startWatching(ctx, { onRemoved }, signal),
     startDelivering(ctx, signal, createDeliveryDeps(ctx), lookMs),
   ]);
-  await hearing.then(
-    (unlisten) => unlisten(),
-    () => {},
-  );
+  await endHearing();
   await gateway?.close();
 }
 

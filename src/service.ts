@@ -12,7 +12,7 @@ import {
   usualWaits,
 } from './db/connection.ts';
 import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded.ts';
-import { accessOf, asPowerFault, ensureLogins } from './db/logins.ts';
+import { accessOf, asPowerFault, ensureLogins, powersOf } from './db/logins.ts';
 import { migrate, migrationSeconds } from './db/migrate.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { StartFault } from './lib/start-fault.ts';
@@ -87,7 +87,10 @@ async function prepareAt(ownerUrl: string, { secretKeys }: Config): Promise<void
 
 /** Once as each login: what is not let in is told at start, not by the first call. */
 async function logIn({ pools }: Pick<Database, 'pools'>): Promise<void> {
-  await Promise.all(pools.map((sql) => sql`select 1`));
+  for (const { name, powers } of await Promise.all(pools.map(powersOf))) {
+    if (powers.length > 0)
+      throw new StartFault(`The service logs in to the database as ${name}, which ${powers.join(' and ')}.`);
+  }
 }
 
 function asLoginFault(error: unknown, { service, scoped }: Access): unknown {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
-import { hearChanges } from '../db/changes.ts';
+import { keepHearing } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
 import { StreamPlaces, sendEvents } from '../net/event-stream.ts';
 import { adminDoor } from '../users/door.ts';
@@ -69,15 +69,15 @@ function begin(ctx: Context): Hearing {
     timer = null;
     for (const wake of wakes) wake();
   };
-  const hearing = hearChanges(ctx.db, () => {
+  const hear = () => {
     timer ??= setTimeout(tell, gatherMs);
-  });
-  hearing.catch(complain(ctx));
+  };
+  const endHearing = keepHearing(ctx.db, hear, complain(ctx));
   return {
     wakes,
     end: () => {
       if (timer) clearTimeout(timer);
-      hearing.then((unlisten) => unlisten()).catch(complain(ctx));
+      endHearing().catch(complain(ctx));
     },
   };
 }

@@ -22,7 +22,7 @@ export function readDatabaseUrl(name: string, env: NodeJS.ProcessEnv, faults: st
   const value = env[name];
   if (!value) return null;
   const url = URL.parse(value);
-  if (!url || !/^postgres(ql)?:$/.test(url.protocol) || !isOneHost(url.hostname) || isMalformed.test(value)) {
+  if (!url || !/^postgres(ql)?:\/\//.test(value) || !isOneHost(url.hostname) || isMalformed.test(value)) {
     faults.push(`${name} must look like postgres://user:password@host:port/name, with one host`);
     return value;
   }

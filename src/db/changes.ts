@@ -1,3 +1,4 @@
+import { pause } from '../lib/time.ts';
 import type { Database } from './connection.ts';
 
 /** Something that pages show has changed. */
@@ -38,6 +39,36 @@ export async function hearChanges(db: Database, hear: (change: Change) => void):
     },
     () => hear({ kind: 'anything' }),
   );
+}
+
+const retryMs = 5_000;
+
+/**
+ * As `hearChanges`, and tries again until it hears.
+ *
+ * @returns what ends it
+ */
+export function keepHearing(
+  db: Database,
+  hear: (change: Change) => void,
+  complain: (error: unknown) => void,
+): () => Promise<void> {
+  const ending = new AbortController();
+  const begin = async () => {
+    while (!ending.signal.aborted) {
+      try {
+        return await hearChanges(db, hear);
+      } catch (error) {
+        complain(error);
+        await pause(retryMs, ending.signal);
+      }
+    }
+  };
+  const hearing = begin();
+  return async () => {
+    ending.abort();
+    (await hearing)?.();
+  };
 }
 
 function readChange(payload: string): Change | null {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
 import { refuse } from '../errors.ts';
-import { openPool, type Pool, type Transaction, type Waits } from './pool.ts';
+import { type Opening, openPool, type Pool, type Transaction, type Waits } from './pool.ts';
 
 /** A connection pool that sees the rows of all partners. Only `db/`, `auth/` and the named look-ups of loops use it directly. */
 export type Sql = Pool;
@@ -35,7 +35,7 @@ export type Access = { service: string; scoped: string; scopeKey: Uint8Array };
 export type Connections = { service: number; scoped: number };
 
 /** SQLSTATE classes that mean "the database cannot be reached", not "the statement is wrong". */
-const unreachable = /^(08|57P|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|EHOSTUNREACH)/;
+const unreachable = /^(08(?!P01)|57P|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|EHOSTUNREACH)/;
 
 /** True when an error says that the database could not be reached or is shutting down. */
 export function isUnreachable(error: unknown): boolean {
@@ -56,7 +56,18 @@ export const usualWaits: Waits = { queue: 10, connect: 5, answer: statementMs / 
  * reading on, so that it is used as soon as a table has a few pages. What outgrows its plan: `statistics.ts`.
  */
 export const planning = { jit: 'off', random_page_cost: '1.1' };
+/** All that decides what an answer says is named: neither the server nor a login has a say in it. */
 export const sessionSettings = {
+  client_encoding: 'UTF8',
+  datestyle: 'ISO, MDY',
+  intervalstyle: 'postgres',
+  timezone: 'UTC',
+  bytea_output: 'hex',
+  row_security: 'on',
+  default_transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
+  default_transaction_deferrable: 'off',
+  lock_timeout: 0,
   application_name: 'quittance',
   statement_timeout: statementMs,
   idle_in_transaction_session_timeout: 10_000,
@@ -85,18 +96,17 @@ export function connect(
   const settings = { ...sessionSettings, search_path: 'public' };
   const within = openPool({ url: access.scoped, connections: connections.scoped, waits, settings });
   const prove = (scope: Scope) => createHmac('sha256', access.scopeKey).update(scopeText(scope)).digest('hex');
-  const enter = (scope: Scope) => (tx: Tx) =>
-    Promise.all([
-      // As a text: a prepared statement could be what an earlier transaction has planted.
-      tx.unsafe('select public.begin_scoped()').execute(),
-      tx`select enter_scope(${scope.partnerId}, ${scope.testMode}, ${prove(scope)})`.execute(),
-    ]);
+  const enter = ({ partnerId, testMode }: Scope, proof: string): Opening => ({
+    // As a text, and answered before the proof is sent: a prepared statement could be what an earlier transaction has planted.
+    first: 'select public.begin_scoped()',
+    enter: (tx) => tx`select enter_scope(${partnerId}, ${testMode}, ${proof})`.execute(),
+  });
   return {
     sql,
     pools: [sql, within],
     prove,
     transaction: (work) => sql.begin(work),
-    scoped: (scope, work) => within.begin(work, enter(scope)),
+    scoped: (scope, work) => within.begin(work, enter(scope, prove(scope))),
     close: async () => {
       await Promise.all([sql.end(), within.end()]);
     },

@@ -38,11 +38,16 @@ export class Listener {
     };
   }
 
-  async end(): Promise<void> {
+  /** @param limitMs a server that does not answer is not waited for any longer */
+  async end(limitMs: number): Promise<void> {
     this.#ending.abort();
     this.#all.clear();
     const client = await this.#client?.catch(() => undefined);
-    await client?.end();
+    if (!client) return;
+    const force = setTimeout(() => {
+      (client as unknown as { connection: pg.Connection }).connection.stream.destroy();
+    }, limitMs);
+    await client.end().finally(() => clearTimeout(force));
   }
 
   async #connect(): Promise<pg.Client> {

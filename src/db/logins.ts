@@ -1,3 +1,4 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import { StartFault } from '../lib/start-fault.ts';
 import { pause } from '../lib/time.ts';
@@ -24,7 +25,11 @@ function loginsOf(secrets: SecretKey[]): Logins {
 
 /** The address of the same database, as somebody else. */
 function addressAs(url: string, { name, password }: Login): string {
-  return url.replace(/^(postgres(?:ql)?:\/\/)(?:[^/?#]*@)?/, `$1${name}:${password}@`);
+  const address = new URL(url);
+  // Without a host an address has no place for a user in front of it.
+  if (address.hostname) Object.assign(address, { username: name, password });
+  else for (const [key, value] of Object.entries({ user: name, password })) address.searchParams.set(key, value);
+  return address.href;
 }
 
 /** How the service gets into a database, once its owner has let it in. */
@@ -65,10 +70,16 @@ export async function ensureLogins(owner: Sql, secrets: SecretKey[]): Promise<vo
 async function letIn(tx: Tx, { service, scoped, scopeKey }: Logins): Promise<void> {
   // The service steps down into a scope inside transactions of several.
   const members = { [service.name]: groups, [scoped.name]: ['quittance_app'] };
+  const [here] = await tx<{ database: string }[]>`select quote_ident(current_database()) as database`;
+  const database = here?.database;
   for (const { name, password } of [service, scoped]) {
     const [known] = await tx`select rolcanlogin from pg_roles where rolname = ${name}`;
-    // Both are of letters and digits alone.
-    if (!known) await tx.unsafe(`create role ${name} login password '${password}'`);
+    // The name is of letters and digits alone.
+    if (!known) await tx.unsafe(`create role ${name} login password '${verifierOf(password)}'`);
+    // A login may set defaults for its own sessions, and they outlive these.
+    const [own] =
+      await tx`select from pg_db_role_setting s join pg_roles r on r.oid = s.setrole where r.rolname = ${name}`;
+    if (own) await tx.unsafe(`alter role ${name} reset all; alter role ${name} in database ${database} reset all`);
     for (const group of members[name] ?? []) {
       const [held] = await tx`
         select from pg_auth_members m where m.roleid = ${group}::regrole and m.member = ${name}::regrole`;
@@ -83,6 +94,15 @@ async function letIn(tx: Tx, { service, scoped, scopeKey }: Logins): Promise<voi
     select format('revoke temporary on database %I from public', current_database()) as statement,
       has_database_privilege(${scoped.name}, current_database(), 'temporary') as open`;
   if (door?.open) await tx.unsafe(door.statement);
+}
+
+/** What PostgreSQL keeps of a password (SCRAM-SHA-256), so that the password itself stands in no statement and no log. */
+function verifierOf(password: string): string {
+  const [salt, rounds] = [randomBytes(16), 4096];
+  const salted = pbkdf2Sync(password, salt, rounds, 32, 'sha256');
+  const keyOf = (what: string) => createHmac('sha256', salted).update(what).digest();
+  const stored = createHash('sha256').update(keyOf('Client Key')).digest('base64');
+  return `SCRAM-SHA-256$${rounds}:${salt.toString('base64')}$${stored}:${keyOf('Server Key').toString('base64')}`;
 }
 
 /** A key of an HMAC-SHA256 as its inner or outer pad: 64 bytes. */
@@ -121,7 +141,7 @@ export async function asPowerFault(owner: Sql, error: unknown): Promise<unknown>
 }
 
 /**
- * What an administrator runs in place of an owner who may not create roles. It holds the passwords of the logins.
+ * What an administrator runs in place of an owner who may not create roles.
  *
  * @param owner the owner's name
  */
@@ -130,7 +150,7 @@ export function statementsFor(owner: string, secrets: SecretKey[]): string[] {
   return [
     ...groups.map((name) => `create role ${name} nologin;`),
     `grant ${groups.join(', ')} to "${owner.replaceAll('"', '""')}" with admin option;`,
-    ...[service, scoped].map(({ name, password }) => `create role ${name} login password '${password}';`),
+    ...[service, scoped].map(({ name, password }) => `create role ${name} login password '${verifierOf(password)}';`),
   ];
 }
 

@@ -17,10 +17,18 @@ export type Transaction = Tag & {
 /** Told of each statement before it is sent: tests and measurements look at them. */
 export type Observer = (connection: number, statement: Sendable) => void;
 
+/** How a transaction opens. */
+export type Opening = {
+  /** A text that is sent together with `begin`. Where it fails the connection is closed: nobody knows what was left in it. */
+  first: string;
+  /** Sent once that was answered, without waiting for it before the work's first statement. */
+  enter(tx: Transaction): Promise<unknown>;
+};
+
 /** A pool of connections. */
 export type Pool = Tag & {
-  /** @param opening sent with the work's first statement; without it the transaction has begun before the work does */
-  begin<T>(work: (tx: Transaction) => Promise<T>, opening?: (tx: Transaction) => Promise<unknown>): Promise<T>;
+  /** The transaction has begun before the work does. */
+  begin<T>(work: (tx: Transaction) => Promise<T>, opening?: Opening): Promise<T>;
   /**
    * Hears what is sent to a channel, from the moment this resolves until it is ended.
    *
@@ -78,14 +86,14 @@ const types = {
 /** The options of a connection to an address. What it asks for beyond host, names and TLS are settings of the session. */
 export function connectionOptions({ url, waits, settings }: Omit<PoolOptions, 'connections'>): ListenOptions {
   const { username, password, hostname, port, pathname, searchParams } = new URL(url);
-  const { sslmode = '', ...asked } = Object.fromEntries(searchParams);
+  const { sslmode = '', user, password: secret, ...asked } = Object.fromEntries(searchParams);
   const all = { ...asked, ...settings };
   const ssl = sslmode === 'require' ? { rejectUnauthorized: false } : sslmode.startsWith('verify');
   return {
     ...(hostname && { host: decodeURIComponent(hostname).replace(/^\[|\]$/g, '') }),
     ...(port && { port: Number(port) }),
-    ...(username && { user: decodeURIComponent(username) }),
-    ...(password && { password: decodeURIComponent(password) }),
+    ...(username || user ? { user: username ? decodeURIComponent(username) : user } : {}),
+    ...(password || secret ? { password: password ? decodeURIComponent(password) : secret } : {}),
     ...(pathname.length > 1 && { database: decodeURIComponent(pathname.slice(1)) }),
     ssl,
     options: Object.entries(all)
@@ -168,10 +176,12 @@ export function openPool(options: PoolOptions): Pool {
     client.on('error', lose);
     const scope = openTransaction((statement) => send(client, statement));
     try {
-      const begun = scope.tx.unsafe('begin').execute();
-      if (!opening) await begun;
+      await send(client, { text: opening ? `begin; ${opening.first}` : 'begin', values: [] }).catch((error) => {
+        lose(error);
+        throw error;
+      });
       const done = opening
-        ? Promise.all([begun, opening(scope.tx), work(scope.tx)]).then(([, , value]) => value)
+        ? Promise.all([opening.enter(scope.tx), work(scope.tx)]).then(([, value]) => value)
         : work(scope.tx);
       const value = await Promise.race([done, lost.promise]);
       scope.check();
@@ -191,11 +201,10 @@ export function openPool(options: PoolOptions): Pool {
   };
 
   const end = async () => {
-    await listener.end();
     const force = setTimeout(() => {
       for (const client of open) (client as unknown as { connection: pg.Connection }).connection.stream.destroy();
     }, endMs);
-    await pool.end().finally(() => clearTimeout(force));
+    await Promise.all([listener.end(endMs), pool.end()]).finally(() => clearTimeout(force));
   };
   const result: Pool = Object.assign(tagOf(single), {
     begin,

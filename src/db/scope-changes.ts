@@ -1,4 +1,4 @@
-import { type Change, hearChanges } from './changes.ts';
+import { type Change, keepHearing } from './changes.ts';
 import type { Database, Scope } from './connection.ts';
 
 /** Somebody who looks at one partner and mode, or at one merchant or request of it. */
@@ -65,8 +65,8 @@ function beginWatch(db: Database, complain: (error: unknown) => void): Watch {
     }
   };
   const timer = setInterval(askAll, askEveryMs);
-  const hearing = hearChanges(db, hear);
-  hearing.catch(complain); // those who watch are still woken every second that brings a new request
+  // Until it hears, those who watch are woken every second that brings a new request.
+  const endHearing = keepHearing(db, hear, complain);
   return {
     watchers,
     begin: (watcher) => {
@@ -78,8 +78,7 @@ function beginWatch(db: Database, complain: (error: unknown) => void): Watch {
     },
     end: async () => {
       clearInterval(timer);
-      const unlisten = await hearing.catch(() => null);
-      await unlisten?.();
+      await endHearing();
     },
   };
 }

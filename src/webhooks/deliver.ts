@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { hearChanges } from '../db/changes.ts';
+import { type Change, keepHearing } from '../db/changes.ts';
 import { isUnreachable } from '../db/connection.ts';
 import { jitter } from '../lib/backoff.ts';
 import { makeSleeper, type Sleeper } from '../lib/sleeper.ts';
@@ -52,10 +52,10 @@ export async function startDelivering(
 ): Promise<void> {
   const sleeper = makeSleeper();
   const work = startWork(ctx, deps, sleeper);
-  const hearing = hearChanges(ctx.db, ({ kind }) => {
+  const hear = ({ kind }: Change) => {
     if (kind === 'deliveries' || kind === 'anything') sleeper.wake();
-  });
-  hearing.catch((error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
+  };
+  const endHearing = keepHearing(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
   let activatedAt = Number.NEGATIVE_INFINITY;
   let lookAgainAt = 0;
   while (!signal.aborted) {
@@ -78,10 +78,7 @@ export async function startDelivering(
     }
   }
   await work.stop();
-  await hearing.then(
-    (unlisten) => unlisten(),
-    () => {},
-  );
+  await endHearing();
   await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
 }
 

@@ -3,10 +3,12 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { auditedIn, theService } from '../../src/audit/write.ts';
 import { connect, type Database, isUnreachable, type Scope, type Tx } from '../../src/db/connection.ts';
+import { ensureLogins } from '../../src/db/logins.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { testContext } from '../support/app.ts';
 import { openOne, testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { until } from '../support/receiver.ts';
+import { makeMerchant, makePartner, makeRequest, testSecrets } from '../support/world.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 /** One connection of each login, so that what is left in a session meets the next transaction. */
@@ -286,6 +288,58 @@ test('a statement planted in the session › ends the session before the next sc
     await inject(`select current_setting('mine.stolen', true) as stolen, current_setting('mine.kept', true) as kept,
     (select count(*) from pg_prepared_statements where from_sql) as planted, current_setting('datestyle') as style`);
   assert.deepEqual(JSON.parse(left.answer), [{ stolen: null, kept: null, planted: '0', style: 'ISO, MDY' }]);
+});
+
+test('a role, a lock and defaults left in the session › are taken back, and the session serves the next scope', async () => {
+  const lock = 'select pg_advisory_lock(7188254)';
+  for (const left of [
+    'set role quittance_app',
+    lock,
+    'listen changes',
+    `alter role current_user set datestyle = 'German'`,
+  ]) {
+    assert.equal((await inject(left)).code, null, left);
+    for (const { scope, merchant } of others) {
+      const [row] = await db.scoped(scope, (tx) => tx`select created_at from merchants where id = ${merchant.id}`);
+      assert.ok(row?.created_at instanceof Date && !Number.isNaN(row.created_at.getTime()), left);
+    }
+  }
+  const held = await database.owner`
+    select from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`;
+  assert.equal(held.length, 0);
+  const anew = connect(database.access, { service: 1, scoped: 1 });
+  const [row] = await anew.scoped(own, (tx) => tx`select now() as now, current_setting('datestyle') as style`);
+  await anew.close();
+  assert.deepEqual([row?.now instanceof Date, row?.style], [true, 'ISO, MDY']);
+  const login = new URL(database.access.scoped).username;
+  await ensureLogins(database.owner, testSecrets);
+  const settings = await database.owner`
+    select from pg_db_role_setting where setrole = (select oid from pg_roles where rolname = ${login})`;
+  assert.equal(settings.length, 0, 'the next start takes back what a login set for itself');
+});
+
+test('a planted statement behind a role that may not end the session › is never run with the proof of another scope', async () => {
+  const [, second] = others as [(typeof others)[0], (typeof others)[0]];
+  const read = () => db.scoped(second.scope, (tx) => tx<{ id: string }[]>`select id from merchants`);
+  await read();
+  const planted = await inject(`do $x$ declare s record; begin
+      for s in select name from pg_prepared_statements where statement like '%enter_scope%' and not from_sql loop
+        execute format('deallocate %I', s.name);
+        execute format('prepare %I (uuid, boolean, text) as select pg_notify(''stolen'', $3)', s.name);
+      end loop; end $x$; set role quittance_app`);
+  assert.equal(planted.code, null);
+  const stolen: string[] = [];
+  const unlisten = await database.owner.listen(
+    'stolen',
+    (proof) => stolen.push(proof),
+    () => {},
+  );
+  await assert.rejects(read(), isUnreachable);
+  assert.ok((await read()).length > 0, 'a new session serves the scope');
+  await database.owner`select pg_notify('stolen', 'nothing')`;
+  await until(async () => stolen.includes('nothing'), 'what was sent before to be heard');
+  unlisten();
+  assert.deepEqual(stolen, ['nothing']);
 });
 
 test('settings left in the session › are taken back before the next scope is entered', async () => {
