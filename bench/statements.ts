@@ -56,7 +56,7 @@ async function capture(ctx: Context, key: string): Promise<{ sent: Sent[]; known
 /** How pgbench writes a parameter: what differs from call to call out of the script's variables, the rest as it is. */
 function expression(value: unknown, known: Map<string, string>): string {
   if (value === null) return 'null';
-  const text = String(value);
+  const text = value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : String(value);
   if (/^\\x[0-9a-f]{64}$/.test(text)) return "decode(lpad(:key::text, 64, '0'), 'hex')";
   if (/^\\x[0-9a-f]{32}$/.test(text)) return 'uuid_send(gen_random_uuid())'; // the reference
   return known.get(text) ?? `'${text.replaceAll("'", "''")}'`;
