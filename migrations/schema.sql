@@ -828,6 +828,8 @@ create table transfers (
   looks integer not null default 0,
   log_index integer,
   calldata_read boolean not null default true,
+  denials integer not null default 0,
+  denied_at timestamp with time zone,
   constraint transfers_check CHECK (((NOT counts) OR (request_id IS NOT NULL))),
   constraint transfers_note_overpaid TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_note_underpaid TRIGGER DEFERRABLE INITIALLY DEFERRED,

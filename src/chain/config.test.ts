@@ -28,6 +28,13 @@ test('a good chains file is read', () => {
   ]);
 });
 
+test('a chain that lists an endpoint twice, however written → refused', () => {
+  const twice = { ...good, rpc_urls: ['https://a.example/', 'https://b.example', 'https://A.example:443'] };
+  assert.deepEqual(faultsOf({ test: [twice], live: [{ ...good, chain_id: 2 }] }), [
+    'chain 1: rpc_urls lists an address twice: endpoints must agree with each other, not one with itself',
+  ]);
+});
+
 test('all faults of a chains file at once, each with its place', () => {
   const bad = { chain_id: 7, rpc_urls: [], tokens: [{ symbol: 'USDC' }], finality: [{ up_to_usdc_micro: 'x' }] };
   assert.deepEqual(faultsOf({ test: [bad, null], live: [good, good] }), [

@@ -90,6 +90,8 @@ function readChain(entry: Entry, place: string, tell: Tell): ChainConfig {
   const rpcUrls = listOf(entry.rpc_urls);
   if (rpcUrls.length === 0 || !rpcUrls.every((url) => typeof url === 'string' && URL.canParse(url))) {
     fail('rpc_urls must list at least one address');
+  } else if (new Set(rpcUrls.map((url) => new URL(url as string).href)).size < rpcUrls.length) {
+    fail('rpc_urls lists an address twice: endpoints must agree with each other, not one with itself');
   }
   return {
     chainId,

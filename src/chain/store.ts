@@ -205,7 +205,8 @@ export async function insertTransfers(
     await tx`
       insert into transfers ${insertion(rows)}
       on conflict (chain_id, tx_hash, ordinal) do update set block_number = excluded.block_number,
-        block_hash = excluded.block_hash, block_time = excluded.block_time, log_index = excluded.log_index
+        block_hash = excluded.block_hash, block_time = excluded.block_time, log_index = excluded.log_index,
+        denials = 0, denied_at = null
         where transfers.block_hash <> excluded.block_hash`;
   }
 }

@@ -10,7 +10,7 @@ export type Opinions = {
   /** Those that an endpoint denies or cannot tell of, while it tells of others. */
   doubted: TransferRow[];
   /** Those among them that all endpoints deny alike. */
-  refuted: Map<TransferRow, 'absent' | 'altered'>;
+  refuted: Set<TransferRow>;
   /** An endpoint does not answer: nobody was asked further. */
   away: boolean;
   /** Those that were asked about when it did not. */
@@ -20,7 +20,7 @@ export type Opinions = {
 export const noOpinions = (): Opinions => ({
   agreed: new Set(),
   doubted: [],
-  refuted: new Map(),
+  refuted: new Set(),
   away: false,
   unheard: [],
 });
@@ -43,6 +43,6 @@ export async function askOpinions(
       opinions.away = true;
       opinions.unheard.push(row);
     } else opinions.doubted.push(row);
-    if (opinion === 'absent' || opinion === 'altered') opinions.refuted.set(row, opinion);
+    if (opinion === 'absent' || opinion === 'altered') opinions.refuted.add(row);
   });
 }

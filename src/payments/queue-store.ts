@@ -121,13 +121,35 @@ export async function selectAnyPutOff(db: Database, chainId: number): Promise<bo
   return rows.length > 0;
 }
 
-/** Removes a transfer that counts and is not final, over all partners; false when it changed, or somebody is at it. */
+/** Denied so often in a row, and for so long, a transfer is taken back: looks side by side count one each. */
+export const deniedLooks = 8;
+const deniedMs = 2 * 60_000;
+
+/** Counts a look in which all endpoints denied a transfer; one that ended otherwise has the count begin anew. */
+export async function countDenials(db: Database, rows: readonly TransferRow[], denied: boolean): Promise<void> {
+  if (rows.length === 0) return;
+  const { sql } = db;
+  await sql`
+    update transfers t set ${denied ? sql`denials = t.denials + 1, denied_at = coalesce(t.denied_at, now())` : sql`denials = 0, denied_at = null`}
+    from (
+      select chain_id, tx_hash, ordinal from transfers
+      where counts and final_at is null and ${denied ? sql`true` : sql`denials > 0`}
+        and (chain_id, tx_hash, ordinal) in (${keysOf(db, rows)})
+      for update skip locked) looked
+    where (t.chain_id, t.tx_hash, t.ordinal) = (looked.chain_id, looked.tx_hash, looked.ordinal)`;
+}
+
+/**
+ * Removes a transfer that counts, is not final and was denied for long, over all partners; false when it is not, or changed, or
+ * somebody is at it.
+ */
 export async function deleteRefuted(tx: Tx, row: TransferRow): Promise<boolean> {
   const rows = await tx`
     delete from transfers where (chain_id, tx_hash, ordinal) in (
       select chain_id, tx_hash, ordinal from transfers
       where chain_id = ${row.chain_id} and tx_hash = ${row.tx_hash} and ordinal = ${row.ordinal}
         and block_hash = ${row.block_hash} and request_id = ${row.request_id} and counts and final_at is null
+        and denials >= ${deniedLooks} and denied_at <= now() - ${deniedMs} * interval '1 ms'
       for update skip locked)
     returning ordinal`;
   return rows.length > 0;

@@ -3,25 +3,26 @@ import { askToRead } from '../chain/unread.ts';
 import type { Context } from '../context.ts';
 import { raiseAlarm } from '../db/alarms.ts';
 import { within } from '../db/within.ts';
-import type { Opinions } from './opinions.ts';
-import { deleteRefuted } from './queue-store.ts';
+import { deleteRefuted, deniedLooks } from './queue-store.ts';
 import { onRemoved } from './removed.ts';
-import { isDoubted, keyOf, type TransferRow } from './store.ts';
+import { keyOf, type TransferRow } from './store.ts';
 
 /**
  * Takes away transfers whose block is final and that all endpoints have long denied alike: as in a reorganisation, what they
- * proved is taken back. One that is there but whose calldata say otherwise is read and judged anew. The operator is told.
+ * proved is taken back. Each is read and judged anew as soon as an endpoint tells of it. The operator is told.
+ *
+ * @param denied what all endpoints deny in this look, as it was before it
  */
-export async function removeRefuted(ctx: Context, chain: ChainConfig, refuted: Opinions['refuted']): Promise<void> {
-  for (const [row, how] of refuted) {
-    if (isDoubted({ ...row, looks: row.looks + 1 })) await remove(ctx, chain, row, how === 'altered');
+export async function removeRefuted(ctx: Context, chain: ChainConfig, denied: readonly TransferRow[]): Promise<void> {
+  for (const row of denied) {
+    if (row.denials + 1 >= deniedLooks) await remove(ctx, chain, row);
   }
 }
 
-async function remove(ctx: Context, chain: ChainConfig, row: TransferRow, readAgain: boolean): Promise<void> {
+async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promise<void> {
+  const { chainId } = chain;
   await ctx.db.transaction(async (tx) => {
     if (!(await deleteRefuted(tx, row))) return;
-    const { chainId } = chain;
     const message = `Chain ${chainId} took back final transfers: ${row.tx_hash}`;
     await raiseAlarm(tx, `chain-${chainId}-final-reorged`, message);
     await onRemoved(tx, [
@@ -37,7 +38,6 @@ async function remove(ctx: Context, chain: ChainConfig, row: TransferRow, readAg
         value: BigInt(row.value),
       },
     ]);
-    if (!readAgain) return;
     const blockNumber = Number(row.block_number);
     const place = { chainId, testMode: row.test_mode };
     const pointed = { txHash: row.tx_hash, blockHash: row.block_hash, blockNumber };

@@ -31,6 +31,8 @@ export type TransferRow = {
   final_at: Date | null;
   /** How often it was put off since it was judged. */
   looks: number;
+  /** In how many looks in a row all endpoints denied it. */
+  denials: number;
 };
 
 export function keyOf(row: Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>): TransferKey {
@@ -164,7 +166,8 @@ export async function updateJudged(
   const rows = await tx`
     update transfers set request_id = ${judgement.requestId}, rule = ${bound ? judgement.rule : null},
       candidate_request_id = ${bound ? null : judgement.candidateId}, reason = ${judgement.reason}, counts = ${bound},
-      judged_at = ${now}, final_at = ${bound ? null : tx`final_at`}, looks = 0, look_at = now()
+      judged_at = ${now}, final_at = ${bound ? null : tx`final_at`}, looks = 0, look_at = now(),
+      denials = 0, denied_at = null
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and ${isKey(tx, keyOf(row))}
       and block_hash = ${row.block_hash} and request_id is null
       and ${from === 'unjudged' ? tx`judged_at is null` : tx`judged_at is not null`}

@@ -8,7 +8,7 @@ import { completeProof } from './complete.ts';
 import { needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
 import { noteOpinions } from './opinion-alarm.ts';
 import { askOpinions, noOpinions, type Opinions } from './opinions.ts';
-import { putOff, putOffBriefly, selectUnsettled } from './queue-store.ts';
+import { countDenials, putOff, putOffBriefly, selectUnsettled } from './queue-store.ts';
 import { removeRefuted } from './refuted.ts';
 import { isDoubted, lockTransfers, type TransferRow, updateFinal, updateRejudge } from './store.ts';
 
@@ -60,7 +60,13 @@ async function confirmAll(ctx: Context, chain: ChainConfig, rows: TransferRow[])
   if (!needsSecondOpinion(chain)) return { ...opinions, agreed: new Set(rows) };
   await askOpinions(chain, rows, opinionsMs, opinions);
   await putOff(ctx.db, opinions.doubted, 'unsettled');
-  await removeRefuted(ctx, chain, opinions.refuted);
+  const denied = [...opinions.refuted.keys()];
+  const others = [...opinions.agreed, ...opinions.doubted, ...opinions.unheard].filter(
+    (row) => !opinions.refuted.has(row),
+  );
+  await countDenials(ctx.db, denied, true);
+  await countDenials(ctx.db, others, false);
+  await removeRefuted(ctx, chain, denied);
   await rejudgeSeconds(ctx, opinions.doubted);
   // Should one of them have driven the endpoint away, it does not come first again.
   await putOffBriefly(ctx.db, opinions.unheard);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { judgePending } from '../../src/payments/match.ts';
 import { findStrays } from '../../src/payments/strays.ts';
 import { submitHash } from '../../src/payments/submit.ts';
+import { settle } from '../../src/payments/verify.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { fakeProvider, type Lie } from '../chain/fake-provider.ts';
 import { type PayWorld, payWorld, until } from './support.ts';
@@ -64,13 +66,36 @@ test('another request’s reference, which no endpoint tells any more for two mi
   await settleAll();
   assert.equal((await world.transfer(txHash))?.request_id, other.id);
   liar.fake.lie = async () => null;
-  await world.db.sql`update transfers set looks = 7, look_at = now() where tx_hash = ${txHash}`;
+  await world.db
+    .sql`update transfers set denials = 7, denied_at = now() - interval '2 minutes', look_at = now() where tx_hash = ${txHash}`;
   await world.turn();
   assert.equal(await world.transfer(txHash), undefined);
   assert.equal((await world.read(other)).proof_status, 'none');
   await until('it is read anew', () => world.transfer(txHash));
   await world.turn();
   assert.equal((await world.read(own)).proof_status, 'verified');
+});
+
+test('a payment that all endpoints deny for two minutes, and then one tells of again → read and verified by itself', async () => {
+  const request = await world.request();
+  liar.fake.lie = async () => null;
+  const { txHash } = await world.pay(request);
+  await world.node.mine(3);
+  await world.caughtUp();
+  const denies: Lie = async ({ method }) => (method === 'eth_getTransactionReceipt' ? { result: null } : null);
+  const [honest = ''] = world.node.chain.rpcUrls.splice(1, 1, liar.url);
+  liar.fake.lie = denies;
+  await judgePending(world.ctx);
+  await settle(world.ctx);
+  await world.db.sql`
+    update transfers set denials = 7, denied_at = now() - interval '2 minutes', look_at = now() where tx_hash = ${txHash}`;
+  await settle(world.ctx);
+  liar.fake.lie = async () => null;
+  world.node.chain.rpcUrls.splice(1, 1, honest);
+  assert.equal((await world.read(request)).proof_status, 'none');
+  await until('it is read anew', () => world.transfer(txHash));
+  await world.turn();
+  assert.equal((await world.read(request)).proof_status, 'verified');
 });
 
 const lies: Record<string, (own: RequestRow) => Lie> = {

@@ -238,15 +238,13 @@ test('a request that is attached by what no endpoint confirms → its next suffi
 
 test('a final transfer that all endpoints deny for two minutes → taken back as by a reorganisation, and told; of one, it waits', async () => {
   const payee = await party();
-  const doubtful = () =>
-    database.db.sql`update transfers set looks = 7 where final_at is null and looks between 1 and 6`;
   for (const liars of [endpoints.slice(1), endpoints]) {
     const request = await ask(payee);
     const [txHash = ''] = await pay(payee, request, pair, 60, [request.usdc_micro]);
     for (const { endpoint } of liars) endpoint.lies.set(txHash, { result: null });
     await settle(ctx, [pair]);
     assert.equal(await proofOf(request), 'attached');
-    await doubtful();
+    await longDenied();
     await dueAgain();
     await settle(ctx, [pair]);
     const all = liars.length === endpoints.length;
@@ -263,6 +261,36 @@ test('a final transfer that all endpoints deny for two minutes → taken back as
     await database.db.sql`delete from transfers where tx_hash = ${txHash}`;
   }
   await database.db.sql`delete from alarms`;
+});
+
+/** What all endpoints denied once, they have denied for two minutes and seven looks; what was doubted is so for eight. */
+const longDenied = () => database.db.sql`
+  update transfers set looks = 8, denials = 7 * sign(denials), denied_at = denied_at - interval '2 minutes'
+  where final_at is null and looks > 0`;
+
+test('a final transfer that one endpoint denies for long and the honest one for one look → stays', async () => {
+  const payee = await party();
+  const request = await ask(payee);
+  const [txHash = ''] = await pay(payee, request, pair, 60, [request.usdc_micro]);
+  const lookAgain = async (...liars: typeof endpoints) => {
+    for (const { endpoint } of endpoints) endpoint.lies.clear();
+    for (const { endpoint } of liars) endpoint.lies.set(txHash, { result: null });
+    await dueAgain();
+    await settle(ctx, [pair]);
+  };
+  await lookAgain(...endpoints.slice(1));
+  await longDenied();
+  await lookAgain(...endpoints);
+  assert.equal(await proofOf(request), 'attached', 'one look is not long');
+  await longDenied();
+  await lookAgain(...endpoints.slice(1));
+  await lookAgain(...endpoints);
+  assert.equal(await proofOf(request), 'attached', 'a look in which one told of it has the count begin anew');
+  await database.db.sql`update transfers set denials = 30 where tx_hash = ${txHash}`;
+  await lookAgain(...endpoints);
+  assert.equal(await proofOf(request), 'attached', 'many looks in a moment are not long');
+  await lookAgain();
+  assert.equal(await proofOf(request), 'verified');
 });
 
 test('a transfer stored without what its transaction carries is confirmed without it', async () => {
