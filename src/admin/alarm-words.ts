@@ -14,7 +14,7 @@ const plain = [
   'plans_failing',
   'order_ahead',
 ] as const;
-const ofChain = /^chain-(\d+)-(unconfirmed|unread|final-reorged|deep-reorg)$/;
+const ofChain = /^chain-(\d+)-(unconfirmed|unread|final-reorged|deep-reorg)(?::0x[0-9a-f]+)?$/;
 const chainKinds = {
   unconfirmed: 'unconfirmed',
   unread: 'unread',

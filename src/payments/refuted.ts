@@ -15,16 +15,18 @@ import { keyOf, type TransferRow } from './store.ts';
  */
 export async function removeRefuted(ctx: Context, chain: ChainConfig, denied: readonly TransferRow[]): Promise<void> {
   for (const row of denied) {
-    if (row.denials + 1 >= deniedLooks) await remove(ctx, chain, row);
+    if (row.denials + 1 < deniedLooks || !(await remove(ctx, chain, row))) continue;
+    ctx.log.warn({ chain: chain.chainId, tx: row.tx_hash }, 'all endpoints deny a final transfer: it was taken back');
   }
 }
 
-async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promise<void> {
+/** False when it is not denied for long, or changed. */
+async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promise<boolean> {
   const { chainId } = chain;
-  await ctx.db.transaction(async (tx) => {
-    if (!(await deleteRefuted(tx, row))) return;
+  return ctx.db.transaction(async (tx) => {
+    if (!(await deleteRefuted(tx, row))) return false;
     const message = `Chain ${chainId} took back final transfers: ${row.tx_hash}`;
-    await raiseAlarm(tx, `chain-${chainId}-final-reorged`, message);
+    await raiseAlarm(tx, `chain-${chainId}-final-reorged:${row.tx_hash}`, message);
     await onRemoved(tx, [
       {
         ...keyOf(row),
@@ -42,5 +44,6 @@ async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promi
     const place = { chainId, testMode: row.test_mode };
     const pointed = { txHash: row.tx_hash, blockHash: row.block_hash, blockNumber };
     await askToRead(within(tx, ctx.db), place, row.to_address, blockNumber - 1, [pointed]);
+    return true;
   });
 }

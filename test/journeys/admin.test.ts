@@ -442,7 +442,11 @@ test('Each alarm is told in the reader’s language, with what others said of it
   );
   for (const kind of ['unconfirmed', 'deep-reorg']) await raise(`chain-${chainId}-${kind}`, 'only for the log');
   await raise(`chain-${chainId}-unread`, 'Transactions on Chain cannot be read, their payments may be missing: 0xdef');
-  await raise(`chain-${chainId}-final-reorged`, `Chain ${chainId} took back final transfers: 0xabc`);
+  for (const [to, txHash] of [
+    ['', '0xabc'],
+    [':0xfed', '0xfed'],
+  ])
+    await raise(`chain-${chainId}-final-reorged${to}`, `Chain ${chainId} took back final transfers: ${txHash}`);
   await raise(`verified-reorged-${request}`, 'only for the log');
   await raise('made_up', 'Something new: and unheard of');
   const { html } = await admin.open('/admin?lang=de');
@@ -458,6 +462,7 @@ test('Each alarm is told in the reader’s language, with what others said of it
     `lassen sich nicht lesen, Zahlungen darin können fehlen: <code lang="en" dir="ltr">0xdef</code>`,
     `${network} wurde tiefer umgeordnet`,
     `${network} hat endgültige Überweisungen zurückgenommen <code lang="en" dir="ltr">0xabc</code>`,
+    `${network} hat endgültige Überweisungen zurückgenommen <code lang="en" dir="ltr">0xfed</code>`,
     `Anforderung <code>${request}</code> hat ihre Zahlung`,
     '<code lang="en" dir="ltr">Something new: and unheard of</code>',
   ]) {

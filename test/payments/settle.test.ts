@@ -256,7 +256,7 @@ test('a final transfer that all endpoints deny for two minutes → taken back as
     const left = await database.db.sql`select from transfers where tx_hash = ${txHash}`;
     assert.equal(left.length, all ? 0 : 1);
     const told = await database.db
-      .sql`select from alarms where name = 'chain-31339-final-reorged' and cleared_at is null`;
+      .sql`select from alarms where name = ${`chain-31339-final-reorged:${txHash}`} and cleared_at is null`;
     assert.equal(told.length, all ? 1 : 0);
     await database.db.sql`delete from transfers where tx_hash = ${txHash}`;
   }
