@@ -70,9 +70,11 @@ export async function putOffUnread(db: Database, chainId: number, row: UnreadRow
 export type Pointed = { txHash: string; blockHash: string; blockNumber: number };
 
 /**
- * Sets aside those of which nothing is stored though their block was read; without logs, as nobody has read any.
+ * Sets aside those of which nothing is stored for the wallet though their block was read; without logs, as nobody has read any.
+ * What they pay others may be stored: a reader can be told a part of a transaction.
  *
  * @param sinceBlock blocks after it were read, also those that are kept no more; null where that is not known
+ * @param anew sets them aside also where something is stored for the wallet: it is known not to be all
  */
 export async function insertOmitted(
   { sql }: Database,
@@ -80,6 +82,7 @@ export async function insertOmitted(
   wallet: string,
   sinceBlock: number | null,
   pointed: readonly Pointed[],
+  anew = false,
 ): Promise<void> {
   await sql`
     insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners)
@@ -91,7 +94,9 @@ export async function insertOmitted(
     where case when b.number is null
         then p.number > ${sinceBlock} and p.number < (select min(number) from chain_blocks k where k.chain_id = c.chain_id)
         else b.hash = p.block_hash end
-      and not exists (select from transfers t where t.chain_id = c.chain_id and t.tx_hash = p.tx_hash)
+      and (${anew} or not exists (
+        select from transfers t
+        where t.chain_id = c.chain_id and t.tx_hash = p.tx_hash and t.to_address = ${wallet}))
       and not exists (
         select from unread_transactions u
         where u.chain_id = c.chain_id and u.block_hash = p.block_hash and u.tx_hash = '')

@@ -44,11 +44,13 @@ export async function submitHash(
   const request = toPayable(row, counted);
   const isGiven = (one: TransferRow) =>
     one.reason === 'released' || given.some((back) => isSameTransfer(keyOf(one), keyOf(back)));
-  if (found.length > 0) return judgeFound(request, found, chains, isGiven);
+  const judged = found.length > 0 ? judgeFound(request, found, chains, isGiven) : null;
+  // What it pays others says nothing of this wallet: an endpoint may have left that log out.
+  if (judged && found.some((one) => one.request_id === row.id || one.to_address === row.wallet_address)) return judged;
   const { kind, sighting, mined } = await lookOnChains(chains, { txHash, request, startBlocks: row.start_blocks });
   if (sighting) await keepHint(ctx, scope, row, sighting);
   if (mined) await readIfOmitted(ctx, row, mined.chain, mined.receipt);
-  return { kind };
+  return mined || !judged ? { kind } : judged;
 }
 
 /** What became of the transfers of one transaction, as far as this request is concerned. */

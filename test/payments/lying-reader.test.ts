@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { encodeFunctionData, erc20Abi } from 'viem';
+import { sendTransaction } from '../../src/chain/dev-wallet.ts';
+import { callRpc, type Hex } from '../../src/chain/rpc.ts';
 import { judgePending } from '../../src/payments/match.ts';
 import { findStrays } from '../../src/payments/strays.ts';
 import { submitHash } from '../../src/payments/submit.ts';
 import { settle } from '../../src/payments/verify.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { fakeProvider, type Lie } from '../chain/fake-provider.ts';
+import { makeMerchant, makeRequest } from '../support/world.ts';
 import { type PayWorld, payWorld, until } from './support.ts';
 
 /** The endpoint that is read lies; the other one is honest. */
@@ -168,6 +172,45 @@ for (const [what, point] of Object.entries(ways)) {
     });
   }
 }
+
+/** A contract that calls the token it is given with each 100 bytes of calldata after it. */
+const batcher = '0x00000000000000000000000000000000000ba7c4';
+const batcherCode =
+  '0x60205b3681101560295760648160003760006000606460006000600035' + '5af115602b57606401600256' + '5b00' + '5b60006000fd';
+
+test('one transaction that pays two merchants, of whom the reading endpoint hides one → found once its hash is handed in', async () => {
+  const hidden = await world.request();
+  const neighbour = await makeMerchant(world.db, world.scope);
+  const told = await makeRequest(world.db, world.scope, neighbour, { startBlocks: hidden.start_blocks });
+  liar.fake.lie = async ({ method, params, ask }) => {
+    if (method !== 'eth_getLogs') return null;
+    const logs = (await ask(method, params)) as { topics: string[] }[];
+    return { result: logs.filter(({ topics }) => !topics[2]?.endsWith(hidden.wallet_address.slice(2))) };
+  };
+  const { chain } = world.node;
+  const payer = world.node.wallet();
+  const usdc = chain.tokens[0]?.address ?? '';
+  await callRpc(liar.url, 'anvil_setCode', [batcher, batcherCode]);
+  await world.node.fund(payer.address, 10n ** 12n);
+  const call = (functionName: 'approve' | 'transferFrom', args: [Hex, bigint] | [Hex, Hex, bigint]) =>
+    encodeFunctionData({ abi: erc20Abi, functionName, args } as Parameters<typeof encodeFunctionData>[0]);
+  await sendTransaction(chain, payer.privateKey, usdc, call('approve', [batcher, 10n ** 12n]));
+  const moves = [hidden, told].map((to) =>
+    call('transferFrom', [payer.address, to.wallet_address as Hex, BigInt(to.usdc_micro)]).slice(2),
+  );
+  const data: Hex = `0x${usdc.slice(2).padStart(64, '0')}${moves.join('')}`;
+  const txHash = await sendTransaction(chain, payer.privateKey, batcher, data);
+  await settleAll();
+  assert.equal((await world.read(told)).proof_status, 'verified');
+  assert.equal((await world.read(hidden)).proof_status, 'none');
+  await until('the watcher finds the other', async () => {
+    await submitHash(world.ctx, hidden.id, { txHash });
+    const rows = await world.db.sql`select from transfers where tx_hash = ${txHash}`;
+    return rows.length === 2;
+  });
+  await world.turn();
+  assert.equal((await world.read(hidden)).proof_status, 'verified');
+});
 
 test('the truth → verified at first sight, by reference, by amount and as a part', async () => {
   liar.fake.lie = async () => null;
