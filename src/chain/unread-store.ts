@@ -14,12 +14,16 @@ export type UnreadRow = {
   owners: Record<string, Owner>;
   /** It was tried for so long that its transfers are stored without what it carries. */
   is_late: boolean;
+  /** It waits for so long that it is given up where no endpoint knows of it. */
+  is_stale: boolean;
 };
 
 /** So long is waited for what a transaction carries, and then the operator is told. */
 const patienceMs = 2 * 60_000;
 /** So long the operator is told of what was stored without. */
 const toldFor = '24 hours';
+/** So long is asked for what one endpoint told of and all deny now. */
+const soughtFor = '24 hours';
 const longestWaitSeconds = 600;
 
 export async function insertUnread(tx: Tx, chainId: number, { block, txHash, logs, owners }: Unread): Promise<void> {
@@ -39,7 +43,8 @@ export async function deleteUnreadAfter(tx: Tx, chainId: number, blockNumber: nu
 export function selectUnread(db: Database, chainId: number, limit: number): Promise<UnreadRow[]> {
   return db.sql<UnreadRow[]>`
     select block_number, block_hash, block_time, tx_hash, logs, owners,
-      seen_at < now() - ${patienceMs} * interval '1 ms' as is_late
+      seen_at < now() - ${patienceMs} * interval '1 ms' as is_late,
+      seen_at < now() - ${soughtFor}::interval as is_stale
     from unread_transactions where chain_id = ${chainId} and stored_at is null and look_at <= now()
     order by look_at, block_number, tx_hash limit ${limit}`;
 }

@@ -15,7 +15,7 @@ const passSize = 5;
 /**
  * Tries again to read transactions that were set aside, beside the reading of new blocks. After two minutes the operator
  * is told, and transfers are stored without what their transaction carries: they are matched by amount, or unmatched.
- * One whose place in its transaction nobody tells is tried on.
+ * One whose place in its transaction nobody tells is tried on; one that all endpoints deny is given up after a day.
  *
  * @throws Deposed, database errors
  */
@@ -58,7 +58,8 @@ async function tryAgain(reader: Reader, provider: Provider, row: store.UnreadRow
     if (header?.hash !== row.block_hash) return null;
     if (row.tx_hash === '') return await readBlock(reader, provider, header, rpcs);
     const told = row.logs.length > 0 ? { logs: row.logs, owners, rpcs } : await readOmitted(reader, header, row, rpcs);
-    if (!told) return null;
+    if (told === 'denied' && row.is_stale) return { transfers: [], unread: [], complete: true };
+    if (!told || told === 'denied') return null;
     const read = (anyhow: boolean) => readTransaction(header, row.tx_hash, told.logs, told.owners, told.rpcs, anyhow);
     const transfers = await read(false);
     if (transfers) return { transfers, unread: [], complete: true };
@@ -73,7 +74,7 @@ async function tryAgain(reader: Reader, provider: Provider, row: store.UnreadRow
 
 /**
  * What the reading left out of a block, as the receipt tells of the endpoint that knows most of it; that one is asked first
- * for the rest, too. Null while none knows anything.
+ * for the rest, too. `denied` where all answer that it pays no watched wallet in this block; null while one cannot tell.
  */
 async function readOmitted(reader: Reader, header: Header, { tx_hash }: store.UnreadRow, rpcs: readonly Rpc[]) {
   await reader.wallets.refresh();
@@ -81,14 +82,18 @@ async function readOmitted(reader: Reader, header: Header, { tx_hash }: store.Un
   const tokens = reader.chain.tokens.map(({ address }) => address as string);
   const told = await Promise.all(
     rpcs.map(async (rpc) => {
-      const receipt = await rpc.receipt(tx_hash).catch(nullOfRpc);
+      let answered = true;
+      const receipt = await rpc.receipt(tx_hash).catch((error) => {
+        answered = false;
+        return nullOfRpc(error);
+      });
       const all = receipt?.success && receipt.blockHash === header.hash ? receipt.logs : [];
       const own = all.filter(({ address }) => tokens.includes(address));
-      return { rpc, logs: watchedLogs(own, owners).get(tx_hash) ?? [] };
+      return { rpc, answered, logs: watchedLogs(own, owners).get(tx_hash) ?? [] };
     }),
   );
   const [most] = told.sort((a, b) => b.logs.length - a.logs.length);
-  if (!most || most.logs.length === 0) return null;
+  if (!most || most.logs.length === 0) return told.every(({ answered }) => answered) ? 'denied' : null;
   return { logs: most.logs, owners, rpcs: told.map(({ rpc }) => rpc) };
 }
 

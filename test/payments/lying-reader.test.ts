@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { sendTransaction } from '../../src/chain/dev-wallet.ts';
 import { callRpc, type Hex } from '../../src/chain/rpc.ts';
+import { askToRead } from '../../src/chain/unread.ts';
 import { judgePending } from '../../src/payments/match.ts';
 import { findStrays } from '../../src/payments/strays.ts';
 import { submitHash } from '../../src/payments/submit.ts';
@@ -210,6 +211,22 @@ test('one transaction that pays two merchants, of whom the reading endpoint hide
   });
   await world.turn();
   assert.equal((await world.read(hidden)).proof_status, 'verified');
+});
+
+test('a transaction that one endpoint made up → sought for a day, then given up', async () => {
+  liar.fake.lie = async () => null;
+  const request = await world.request();
+  const [block] = await world.db.sql<{ hash: string; number: string }[]>`
+    select hash, number from chain_blocks order by number desc limit 1`;
+  assert.ok(block);
+  const pointed = { txHash: `0x${'ab'.repeat(32)}`, blockHash: block.hash, blockNumber: Number(block.number) };
+  const place = { chainId: world.node.chain.chainId, testMode: true };
+  await askToRead(world.db, place, request.wallet_address, null, [pointed]);
+  const left = () => world.db.sql`select tries from unread_transactions where tx_hash = ${pointed.txHash}`;
+  await until('it was sought again', async () => (await left())[0]?.tries > 0);
+  await world.db.sql`
+    update unread_transactions set seen_at = now() - interval '25 hours', look_at = now() where tx_hash = ${pointed.txHash}`;
+  await until('it is given up', async () => (await left()).length === 0);
 });
 
 test('the truth → verified at first sight, by reference, by amount and as a part', async () => {
