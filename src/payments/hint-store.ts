@@ -54,10 +54,13 @@ export async function upsertHint(tx: Tx, scope: Scope, hint: NewHint): Promise<v
         order by first_seen_at desc, tx_hash offset ${maxHints})`;
 }
 
-/** What the watcher has brought is told by its transfer. */
+/** What the watcher has brought is told by its transfer; what the transaction pays other wallets is none. */
 const isUnread = (tx: Tx) => tx`
   not exists (select from transfers t where (t.chain_id, t.tx_hash) = (h.chain_id, h.tx_hash)
-    and t.partner_id = h.partner_id and t.test_mode = h.test_mode)`;
+    and t.partner_id = h.partner_id and t.test_mode = h.test_mode
+    and t.to_address = (
+      select r.wallet_address from requests r
+      where (r.partner_id, r.test_mode, r.id) = (h.partner_id, h.test_mode, h.request_id)))`;
 
 /** The hints of a request that are no stored transfer yet, newest first. */
 export function selectHints(tx: Tx, scope: Scope, requestId: string): Promise<HintRow[]> {
