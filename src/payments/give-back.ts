@@ -220,7 +220,7 @@ export async function noteReturn(
         notedAt,
       });
       if (!(await updateNoted(tx, scope, key, { returnTxHash, state, notedAt }, unknownHash))) return 'already_given';
-      for (const share of shares) await updateGiven(tx, scope, share.key, returnTxHash, share.micro);
+      if (shares.length > 0) await updateGiven(tx, scope, group, shares);
       return null;
     }),
   );

@@ -29,22 +29,31 @@ const missingAfterMs = 24 * 3_600_000;
  */
 export async function followReturns(ctx: Context): Promise<number> {
   const rows = await claimReturns(ctx.db, passSize);
+  const seen = await Promise.all(rows.map((row) => unlessItFails(ctx, row, () => look(ctx, row))));
   await Promise.all(
-    rows.map(async (row) => {
-      try {
-        await follow(ctx, row);
-      } catch (error) {
-        // One that cannot be followed must not hold up the others.
-        if (!isBusy(error)) ctx.log.error({ err: error, transfer: keyOf(row) }, 'a return could not be followed');
-      }
-    }),
+    groupsOf(seen.filter((one) => one !== null)).map((group) =>
+      unlessItFails(ctx, group[0].row, () => follow(ctx, group)),
+    ),
   );
   return rows.length;
 }
 
-async function follow(ctx: Context, row: DueReturn): Promise<void> {
+/** One that cannot be followed must not hold up the others. */
+async function unlessItFails<T>(ctx: Context, row: DueReturn, work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isBusy(error)) ctx.log.error({ err: error, transfer: keyOf(row) }, 'a return could not be followed');
+    return null;
+  }
+}
+
+/** A note, and what the chain says of its transaction. */
+type Seen = { row: DueReturn; sight: ReturnSight };
+
+async function look(ctx: Context, row: DueReturn): Promise<Seen | null> {
   const chain = ctx.chains[row.test_mode ? 'test' : 'live'].find(({ chainId }) => String(chainId) === row.chain_id);
-  if (!chain) return;
+  if (!chain) return null;
   const sight = await lookForReturn(ctx, row.test_mode, chain, {
     returnTxHash: row.return_tx_hash,
     tokenAddress: row.token_address,
@@ -53,36 +62,60 @@ async function follow(ctx: Context, row: DueReturn): Promise<void> {
     usdcMicro: BigInt(row.usdc_micro),
     sinceBlock: Number(row.block_number ?? 0),
   });
-  if (sight.kind === 'unavailable') return;
-  const scope = scopeOfRow(row);
-  if (sight.kind === 'unknown') await ctx.db.scoped(scope, (tx) => putOffReturn(tx, scope, row));
-  if (row.state === 'kept') return followKept(ctx, scope, row, sight);
-  const ageMs = ctx.clock.now().getTime() - row.noted_at.getTime();
-  await ctx.db.scoped(scope, (tx) => settle(tx, scope, row, sight, ageMs));
+  return sight.kind === 'unavailable' ? null : { row, sight };
 }
 
-/** Stores what a look told of a payment that is taken. */
-async function settle(tx: Tx, scope: Scope, row: DueReturn, sight: ReturnSight, ageMs: number): Promise<void> {
-  const key = keyOf(row);
-  const group = groupOf(row);
-  await lockGroup(tx, scope, group);
-  if (sight.kind !== 'gives') {
-    await moveTo(tx, scope, row, withoutShare(sight, ageMs));
-    return updateGiven(tx, scope, key, row.return_tx_hash, null);
+/** Notes that share what one transaction moved are settled together: its money is shared out once, however many are due. */
+function groupsOf(seen: Seen[]): [Seen, ...Seen[]][] {
+  const groups = new Map<string, [Seen, ...Seen[]]>();
+  for (const one of seen) {
+    const { row, sight } = one;
+    const own = row.state === 'kept' ? [row.tx_hash, row.ordinal] : [];
+    const moved = sight.kind === 'gives' ? [sight.movedMicro, sight.minedIn] : [sight.kind];
+    const key = [row.partner_id, row.test_mode, ...Object.values(groupOf(row)), ...moved, ...own].join();
+    const group = groups.get(key);
+    if (group) group.push(one);
+    else groups.set(key, [one]);
   }
-  const rows = await selectGroup(tx, scope, group, sight.minedIn);
-  const shares = shareReturn(
-    sight.movedMicro,
+  return [...groups.values()];
+}
+
+async function follow(ctx: Context, group: [Seen, ...Seen[]]): Promise<void> {
+  const [{ row: first, sight }] = group;
+  const scope = scopeOfRow(first);
+  if (sight.kind === 'unknown') {
+    await ctx.db.scoped(scope, async (tx) => {
+      for (const { row } of group) await putOffReturn(tx, scope, row);
+    });
+  }
+  if (first.state === 'kept') return followKept(ctx, scope, first, sight);
+  await ctx.db.scoped(scope, (tx) => settle(tx, scope, group, ctx.clock.now()));
+}
+
+/** Stores what a look told of payments that are taken and share a transaction. */
+async function settle(tx: Tx, scope: Scope, seen: [Seen, ...Seen[]], now: Date): Promise<void> {
+  const [{ row: first, sight: common }] = seen;
+  const group = groupOf(first);
+  await lockGroup(tx, scope, group);
+  if (common.kind !== 'gives') {
+    for (const { row, sight } of seen) {
+      await moveTo(tx, scope, row, withoutShare(sight, now.getTime() - row.noted_at.getTime()));
+    }
+    const nothing = seen.map(({ row }) => ({ key: keyOf(row), micro: 0n }));
+    return updateGiven(tx, scope, group, nothing);
+  }
+  const rows = await selectGroup(tx, scope, group, common.minedIn);
+  const micros = shareReturn(
+    common.movedMicro,
     rows.map(({ usdc_micro }) => ({ usdcMicro: BigInt(usdc_micro) })),
   );
-  let ownMicro = 0n;
-  for (const [index, other] of rows.entries()) {
-    const micro = shares[index] ?? 0n;
-    await updateGiven(tx, scope, keyOf(other), row.return_tx_hash, micro === 0n ? null : micro);
-    if (isSameTransfer(keyOf(other), key)) ownMicro = micro;
+  const shares = rows.map((row, index) => ({ key: keyOf(row), micro: micros[index] ?? 0n }));
+  await updateGiven(tx, scope, group, shares);
+  for (const { row, sight } of seen) {
+    const share = shares.find(({ key }) => isSameTransfer(key, keyOf(row)));
+    const done = share && share.micro > 0n ? 'confirmed' : 'other';
+    await moveTo(tx, scope, row, 'final' in sight && sight.final ? done : 'sent');
   }
-  const done = ownMicro === 0n ? 'other' : 'confirmed';
-  await moveTo(tx, scope, row, sight.final ? done : 'sent');
 }
 
 function withoutShare(sight: ReturnSight, ageMs: number): ReturnState {
@@ -102,7 +135,7 @@ async function followKept(ctx: Context, scope: Scope, row: DueReturn, sight: Ret
   await raiseAlarm(ctx.db.sql, `returned-bound-${boundTo}`, message);
   if (!sight.final) return;
   await ctx.db.scoped(scope, async (tx) => {
-    await updateGiven(tx, scope, keyOf(row), row.return_tx_hash, sight.movedMicro);
+    await updateGiven(tx, scope, groupOf(row), [{ key: keyOf(row), micro: sight.movedMicro }]);
     await moveTo(tx, scope, row, 'confirmed');
   });
 }

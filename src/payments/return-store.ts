@@ -254,18 +254,21 @@ export function selectGroup(tx: Tx, scope: Scope, group: ReturnGroup, minedIn: n
     order by b.noted_at, b.tx_hash, b.ordinal limit ${mostOfGroup}`;
 }
 
-/** Stores how much of the transaction that is noted for a payment is its own; null for nothing. */
+/** What a payment has of the transaction that is noted for it, in micro units; 0n for nothing. */
+export type ReturnedShare = { key: TransferKey; micro: bigint };
+
+/** Stores what payments have of a transaction, as far as it is noted for them; what stands so already is not written. */
 export async function updateGiven(
   tx: Tx,
   scope: Scope,
-  key: TransferKey,
-  returnTxHash: string,
-  givenMicro: bigint | null,
+  { chainId, returnTxHash }: Pick<ReturnGroup, 'chainId' | 'returnTxHash'>,
+  shares: readonly ReturnedShare[],
 ): Promise<void> {
-  const given = givenMicro?.toString() ?? null;
   await tx`
-    update returns set given_micro = ${given}
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${key.chainId}
-      and tx_hash = ${key.txHash} and ordinal = ${key.ordinal} and return_tx_hash = ${returnTxHash}
-      and given_micro is distinct from ${given}::numeric`;
+    update returns b set given_micro = s.micro
+    from unnest(${shares.map(({ key }) => key.txHash)}::text[], ${shares.map(({ key }) => key.ordinal)}::int[],
+      ${shares.map(({ micro }) => (micro === 0n ? null : micro.toString()))}::numeric[]) s (tx_hash, ordinal, micro)
+    where b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode} and b.chain_id = ${chainId}
+      and b.tx_hash = s.tx_hash and b.ordinal = s.ordinal and b.return_tx_hash = ${returnTxHash}
+      and b.given_micro is distinct from s.micro`;
 }

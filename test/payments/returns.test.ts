@@ -8,6 +8,7 @@ import { insertion } from '../../src/db/sql.ts';
 import { followReturns } from '../../src/payments/return-follow.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
+import { sentDuring } from '../support/plans-read.ts';
 import { makeMerchant, makePartner, randomAddress } from '../support/world.ts';
 import { readUpTo, store, tableEndpoint } from './table-chain.ts';
 
@@ -81,4 +82,34 @@ test('thousands of notes whose transactions nobody knows hold up no other mercha
     select count(*)::int as count, bool_and(next_look_at > now() + interval '1 minute') as later
     from returns where return_tx_hash = any(${unknown}) and next_look_at > now()`;
   assert.deepEqual({ ...looked }, { count: 18, later: true });
+});
+
+test('What one transaction gave many payments back is shared out once in a pass, and written by one statement', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const to = await payee(scope);
+  const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 100, value: '200' }]);
+  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
+  await noted(to, Array(40).fill(hash), [moved?.from_address, moved?.to_address]);
+  await database.db.sql`update returns set next_look_at = now() + interval '1 day' where return_tx_hash <> ${hash}`;
+  const pass = () => sentDuring(database.db, () => followReturns(ctx));
+  const told = (sent: Awaited<ReturnType<typeof pass>>) =>
+    sent.filter(
+      ({ text }) => /update returns|advisory_xact_lock\(hashtextextended/.test(text) && !/skip locked/.test(text),
+    );
+  assert.equal(told(await pass()).length, 2);
+  const given = await database.db.sql`
+    select state, given_micro, count(*)::int from returns where return_tx_hash = ${hash} group by 1, 2`;
+  assert.deepEqual(
+    given.map((row) => Object.values(row)),
+    [['sent', '5', 40]],
+  );
+
+  await readUpTo(database.db, chain.chainId, 200);
+  await database.db.sql`
+    update chain_cursors set final_number = 200 where chain_id = ${chain.chainId}`;
+  await database.db.sql`update returns set next_look_at = now() - interval '1 minute' where return_tx_hash = ${hash}`;
+  for (const _ of [1, 2]) await followReturns(ctx);
+  const [done] = await database.db.sql`
+    select count(*)::int from returns where return_tx_hash = ${hash} and state = 'confirmed'`;
+  assert.equal(done?.count, 40);
 });
