@@ -126,31 +126,59 @@ function withoutShare(sight: ReturnSight, ageMs: number): ReturnState {
 
 /**
  * A transaction that turns up after its payment was put back: where nothing has bound it since, it is taken again; where
- * something has, its money was given twice, which is for the operator.
+ * something has, its money was given twice, which is for the operator. Money that is others' changes nothing.
  */
 async function followKept(ctx: Context, scope: Scope, row: DueReturn, sight: ReturnSight): Promise<void> {
-  const boundTo = await ctx.db.scoped(scope, (tx) => settleKept(tx, scope, row, sight));
-  if (boundTo === null || sight.kind !== 'gives') return;
-  const message = `The payment of request ${boundTo} was given back by a transaction that turned up late; its money must be checked by hand.`;
-  await raiseAlarm(ctx.db.sql, `returned-bound-${boundTo}`, message);
-  if (!sight.final) return;
+  const twice = await ctx.db.scoped(scope, (tx) => settleKept(tx, scope, row, sight));
+  if (twice === null) return;
+  const message = `The payment of request ${twice.boundTo} was given back by a transaction that turned up late; its money must be checked by hand.`;
+  await raiseAlarm(ctx.db.sql, `returned-bound-${twice.boundTo}`, message);
+  if (!twice.final) return;
   await ctx.db.scoped(scope, async (tx) => {
-    await updateGiven(tx, scope, groupOf(row), [{ key: keyOf(row), micro: sight.movedMicro }]);
+    await updateGiven(tx, scope, groupOf(row), [{ key: keyOf(row), micro: twice.micro }]);
     await moveTo(tx, scope, row, 'confirmed');
   });
 }
 
-/** Returns the request that the payment was bound to meanwhile; null for none. */
-async function settleKept(tx: Tx, scope: Scope, row: DueReturn, sight: ReturnSight): Promise<string | null> {
+/** The request that a payment was bound to after it was put back, and what was given back of it all the same. */
+type GivenTwice = { boundTo: string; micro: bigint; final: boolean };
+
+/** Returns null where nothing was given twice. */
+async function settleKept(tx: Tx, scope: Scope, row: DueReturn, sight: ReturnSight): Promise<GivenTwice | null> {
   if (sight.kind === 'failed' || sight.kind === 'other') {
     if (sight.final) await updateReturn(tx, scope, row, 'kept');
     return null;
   }
   if (sight.kind === 'unknown') return null;
   const transfer = await lockTransfer(tx, scope, keyOf(row), null);
-  if (transfer && transfer.request_id !== row.request_id) return transfer.request_id;
+  const micro = sight.kind === 'gives' ? await shareOfKept(tx, scope, row, sight) : null;
+  if (sight.kind === 'gives' && micro === 0n) {
+    if (sight.final) await updateReturn(tx, scope, row, 'kept');
+    return null;
+  }
+  if (transfer && transfer.request_id !== row.request_id) {
+    if (transfer.request_id === null || sight.kind !== 'gives' || micro === null) return null;
+    return { boundTo: transfer.request_id, micro, final: sight.final };
+  }
   await moveTo(tx, scope, row, 'sent');
   return null;
+}
+
+/** What of a transaction's money is a payment's that was put back: of what those leave that are given back by it. */
+async function shareOfKept(
+  tx: Tx,
+  scope: Scope,
+  row: DueReturn,
+  { movedMicro, minedIn }: Extract<ReturnSight, { kind: 'gives' }>,
+): Promise<bigint> {
+  const group = groupOf(row);
+  await lockGroup(tx, scope, group);
+  const rows = await selectGroup(tx, scope, group, minedIn, 'also kept');
+  const micros = shareReturn(
+    movedMicro,
+    rows.map(({ usdc_micro }) => ({ usdcMicro: BigInt(usdc_micro) })),
+  );
+  return micros[rows.findIndex((one) => isSameTransfer(keyOf(one), keyOf(row)))] ?? 0n;
 }
 
 async function moveTo(tx: Tx, scope: Scope, row: DueReturn, state: ReturnState): Promise<void> {

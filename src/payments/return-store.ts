@@ -244,14 +244,25 @@ export async function isGroupFull(tx: Tx, scope: Scope, group: ReturnGroup, own:
 
 export type GroupRow = { chain_id: string; tx_hash: string; ordinal: number; usdc_micro: string };
 
-/** The payments that a transaction may have given back to one payer, in the order of their notes. */
-export function selectGroup(tx: Tx, scope: Scope, group: ReturnGroup, minedIn: number): Promise<GroupRow[]> {
+/**
+ * The payments that a transaction may have given back to one payer, in the order of their notes.
+ *
+ * @param which `also kept`: after them those that were put back
+ */
+export function selectGroup(
+  tx: Tx,
+  scope: Scope,
+  group: ReturnGroup,
+  minedIn: number,
+  which: 'taken' | 'also kept' = 'taken',
+): Promise<GroupRow[]> {
+  const states = ['sent', 'confirmed', 'missing', ...(which === 'also kept' ? ['kept'] : [])];
   return tx<GroupRow[]>`
     select b.chain_id, b.tx_hash, b.ordinal, b.usdc_micro from returns b
       left join transfers t on (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
         = (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
-    where ${inGroup(tx, scope, group)} and b.state in ('sent', 'confirmed', 'missing') and coalesce(t.block_number, 0) <= ${minedIn}
-    order by b.noted_at, b.tx_hash, b.ordinal limit ${mostOfGroup}`;
+    where ${inGroup(tx, scope, group)} and b.state = any(${states}) and coalesce(t.block_number, 0) <= ${minedIn}
+    order by b.state = 'kept', b.noted_at, b.tx_hash, b.ordinal limit ${mostOfGroup}`;
 }
 
 /** What a payment has of the transaction that is noted for it, in micro units; 0n for nothing. */

@@ -9,7 +9,7 @@ import { followReturns } from '../../src/payments/return-follow.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { sentDuring } from '../support/plans-read.ts';
-import { makeMerchant, makePartner, randomAddress } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/world.ts';
 import { readUpTo, store, tableEndpoint } from './table-chain.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -112,4 +112,38 @@ test('What one transaction gave many payments back is shared out once in a pass,
   const [done] = await database.db.sql`
     select count(*)::int from returns where return_tx_hash = ${hash} and state = 'confirmed'`;
   assert.equal(done?.count, 40);
+});
+
+test('Money that turns up for another payment takes none again that was put back, and raises no alarm for it', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const to = { scope, wallet: merchant.wallet, accountId: merchant.id };
+  const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '3' }]);
+  const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
+  const request = await makeRequest(database.db, scope, merchant);
+  const [attached = ''] = await store(database.db, chain, to, [{ blockNumber: 80, value: '4', request }], true);
+  // The first is looked for with the others; of those that were put back one was attached, one is free.
+  const transfer = [moved?.from_address, moved?.to_address];
+  await noted(to, [hash, hash, hash], transfer);
+  const rows = await database.db.sql`select tx_hash from returns where return_tx_hash = ${hash}`;
+  const [first = '', bound = '', free = ''] = rows.map((row) => String(row.tx_hash));
+  await database.db.sql`
+    update returns set state = case when tx_hash = ${first} then 'missing' else 'kept' end,
+      usdc_micro = case when tx_hash = ${first} then 3 else 4 end,
+      noted_at = noted_at - case when tx_hash = ${first} then interval '0' else interval '1 minute' end,
+      tx_hash = case when tx_hash = ${bound} then ${attached} else tx_hash end
+    where return_tx_hash = ${hash}`;
+  await followReturns(ctx);
+  const states = await database.db.sql`
+    select tx_hash, state, given_micro from returns where tx_hash = any(${[first, attached, free]})`;
+  assert.deepEqual(
+    new Map(states.map(({ tx_hash, state, given_micro }) => [tx_hash, [state, given_micro]])),
+    new Map([
+      [first, ['confirmed', '3']],
+      [attached, ['kept', null]],
+      [free, ['kept', null]],
+    ]),
+  );
+  const alarms = await database.db.sql`select from alarms where name = ${`returned-bound-${request.id}`}`;
+  assert.equal(alarms.length, 0);
 });
