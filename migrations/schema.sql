@@ -689,6 +689,7 @@ create table returns (
   from_address text,
   token_address text,
   next_look_at timestamp with time zone not null default now(),
+  replaced_at timestamp with time zone,
   constraint returns_given_micro_check CHECK ((given_micro > (0)::numeric)),
   constraint returns_not_noted CHECK (((state <> 'returning'::text) OR (return_tx_hash IS NULL))),
   constraint returns_noted CHECK (((state = ANY (ARRAY['returning'::text, 'kept'::text])) OR (return_tx_hash IS NOT NULL))),
@@ -709,6 +710,35 @@ create policy scope on returns for ALL to quittance_app using (((partner_id = sc
 create policy service on returns for ALL to quittance_service using (true) with check (true);
 grant INSERT, SELECT, UPDATE on returns to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on returns to quittance_service;
+
+create table returns_replaced (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  chain_id bigint not null,
+  tx_hash text not null,
+  ordinal integer not null,
+  return_tx_hash text not null,
+  account_id uuid not null,
+  request_id uuid,
+  token_address text not null,
+  from_address text not null,
+  to_address text not null,
+  usdc_micro numeric(40,0) not null,
+  noted_at timestamp with time zone not null,
+  next_look_at timestamp with time zone not null default now(),
+  constraint returns_replaced_partner_id_test_mode_chain_id_tx_hash_ord_fkey FOREIGN KEY (partner_id, test_mode, chain_id, tx_hash, ordinal) REFERENCES returns(partner_id, test_mode, chain_id, tx_hash, ordinal),
+  constraint returns_replaced_pkey PRIMARY KEY (partner_id, test_mode, chain_id, tx_hash, ordinal, return_tx_hash),
+  constraint returns_replaced_return_tx_hash_check CHECK ((return_tx_hash ~ '^0x[0-9a-f]{64}$'::text)),
+  constraint returns_replaced_usdc_micro_check CHECK ((usdc_micro > (0)::numeric))
+);
+CREATE INDEX returns_replaced_due ON public.returns_replaced USING btree (next_look_at);
+CREATE INDEX returns_replaced_turns ON public.returns_replaced USING btree (partner_id, account_id, next_look_at);
+alter table returns_replaced enable row level security, force row level security;
+create policy owner on returns_replaced for ALL to quittance using (true) with check (true);
+create policy scope on returns_replaced for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
+create policy service on returns_replaced for ALL to quittance_service using (true) with check (true);
+grant DELETE, INSERT, SELECT, UPDATE on returns_replaced to quittance_app;
+grant DELETE, INSERT, SELECT, UPDATE on returns_replaced to quittance_service;
 
 create table schema_migrations (
   name text not null,

@@ -50,12 +50,14 @@ export type ReturnOffer = {
   row: TransferRow;
   /** That it is taken, and what is noted of giving it back; null while it is not taken. */
   given: ReturnRow | null;
-  /** The noted transaction while no endpoint knows it, as when it was mistyped: another one can take its place. */
+  /** The noted transaction when no endpoint knows it after two minutes, as when it was mistyped: another can take its place. */
   unknownHash: string | null;
 };
 
 /** So many transfers of a payer are looked at. */
 const reachLimit = 1_000;
+/** So long the network may take to pass on what was sent just now. */
+const mayBeNewMs = 120_000;
 /** A person rarely pays more merchants of one partner than this; an exchange's wallet does. */
 const manyAccounts = 3;
 
@@ -112,10 +114,11 @@ async function readOffer(ctx: Context, scope: Scope, accountId: string, key: Tra
   });
 }
 
-/** Asks the endpoints whether they know the transaction that is noted, unless they did before. */
+/** Asks the endpoints whether they know the transaction that is noted, unless they did before or it may be new to them. */
 async function askForNoted(ctx: Context, scope: Scope, offer: ReturnOffer): Promise<ReturnOffer> {
   const { given } = offer;
   if (given?.state !== 'sent' || given.return_tx_hash === null || given.given_micro !== null) return offer;
+  if (ctx.clock.now().getTime() - (given.replaced_at ?? given.noted_at).getTime() < mayBeNewMs) return offer;
   const sight = await lookForReturn(ctx, scope.testMode, offer.chain, wantedReturn(offer, given.return_tx_hash));
   return sight.kind === 'unknown' ? { ...offer, unknownHash: given.return_tx_hash } : offer;
 }

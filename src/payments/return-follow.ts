@@ -4,18 +4,11 @@ import { raiseAlarm } from '../db/alarms.ts';
 import { isBusy } from '../db/busy.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { lockTransfer } from './merchant-store.ts';
+import { writeTransferKey } from './of-merchant.ts';
 import { lookForReturn, type ReturnSight } from './return-look.ts';
+import { claimReturns, type DueReturn, deleteReplaced, isReplaced, putOffReturn } from './return-queue-store.ts';
 import { shareReturn } from './return-share.ts';
-import {
-  claimReturns,
-  type DueReturn,
-  lockGroup,
-  putOffReturn,
-  type ReturnState,
-  selectGroup,
-  updateGiven,
-  updateReturn,
-} from './return-store.ts';
+import { lockGroup, type ReturnState, selectGroup, updateGiven, updateRecalled, updateReturn } from './return-store.ts';
 import { isSameTransfer, keyOf } from './store.ts';
 
 const passSize = 20;
@@ -28,7 +21,11 @@ const missingAfterMs = 24 * 3_600_000;
  * @returns how many were looked for
  */
 export async function followReturns(ctx: Context): Promise<number> {
-  const rows = await claimReturns(ctx.db, passSize);
+  const claimed = await Promise.all([
+    claimReturns(ctx.db, 'returns', passSize),
+    claimReturns(ctx.db, 'returns_replaced', passSize),
+  ]);
+  const rows = claimed.flat();
   const seen = await Promise.all(rows.map((row) => unlessItFails(ctx, row, () => look(ctx, row))));
   await Promise.all(
     groupsOf(seen.filter((one) => one !== null)).map((group) =>
@@ -70,7 +67,8 @@ function groupsOf(seen: Seen[]): [Seen, ...Seen[]][] {
   const groups = new Map<string, [Seen, ...Seen[]]>();
   for (const one of seen) {
     const { row, sight } = one;
-    const own = row.state === 'kept' ? [row.tx_hash, row.ordinal] : [];
+    const alone = row.state === 'kept' || row.state === 'replaced';
+    const own = alone ? [row.state, row.tx_hash, row.ordinal] : [];
     const moved = sight.kind === 'gives' ? [sight.movedMicro, sight.minedIn] : [sight.kind];
     const key = [row.partner_id, row.test_mode, ...Object.values(groupOf(row)), ...moved, ...own].join();
     const group = groups.get(key);
@@ -89,6 +87,7 @@ async function follow(ctx: Context, group: [Seen, ...Seen[]]): Promise<void> {
     });
   }
   if (first.state === 'kept') return followKept(ctx, scope, first, sight);
+  if (first.state === 'replaced') return followReplaced(ctx, scope, first, sight);
   await ctx.db.scoped(scope, (tx) => settle(tx, scope, group, ctx.clock.now()));
 }
 
@@ -151,7 +150,7 @@ async function settleKept(tx: Tx, scope: Scope, row: DueReturn, sight: ReturnSig
   }
   if (sight.kind === 'unknown') return null;
   const transfer = await lockTransfer(tx, scope, keyOf(row), null);
-  const micro = sight.kind === 'gives' ? await shareOfKept(tx, scope, row, sight) : null;
+  const micro = sight.kind === 'gives' ? await shareOfLate(tx, scope, row, sight) : null;
   if (sight.kind === 'gives' && micro === 0n) {
     if (sight.final) await updateReturn(tx, scope, row, 'kept');
     return null;
@@ -164,8 +163,42 @@ async function settleKept(tx: Tx, scope: Scope, row: DueReturn, sight: ReturnSig
   return null;
 }
 
-/** What of a transaction's money is a payment's that was put back: of what those leave that are given back by it. */
-async function shareOfKept(
+/**
+ * A transaction that turns up after another was noted in its place: where nothing else is seen to have given its payment back
+ * it is noted again; otherwise the payer has the money twice, or the payment is bound: that is for the operator.
+ */
+async function followReplaced(ctx: Context, scope: Scope, row: DueReturn, sight: ReturnSight): Promise<void> {
+  if (!('final' in sight)) return;
+  const isTwice = await ctx.db.scoped(scope, (tx) => settleReplaced(tx, ctx, scope, row, sight));
+  if (!isTwice) return;
+  const payment = writeTransferKey(keyOf(row));
+  const message = `The payment ${payment} was given back by a transaction in whose place another was noted; its money must be checked by hand.`;
+  await raiseAlarm(ctx.db.sql, `returned-twice:${payment}`, message);
+  if (sight.final) await ctx.db.scoped(scope, (tx) => deleteReplaced(tx, scope, row));
+}
+
+/** Returns true where its money was given twice. */
+async function settleReplaced(
+  tx: Tx,
+  ctx: Context,
+  scope: Scope,
+  row: DueReturn,
+  sight: Extract<ReturnSight, { final: boolean }>,
+): Promise<boolean> {
+  const key = keyOf(row);
+  const transfer = await lockTransfer(tx, scope, key, null);
+  if (!(await isReplaced(tx, scope, row))) return false;
+  if (sight.kind !== 'gives' || (await shareOfLate(tx, scope, row, sight)) === 0n) {
+    if (sight.final) await deleteReplaced(tx, scope, row);
+    return false;
+  }
+  if (transfer && transfer.request_id !== row.request_id) return true;
+  const note = { returnTxHash: row.return_tx_hash, state: 'sent' as const, notedAt: ctx.clock.now() };
+  return !(await updateRecalled(tx, scope, key, note));
+}
+
+/** What of a transaction's money is for a payment that is not taken for it any more: of what those leave that are. */
+async function shareOfLate(
   tx: Tx,
   scope: Scope,
   row: DueReturn,
@@ -174,11 +207,13 @@ async function shareOfKept(
   const group = groupOf(row);
   await lockGroup(tx, scope, group);
   const rows = await selectGroup(tx, scope, group, minedIn, 'also kept');
+  const isOwn = (other: Parameters<typeof keyOf>[0]) => isSameTransfer(keyOf(other), keyOf(row));
+  const all = row.state === 'replaced' ? [...rows.filter((other) => !isOwn(other)), row] : rows;
   const micros = shareReturn(
     movedMicro,
-    rows.map(({ usdc_micro }) => ({ usdcMicro: BigInt(usdc_micro) })),
+    all.map(({ usdc_micro }) => ({ usdcMicro: BigInt(usdc_micro) })),
   );
-  return micros[rows.findIndex((one) => isSameTransfer(keyOf(one), keyOf(row)))] ?? 0n;
+  return micros[all.findIndex(isOwn)] ?? 0n;
 }
 
 async function moveTo(tx: Tx, scope: Scope, row: DueReturn, state: ReturnState): Promise<void> {

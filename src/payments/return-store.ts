@@ -1,5 +1,5 @@
-import type { Database, Scope, Tx } from '../db/connection.ts';
-import { identifiers } from '../db/sql.ts';
+import type { Scope, Tx } from '../db/connection.ts';
+import type { DueReturn } from './return-queue-store.ts';
 import type { TransferKey } from './store.ts';
 
 /**
@@ -19,6 +19,8 @@ export type ReturnRow = {
   /** Null while `returning`. */
   return_tx_hash: string | null;
   noted_at: Date;
+  /** When `return_tx_hash` took another one's place; null when it did not. */
+  replaced_at: Date | null;
   state: Exclude<ReturnState, 'kept'>;
   given_micro: string | null;
 };
@@ -32,7 +34,7 @@ export function standsReturned(row: Pick<ReturnRow, 'state'> | null): boolean {
 }
 
 const shown = (tx: Tx) => tx`
-  b.chain_id, b.tx_hash, b.ordinal, b.request_id, b.to_address, b.usdc_micro, b.return_tx_hash, b.noted_at, b.state,
+  b.chain_id, b.tx_hash, b.ordinal, b.request_id, b.to_address, b.usdc_micro, b.return_tx_hash, b.noted_at, b.replaced_at, b.state,
   b.given_micro`;
 
 /** What stands of these transfers; those that nobody took are left out. */
@@ -100,13 +102,50 @@ export async function updateNoted(
   note: ReturnNote,
   unknownHash: string | null,
 ): Promise<boolean> {
+  const open = tx`(b.state in ('returning', 'failed', 'missing', 'other')
+    or (b.state = 'sent' and b.return_tx_hash = ${unknownHash} and b.given_micro is null))`;
+  return replaceNote(tx, scope, key, note, open);
+}
+
+/**
+ * Notes a transaction again that another one replaced, where nothing is seen to have given the payment back. The payment is
+ * locked, and nothing binds it.
+ *
+ * @returns false where something has given it back, or its merchant says so
+ */
+export async function updateRecalled(tx: Tx, scope: Scope, key: TransferKey, note: ReturnNote): Promise<boolean> {
+  const open = tx`(b.state in ('returning', 'failed', 'missing', 'kept') or (b.state = 'sent' and b.given_micro is null))`;
+  return replaceNote(tx, scope, key, note, open);
+}
+
+/** What it replaces and could still be mined is looked for on. What stands since the first note counts from then. */
+async function replaceNote(
+  tx: Tx,
+  scope: Scope,
+  key: TransferKey,
+  note: ReturnNote,
+  open: ReturnType<Tx>,
+): Promise<boolean> {
+  const ofPayment = tx`b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode}
+    and b.chain_id = ${key.chainId} and b.tx_hash = ${key.txHash} and b.ordinal = ${key.ordinal}`;
   const rows = await tx`
-    update returns set return_tx_hash = ${note.returnTxHash}, state = ${note.state}, given_micro = null,
-      noted_at = ${note.notedAt}, next_look_at = now()
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${key.chainId}
-      and tx_hash = ${key.txHash} and ordinal = ${key.ordinal} and (state in ('returning', 'failed', 'missing', 'other')
-        or (state = 'sent' and return_tx_hash = ${unknownHash} and given_micro is null))
-    returning ordinal`;
+    with old as (
+      select b.* from returns b where ${ofPayment} and ${open} for update
+    ), stored as (
+      insert into returns_replaced (partner_id, test_mode, chain_id, tx_hash, ordinal, return_tx_hash, account_id, request_id,
+        token_address, from_address, to_address, usdc_micro, noted_at)
+      select partner_id, test_mode, chain_id, tx_hash, ordinal, return_tx_hash, account_id, request_id,
+        token_address, from_address, to_address, usdc_micro, noted_at
+      from old where state in ('sent', 'missing', 'kept') and return_tx_hash <> ${note.returnTxHash}
+        and num_nulls(from_address, token_address) = 0
+      on conflict do nothing
+    ), recalled as (
+      delete from returns_replaced b where ${ofPayment} and b.return_tx_hash = ${note.returnTxHash} and exists (select from old)
+    )
+    update returns b set return_tx_hash = ${note.returnTxHash}, state = ${note.state}, given_micro = null,
+      noted_at = case when old.state = 'sent' then old.noted_at else ${note.notedAt} end,
+      replaced_at = case when old.state = 'sent' then ${note.notedAt}::timestamptz end, next_look_at = now()
+    from old where ${ofPayment} returning b.ordinal`;
   return rows.length > 0;
 }
 
@@ -122,78 +161,6 @@ export async function updateKept(tx: Tx, scope: Scope, key: TransferKey): Promis
       and tx_hash = ${key.txHash} and ordinal = ${key.ordinal} and state = any(${[...openStates]})
     returning ordinal`;
   return rows.length > 0;
-}
-
-/** A note whose transaction is to be looked for. */
-export type DueReturn = {
-  partner_id: string;
-  test_mode: boolean;
-  chain_id: string;
-  tx_hash: string;
-  ordinal: number;
-  /** That was overpaid. */
-  request_id: string | null;
-  from_address: string;
-  to_address: string;
-  token_address: string;
-  usdc_micro: string;
-  return_tx_hash: string;
-  noted_at: Date;
-  state: 'sent' | 'missing' | 'kept';
-  /** The block of the payment; null when it vanished. */
-  block_number: string | null;
-};
-
-/**
- * The loop's look-up over all partners: takes notes that are due, so that nobody else takes them for a while. Partners take
- * turns, and so do the merchants of each. What is new is looked for every five seconds, then every minute, after two hours
- * every ten, after two days every six hours: until it is final, however late.
- */
-export function claimReturns({ sql }: Database, limit: number): Promise<DueReturn[]> {
-  const waiting = sql`state in ('sent', 'missing', 'kept') and return_tx_hash is not null and from_address is not null`;
-  const key = (of: string) => sql`
-    (${identifiers(of)}.partner_id, ${identifiers(of)}.test_mode, ${identifiers(of)}.chain_id, ${identifiers(of)}.tx_hash, ${identifiers(of)}.ordinal)`;
-  return sql<DueReturn[]>`
-    with recursive parties as (
-      (select partner_id, account_id from returns where ${waiting} order by partner_id, account_id limit 1)
-      union all
-      select n.partner_id, n.account_id from parties p cross join lateral (
-        select partner_id, account_id from returns
-        where ${waiting} and (partner_id, account_id) > (p.partner_id, p.account_id)
-        order by partner_id, account_id limit 1) n
-    ), due as (
-      select d.*, row_number() over (partition by d.partner_id, d.account_id order by d.next_look_at) as nth
-      from parties p cross join lateral (
-        select * from returns
-        where ${waiting} and partner_id = p.partner_id and account_id = p.account_id and next_look_at <= now()
-        order by next_look_at limit ${limit}) d
-    ), turns as (
-      select *, row_number() over (partition by partner_id order by nth, next_look_at) as turn from due
-    ), next as (
-      select * from turns order by turn, next_look_at limit ${limit}
-    ), taken as (
-      select b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal
-      from returns b join next on ${key('b')} = ${key('next')}
-      where b.next_look_at <= now() for update of b skip locked
-    ), claimed as (
-      update returns b set next_look_at = now() + case when b.noted_at > now() - interval '10 minutes' then interval '5 seconds'
-        when b.noted_at > now() - interval '2 hours' then interval '1 minute'
-        when b.noted_at > now() - interval '2 days' then interval '10 minutes' else interval '6 hours' end
-      from taken where ${key('b')} = ${key('taken')}
-      returning b.*
-    )
-    select c.partner_id, c.test_mode, c.chain_id, c.tx_hash, c.ordinal, c.request_id, c.from_address, c.to_address, c.token_address,
-      c.usdc_micro, c.return_tx_hash, c.noted_at, c.state, t.block_number
-    from claimed c left join transfers t on ${key('t')} = ${key('c')}`;
-}
-
-/** Has what no endpoint knows looked for after half as long again as it has been noted: anybody can note made-up hashes. */
-export async function putOffReturn(tx: Tx, scope: Scope, row: DueReturn): Promise<void> {
-  await tx`
-    update returns
-    set next_look_at = greatest(next_look_at, now() + least((now() - noted_at) / 2, interval '6 hours'))
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${row.chain_id}
-      and tx_hash = ${row.tx_hash} and ordinal = ${row.ordinal} and return_tx_hash = ${row.return_tx_hash}`;
 }
 
 /**

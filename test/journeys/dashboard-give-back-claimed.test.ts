@@ -96,6 +96,7 @@ async function sendBatch(moves: { to: string; usdcMicro: bigint }[]) {
 }
 async function follow(): Promise<void> {
   await world.db.sql`update returns set next_look_at = now()`;
+  await world.db.sql`update returns_replaced set next_look_at = now()`;
   await followReturns(world.ctx);
 }
 const age = (txHash: string, interval: string) =>
@@ -229,6 +230,49 @@ test('A transfer back that turns up after its payment was put back takes it agai
   const names = (await listAlarms(world.db.sql, 10)).map(({ name }) => name);
   assert.ok(names.includes(`returned-bound-${bound.request.id}`));
   assert.deepEqual(await returned(bound.txHash), ['confirmed', bound.usdcMicro.toString()]);
+});
+
+test('A transfer back that turns up after another was noted in its place is noted again; where that one paid, too, operators are told', async () => {
+  const mineAndFollow = async () => {
+    await world.node.mine(3);
+    await world.caughtUp();
+    await follow();
+    await follow();
+  };
+  const once = await stray(21_000_000n);
+  const only = await signedBack(once.from.address, once.usdcMicro);
+  await note(once.txHash, only.returnTxHash);
+  await age(once.txHash, '20 hours');
+  await note(once.txHash, hash('c'));
+  await age(once.txHash, '25 hours');
+  await follow();
+  assert.deepEqual(await returned(once.txHash), ['missing', null]);
+  await world.node.resend(only.signed);
+  await mineAndFollow();
+  assert.deepEqual(await returned(once.txHash), ['confirmed', once.usdcMicro.toString()]);
+
+  const paidTwice = await stray(22_000_000n);
+  const { address } = paidTwice.from;
+  const second = await send(address, paidTwice.usdcMicro);
+  await world.node.mine(3);
+  await world.caughtUp();
+  const first = await signedBack(address, paidTwice.usdcMicro);
+  await note(paidTwice.txHash, first.returnTxHash);
+  await age(paidTwice.txHash, '20 hours');
+  await note(paidTwice.txHash, second);
+  const [{ kept } = {}] = await world.db.sql`
+    select noted_at < now() - interval '20 hours' as kept from returns where tx_hash = ${paidTwice.txHash}`;
+  assert.equal(kept, true, 'it counts from the first note');
+  await mineAndFollow();
+  const told = async () =>
+    (await listAlarms(world.db.sql, 10)).filter(({ name }) => name === `returned-twice:${nameOf(paidTwice.txHash)}`);
+  assert.equal((await told()).length, 0);
+  await world.node.resend(first.signed);
+  await mineAndFollow();
+  assert.equal((await told()).length, 1);
+  assert.deepEqual(await returned(paidTwice.txHash), ['confirmed', paidTwice.usdcMicro.toString()]);
+  const left = await world.db.sql`select return_tx_hash from returns_replaced where tx_hash = ${paidTwice.txHash}`;
+  assert.equal(left.length, 0, 'it is final');
 });
 
 test('One transaction gives several payments back, of one payer and of two, as far as it moved enough for all', async () => {

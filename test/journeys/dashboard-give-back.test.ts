@@ -40,6 +40,8 @@ const send = (to: string, usdcMicro: bigint) => {
   return world.node.pay({ from: { privateKey, address: wallet as Hex }, to, usdcMicro });
 };
 const row = async ({ txHash }: Stray) => (await world.db.sql`select * from returns where tx_hash = ${txHash}`)[0];
+const waitedTwoMinutes = ({ txHash }: Stray) =>
+  world.db.sql`update returns set noted_at = noted_at - interval '2 minutes' where tx_hash = ${txHash}`;
 /** Lets the loop look now, whatever it looked for before. */
 async function follow(): Promise<void> {
   await world.db.sql`update returns set next_look_at = now()`;
@@ -230,6 +232,10 @@ test('A hash that no endpoint knows is replaced by another; one that the chain k
   const paid = await stray(1_100_000n);
   const mistyped = hash('6');
   await note(await pageOf(paid), paid, { return_tx_hash: mistyped });
+  const isNew = await pageOf(paid);
+  assert.match(isNew.html, /The network does not know the transaction yet/);
+  assert.ok(!isNew.html.includes('id="note"'), 'the network may only be slow');
+  await waitedTwoMinutes(paid);
   const unseen = await pageOf(paid);
   assert.match(unseen.html, /The network does not know the transaction yet/);
   assert.match(unseen.html, /<summary>Note another transaction<\/summary>/);
@@ -257,6 +263,7 @@ test('A hash that no endpoint knows is replaced by another; one that the chain k
 test('Of two who replace an unknown hash at once only one does, and nobody once it was seen meanwhile', async () => {
   const paid = await stray(1_300_000n);
   await note(await pageOf(paid), paid, { return_tx_hash: hash('8') });
+  await waitedTwoMinutes(paid);
   const key = { chainId: 31337, txHash: paid.txHash, ordinal: 0 };
   const check = async (returnTxHash: string) => {
     const said = { returnTxHash, elsewhere: false };
@@ -269,6 +276,13 @@ test('Of two who replace an unknown hash at once only one does, and nobody once 
   const both = await Promise.all([check(hash('9')), check(hash('a'))]);
   const done = await Promise.all(both.map(replace));
   assert.deepEqual(new Set(done), new Set(['already_given', null]));
+  const again = await checkReturn(world.ctx, world.scope, world.merchant.id, key, {
+    returnTxHash: hash('b'),
+    elsewhere: false,
+  });
+  assert.equal(again.fault, 'already_given', 'the new one may be on its way, too');
+  await world.db
+    .sql`update returns set replaced_at = replaced_at - interval '2 minutes' where tx_hash = ${paid.txHash}`;
   const third = await check(hash('b'));
   await world.db.sql`update returns set given_micro = 1300000 where tx_hash = ${paid.txHash}`;
   assert.equal(await replace(third), 'already_given');

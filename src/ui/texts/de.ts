@@ -807,7 +807,7 @@ export const de = {
         'Sie bezahlt keine Anforderung mehr. Senden Sie sie zurück und vermerken Sie die Transaktion, oder legen Sie sie zurück.',
       unseen: 'Das Netzwerk kennt die Transaktion noch nicht',
       unseenRest:
-        'Wir suchen weiter nach ihr. Prüfen Sie in Ihrer Wallet, ob sie gesendet wurde und ob dies ihr Hash ist; wenn nicht, vermerken Sie die richtige.',
+        'Wir suchen weiter nach ihr. Prüfen Sie in Ihrer Wallet, ob sie gesendet wurde und ob dies ihr Hash ist; wenn nicht, können Sie hier zwei Minuten nach dieser die richtige vermerken.',
       seen: 'Auf dem Weg zurück',
       seenRest: '{amount} USDC an {address}. Es ist erledigt, sobald das Netzwerk es bestätigt hat.',
       confirmed: 'Zurückgegeben',

@@ -756,7 +756,7 @@ export const en = {
       returningRest: 'It can no longer pay a request. Send it back and note the transaction, or undo.',
       unseen: 'The network does not know the transaction yet',
       unseenRest:
-        'We keep looking for it. Check in your wallet that it was sent and that this is its hash; if not, note the right one.',
+        'We keep looking for it. Check in your wallet that it was sent and that this is its hash; if not, you can note the right one here two minutes after this one.',
       seen: 'On its way back',
       seenRest: '{amount} USDC to {address}. We are waiting for the network to confirm it.',
       confirmed: 'Given back',

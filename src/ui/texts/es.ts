@@ -774,7 +774,7 @@ export const es = {
       returningRest: 'Ya no paga ninguna solicitud. Envíelo de vuelta y anote la transacción, o repóngalo.',
       unseen: 'La red aún no conoce la transacción',
       unseenRest:
-        'Seguimos buscándola. Compruebe en su billetera que se envió y que este es su hash; si no, anote la correcta.',
+        'Seguimos buscándola. Compruebe en su billetera que se envió y que este es su hash; si no, podrá anotar aquí la correcta dos minutos después de esta.',
       seen: 'En camino de vuelta',
       seenRest: '{amount} USDC a {address}. Estará hecho cuando la red lo confirme.',
       confirmed: 'Devuelto',

@@ -790,7 +790,7 @@ export const fr = {
       returningRest: 'Il ne paie plus aucune demande. Renvoyez-le et notez la transaction, ou remettez-le en place.',
       unseen: 'Le réseau ne connaît pas encore la transaction',
       unseenRest:
-        'Nous continuons à la chercher. Vérifiez dans votre portefeuille qu’elle a été envoyée et que ceci est bien son hash ; sinon, notez la bonne.',
+        'Nous continuons à la chercher. Vérifiez dans votre portefeuille qu’elle a été envoyée et que ceci est bien son hash ; sinon, vous pourrez noter la bonne ici deux minutes après celle-ci.',
       seen: 'En route',
       seenRest: '{amount} USDC à {address}. Ce sera fait dès que le réseau l’aura confirmé.',
       confirmed: 'Rendu',

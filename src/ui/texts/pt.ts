@@ -764,7 +764,7 @@ export const pt = {
       returningRest: 'Ele não paga mais nenhuma cobrança. Envie-o de volta e anote a transação, ou reponha-o.',
       unseen: 'A rede ainda não conhece a transação',
       unseenRest:
-        'Continuamos a procurá-la. Confira na sua carteira se ela foi enviada e se este é o hash dela; se não, anote a correta.',
+        'Continuamos a procurá-la. Confira na sua carteira se ela foi enviada e se este é o hash dela; se não, você poderá anotar a correta aqui dois minutos depois desta.',
       seen: 'A caminho de volta',
       seenRest: '{amount} USDC para {address}. Estará feito quando a rede confirmar.',
       confirmed: 'Devolvido',
