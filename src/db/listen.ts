@@ -9,6 +9,11 @@ type Listening = { channel: string; hear: (payload: string) => void; begin: () =
 const longestRetryMs = 1_000;
 const firstRetryMs = 10;
 
+/** Ends a connection without a word: its server may not answer any more. */
+export function cutOff(client: pg.ClientBase): void {
+  (client as unknown as { connection: pg.Connection }).connection.stream.destroy();
+}
+
 /** Hears what is sent to channels, over a connection of its own, which is made when somebody listens and again when it is lost. */
 export class Listener {
   readonly #options: ListenOptions;
@@ -44,9 +49,7 @@ export class Listener {
     this.#all.clear();
     const client = await this.#client?.catch(() => undefined);
     if (!client) return;
-    const force = setTimeout(() => {
-      (client as unknown as { connection: pg.Connection }).connection.stream.destroy();
-    }, limitMs);
+    const force = setTimeout(() => cutOff(client), limitMs);
     await client.end().finally(() => clearTimeout(force));
   }
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { Listener, type ListenOptions } from './listen.ts';
-import { preparedAnew, type Row, type Rows, type Send, type Sendable, type Tag, tagOf, type Value } from './sql.ts';
+import { cutOff, Listener, type ListenOptions } from './listen.ts';
+import { preparedAnew, type Row, type Rows, type Send, type Sendable, type Tag, tagOf } from './sql.ts';
 
 /**
  * How long statements wait, in seconds: in the queue for one of the pool's connections, for it to be made, and for the
@@ -202,7 +202,7 @@ export function openPool(options: PoolOptions): Pool {
 
   const end = async () => {
     const force = setTimeout(() => {
-      for (const client of open) (client as unknown as { connection: pg.Connection }).connection.stream.destroy();
+      for (const client of open) cutOff(client);
     }, endMs);
     await Promise.all([listener.end(endMs), pool.end()]).finally(() => clearTimeout(force));
   };
@@ -273,5 +273,3 @@ const staleError = (cause: unknown) =>
   Object.assign(new Error('the plan of a statement is stale', { cause }), { code: 'CONNECTION_PLAN_STALE' });
 
 const endedError = () => Object.assign(new Error('the transaction has ended'), { code: 'TRANSACTION_ENDED' });
-
-export type { Value };
