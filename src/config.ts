@@ -7,12 +7,9 @@ import { type MetricsConfig, readMetrics } from './config/metrics.ts';
 import { readList, readNetworks } from './config/networks.ts';
 import { decideSandbox } from './config/sandbox.ts';
 import { createFile } from './lib/files.ts';
+import type { Mode } from './lib/mode.ts';
 import { loopback, namesThisMachine } from './lib/networks.ts';
 import type { SecretKey } from './lib/seal.ts';
-
-/** Test and live never meet: each has its own chains, keys, merchants and webhooks. */
-export type Mode = 'test' | 'live';
-export const modes: readonly Mode[] = ['test', 'live'];
 
 /** Where e-mails are handed on, and as whose. */
 export type MailConfig = {

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { ChainConfig } from './chain/config.ts';
-import type { Config, Mode } from './config.ts';
+import type { Config } from './config.ts';
 import type { Database } from './db/connection.ts';
+import type { Mode } from './lib/mode.ts';
 import type { Clock } from './lib/time.ts';
 
 /** What every function of a noun may need, made once at start. */

@@ -1,5 +1,6 @@
 import type { Context } from './context.ts';
 import type { Demo } from './demo.ts';
+import type { Mode } from './lib/mode.ts';
 
 /** What the sandbox prints when everything runs: addresses, keys, and a call that works when pasted. */
 export function welcome(ctx: Context, demo: Demo): string {
@@ -12,7 +13,7 @@ export function welcome(ctx: Context, demo: Demo): string {
     `    OpenAPI          ${baseUrl}/openapi.json`,
     `    Health           ${baseUrl}/readyz`,
   ];
-  const chain = (mode: 'test' | 'live') => {
+  const chain = (mode: Mode) => {
     const [first] = ctx.chains[mode];
     return `${first?.chainId} at ${first?.rpcUrls[0]} (sandbox, no real money)`;
   };

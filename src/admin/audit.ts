@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { batchesOf } from '../lib/batches.ts';
 import { type Html, html } from '../lib/html.ts';
+import { modeOf } from '../lib/mode.ts';
 import { auditDetails, auditObject } from '../ui/audit-details.ts';
 import { actName, whoName } from '../ui/audit-words.ts';
 import { card, carried, field, mono, stateLine } from '../ui/components.ts';
@@ -55,7 +56,7 @@ export function auditPages(app: FastifyInstance, ctx: Context): void {
           ...[
             row.number,
             row.at,
-            modeOf(row),
+            modeOfRow(row),
             row.actor_kind,
             row.actor_name,
             row.action,
@@ -81,7 +82,7 @@ export function auditPages(app: FastifyInstance, ctx: Context): void {
 const whoseLog = (ctx: Context, slug: string | undefined): Promise<Whose | null> =>
   slug === undefined ? Promise.resolve('operators') : scopeOfPartner(ctx.db, slug.toLowerCase(), true);
 
-const modeOf = ({ test_mode }: AuditRow) => (test_mode === null ? null : test_mode ? 'test' : 'live');
+const modeOfRow = ({ test_mode }: AuditRow) => (test_mode === null ? null : modeOf(test_mode));
 
 function filterOf({ action, actor, since, until, after }: Record<string, string>): LogFilter {
   const [from, to, named] = [instantOf(since), instantOf(until), oneOf(known, action)];

@@ -3,6 +3,7 @@ import { scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
+import { modeOf } from '../lib/mode.ts';
 import {
   type AllMerchantsFilter,
   browseAllMerchants,
@@ -51,7 +52,7 @@ export function merchantsPages(app: FastifyInstance, ctx: Context): void {
       'merchants',
       csvHeader,
       csvOf(exportAllMerchants(ctx, filterOf(query(names))), (row) => [
-        ...[row.id, row.partner_slug, row.test_mode ? 'test' : 'live', row.name, row.email, row.wallet_address],
+        ...[row.id, row.partner_slug, modeOf(row.test_mode), row.name, row.email, row.wallet_address],
         ...[row.onboarded_at === null ? 'incomplete' : 'complete', row.terms_version, row.terms_accepted_at],
         ...[String(row.disabled_by_partner), String(row.disabled_by_operator), row.created_at],
       ]),

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { chainsInTrouble } from '../chain/trouble.ts';
-import { modes } from '../config.ts';
 import type { Context } from '../context.ts';
 import { type Alarm, listAlarms } from '../db/alarms.ts';
 import { type Html, html } from '../lib/html.ts';
+import { modes } from '../lib/mode.ts';
 import { mailDepth } from '../mail/stuck.ts';
 import { unjudgedDepth } from '../payments/depth.ts';
 import { receiptDepth } from '../receipts/stuck.ts';

@@ -3,6 +3,7 @@ import { scopeOfDelivery, scopeOfPartner, scopeOfPlan, scopeOfRequest } from '..
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
+import { modeOf } from '../lib/mode.ts';
 import { type GivenUpMail, givenUpMails, retryMail } from '../mail/stuck.ts';
 import { listStuckPlans, retryPlan, type StuckPlan } from '../plans/stuck.ts';
 import { type GivenUpReceipt, listGivenUpReceipts, retryReceipt } from '../receipts/stuck.ts';
@@ -66,7 +67,7 @@ export function stuckPages(app: FastifyInstance, ctx: Context): void {
       'stuck-events',
       ['event', 'partner', 'mode', 'request', 'created_at'],
       csvOf(exportExhausted(ctx), (row) => [
-        ...[row.id, row.partner_slug, row.test_mode ? 'test' : 'live', row.request_id, row.created_at],
+        ...[row.id, row.partner_slug, modeOf(row.test_mode), row.request_id, row.created_at],
       ]),
     ),
   );
@@ -176,7 +177,7 @@ function endpointTable(words: Words, rows: DisabledEndpoint[], now: Date): Html 
   const again = (row: DisabledEndpoint) =>
     confirmed(
       { label: t.enable, title: t.enableTitle, consequence: t.enableRest, action: `${path}/enable` },
-      html`${carried('partner', row.partner_slug)}${carried('mode', row.test_mode ? 'test' : 'live')}`,
+      html`${carried('partner', row.partner_slug)}${carried('mode', modeOf(row.test_mode))}`,
     );
   return html`<h2>${t.endpoints}</h2>${table<DisabledEndpoint>(
     t.endpoints,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Scope } from '../db/connection.ts';
 import { checksum62, randomBase62 } from '../lib/base62.ts';
+import { type Mode, modeOf } from '../lib/mode.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import { scopeOfRow } from './scope.ts';
 
@@ -23,7 +24,7 @@ export function keyHashes(secrets: SecretKey[], key: string): Buffer[] {
 
 export type ApiKeyView = {
   key_id: string;
-  mode: 'test' | 'live';
+  mode: Mode;
   hint: string;
   scopes: string[];
   created_at: string;
@@ -42,7 +43,7 @@ export async function createApiKey(
   scopes: readonly ScopeName[],
 ): Promise<{ key_id: string; key: string }> {
   const id = randomUUID();
-  const body = `qt_${scope.testMode ? 'test' : 'live'}_${randomBase62(32)}`;
+  const body = `qt_${modeOf(scope.testMode)}_${randomBase62(32)}`;
   const key = body + checksum62(body);
   const hint = `${body.slice(0, 8)}…${key.slice(-4)}`;
   await db.sql`
@@ -58,7 +59,7 @@ export async function listApiKeys(db: Database, partnerId: string): Promise<ApiK
     where partner_id = ${partnerId} order by created_at, id limit 1000`;
   return rows.map((row) => ({
     key_id: row.id,
-    mode: row.test_mode ? 'test' : 'live',
+    mode: modeOf(row.test_mode),
     hint: row.hint,
     scopes: row.scopes,
     created_at: row.created_at.toISOString(),

@@ -1,12 +1,13 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
+import { dayMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import { cookieName, readCookie, setOwnCookie } from './session-cookie.ts';
 import type { UserKind } from './user-session.ts';
 
 /** A browser is known for so long after a sign-in. */
-const knownMs = 180 * 24 * 3_600_000;
+const knownMs = 180 * dayMs;
 const saltBytes = 16;
 const timeBytes = 6;
 const macBytes = 32;

@@ -2,10 +2,11 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Tx } from '../db/connection.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 
 /** A challenge waits so long for its answer. */
-export const challengeMs = 5 * 60_000;
+export const challengeMs = 5 * minuteMs;
 const saltBytes = 16;
 const timeBytes = 6;
 const macBytes = 32;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { modes } from '../config.ts';
+import { modes } from '../lib/mode.ts';
 import { isRole, may, type Permission, permissions, type Role, roles } from './roles.ts';
 
 /** Written out anew: each permission with everybody who has it in test mode, and in live mode. */

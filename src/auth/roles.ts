@@ -1,4 +1,4 @@
-import type { Mode } from '../config.ts';
+import type { Mode } from '../lib/mode.ts';
 
 /** What a partner's user may be, from the most to the least. */
 export const roles = ['owner', 'developer', 'viewer'] as const;

@@ -2,16 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { list } from '../db/sql.ts';
+import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import type { OwnHost } from './host.ts';
 import { scopeOf } from './scope.ts';
 
 /** A merchant's session ends after so long without a call, and at the latest so long after sign-in. */
-export const merchantSession = { idleMs: 12 * 3_600_000, absoluteMs: 7 * 24 * 3_600_000 } as const;
+export const merchantSession = { idleMs: 12 * hourMs, absoluteMs: 7 * dayMs } as const;
 /** That a session is in use is written at most this often. */
-const seenEveryMs = 60_000;
+const seenEveryMs = minuteMs;
 /** Ended sessions are kept for as long, for the merchant to look back. */
-const keptMs = 30 * 24 * 3_600_000;
+const keptMs = 30 * dayMs;
 const maxListed = 100;
 
 /** A merchant that is signed in. */

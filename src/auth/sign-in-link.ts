@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Database, Sql, Tx } from '../db/connection.ts';
 import { list } from '../db/sql.ts';
+import { dayMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import type { HostOwner } from './host.ts';
 import type { Role } from './roles.ts';
 import type { UserKind } from './user-session.ts';
 
 /** A link lives so long, and is good for one sign-in. */
-export const linkMs = 15 * 60_000;
+export const linkMs = 15 * minuteMs;
 /**
  * Links that one address is sent within `linkMs` for one asker, and within a day: each network, and each browser that the
  * address has signed in with, asks by itself.
@@ -17,7 +18,6 @@ const linksPerAsker = 5;
 const linksPerAskerAndDay = 20;
 /** Links that one address is sent within `linkMs` for all who are not known, so that many networks do not flood it. */
 const linksForStrangers = 20;
-const dayMs = 24 * 3_600_000;
 /** Links that have run out are kept for as long, to say of them what became of them. */
 const keptMs = dayMs;
 const forgottenAtOnce = 100;

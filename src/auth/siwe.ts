@@ -6,6 +6,7 @@ import { askContract, isKeySigned, isKeySized, readSignature } from '../chain/si
 import type { Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connection.ts';
 import { AttemptLimit } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { isAddress } from '../lib/ids.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import { hostAddress, type OwnHost } from './host.ts';
@@ -25,7 +26,7 @@ export type AskedWallet = { address: string; chainId: number; host: OwnHost | nu
 export type SignedMessage = { address: string; chainId: number; nonce: string; expiresAt: Date };
 
 /** How long a message may wait for its signature. */
-const messageMs = 15 * 60_000;
+const messageMs = 15 * minuteMs;
 /** Ours have a few hundred characters. What reads a message is quadratic in its length, so longer ones are not read. */
 const maxMessageLength = 2_048;
 /** Of one message chains are asked so often: an honest wallet signs rightly at once, or after a word with its owner. */

@@ -1,19 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Mode } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { list } from '../db/sql.ts';
+import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
+import type { Mode } from '../lib/mode.ts';
 import { keyedHash, newest } from '../lib/seal.ts';
 import type { HostOwner } from './host.ts';
 import type { Role } from './roles.ts';
 import { scopeOf } from './scope.ts';
 import { type Client, type SessionView, tokenHashes } from './session.ts';
 
-const hourMs = 3_600_000;
-
 /** A session ends after so long without a call, and at the latest so long after sign-in. */
 export const userSessionLimits = {
-  partner_user: { idleMs: 12 * hourMs, absoluteMs: 7 * 24 * hourMs },
+  partner_user: { idleMs: 12 * hourMs, absoluteMs: 7 * dayMs },
   operator: { idleMs: hourMs / 2, absoluteMs: 8 * hourMs },
 } as const;
 
@@ -21,12 +20,12 @@ export const userSessionLimits = {
 export type UserKind = keyof typeof userSessionLimits;
 
 /** That a session is in use is written at most this often. */
-const seenEveryMs = 60_000;
+const seenEveryMs = minuteMs;
 /** Ended sessions are kept for as long, to look back. */
-const keptMs = 30 * 24 * hourMs;
+const keptMs = 30 * dayMs;
 const maxListed = 100;
 /** After signing in, or showing a passkey again, one may change for so long how one signs in. */
-const freshMs = 10 * 60_000;
+const freshMs = 10 * minuteMs;
 
 export type SessionPartner = { id: string; slug: string; name: string; disabled: boolean };
 

@@ -1,4 +1,5 @@
 import { isAddress } from '../lib/ids.ts';
+import type { Mode } from '../lib/mode.ts';
 
 export type TokenConfig = {
   symbol: string;
@@ -50,7 +51,7 @@ type Entry = Record<string, unknown>;
  *
  * @throws ChainsFault naming every fault
  */
-export function readChains(text: string): Record<'test' | 'live', ChainConfig[]> {
+export function readChains(text: string): Record<Mode, ChainConfig[]> {
   const faults: string[] = [];
   const file = entryOf(parsed(text));
   const read = (mode: string) => readMode(file, mode, (fault) => faults.push(fault));

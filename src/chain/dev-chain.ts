@@ -1,13 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '../lib/files.ts';
+import type { Mode } from '../lib/mode.ts';
 import { type ChainConfig, readChains } from './config.ts';
 import { answersAs, backUpState, type DevProcess, findAnvilOn, setTimeToNow, spawnAnvil } from './dev-process.ts';
 import { deployUsdc, devUsdcAddress, hasUsdc } from './dev-usdc.ts';
 
 /** The sandbox's two chains: one per mode, each with the real USDC contract. No real money is on either. */
 export type DevChains = {
-  chains: Record<'test' | 'live', ChainConfig[]>;
+  chains: Record<Mode, ChainConfig[]>;
   /** False when both were found running: whoever started them may still use them. */
   started: boolean;
   stop(): Promise<void>;
@@ -45,7 +46,7 @@ export async function startDevChains(dataDir: string): Promise<DevChains> {
 }
 
 /** The local chains of a data folder, for programs that only connect; null when there are none. */
-export function readDevChains(dataDir: string): Record<'test' | 'live', ChainConfig[]> | null {
+export function readDevChains(dataDir: string): Record<Mode, ChainConfig[]> | null {
   const file = join(dataDir, 'chains.json');
   return existsSync(file) ? readChains(readFileSync(file, 'utf8')) : null;
 }
@@ -88,7 +89,7 @@ export async function startDevChain(chainId: number, folder: string): Promise<{ 
   return { ...process, chain: chain as ChainConfig };
 }
 
-function describe(mode: 'test' | 'live', url: string) {
+function describe(mode: Mode, url: string) {
   return {
     chain_id: devChainIds[mode],
     name: mode === 'test' ? 'Local test chain' : 'Local live chain (no real money)',

@@ -10,17 +10,23 @@ function finalUnder(tier: FinalityTier, heads: Heads): number {
   return Math.min(heads[tier.tag] ?? -1, heads.latest);
 }
 
-/**
- * Whether a transfer of this size in this block can no longer be reorganised away, as the chain is configured.
- *
- * @param tiers the first whose limit the amount does not exceed applies
- */
+/** The tier for an amount: the first one whose limit it does not exceed. */
+export function tierOf(tiers: readonly FinalityTier[], usdcMicro: bigint): FinalityTier | undefined {
+  return tiers.find(({ upToUsdcMicro }) => upToUsdcMicro === null || usdcMicro <= upToUsdcMicro);
+}
+
+/** Whether a transfer of this size in this block can no longer be reorganised away, as the chain is configured. */
 export function isFinal(blockNumber: number, usdcMicro: bigint, tiers: readonly FinalityTier[], heads: Heads): boolean {
-  const tier = tiers.find(({ upToUsdcMicro }) => upToUsdcMicro === null || usdcMicro <= upToUsdcMicro);
+  const tier = tierOf(tiers, usdcMicro);
   return tier !== undefined && blockNumber <= finalUnder(tier, heads);
+}
+
+/** The newest final block number of each tier, in the order of the tiers: for a statement that looks for what is final. */
+export function finalNumbers(tiers: readonly FinalityTier[], heads: Heads): number[] {
+  return tiers.map((tier) => finalUnder(tier, heads));
 }
 
 /** The newest block number that is final for any amount; -1 when there is none. */
 export function finalNumber(tiers: readonly FinalityTier[], heads: Heads): number {
-  return Math.max(-1, Math.min(...tiers.map((tier) => finalUnder(tier, heads))));
+  return Math.max(-1, Math.min(...finalNumbers(tiers, heads)));
 }

@@ -1,5 +1,5 @@
-import type { Mode } from '../config.ts';
 import type { Context } from '../context.ts';
+import type { Mode } from '../lib/mode.ts';
 import { connectRpc, RpcError } from './rpc.ts';
 
 export type ChainStatus = {

@@ -1,9 +1,10 @@
-import type { Mode } from '../config.ts';
 import type { Context } from '../context.ts';
+import { minuteMs } from '../lib/durations.ts';
+import type { Mode } from '../lib/mode.ts';
 import type { ChainConfig } from './config.ts';
 
 /** A chain that was read nothing of for so long is in trouble: blocks come faster, and so do looks at it. */
-const silentMs = 60_000;
+const silentMs = minuteMs;
 
 /** The chains of a mode that could not be read for a minute, and since when; asks the database only. */
 export async function chainsInTrouble(

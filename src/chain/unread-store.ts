@@ -1,4 +1,5 @@
 import type { Database, Tx } from '../db/connection.ts';
+import { minuteMs } from '../lib/durations.ts';
 import type { Log } from './rpc.ts';
 import type { Unread } from './store.ts';
 import type { Owner } from './wallets.ts';
@@ -19,7 +20,7 @@ export type UnreadRow = {
 };
 
 /** So long is waited for what a transaction carries, and then the operator is told. */
-const patienceMs = 2 * 60_000;
+const patienceMs = 2 * minuteMs;
 /** So long the operator is told of what was stored without. */
 const toldFor = '24 hours';
 /** So long is asked for what one endpoint told of and all deny now. */

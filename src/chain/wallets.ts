@@ -1,11 +1,12 @@
 import type { Database } from '../db/connection.ts';
+import { hourMs } from '../lib/durations.ts';
 
 /** For whom a wallet is watched. */
 export type Owner = { partnerId: string; accountId: string };
 
 /** Changes are looked for again this far back: their transactions may have committed out of order. */
 const overlapMs = 10_000;
-const reloadMs = 3_600_000;
+const reloadMs = hourMs;
 
 type Row = { wallet_address: string; partner_id: string; account_id: string };
 

@@ -3,6 +3,7 @@ import { scopeOfRequest } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { type Change, hearChanges } from '../db/changes.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { isUuid } from '../lib/ids.ts';
 import { pause } from '../lib/time.ts';
 import { openEventStream, StreamPlaces } from '../net/event-stream.ts';
@@ -18,11 +19,10 @@ const restMs = 5_000;
 /** A burst of changes is told once. */
 const gatherMs = 50;
 /** Browsers connect again by themselves; so a forgotten page does not hold a connection for ever. */
-const longestMs = 15 * 60_000;
+const longestMs = 15 * minuteMs;
 const mostPages = 10_000;
 /** Of one client: each costs a look at the database every few seconds, and many customers can share an address. */
 const mostPagesOfOne = 60;
-const minuteMs = 60_000;
 /** A page that cannot listen asks every 2 to 15 s, and a shop's tablets all come from one address. */
 const asksOfOne = 1_200;
 const asksOfOneForOne = 120;

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { renderSVG } from 'uqr';
 import type { Context } from '../context.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { claim } from '../payments/claim.ts';
 import type { Outcome } from '../payments/outcome.ts';
 import { submitHash } from '../payments/submit.ts';
@@ -22,7 +23,6 @@ type Visit = FastifyRequest<{
   Body: Record<string, unknown> | undefined;
 }>;
 
-const minuteMs = 60_000;
 const publicRoute = { auth: 'public' as const };
 
 /** `GET {pay_url}/<request_id>` and what stands below it: receipt, QR codes, and the forms of the page. */

@@ -6,6 +6,7 @@ import type { WalletConnectConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
+import { modeOf } from '../lib/mode.ts';
 import { readLook } from '../partners/look.ts';
 import { claimTypedDataJson } from '../payments/claim.ts';
 import { readHints, refreshHints } from '../payments/hints.ts';
@@ -62,7 +63,7 @@ export async function readCheckout(
   if (!row) return null;
   const now = ctx.clock.now();
   const hearHints = strays && row.proof_status === 'none' ? refreshHints : readHints;
-  const mode = scope.testMode ? 'test' : 'live';
+  const mode = modeOf(scope.testMode);
   const [progress, hints, look, silent] = await Promise.all([
     readProgress(ctx, scope, id),
     hearHints(ctx, scope, id),

@@ -1,3 +1,4 @@
+import { minuteMs } from '../lib/durations.ts';
 import type { PaymentHint } from '../payments/hints.ts';
 import type { PaymentProgress } from '../payments/progress.ts';
 import type { Stray } from '../payments/strays.ts';
@@ -30,7 +31,7 @@ export type Known = {
 };
 
 /** What is under way takes the ways to pay away for so long, from the first such hint on. */
-const hintHoldsMs = 2 * 60_000;
+const hintHoldsMs = 2 * minuteMs;
 
 /** Anybody can send less: the customer is asked for the whole amount then, so that nobody else's dust is needed for it. */
 const leastPartMicro = 10_000n;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { html } from '../lib/html.ts';
 import { readLook } from '../partners/look.ts';
 import { type PlanOfLink, readPlanOfLink, stopMails } from '../plans/stop-mails.ts';
@@ -24,7 +25,7 @@ const bodyLimit = 16_384;
  * without cookies, in either kind of form, and not redirected.
  */
 export async function stopMailsPages(app: FastifyInstance, ctx: Context): Promise<void> {
-  const limit = new AttemptLimit(perMinute, 60_000);
+  const limit = new AttemptLimit(perMinute, minuteMs);
   app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer', bodyLimit }, async () => ({}));
   const route = (method: 'GET' | 'POST', run: (found: PlanOfLink) => Promise<boolean>) =>
     app.route({

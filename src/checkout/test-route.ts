@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { SandboxRefusal, sandboxOutcome, sandboxOutcomes } from '../payments/sandbox.ts';
 import { sendForeignForm, sendNotFound, sendTooMany } from '../ui/error-page.ts';
 import { wordsFor } from '../ui/language.ts';
@@ -14,7 +15,7 @@ type Press = FastifyRequest<{ Params: { request_id: string }; Body: { outcome?: 
 
 /** `POST {pay_url}/<request_id>/test`: pays with a test wallet as the panel's button says. In the sandbox's test mode only. */
 export function testPayments(app: FastifyInstance, ctx: Context): void {
-  const perClient = new AttemptLimit(30, 60_000);
+  const perClient = new AttemptLimit(30, minuteMs);
   app.route({
     method: 'POST',
     url: `${payRoute(ctx.config)}/test`,

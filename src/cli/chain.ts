@@ -3,6 +3,7 @@ import { readDevChains } from '../chain/dev-chain.ts';
 import * as wallet from '../chain/dev-wallet.ts';
 import type { Context } from '../context.ts';
 import { isAddress } from '../lib/ids.ts';
+import { modeOf } from '../lib/mode.ts';
 import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
 
 /**
@@ -12,7 +13,7 @@ import { type Arguments, type Command, option, testModeOption, word } from './co
  */
 export function sandboxChain(ctx: Context, testMode: boolean): ChainConfig {
   const chains = ctx.config.sandbox && !ctx.config.chains ? readDevChains(ctx.config.dataDir) : null;
-  const chain = chains?.[testMode ? 'test' : 'live'][0];
+  const chain = chains?.[modeOf(testMode)][0];
   if (!chain)
     throw new Error('There is no local chain: start the sandbox first with `npm start`, without CHAINS_FILE.');
   return chain;

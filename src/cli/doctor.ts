@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { powersOf } from '../db/logins.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
+import { modeOf } from '../lib/mode.ts';
 import { listRates } from '../rates/list.ts';
 import type { Command } from './command.ts';
 
@@ -90,7 +91,7 @@ async function checkWebhooks(ctx: Context): Promise<Finding[]> {
     select p.slug, e.test_mode, e.url, e.disabled_reason, e.failures from webhook_endpoints e
     join partners p on p.id = e.partner_id where e.disabled_at is not null or e.failures > 0 or e.url is null limit 100`;
   return rows.map((row) => ({
-    check: `webhook of ${row.slug}, ${row.test_mode ? 'test' : 'live'}`,
+    check: `webhook of ${row.slug}, ${modeOf(row.test_mode)}`,
     state: 'attention',
     advice: row.disabled_reason
       ? `Disabled (${row.disabled_reason}); fix the receiver, then run webhook enable.`

@@ -2,6 +2,7 @@ import { theService, writeAudit } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { dayMs } from '../lib/durations.ts';
 import { findOldPlans, forgetPlans } from '../plans/customer.ts';
 import { findMadeBetween } from '../requests/customer.ts';
 import { byScope, eraseRequests } from './erase.ts';
@@ -9,7 +10,6 @@ import { lockErasedTo, selectClocks, updateErasedTo } from './erase-store.ts';
 
 const batch = 500;
 const batchesPerPass = 100;
-const dayMs = 24 * 3_600_000;
 
 /**
  * Removes the personal data of requests that have reached the configured age, and of plans that ended so long ago, in

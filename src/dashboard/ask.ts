@@ -4,6 +4,7 @@ import { auditedIn } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { parseAmount } from '../lib/amount.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { type Html, html, raw } from '../lib/html.ts';
 import { currencyExponent } from '../lib/money.ts';
 import { createByHand, readExpiries } from '../requests/by-hand.ts';
@@ -203,7 +204,7 @@ function kindChoice({ t }: Words, typed: Typed): Html {
 
 function expiryChoice(words: Words, typed: Typed, minutes: number[], fault: string | undefined): Html {
   const { ask } = words.t.dashboard;
-  const options = minutes.map((one) => [String(one), formatRemaining(words, one * 60_000)] as const);
+  const options = minutes.map((one) => [String(one), formatRemaining(words, one * minuteMs)] as const);
   return html`<div class="field"><label for="expiry">${ask.expiry}</label>
 <select id="expiry" name="expiry"${fault !== undefined && raw(' aria-invalid="true" aria-describedby="expiry-fault"')}><option value="">${ask.usual}</option>${options.map(
     ([value, name]) => html`<option value="${value}"${typed.expiry === value && html` selected`}>${name}</option>`,

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
+import { modeOf } from '../lib/mode.ts';
 import { formatFiat } from '../lib/money.ts';
 import {
   type Attachable,
@@ -71,7 +72,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   const { unmatched: t, reason, giveBack } = words.t.dashboard;
   const { row, given, attachable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
   const amount = groupMicro(words, BigInt(row.value));
-  const chain = ctx.chains[session.scope.testMode ? 'test' : 'live'].find(({ chainId }) => chainId === key.chainId);
+  const chain = ctx.chains[modeOf(session.scope.testMode)].find(({ chainId }) => chainId === key.chainId);
   const why = row.reason ?? 'no_match';
   const canReturn = why !== 'wrong_token' && why !== 'self_transfer';
   const decided = standsReturned(given);

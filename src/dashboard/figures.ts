@@ -1,3 +1,4 @@
+import { dayMs } from '../lib/durations.ts';
 import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import type { DaySum } from '../requests/of-account.ts';
@@ -6,7 +7,6 @@ import { groupMicro } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { linkWith } from '../ui/table.ts';
 
-const dayMs = 24 * 3_600_000;
 const dayOf = (at: Date | number) => new Date(at).toISOString().slice(0, 10);
 
 /** The midnight (UTC) at which a period of so many days begins, today included. */

@@ -2,6 +2,7 @@ import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { type Html, html } from '../lib/html.ts';
+import { modeOf } from '../lib/mode.ts';
 import { formatFiat } from '../lib/money.ts';
 import { receiptNumber } from '../lib/receipt-number.ts';
 import { type ReturnRow, readReturns, standsReturned, writeTransferKey } from '../payments/of-merchant.ts';
@@ -41,7 +42,7 @@ export async function readPayment(ctx: Context, scope: Scope, accountId: string,
   const row = await readAccountRequest(ctx.db, scope, accountId, id);
   const progress = await readProgress(ctx, scope, row.id);
   const returns = await readReturns(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
-  const chains = ctx.chains[scope.testMode ? 'test' : 'live'];
+  const chains = ctx.chains[modeOf(scope.testMode)];
   return { row, progress, chains, returns, url: payPageUrl(ctx.config, row.id) };
 }
 

@@ -1,7 +1,9 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import type { CsvRow } from '../lib/csv.ts';
+import { dayMs } from '../lib/durations.ts';
 import { html } from '../lib/html.ts';
+import { modeOf } from '../lib/mode.ts';
 import { decimalOf, formatMicro } from '../lib/money.ts';
 import { knownInstant } from '../lib/time.ts';
 import {
@@ -21,7 +23,6 @@ import { paymentTable, standings } from './standing.ts';
 
 const path = '/dashboard/payments';
 const csvPath = '/dashboard/payments.csv';
-const dayMs = 24 * 3_600_000;
 const names = ['q', 'state', 'since', 'until', 'after'] as const;
 
 /** `GET /dashboard/payments`: all requests of the merchant, and the same as CSV. */
@@ -75,7 +76,7 @@ function filterOf(ctx: Context, { testMode }: Scope, given: unknown): AccountFil
   const query = readQuery(given, names);
   const until = instantOf(query.until);
   const isDay = query.until !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(query.until);
-  const chainIds = ctx.chains[testMode ? 'test' : 'live'].map(({ chainId }) => chainId);
+  const chainIds = ctx.chains[modeOf(testMode)].map(({ chainId }) => chainId);
   return {
     search: query.q === undefined ? null : { text: query.q, chainIds },
     standing: oneOf(standings, query.state) ?? null,

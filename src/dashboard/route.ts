@@ -3,6 +3,7 @@ import { type MerchantSession, readMerchantSession } from '../auth/session.ts';
 import { sessionToken, showsSomebody } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { sendForeignForm, sendTooMany } from '../ui/error-page.ts';
 import { isOwnForm } from '../ui/origin.ts';
@@ -16,7 +17,6 @@ export type Visit = { request: FastifyRequest; reply: FastifyReply; typed: Typed
 export type MerchantVisit = Visit & { session: MerchantSession; merchant: MerchantView };
 
 export const signInPath = '/dashboard/sign-in';
-const minuteMs = 60_000;
 const formsPerMinute = 120;
 
 type Page<V> = { method: 'GET' | 'POST'; url: string; handle(visit: V): Promise<FastifyReply> | FastifyReply };

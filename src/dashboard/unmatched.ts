@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { html } from '../lib/html.ts';
+import { modeOf } from '../lib/mode.ts';
 import { formatMicro } from '../lib/money.ts';
 import { browseUnmatched, exportUnmatched, type UnmatchedRow } from '../payments/browse-unmatched.ts';
 import { type ReturnRow, readReturns, writeTransferKey } from '../payments/of-merchant.ts';
@@ -34,7 +35,7 @@ export function unmatchedList(routes: DashboardRoutes, ctx: Context): void {
     method: 'GET',
     url: csvPath,
     handle: ({ session, reply }) => {
-      const chains = ctx.chains[session.scope.testMode ? 'test' : 'live'];
+      const chains = ctx.chains[modeOf(session.scope.testMode)];
       const rows = exportUnmatched(ctx, session.scope, { accountId: session.accountId });
       return sendCsv(reply, 'unmatched', csvHeader, csvRows(ctx, session.scope, rows, chains));
     },

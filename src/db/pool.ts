@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { minuteMs } from '../lib/durations.ts';
 import { cutOff, Listener, type ListenOptions } from './listen.ts';
 import { preparedAnew, type Row, type Rows, type Send, type Sendable, type Tag, tagOf } from './sql.ts';
 
@@ -50,7 +51,7 @@ export type PoolOptions = {
   settings?: Record<string, string | number>;
 };
 
-const idleMs = 60_000;
+const idleMs = minuteMs;
 const endMs = 5_000;
 
 /** An error of the connection, not of a statement, with a code that says so. */

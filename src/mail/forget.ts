@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
+import { dayMs } from '../lib/durations.ts';
 import { type StoredContent, storedContent } from './content.ts';
 
-const keptMs = 30 * 24 * 3_600_000;
+const keptMs = 30 * dayMs;
 const batchSize = 1000;
 const maxBatches = 100;
 

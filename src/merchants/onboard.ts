@@ -12,6 +12,7 @@ import {
 import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
 import { isAddress } from '../lib/ids.ts';
+import { modeOf } from '../lib/mode.ts';
 import type { Language } from '../ui/language.ts';
 import { passedEmail } from './onboarding-code.ts';
 import { assertOpen, type OpenOnboarding, openLink } from './onboarding-link.ts';
@@ -34,7 +35,7 @@ export { releaseStaleWallets, releaseWallet, resetOnboarding, toldReleased } fro
 
 /** The chains a merchant of this mode can be paid on. */
 export function chainsOf(ctx: Context, row: { test_mode: boolean }): ChainConfig[] {
-  return ctx.chains[row.test_mode ? 'test' : 'live'];
+  return ctx.chains[modeOf(row.test_mode)];
 }
 
 /** What a wallet signs to become the wallet of one merchant, and its owner to accept the terms. */

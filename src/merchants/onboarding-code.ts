@@ -1,5 +1,6 @@
 import { randomInt, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../context.ts';
+import { hourMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import { queueMail } from '../mail/outbox.ts';
 import { readMailLook } from '../partners/look.ts';
@@ -9,11 +10,11 @@ import { type OpenOnboarding, openLink } from './onboarding-link.ts';
 import { type OnboardingRow, selectCode, updateCodeAttempts, upsertCode } from './onboarding-store.ts';
 import { MerchantRefusal } from './refusal.ts';
 
-const codeMs = 15 * 60_000;
-const resendMs = 60_000;
+const codeMs = 15 * minuteMs;
+const resendMs = minuteMs;
 const maxAttempts = 5;
 /** How long a browser in which the code was entered need not enter it again. */
-export const passMs = 3_600_000;
+export const passMs = hourMs;
 
 function hashCode(secret: SecretKey, accountId: string, code: string): Buffer {
   return keyedHash(secret, 'onboarding', `code/${accountId}/${code}`);

@@ -3,10 +3,11 @@ import { audited, theService } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUnreachable, type Scope } from '../db/connection.ts';
+import { dayMs } from '../lib/durations.ts';
 import { deleteUnsignedWallet, selectUnsignedWallets, type UnsignedWallet, updateReset } from './onboarding-store.ts';
 
 /** A wallet claimed at create and never signed for is released after this. */
-const staleMs = 30 * 24 * 3_600_000;
+const staleMs = 30 * dayMs;
 const maxPerTurn = 500;
 
 /**

@@ -1,9 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config.ts';
+import { dayMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 
 /** An onboarding link lives seven days; reading the merchant gives a fresh one. */
-const onboardingTokenMs = 7 * 24 * 3_600_000;
+const onboardingTokenMs = 7 * dayMs;
 
 /** The part of a merchant that a link is made from; a reset raises the epoch, so older links die. */
 export type OnboardingSubject = { id: string; onboarding_epoch: number };

@@ -4,6 +4,7 @@ import { readCookie, sessionToken, setSessionCookie } from '../auth/session-cook
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
 import type { Html } from '../lib/html.ts';
 import { readLook } from '../partners/look.ts';
 import { sendForeignForm, sendNotice } from '../ui/error-page.ts';
@@ -41,7 +42,6 @@ type Step = {
   reply: FastifyReply;
 };
 
-const minuteMs = 60_000;
 const passCookie = 'onboarding';
 
 /** `GET /onboard/:token` and its steps, as plain forms: e-mail code, details, wallet, signature and terms. */

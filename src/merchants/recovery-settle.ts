@@ -3,6 +3,7 @@ import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import { isUnreachable } from '../db/connection.ts';
+import { hourMs, minuteMs } from '../lib/durations.ts';
 import { tellOfWallet } from './wallet-notices.ts';
 import {
   type DueChange,
@@ -16,8 +17,8 @@ import {
 
 const maxDue = 100;
 /** The wait after a first failure; each is twice the one before. */
-const firstWaitMs = 60_000;
-const maxWaitMs = 3_600_000;
+const firstWaitMs = minuteMs;
+const maxWaitMs = hourMs;
 /** From so many failures on, an operator should look. */
 const stuckAfter = 3;
 const stuckAlarm = 'recoveries_stuck';

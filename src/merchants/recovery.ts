@@ -6,6 +6,7 @@ import type { Client } from '../auth/session.ts';
 import { type HandedIn, makeWalletMessage, proveMessage, useWalletMessage, type WalletRequest } from '../auth/siwe.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { dayMs, hourMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import { chainsOf, readWallet, type TypedWallet } from './onboard.ts';
 import { type MerchantView, readMerchant } from './read.ts';
@@ -26,9 +27,9 @@ import {
 export type { WalletChange } from './wallet-store.ts';
 
 /** How long the link of a recovery lives. */
-const linkMs = 7 * 24 * 3_600_000;
+const linkMs = 7 * dayMs;
 /** How long the present wallet can object after the new one has signed. */
-const objectionMs = 48 * 3_600_000;
+const objectionMs = 48 * hourMs;
 
 /** `sign`: for the new wallet. `veto`: for the present one. One link never does the work of the other. */
 export type RecoveryLink = 'sign' | 'veto';

@@ -11,13 +11,14 @@ import {
 import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
 import { AttemptLimit } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { chainsOf, readWallet, type TypedWallet } from './onboard.ts';
 import { readMerchant } from './read.ts';
 import { MerchantRefusal } from './refusal.ts';
 
 /** Merchants with a contract wallet who sign in at one node within a minute; anybody can make it ask chains. */
 const contractsPerMinute = 300;
-const contractChecks = new AttemptLimit(contractsPerMinute, 60_000);
+const contractChecks = new AttemptLimit(contractsPerMinute, minuteMs);
 
 const signInRequest: WalletRequest = {
   path: '/dashboard/sign-in',

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import { minuteMs } from '../lib/durations.ts';
 import { pause } from '../lib/time.ts';
 
 /** Browsers connect again by themselves; so a forgotten page does not hold a connection for ever. */
-const longestMs = 15 * 60_000;
+const longestMs = 15 * minuteMs;
 /** A burst of changes is told once. */
 const gatherMs = 200;
 /** Between two signs of life: lost connections are noticed, and proxies keep the others. */

@@ -1,5 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { minuteMs } from '../lib/durations.ts';
 import { bareHost, mayConnect, type OutboundPolicy } from './guard.ts';
 import { createResolve, type Resolve } from './resolve.ts';
 
@@ -49,7 +50,7 @@ export function createPoster(policy: OutboundPolicy, options: PosterOptions = {}
     connect: guardedConnector(policy, resolve, timeoutMs),
     pipelining: 1,
     keepAliveTimeout: 10_000,
-    keepAliveMaxTimeout: 60_000,
+    keepAliveMaxTimeout: minuteMs,
     headersTimeout: 0, // each POST has its own clock
     bodyTimeout: 0,
   });

@@ -1,3 +1,4 @@
+import { minuteMs } from '../lib/durations.ts';
 import { isOneAddress } from '../lib/email.ts';
 import { type Html, html } from '../lib/html.ts';
 import { field } from '../ui/components.ts';
@@ -14,7 +15,6 @@ export type SettingsForm = Pick<
 export type SettingsFaults = Partial<Record<keyof Texts['portal']['settings']['faults'], true>>;
 
 const maxName = 120;
-const minuteMs = 60_000;
 
 /**
  * What was typed into the fields.

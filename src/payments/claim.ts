@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { insist } from '../db/busy.ts';
 import { refuse } from '../errors.ts';
+import { modeOf } from '../lib/mode.ts';
 import { bind } from './bind.ts';
 import { boundOutcome, type Outcome } from './outcome.ts';
 import { flaw, isMint } from './rules.ts';
@@ -68,7 +69,7 @@ export async function claim(
   const id = requestId.toLowerCase();
   const key: TransferKey = { chainId: claim.chainId, txHash: claim.txHash.toLowerCase(), ordinal: claim.ordinal };
   if (!/^0x[0-9a-f]{64}$/.test(key.txHash) || key.ordinal < 0 || key.ordinal > maxOrdinal) return { kind: 'malformed' };
-  const chain = ctx.chains[scope.testMode ? 'test' : 'live'].find(({ chainId }) => chainId === key.chainId);
+  const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => chainId === key.chainId);
   const row = chain ? await ctx.db.scoped(scope, (tx) => selectTransfer(tx, scope, key)) : null;
   if (!chain || !row) return { kind: 'not_found' };
   const known = beforeSigning(row, id, chain);

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { insist } from '../db/busy.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
+import { modeOf } from '../lib/mode.ts';
 import { findRequest } from '../requests/proof.ts';
 import { isFirm } from './firm.ts';
 import { lockTransfer, selectPayerReach } from './merchant-store.ts';
@@ -75,7 +76,7 @@ export async function offerReturn(
   accountId: string,
   key: TransferKey,
 ): Promise<ReturnOffer> {
-  const offer = await askForNoted(ctx, scope, await readOffer(ctx, scope, accountId, key));
+  const offer = await askForNoted(ctx, await readOffer(ctx, scope, accountId, key));
   const { given, toAddress, usdcMicro, row } = offer;
   if (standsReturned(given) || !(await isFirm(ctx, row))) return offer;
   const args = [toAddress as Hex, usdcMicro] as const;
@@ -84,7 +85,7 @@ export async function offerReturn(
 
 /** What can be given back, as it is stored; whether it is firm is not asked. */
 async function readOffer(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<ReturnOffer> {
-  const chain = ctx.chains[scope.testMode ? 'test' : 'live'].find(({ chainId }) => chainId === key.chainId);
+  const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => chainId === key.chainId);
   return ctx.db.scoped(scope, async (tx) => {
     const row = await selectTransfer(tx, scope, key);
     const usdcMicro = row && row.account_id === accountId ? await returnableMicro(tx, scope, row) : 0n;
@@ -115,11 +116,11 @@ async function readOffer(ctx: Context, scope: Scope, accountId: string, key: Tra
 }
 
 /** Asks the endpoints whether they know the transaction that is noted, unless they did before or it may be new to them. */
-async function askForNoted(ctx: Context, scope: Scope, offer: ReturnOffer): Promise<ReturnOffer> {
+async function askForNoted(ctx: Context, offer: ReturnOffer): Promise<ReturnOffer> {
   const { given } = offer;
   if (given?.state !== 'sent' || given.return_tx_hash === null || given.given_micro !== null) return offer;
   if (ctx.clock.now().getTime() - (given.replaced_at ?? given.noted_at).getTime() < mayBeNewMs) return offer;
-  const sight = await lookForReturn(ctx, scope.testMode, offer.chain, wantedReturn(offer, given.return_tx_hash));
+  const sight = await lookForReturn(ctx, offer.chain, wantedReturn(offer, given.return_tx_hash));
   return sight.kind === 'unknown' ? { ...offer, unknownHash: given.return_tx_hash } : offer;
 }
 
@@ -175,13 +176,13 @@ export async function checkReturn(
   key: TransferKey,
   said: { returnTxHash: string; elsewhere: boolean },
 ): Promise<ReturnNote> {
-  const offer = await askForNoted(ctx, scope, await readOffer(ctx, scope, accountId, key));
+  const offer = await askForNoted(ctx, await readOffer(ctx, scope, accountId, key));
   const { given, unknownHash } = offer;
   const returnTxHash = said.returnTxHash.trim().toLowerCase();
   if (!/^0x[0-9a-f]{64}$/.test(returnTxHash) || returnTxHash === key.txHash) return { offer, fault: 'malformed' };
   const standing = standsReturned(given) && given?.state !== 'other';
   if (standing && (unknownHash === null || unknownHash === returnTxHash)) return { offer, fault: 'already_given' };
-  const sight = await lookForReturn(ctx, scope.testMode, offer.chain, wantedReturn(offer, returnTxHash));
+  const sight = await lookForReturn(ctx, offer.chain, wantedReturn(offer, returnTxHash));
   if (sight.kind === 'failed' || (sight.kind === 'other' && !said.elsewhere)) return { offer, fault: sight.kind };
   return { offer, fault: null, returnTxHash, sight };
 }

@@ -3,13 +3,14 @@ import type { TransferKey as SeenTransfer } from '../chain/confirm.ts';
 import { type Heads, isFinal } from '../chain/finality.ts';
 import type { Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connection.ts';
-import { selectCursors, type TransferRow, toTransfer } from './store.ts';
+import { modeOf } from '../lib/mode.ts';
+import { type CursorRow, selectCursors, type TransferRow, toTransfer } from './store.ts';
 
 /** The chains of a mode and how far each was read; a chain that was never read has no heads. */
 export type ChainView = Map<number, { chain: ChainConfig; heads: Heads | null }>;
 
 export async function readChainView(ctx: Context, sql: Sql | Tx, testMode: boolean): Promise<ChainView> {
-  const chains = ctx.chains[testMode ? 'test' : 'live'];
+  const chains = ctx.chains[modeOf(testMode)];
   const cursors = await selectCursors(
     sql,
     chains.map(({ chainId }) => chainId),
@@ -17,15 +18,20 @@ export async function readChainView(ctx: Context, sql: Sql | Tx, testMode: boole
   return new Map(
     chains.map((chain) => {
       const row = cursors.find(({ chain_id }) => Number(chain_id) === chain.chainId);
-      const tag = (value: string | null) => (value === null ? null : Number(value));
-      const heads = row && {
-        latest: Number(row.number),
-        safe: tag(row.safe_number),
-        finalized: tag(row.finalized_number),
-      };
-      return [chain.chainId, { chain, heads: heads ?? null }];
+      return [chain.chainId, { chain, heads: row ? toHeads(row) : null }];
     }),
   );
+}
+
+/** How far one chain was read; null when it never was. */
+export async function readHeads(sql: Sql, chainId: number): Promise<Heads | null> {
+  const [row] = await selectCursors(sql, [chainId]);
+  return row ? toHeads(row) : null;
+}
+
+function toHeads(row: CursorRow): Heads {
+  const tag = (value: string | null) => (value === null ? null : Number(value));
+  return { latest: Number(row.number), safe: tag(row.safe_number), finalized: tag(row.finalized_number) };
 }
 
 /** Whether a transfer can no longer be reorganised away, for a request of this amount. */

@@ -5,6 +5,7 @@ import { connectRpc, type Receipt, type Rpc, RpcError } from '../chain/rpc.ts';
 import { isSetAside } from '../chain/unread.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { modeOf } from '../lib/mode.ts';
 import { pause } from '../lib/time.ts';
 import { findRequest, type RequestRow } from '../requests/proof.ts';
 import { fits } from './hint-fit.ts';
@@ -102,7 +103,7 @@ export async function refreshHints(ctx: Context, scope: Scope, requestId: string
 }
 
 async function askAgain(ctx: Context, scope: Scope, row: HintRow): Promise<void> {
-  const chain = ctx.chains[scope.testMode ? 'test' : 'live'].find(({ chainId }) => String(chainId) === row.chain_id);
+  const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => String(chainId) === row.chain_id);
   const news = chain ? await askChain(chain, row) : null;
   const valueMicro = chain && news?.receipt && (await microToBeRead(ctx, scope, chain, row, news.receipt));
   if (valueMicro === 0n) return ctx.db.scoped(scope, (tx) => deleteHint(tx, scope, row));

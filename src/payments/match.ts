@@ -7,7 +7,7 @@ import type { Scope, Tx } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
 import { findReferenced, findReservations } from '../requests/proof.ts';
 import { bind } from './bind.ts';
-import { needsSecondOpinion, readChainView } from './heads.ts';
+import { needsSecondOpinion, readHeads } from './heads.ts';
 import { selectKept } from './kept-store.ts';
 import { askOpinions, noOpinions } from './opinions.ts';
 import { putOff, selectUnjudged } from './queue-store.ts';
@@ -70,7 +70,7 @@ async function secondOpinions(ctx: Context, chain: ChainConfig, rows: TransferRo
   const [first] = rows;
   if (!first) return new Set();
   if (!needsSecondOpinion(chain)) return new Set(rows);
-  const heads = (await readChainView(ctx, ctx.db.sql, first.test_mode)).get(chain.chainId)?.heads;
+  const heads = await readHeads(ctx.db.sql, chain.chainId);
   const final = heads ? finalNumber(chain.finality, heads) : -1;
   const opinions = noOpinions();
   const asked = rows.filter((row) => Number(row.block_number) <= final).slice(0, mostOpinions);

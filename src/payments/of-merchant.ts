@@ -3,6 +3,7 @@ import type { Database, Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { type AttachableRow, countMerchantUnmatched, selectAttachable } from './merchant-store.ts';
 import { type ReturnRow, selectReturn, selectReturns } from './return-store.ts';
+import { producerSkewMs } from './rules.ts';
 import { selectTransfer, type TransferKey, type TransferRow } from './store.ts';
 
 export { type ReturnRow, standsReturned } from './return-store.ts';
@@ -52,8 +53,6 @@ export type Attachable = {
 };
 
 const maxAttachable = 50;
-/** As the rules allow a block's producer to lag. */
-const skewMs = 15_000;
 
 /**
  * An unmatched payment of a merchant with the requests that it could pay: to the same wallet, older than the payment,
@@ -74,7 +73,7 @@ export async function readOpenPayment(
     }
     const given = await selectReturn(tx, scope, key);
     const never = given !== null || row.reason === 'wrong_token' || row.reason === 'self_transfer';
-    const madeBefore = new Date(row.block_time.getTime() + skewMs);
+    const madeBefore = new Date(row.block_time.getTime() + producerSkewMs);
     const found = never ? [] : await selectAttachable(tx, scope, row, madeBefore, maxAttachable);
     return { row, given, attachable: found.map(toAttachable) };
   });

@@ -2,10 +2,11 @@ import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import type { Database } from '../db/connection.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { selectAnyPutOff } from './queue-store.ts';
 
 /** An endpoint may be away for as long before the operator hears of it. */
-const patienceMs = 2 * 60_000;
+const patienceMs = 2 * minuteMs;
 
 /** Since when this process has waited for a chain's second endpoint; false once it knows that nothing waits. */
 const waits = new WeakMap<Database, Map<number, Date | false>>();

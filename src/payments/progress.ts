@@ -1,4 +1,4 @@
-import type { FinalityTier } from '../chain/config.ts';
+import { tierOf } from '../chain/finality.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
@@ -77,7 +77,7 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
 
 function describe(row: TransferRow, dueMicro: bigint, view: ChainView): TransferProgress {
   const found = view.get(Number(row.chain_id));
-  const tier = found?.chain.finality.find(applies(dueMicro));
+  const tier = found && tierOf(found.chain.finality, dueMicro);
   const latest = found?.heads?.latest ?? Number(row.block_number);
   return {
     chainId: Number(row.chain_id),
@@ -91,9 +91,3 @@ function describe(row: TransferRow, dueMicro: bigint, view: ChainView): Transfer
     final: row.final_at !== null || standsFinal(row, dueMicro, view),
   };
 }
-
-/** As `isFinal` chooses the tier. */
-const applies =
-  (dueMicro: bigint) =>
-  ({ upToUsdcMicro }: FinalityTier) =>
-    upToUsdcMicro === null || dueMicro <= upToUsdcMicro;

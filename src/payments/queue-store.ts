@@ -1,6 +1,8 @@
 import type { ChainConfig } from '../chain/config.ts';
+import { finalNumbers, type Heads } from '../chain/finality.ts';
 import type { Database, Sql, Tx } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
+import { minuteMs } from '../lib/durations.ts';
 import type { TransferRow } from './store.ts';
 
 /** So many of one merchant are looked at in a pass; turns are given among those. */
@@ -52,6 +54,7 @@ export async function selectUnjudged(db: Database, chainId: number, limit: numbe
 export async function selectUnsettled(
   db: Database,
   { chainId, finality }: ChainConfig,
+  heads: Heads,
   limit: number,
 ): Promise<(TransferRow & { usdc_micro: string })[]> {
   const { sql } = db;
@@ -63,20 +66,14 @@ export async function selectUnsettled(
       where t.chain_id = ${chainId} and t.counts and t.final_at is null
         and t.partner_id = w.partner_id and t.account_id = w.account_id and t.look_at <= now()
         and t.block_number <= (
-          select number from tiers where up_to is null or r.usdc_micro <= up_to order by place limit 1)
+          select final_number from tiers where up_to is null or r.usdc_micro <= up_to order by place limit 1)
       order by t.look_at, t.block_number, t.ordinal limit ${mostUnsettled}) d`;
   return sql<(TransferRow & { usdc_micro: string })[]>`
     with recursive tiers as (
-      select place, up_to, case tag
-          when 'safe' then least(coalesce(c.safe_number, -1), c.number)
-          when 'finalized' then least(coalesce(c.finalized_number, -1), c.number)
-          else c.number - confirmations + 1 end as number
-      from chain_cursors c, unnest(
+      select * from unnest(
           ${finality.map(({ upToUsdcMicro }) => upToUsdcMicro?.toString() ?? null)}::numeric[],
-          ${finality.map((tier) => ('confirmations' in tier ? tier.confirmations : null))}::int[],
-          ${finality.map((tier) => ('tag' in tier ? tier.tag : null))}::text[])
-        with ordinality as tier (up_to, confirmations, tag, place)
-      where c.chain_id = ${chainId}
+          ${finalNumbers(finality, heads)}::bigint[])
+        with ordinality as tier (up_to, final_number, place)
     ), ${merchantsWith(sql, waiting)} ${inTurns(sql, due, limit)}`;
 }
 
@@ -123,7 +120,7 @@ export async function selectAnyPutOff(db: Database, chainId: number): Promise<bo
 
 /** Denied so often in a row, and for so long, a transfer is taken back: looks side by side count one each. */
 export const deniedLooks = 8;
-const deniedMs = 2 * 60_000;
+const deniedMs = 2 * minuteMs;
 
 /** Counts a look in which all endpoints denied a transfer; one that ended otherwise has the count begin anew. */
 export async function countDenials(db: Database, rows: readonly TransferRow[], denied: boolean): Promise<void> {

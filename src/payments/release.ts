@@ -1,5 +1,5 @@
-import { type Mode, modes } from '../config.ts';
 import type { Context } from '../context.ts';
+import { type Mode, modes } from '../lib/mode.ts';
 import { releaseReserved } from '../requests/proof.ts';
 import { selectCursors } from './store.ts';
 

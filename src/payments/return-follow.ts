@@ -3,6 +3,8 @@ import type { Context } from '../context.ts';
 import { raiseAlarm } from '../db/alarms.ts';
 import { isBusy } from '../db/busy.ts';
 import type { Scope, Tx } from '../db/connection.ts';
+import { dayMs } from '../lib/durations.ts';
+import { modeOf } from '../lib/mode.ts';
 import { lockTransfer } from './merchant-store.ts';
 import { writeTransferKey } from './of-merchant.ts';
 import { lookForReturn, type ReturnSight } from './return-look.ts';
@@ -13,7 +15,7 @@ import { isSameTransfer, keyOf } from './store.ts';
 
 const passSize = 20;
 /** What no endpoint has known for so long was most likely never sent. */
-const missingAfterMs = 24 * 3_600_000;
+const missingAfterMs = dayMs;
 
 /**
  * Looks again for transactions that gave payments back, until each is final, however late.
@@ -49,9 +51,9 @@ async function unlessItFails<T>(ctx: Context, row: DueReturn, work: () => Promis
 type Seen = { row: DueReturn; sight: ReturnSight };
 
 async function look(ctx: Context, row: DueReturn): Promise<Seen | null> {
-  const chain = ctx.chains[row.test_mode ? 'test' : 'live'].find(({ chainId }) => String(chainId) === row.chain_id);
+  const chain = ctx.chains[modeOf(row.test_mode)].find(({ chainId }) => String(chainId) === row.chain_id);
   if (!chain) return null;
-  const sight = await lookForReturn(ctx, row.test_mode, chain, {
+  const sight = await lookForReturn(ctx, chain, {
     returnTxHash: row.return_tx_hash,
     tokenAddress: row.token_address,
     fromAddress: row.from_address,

@@ -3,7 +3,7 @@ import type { ChainConfig } from '../chain/config.ts';
 import { isFinal } from '../chain/finality.ts';
 import { connectRpc, type Receipt, RpcError } from '../chain/rpc.ts';
 import type { Context } from '../context.ts';
-import { readChainView } from './heads.ts';
+import { readHeads } from './heads.ts';
 
 /** A person waits for this. */
 const timeoutMs = 2_500;
@@ -32,12 +32,7 @@ export type ReturnSight =
   | { kind: 'other' | 'failed'; final: boolean };
 
 /** Looks for a transaction that gives a payment back, for 2.5 seconds at most; where two endpoints are configured, on both. */
-export async function lookForReturn(
-  ctx: Context,
-  testMode: boolean,
-  chain: ChainConfig,
-  wanted: WantedReturn,
-): Promise<ReturnSight> {
+export async function lookForReturn(ctx: Context, chain: ChainConfig, wanted: WantedReturn): Promise<ReturnSight> {
   const answers = await Promise.all(chain.rpcUrls.slice(0, 2).map((url) => askOne(url, wanted.returnTxHash)));
   const [receipt] = answers.flatMap((answer) => (typeof answer === 'object' ? [answer] : []));
   if (!receipt) {
@@ -46,7 +41,7 @@ export async function lookForReturn(
   }
   const told = (one: Receipt) => [one.blockHash, one.blockNumber, one.success, movedMicro(one, wanted)].join();
   const agreed = answers.every((answer) => typeof answer === 'object' && told(answer) === told(receipt));
-  const heads = (await readChainView(ctx, ctx.db.sql, testMode)).get(chain.chainId)?.heads ?? null;
+  const heads = await readHeads(ctx.db.sql, chain.chainId);
   const final = agreed && heads !== null && isFinal(receipt.blockNumber, wanted.usdcMicro, chain.finality, heads);
   if (!receipt.success) return { kind: 'failed', final };
   const { blockNumber: minedIn } = receipt;

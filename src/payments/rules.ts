@@ -1,3 +1,4 @@
+import { minuteMs } from '../lib/durations.ts';
 /** The ways a transfer finds its request, strongest first; `merchant` is a merchant's own decision, by hand. */
 export type Rule = 'authorization' | 'reference' | 'amount' | 'claim' | 'merchant';
 
@@ -87,12 +88,12 @@ export type Choice = { requestId: string; rule: Rule } | { requestId: null; reas
 
 const wholeCentMicro = 10_000n;
 /** Money that was mined this long after expiry still counts. */
-export const graceMs = 30 * 60_000;
+export const graceMs = 30 * minuteMs;
 /** So many transfers may pay a request in parts; one that completes the sum is always taken. */
 const maxParts = 50;
 
 /** The clock of who makes a block may be so much behind ours. */
-const producerSkewMs = 15_000;
+export const producerSkewMs = 15_000;
 
 /** Blocks have whole seconds, so a moment is compared as the second it lies in. */
 function toSecond(moment: Date): number {

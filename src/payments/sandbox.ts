@@ -6,6 +6,7 @@ import { offeredChains } from '../chain/offered.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { pause } from '../lib/time.ts';
 import { moveExpiry, type RequestRow } from '../requests/proof.ts';
 import { readRequest } from '../requests/read.ts';
@@ -48,7 +49,6 @@ export class SandboxRefusal extends Error {
   }
 }
 
-const minuteMs = 60_000;
 const surplusMicro = 1_000_000n;
 /** How long a pending payment is held back. */
 const heldMs = 5_000;

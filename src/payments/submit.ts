@@ -2,6 +2,7 @@ import { scopeOfRequest } from '../auth/scope.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
+import { modeOf } from '../lib/mode.ts';
 import { readRequest } from '../requests/read.ts';
 import { toPayable } from './bind.ts';
 import { keepHint } from './hints.ts';
@@ -30,7 +31,7 @@ export async function submitHash(
   if (!scope) throw refuse('not_found');
   const txHash = hint.txHash.trim().toLowerCase();
   if (!hashPattern.test(txHash)) return { kind: 'malformed' };
-  const all = ctx.chains[scope.testMode ? 'test' : 'live'];
+  const all = ctx.chains[modeOf(scope.testMode)];
   const chains = all.filter(({ chainId }) => hint.chainId === undefined || chainId === hint.chainId);
   const chainIds = chains.map(({ chainId }) => chainId);
 

@@ -5,7 +5,7 @@ import { isBusy } from '../db/busy.ts';
 import type { Scope } from '../db/connection.ts';
 import { lockForProof } from '../requests/proof.ts';
 import { completeProof } from './complete.ts';
-import { needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
+import { needsSecondOpinion, readChainView, readHeads, standsFinal } from './heads.ts';
 import { noteOpinions } from './opinion-alarm.ts';
 import { askOpinions, noOpinions, type Opinions } from './opinions.ts';
 import { countDenials, putOff, putOffBriefly, selectUnsettled } from './queue-store.ts';
@@ -31,10 +31,8 @@ export async function settle(ctx: Context, chains = [...ctx.chains.test, ...ctx.
 }
 
 async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
-  const rows = await selectUnsettled(ctx.db, chain, passSize);
-  const [first] = rows;
-  const view = first ? await readChainView(ctx, ctx.db.sql, first.test_mode) : null;
-  const final = view ? rows.filter((row) => standsFinal(row, BigInt(row.usdc_micro), view)) : [];
+  const heads = await readHeads(ctx.db.sql, chain.chainId);
+  const final = heads ? await selectUnsettled(ctx.db, chain, heads, passSize) : [];
   const opinions = await confirmAll(ctx, chain, final);
   const agreed = final.filter((row) => opinions.agreed.has(row));
   let verified = 0;

@@ -1,3 +1,4 @@
+import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
 /** A day in UTC as `YYYY-MM-DD`. */
 export type Day = string;
 
@@ -14,10 +15,9 @@ export const mostOpenPlans = 1000;
 /** How many charges a plan may be set to end after. */
 export const mostCharges = 999;
 
-const dayMs = 24 * 3_600_000;
-const firstRetryMs = 60_000;
+const firstRetryMs = minuteMs;
 /** A charge that could not be made is tried again at least so often. */
-export const longestRetryMs = 3_600_000;
+export const longestRetryMs = hourMs;
 
 export function dayOf(at: Date): Day {
   return at.toISOString().slice(0, 10);

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import type { Scope } from '../db/connection.ts';
+import { dayMs } from '../lib/durations.ts';
 import { countUnexplained, type StuckPlan, selectStuck, updateDue } from './stuck-store.ts';
 
 export type { StuckPlan } from './stuck-store.ts';
@@ -8,7 +9,7 @@ export type { StuckPlan } from './stuck-store.ts';
 const mostListed = 100;
 const mostCounted = 1000;
 /** What mends itself has done so by then. */
-const stuckMs = 24 * 3_600_000;
+const stuckMs = dayMs;
 const failingAlarm = 'plans_failing';
 
 type Db = Pick<Context, 'db' | 'clock'>;

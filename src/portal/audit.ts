@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
+import { modeOf } from '../lib/mode.ts';
 import { auditDetails, auditObject } from '../ui/audit-details.ts';
 import { actName, whoName } from '../ui/audit-words.ts';
 import { sendCsv } from '../ui/download.ts';
@@ -104,7 +105,7 @@ async function* csvRows(ctx: Context, scope: Scope, filter: LogFilter): AsyncGen
     const { rows, next } = await readLog(ctx, scope, from, batchSize);
     yield rows.map((row) => [
       ...[row.number, row.at, row.action, row.object_kind, row.object_id, row.actor_kind, row.actor_name, row.ip],
-      ...[row.user_agent, row.test_mode === null ? null : row.test_mode ? 'test' : 'live', row.details],
+      ...[row.user_agent, row.test_mode === null ? null : modeOf(row.test_mode), row.details],
       row.hash.toString('hex'),
     ]);
     if (next === null) return;

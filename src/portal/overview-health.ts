@@ -1,8 +1,9 @@
 import { chainsInTrouble } from '../chain/trouble.ts';
-import type { Mode } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { dayMs, minuteMs } from '../lib/durations.ts';
 import { type Html, html } from '../lib/html.ts';
+import type { Mode } from '../lib/mode.ts';
 import { sumUnmatched, type UnmatchedSum } from '../payments/browse-unmatched.ts';
 import { type ConcernCounts, mostCounted } from '../requests/figures.ts';
 import { type StateKind, stateLine } from '../ui/components.ts';
@@ -13,8 +14,8 @@ import { type DeliveryHealth, readDeliveryHealth } from '../webhooks/health.ts';
 type Line = { kind: StateKind; title: string; rest: string; link?: { path: string; label: string } };
 
 /** An event that waits so long without a failure is worth a word. */
-const slowMs = 5 * 60_000;
-const unmatchedSinceMs = 30 * 24 * 3_600_000;
+const slowMs = 5 * minuteMs;
+const unmatchedSinceMs = 30 * dayMs;
 
 /** Answers "is everything fine?": one line when it is, otherwise one for each thing that is not. */
 export async function healthOf(

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { Refusal } from '../errors.ts';
 import { type Html, html } from '../lib/html.ts';
+import { modeOf } from '../lib/mode.ts';
 import { formatFiat } from '../lib/money.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { readHints } from '../payments/hints.ts';
@@ -88,7 +89,7 @@ async function readAll(ctx: Context, scope: Scope, requestId: string): Promise<K
     readDifferingReplays(ctx, scope, id),
   ]);
   const returns = await readReturns(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
-  const chains = ctx.chains[scope.testMode ? 'test' : 'live'];
+  const chains = ctx.chains[modeOf(scope.testMode)];
   const history = { row, progress, hints, returns, delivery: deliveries[0] ?? null, chains, now: ctx.clock.now() };
   return { history, merchant, replays };
 }

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { type Permission, permissions } from '../auth/roles.ts';
-import { modes } from '../config.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
+import { modes } from '../lib/mode.ts';
 import { readLook } from '../partners/look.ts';
 import { fill, type Texts, wordsFor } from '../ui/language.ts';
 import { notice, sendShell } from '../ui/shell.ts';

@@ -1,9 +1,10 @@
 import type { Sql } from '../db/connection.ts';
+import { minuteMs } from '../lib/durations.ts';
 
 type Fragment = ReturnType<Sql>;
 
 /** Nothing older is used for a new request, nor what is as far in the future: a clock has jumped. */
-export const maxRateAgeMs = 10 * 60_000;
+export const maxRateAgeMs = 10 * minuteMs;
 
 /**
  * A rate as the gate's statement returns it: from an override, which does not age until it ends, or from the sources.

@@ -1,6 +1,7 @@
 import { countCall } from '../auth/count.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { currencyCodes } from '../lib/money.ts';
 import { maxRateAgeMs } from './quote.ts';
 import { combineRates, type SourceRate } from './rules.ts';
@@ -17,9 +18,9 @@ export type RefreshResult = {
 };
 
 /** How often to call `refreshIfDue`. */
-export const refreshPeriodMs = 60_000;
+export const refreshPeriodMs = minuteMs;
 /** A rate lives 10 minutes: at this age several attempts may fail before anyone notices. */
-const refreshAfterMs = 2 * 60_000;
+const refreshAfterMs = 2 * minuteMs;
 const timeoutMs = 10_000;
 
 /**

@@ -1,6 +1,7 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
+import { dayMs, minuteMs } from '../lib/durations.ts';
 import { channelsFor } from './enqueue.ts';
 import { insertReceipts } from './store.ts';
 import { lockSweptTo, type SweptRequest, selectVerified, updateSweptTo } from './sweep-store.ts';
@@ -8,9 +9,9 @@ import { lockSweptTo, type SweptRequest, selectVerified, updateSweptTo } from '.
 const batch = 500;
 const batchesPerPass = 20;
 /** By then a verification has committed, whichever node's clock wrote its time. */
-const settledMs = 2 * 60_000;
+const settledMs = 2 * minuteMs;
 /** Nobody waits for a receipt any longer. */
-const wantedMs = 3 * 24 * 3_600_000;
+const wantedMs = 3 * dayMs;
 export const sweepAlarm = 'receipts_missing';
 
 /**

@@ -1,4 +1,5 @@
 import type { Scope, Tx } from '../db/connection.ts';
+import { dayMs } from '../lib/durations.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { parseReceiptNumber, receiptNumber } from '../lib/receipt-number.ts';
 
@@ -67,7 +68,7 @@ export async function selectNumbered(
   const receipt = parseReceiptNumber(text);
   if (!receipt) return null;
   const { number, day } = receipt;
-  const next = new Date(day.getTime() + 24 * 3_600_000);
+  const next = new Date(day.getTime() + dayMs);
   const own = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}`;
   const rows = await tx<{ id: string; at: Date }[]>`
     (select id, proof_verified_at as at from requests

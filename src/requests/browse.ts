@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { batchesOf, pageOf, type ReadFrom } from '../lib/batches.ts';
+import { modeOf } from '../lib/mode.ts';
 import { instantOfMs } from '../lib/time.ts';
 import { type BrowsedRow, type BrowseFilter, selectBrowsed, selectFound } from './browse-store.ts';
 
@@ -32,6 +33,6 @@ const cursorOf = (row: BrowsedRow) => String(row.created_at.getTime());
 
 async function foundIds(ctx: Context, scope: Scope, { search }: BrowseFilter): Promise<string[] | null> {
   if (!search) return null;
-  const chainIds = ctx.chains[scope.testMode ? 'test' : 'live'].map(({ chainId }) => chainId);
+  const chainIds = ctx.chains[modeOf(scope.testMode)].map(({ chainId }) => chainId);
   return ctx.db.scoped(scope, (tx) => selectFound(tx, scope, search, chainIds));
 }

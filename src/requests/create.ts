@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
 import { type FieldFault, refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
+import { modeOf } from '../lib/mode.ts';
 import { keyedHash, newest } from '../lib/seal.ts';
 import { merchantFacts } from '../merchants/read.ts';
 import { currencyFaults, currencyKnown } from '../rates/currency-field.ts';
@@ -67,7 +68,7 @@ export async function createRequest(ctx: Context, call: CreateCall): Promise<{ r
   const { wallet, currency, expiryMinutes } = judgeCreate(fields, facts.merchant, {
     ...caller,
     testMode,
-    chainIds: ctx.chains[testMode ? 'test' : 'live'].map(({ chainId }) => chainId),
+    chainIds: ctx.chains[modeOf(testMode)].map(({ chainId }) => chainId),
   });
   const offered = facts.merchant?.quote ?? null;
   const quote = quoteMicro(fields.fiat_amount_int, currency, usableRate(offered, ctx.clock.now()));
@@ -101,7 +102,7 @@ export async function createRequest(ctx: Context, call: CreateCall): Promise<{ r
 
 /** The newest block of each chain of the mode, where one is known that is of this moment. */
 function startOf(ctx: Context, testMode: boolean, heads: Record<string, KnownHead> | null) {
-  const ids = ctx.chains[testMode ? 'test' : 'live'].map((chain) => String(chain.chainId));
+  const ids = ctx.chains[modeOf(testMode)].map((chain) => String(chain.chainId));
   const known = Object.entries(heads ?? {}).filter(([chainId]) => ids.includes(chainId));
   return {
     startBlocks: Object.fromEntries(known.map(([chainId, { number }]) => [chainId, number])),

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Database, Scope, Tx } from '../db/connection.ts';
+import { dayMs, minuteMs } from '../lib/durations.ts';
 import {
   type ConcernCounts,
   type DayVolume,
@@ -11,13 +12,12 @@ import {
 
 export type { ConcernCounts, DayVolume, SampleRow } from './figures-store.ts';
 
-const dayMs = 24 * 3_600_000;
 /** Share and time to pay are those of so many requests at most, so that asking costs the same however many there are. */
 const sampleSize = 1_000;
 /** Requests that want an eye are counted up to here. */
 export const mostCounted = 1_000;
 /** A payment is dated by the node that verifies it: a day stays open for so long, in case clocks differ. */
-const dayStaysOpenMs = 10 * 60_000;
+const dayStaysOpenMs = 10 * minuteMs;
 const mostKept = 1_000;
 
 /** How a partner's business goes in one mode. */

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
+import { modeOf } from '../lib/mode.ts';
 import { selectAhead } from './order-store.ts';
 
 const aheadAlarm = 'order_ahead';
@@ -13,7 +14,7 @@ export async function watchOrder({ db: { sql } }: Pick<Context, 'db'>): Promise<
   const ahead = await selectAhead(sql, mostNamed + 1);
   if (ahead.length === 0) return clearAlarm(sql, aheadAlarm);
   const names = ahead.slice(0, mostNamed).map((one) => {
-    return `${one.slug} (${one.test_mode ? 'test' : 'live'}) until ${one.last_at.toISOString()}`;
+    return `${one.slug} (${modeOf(one.test_mode)}) until ${one.last_at.toISOString()}`;
   });
   const more = ahead.length > mostNamed ? ' …' : '';
   await raiseAlarm(sql, aheadAlarm, `The order of requests is ahead of the time. Partners: ${names.join(', ')}${more}`);

@@ -2,6 +2,7 @@ import type { ChainConfig } from '../chain/config.ts';
 import { offeredChains } from '../chain/offered.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
+import { modeOf } from '../lib/mode.ts';
 import type { RequestRow } from './store.ts';
 
 /** CAIP-19 name of the first asset that is offered; where the operator took all its chains away, of the mode's first. */
@@ -39,7 +40,7 @@ export function renderRequest(ctx: Pick<Context, 'config' | 'chains'>, row: Requ
     customer_name: row.customer_name,
     customer_email: row.customer_email,
     customer_phone: row.customer_phone,
-    asset_id: row.asset_id ?? firstAsset(ctx.chains[row.test_mode ? 'test' : 'live'], row.wallet_chain_ids),
+    asset_id: row.asset_id ?? firstAsset(ctx.chains[modeOf(row.test_mode)], row.wallet_chain_ids),
     fiat_amount: Number(row.fiat_int),
     fiat_currency: row.fiat_code.toLowerCase(),
     ...(replay ? { idempotent_replay: true } : {}),

@@ -1,4 +1,5 @@
 import { refuse } from '../errors.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { currencyExponent, toUsdcMicro } from '../lib/money.ts';
 
 /** A create call whose fields keep their rules. */
@@ -142,7 +143,7 @@ export type GivenFields = {
  * @param body valid or not
  */
 export function differingFields(row: GivenFields, body: Record<string, unknown>): string[] {
-  const minutes = (row.expires_at.getTime() - madeAt(row).getTime()) / 60_000;
+  const minutes = (row.expires_at.getTime() - madeAt(row).getTime()) / minuteMs;
   const fields: [name: string, stored: unknown, left: unknown][] = [
     ['fiat_amount_int', Number(row.fiat_int), undefined],
     ['fiat_currency_code', row.fiat_code, row.fiat_code],

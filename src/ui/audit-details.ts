@@ -1,3 +1,4 @@
+import { minuteMs } from '../lib/durations.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { currencyExponent, formatFiat } from '../lib/money.ts';
@@ -72,7 +73,7 @@ function shownValue(words: Words, name: string, value: Value): Html | string {
       return html`<bdi dir="ltr">${groupMicro(words, BigInt(text))} USDC</bdi>`;
     case 'expiry_minutes':
     case 'default_expiry_minutes':
-      return formatRemaining(words, Number(text) * 60_000);
+      return formatRemaining(words, Number(text) * minuteMs);
     case 'scopes':
       return named(portal.keys.scopes, text);
     case 'payment_mode':

@@ -1,3 +1,4 @@
+import { minuteMs } from '../lib/durations.ts';
 import { type Html, html } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
 import { fill, type Texts, type Words } from './language.ts';
@@ -33,7 +34,7 @@ export function ago({ language }: Words, at: Date, now: Date): Html {
 
 /** How long until an instant, rounded down to what people say: `2 days`, `14 minutes`, `less than a minute`. */
 export function formatRemaining(words: Words, ms: number): string {
-  const minutes = Math.floor(ms / 60_000);
+  const minutes = Math.floor(ms / minuteMs);
   if (minutes < 1) return words.t.common.lessThanAMinute;
   if (minutes < 120) return formatUnit(words, minutes, 'minute');
   if (minutes < 48 * 60) return formatUnit(words, Math.floor(minutes / 60), 'hour');

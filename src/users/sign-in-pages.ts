@@ -8,6 +8,7 @@ import { userSessionLimits } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { AttemptLimit, clientSubject, networkSubject } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
 import type { Html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { readLook } from '../partners/look.ts';
@@ -29,7 +30,6 @@ type Visit = FastifyRequest<{ Params: { token: string }; Body: Record<string, un
 /** Where a visit stands: on the shared host (`partner` is null) or on a partner's own, in its look. */
 type Place = { partner: Partner | null; look: Look | null };
 
-const minuteMs = 60_000;
 const asksPerMinute = 10;
 const opensPerMinute = 60;
 

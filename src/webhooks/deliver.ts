@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { type Change, keepHearing } from '../db/changes.ts';
 import { isUnreachable } from '../db/connection.ts';
 import { jitter } from '../lib/backoff.ts';
+import { minuteMs } from '../lib/durations.ts';
 import { makeSleeper, type Sleeper } from '../lib/sleeper.ts';
 import { pause } from '../lib/time.ts';
 import { attempt, createDeliveryDeps, type DeliveryDeps, type Finished } from './attempt.ts';
@@ -14,7 +15,7 @@ import { isCrowded, leaseMs, maxPosts, slotsPerEndpoint } from './rules.ts';
 export { createDeliveryDeps, type DeliveryDeps } from './attempt.ts';
 
 const maxBatch = 500;
-const activateEveryMs = 60_000;
+const activateEveryMs = minuteMs;
 /** At a stop, attempts under way get this long; then they are left to the next process. */
 const graceMs = 3000;
 const afterErrorMs = 1000;

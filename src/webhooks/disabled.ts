@@ -3,6 +3,7 @@ import { hostAddress } from '../auth/host.ts';
 import type { Context } from '../context.ts';
 import { raiseAlarm } from '../db/alarms.ts';
 import type { Tx } from '../db/connection.ts';
+import { modeOf } from '../lib/mode.ts';
 import { queueMail } from '../mail/outbox.ts';
 import { mailLookOf } from '../partners/look.ts';
 import { wordsKept } from '../ui/language.ts';
@@ -48,7 +49,7 @@ export async function logDisabled(ctx: Context, tx: Tx, rows: Disabled[]): Promi
 export async function tellDisabled(ctx: Context, tx: Tx, row: Disabled): Promise<void> {
   const { partner_id, test_mode, disabled_reason } = row;
   ctx.log.warn({ partner_id, test_mode, disabled_reason }, 'a webhook endpoint was disabled');
-  const mode = test_mode ? 'test' : 'live';
+  const mode = modeOf(test_mode);
   const why = disabled_reason === 'gone' ? 'it answered 410' : 'it had no success for 120 hours';
   const message = `The ${mode} webhook endpoint of partner ${partner_id} was disabled: ${why}.`;
   await raiseAlarm(tx, disabledAlarm(partner_id, test_mode), message);

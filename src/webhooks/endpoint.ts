@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { clearAlarm } from '../db/alarms.ts';
 import { type Database, isUnreachable, type Scope, type Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
+import { modeOf } from '../lib/mode.ts';
 import { open, seal } from '../lib/seal.ts';
 import { type OutboundPolicy, urlFault } from '../net/guard.ts';
 import { EndpointRefusal } from './refusal.ts';
@@ -164,7 +165,7 @@ export async function enableEndpoint(ctx: Context, scope: Scope): Promise<boolea
 
 /** The name of the operator's alarm about a disabled endpoint. */
 export function disabledAlarm(partnerId: string, testMode: boolean): string {
-  return `webhook_disabled:${partnerId}:${testMode ? 'test' : 'live'}`;
+  return `webhook_disabled:${partnerId}:${modeOf(testMode)}`;
 }
 
 async function settled(db: Database, scope: Scope): Promise<void> {

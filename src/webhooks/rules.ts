@@ -1,13 +1,11 @@
 import { jitter } from '../lib/backoff.ts';
+import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
 import type { PostOutcome } from '../net/post.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
-
 /** A pending secret takes over by itself after this time. */
-export const activateAfterMs = 24 * hour;
+export const activateAfterMs = dayMs;
 /** An endpoint without success for so long is disabled. */
-export const disableAfterMs = 120 * hour;
+export const disableAfterMs = 120 * hourMs;
 /** Stored as the reason; a word never changes its meaning. */
 export const deadReason = 'no_success_for_120_hours';
 /** So many failures in a row, and an endpoint gets one probe at a time. */
@@ -19,7 +17,7 @@ export const updatesPerMinute = 10;
 /** Attempts that one process has under way at a time, over all endpoints. */
 export const maxPosts = 512;
 
-const maxProbeWaitMs = 5 * minute;
+const maxProbeWaitMs = 5 * minuteMs;
 const share = 0.2;
 
 /** True for a status that ends the delivery: 2xx. */
@@ -110,7 +108,7 @@ function probeWaitMs(failures: number, scheduleMs: readonly number[]): number | 
 export function isOldNews(before: Health, tally: Tally, now: Date): boolean {
   const { failures, last_success_at } = before;
   if (failures > 0 || tally.failures > 0 || !last_success_at) return false;
-  return Math.abs(now.getTime() - last_success_at.getTime()) < minute;
+  return Math.abs(now.getTime() - last_success_at.getTime()) < minuteMs;
 }
 
 /** True when at least half of what this process can do is under way. */

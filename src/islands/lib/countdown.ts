@@ -1,8 +1,8 @@
+import { dayMs, minuteMs } from '../../lib/durations.ts';
 import { fill, language } from './texts.ts';
 
-const minuteMs = 60_000;
 const units = [
-  [48 * 60 * minuteMs, 24 * 60 * minuteMs, 'day'],
+  [48 * 60 * minuteMs, dayMs, 'day'],
   [120 * minuteMs, 60 * minuteMs, 'hour'],
   [10 * minuteMs, minuteMs, 'minute'],
 ] as const;

@@ -1,3 +1,5 @@
+import { minuteMs } from '../../lib/durations.ts';
+
 /**
  * Regions of a page that renew themselves: `<div data-region="name">` on a page where an element names what to listen to,
  * `<main data-live="/portal/events">`. When the server tells that something changed, the page is fetched again and its
@@ -11,7 +13,7 @@ for (const region of document.querySelectorAll('[data-region]')) told.set(region
 
 const quietMs = 300;
 const firstRetryMs = 5000;
-const longestRetryMs = 60_000;
+const longestRetryMs = minuteMs;
 
 /** Somebody types or has unfolded a question: the region waits. */
 function inUse(region: Element): boolean {
