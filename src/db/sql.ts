@@ -163,10 +163,13 @@ function writeList(draft: Draft, values: readonly unknown[]): void {
   draft.add(')');
 }
 
+/** Lists up to this length are prepared: there are few texts of them. Hashes of a key or token come so, on every call. */
+const mostPreparedValues = 4;
+
 /** `in ${list(values)}`; an empty list contains nothing. */
 export const list = (values: readonly Value[]): Fragment =>
   new Fragment((draft) => {
-    draft.unprepared();
+    if (values.length > mostPreparedValues) draft.unprepared();
     writeList(draft, values.length > 0 ? values : [null]);
   });
 

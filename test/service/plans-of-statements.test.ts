@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { connect, type Database } from '../../src/db/connection.ts';
+import type { Sendable } from '../../src/db/sql.ts';
 import { analyzeGrown } from '../../src/db/statistics.ts';
+import { startApi } from '../support/client.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
 
@@ -72,4 +74,27 @@ test('plans kept from when tables were empty → once the tables have grown, the
     'no create reads the table as a whole: not the function, not its keys',
   );
   assert.deepEqual(await analyzeGrown(world.db), [], 'what has not grown since is left alone');
+});
+
+test('calls of the API → each statement with a parameter is prepared: no call has the gate planned anew', async () => {
+  const api = await startApi();
+  try {
+    const { test: shop } = await api.party();
+    const asked: Sendable[] = [];
+    for (const pool of api.db.pools) {
+      pool.observer = (_connection, statement) => {
+        if (statement.values.length > 0) asked.push(statement);
+      };
+    }
+    const made = await shop.api.create({ account_id: shop.merchant.id, fiat_amount_int: 1250 });
+    const [read, listed] = [await shop.api.read(made.json.request_id), await shop.api.list()];
+    assert.deepEqual([made.status, read.status, listed.status], [201, 200, 200]);
+    assert.equal(asked.filter(({ text }) => text.includes('rate_counters')).length, 3, 'the gate');
+    assert.deepEqual(
+      asked.filter(({ name }) => name === undefined).map(({ text }) => text),
+      [],
+    );
+  } finally {
+    await api.stop();
+  }
 });
