@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import type { Alarm } from '../db/alarms.ts';
 import { type Html, html } from '../lib/html.ts';
 import { readLook } from '../partners/look.ts';
+import { adminTexts } from '../texts/admin.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { oneOf } from '../ui/query.ts';
 
@@ -29,7 +30,7 @@ const ofRequest = /^(verified-reorged|returned-bound)-([0-9a-f-]{36})$/;
  * network or the database said of it stands beside, as it was said. A kind that has no words yet is told by its message.
  */
 export async function alarmWords(ctx: Context, words: Words, { name, message }: Alarm): Promise<Html> {
-  const { alarms, test, live } = words.t.admin;
+  const { alarms, test, live } = adminTexts(words);
   const own = oneOf(plain, name);
   if (own) return html`${alarms[own]}${own !== 'mail_transport' && html` ${asSaid(message)}`}`;
   const [, partnerId, mode] = ofWebhook.exec(name) ?? [];

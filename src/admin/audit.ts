@@ -9,6 +9,7 @@ import type { Scope } from '../db/connection.ts';
 import { batchesOf } from '../lib/batches.ts';
 import { type Html, html } from '../lib/html.ts';
 import { modeOf } from '../lib/mode.ts';
+import { adminTexts } from '../texts/admin.ts';
 import { auditDetails, auditObject } from '../ui/audit-details.ts';
 import { actName, whoName } from '../ui/audit-words.ts';
 import { card, carried, field, mono, stateLine } from '../ui/components.ts';
@@ -98,7 +99,7 @@ function filterOf({ action, actor, since, until, after }: Record<string, string>
 /** @param whose null: the partner that was asked for is none */
 async function show(ctx: Context, call: AdminCall, whose: Whose | null, checked?: Checked) {
   const { words } = call;
-  const { audit: t, places, nothing, nothingRest } = words.t.admin;
+  const { audit: t, places, nothing, nothingRest } = adminTexts(words);
   // A checked log is answered to a form: whose it was stands there.
   const partner = call.typed('partner') || call.query(names).partner;
   const wanted: Record<string, string> = { ...call.query(names), ...(partner && { partner }) };
@@ -117,7 +118,8 @@ async function show(ctx: Context, call: AdminCall, whose: Whose | null, checked?
   });
 }
 
-function checkForm({ t: { admin } }: Words, partner: string | undefined, checked: Checked | undefined): Html {
+function checkForm(words: Words, partner: string | undefined, checked: Checked | undefined): Html {
+  const admin = adminTexts(words);
   const { audit: t } = admin;
   return card(html`<h2>${t.check}</h2><p class="quiet">${t.checkRest}</p>
 <form method="post" action="${path}/check">${partner && carried('partner', partner)}${field({
@@ -130,7 +132,8 @@ function checkForm({ t: { admin } }: Words, partner: string | undefined, checked
   })}<button class="second">${t.check}</button></form>`);
 }
 
-function found({ t: { admin } }: Words, { rows, hash, broken }: ChainCheck): Html {
+function found(words: Words, { rows, hash, broken }: ChainCheck): Html {
+  const admin = adminTexts(words);
   const { audit: t } = admin;
   if (broken !== null) {
     return stateLine('failed', fill(t.broken, { number: broken.number, why: t.breaches[broken.why] }));
@@ -139,7 +142,8 @@ function found({ t: { admin } }: Words, { rows, hash, broken }: ChainCheck): Htm
 }
 
 /** Whether the hash that was noted earlier is still among those of the log. */
-function compared({ t: { admin } }: Words, { keptAt }: ChainCheck): Html {
+function compared(words: Words, { keptAt }: ChainCheck): Html {
+  const admin = adminTexts(words);
   const { audit: t } = admin;
   return keptAt === null
     ? stateLine('failed', t.keptMissing)
@@ -147,7 +151,7 @@ function compared({ t: { admin } }: Words, { keptAt }: ChainCheck): Html {
 }
 
 function choices(words: Words): Filter[] {
-  const { audit: t } = words.t.admin;
+  const { audit: t } = adminTexts(words);
   return [
     { kind: 'text', name: 'partner', label: t.log, hint: t.logHint },
     { kind: 'choice', name: 'action', label: t.what, options: known.map((name) => [name, actName(words, name)]) },
@@ -158,9 +162,9 @@ function choices(words: Words): Filter[] {
 }
 
 function logTable(words: Words, rows: AuditRow[], now: Date): Html {
-  const { audit: t, mode, test, live } = words.t.admin;
+  const { audit: t, mode, test, live } = adminTexts(words);
   return table<AuditRow>(
-    words.t.admin.places.audit,
+    adminTexts(words).places.audit,
     [
       { name: t.number, cell: ({ number }) => number },
       { name: t.when, cell: ({ at }) => ago(words, at, now) },

@@ -4,6 +4,7 @@ import { type ChainStatus, chainStatus } from '../chain/status.ts';
 import type { Context } from '../context.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
+import { adminTexts } from '../texts/admin.ts';
 import { card, stateLine } from '../ui/components.ts';
 import { csvOf, inOneBatch, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
@@ -45,7 +46,7 @@ export function chainsPage(app: FastifyInstance, ctx: Context): void {
   );
   adminPage(app, ctx, path, async ({ words, show }) => {
     const rows = await readRows();
-    const { chains: t, places } = words.t.admin;
+    const { chains: t, places } = adminTexts(words);
     const troubles = rows.flatMap((row) => troublesOf(words, row));
     const summary = troubles.length > 0 ? troubles : [stateLine('paid', t.fine, t.fineRest)];
     return show({
@@ -70,7 +71,8 @@ function csvRow({ chainId, name, mode, head, read, lag, leader, endpoints }: Row
 }
 
 /** What is wrong with a network, each with what helps. */
-function troublesOf({ t: { admin } }: Words, row: Row): Html[] {
+function troublesOf(words: Words, row: Row): Html[] {
+  const admin = adminTexts(words);
   const { chains: t } = admin;
   const say = (title: string, rest: string) => stateLine('attention', fill(title, { name: row.name }), rest);
   const silent = row.endpoints.filter(({ head }) => head === null);
@@ -83,7 +85,7 @@ function troublesOf({ t: { admin } }: Words, row: Row): Html[] {
 }
 
 function chainTable(words: Words, rows: Row[], now: Date): Html {
-  const { admin } = words.t;
+  const admin = adminTexts(words);
   const { chains: t } = admin;
   const number = (value: number | null) => (value === null ? '–' : String(value));
   return table<Row>(
@@ -114,13 +116,15 @@ function chainTable(words: Words, rows: Row[], now: Date): Html {
   );
 }
 
-function leaderCell({ t: { admin } }: Words, leader: ChainLeader | undefined): Html {
+function leaderCell(words: Words, leader: ChainLeader | undefined): Html {
+  const admin = adminTexts(words);
   const { chains: t } = admin;
   if (!leader?.alive) return badge('attention', t.leaderNone);
   return html`<span class="mono" title="${leader.holder}">${leader.holder.slice(0, 8)}</span> <span class="quiet">${t.changes}: ${leader.fence - 1}</span>`;
 }
 
-function providerLine({ t: { admin } }: Words, { host, head, error }: ChainStatus['endpoints'][number]): Html {
+function providerLine(words: Words, { host, head, error }: ChainStatus['endpoints'][number]): Html {
+  const admin = adminTexts(words);
   const { chains: t } = admin;
   // What went wrong is said in the provider's words, or the network's.
   const state =

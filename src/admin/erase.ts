@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { customerKey, eraseCustomer, findCustomer } from '../customers/erase.ts';
 import { type Html, html } from '../lib/html.ts';
+import { adminTexts } from '../texts/admin.ts';
 import { card, carried, field, stateLine } from '../ui/components.ts';
 import { instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -22,13 +23,13 @@ export function erasePages(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, path, async (call) => show(ctx, call, 200, { by: 'email', value: '' }, null));
   adminForm(app, ctx, `${path}/look`, 'never', async (call) => {
     const { typed, key } = asked(call);
-    const { erase: t } = call.words.t.admin;
+    const { erase: t } = adminTexts(call.words);
     if (!key) return show(ctx, call, 400, typed, notice('attention', t.malformed));
     return show(ctx, call, 200, typed, foundCard(call.words, typed, await findCustomer(ctx, key)));
   });
   adminForm(app, ctx, `${path}/do`, 'always', async (call) => {
     const { typed, key } = asked(call);
-    const { erase: t } = call.words.t.admin;
+    const { erase: t } = adminTexts(call.words);
     if (!key) return show(ctx, call, 400, typed, notice('attention', t.malformed));
     const { more, ...erased } = await eraseCustomer(ctx, key, actorOf(call.operator, call.request));
     const said = notice('paid', `${fill(t.done, erased)}${more ? ` ${t.more}` : ''}`);
@@ -43,7 +44,7 @@ function asked({ typed }: AdminCall) {
 }
 
 function foundCard(words: Words, typed: Typed, found: Awaited<ReturnType<typeof findCustomer>>): Html {
-  const { admin } = words.t;
+  const admin = adminTexts(words);
   const { erase: t } = admin;
   if (found.since === null) return card(stateLine('ended', t.none, t.noneRest));
   const count = found.more ? fill(admin.atLeast, { count: found.requests }) : String(found.requests);
@@ -60,7 +61,7 @@ function foundCard(words: Words, typed: Typed, found: Awaited<ReturnType<typeof 
 
 function show(ctx: Context, call: AdminCall, status: number, typed: Typed, said: Html | null) {
   const { words } = call;
-  const { erase: t, places } = words.t.admin;
+  const { erase: t, places } = adminTexts(words);
   const days = ctx.config.eraseCustomersAfterDays;
   const options = kinds.map(
     (kind) => html`<option value="${kind}"${kind === typed.by && html` selected`}>${t.bys[kind]}</option>`,

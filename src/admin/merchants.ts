@@ -11,6 +11,7 @@ import {
   type ListedMerchant,
 } from '../merchants/all.ts';
 import { setMerchantDisabled, toldDisabled } from '../merchants/disable.ts';
+import { adminTexts } from '../texts/admin.ts';
 import { carried } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { sendNotFound } from '../ui/error-page.ts';
@@ -33,7 +34,7 @@ const csvHeader = [
 export function merchantsPages(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, path, async (call) => {
     const { words, query } = call;
-    const { admin } = words.t;
+    const admin = adminTexts(words);
     const wanted = query(names);
     const { rows, next } = await browseAllMerchants(ctx, filterOf(wanted), wanted.after ?? null);
     const said = { off: admin.merchants.switchedOff, on: admin.merchants.switchedOn };
@@ -88,7 +89,8 @@ function filterOf(query: Record<string, string>): AllMerchantsFilter {
   };
 }
 
-function choices({ t: { admin } }: Words): Filter[] {
+function choices(words: Words): Filter[] {
+  const admin = adminTexts(words);
   const { merchants: t } = admin;
   return [
     { kind: 'text', name: 'q', label: admin.search, hint: t.searchHint },
@@ -125,7 +127,7 @@ function choices({ t: { admin } }: Words): Filter[] {
 }
 
 function merchantTable(words: Words, rows: ListedMerchant[], now: Date): Html {
-  const { admin } = words.t;
+  const admin = adminTexts(words);
   const { merchants: t } = admin;
   return table<ListedMerchant>(
     admin.places.merchants,
@@ -163,7 +165,7 @@ function merchantTable(words: Words, rows: ListedMerchant[], now: Date): Html {
 }
 
 function switchCell(words: Words, row: ListedMerchant): Html {
-  const { admin } = words.t;
+  const admin = adminTexts(words);
   const { merchants: t } = admin;
   const action = `${path}/switch`;
   const carry = (to: string) => html`${carried('account', row.id)}${carried('to', to)}`;

@@ -7,6 +7,7 @@ import { modes } from '../lib/mode.ts';
 import { mailDepth } from '../mail/stuck.ts';
 import { unjudgedDepth } from '../payments/depth.ts';
 import { receiptDepth } from '../receipts/stuck.ts';
+import { adminTexts } from '../texts/admin.ts';
 import { card, stateLine } from '../ui/components.ts';
 import { csvOf, inOneBatch, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
@@ -40,7 +41,7 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
     );
   });
   adminPage(app, ctx, path, async ({ words, show }) => {
-    const { admin } = words.t;
+    const admin = adminTexts(words);
     const { overview: t } = admin;
     const [alarms, isStuck, troubled, ...depths] = await Promise.all([
       listAlarms(ctx.db.sql, mostAlarms),
@@ -84,7 +85,7 @@ ${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, told, now)}$
 type Told = Alarm & { told: Html };
 
 function alarmTable(words: Words, alarms: Told[], now: Date): Html {
-  const { admin } = words.t;
+  const admin = adminTexts(words);
   const { overview: t } = admin;
   return table<Told>(
     t.alarms,
@@ -114,7 +115,8 @@ const named = [
 ] as const;
 
 /** What helps against an alarm; its name says which kind it is. */
-function adviceOn({ t: { admin } }: Words, name: string): string {
+function adviceOn(words: Words, name: string): string {
+  const admin = adminTexts(words);
   const { advices } = admin;
   if (name.startsWith('webhook_disabled')) return advices.webhook;
   const own = oneOf(named, name);
@@ -123,7 +125,7 @@ function adviceOn({ t: { admin } }: Words, name: string): string {
 }
 
 function queueTable(words: Words, queues: Depth[], now: Date): Html {
-  const { admin } = words.t;
+  const admin = adminTexts(words);
   const { overview: t } = admin;
   return table<Depth>(
     t.queues,

@@ -15,6 +15,7 @@ import {
 } from '../partners/settings-form.ts';
 import { onPartner } from '../partners/told.ts';
 import { listCurrencies } from '../rates/list.ts';
+import { adminTexts } from '../texts/admin.ts';
 import { card, carried, facts, field } from '../ui/components.ts';
 import { sendNotFound } from '../ui/error-page.ts';
 import { instant } from '../ui/formats.ts';
@@ -122,7 +123,7 @@ type NewForm = {
 
 async function showNew(ctx: Context, call: AdminCall, status: number, form: NewForm) {
   const { slug, shown, faults = {}, slugFault } = form;
-  const { partners: t } = call.words.t.admin;
+  const { partners: t } = adminTexts(call.words);
   const slugField = field({
     name: 'slug',
     label: t.slug,
@@ -147,7 +148,7 @@ async function showPartner(
   wrong?: { shown: SettingsForm; faults: SettingsFaults },
 ) {
   const { words } = call;
-  const { admin } = words.t;
+  const admin = adminTexts(words);
   const { partners: t } = admin;
   const path = pathOf(partner.slug);
   const isOn = partner.disabled_at === null;

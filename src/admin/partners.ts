@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { html } from '../lib/html.ts';
 import { browsePartners, exportPartners, type ListedPartner, type PartnerFilter } from '../partners/browse.ts';
+import { adminTexts } from '../texts/admin.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
@@ -18,7 +20,7 @@ const csvHeader = [
 /** `GET /admin/partners`, and the same as CSV. */
 export function partnersList(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, path, async ({ words, query, show }) => {
-    const { admin: t } = words.t;
+    const t = adminTexts(words);
     const wanted = query(names);
     const { rows, next } = await browsePartners(ctx, filterOf(wanted), wanted.after ?? null);
     const isFiltered = names.some((name) => wanted[name] !== undefined);
@@ -51,7 +53,8 @@ function filterOf({ q, state }: Record<string, string>): PartnerFilter {
   return { ...(q && { search: q }), ...((state === 'on' || state === 'off') && { disabled: state === 'off' }) };
 }
 
-function choices({ t: { admin: t } }: Words): Filter[] {
+function choices(words: Words): Filter[] {
+  const t = adminTexts(words);
   return [
     { kind: 'text', name: 'q', label: t.search, hint: `${t.partners.slug}, ${t.partners.name}` },
     {
@@ -67,13 +70,13 @@ function choices({ t: { admin: t } }: Words): Filter[] {
 }
 
 function partnerTable(words: Words, rows: ListedPartner[], now: Date) {
-  const { admin: t } = words.t;
+  const t = adminTexts(words);
   return table<ListedPartner>(
     t.places.partners,
     [
       { name: t.partners.name, cell: ({ slug, name }) => html`<a href="${path}/${slug}">${name}</a>` },
       { name: t.partners.slug, cell: ({ slug }) => slug },
-      { name: words.t.portal.settings.currency, cell: ({ currency }) => currency },
+      { name: portalTexts(words).settings.currency, cell: ({ currency }) => currency },
       { name: t.state, cell: ({ disabled_at }) => onOff(words, disabled_at === null) },
       { name: t.created, cell: ({ created_at }) => ago(words, created_at, now) },
     ],
@@ -82,6 +85,7 @@ function partnerTable(words: Words, rows: ListedPartner[], now: Date) {
 }
 
 /** Whether something is switched on, as word and shape. */
-export function onOff({ t: { admin: t } }: Words, on: boolean) {
+export function onOff(words: Words, on: boolean) {
+  const t = adminTexts(words);
   return on ? badge('paid', t.on) : badge('ended', t.off);
 }

@@ -10,6 +10,8 @@ import { clearOverride, setOverride } from '../rates/override.ts';
 import { rateSources } from '../rates/providers.ts';
 import { manualRefresh, type RefreshResult } from '../rates/refresh.ts';
 import { type Deviation, RateRefusal } from '../rates/refusal.ts';
+import { adminTexts } from '../texts/admin.ts';
+import { commonTexts } from '../texts/common.ts';
 import { card, carried, field } from '../ui/components.ts';
 import { csvOf, inOneBatch, sendCsv } from '../ui/download.ts';
 import { ago, instant } from '../ui/formats.ts';
@@ -71,7 +73,7 @@ function asNothing(error: unknown): false {
 async function setRate(ctx: Context, call: AdminCall, { code, rate, until, shown }: Typed): Promise<Fault | null> {
   // What the browser's field for an instant gives has neither seconds nor a zone: it is asked for in UTC.
   const end = until === '' ? null : parseInstant(/T\d\d:\d\d$/.test(until) ? `${until}:00Z` : until);
-  const { rates: t } = call.words.t.admin;
+  const { rates: t } = adminTexts(call.words);
   if (until !== '' && end === null) return { text: fill(t.fault, { why: t.untilRule }), deviation: null };
   try {
     await recorded(
@@ -111,7 +113,7 @@ async function refresh(ctx: Context, call: AdminCall): Promise<string> {
 
 async function show(ctx: Context, call: AdminCall, status: number, typed: Typed, fault: Fault | null) {
   const { words } = call;
-  const { rates: t, places } = words.t.admin;
+  const { rates: t, places } = adminTexts(words);
   const rates = await listRates(ctx);
   const old = rates.filter(({ usable }) => !usable);
   // What needs a look, or was set by hand, comes first.
@@ -130,15 +132,17 @@ ${setForm(words, typed, fault)}${refreshForm(words)}
   });
 }
 
-function oldRates({ t: { common, admin } }: Words, old: RateView[]): string {
+function oldRates(words: Words, old: RateView[]): string {
+  const { common } = commonTexts(words);
+  const admin = adminTexts(words);
   const title = `${old.map(({ code }) => code).join(', ')}: ${admin.rates.tooOld}`;
   return fill(common.titleAndRest, { title, rest: admin.rates.tooOldRest });
 }
 
 function rateTable(words: Words, rates: RateView[], now: Date): Html {
-  const { rates: t } = words.t.admin;
+  const { rates: t } = adminTexts(words);
   return table<RateView>(
-    words.t.admin.places.rates,
+    adminTexts(words).places.rates,
     [
       { name: t.code, cell: ({ code }) => code },
       { name: t.rate, figures: true, cell: ({ rate }) => rate },
@@ -163,7 +167,7 @@ function rateTable(words: Words, rates: RateView[], now: Date): Html {
 }
 
 function stateOf(words: Words, { usable, override, override_until: until }: RateView): Html {
-  const { rates: t } = words.t.admin;
+  const { rates: t } = adminTexts(words);
   if (!override) return usable ? badge('paid', t.usable) : badge('attention', t.tooOld);
   const [before = '', after = ''] = t.overrideUntil.split('{time}');
   const end = until !== null && html`<p class="quiet">${before}${instant(words, new Date(until))}${after}</p>`;
@@ -171,7 +175,7 @@ function stateOf(words: Words, { usable, override, override_until: until }: Rate
 }
 
 function clearForm(words: Words, code: string): Html {
-  const { rates: t } = words.t.admin;
+  const { rates: t } = adminTexts(words);
   const question = {
     label: t.clear,
     title: fill(t.clearTitle, { code }),
@@ -193,7 +197,7 @@ function percentOf({ language }: Words, deviation: Deviation | null): string {
 function setForm(words: Words, typed: Typed, fault: Fault | null): Html {
   const open = fault !== null;
   const deviation = fault?.deviation ?? null;
-  const { rates: t } = words.t.admin;
+  const { rates: t } = adminTexts(words);
   return card(html`<details${open && html` open`}><summary>${t.set}</summary><div class="stack"><p class="quiet">${t.setRest}</p><form method="post" action="${path}/set">
 ${field({ name: 'code', label: t.code, value: typed.code, attributes: 'required maxlength="3" autocapitalize="characters"' })}
 ${field({ name: 'rate', label: t.setRate, value: typed.rate, hint: t.setRateRule, attributes: 'required inputmode="decimal" maxlength="60"' })}
@@ -203,7 +207,7 @@ ${deviation && carried('shown', deviation.percent)}
 }
 
 function refreshForm(words: Words): Html {
-  const { rates: t, allPartners } = words.t.admin;
+  const { rates: t, allPartners } = adminTexts(words);
   return card(html`<details><summary>${t.refresh}</summary><div class="stack"><p class="quiet">${t.refreshRest}</p><form method="post" action="${path}/refresh">
 ${field({ name: 'partner', label: t.refreshFor, hint: allPartners, attributes: 'required maxlength="40" autocapitalize="none"' })}
 <button>${t.refreshDo}</button></form></div></details>`);

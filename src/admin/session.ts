@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operator } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
+import { signInTexts } from '../texts/sign-in.ts';
 import { sendForeignForm } from '../ui/error-page.ts';
 import { wordsFor } from '../ui/language.ts';
 import { isOwnForm } from '../ui/origin.ts';
@@ -33,7 +34,7 @@ export async function openAdminForm(
   sendAdmin(reply, operator, {
     path: '/admin/sessions',
     status: 403,
-    title: wordsFor(request).t.confirmAct.title,
+    title: signInTexts(wordsFor(request)).confirmAct.title,
     body: await confirmPart(ctx, adminDoor, operator, request, confirmation.refused),
   });
   return null;

@@ -1,11 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import type { Operator } from '../auth/user-session.ts';
 import { type Html, html } from '../lib/html.ts';
-import { fill, type Texts, wordsFor } from '../ui/language.ts';
+import { type AdminTexts, adminTexts } from '../texts/admin.ts';
+import { commonTexts } from '../texts/common.ts';
+import { signInTexts } from '../texts/sign-in.ts';
+import { fill, wordsFor } from '../ui/language.ts';
 import { sendShell } from '../ui/shell.ts';
 import { serviceName } from '../users/mails.ts';
 
-const places: [path: string, name: keyof Texts['admin']['places']][] = [
+const places: [path: string, name: keyof AdminTexts['places']][] = [
   ['/admin', 'overview'],
   ['/admin/partners', 'partners'],
   ['/admin/users', 'users'],
@@ -24,7 +27,9 @@ export type AdminPage = { path: string; title: string; body: Html; status?: numb
 /** Answers with a page of the administration. */
 export function sendAdmin(reply: FastifyReply, operator: Operator, page: AdminPage): FastifyReply {
   const words = wordsFor(reply.request);
-  const { account: t, app, admin } = words.t;
+  const { account: t } = signInTexts(words);
+  const { app } = commonTexts(words);
+  const admin = adminTexts(words);
   const { path, title, body, status = 200 } = page;
   return sendShell(reply, status, {
     words,

@@ -7,6 +7,7 @@ import { modeOf } from '../lib/mode.ts';
 import { type GivenUpMail, givenUpMails, retryMail } from '../mail/stuck.ts';
 import { listStuckPlans, retryPlan, type StuckPlan } from '../plans/stuck.ts';
 import { type GivenUpReceipt, listGivenUpReceipts, retryReceipt } from '../receipts/stuck.ts';
+import { adminTexts } from '../texts/admin.ts';
 import { card, carried, mono, stateLine } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
@@ -33,7 +34,7 @@ const mostMails = 100;
 export function stuckPages(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, path, async (call) => {
     const { words } = call;
-    const { stuck: t, places } = words.t.admin;
+    const { stuck: t, places } = adminTexts(words);
     const wanted = call.query(['after']);
     const [events, endpoints, mails, receipts, plans] = await Promise.all([
       browseExhausted(ctx, wanted.after ?? null),
@@ -172,7 +173,7 @@ const partnerLink = ({ partner_slug: slug }: { partner_slug: string }) =>
   html`<a href="/admin/partners/${slug}">${slug}</a>`;
 
 function endpointTable(words: Words, rows: DisabledEndpoint[], now: Date): Html {
-  const { admin } = words.t;
+  const admin = adminTexts(words);
   const { stuck: t } = admin;
   const again = (row: DisabledEndpoint) =>
     confirmed(
@@ -194,7 +195,7 @@ function endpointTable(words: Words, rows: DisabledEndpoint[], now: Date): Html 
 }
 
 function eventTable(words: Words, rows: StuckDelivery[], now: Date): Html {
-  const { admin } = words.t;
+  const admin = adminTexts(words);
   const { stuck: t } = admin;
   return html`<h2>${t.events}</h2><p class="quiet">${t.eventsRest}</p>${table<StuckDelivery>(
     t.events,
@@ -211,7 +212,7 @@ function eventTable(words: Words, rows: StuckDelivery[], now: Date): Html {
 }
 
 function mailTable(words: Words, rows: GivenUpMail[], now: Date): Html {
-  const { stuck: t } = words.t.admin;
+  const { stuck: t } = adminTexts(words);
   return html`<h2>${t.mails}</h2>${table<GivenUpMail>(
     t.mails,
     [
@@ -226,7 +227,7 @@ function mailTable(words: Words, rows: GivenUpMail[], now: Date): Html {
 }
 
 function receiptTable(words: Words, rows: GivenUpReceipt[], now: Date): Html {
-  const { admin } = words.t;
+  const admin = adminTexts(words);
   const { stuck: t } = admin;
   return html`<h2>${t.receipts}</h2>${table<GivenUpReceipt>(
     t.receipts,
@@ -247,7 +248,7 @@ function receiptTable(words: Words, rows: GivenUpReceipt[], now: Date): Html {
 }
 
 function planTable(words: Words, rows: StuckPlan[], now: Date): Html {
-  const { admin } = words.t;
+  const admin = adminTexts(words);
   const { stuck: t, merchants } = admin;
   return html`<h2>${t.plans}</h2><p class="quiet">${t.plansRest}</p>${table<StuckPlan>(
     t.plans,

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { html } from '../lib/html.ts';
 import { listTermsVersions } from '../merchants/all.ts';
 import { terms } from '../merchants/terms.ts';
+import { adminTexts } from '../texts/admin.ts';
 import { card, stateLine } from '../ui/components.ts';
 import { csvOf, inOneBatch, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
@@ -29,7 +30,7 @@ export function termsPage(app: FastifyInstance, ctx: Context): void {
     );
   });
   adminPage(app, ctx, path, async ({ words, show }) => {
-    const { terms: t, places } = words.t.admin;
+    const { terms: t, places } = adminTexts(words);
     const versions = await listTermsVersions(ctx);
     const now = ctx.clock.now();
     const list = table(
@@ -44,7 +45,7 @@ export function termsPage(app: FastifyInstance, ctx: Context): void {
         },
         { name: t.last, cell: ({ last_at }) => ago(words, last_at, now) },
         {
-          name: words.t.admin.state,
+          name: adminTexts(words).state,
           cell: ({ version }) => (version === terms.version ? badge('paid', t.current) : badge('ended', t.earlier)),
         },
       ],

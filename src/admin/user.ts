@@ -6,6 +6,9 @@ import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { browserName } from '../lib/user-agent.ts';
+import { adminTexts } from '../texts/admin.ts';
+import { portalTexts } from '../texts/portal.ts';
+import { signInTexts } from '../texts/sign-in.ts';
 import { card, carried, facts } from '../ui/components.ts';
 import { sendNotFound } from '../ui/error-page.ts';
 import { instant } from '../ui/formats.ts';
@@ -78,7 +81,8 @@ async function change(ctx: Context, call: AdminCall, work: (user: ListedUser) =>
 
 async function show(ctx: Context, call: AdminCall, user: ListedUser) {
   const { words, operator } = call;
-  const { admin, account } = words.t;
+  const admin = adminTexts(words);
+  const { account } = signInTexts(words);
   const { users: t } = admin;
   const [sessions, passkeys] = await Promise.all([
     listUserSessions(ctx, selfOf(user)),
@@ -92,7 +96,7 @@ async function show(ctx: Context, call: AdminCall, user: ListedUser) {
     body: html`${flash(call, said, { gone: t.gone })}${card(about(words, user))}
 <h2>${t.sessions}</h2>
 <div class="list" data-live="${eventsPath}" data-region="sessions">${sessions.length > 0 ? sessionTable(words, user, sessions, isSelf) : emptyState(t.noSessions, t.noSessionsRest)}</div>
-<h2>${words.t.passkey.heading}</h2>
+<h2>${signInTexts(words).passkey.heading}</h2>
 <div class="list" data-region="passkeys">${passkeys.length > 0 ? passkeyTable(words, passkeys) : emptyState(t.noPasskeys, t.noPasskeysRest)}</div>
 ${isSelf ? html`<p><a href="/admin/sessions">${t.ownSessions}</a></p>` : passkeys.length > 0 && removeForm(words, user)}
 <p><a href="/admin/users">${admin.places.users}</a></p>`,
@@ -100,7 +104,8 @@ ${isSelf ? html`<p><a href="/admin/sessions">${t.ownSessions}</a></p>` : passkey
 }
 
 function about(words: Words, user: ListedUser): Html {
-  const { admin, account } = words.t;
+  const admin = adminTexts(words);
+  const { account } = signInTexts(words);
   const { users: t } = admin;
   const team =
     user.partner_slug === null
@@ -115,7 +120,8 @@ function about(words: Words, user: ListedUser): Html {
 }
 
 function sessionTable(words: Words, { id: userId }: ListedUser, rows: SessionView[], isSelf: boolean): Html {
-  const { account: t, admin } = words.t;
+  const { account: t } = signInTexts(words);
+  const admin = adminTexts(words);
   const out = (id: string) =>
     html`<form method="post" action="${userPath(userId)}/sign-out">${carried('session', id)}<button class="second">${t.signOutThere}</button></form>`;
   return table<SessionView>(
@@ -132,7 +138,7 @@ function sessionTable(words: Words, { id: userId }: ListedUser, rows: SessionVie
 }
 
 function passkeyTable(words: Words, rows: Passkey[]): Html {
-  const { passkey: t } = words.t;
+  const { passkey: t } = signInTexts(words);
   return table<Passkey>(
     t.heading,
     [
@@ -148,7 +154,7 @@ function passkeyTable(words: Words, rows: Passkey[]): Html {
 }
 
 function removeForm(words: Words, { id, email }: ListedUser): Html {
-  const { label, title, rest } = words.t.portal.team.removePasskeys;
+  const { label, title, rest } = portalTexts(words).team.removePasskeys;
   const question = { label, title: fill(title, { email }), consequence: rest, danger: true as const };
   return confirmed({ ...question, action: `${userPath(id)}/passkeys` }, null);
 }

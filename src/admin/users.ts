@@ -4,6 +4,8 @@ import { scopeOfPartner } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { readPartner } from '../partners/read.ts';
+import { adminTexts } from '../texts/admin.ts';
+import { signInTexts } from '../texts/sign-in.ts';
 import { card, carried, field } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { sendNotFound } from '../ui/error-page.ts';
@@ -31,7 +33,8 @@ const csvHeader = ['email', 'partner', 'role', 'created_at', 'last_sign_in_at', 
 export function usersPages(app: FastifyInstance, ctx: Context): void {
   adminPage(app, ctx, path, async (call) => {
     const { words, query } = call;
-    const { admin, account } = words.t;
+    const admin = adminTexts(words);
+    const { account } = signInTexts(words);
     const wanted = query(names);
     const { rows, next } = await browseUsers(ctx, filterOf(wanted), wanted.after ?? null);
     const { users: t } = admin;
@@ -128,7 +131,8 @@ function filterOf({ q, partner, state }: Record<string, string>): UserFilter {
   };
 }
 
-function choices({ t: { admin: t } }: Words): Filter[] {
+function choices(words: Words): Filter[] {
+  const t = adminTexts(words);
   return [
     { kind: 'text', name: 'q', label: t.search, hint: t.users.email },
     { kind: 'text', name: 'partner', label: t.partner, hint: `${t.allPartners}, operators` },
@@ -146,7 +150,7 @@ function choices({ t: { admin: t } }: Words): Filter[] {
 
 function userTable(call: AdminCall, rows: ListedUser[], now: Date): Html {
   const { words } = call;
-  const { admin } = words.t;
+  const admin = adminTexts(words);
   const { users: t } = admin;
   return table<ListedUser>(
     admin.places.users,
@@ -169,19 +173,20 @@ function userTable(call: AdminCall, rows: ListedUser[], now: Date): Html {
   );
 }
 
-function roleSelect({ t: { account } }: Words, chosen: string, id: string): Html {
+function roleSelect(words: Words, chosen: string, id: string): Html {
+  const { account } = signInTexts(words);
   return html`<select id="${id}" name="role">${roles.map(
     (role) => html`<option value="${role}"${role === chosen && html` selected`}>${account.roles[role]}</option>`,
   )}</select>`;
 }
 
 function roleForm(words: Words, user: ListedUser): Html {
-  const { users: t } = words.t.admin;
+  const { users: t } = adminTexts(words);
   return html`<form class="inline" method="post" action="${path}/role">${carried('user', user.id)}<label class="hidden" for="role-${user.id}">${t.newRole}</label>${roleSelect(words, user.role ?? '', `role-${user.id}`)}<button class="second">${t.change}</button></form>`;
 }
 
 function switchForm(words: Words, { id, email, disabled_at }: ListedUser): Html {
-  const { admin } = words.t;
+  const admin = adminTexts(words);
   const action = `${path}/switch`;
   if (disabled_at !== null) {
     return html`<form method="post" action="${action}">${carried('user', id)}${carried('to', 'on')}<button class="second">${admin.switchOn}</button></form>`;
@@ -197,7 +202,7 @@ function switchForm(words: Words, { id, email, disabled_at }: ListedUser): Html 
 }
 
 function inviteForm(words: Words, partner: string | undefined): Html {
-  const { users: t } = words.t.admin;
+  const { users: t } = adminTexts(words);
   const team = partner === 'operators' ? '' : (partner ?? '');
   return card(html`<h2>${t.invite}</h2><form method="post" action="${path}/invite">
 ${field({ name: 'email', label: t.email, attributes: 'type="email" required maxlength="254" autocomplete="off"' })}

@@ -1,5 +1,6 @@
 import type { ChainConfig } from '../chain/config.ts';
 import { type Html, html } from '../lib/html.ts';
+import { payTexts } from '../texts/pay.ts';
 import { facts, type StateKind, stateLine } from '../ui/components.ts';
 import { groupMicro, oneOf } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
@@ -19,7 +20,7 @@ export function newsOf(checkout: Checkout): Html {
 
 function tell(checkout: Checkout): News {
   const { state, words, merchant } = checkout;
-  const { news } = words.t;
+  const { news } = payTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const due = usdc(checkout.progress.dueMicro);
   const accepted = oneOf(
@@ -94,7 +95,7 @@ function extra(checkout: Checkout): Html | null {
     return html`<p>${explorerLink(chain, state.hint.txHash)}</p>`;
   }
   if (state.kind !== 'paid') return null;
-  const { news } = words.t;
+  const { news } = payTexts(words);
   const second = progress.unmatched.find(({ reason }) => reason === 'already_paid');
   const lines = [
     state.late && news.paidLate,
@@ -104,8 +105,9 @@ function extra(checkout: Checkout): Html | null {
   return html`${lines.map((line) => html`<p class="quiet">${line}</p>`)}`;
 }
 
-function trouble(chain: ChainConfig, { t }: Checkout['words']): Html {
-  return stateLine('attention', fill(t.news.trouble, { network: chain.name }), t.news.troubleRest);
+function trouble(chain: ChainConfig, words: Checkout['words']): Html {
+  const { news } = payTexts(words);
+  return stateLine('attention', fill(news.trouble, { network: chain.name }), news.troubleRest);
 }
 
 function networkOf({ chains }: Checkout, chainId: number): string {

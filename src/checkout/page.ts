@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { type Html, html } from '../lib/html.ts';
+import { commonTexts } from '../texts/common.ts';
+import { payTexts } from '../texts/pay.ts';
 import { card, mono } from '../ui/components.ts';
 import { fill, fillHtml } from '../ui/language.ts';
 import { sendPage } from '../ui/layout.ts';
@@ -46,7 +48,7 @@ function versionOf(name: string, part: Html | null, { state }: Checkout): string
 }
 
 export function titleOf({ state, words, merchant }: Checkout): string {
-  return fill(state.kind === 'paid' ? words.t.pay.titlePaid : words.t.pay.title, { merchant });
+  return fill(state.kind === 'paid' ? payTexts(words).pay.titlePaid : payTexts(words).pay.title, { merchant });
 }
 
 /** The pay page, top to bottom: who is paid and how much, where it stands, how to pay, and "not seen yet?". */
@@ -86,12 +88,18 @@ ${footer(checkout)}`,
 }
 
 /** What browser code says by itself. */
-function islandTexts({ words: { t } }: Checkout): Record<string, string> {
-  return { ...t.wallet, copied: t.common.copied, offline: t.news.offline, unreachable: t.news.unreachable };
+function islandTexts({ words }: Checkout): Record<string, string> {
+  const { news } = payTexts(words);
+  return {
+    ...payTexts(words).wallet,
+    copied: commonTexts(words).common.copied,
+    offline: news.offline,
+    unreachable: news.unreachable,
+  };
 }
 
 function footer({ row, words, merchant, look }: Checkout): Html {
-  const { pay } = words.t;
+  const { pay } = payTexts(words);
   return html`<footer class="foot"><p>${fill(pay.straight, { merchant })}</p>
 <p>${row.merchant_name !== null && html`${fill(pay.through, { partner: look.name })} · `}${fillHtml(pay.details, { number: mono(row.id) })}</p></footer>`;
 }

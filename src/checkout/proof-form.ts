@@ -1,5 +1,6 @@
 import { type Html, html } from '../lib/html.ts';
 import type { Outcome } from '../payments/outcome.ts';
+import { payTexts } from '../texts/pay.ts';
 import { card, carried, field } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
@@ -22,7 +23,7 @@ const news: string[] = ['pending_in_mempool', 'seen', 'counted', 'underpaid', 'u
 /** "Not seen yet?": takes a transaction hash and says in plain words what it is worth. */
 export function proofForm(checkout: Checkout, answer: Answer | null): Html | null {
   const { state, words, url } = checkout;
-  const { proof } = words.t;
+  const { proof } = payTexts(words);
   const text = answer && outcomeText(checkout, answer.outcome);
   const isNews = answer !== null && news.includes(answer.outcome.kind);
   const fault = text !== null && !isNews ? text : undefined;
@@ -55,7 +56,7 @@ ${field({
  */
 function signatureForm(checkout: Checkout, toSign: NonNullable<Answer['toSign']>, fault?: string): Html {
   const { words, url, chains } = checkout;
-  const { proof } = words.t;
+  const { proof } = payTexts(words);
   const { chainId, txHash, ordinal, from, signature } = toSign;
   const data = checkout.claimData({ chainId, txHash, ordinal });
   const chain = chains.find((one) => one.chainId === chainId);
@@ -78,7 +79,7 @@ ${field({
 }
 
 function outcomeText({ words, merchant }: Checkout, outcome: Answer['outcome']): string {
-  const { proof } = words.t;
+  const { proof } = payTexts(words);
   const isVerified = outcome.kind === 'counted' && outcome.proofStatus === 'verified';
   const text = isVerified ? proof.verified : proof[outcome.kind];
   const amount = outcome.kind === 'underpaid' ? groupMicro(words, outcome.missingMicro) : '';

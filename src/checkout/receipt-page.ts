@@ -2,6 +2,8 @@ import type { FastifyReply } from 'fastify';
 import { html } from '../lib/html.ts';
 import { receiptNumber } from '../lib/receipt-number.ts';
 import { madeAt } from '../requests/rules.ts';
+import { payTexts } from '../texts/pay.ts';
+import { receiptTexts } from '../texts/receipts.ts';
 import { card, stateLine } from '../ui/components.ts';
 import { fill } from '../ui/language.ts';
 import { sendPage } from '../ui/layout.ts';
@@ -13,7 +15,8 @@ import { receiptFacts } from './receipt.ts';
 /** The receipt at an address of its own, which stays; says so where nothing is paid yet. */
 export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyReply {
   const { row, words, look, url, state, merchant } = checkout;
-  const { receipt, news } = words.t;
+  const { receipt } = receiptTexts(words);
+  const { news } = payTexts(words);
   const path = payPagePath(url);
   const back = html`<p class="actions"><a href="${path}">${receipt.back}</a></p>`;
   const page = { words, look, testMode: row.test_mode, path: `${path}/receipt` };

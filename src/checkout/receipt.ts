@@ -2,6 +2,7 @@ import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import { receiptNumber } from '../lib/receipt-number.ts';
 import { madeAt } from '../requests/rules.ts';
+import { receiptTexts } from '../texts/receipts.ts';
 import { card, facts, mono } from '../ui/components.ts';
 import { groupMicro, instant, rateOf } from '../ui/formats.ts';
 import { payPagePath } from './paths.ts';
@@ -10,7 +11,7 @@ import { transactionFact } from './transactions.ts';
 
 /** What was paid, when, how and to whom; on the pay page, and at an address of its own. */
 export function receiptCard(checkout: Checkout): Html {
-  const { receipt } = checkout.words.t;
+  const { receipt } = receiptTexts(checkout.words);
   const path = `${payPagePath(checkout.url)}/receipt`;
   return card(
     html`<h2>${receipt.heading}</h2>`,
@@ -22,7 +23,7 @@ export function receiptCard(checkout: Checkout): Html {
 /** The receipt of a verified request as named facts. */
 export function receiptFacts(checkout: Checkout): Html {
   const { row, words, merchant, progress, look } = checkout;
-  const { receipt } = words.t;
+  const { receipt } = receiptTexts(words);
   const at = row.proof_verified_at;
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   return facts([

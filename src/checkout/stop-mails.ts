@@ -6,6 +6,7 @@ import { html } from '../lib/html.ts';
 import { readLook } from '../partners/look.ts';
 import { type PlanOfLink, readPlanOfLink, stopMails } from '../plans/stop-mails.ts';
 import { readPayPageRow } from '../requests/payable.ts';
+import { planTexts } from '../texts/plans.ts';
 import { card, stateLine } from '../ui/components.ts';
 import { sendNotFound, sendTooMany } from '../ui/error-page.ts';
 import { fill, wordsFor } from '../ui/language.ts';
@@ -55,7 +56,7 @@ async function show(
   stopped: boolean,
 ): Promise<FastifyReply> {
   const words = wordsFor(request);
-  const { planStop: t, planMail } = words.t;
+  const { planStop: t, planMail } = planTexts(words);
   const [row, look] = await Promise.all([readPayPageRow(ctx.db, scope, requestId), readLook(ctx, scope.partnerId)]);
   if (!row) return sendNotFound(reply);
   const merchant = row.merchant_name ?? row.partner_name;

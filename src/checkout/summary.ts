@@ -1,6 +1,7 @@
 import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import { madeAt } from '../requests/rules.ts';
+import { payTexts } from '../texts/pay.ts';
 import { formatRemaining, groupMicro, instant, rateOf } from '../ui/formats.ts';
 import { fill, fillHtml } from '../ui/language.ts';
 import { logoOf } from '../ui/look.ts';
@@ -10,7 +11,7 @@ import { payable } from './state.ts';
 /** Who is paid, how much, for what, and how long is left. */
 export function summary(checkout: Checkout): Html {
   const { row, state, now, words, merchant, look } = checkout;
-  const { pay } = words.t;
+  const { pay } = payTexts(words);
   const fiat = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   const left = row.expires_at.getTime() - now.getTime();
   const whole = row.expires_at.getTime() - madeAt(row).getTime();

@@ -1,5 +1,6 @@
 import { type Html, html } from '../lib/html.ts';
 import { type SandboxOutcome, type SandboxRefusal, sandboxOutcomes } from '../payments/sandbox.ts';
+import { payTexts } from '../texts/pay.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
@@ -15,7 +16,7 @@ export function testPanel(checkout: Checkout, refusal: TestRefusal | null): Html
   const { testWallet, state, words, url } = checkout;
   const part = payable(state);
   if (!testWallet || (part === 'no' && refusal === null)) return null;
-  const { test } = words.t;
+  const { test } = payTexts(words);
   const offered = part === 'rest' ? afterPart : sandboxOutcomes.filter((outcome) => outcome !== 'rest');
   return html`<section class="card test"><h2>${test.heading}</h2><p class="quiet">${test.hint}</p>
 ${refusal && html`<p role="status">${test.refused[refusal]}</p>`}

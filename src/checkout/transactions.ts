@@ -1,10 +1,11 @@
 import type { ChainConfig } from '../chain/config.ts';
 import { type Html, html } from '../lib/html.ts';
+import { receiptTexts } from '../texts/receipts.ts';
 import type { Checkout } from './read.ts';
 
 /** The transactions that pay, each with its network and, where there is one, a link to its explorer. */
 export function transactionFact({ progress, chains, words }: Checkout): [string, Html] {
-  const { receipt } = words.t;
+  const { receipt } = receiptTexts(words);
   const hashes = new Map(progress.transfers.map(({ txHash, chainId }) => [txHash, chainId]));
   const lines = [...hashes].map(([hash, chainId]) => {
     const chain = chains.find((candidate) => candidate.chainId === chainId);

@@ -1,5 +1,7 @@
 import { type Html, html, raw } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
+import { commonTexts } from '../texts/common.ts';
+import { payTexts } from '../texts/pay.ts';
 import { walletConnectPath } from '../ui/assets.ts';
 import { mono, qr } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
@@ -12,7 +14,7 @@ import { payable } from './state.ts';
 /** How to pay: a wallet in this browser, one on a phone, or by hand; null when there is nothing to pay. */
 export function waysOf(checkout: Checkout): Html | null {
   const options = payOptions(checkout);
-  const { ways } = checkout.words.t;
+  const { ways } = payTexts(checkout.words);
   if (options.length === 0) {
     if (payable(checkout.state) === 'no') return null;
     return html`<section class="card ways"><p>${fill(ways.none, { merchant: checkout.merchant })}</p></section>`;
@@ -32,7 +34,8 @@ ${byHand(checkout, options)}
 /** WalletConnect, where it is configured: a button that loads it, and the place for its code. Shows with script only. */
 function walletElsewhere({ walletConnect, words, merchant }: Checkout): Html | null {
   if (!walletConnect) return null;
-  const { ways, wallet, common } = words.t;
+  const { ways, wallet } = payTexts(words);
+  const { common } = commonTexts(words);
   const offer = JSON.stringify({ script: walletConnectPath, ...walletConnect, name: merchant });
   return html`<div class="late" data-offer="${offer}" hidden>
 <button type="button" class="second" data-wallet="walletconnect">${fill(wallet.payWith, { wallet: ways.walletConnect })}</button>
@@ -42,7 +45,7 @@ function walletElsewhere({ walletConnect, words, merchant }: Checkout): Html | n
 
 /** One chip a network and token; browser code hides what belongs to the others. */
 function networkChips({ words }: Checkout, options: Option[]): Html {
-  return html`<fieldset class="chips" hidden><legend class="quiet">${words.t.ways.network}</legend>${options.map(
+  return html`<fieldset class="chips" hidden><legend class="quiet">${payTexts(words).ways.network}</legend>${options.map(
     ({ index, chain, token }) =>
       html`<label><input type="radio" name="option" value="${index}"${index === 0 && html` checked`}><span>${optionName(chain.name, token.symbol, options)}</span></label>`,
   )}</fieldset>`;
@@ -62,7 +65,8 @@ const walletLinks: [name: string, link: (url: string) => string][] = [
 ];
 
 function phone({ url, words }: Checkout): Html {
-  const { ways, common } = words.t;
+  const { ways } = payTexts(words);
+  const { common } = commonTexts(words);
   return html`<details class="phone" open><summary>${ways.phone}</summary>
 <div class="there">${qr(url, common.qrCode, ways.phoneRest)}</div>
 <div class="here"><p class="quiet">${ways.openIn}</p><p class="links">${walletLinks.map(
@@ -72,7 +76,7 @@ function phone({ url, words }: Checkout): Html {
 
 function byHand(checkout: Checkout, options: Option[]): Html | null {
   const { words } = checkout;
-  const { ways } = words.t;
+  const { ways } = payTexts(words);
   // A rest that is typed by hand could be the amount of another customer's request.
   if (payable(checkout.state) === 'rest') return null;
   return html`<details class="by-hand"><summary>${ways.byHand}</summary>
@@ -81,7 +85,7 @@ ${options.map((option) => html`<div data-option="${option.index}">${instructions
 }
 
 function instructions({ row, url, words }: Checkout, { index, chain, token, amountMicro }: Option): Html {
-  const { ways } = words.t;
+  const { ways } = payTexts(words);
   const exact = formatMicro(amountMicro);
   const grouped = groupMicro(words, amountMicro);
   const values = { network: chain.name, token: token.symbol };

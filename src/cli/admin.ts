@@ -1,6 +1,7 @@
 import { type ChainCheck, isHash, verifyChains } from '../audit/verify.ts';
 import { noPartner } from '../audit/write.ts';
 import type { Context } from '../context.ts';
+import { adminTexts } from '../texts/admin.ts';
 import { wordsOf } from '../ui/language.ts';
 import { inviteUser } from '../users/invite.ts';
 import { serviceName } from '../users/mails.ts';
@@ -23,7 +24,7 @@ async function removePasskeys(ctx: Context, args: Arguments) {
 }
 
 const stateOf = ({ broken }: ChainCheck) =>
-  broken === null ? 'whole' : `row ${broken.number}: ${wordsOf('en').t.admin.audit.breaches[broken.why]}`;
+  broken === null ? 'whole' : `row ${broken.number}: ${adminTexts(wordsOf('en')).audit.breaches[broken.why]}`;
 
 const shown = (check: ChainCheck) => ({
   log: check.partnerId === noPartner ? 'operators' : check.partnerId,

@@ -9,16 +9,17 @@ import { type Html, html, raw } from '../lib/html.ts';
 import { currencyExponent } from '../lib/money.ts';
 import { createByHand, readExpiries } from '../requests/by-hand.ts';
 import type { RequestRow } from '../requests/store.ts';
+import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';
 import { card, carried, field, stateLine } from '../ui/components.ts';
 import { formatRemaining } from '../ui/formats.ts';
-import { fill, type Texts, type Words, wordsFor } from '../ui/language.ts';
+import { fill, type Words, wordsFor } from '../ui/language.ts';
 import type { DashboardRoutes, MerchantVisit, Typed } from './route.ts';
 import { actorOf, sendDashboard } from './shell.ts';
 
 const path = '/dashboard/ask';
 const maxFiatInt = 2_147_483_647n;
 
-export type FaultKey = Extract<keyof Texts['dashboard']['faults'], string>;
+export type FaultKey = Extract<keyof DashboardTexts['faults'], string>;
 /** What was wrong with what was typed, by field; `form` is about all of it. */
 export type Faults = Partial<Record<string, FaultKey>>;
 export type Asked = { row: RequestRow } | { faults: Faults; status: number };
@@ -131,7 +132,7 @@ export function exampleOf(currency: string): string {
 export function sayFault(words: Words, visit: MerchantVisit, fault: FaultKey | undefined): string | undefined {
   if (fault === undefined) return undefined;
   const { merchant } = visit;
-  return fill(words.t.dashboard.faults[fault], {
+  return fill(dashboardTexts(words).faults[fault], {
     example: exampleOf(merchant.display_currency),
     partner: merchant.partner_name,
     limit: 200,
@@ -139,15 +140,15 @@ export function sayFault(words: Words, visit: MerchantVisit, fault: FaultKey | u
 }
 
 /** What is in the way before anything is typed: nobody should learn it by trying. */
-export function sayOff({ t }: Words, { merchant }: MerchantVisit): string | undefined {
+export function sayOff(words: Words, { merchant }: MerchantVisit): string | undefined {
   const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
-  return isOff ? t.dashboard.plans.failures.merchant_disabled : undefined;
+  return isOff ? dashboardTexts(words).plans.failures.merchant_disabled : undefined;
 }
 
 async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, status: number): Promise<FastifyReply> {
   const { typed, session, request, merchant } = visit;
   const words = wordsFor(request);
-  const { ask } = words.t.dashboard;
+  const { ask } = dashboardTexts(words);
   const expiries = await readExpiries(ctx, session.scope);
   const say = (name: string) => sayFault(words, visit, faults[name]);
   const failed = say('form') ?? sayOff(words, visit);
@@ -189,8 +190,8 @@ ${expiryChoice(words, typed, expiries, say('expiry'))}
   });
 }
 
-function kindChoice({ t }: Words, typed: Typed): Html {
-  const { ask } = t.dashboard;
+function kindChoice(words: Words, typed: Typed): Html {
+  const { ask } = dashboardTexts(words);
   const kinds = [
     ['pos', ask.pos, ask.posRest],
     ['invoice', ask.invoice, ask.invoiceRest],
@@ -203,7 +204,7 @@ function kindChoice({ t }: Words, typed: Typed): Html {
 }
 
 function expiryChoice(words: Words, typed: Typed, minutes: number[], fault: string | undefined): Html {
-  const { ask } = words.t.dashboard;
+  const { ask } = dashboardTexts(words);
   const options = minutes.map((one) => [String(one), formatRemaining(words, one * minuteMs)] as const);
   return html`<div class="field"><label for="expiry">${ask.expiry}</label>
 <select id="expiry" name="expiry"${fault !== undefined && raw(' aria-invalid="true" aria-describedby="expiry-fault"')}><option value="">${ask.usual}</option>${options.map(

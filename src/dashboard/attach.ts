@@ -16,6 +16,7 @@ import {
 import type { Outcome } from '../payments/outcome.ts';
 import type { TransferKey } from '../payments/store.ts';
 import { attachUnmatched } from '../payments/unmatched.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { card, carried, facts, mono, stateLine } from '../ui/components.ts';
 import { ago, groupMicro, instant } from '../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
@@ -69,7 +70,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   const { session, request, merchant } = visit;
   const key = keyIn(visit);
   const words = wordsFor(request);
-  const { unmatched: t, reason, giveBack } = words.t.dashboard;
+  const { unmatched: t, reason, giveBack } = dashboardTexts(words);
   const { row, given, attachable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
   const amount = groupMicro(words, BigInt(row.value));
   const chain = ctx.chains[modeOf(session.scope.testMode)].find(({ chainId }) => chainId === key.chainId);
@@ -102,7 +103,7 @@ ${given === null && attachPart(words, ctx, attachable, { amount, key, partner: m
 type Wanted = { amount: string; key: TransferKey; partner: string };
 
 function attachPart(words: Words, ctx: Context, attachable: Attachable[], wanted: Wanted): Html {
-  const { unmatched: t } = words.t.dashboard;
+  const { unmatched: t } = dashboardTexts(words);
   const now = ctx.clock.now();
   return html`<section class="list"><h2>${t.attachHeading}</h2><p class="quiet">${t.attachRest}</p>${
     attachable.length === 0
@@ -112,7 +113,7 @@ function attachPart(words: Words, ctx: Context, attachable: Attachable[], wanted
 }
 
 function option(words: Words, one: Attachable, { amount, key, partner }: Wanted, now: Date): Html {
-  const { unmatched: t } = words.t.dashboard;
+  const { unmatched: t } = dashboardTexts(words);
   const asked = formatFiat(one.fiatInt, one.fiatCode, words.language);
   const what = one.customerName ?? one.memo;
   return html`<p><strong>${asked}</strong> <bdi class="quiet">${groupMicro(words, one.dueMicro)} USDC</bdi></p>
@@ -131,7 +132,7 @@ ${confirmed(
 }
 
 function refusedText(words: Words, outcome: Outcome): string {
-  const { refused } = words.t.dashboard.unmatched;
+  const { refused } = dashboardTexts(words).unmatched;
   if (outcome.kind === 'underpaid') return fill(refused.underpaid, { amount: groupMicro(words, outcome.missingMicro) });
   return outcome.kind === 'not_found' || outcome.kind === 'already_used' ? refused[outcome.kind] : refused.other;
 }

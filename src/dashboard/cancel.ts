@@ -7,9 +7,10 @@ import { formatFiat } from '../lib/money.ts';
 import { cancelRequest } from '../requests/cancel.ts';
 import { readAccountRequest } from '../requests/of-account.ts';
 import type { RequestRow } from '../requests/store.ts';
+import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';
 import { card } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
-import { fill, type Texts, type Words } from '../ui/language.ts';
+import { fill, type Words } from '../ui/language.ts';
 import { notice } from '../ui/shell.ts';
 import { confirmed } from '../ui/table.ts';
 import type { Payment } from './payment.ts';
@@ -43,21 +44,22 @@ async function cancel(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
 }
 
 /** Why a request cannot be cancelled; null when it can. */
-function obstacle({ status, proof_status }: RequestRow): keyof Texts['dashboard']['cancel']['why'] | null {
+function obstacle({ status, proof_status }: RequestRow): keyof DashboardTexts['cancel']['why'] | null {
   if (proof_status !== 'none') return proof_status;
   return status === 'requested' ? null : status;
 }
 
 /** After a cancel that was refused: what stands in its way, as the request is now. */
-export function refusedNotice({ t }: Words, row: RequestRow, done: unknown): Html | null {
+export function refusedNotice(words: Words, row: RequestRow, done: unknown): Html | null {
+  const dashboard = dashboardTexts(words);
   const why = obstacle(row);
   if (done !== 'refused' || why === null) return null;
-  return notice('attention', fill(t.dashboard.cancel.refused, { why: t.dashboard.cancel.why[why] }));
+  return notice('attention', fill(dashboard.cancel.refused, { why: dashboard.cancel.why[why] }));
 }
 
 /** The question that cancels a request, or, while money can still come, why it cannot be cancelled. */
 export function cancelCard(words: Words, { row, progress }: Payment): Html | null {
-  const { cancel: t } = words.t.dashboard;
+  const { cancel: t } = dashboardTexts(words);
   const why = obstacle(row);
   if (why === 'opened' || why === 'attached') {
     return card(html`<h2>${t.act}</h2><p class="quiet">${fill(t.cannot, { why: t.why[why] })}</p>`);

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { currencyExponent, formatFiat } from '../lib/money.ts';
 import { readLook } from '../partners/look.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { carried, qr, stateLine } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
@@ -35,13 +36,13 @@ async function send(ctx: Context, visit: MerchantVisit, status: number, body: Ht
   const { merchant, reply, request } = visit;
   const words = wordsFor(request);
   return sendPage(reply, status, {
-    title: words.t.dashboard.cashier.title,
+    title: dashboardTexts(words).cashier.title,
     words,
     look: await readLook(ctx, merchant.partner_id),
     testMode: merchant.test_mode,
     island: 'cashier',
     frame: { before: html``, wide: true },
-    body: html`<div class="cashier"><h1 class="quiet">${nameOf(merchant) ?? words.t.dashboard.cashier.title}</h1>${body}</div>`,
+    body: html`<div class="cashier"><h1 class="quiet">${nameOf(merchant) ?? dashboardTexts(words).cashier.title}</h1>${body}</div>`,
   });
 }
 
@@ -50,7 +51,7 @@ const digits = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
 function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: number): Promise<FastifyReply> {
   const { typed, merchant, request } = visit;
   const words = wordsFor(request);
-  const { cashier } = words.t.dashboard;
+  const { cashier } = dashboardTexts(words);
   const currency = merchant.display_currency;
   const told = Object.values(faults).find((one) => one !== undefined);
   const fault = sayFault(words, visit, told) ?? sayOff(words, visit);
@@ -78,7 +79,7 @@ async function showCode(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
   const { id } = request.params as { id: string };
   const payment = await readPayment(ctx, session.scope, session.accountId, id);
   const words = wordsFor(request);
-  const { cashier } = words.t.dashboard;
+  const { cashier } = dashboardTexts(words);
   const { row } = payment;
   const standing = standingOf(row);
   return send(
@@ -96,7 +97,7 @@ ${standing === 'open' && qr(payment.url, cashier.scan, cashier.scanRest)}
 
 /** What the cashier must know, seen from across the counter. */
 function verdict(words: Words, { row, progress }: Payment): Html {
-  const { cashier } = words.t.dashboard;
+  const { cashier } = dashboardTexts(words);
   const isShort = progress.receivedMicro > 0n && progress.missingMicro > 0n;
   const short = stateLine('attention', fill(cashier.short, { amount: groupMicro(words, progress.missingMicro) }));
   switch (standingOf(row)) {

@@ -2,6 +2,7 @@ import { dayMs } from '../lib/durations.ts';
 import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import type { DaySum } from '../requests/of-account.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { chart } from '../ui/chart.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -29,7 +30,7 @@ type Total = { code: string; fiatInt: bigint; usdcMicro: bigint; payments: numbe
 /** What was paid in a period: totals by currency, and one currency by day. */
 export function figures(words: Words, input: FiguresInput): Html {
   const { sums, path, query, days, periods } = input;
-  const { home } = words.t.dashboard;
+  const { home } = dashboardTexts(words);
   const totals = totalsOf(sums);
   const shown = totals.find(({ code }) => code === query.currency) ?? totals[0];
   const choice = (label: string, links: { name: string; change: Record<string, string>; current: boolean }[]) =>
@@ -44,7 +45,7 @@ export function figures(words: Words, input: FiguresInput): Html {
   const currencies =
     totals.length > 1 &&
     choice(
-      words.t.dashboard.currency,
+      dashboardTexts(words).currency,
       totals.map(({ code }) => ({ name: code, change: { currency: code }, current: code === shown?.code })),
     );
   return html`<section class="list"><div class="row">${period}${currencies}</div>
@@ -67,7 +68,7 @@ function totalsOf(sums: DaySum[]): Total[] {
 }
 
 function tile(words: Words, { code, fiatInt, usdcMicro, payments }: Total): Html {
-  const { home } = words.t.dashboard;
+  const { home } = dashboardTexts(words);
   const count = payments === 1 ? home.paymentsOne : fill(home.payments, { count: payments });
   return html`<div class="tile"><p class="quiet">${fill(home.received, { currency: code })}</p>
 <p class="value">${formatFiat(fiatInt, code, words.language)}</p>
@@ -75,7 +76,7 @@ function tile(words: Words, { code, fiatInt, usdcMicro, payments }: Total): Html
 }
 
 function dayChart(words: Words, { sums, days, now }: FiguresInput, code: string): Html {
-  const { home, currency } = words.t.dashboard;
+  const { home, currency } = dashboardTexts(words);
   const paid = new Map(sums.filter(({ fiat_code }) => fiat_code === code).map((row) => [row.day, row]));
   const label = new Intl.DateTimeFormat(words.language, { day: 'numeric', month: 'short', timeZone: 'UTC' });
   const start = periodStart(now, Number(days)).getTime();

@@ -11,6 +11,7 @@ import { type ReturnRow, standsReturned, writeTransferKey } from '../payments/of
 import { releasePart } from '../payments/release-part.ts';
 import type { TransferKey } from '../payments/store.ts';
 import { putBack, takeForReturn } from '../payments/take.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { card, facts, field, mono, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { groupMicro } from '../ui/formats.ts';
@@ -140,8 +141,8 @@ async function note(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
 }
 
 /** Why a transaction was not noted, as a sentence. */
-function faultText({ t }: Words, fault: ReturnFault, { token }: ReturnOffer): string {
-  const { faults } = t.dashboard;
+function faultText(words: Words, fault: ReturnFault, { token }: ReturnOffer): string {
+  const { faults } = dashboardTexts(words);
   if (fault === 'other') return fill(faults.returnOther, { token: token.symbol });
   const { hash: malformed, alreadyGiven: already_given, returnTooMany: too_many, returnFailed: failed } = faults;
   return { malformed, already_given, too_many, failed }[fault];
@@ -150,7 +151,7 @@ function faultText({ t }: Words, fault: ReturnFault, { token }: ReturnOffer): st
 /** What browser code sends with the merchant's wallet: it reads it from `data-return`. */
 function orderOf({ chain, token, fromAddress, data }: ReturnOffer, words: Words): string {
   const { chainId, name, publicRpcUrl, coin, explorerUrl } = chain;
-  const { send, waiting, sent, none, noAccount, otherAccount, declined, failed } = words.t.dashboard.giveBack;
+  const { send, waiting, sent, none, noAccount, otherAccount, declined, failed } = dashboardTexts(words).giveBack;
   return JSON.stringify({
     chain: { chainId, name, publicRpcUrl, coin, explorerUrl },
     token: token.address,
@@ -167,7 +168,7 @@ function showOffer(
   fault: ReturnFault | null,
 ): Promise<FastifyReply> {
   const words = wordsFor(visit.request);
-  const { giveBack: t, returned } = words.t.dashboard;
+  const { giveBack: t, returned } = dashboardTexts(words);
   const amount = groupMicro(words, offer.usdcMicro);
   const text = fault === null ? undefined : faultText(words, fault, offer);
   const { given } = offer;
@@ -212,14 +213,14 @@ function givenCard(words: Words, offer: ReturnOffer, given: ReturnRow, fault: st
 
 /** Whoever pays from an exchange has no address of their own there. Nobody can know it for sure, so it is always said. */
 function warning(words: Words, { manyMerchants }: ReturnOffer): Html {
-  const { giveBack: t } = words.t.dashboard;
+  const { giveBack: t } = dashboardTexts(words);
   return card(
     manyMerchants ? stateLine('failed', t.many, t.manyRest) : stateLine('attention', t.careful, t.carefulRest),
   );
 }
 
 function returnFacts(words: Words, offer: ReturnOffer): Html {
-  const { giveBack: t } = words.t.dashboard;
+  const { giveBack: t } = dashboardTexts(words);
   return facts([
     [t.amount, html`<strong><bdi>${groupMicro(words, offer.usdcMicro)} ${offer.token.symbol}</bdi></strong>`],
     [t.to, mono(offer.toAddress)],
@@ -230,7 +231,7 @@ function returnFacts(words: Words, offer: ReturnOffer): Html {
 
 /** Nothing is offered to be sent before the payment is taken: until then its sender could still pay a request with it. */
 function takeCard(words: Words, offer: ReturnOffer, fault: string | undefined): Html {
-  const { giveBack: t } = words.t.dashboard;
+  const { giveBack: t } = dashboardTexts(words);
   return card(
     html`${fault && html`<p class="fault" role="alert">${fault}</p>`}<p class="quiet">${t.takeRest}</p>`,
     returnFacts(words, offer),
@@ -239,13 +240,13 @@ function takeCard(words: Words, offer: ReturnOffer, fault: string | undefined): 
 }
 
 function putBackForm(words: Words, { key }: ReturnOffer): Html {
-  const { giveBack: t } = words.t.dashboard;
+  const { giveBack: t } = dashboardTexts(words);
   const action = `${path}/${writeTransferKey(key)}/put-back`;
   return confirmed({ label: t.putBack, title: t.putBackTitle, consequence: t.putBackRest, action }, null);
 }
 
 function preparedCard(words: Words, offer: ReturnOffer): Html {
-  const { giveBack: t } = words.t.dashboard;
+  const { giveBack: t } = dashboardTexts(words);
   return card(
     html`<h2>${t.prepared}</h2><p class="quiet">${t.rest}</p>`,
     returnFacts(words, offer),
@@ -254,7 +255,7 @@ function preparedCard(words: Words, offer: ReturnOffer): Html {
 }
 
 function byHandCard(words: Words, visit: MerchantVisit, offer: ReturnOffer, fault: string | undefined): Html {
-  const { giveBack: t } = words.t.dashboard;
+  const { giveBack: t } = dashboardTexts(words);
   return card(
     html`<h2>${t.byHand}</h2><p class="quiet">${fill(t.byHandRest, { token: offer.token.symbol, network: offer.chain.name })}</p>`,
     copyable(words, t.amount, formatMicro(offer.usdcMicro), t.copyAmount),
@@ -266,7 +267,7 @@ function byHandCard(words: Words, visit: MerchantVisit, offer: ReturnOffer, faul
 
 /** Takes the hash of the transaction; browser code fills it in and sends it. */
 function noteForm(words: Words, { typed }: MerchantVisit, offer: ReturnOffer, fault: string | undefined): Html {
-  const { giveBack: t } = words.t.dashboard;
+  const { giveBack: t } = dashboardTexts(words);
   return html`<form method="post" action="${path}/${writeTransferKey(offer.key)}" id="note" class="stack">${field({
     name: 'return_tx_hash',
     label: t.hash,

@@ -7,6 +7,7 @@ import { chainsOf } from '../merchants/onboard.ts';
 import { readOpenRecovery } from '../merchants/recovery.ts';
 import { countedOpen, countOpenPayments } from '../payments/of-merchant.ts';
 import { latestOfAccount, sumByDay } from '../requests/of-account.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { card, facts, mono, stateLine } from '../ui/components.ts';
 import { instant } from '../ui/formats.ts';
 import { fill, fillHtml, type Words, wordsFor } from '../ui/language.ts';
@@ -50,10 +51,10 @@ async function showHome(ctx: Context, visit: MerchantVisit) {
     latestOfAccount(ctx.db, scope, accountId, shownRequests),
     countOpenPayments(ctx.db, scope, accountId),
   ]);
-  const { home } = words.t.dashboard;
+  const { home } = dashboardTexts(words);
   return sendDashboard(ctx, visit, {
     path,
-    title: words.t.dashboard.places.home,
+    title: dashboardTexts(words).places.home,
     body: html`<div class="list" data-live="${eventsPath()}" data-region="home">${card(
       recovery && recoveryLine(words, merchant, recovery),
       standingLine(words, visit),
@@ -71,8 +72,8 @@ ${merchantFacts(ctx, words, visit)}`,
 }
 
 /** Before the first payment. */
-function noPayments({ t }: Words, partner: string): Html {
-  const { dashboard } = t;
+function noPayments(words: Words, partner: string): Html {
+  const dashboard = dashboardTexts(words);
   return emptyState(
     dashboard.noPayments,
     html`<p>${fill(dashboard.noPaymentsRest, { partner })}</p><p><a href="/dashboard/ask">${dashboard.home.askNow}</a></p>`,
@@ -80,8 +81,8 @@ function noPayments({ t }: Words, partner: string): Html {
 }
 
 /** Whether money can be asked for; if not, who switched the merchant off, what to do, and what still works. */
-function standingLine({ t }: Words, { merchant }: MerchantVisit): Html {
-  const { dashboard } = t;
+function standingLine(words: Words, { merchant }: MerchantVisit): Html {
+  const dashboard = dashboardTexts(words);
   const partner = merchant.partner_name;
   const reasons = [
     merchant.disabled_by_partner && fill(dashboard.offByPartner, { partner }),
@@ -91,15 +92,15 @@ function standingLine({ t }: Words, { merchant }: MerchantVisit): Html {
   return stateLine('attention', dashboard.off, [...reasons, dashboard.offRest].join(' '));
 }
 
-function openLine({ t }: Words, open: number): Html {
-  const { home } = t.dashboard;
+function openLine(words: Words, open: number): Html {
+  const { home } = dashboardTexts(words);
   const count = open >= countedOpen ? `${countedOpen}+` : open;
   const title = open === 1 ? home.waitingOne : fill(home.waiting, { count });
   return html`<div>${stateLine('attention', title, home.waitingRest)}<p class="after-state"><a href="/dashboard/unmatched">${home.seeUnmatched}</a></p></div>`;
 }
 
 function merchantFacts(ctx: Context, words: Words, { merchant }: MerchantVisit): Html {
-  const { dashboard } = words.t;
+  const dashboard = dashboardTexts(words);
   const networks = offeredChains(chainsOf(ctx, merchant), merchant.wallet_chain_ids).map(({ name }) => name);
   const { terms_version: version, terms_accepted_at: at } = merchant;
   const accepted = version !== null && at !== null;

@@ -12,6 +12,7 @@ import { readAccountRequest } from '../requests/of-account.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { madeAt } from '../requests/rules.ts';
 import type { RequestRow } from '../requests/store.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { card, facts, mono, qr, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
@@ -62,12 +63,12 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   const { done } = request.query as { done?: unknown };
   return sendDashboard(ctx, visit, {
     path: `/dashboard/payments/${row.id}`,
-    title: fill(words.t.dashboard.payment.title, { number }),
+    title: fill(dashboardTexts(words).payment.title, { number }),
     body: html`${refusedNotice(words, row, done)}${
-      done === 'part_refused' && notice('attention', words.t.dashboard.payment.partRefused)
+      done === 'part_refused' && notice('attention', dashboardTexts(words).payment.partRefused)
     }<div class="list" data-live="${eventsPath(row.id)}" data-region="payment">${concerns(words, payment)}
 <div class="two">${factsCard(words, payment, plan)}<div class="list">${shareCard(words, payment)}${card(
-      html`<h2>${words.t.dashboard.payment.timeline}</h2>`,
+      html`<h2>${dashboardTexts(words).payment.timeline}</h2>`,
       timelineOf(words, payment),
     )}${cancelCard(words, payment)}</div></div></div>`,
   });
@@ -75,7 +76,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
 
 /** What wants a decision: a part, too much, or money that does not count. */
 function concerns(words: Words, { row, progress, returns }: Payment): Html | null {
-  const { payment: t, reason } = words.t.dashboard;
+  const { payment: t, reason } = dashboardTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const lines: Html[] = [];
   if (progress.receivedMicro > 0n && progress.missingMicro > 0n) {
@@ -104,7 +105,7 @@ function concerns(words: Words, { row, progress, returns }: Payment): Html | nul
 
 /** The way back for a part of a request that has ended; what could still vanish waits for it. */
 function partBack(words: Words, part: TransferProgress): Html {
-  const { payment: t } = words.t.dashboard;
+  const { payment: t } = dashboardTexts(words);
   const amount = groupMicro(words, part.usdcMicro);
   if (!part.final) return html`<p class="after-state quiet">${fill(t.partSoon, { amount })}</p>`;
   const act = {
@@ -132,7 +133,7 @@ function afterwards(
 }
 
 function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow | null): Html {
-  const { payment: t } = words.t.dashboard;
+  const { payment: t } = dashboardTexts(words);
   const isPart = row.proof_status === 'none' && row.status !== 'voided' && progress.receivedMicro > 0n;
   const standing = isPart ? 'part' : standingOf(row);
   const rate = `1 USDC = ${row.rate} ${row.fiat_code}`;
@@ -146,7 +147,7 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
       customer.length > 0 ? [t.customer, html`<span dir="auto">${customer.join(', ')}</span>`] : null,
       row.memo !== null ? [t.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
       plan && [
-        words.t.dashboard.plans.name,
+        dashboardTexts(words).plans.name,
         html`<a dir="auto" href="/dashboard/plans/${plan.id}">${planName(words, plan)}</a>`,
       ],
       [t.created, instant(words, madeAt(row))],
@@ -160,7 +161,7 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
 
 /** The link and its code, while money can still come. */
 function shareCard(words: Words, { row, url }: Payment): Html | null {
-  const { payment: t } = words.t.dashboard;
+  const { payment: t } = dashboardTexts(words);
   if (standingOf(row) !== 'open') return null;
   return card(
     html`<h2>${t.share}</h2>`,

@@ -12,6 +12,7 @@ import {
   exportAccountRequests,
   listAccountRequests,
 } from '../requests/of-account.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { sendCsv } from '../ui/download.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
 import { instantOf, oneOf, readQuery } from '../ui/query.ts';
@@ -48,7 +49,7 @@ export function paymentList(routes: DashboardRoutes, ctx: Context): void {
 async function showList(ctx: Context, visit: MerchantVisit) {
   const { session, merchant, request } = visit;
   const words = wordsFor(request);
-  const { list } = words.t.dashboard;
+  const { list } = dashboardTexts(words);
   const query = readQuery(request.query, names);
   const { scope, accountId } = session;
   const after = query.after ?? null;
@@ -59,7 +60,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
     ? emptyState(list.none, list.noneRest)
     : emptyState(
         list.first,
-        html`${fill(list.firstRest, { partner: merchant.partner_name })} <a href="/dashboard/ask">${words.t.dashboard.ask.title}</a>`,
+        html`${fill(list.firstRest, { partner: merchant.partner_name })} <a href="/dashboard/ask">${dashboardTexts(words).ask.title}</a>`,
       );
   return sendDashboard(ctx, visit, {
     path,
@@ -85,8 +86,8 @@ function filterOf(ctx: Context, { testMode }: Scope, given: unknown): AccountFil
   };
 }
 
-function choices({ t }: Words): Filter[] {
-  const { list, standing } = t.dashboard;
+function choices(words: Words): Filter[] {
+  const { list, standing } = dashboardTexts(words);
   return [
     { kind: 'text', name: 'q', label: list.search, hint: list.searchHint },
     { kind: 'choice', name: 'state', label: list.state, options: standings.map((one) => [one, standing[one]]) },

@@ -6,6 +6,7 @@ import { type Html, html, raw } from '../lib/html.ts';
 import { createPlan } from '../plans/create.ts';
 import { longest, type NewPlan, type PlanFaults, type PlanField, readPlanForm } from '../plans/form.ts';
 import { dayOf, mostCharges, mostOpenPlans, nextDates, periods, yearAfter } from '../plans/rules.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { card, carried, facts, field, stateLine } from '../ui/components.ts';
 import { fill, isLanguage, languageName, languages, type Words, wordsFor } from '../ui/language.ts';
 import { exampleOf, formKey, sayFault } from './ask.ts';
@@ -80,7 +81,7 @@ function languageIn({ typed, request }: MerchantVisit): Words['language'] {
 function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: string): Promise<FastifyReply> {
   const { typed, request } = visit;
   const words = wordsFor(request);
-  const { plans: t } = words.t.dashboard;
+  const { plans: t } = dashboardTexts(words);
   const dates = nextDates({ ...plan, charges: 0, slot: 0 }, shownDates);
   const rest = plan.maxCharges === null ? t.never : fill(t.afterAll, { count: plan.maxCharges });
   const carriedFields = fields.flatMap((name) => (typed[name] === undefined ? [] : [carried(name, typed[name])]));
@@ -120,7 +121,7 @@ async function showForm(
 ): Promise<FastifyReply> {
   const { typed, merchant, request } = visit;
   const words = wordsFor(request);
-  const { ask, plans: t } = words.t.dashboard;
+  const { ask, plans: t } = dashboardTexts(words);
   const today = dayOf(ctx.clock.now());
   const currency = merchant.display_currency;
   const say = (name: PlanField) => faultText(words, visit, faults, name, today);
@@ -161,12 +162,12 @@ function faultText(
   if (fault === undefined) return undefined;
   if (fault === 'amount' || fault === 'tooMuch') return sayFault(words, visit, fault);
   const limits = { from: dayText(words, today), to: dayText(words, yearAfter(today)), most: mostCharges };
-  return fill(words.t.dashboard.plans.faults[fault], limits);
+  return fill(dashboardTexts(words).plans.faults[fault], limits);
 }
 
 /** How often: a number and a period. */
-function rhythm({ t }: Words, { typed }: MerchantVisit, fault: string | undefined): Html {
-  const { plans } = t.dashboard;
+function rhythm(words: Words, { typed }: MerchantVisit, fault: string | undefined): Html {
+  const { plans } = dashboardTexts(words);
   const described = `every-hint${fault === undefined ? '' : ' every-fault'}`;
   const invalid = fault !== undefined && raw(' aria-invalid="true"');
   return html`<fieldset class="field boxes"><legend>${plans.often}</legend><p class="quiet" id="every-hint">${plans.oftenHint}</p>
@@ -177,8 +178,8 @@ function rhythm({ t }: Words, { typed }: MerchantVisit, fault: string | undefine
   )}</select></div>${fault !== undefined && html`<p class="fault" id="every-fault">${fault}</p>`}</fieldset>`;
 }
 
-function endChoice({ t }: Words, { typed }: MerchantVisit, fault: string | undefined): Html {
-  const { plans } = t.dashboard;
+function endChoice(words: Words, { typed }: MerchantVisit, fault: string | undefined): Html {
+  const { plans } = dashboardTexts(words);
   const kinds = [
     ['never', plans.never],
     ['after', plans.after],
@@ -191,8 +192,8 @@ function endChoice({ t }: Words, { typed }: MerchantVisit, fault: string | undef
 ${field({ name: 'charges', label: plans.chargesField, hint: fill(plans.chargesHint, { most: mostCharges }), value: typed.charges ?? '', fault, attributes: 'inputmode="numeric" maxlength="3" autocomplete="off"' })}`;
 }
 
-function languageChoice({ t }: Words, visit: MerchantVisit): Html {
-  const { plans } = t.dashboard;
+function languageChoice(words: Words, visit: MerchantVisit): Html {
+  const { plans } = dashboardTexts(words);
   const chosen = languageIn(visit);
   return html`<div class="field"><label for="language">${plans.language}</label><select id="language" name="language">${languages.map(
     (one) =>

@@ -2,6 +2,7 @@ import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
 import { type PlanRow, type PlanStanding, standingOfPlan } from '../plans/read.ts';
 import { type Day, startOf } from '../plans/rules.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { card, type StateKind, stateLine } from '../ui/components.ts';
 import { everyText } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -16,9 +17,9 @@ const shapes: Record<PlanStanding, StateKind> = {
 };
 
 /** How a plan stands, as word and shape. */
-export function planBadge({ t }: Words, plan: PlanRow): Html {
+export function planBadge(words: Words, plan: PlanRow): Html {
   const standing = standingOfPlan(plan);
-  return badge(shapes[standing], t.dashboard.plans.standing[standing]);
+  return badge(shapes[standing], dashboardTexts(words).plans.standing[standing]);
 }
 
 /** A date for people. */
@@ -37,7 +38,7 @@ export function chargeText(
   { fiat_int, fiat_code, every, period }: Pick<PlanRow, 'fiat_int' | 'fiat_code' | 'every' | 'period'>,
 ): string {
   const amount = formatFiat(BigInt(fiat_int), fiat_code, words.language);
-  return fill(words.t.dashboard.plans.amountEvery, { amount, every: everyText(words, every, period) });
+  return fill(dashboardTexts(words).plans.amountEvery, { amount, every: everyText(words, every, period) });
 }
 
 /** The same as a heading: the amount is what counts. */
@@ -52,12 +53,12 @@ export function chargeHeading(
 /** What a person would call a plan; one whose customer was forgotten by its day. */
 export function planName(words: Words, { name, created_at }: PlanRow): string {
   const day = created_at.toISOString().slice(0, 10);
-  return name ?? fill(words.t.dashboard.plans.unnamed, { date: dayText(words, day) });
+  return name ?? fill(dashboardTexts(words).plans.unnamed, { date: dayText(words, day) });
 }
 
 /** That plans wait, for a merchant that is switched off; null for others. */
-export function waitingCard({ t }: Words, { merchant }: MerchantVisit): Html | null {
-  const { plans } = t.dashboard;
+export function waitingCard(words: Words, { merchant }: MerchantVisit): Html | null {
+  const { plans } = dashboardTexts(words);
   const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
   return isOff ? card(stateLine('attention', plans.wait, plans.waitRest)) : null;
 }

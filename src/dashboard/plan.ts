@@ -7,10 +7,11 @@ import { endPlan, type PlanOf, pausePlan, resumePlan } from '../plans/change.ts'
 import { type ChargeFailure, chargeFailures } from '../plans/charge.ts';
 import { type ChargeRow, courseOf, exportCharges, listCharges, type PlanRow, readPlan } from '../plans/read.ts';
 import { afterPause, dayOf, nextDates } from '../plans/rules.ts';
+import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';
 import { card, facts, mono, stateLine } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { instant } from '../ui/formats.ts';
-import { fill, fillHtml, languageName, type Texts, type Words, wordsFor } from '../ui/language.ts';
+import { fill, fillHtml, languageName, type Words, wordsFor } from '../ui/language.ts';
 import { readQuery } from '../ui/query.ts';
 import { confirmed, csvLink, emptyState, pager, table } from '../ui/table.ts';
 import { eventsPath } from './live.ts';
@@ -24,7 +25,7 @@ const shownDates = 3;
 
 type Act = {
   action: AuditAction & `plan.${string}`;
-  done: keyof Texts['dashboard']['done'];
+  done: keyof DashboardTexts['done'];
   work: (ctx: Context, plan: PlanOf) => Promise<boolean>;
 };
 const acts: Record<'pause' | 'resume' | 'end', Act> = {
@@ -75,7 +76,7 @@ async function showPlan(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
   const { session, request } = visit;
   const { scope, accountId } = session;
   const words = wordsFor(request);
-  const { plans: t } = words.t.dashboard;
+  const { plans: t } = dashboardTexts(words);
   const query = readQuery(request.query, ['after']);
   const plan = await readPlan(ctx, scope, accountId, idIn(visit));
   const { rows, next } = await listCharges(ctx, scope, plan.id, query.after ?? null);
@@ -99,7 +100,7 @@ ${actsOf(ctx, words, plan)}</div>`,
 function failureCard(words: Words, { merchant }: MerchantVisit, plan: PlanRow): Html | null {
   const { failure, failed_at, due_at, next_on } = plan;
   if (failure === null || failed_at === null || due_at === null || next_on === null) return null;
-  const { plans: t } = words.t.dashboard;
+  const { plans: t } = dashboardTexts(words);
   const reason: ChargeFailure = chargeFailures.find((one) => one === failure) ?? 'other';
   const why = fill(t.failures[reason], { partner: merchant.partner_name, currency: plan.fiat_code });
   const times = fillHtml(t.retry, { since: instant(words, failed_at), time: instant(words, due_at) });
@@ -109,7 +110,7 @@ function failureCard(words: Words, { merchant }: MerchantVisit, plan: PlanRow): 
 }
 
 function factsCard(words: Words, plan: PlanRow): Html {
-  const { plans: t } = words.t.dashboard;
+  const { plans: t } = dashboardTexts(words);
   const customer = [plan.customer_name, plan.customer_email, plan.customer_phone].filter((part) => part !== null);
   const dates = plan.state === 'active' ? nextDates(courseOf(plan), shownDates) : [];
   const language = [plan.language].map((one) => languageName(one as Words['language']));
@@ -137,13 +138,13 @@ function metadataFacts({ metadata }: PlanRow): [string, Html][] {
 }
 
 function noCharges(words: Words, { state, next_on }: PlanRow): Html {
-  const { plans: t } = words.t.dashboard;
+  const { plans: t } = dashboardTexts(words);
   const rest = state === 'active' && next_on !== null ? fill(t.nextCharge, { date: dayText(words, next_on) }) : '';
   return emptyState(t.noCharges, rest);
 }
 
 function chargeTable(words: Words, rows: ChargeRow[]): Html {
-  const { plans: t } = words.t.dashboard;
+  const { plans: t } = dashboardTexts(words);
   return table<ChargeRow>(
     t.charges,
     [
@@ -160,7 +161,7 @@ function chargeTable(words: Words, rows: ChargeRow[]): Html {
 
 /** What can be done with a plan as it stands, each asked again. */
 function actsOf({ clock }: Context, words: Words, plan: PlanRow): Html | null {
-  const { plans: t } = words.t.dashboard;
+  const { plans: t } = dashboardTexts(words);
   const name = planName(words, plan);
   const ask = (act: keyof typeof acts, texts: { label: string; title: string; follows: string }, danger: boolean) =>
     confirmed(

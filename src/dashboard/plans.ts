@@ -10,6 +10,7 @@ import {
   planStandings,
   standingOfPlan,
 } from '../plans/read.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { type Words, wordsFor } from '../ui/language.ts';
 import { oneOf, readQuery } from '../ui/query.ts';
@@ -41,7 +42,7 @@ const standingIn = (query: Record<string, string>): PlanStanding | null => oneOf
 async function showList(ctx: Context, visit: MerchantVisit) {
   const { session, request } = visit;
   const words = wordsFor(request);
-  const { plans: t } = words.t.dashboard;
+  const { plans: t } = dashboardTexts(words);
   const query = readQuery(request.query, names);
   const { scope, accountId } = session;
   const { rows, next } = await listPlans(ctx, scope, accountId, standingIn(query), query.after ?? null);
@@ -59,14 +60,14 @@ ${filters(words, path, query, choices(words), csvPath)}
   });
 }
 
-function choices({ t }: Words): Filter[] {
-  const { plans } = t.dashboard;
+function choices(words: Words): Filter[] {
+  const { plans } = dashboardTexts(words);
   const options = planStandings.map((one): [string, string] => [one, plans.standing[one]]);
   return [{ kind: 'choice', name: 'state', label: plans.state, options }];
 }
 
 function planTable(words: Words, rows: PlanRow[]): Html {
-  const { plans: t } = words.t.dashboard;
+  const { plans: t } = dashboardTexts(words);
   return table<PlanRow>(
     t.title,
     [

@@ -6,6 +6,7 @@ import { html } from '../lib/html.ts';
 import { changeProfile, type ProfileFault } from '../merchants/profile.ts';
 import { readMailLook } from '../partners/look.ts';
 import { listCurrencies } from '../rates/list.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { card, field } from '../ui/components.ts';
 import { fill, type Words, wordsFor } from '../ui/language.ts';
 import { writeNote } from '../ui/note.ts';
@@ -33,7 +34,7 @@ async function save(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { session, typed, reply, request, merchant } = visit;
   const { scope, accountId } = session;
   const words = wordsFor(request);
-  const { mailSubject: subject, mailBody: body } = words.t.dashboard.profile;
+  const { mailSubject: subject, mailBody: body } = dashboardTexts(words).profile;
   const look = await readMailLook(ctx, scope.partnerId);
   const notice = writeNote({ words, look, subject, body, values: { partner: merchant.partner_name } });
   const outcome = await auditedIn(
@@ -63,7 +64,7 @@ async function showForm(
 ): Promise<FastifyReply> {
   const { merchant, typed, request } = visit;
   const words = wordsFor(request);
-  const { profile: t, faults: sentences } = words.t.dashboard;
+  const { profile: t, faults: sentences } = dashboardTexts(words);
   type Name = 'display_name' | 'business_name' | 'email' | 'phone' | 'website' | 'instagram' | 'industry';
   // After a fault, what was typed stays.
   const value = (name: string) => (faults ? (typed[name] ?? '') : (merchant[name as Name] ?? ''));
@@ -102,7 +103,7 @@ ${await currencyField(ctx, words, visit, faults ? (typed.display_currency ?? '')
 }
 
 function countryField(words: Words, chosen: string, fault: string | undefined) {
-  const { profile: t } = words.t.dashboard;
+  const { profile: t } = dashboardTexts(words);
   return html`<div class="field"><label for="country">${t.country}</label><select id="country" name="country" autocomplete="country"><option value="">${t.noCountry}</option>${countryNames(
     words.language,
   ).map(
@@ -117,7 +118,7 @@ async function currencyField(
   chosen: string,
   fault: string | undefined,
 ) {
-  const { profile: t } = words.t.dashboard;
+  const { profile: t } = dashboardTexts(words);
   const codes = [...new Set([...(await listCurrencies(ctx)), merchant.display_currency])].sort();
   const names = new Intl.DisplayNames(words.language, { type: 'currency' });
   return html`<div class="field"><label for="display_currency">${t.currency}</label>

@@ -1,13 +1,14 @@
 import { type Html, html } from '../lib/html.ts';
 import type { MerchantView } from '../merchants/read.ts';
 import type { WalletChange } from '../merchants/recovery.ts';
+import { walletTexts } from '../texts/wallets.ts';
 import { shortAddress, stateLine } from '../ui/components.ts';
 import { instant } from '../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
 
 /** Tells a merchant that is signed in of a recovery under way, with the button that stops it. */
 export function recoveryLine(words: Words, merchant: MerchantView, { due_at, new_wallet }: WalletChange): Html {
-  const { walletChange } = words.t;
+  const { walletChange } = walletTexts(words);
   const told =
     due_at !== null && new_wallet !== null
       ? stateLine(

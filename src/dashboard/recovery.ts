@@ -17,6 +17,7 @@ import {
   vetoRecovery,
 } from '../merchants/recovery.ts';
 import { asRefusal, MerchantRefusal, signAgain } from '../merchants/refusal.ts';
+import { walletTexts } from '../texts/wallets.ts';
 import { card, shortAddress, stateLine } from '../ui/components.ts';
 import { instant } from '../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
@@ -66,22 +67,24 @@ function show(ctx: Context, opened: Opened, refusal: MerchantRefusal | null, bod
   const { recovery, reply, request, path } = opened;
   const { change, merchant } = recovery;
   return showPage(ctx, reply, {
-    title: ({ t }) => t.recovery.title,
+    title: (words) => walletTexts(words).recovery.title,
     of: merchant,
     path: request.method === 'GET' ? path : null,
     refusal,
     body: (words, look) => {
-      const { t } = words;
+      const { recovery } = walletTexts(words);
+      const { walletChange } = walletTexts(words);
+      const { refusals } = walletTexts(words);
       const wallet = shortAddress(change.new_wallet ?? '');
       const ended: Partial<Record<typeof change.state, Html>> = {
-        applied: stateLine('paid', t.recovery.applied, fillHtml(t.recovery.appliedRest, { wallet }), 'h1'),
+        applied: stateLine('paid', recovery.applied, fillHtml(recovery.appliedRest, { wallet }), 'h1'),
         vetoed: stateLine(
           'ended',
-          t.walletChange.stopped,
-          fillHtml(t.walletChange.stoppedRest, { wallet: shortAddress(change.old_wallet) }),
+          walletChange.stopped,
+          fillHtml(walletChange.stoppedRest, { wallet: shortAddress(change.old_wallet) }),
           'h1',
         ),
-        cancelled: stateLine('ended', t.refusals.change_over.title, t.refusals.change_over.rest, 'h1'),
+        cancelled: stateLine('ended', refusals.change_over.title, refusals.change_over.rest, 'h1'),
       };
       return card(look && logoOf(look), ended[change.state] ?? body(words));
     },
@@ -91,7 +94,7 @@ function show(ctx: Context, opened: Opened, refusal: MerchantRefusal | null, bod
 function showRecovery(ctx: Context, opened: Opened, refusal: MerchantRefusal | null): Promise<FastifyReply> {
   const { change, merchant } = opened.recovery;
   return show(ctx, opened, refusal, (words) => {
-    const { recovery } = words.t;
+    const { recovery } = walletTexts(words);
     const { due_at: dueAt, new_wallet: newWallet } = change;
     if (dueAt !== null && newWallet !== null) {
       const values = { time: instant(words, dueAt), wallet: shortAddress(newWallet) };
@@ -114,7 +117,7 @@ function showSigning(ctx: Context, opened: Opened, message: string, refusal: Mer
   const { typed, path } = opened;
   const address = typed.wallet_address?.trim() ?? '';
   return show(ctx, opened, refusal, (words) => {
-    const { recovery, walletChange } = words.t;
+    const { recovery, walletChange } = walletTexts(words);
     return html`<h1>${recovery.signHeading}</h1>
 ${refusalLine(words, refusal, ['signature_invalid'])}
 <p>${fillHtml(recovery.signRest, { wallet: shortAddress(address) })}</p>
@@ -174,7 +177,7 @@ function showVeto(ctx: Context, opened: Opened, refusal: MerchantRefusal | null)
   const kept = refusal && signAgain.includes(refusal.reason) ? typed.message?.replaceAll('\r\n', '\n') : undefined;
   const message = kept ?? vetoMessage(ctx, recovery, opened.request.ownHost);
   return show(ctx, opened, refusal, (words) => {
-    const { walletChange } = words.t;
+    const { walletChange } = walletTexts(words);
     return html`<h1>${walletChange.stopHeading}</h1>
 ${refusalLine(words, refusal, ['signature_invalid'])}
 <p>${fillHtml(walletChange.stopRest, { wallet: shortAddress(oldWallet) })}</p>

@@ -3,6 +3,7 @@ import { listMerchantSessions, revokeMerchantSession, type SessionView } from '.
 import type { Context } from '../context.ts';
 import { html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { carried } from '../ui/components.ts';
 import { instant } from '../ui/formats.ts';
 import { fillHtml, type Words, wordsFor } from '../ui/language.ts';
@@ -22,7 +23,7 @@ export function sessionPages(routes: DashboardRoutes, ctx: Context): void {
       const sessions = await listMerchantSessions(ctx, session.scope, session.accountId);
       return sendDashboard(ctx, visit, {
         path,
-        title: words.t.dashboard.sessions,
+        title: dashboardTexts(words).sessions,
         body: html`<ul class="options">${sessions.map((one) => html`<li>${entry(words, one, one.id === session.id)}</li>`)}</ul>`,
       });
     },
@@ -49,7 +50,7 @@ export function sessionPages(routes: DashboardRoutes, ctx: Context): void {
 }
 
 function entry(words: Words, { id, last_seen_at, ip, user_agent }: SessionView, own: boolean) {
-  const { dashboard } = words.t;
+  const dashboard = dashboardTexts(words);
   return html`<p><strong>${own ? dashboard.thisOne : (user_agent ?? ip)}</strong></p>
 <p class="quiet">${fillHtml(dashboard.lastSeen, { time: instant(words, last_seen_at), ip })}</p>
 ${

@@ -3,15 +3,17 @@ import type { Actor } from '../audit/actions.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { readLook } from '../partners/look.ts';
+import { commonTexts } from '../texts/common.ts';
+import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';
 import type { IslandName } from '../ui/assets.ts';
 import { shortAddress } from '../ui/components.ts';
-import { type Texts, wordsFor } from '../ui/language.ts';
+import { wordsFor } from '../ui/language.ts';
 import { oneOf, readQuery } from '../ui/query.ts';
 import { notice, sendShell } from '../ui/shell.ts';
 import type { MerchantVisit } from './route.ts';
 
 /** The places of the dashboard. */
-const places: [path: string, name: keyof Texts['dashboard']['places']][] = [
+const places: [path: string, name: keyof DashboardTexts['places']][] = [
   ['/dashboard', 'home'],
   ['/dashboard/payments', 'payments'],
   ['/dashboard/ask', 'ask'],
@@ -40,8 +42,9 @@ export async function sendDashboard(
   { path, under, title, body, island, status }: DashboardPage,
 ): Promise<FastifyReply> {
   const words = wordsFor(request);
-  const { dashboard, app } = words.t;
-  const names = Object.keys(dashboard.done) as (keyof Texts['dashboard']['done'])[];
+  const dashboard = dashboardTexts(words);
+  const { app } = commonTexts(words);
+  const names = Object.keys(dashboard.done) as (keyof DashboardTexts['done'])[];
   const done = oneOf(names, readQuery(request.query, ['done']).done);
   return sendShell(reply, status ?? 200, {
     words,

@@ -6,6 +6,8 @@ import { html } from '../lib/html.ts';
 import { refusalLine, refusalSentence } from '../merchants/onboarding-page.ts';
 import { asRefusal, MerchantRefusal, signAgain } from '../merchants/refusal.ts';
 import { signIn, signInChains, signInMessage } from '../merchants/sign-in.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
+import { signInTexts } from '../texts/sign-in.ts';
 import { card, shortAddress } from '../ui/components.ts';
 import { logoOf } from '../ui/look.ts';
 import { connectForm, signForm } from '../ui/wallet-forms.ts';
@@ -43,14 +45,14 @@ function showConnect(
   refused: string | null = null,
 ) {
   return showPage(ctx, reply, {
-    title: ({ t }) => t.signIn.title,
+    title: (words) => signInTexts(words).signIn.title,
     of: ofHost(reply),
     path: signInPath,
     refusal,
     body: (words, look) =>
       card(
         look && logoOf(look),
-        html`<h1>${words.t.signIn.heading}</h1><p>${words.t.signIn.rest}</p>`,
+        html`<h1>${signInTexts(words).signIn.heading}</h1><p>${signInTexts(words).signIn.rest}</p>`,
         refusalLine(words, refusal, ['wallet_malformed']),
         connectForm(words, {
           action: `${signInPath}/wallet`,
@@ -59,7 +61,7 @@ function showConnect(
           unwanted: refused,
           fault: refusalSentence(words, refusal, 'wallet_malformed'),
         }),
-        html`<p class="quiet">${words.t.signIn.lost}</p>`,
+        html`<p class="quiet">${signInTexts(words).signIn.lost}</p>`,
       ),
   });
 }
@@ -71,16 +73,16 @@ function showSign(ctx: Context, reply: FastifyReply, typed: Typed, refusal: Merc
   const kept = refusal && signAgain.includes(refusal.reason) ? typed.message?.replaceAll('\r\n', '\n') : undefined;
   const message = kept ?? signInMessage(ctx, { address, chainId, host: reply.request.ownHost });
   return showPage(ctx, reply, {
-    title: ({ t }) => t.signIn.title,
+    title: (words) => signInTexts(words).signIn.title,
     of: ofHost(reply),
     path: null,
     refusal,
     body: (words, look) =>
       card(
         look && logoOf(look),
-        html`<h1>${words.t.signIn.signHeading}</h1><p>${words.t.signIn.signRest}</p>`,
+        html`<h1>${signInTexts(words).signIn.signHeading}</h1><p>${signInTexts(words).signIn.signRest}</p>`,
         refusalLine(words, refusal, ['signature_invalid']),
-        html`<dl class="facts"><div><dt>${words.t.dashboard.wallet}</dt><dd>${shortAddress(address)}</dd></div></dl>`,
+        html`<dl class="facts"><div><dt>${dashboardTexts(words).wallet}</dt><dd>${shortAddress(address)}</dd></div></dl>`,
         signForm(words, {
           action: `${signInPath}/complete`,
           address: address.toLowerCase(),
@@ -88,9 +90,9 @@ function showSign(ctx: Context, reply: FastifyReply, typed: Typed, refusal: Merc
           signature: kept === undefined ? '' : (typed.signature ?? ''),
           fault: refusalSentence(words, refusal, 'signature_invalid'),
           carry: { wallet_address: address, chain_id: typed.chain_id ?? '' },
-          button: words.t.signIn.signIn,
+          button: signInTexts(words).signIn.signIn,
         }),
-        html`<p class="quiet"><a href="${signInPath}">${words.t.signIn.another}</a></p>`,
+        html`<p class="quiet"><a href="${signInPath}">${signInTexts(words).signIn.another}</a></p>`,
       ),
   });
 }

@@ -4,6 +4,7 @@ import { receiptNumber } from '../lib/receipt-number.ts';
 import type { AccountRequestRow, Standing } from '../requests/of-account.ts';
 import { madeAt } from '../requests/rules.ts';
 import type { RequestRow } from '../requests/store.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import type { StateKind } from '../ui/components.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -20,8 +21,8 @@ const shapes: Record<Standing, StateKind> = {
 export const standings = Object.keys(shapes) as Standing[];
 
 /** Where a request stands, as word and shape. */
-export function standingBadge({ t }: Words, standing: Standing): Html {
-  return badge(shapes[standing], t.dashboard.standing[standing]);
+export function standingBadge(words: Words, standing: Standing): Html {
+  return badge(shapes[standing], dashboardTexts(words).standing[standing]);
 }
 
 /** Where a request stands that was read by itself, whatever came of it in part; its status is as it is now. */
@@ -34,16 +35,16 @@ export function standingOf(row: { status: string; proof_status: string }): Exclu
 
 /** What a person would call a request: who it is for, what for, or else its number. */
 export function callName(
-  { t }: Words,
+  words: Words,
   row: Pick<RequestRow, 'id' | 'created_at' | 'made_at' | 'proof_verified_at' | 'customer_name' | 'memo'>,
 ): string {
   const number = receiptNumber(row.id, row.proof_verified_at ?? madeAt(row));
-  return row.customer_name ?? row.memo?.split('\n', 1)[0] ?? fill(t.dashboard.list.unnamed, { number });
+  return row.customer_name ?? row.memo?.split('\n', 1)[0] ?? fill(dashboardTexts(words).list.unnamed, { number });
 }
 
 /** What wants a decision beside where a request stands: money that is missing, came too much, or does not count. */
 function besides(words: Words, row: AccountRequestRow): Html[] {
-  const { payment: t } = words.t.dashboard;
+  const { payment: t } = dashboardTexts(words);
   const [due, received, stray] = [BigInt(row.usdc_micro), BigInt(row.received_micro), BigInt(row.stray_micro)];
   const line = (text: string, micro: bigint) =>
     html`<p class="quiet">${fill(text, { amount: groupMicro(words, micro) })}</p>`;
@@ -56,7 +57,7 @@ function besides(words: Words, row: AccountRequestRow): Html[] {
 
 /** Requests of a merchant as people read them, newest first. */
 export function paymentTable(words: Words, rows: AccountRequestRow[], now: Date): Html {
-  const { list } = words.t.dashboard;
+  const { list } = dashboardTexts(words);
   return table<AccountRequestRow>(
     list.title,
     [

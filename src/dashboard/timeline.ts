@@ -3,6 +3,8 @@ import { type Html, html } from '../lib/html.ts';
 import type { ReturnRow } from '../payments/of-merchant.ts';
 import type { TransferProgress } from '../payments/progress.ts';
 import { madeAt } from '../requests/rules.ts';
+import { commonTexts } from '../texts/common.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { mono, shortAddress } from '../ui/components.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -13,7 +15,7 @@ type Event = { at: Date; title: string; rest?: Html | string };
 /** What happened to a request, the oldest first. */
 export function timelineOf(words: Words, payment: Payment): Html {
   const { row, progress } = payment;
-  const { payment: t, reason } = words.t.dashboard;
+  const { payment: t, reason } = dashboardTexts(words);
   const events: (Event | null)[] = [
     row.opened_at && { at: row.opened_at, title: t.opened },
     ...progress.transfers.map((transfer) => arrival(words, payment, transfer, confirmationsOf(words, transfer))),
@@ -43,13 +45,13 @@ function hashOf(chain: ChainConfig | undefined, hash: string): Html {
 
 function returning(words: Words, { chains }: Payment, given: ReturnRow): Event {
   const chain = chains.find(({ chainId }) => String(chainId) === given.chain_id);
-  const title = words.t.dashboard.returned.badges[given.state];
+  const title = commonTexts(words).returned.badges[given.state];
   if (given.return_tx_hash === null) return { at: given.noted_at, title };
   return { at: given.noted_at, title, rest: html`<p>${hashOf(chain, given.return_tx_hash)}</p>` };
 }
 
 function arrival(words: Words, { chains }: Payment, transfer: TransferProgress, rest: string): Event {
-  const { payment: t } = words.t.dashboard;
+  const { payment: t } = dashboardTexts(words);
   const chain = chains.find(({ chainId }) => chainId === transfer.chainId);
   const hash = hashOf(chain, transfer.txHash);
   return {
@@ -59,8 +61,8 @@ function arrival(words: Words, { chains }: Payment, transfer: TransferProgress, 
   };
 }
 
-function confirmationsOf({ t }: Words, { final, confirmations, neededConfirmations }: TransferProgress): string {
-  const { payment } = t.dashboard;
+function confirmationsOf(words: Words, { final, confirmations, neededConfirmations }: TransferProgress): string {
+  const { payment } = dashboardTexts(words);
   if (final) return payment.final;
   if (neededConfirmations === null) return payment.confirmedTag;
   const seen = Math.min(confirmations, neededConfirmations);

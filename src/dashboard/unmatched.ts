@@ -7,6 +7,8 @@ import { modeOf } from '../lib/mode.ts';
 import { formatMicro } from '../lib/money.ts';
 import { browseUnmatched, exportUnmatched, type UnmatchedRow } from '../payments/browse-unmatched.ts';
 import { type ReturnRow, readReturns, writeTransferKey } from '../payments/of-merchant.ts';
+import { commonTexts } from '../texts/common.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { shortAddress } from '../ui/components.ts';
 import { sendCsv } from '../ui/download.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
@@ -45,7 +47,7 @@ export function unmatchedList(routes: DashboardRoutes, ctx: Context): void {
 async function showList(ctx: Context, visit: MerchantVisit) {
   const { session, request } = visit;
   const words = wordsFor(request);
-  const { unmatched: t } = words.t.dashboard;
+  const { unmatched: t } = dashboardTexts(words);
   const query = readQuery(request.query, ['after']);
   const { rows, next } = await browseUnmatched(
     ctx,
@@ -58,13 +60,13 @@ async function showList(ctx: Context, visit: MerchantVisit) {
   return sendDashboard(ctx, visit, {
     path,
     title: t.title,
-    body: html`<p>${t.rest}${rows.length > 0 && html` <a href="${csvPath}" download>${words.t.app.csv}</a>`}</p>
+    body: html`<p>${t.rest}${rows.length > 0 && html` <a href="${csvPath}" download>${commonTexts(words).app.csv}</a>`}</p>
 <div class="list" data-live="${eventsPath()}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
   });
 }
 
 function unmatchedTable(words: Words, rows: UnmatchedRow[], returns: Map<string, ReturnRow>, now: Date) {
-  const { unmatched: t, reason } = words.t.dashboard;
+  const { unmatched: t, reason } = dashboardTexts(words);
   return table<UnmatchedRow>(
     t.title,
     [

@@ -15,6 +15,8 @@ import {
   proveHandOver,
   takeOverMessage,
 } from '../merchants/wallet-change.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
+import { walletTexts } from '../texts/wallets.ts';
 import { card, shortAddress, stateLine } from '../ui/components.ts';
 import { fill, fillHtml, wordsFor } from '../ui/language.ts';
 import { connectForm, signForm } from '../ui/wallet-forms.ts';
@@ -45,7 +47,7 @@ const typedWallet = ({ typed: { wallet_address = '', chain_id }, request }: Merc
 async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRefusal | null): Promise<FastifyReply> {
   const { merchant, session, request, typed } = visit;
   const words = wordsFor(request);
-  const { walletChange } = words.t;
+  const { walletChange } = walletTexts(words);
   const { done } = request.query as { done?: unknown };
   const wallet = shortAddress(merchant.wallet_address ?? '');
   if (done === 'changed' || done === 'stopped') {
@@ -107,7 +109,8 @@ function showSigning(ctx: Context, visit: MerchantVisit, signing: Signing): Prom
   const { address } = typedWallet(visit);
   const signer = step === 'hand-over' ? (merchant.wallet_address ?? '') : address.toLowerCase();
   const words = wordsFor(request);
-  const { walletChange, dashboard } = words.t;
+  const { walletChange } = walletTexts(words);
+  const dashboard = dashboardTexts(words);
   const [heading, rest] =
     step === 'hand-over' ? [walletChange.step1, walletChange.step1Rest] : [walletChange.step2, walletChange.step2Rest];
   const body = card(

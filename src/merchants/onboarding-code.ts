@@ -4,6 +4,7 @@ import { hourMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import { queueMail } from '../mail/outbox.ts';
 import { readMailLook } from '../partners/look.ts';
+import { mailTexts } from '../texts/mails.ts';
 import type { Words } from '../ui/language.ts';
 import { writeNote } from '../ui/note.ts';
 import { type OpenOnboarding, openLink } from './onboarding-link.ts';
@@ -35,7 +36,7 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
   const hash = hashCode(newest(ctx.config.secretKeys), row.id, code);
   const look = await readMailLook(ctx, row.partner_id);
   const values = { partner: row.partner_name };
-  const mail = writeNote({ words, look, ...words.t.mails.code, values, figures: { code } });
+  const mail = writeNote({ words, look, ...mailTexts(words).code, values, figures: { code } });
   await ctx.db.scoped(scope, async (tx) => {
     const known = await selectCode(tx, scope, row.id);
     const alive = known !== null && known.expires_at > now ? known : null;

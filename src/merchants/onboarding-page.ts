@@ -1,5 +1,8 @@
 import { countryNames } from '../lib/countries.ts';
 import { type Html, html } from '../lib/html.ts';
+import { commonTexts } from '../texts/common.ts';
+import { onboardingTexts } from '../texts/onboarding.ts';
+import { walletTexts } from '../texts/wallets.ts';
 import { card, field, shortAddress, stateLine } from '../ui/components.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { type Look, logoOf } from '../ui/look.ts';
@@ -27,7 +30,7 @@ const steps = ['stepEmail', 'stepDetails', 'stepWallet', 'stepSign'] as const;
 type Step = (typeof steps)[number];
 
 function head({ words, look, row }: StepPage, current: Step): Html {
-  const { onboard } = words.t;
+  const { onboard } = onboardingTexts(words);
   const shown = row.email === null ? steps.slice(1) : steps;
   const at = steps.indexOf(current);
   return html`${logoOf(look)}<ol class="steps" aria-label="${onboard.steps}">${shown.map((step) => {
@@ -39,7 +42,7 @@ function head({ words, look, row }: StepPage, current: Step): Html {
 /** A refusal above the form, unless it stands beside its field. */
 export function refusalLine(words: Words, refusal: MerchantRefusal | null, inPlace: RefusalReason[] = []): Html | null {
   if (!refusal || inPlace.includes(refusal.reason)) return null;
-  const { title, rest } = words.t.refusals[refusal.reason];
+  const { title, rest } = walletTexts(words).refusals[refusal.reason];
   return html`<div role="alert">${stateLine('attention', title, rest)}</div>`;
 }
 
@@ -50,8 +53,8 @@ export function refusalSentence(
   reason: RefusalReason,
 ): string | undefined {
   if (refusal?.reason !== reason) return undefined;
-  const { title, rest } = words.t.refusals[reason];
-  return fill(words.t.common.titleAndRest, { title, rest });
+  const { title, rest } = walletTexts(words).refusals[reason];
+  return fill(commonTexts(words).common.titleAndRest, { title, rest });
 }
 
 /** `a••••@example.com`: enough to know the mailbox by, not enough to learn it. */
@@ -62,7 +65,7 @@ function maskEmail(email: string): string {
 
 /** What this is and who invited, on the first page of a link. */
 function introduction({ words, row }: StepPage): Html {
-  const { onboard } = words.t;
+  const { onboard } = onboardingTexts(words);
   const partner = row.partner_name;
   return html`<h1>${fill(onboard.invites, { partner })}</h1>
 <p>${fill(onboard.what, { partner })}</p>
@@ -72,7 +75,7 @@ function introduction({ words, row }: StepPage): Html {
 /** Where the partner gave an e-mail address: have a code sent. */
 export function sendCodePage(page: StepPage): Html {
   const { words, row, path } = page;
-  const { onboard } = words.t;
+  const { onboard } = onboardingTexts(words);
   const email = html`<strong>${maskEmail(row.email ?? '')}</strong>`;
   return card(
     head(page, 'stepEmail'),
@@ -86,7 +89,7 @@ export function sendCodePage(page: StepPage): Html {
 /** The code is under way. */
 export function enterCodePage(page: StepPage): Html {
   const { words, row, path, refusal } = page;
-  const { onboard } = words.t;
+  const { onboard } = onboardingTexts(words);
   return card(
     head(page, 'stepEmail'),
     html`<h1>${onboard.enterCode}</h1>`,
@@ -107,7 +110,7 @@ ${field({
 /** Who they are. */
 export function detailsPage(page: StepPage): Html {
   const { words, row, path, refusal, typed } = page;
-  const { onboard } = words.t;
+  const { onboard } = onboardingTexts(words);
   const value = (name: DetailName) => typed[name] ?? row[name] ?? '';
   const fault = (name: DetailName | 'email') => {
     const kind = refusal?.faults[name];
@@ -150,13 +153,14 @@ ${
 }
 
 /** A country the partner gave and the list does not know stays choosable. */
-function countryField({ t, language }: Words, value: string, fault: string | undefined): Html {
-  const countries = countryNames(language);
+function countryField(words: Words, value: string, fault: string | undefined): Html {
+  const { onboard } = onboardingTexts(words);
+  const countries = countryNames(words.language);
   const known = value === '' || countries.some(({ code }) => code === value);
   const all = known ? countries : [{ code: value, name: value }, ...countries];
   const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="country-fault"`;
-  return html`<div class="field"><label for="country">${t.onboard.country}</label>
-<select id="country" name="country" autocomplete="country"${described}><option value="">${t.onboard.noCountry}</option>${all.map(
+  return html`<div class="field"><label for="country">${onboard.country}</label>
+<select id="country" name="country" autocomplete="country"${described}><option value="">${onboard.noCountry}</option>${all.map(
     ({ code, name }) => html`<option value="${code}"${code === value && html` selected`}>${name}</option>`,
   )}</select>
 ${fault !== undefined && html`<p class="fault" id="country-fault">${fault}</p>`}</div>`;
@@ -165,7 +169,7 @@ ${fault !== undefined && html`<p class="fault" id="country-fault">${fault}</p>`}
 /** Which wallet is to be paid. */
 export function walletPage(page: StepPage, chains: OfferedChain[]): Html {
   const { words, row, path, refusal, typed } = page;
-  const { onboard } = words.t;
+  const { onboard } = onboardingTexts(words);
   const announced = row.wallet_address;
   const partner = row.partner_name;
   return card(
@@ -190,7 +194,7 @@ export function walletPage(page: StepPage, chains: OfferedChain[]): Html {
 /** The message, its signature, and the terms. */
 export function signPage(page: StepPage, message: string, address: string): Html {
   const { words, path, refusal, typed } = page;
-  const { onboard } = words.t;
+  const { onboard } = onboardingTexts(words);
   return card(
     head(page, 'stepSign'),
     html`<h1>${onboard.signTitle}</h1>`,
@@ -212,7 +216,7 @@ export function signPage(page: StepPage, message: string, address: string): Html
 
 /** The terms as they bind, in English; before them a translation for whoever reads another language; and the box that accepts. */
 function termsField(words: Words, fault: string | undefined, typed: string | undefined): Html {
-  const { onboard } = words.t;
+  const { onboard } = onboardingTexts(words);
   const { version } = terms;
   const name = fill(onboard.terms, { version });
   const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="terms-fault"`;

@@ -7,6 +7,8 @@ import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import type { Html } from '../lib/html.ts';
 import { readLook } from '../partners/look.ts';
+import { onboardingTexts } from '../texts/onboarding.ts';
+import { walletTexts } from '../texts/wallets.ts';
 import { sendForeignForm, sendNotice } from '../ui/error-page.ts';
 import { fill, languageFor, wordsFor } from '../ui/language.ts';
 import { sendPage } from '../ui/layout.ts';
@@ -106,7 +108,7 @@ async function answer(
 
 /** A refusal that ends the visit, as a page of its own. */
 export function sendRefusal(reply: FastifyReply, reason: RefusalReason): FastifyReply {
-  const { title, rest } = wordsFor(reply.request).t.refusals[reason];
+  const { title, rest } = walletTexts(wordsFor(reply.request)).refusals[reason];
   return sendNotice(reply, refusalStatus[reason], title, rest);
 }
 
@@ -121,7 +123,7 @@ async function show(
   const words = wordsFor(reply.request);
   const look = await readLook(ctx, row.partner_id);
   return sendPage(reply, refusal ? refusalStatus[refusal.reason] : 200, {
-    title: fill(words.t.onboard.title, { partner: row.partner_name }),
+    title: fill(onboardingTexts(words).onboard.title, { partner: row.partner_name }),
     words,
     look,
     testMode: row.test_mode,

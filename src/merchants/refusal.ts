@@ -1,4 +1,5 @@
 import type { WalletFault } from '../auth/siwe.ts';
+import { walletTexts } from '../texts/wallets.ts';
 import { wordsOf } from '../ui/language.ts';
 
 /** Why onboarding, signing in or changing a wallet does not go on, with the status of the page that says so. */
@@ -40,7 +41,7 @@ export class MerchantRefusal extends Error {
   /** Faults of single fields of the details, by the field's name. */
   readonly faults: Record<string, DetailFault>;
   constructor(reason: RefusalReason, faults: Record<string, DetailFault> = {}) {
-    const { title, rest } = wordsOf('en').t.refusals[reason];
+    const { title, rest } = walletTexts(wordsOf('en')).refusals[reason];
     super(`${title}. ${rest}`);
     this.reason = reason;
     this.faults = faults;

@@ -1,11 +1,12 @@
-import { type Texts, type Words, wordsOf } from '../ui/language.ts';
+import { type OnboardingTexts, onboardingTexts } from '../texts/onboarding.ts';
+import { type Words, wordsOf } from '../ui/language.ts';
 
 /** The terms a merchant accepts. A change of the text takes a new version; each merchant keeps the version it accepted. */
 export const terms = { version: '1' } as const;
 
 /** The sections of the terms: in English as they bind, in other languages as a translation of that. */
-export function termsIn({ t }: Words): Texts['terms'][keyof Texts['terms']][] {
-  const { get, wallet, payments, duties, stored, ending } = t.terms;
+export function termsIn(words: Words): OnboardingTexts['terms'][keyof OnboardingTexts['terms']][] {
+  const { get, wallet, payments, duties, stored, ending } = onboardingTexts(words).terms;
   return [get, wallet, payments, duties, stored, ending];
 }
 

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { queueMail } from '../mail/outbox.ts';
 import { mailLookOf } from '../partners/look.ts';
+import { mailTexts } from '../texts/mails.ts';
 import { instantText } from '../ui/formats.ts';
 import { type Words, wordsKept } from '../ui/language.ts';
 import { writeNote } from '../ui/note.ts';
@@ -18,7 +19,7 @@ export type WalletNotice =
   | { kind: 'recovery_stopped'; oldWallet: string; by: 'merchant' | 'partner' | 'time' };
 
 function write(ctx: Context, words: Words, notice: WalletNotice, told: Told, accountId: string) {
-  const { wallet: t } = words.t.mails;
+  const { wallet: t } = mailTexts(words);
   const { subject, body } = t[notice.kind];
   return writeNote({
     words,

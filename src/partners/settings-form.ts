@@ -1,9 +1,10 @@
 import { minuteMs } from '../lib/durations.ts';
 import { isOneAddress } from '../lib/email.ts';
 import { type Html, html } from '../lib/html.ts';
+import { type PortalTexts, portalTexts } from '../texts/portal.ts';
 import { field } from '../ui/components.ts';
 import { formatRemaining } from '../ui/formats.ts';
-import type { Texts, Words } from '../ui/language.ts';
+import type { Words } from '../ui/language.ts';
 import { expiryMinutes } from './rules.ts';
 import type { Partner } from './store.ts';
 
@@ -12,7 +13,7 @@ export type SettingsForm = Pick<
   Partner,
   'name' | 'currency' | 'allowed_expiry_minutes' | 'default_expiry_minutes' | 'email'
 >;
-export type SettingsFaults = Partial<Record<keyof Texts['portal']['settings']['faults'], true>>;
+export type SettingsFaults = Partial<Record<keyof PortalTexts['settings']['faults'], true>>;
 
 const maxName = 120;
 
@@ -63,7 +64,7 @@ export function settingsChanges(before: SettingsForm, after: SettingsForm) {
 
 /** The fields, with what is wrong beside each. */
 export function settingsFields(words: Words, shown: SettingsForm, codes: string[], faults: SettingsFaults): Html {
-  const { settings } = words.t.portal;
+  const { settings } = portalTexts(words);
   const fault = (name: keyof SettingsFaults) => (faults[name] ? settings.faults[name] : undefined);
   const said = (name: keyof SettingsFaults) =>
     faults[name] && html`<p class="fault" role="alert">${settings.faults[name]}</p>`;

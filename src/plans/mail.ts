@@ -3,6 +3,8 @@ import { formatFiat } from '../lib/money.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { payPageUrl } from '../requests/render.ts';
 import type { RequestRow } from '../requests/store.ts';
+import { planTexts } from '../texts/plans.ts';
+import { receiptTexts } from '../texts/receipts.ts';
 import { instant } from '../ui/formats.ts';
 import { fill, isLanguage, wordsOf } from '../ui/language.ts';
 import { type Letter, type LetterFact, letterHtml, letterText } from '../ui/letter.ts';
@@ -16,7 +18,7 @@ type Asked = { plan: PlanInHand; request: RequestRow; look: MailLook; to: string
 /** The mail that asks a customer to pay a charge by its link: as text, and as HTML in the partner's look. */
 export function planMail({ config }: Pick<Context, 'config'>, { plan, request, look, to }: Asked): NewMail {
   const words = wordsOf(isLanguage(plan.language) ? plan.language : 'en');
-  const { planMail: t } = words.t;
+  const { planMail: t } = planTexts(words);
   const merchant = plan.merchant_name ?? plan.partner_name;
   const amount = formatFiat(BigInt(request.fiat_int), request.fiat_code, words.language);
   const said = { merchant: oneLine(merchant), amount };
@@ -28,7 +30,7 @@ export function planMail({ config }: Pick<Context, 'config'>, { plan, request, l
     [t.amount, amount],
     [t.until, `${until.toISOString().slice(0, 16).replace('T', ' ')} UTC`, instant(words, until)],
     [t.payTo, merchant],
-    ...(plan.merchant_name === null ? [] : [[words.t.receipt.through, look.name] as LetterFact]),
+    ...(plan.merchant_name === null ? [] : [[receiptTexts(words).receipt.through, look.name] as LetterFact]),
   ];
   const letter: Letter = {
     words,

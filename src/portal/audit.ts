@@ -6,6 +6,9 @@ import type { Scope } from '../db/connection.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
 import { modeOf } from '../lib/mode.ts';
+import { auditTexts } from '../texts/audit.ts';
+import { commonTexts } from '../texts/common.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { auditDetails, auditObject } from '../ui/audit-details.ts';
 import { actName, whoName } from '../ui/audit-words.ts';
 import { sendCsv } from '../ui/download.ts';
@@ -30,7 +33,8 @@ const mostBatches = 4_000;
 export function auditPages(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, path, 'read', async (call) => {
     const { words, scope, request, reply } = call;
-    const { audit, places } = words.t.portal;
+    const audit = auditTexts(words);
+    const { places } = portalTexts(words);
     const query = readQuery(request.query, names);
     const { rows, next } = await readLog(ctx, scope, filterOf(query), pageSize);
     const list = rows.length > 0 ? logTable(words, rows, ctx.clock.now()) : emptyState(audit.none, audit.noneRest);
@@ -62,7 +66,8 @@ function filterOf(query: Record<string, string>): LogFilter {
 }
 
 function choices(words: Words): Filter[] {
-  const { audit, requests } = words.t.portal;
+  const audit = auditTexts(words);
+  const { requests } = portalTexts(words);
   return [
     {
       kind: 'choice',
@@ -77,8 +82,9 @@ function choices(words: Words): Filter[] {
 }
 
 function logTable(words: Words, rows: AuditRow[], now: Date): Html {
-  const { app, portal } = words.t;
-  const { audit, places } = portal;
+  const { app } = commonTexts(words);
+  const audit = auditTexts(words);
+  const { places } = portalTexts(words);
   return table<AuditRow>(
     places.audit,
     [

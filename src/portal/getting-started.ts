@@ -7,8 +7,10 @@ import { type Html, html } from '../lib/html.ts';
 import { listMerchants } from '../merchants/read.ts';
 import { findPayableMerchant, hasTestWallet } from '../payments/test-event.ts';
 import { browseRequests } from '../requests/browse.ts';
+import { commonTexts } from '../texts/common.ts';
+import { type PortalTexts, portalTexts } from '../texts/portal.ts';
 import { card, shapeOf } from '../ui/components.ts';
-import { fill, type Texts, type Words } from '../ui/language.ts';
+import { fill, type Words } from '../ui/language.ts';
 import { readDeliveryHealth } from '../webhooks/health.ts';
 import { makeKey, newKey } from './keys.ts';
 import { actionIn, type PortalCall, portalForm, portalPage } from './route.ts';
@@ -37,7 +39,7 @@ export function gettingStarted(app: FastifyInstance, ctx: Context): void {
 
 async function showStart(ctx: Context, call: PortalCall, made: string | null): Promise<FastifyReply> {
   const { words, scope, mode, user, reply } = call;
-  const { start, places } = words.t.portal;
+  const { start, places } = portalTexts(words);
   const [keys, [merchant], requests, health, payable] = await Promise.all([
     browseKeys(ctx.db, scope, null),
     listMerchants(ctx, scope, { limit: 1, offset: 0 }),
@@ -70,7 +72,7 @@ ${snippetLanguages.map((language, i) => snippetCard(words, language, values, i =
   });
 }
 
-type Step = keyof Texts['portal']['start']['steps'];
+type Step = keyof PortalTexts['start']['steps'];
 const steps: [step: Step, path: string, permission: Permission][] = [
   ['key', '/portal/keys', 'keys'],
   ['merchant', '/portal/merchants', 'merchants.invite'],
@@ -80,7 +82,7 @@ const steps: [step: Step, path: string, permission: Permission][] = [
 ];
 
 function checklist({ words, user, mode }: PortalCall, done: Record<Step, boolean>, canPay: boolean): Html {
-  const { start, webhooks } = words.t.portal;
+  const { start, webhooks } = portalTexts(words);
   // Only a test wallet pays at the press of a button.
   const byHand = mode === 'live' ? webhooks.testLive : webhooks.testByHand;
   const count = steps.filter(([step]) => done[step]).length;
@@ -101,10 +103,10 @@ function snippetCard(
   values: SnippetValues,
   isOpen: boolean,
 ): Html {
-  const { start } = words.t.portal;
+  const { start } = portalTexts(words);
   const code = (id: string, title: string, text: string) =>
     html`<div class="part"><h3>${title}</h3><pre class="code" tabindex="0" id="${language}-${id}">${text}</pre>
-<button type="button" class="second" data-copy="${text}" data-copied="${words.t.common.copied}" hidden>${words.t.common.copy}</button></div>`;
+<button type="button" class="second" data-copy="${text}" data-copied="${commonTexts(words).common.copied}" hidden>${commonTexts(words).common.copy}</button></div>`;
   return html`<details class="card"${isOpen && html` open`}><summary>${start.languages[language]}</summary>
 ${code('create', start.create, createSnippet(language, values))}
 ${code('receive', language === 'curl' ? start.check : start.receive, receiverSnippet(language))}

@@ -7,6 +7,8 @@ import { refuse } from '../errors.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
+import { commonTexts } from '../texts/common.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { card, carried, mono, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
@@ -72,14 +74,14 @@ export function makeKey(
 
 async function showKeys(ctx: Context, call: PortalCall, made: string | null): Promise<FastifyReply> {
   const { words, mode, scope, user, request } = call;
-  const { keys, places } = words.t.portal;
+  const { keys, places } = portalTexts(words);
   const query = readQuery(request.query, ['after']);
   const { rows, next } = await browseKeys(ctx.db, scope, query.after ?? null);
   const mayChange = may(user, 'keys', mode);
   const list =
     rows.length > 0
       ? keyTable(words, rows, ctx.clock.now(), mayChange ? actionIn(call, `${path}/revoke`) : null)
-      : emptyState(keys.none, fill(keys.noneRest, { mode: words.t.app[mode].toLowerCase() }));
+      : emptyState(keys.none, fill(keys.noneRest, { mode: commonTexts(words).app[mode].toLowerCase() }));
   const flashes = {
     done: { revoked: keys.revoked },
     refused: { no_scope: keys.noScope, not_revoked: keys.notRevoked },
@@ -95,13 +97,13 @@ ${mayChange ? keyForm(call) : notice('attention', keys.ownersOnly)}
 
 /** A key that was made just now. */
 export function newKey(words: Words, key: string): Html {
-  const { keys } = words.t.portal;
+  const { keys } = portalTexts(words);
   return card(stateLine('paid', keys.made, keys.madeRest), copyable(words, keys.key, key, keys.copy));
 }
 
 function keyForm(call: PortalCall): Html {
   const { words, mode } = call;
-  const { keys } = words.t.portal;
+  const { keys } = portalTexts(words);
   const boxes = scopeNames.map(
     (name) =>
       html`<label class="check"><input type="checkbox" name="scopes" value="${name}" checked><span>${keys.scopes[name]} <code class="quiet">${name}</code></span></label>`,
@@ -114,13 +116,13 @@ function keyForm(call: PortalCall): Html {
 }
 
 /** What a key may do, in words, with the API's names on hover: a row of the list has little room. */
-function scopesOf({ t }: Words, scopes: string[]): Html {
-  const known = Object.entries(t.portal.keys.scopes).filter(([name]) => scopes.includes(name));
+function scopesOf(words: Words, scopes: string[]): Html {
+  const known = Object.entries(portalTexts(words).keys.scopes).filter(([name]) => scopes.includes(name));
   return html`<span class="quiet">${known.map(([name, told], i) => html`${i > 0 && ', '}<span title="${name}">${told}</span>`)}</span>`;
 }
 
 function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | null): Html {
-  const { keys, places } = words.t.portal;
+  const { keys, places } = portalTexts(words);
   return table<OwnKey>(
     places.keys,
     [

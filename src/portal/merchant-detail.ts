@@ -9,6 +9,8 @@ import { onboardingUrl } from '../merchants/onboarding-token.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { cancelRecovery, readOpenRecovery, startRecovery, type WalletChange } from '../merchants/recovery.ts';
 import { asRefusal, MerchantRefusal } from '../merchants/refusal.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { card, facts, mono, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { instant } from '../ui/formats.ts';
@@ -105,7 +107,7 @@ async function showMerchant(
   recoveryUrl: string | null,
 ): Promise<FastifyReply> {
   const { words, scope, mode, user, reply } = call;
-  const { merchants } = words.t.portal;
+  const { merchants } = portalTexts(words);
   const recovery = await readOpenRecovery(ctx, scope, merchant.id);
   const invitation = merchant.onboarded_at === null && may(user, 'merchants.invite', mode);
   return sendPortal(ctx, reply, call, {
@@ -122,8 +124,8 @@ ${recovery && recoveryCard(words, recovery)}${acts(call, merchant, recovery)}</d
 }
 
 function factCard(words: Words, row: MerchantView): Html {
-  const { profile } = words.t.dashboard;
-  const { merchants, places } = words.t.portal;
+  const { profile } = dashboardTexts(words);
+  const { merchants, places } = portalTexts(words);
   const text = (name: string, value: string | null): [string, Html] | null =>
     value === null ? null : [name, html`<span dir="auto">${value}</span>`];
   return card(
@@ -150,12 +152,12 @@ function factCard(words: Words, row: MerchantView): Html {
 
 function termsFact(words: Words, { terms_version, terms_accepted_at }: MerchantView): [string, Html] | null {
   if (terms_version === null || terms_accepted_at === null) return null;
-  const { terms, termsVersion } = words.t.dashboard;
+  const { terms, termsVersion } = dashboardTexts(words);
   return [terms, fillHtml(termsVersion, { version: html`${terms_version}`, time: instant(words, terms_accepted_at) })];
 }
 
 function inviteCard(ctx: Context, words: Words, merchant: MerchantView): Html {
-  const { merchants } = words.t.portal;
+  const { merchants } = portalTexts(words);
   const url = onboardingUrl(ctx.config, merchant, ctx.clock.now());
   const rest =
     merchant.email === null ? merchants.inviteNoEmail : fill(merchants.inviteEmail, { email: merchant.email });
@@ -167,7 +169,7 @@ function inviteCard(ctx: Context, words: Words, merchant: MerchantView): Html {
 }
 
 function recoveryCard(words: Words, { state, due_at, link_until, new_wallet }: WalletChange): Html {
-  const { merchants } = words.t.portal;
+  const { merchants } = portalTexts(words);
   const until = state === 'signed' ? due_at : link_until;
   const title = state === 'signed' ? merchants.recoverySigned : merchants.recoveryOpen;
   const rest = state === 'signed' ? merchants.recoverySignedRest : merchants.recoveryOpenRest;
@@ -180,7 +182,7 @@ function recoveryCard(words: Words, { state, due_at, link_until, new_wallet }: W
 /** What may be done about this merchant by who looks at it; each is asked again. */
 function acts(call: PortalCall, merchant: MerchantView, recovery: WalletChange | null): Html | null {
   const { words, user, mode } = call;
-  const { merchants } = words.t.portal;
+  const { merchants } = portalTexts(words);
   const name = merchantName(words, merchant);
   const act = (key: keyof typeof merchants.acts, to: string, danger = false) => {
     const { label, title, rest } = merchants.acts[key];

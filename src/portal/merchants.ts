@@ -14,6 +14,7 @@ import { createMerchantByHand } from '../merchants/by-hand.ts';
 import type { MerchantRow } from '../merchants/read.ts';
 import { readPartner } from '../partners/read.ts';
 import { listCurrencies } from '../rates/list.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { field } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
@@ -67,7 +68,7 @@ async function showMerchants(
   faults: string[],
 ): Promise<FastifyReply> {
   const { words, scope, mode, user, request, reply } = call;
-  const { merchants, places } = words.t.portal;
+  const { merchants, places } = portalTexts(words);
   const query = readQuery(request.query, names);
   const { rows, next } = await browseMerchants(ctx, scope, filterOf(query), query.after ?? null);
   const isFiltered = names.some((name) => query[name] !== undefined);
@@ -91,8 +92,8 @@ function filterOf(query: Record<string, string>): MerchantBrowseFilter {
   return { ...(query.q && { search: query.q }), ...(onboarding && { onboarding }), ...(disabled && { disabled }) };
 }
 
-function choices({ t }: Words): Filter[] {
-  const { merchants, requests } = t.portal;
+function choices(words: Words): Filter[] {
+  const { merchants, requests } = portalTexts(words);
   return [
     { kind: 'text', name: 'q', label: requests.search, hint: merchants.searchHint },
     {
@@ -111,13 +112,13 @@ function choices({ t }: Words): Filter[] {
 }
 
 /** The name that a person would call a merchant by. */
-export function merchantName({ t }: Words, row: Pick<MerchantRow, 'business_name' | 'display_name'>): string {
-  return row.business_name ?? row.display_name ?? t.portal.requests.unnamed;
+export function merchantName(words: Words, row: Pick<MerchantRow, 'business_name' | 'display_name'>): string {
+  return row.business_name ?? row.display_name ?? portalTexts(words).requests.unnamed;
 }
 
 /** Where a merchant stands, as words and shapes. */
-export function merchantBadges({ t }: Words, row: MerchantRow): Html {
-  const { merchants } = t.portal;
+export function merchantBadges(words: Words, row: MerchantRow): Html {
+  const { merchants } = portalTexts(words);
   const isReady = row.onboarded_at !== null;
   return html`<span class="row">${badge(isReady ? 'paid' : 'waiting', merchants.onboardingStates[isReady ? 'complete' : 'incomplete'])}
 ${row.disabled_by_partner && badge('attention', merchants.switches.partner)}
@@ -125,7 +126,7 @@ ${row.disabled_by_operator && badge('failed', merchants.switches.operator)}</spa
 }
 
 function merchantTable(words: Words, rows: MerchantRow[], now: Date): Html {
-  const { merchants, requests, places } = words.t.portal;
+  const { merchants, requests, places } = portalTexts(words);
   return table<MerchantRow>(
     places.merchants,
     [
@@ -154,7 +155,7 @@ async function createForm(
   faults: string[],
 ): Promise<Html> {
   const { words, user } = call;
-  const { merchants } = words.t.portal;
+  const { merchants } = portalTexts(words);
   const [partner, codes] = await Promise.all([readPartner(ctx.db, user.partner.slug), listCurrencies(ctx)]);
   const chosen = typed.display_currency || partner?.currency || '';
   const currencies = [...new Set([...codes, chosen])].filter(Boolean).sort();
@@ -188,7 +189,7 @@ ${select(
   merchants.currency,
   currencies.map((code) => [code, code]),
   chosen,
-)}${faults.includes('display_currency') && html`<p class="fault" role="alert">${words.t.portal.settings.faults.currency}</p>`}
+)}${faults.includes('display_currency') && html`<p class="fault" role="alert">${portalTexts(words).settings.faults.currency}</p>`}
 <button>${merchants.createDo}</button></form></details>`;
 }
 

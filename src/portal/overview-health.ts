@@ -6,6 +6,7 @@ import { type Html, html } from '../lib/html.ts';
 import type { Mode } from '../lib/mode.ts';
 import { sumUnmatched, type UnmatchedSum } from '../payments/browse-unmatched.ts';
 import { type ConcernCounts, mostCounted } from '../requests/figures.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { type StateKind, stateLine } from '../ui/components.ts';
 import { formatRemaining, groupMicro } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -31,7 +32,7 @@ export async function healthOf(
     chainsInTrouble(ctx, mode),
     sumUnmatched(ctx, scope, new Date(now.getTime() - unmatchedSinceMs)),
   ]);
-  const { overview } = words.t.portal;
+  const { overview } = portalTexts(words);
   const lines = [
     webhookLine(words, delivery, now),
     ...chains.map(({ chain }): Line => {
@@ -47,11 +48,11 @@ export async function healthOf(
   )}</section>`;
 }
 
-const counted = ({ t }: Words, count: number) =>
-  count >= mostCounted ? fill(t.portal.overview.atLeast, { count }) : count;
+const counted = (words: Words, count: number) =>
+  count >= mostCounted ? fill(portalTexts(words).overview.atLeast, { count }) : count;
 
 function webhookLine(words: Words, health: DeliveryHealth, now: Date): Line | null {
-  const { overview } = words.t.portal;
+  const { overview } = portalTexts(words);
   const link = { path: '/portal/webhooks', label: overview.toWebhooks };
   const count = counted(words, health.waiting);
   if (health.url === null) {
@@ -76,7 +77,7 @@ function webhookLine(words: Words, health: DeliveryHealth, now: Date): Line | nu
 }
 
 function unmatchedLine(words: Words, sums: UnmatchedSum[]): Line | null {
-  const { overview } = words.t.portal;
+  const { overview } = portalTexts(words);
   const payments = sums.reduce((sum, one) => sum + one.payments, 0);
   if (payments === 0) return null;
   // What another token is worth, nobody knows.
@@ -90,7 +91,7 @@ function unmatchedLine(words: Words, sums: UnmatchedSum[]): Line | null {
 }
 
 function concernLines(words: Words, counts: ConcernCounts): Line[] {
-  const { overview } = words.t.portal;
+  const { overview } = portalTexts(words);
   const links = { underpaid: overview.toUnderpaid, overpaid: overview.toUnderpaid, replayed: overview.toReplayed };
   return (['underpaid', 'overpaid', 'replayed'] as const)
     .filter((concern) => counts[concern] > 0)

@@ -6,6 +6,8 @@ import { formatFiat } from '../lib/money.ts';
 import { listMerchants } from '../merchants/read.ts';
 import { browseRequests } from '../requests/browse.ts';
 import { type Figures, readFigures } from '../requests/figures.ts';
+import { commonTexts } from '../texts/common.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { chart } from '../ui/chart.ts';
 import { formatRemaining } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -27,7 +29,7 @@ const shortValue = 12;
 export function overviewPage(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, path, 'read', async (call) => {
     const { words, scope, mode, request, reply } = call;
-    const { portal } = words.t;
+    const portal = portalTexts(words);
     const query = readQuery(request.query, ['days', 'currency']);
     const days = oneOf(periods, query.days) ?? '14';
     const [figures, latest] = await Promise.all([
@@ -51,7 +53,7 @@ ${figuresPart(words, figures, { days, currency: query.currency })}
 
 /** Before the first request: the way to the first steps, and a call that works as it stands, but for the key; who may make none is told who may. */
 async function firstSteps(ctx: Context, { words, scope, mode, user }: PortalCall): Promise<Html> {
-  const { overview, places } = words.t.portal;
+  const { overview, places } = portalTexts(words);
   const start = html`<p><a class="button" href="/portal/start">${places.start}</a></p>`;
   if (!permissions['keys.read'][mode].includes(user.role)) {
     const rest = fill(overview.emptyViewer, { partner: user.partner.name });
@@ -65,7 +67,9 @@ async function firstSteps(ctx: Context, { words, scope, mode, user }: PortalCall
   -H 'Authorization: Bearer qt_${mode}_…' \\
   -H 'Content-Type: application/json' \\
   -d '${JSON.stringify(call.body)}'`;
-  const rest = fill(merchant ? overview.emptyRest : overview.emptyMerchant, { mode: words.t.app[mode].toLowerCase() });
+  const rest = fill(merchant ? overview.emptyRest : overview.emptyMerchant, {
+    mode: commonTexts(words).app[mode].toLowerCase(),
+  });
   return emptyState(
     overview.empty,
     html`${start}
@@ -76,7 +80,7 @@ async function firstSteps(ctx: Context, { words, scope, mode, user }: PortalCall
 type Chosen = { days: string; currency: string | undefined };
 
 function figuresPart(words: Words, figures: Figures, { days, currency: wanted }: Chosen): Html {
-  const { overview } = words.t.portal;
+  const { overview } = portalTexts(words);
   const totals = totalsOf(figures);
   const currency = totals.find(({ code }) => code === wanted)?.code ?? totals[0]?.code;
   const query = { days, ...(wanted !== undefined && { currency: wanted }) };
@@ -114,7 +118,7 @@ function totalsOf({ volume }: Figures): Total[] {
 }
 
 function tiles(words: Words, { sample }: Figures, totals: Total[], days: string): Html {
-  const { overview } = words.t.portal;
+  const { overview } = portalTexts(words);
   const tile = (name: string, value: string, rest: string | false) =>
     html`<div class="tile"><p class="quiet">${name}</p><p class="value${value.length > shortValue && ' long'}">${value}</p>${rest && html`<p class="quiet">${rest}</p>`}</div>`;
   const paidIn = fill(overview.paidIn, { count: days });
@@ -145,7 +149,7 @@ function spanOf(words: Words, ms: number): string {
 
 /** Heights are drawn from floating point; the figures that are read come from whole minor units. */
 function volumeChart(words: Words, { days, volume }: Figures, currency: string): Html {
-  const { overview } = words.t.portal;
+  const { overview } = portalTexts(words);
   const byDay = new Map(volume.filter((row) => row.fiat_code === currency).map((row) => [row.day, row.fiat_int]));
   const label = new Intl.DateTimeFormat(words.language, { day: 'numeric', month: 'short', timeZone: 'UTC' });
   return chart(words, {

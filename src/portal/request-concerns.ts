@@ -2,6 +2,8 @@ import { type Html, html } from '../lib/html.ts';
 import { standsReturned, writeTransferKey } from '../payments/of-merchant.ts';
 import type { TransferProgress, UnmatchedProgress } from '../payments/progress.ts';
 import type { DifferingReplays } from '../requests/replay.ts';
+import { commonTexts } from '../texts/common.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { stateLine } from '../ui/components.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
@@ -20,7 +22,7 @@ export function requestConcerns(words: Words, history: History, replays: Differi
 
 function amountLines(words: Words, history: History): Html[] {
   const { row, progress } = history;
-  const { request } = words.t.portal;
+  const { request } = portalTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const { receivedMicro, missingMicro, overpaidMicro, dueMicro } = progress;
   if (overpaidMicro > 0n) {
@@ -52,19 +54,19 @@ function withReturn(
 
 function strayLine(words: Words, history: History, transfer: UnmatchedProgress): Html {
   const { reason, usdcMicro } = transfer;
-  const { request, reasons } = words.t.portal;
+  const { request, reasons } = portalTexts(words);
   const amount = groupMicro(words, usdcMicro);
   const [title, rest] = {
     late: [request.late, request.lateRest],
     voided: [request.voided, request.voidedRest],
     already_paid: [request.twice, request.twiceRest],
   }[reason as string] ?? [request.stray, request.strayRest];
-  const why = fill(words.t.common.sentence, { text: reasons[reason] });
+  const why = fill(commonTexts(words).common.sentence, { text: reasons[reason] });
   return withReturn(words, history, transfer, title ?? '', fill(rest ?? '', { amount, reason: why }));
 }
 
 function replayLine(words: Words, { times, last_at, last_fields }: DifferingReplays, now: Date): Html {
-  const { request } = words.t.portal;
+  const { request } = portalTexts(words);
   const fields = html`${last_fields.map((name, i) => html`${i > 0 && ', '}<code>${name}</code>`)}`;
   const rest = fillHtml(request.replayedRest, { time: ago(words, last_at, now), fields });
   return stateLine('attention', fill(request.replayed, { times }), rest);

@@ -17,6 +17,7 @@ import { readRequest } from '../requests/read.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { type DifferingReplays, readDifferingReplays } from '../requests/replay.ts';
 import { madeAt } from '../requests/rules.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { card, facts, mono, qr } from '../ui/components.ts';
 import { groupMicro, instant, rateOf } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -42,8 +43,8 @@ export function requestDetail(app: FastifyInstance, ctx: Context): void {
     return sendPortal(ctx, reply, call, {
       path: `${listPath}/${row.id}`,
       otherModePath: listPath,
-      title: fill(words.t.portal.request.title, { amount: amountOf(words, row) }),
-      body: html`<p><a href="${listPath}">${words.t.portal.request.back}</a></p>${flash(words, done)}
+      title: fill(portalTexts(words).request.title, { amount: amountOf(words, row) }),
+      body: html`<p><a href="${listPath}">${portalTexts(words).request.back}</a></p>${flash(words, done)}
 <div class="list" data-live="${eventsPath(mode, row.id)}" data-region="request">${detail(ctx, words, known, may(user, 'requests.cancel', mode))}</div>`,
     });
   });
@@ -98,7 +99,7 @@ const amountOf = ({ language }: Words, row: History['row']) =>
   formatFiat(BigInt(row.fiat_int), row.fiat_code, language);
 
 function flash(words: Words, done: unknown): Html | null {
-  const { request } = words.t.portal;
+  const { request } = portalTexts(words);
   if (done === 'cancelled') return notice('paid', request.cancelled);
   return done === 'cannot_cancel' ? notice('attention', request.cannotCancel) : null;
 }
@@ -106,7 +107,7 @@ function flash(words: Words, done: unknown): Html | null {
 function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): Html {
   const { history, replays } = known;
   const { row, progress } = history;
-  const { request } = words.t.portal;
+  const { request } = portalTexts(words);
   const standing = standingBadge(words, {
     ...row,
     received_micro: progress.receivedMicro.toString(),
@@ -131,7 +132,7 @@ ${timeline(words, history)}</div>`;
 
 function requestFacts(words: Words, { history, merchant }: Known): Html {
   const { row, progress, chains } = history;
-  const { request, requests } = words.t.portal;
+  const { request, requests } = portalTexts(words);
   const name = merchant?.business_name ?? merchant?.display_name ?? requests.unnamed;
   const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((part) => part !== null);
   const [assetChain] = chains.filter((chain) => paidOn(row, chain));
@@ -165,7 +166,7 @@ function paidOn(row: History['row'], { chainId }: ChainConfig): boolean {
 }
 
 function payCard(ctx: Context, words: Words, row: History['row']): Html {
-  const { request } = words.t.portal;
+  const { request } = portalTexts(words);
   const url = payPageUrl(ctx.config, row.id);
   const isOpen = row.proof_status === 'none' && (row.status === 'requested' || row.status === 'opened');
   return card(
@@ -177,7 +178,7 @@ function payCard(ctx: Context, words: Words, row: History['row']): Html {
 }
 
 function metadataCard(words: Words, row: History['row']): Html {
-  const { request } = words.t.portal;
+  const { request } = portalTexts(words);
   const pairs = Object.entries(JSON.parse(row.metadata) as Record<string, string>);
   const list = facts(pairs.map(([key, value]) => [key, html`<span dir="auto">${value}</span>`]));
   return card(

@@ -6,6 +6,7 @@ import { type Html, html } from '../lib/html.ts';
 import { decimalOf, formatFiat, formatMicro } from '../lib/money.ts';
 import { type BrowsedRow, type BrowseFilter, browseRequests, concerns, exportRequests } from '../requests/browse.ts';
 import { madeAt } from '../requests/rules.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
@@ -27,7 +28,7 @@ const proofs = ['none', 'attached', 'verified'] as const;
 export function requestsList(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, path, 'read', async (call) => {
     const { words, scope, mode, request, reply } = call;
-    const { portal } = words.t;
+    const portal = portalTexts(words);
     const query = readQuery(request.query, names);
     const isFiltered = names.some((name) => query[name] !== undefined);
     const filter = await filterOf(ctx, scope, query);
@@ -69,8 +70,8 @@ async function filterOf(ctx: Context, scope: Scope, query: Record<string, string
   };
 }
 
-function choices({ t }: Words): Filter[] {
-  const { requests, merchants } = t.portal;
+function choices(words: Words): Filter[] {
+  const { requests, merchants } = portalTexts(words);
   return [
     { kind: 'text', name: 'q', label: requests.search, hint: requests.searchHint },
     {
@@ -99,7 +100,7 @@ function choices({ t }: Words): Filter[] {
 
 /** Requests as people read them, newest first. */
 export function requestTable(words: Words, rows: BrowsedRow[], now: Date): Html {
-  const { requests } = words.t.portal;
+  const { requests } = portalTexts(words);
   const amount = (row: BrowsedRow) => formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   return table<BrowsedRow>(
     requests.list,

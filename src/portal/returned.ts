@@ -2,13 +2,15 @@ import type { ChainConfig } from '../chain/config.ts';
 import { explorerLink } from '../checkout/transactions.ts';
 import { type Html, html } from '../lib/html.ts';
 import type { ReturnRow } from '../payments/of-merchant.ts';
+import { commonTexts } from '../texts/common.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { shortAddress, stateLine } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fillHtml, type Words } from '../ui/language.ts';
 import { returnedShapes } from '../ui/returned.ts';
 
 /** Whether the merchant gave a payment back, in a word. */
-export const returnedWord = ({ t }: Words, { state }: ReturnRow): string => t.dashboard.returned.badges[state];
+export const returnedWord = (words: Words, { state }: ReturnRow): string => commonTexts(words).returned.badges[state];
 
 /** What the network says of the transaction by which a merchant gave a payment back, and the transaction. */
 export function returnedRest(words: Words, given: ReturnRow, chains: ChainConfig[]): Html {
@@ -23,10 +25,10 @@ export function returnedLine(words: Words, given: ReturnRow, chains: ChainConfig
 }
 
 function textOf(words: Words, { state, given_micro, to_address }: ReturnRow): Html | string {
-  const { portal, dashboard } = words.t;
+  const portal = portalTexts(words);
   const { returned } = portal;
   if (state !== 'sent' && state !== 'confirmed') return returned[state];
   if (given_micro === null) return returned.unseen;
   const values = { amount: groupMicro(words, BigInt(given_micro)), address: shortAddress(to_address) };
-  return fillHtml(dashboard.returned[state === 'sent' ? 'seenRest' : 'confirmedRest'], values);
+  return fillHtml(commonTexts(words).returned[state === 'sent' ? 'seenRest' : 'confirmedRest'], values);
 }

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { html } from '../lib/html.ts';
 import { type Mode, modes } from '../lib/mode.ts';
+import { signInTexts } from '../texts/sign-in.ts';
 import { card } from '../ui/components.ts';
 import { sendForeignForm } from '../ui/error-page.ts';
 import { fill, wordsFor } from '../ui/language.ts';
@@ -42,7 +43,7 @@ export async function openPortal(
   if (!user) return null;
   const mode = chosenMode(request, reply);
   if (!may(user, permission, mode)) {
-    const { account: t } = wordsFor(request).t;
+    const { account: t } = signInTexts(wordsFor(request));
     const partner = user.partner.name;
     const rest = fill(user.partner.disabled ? t.partnerOff : t.notAllowedRest, { partner });
     await sendPortal(
@@ -83,7 +84,7 @@ export async function openPortalForm(
   await sendPortal(ctx, reply, visit, {
     path: '/portal',
     under: null,
-    title: wordsFor(request).t.confirmAct.title,
+    title: signInTexts(wordsFor(request)).confirmAct.title,
     status: 403,
     body: await confirmPart(ctx, portalDoor, visit.user, request, confirmation.refused),
   });

@@ -15,6 +15,7 @@ import {
 } from '../partners/settings-form.ts';
 import { onPartner } from '../partners/told.ts';
 import { listCurrencies } from '../rates/list.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { field } from '../ui/components.ts';
 import { flashOf } from './flash.ts';
 import { type MultipartFields, multipartFields, takeMultipart } from './multipart.ts';
@@ -119,7 +120,7 @@ async function showSettings(
   faults: SettingsFaults,
 ): Promise<FastifyReply> {
   const { words, reply } = call;
-  const { settings, places } = words.t.portal;
+  const { settings, places } = portalTexts(words);
   const codes = await listCurrencies(ctx);
   return sendPortal(ctx, reply, call, {
     path,
@@ -131,14 +132,14 @@ async function showSettings(
 }
 
 function mainForm(call: PortalCall, shown: Partner, codes: string[], faults: SettingsFaults): Html {
-  const { settings } = call.words.t.portal;
+  const { settings } = portalTexts(call.words);
   return html`<form class="card" method="post" action="${actionIn(call, path)}"><h2>${settings.main}</h2>
 ${settingsFields(call.words, shown, codes, faults)}
 <button>${settings.save}</button></form>`;
 }
 
 function lookForm(call: PortalCall, shown: Partner, faults: SettingsFaults): Html {
-  const { settings } = call.words.t.portal;
+  const { settings } = portalTexts(call.words);
   const logo = logoPath(shown);
   const fault = (name: keyof SettingsFaults) => (faults[name] ? settings.faults[name] : undefined);
   return html`<form class="card" method="post" action="${actionIn(call, `${path}/look`)}" enctype="multipart/form-data"><h2>${settings.look}</h2>

@@ -4,12 +4,15 @@ import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { modes } from '../lib/mode.ts';
 import { readLook } from '../partners/look.ts';
-import { fill, type Texts, wordsFor } from '../ui/language.ts';
+import { commonTexts } from '../texts/common.ts';
+import { type PortalTexts, portalTexts } from '../texts/portal.ts';
+import { signInTexts } from '../texts/sign-in.ts';
+import { fill, wordsFor } from '../ui/language.ts';
 import { notice, sendShell } from '../ui/shell.ts';
 import type { PortalVisit } from './session.ts';
 
 /** The places of the portal, and what one must be allowed to see them. */
-const places: [path: string, name: keyof Texts['portal']['places'], permission: Permission][] = [
+const places: [path: string, name: keyof PortalTexts['places'], permission: Permission][] = [
   ['/portal', 'overview', 'read'],
   ['/portal/requests', 'requests', 'read'],
   ['/portal/unmatched', 'unmatched', 'read'],
@@ -42,7 +45,9 @@ export async function sendPortal(
   { path, under, title, body, otherModePath, status }: PortalPage,
 ): Promise<FastifyReply> {
   const words = wordsFor(reply.request);
-  const { account: t, app, portal } = words.t;
+  const { account: t } = signInTexts(words);
+  const { app } = commonTexts(words);
+  const portal = portalTexts(words);
   const seen = places.filter(([, , permission]) => permissions[permission][mode].some((role) => role === user.role));
   const modeLinks = modes.map((one) =>
     one === mode

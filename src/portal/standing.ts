@@ -1,10 +1,11 @@
 import type { Html } from '../lib/html.ts';
 import type { BrowsedRow } from '../requests/browse.ts';
+import { type PortalTexts, portalTexts } from '../texts/portal.ts';
 import type { StateKind } from '../ui/components.ts';
-import type { Texts, Words } from '../ui/language.ts';
+import type { Words } from '../ui/language.ts';
 import { badge } from '../ui/table.ts';
 
-type Standing = keyof Texts['portal']['requests']['standings'];
+type Standing = keyof PortalTexts['requests']['standings'];
 
 const shapes: Record<Standing, StateKind> = {
   requested: 'waiting',
@@ -36,5 +37,5 @@ export function standingOf(
 
 export function standingBadge(words: Words, row: Parameters<typeof standingOf>[0]): Html {
   const standing = standingOf(row);
-  return badge(shapes[standing], words.t.portal.requests.standings[standing]);
+  return badge(shapes[standing], portalTexts(words).requests.standings[standing]);
 }

@@ -7,6 +7,8 @@ import { refuse } from '../errors.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
+import { portalTexts } from '../texts/portal.ts';
+import { signInTexts } from '../texts/sign-in.ts';
 import { carried, field } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago } from '../ui/formats.ts';
@@ -87,7 +89,8 @@ export function teamPages(app: FastifyInstance, ctx: Context): void {
 
 async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Promise<FastifyReply> {
   const { words, scope, reply } = call;
-  const { portal, account } = words.t;
+  const portal = portalTexts(words);
+  const { account } = signInTexts(words);
   const [users, holders] = await Promise.all([listUsers(ctx, scope), passkeyHolders(ctx, scope)]);
   return sendPortal(ctx, reply, call, {
     path,
@@ -101,14 +104,15 @@ async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Pr
 
 /** The three roles to choose from; `named` says whose it is where no label stands beside it. */
 function roleChoice({ words }: PortalCall, chosen: string, named: Html): Html {
-  const { t } = words;
   return html`<select name="role" ${named}>${roles.map(
-    (role) => html`<option value="${role}"${role === chosen && html` selected`}>${t.account.roles[role]}</option>`,
+    (role) =>
+      html`<option value="${role}"${role === chosen && html` selected`}>${signInTexts(words).account.roles[role]}</option>`,
   )}</select>`;
 }
 
 function inviteForm(call: PortalCall, typed: Typed | null): Html {
-  const { account, portal } = call.words.t;
+  const { account } = signInTexts(call.words);
+  const portal = portalTexts(call.words);
   const { team } = portal;
   return html`<details class="card"${typed && html` open`}><summary>${team.invite}</summary>
 <form method="post" action="${actionIn(call, path)}"><p class="quiet">${team.inviteRest}</p>
@@ -125,7 +129,8 @@ ${field({
 
 function userTable(call: PortalCall, users: User[], holders: Set<string>, now: Date): Html {
   const { words, user: self } = call;
-  const { portal, account } = words.t;
+  const portal = portalTexts(words);
+  const { account } = signInTexts(words);
   const { team } = portal;
   return table<User>(
     portal.places.team,
@@ -161,21 +166,21 @@ function userTable(call: PortalCall, users: User[], holders: Set<string>, now: D
 }
 
 function roleForm(call: PortalCall, { id, email, role }: User): Html {
-  const { team } = call.words.t.portal;
+  const { team } = portalTexts(call.words);
   return html`<form class="inline" method="post" action="${actionIn(call, `${path}/role`)}">${carried('user', id)}
 ${roleChoice(call, role ?? 'viewer', html`aria-label="${fill(team.roleOf, { email })}"`)}<button class="second">${team.roleDo}</button></form>`;
 }
 
 function passkeysForm(call: PortalCall, { id, email }: User): Html {
   const { words } = call;
-  const { label, title, rest } = words.t.portal.team.removePasskeys;
+  const { label, title, rest } = portalTexts(words).team.removePasskeys;
   const act = { label, title: fill(title, { email }), consequence: rest, danger: true as const };
   return confirmed({ ...act, action: actionIn(call, `${path}/passkeys`) }, carried('user', id));
 }
 
 function switchForm(call: PortalCall, { id, email, disabled_at }: User): Html {
   const { words } = call;
-  const { remove, restore } = words.t.portal.team;
+  const { remove, restore } = portalTexts(words).team;
   const [act, to] = disabled_at ? [restore, 'restore'] : [remove, 'remove'];
   return confirmed(
     {

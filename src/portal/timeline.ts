@@ -6,6 +6,8 @@ import type { ReturnRow } from '../payments/of-merchant.ts';
 import type { PaymentProgress, TransferProgress } from '../payments/progress.ts';
 import type { RequestRow } from '../requests/proof.ts';
 import { madeAt } from '../requests/rules.ts';
+import { commonTexts } from '../texts/common.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { type StateKind, shapeOf } from '../ui/components.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -31,7 +33,7 @@ type Item = { at: Date | null; kind: StateKind; title: string; rest?: Html | str
 
 /** What happened to a request, from its creation to the last attempt of its event, in the order of time. */
 export function timeline(words: Words, history: History): Html {
-  const { request } = words.t.portal;
+  const { request } = portalTexts(words);
   const items = [
     ...beginning(words, history),
     ...history.hints.map((hint) => hintItem(words, history, hint)),
@@ -51,14 +53,14 @@ export function timeline(words: Words, history: History): Html {
 }
 
 function beginning(words: Words, { row }: History): Item[] {
-  const { events } = words.t.portal.request;
+  const { events } = portalTexts(words).request;
   const items: Item[] = [{ at: madeAt(row), kind: 'waiting', title: events.created }];
   if (row.opened_at) items.push({ at: row.opened_at, kind: 'waiting', title: events.opened });
   return items;
 }
 
 function ending(words: Words, { row, now }: History): Item[] {
-  const { events } = words.t.portal.request;
+  const { events } = portalTexts(words).request;
   const items: Item[] = [];
   if (row.voided_at) items.push({ at: row.voided_at, kind: 'ended', title: events.voided });
   if (row.status === 'expired' && row.expires_at <= now) {
@@ -72,7 +74,7 @@ function ending(words: Words, { row, now }: History): Item[] {
 }
 
 function hintItem(words: Words, { chains }: History, { state, chainId, txHash, firstSeenAt }: PaymentHint): Item {
-  const { events } = words.t.portal.request;
+  const { events } = portalTexts(words).request;
   const chain = chains.find((one) => one.chainId === chainId);
   const rest = html`<p>${explorerLink(chain, txHash)}</p>`;
   const at = firstSeenAt;
@@ -83,7 +85,7 @@ function hintItem(words: Words, { chains }: History, { state, chainId, txHash, f
 }
 
 function paymentItems(words: Words, { progress, chains }: History): Item[] {
-  const { request, reasons } = words.t.portal;
+  const { request, reasons } = portalTexts(words);
   const { events } = request;
   const told = (transfer: TransferProgress, text: string) => {
     const chain = chains.find(({ chainId }) => chainId === transfer.chainId);
@@ -108,7 +110,7 @@ function paymentItems(words: Words, { progress, chains }: History): Item[] {
     }),
     ...progress.unmatched.map((transfer): Item => {
       const { link, title } = told(transfer, events.stray);
-      const rest = html`<p>${fill(words.t.common.sentence, { text: reasons[transfer.reason] })}</p><p>${link}</p>`;
+      const rest = html`<p>${fill(commonTexts(words).common.sentence, { text: reasons[transfer.reason] })}</p><p>${link}</p>`;
       return { at: transfer.blockTime, kind: 'attention', title, rest };
     }),
   ];
@@ -121,7 +123,7 @@ function returnItem(words: Words, { chains }: History, given: ReturnRow): Item {
 }
 
 function eventItems(words: Words, delivery: LoggedDelivery): Item[] {
-  const { events } = words.t.portal.request;
+  const { events } = portalTexts(words).request;
   const { log, state } = delivery;
   const items: Item[] = [
     {
@@ -142,7 +144,7 @@ function eventItems(words: Words, delivery: LoggedDelivery): Item[] {
 }
 
 function attemptItem(words: Words, attempt: AttemptRow): Item {
-  const { events, failures } = words.t.portal.request;
+  const { events, failures } = portalTexts(words).request;
   const { status_code: status, duration_ms: ms, error } = attempt;
   const host = URL.parse(attempt.url)?.host ?? attempt.url;
   const values = { host, status: status ?? '', ms };

@@ -13,9 +13,11 @@ import {
   type UnmatchedRow,
 } from '../payments/browse-unmatched.ts';
 import { type ReturnRow, readReturns, writeTransferKey } from '../payments/of-merchant.ts';
+import { auditTexts } from '../texts/audit.ts';
+import { type PortalTexts, portalTexts } from '../texts/portal.ts';
 import { sendCsv } from '../ui/download.ts';
 import { ago, groupMicro } from '../ui/formats.ts';
-import type { Texts, Words } from '../ui/language.ts';
+import type { Words } from '../ui/language.ts';
 import { instantOf, oneOf, readQuery } from '../ui/query.ts';
 import { returnedBadge } from '../ui/returned.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../ui/table.ts';
@@ -32,7 +34,8 @@ const names = ['account_id', 'reason', 'since', 'until', 'after'] as const;
 export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, path, 'read', async (call) => {
     const { words, scope, mode, request, reply } = call;
-    const { portal } = words.t;
+    const portal = portalTexts(words);
+    const audit = auditTexts(words);
     const query = readQuery(request.query, names);
     const isFiltered = names.some((name) => query[name] !== undefined);
     const { rows, next } = await browseUnmatched(ctx, scope, await filterOf(ctx, call, query), query.after ?? null);
@@ -41,7 +44,7 @@ export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
       rows.length > 0
         ? unmatchedTable(words, rows, returns, ctx.chains[mode], ctx.clock.now())
         : isFiltered
-          ? emptyState(portal.audit.none, portal.audit.noneRest)
+          ? emptyState(audit.none, audit.noneRest)
           : emptyState(portal.unmatched.none, portal.unmatched.noneRest);
     return sendPortal(ctx, reply, call, {
       path,
@@ -58,7 +61,8 @@ export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
   });
 }
 
-const reasonsOf = ({ t }: Words) => Object.entries(t.portal.reasons) as [keyof Texts['portal']['reasons'], string][];
+const reasonsOf = (words: Words) =>
+  Object.entries(portalTexts(words).reasons) as [keyof PortalTexts['reasons'], string][];
 
 type Reading = Pick<PortalCall, 'words' | 'scope'>;
 
@@ -81,7 +85,7 @@ async function filterOf(
 }
 
 function choices(words: Words): Filter[] {
-  const { unmatched, requests, merchants } = words.t.portal;
+  const { unmatched, requests, merchants } = portalTexts(words);
   return [
     { kind: 'text', name: 'account_id', label: requests.merchant, hint: merchants.searchHint },
     { kind: 'choice', name: 'reason', label: unmatched.reason, options: reasonsOf(words) },
@@ -104,7 +108,7 @@ function unmatchedTable(
   chains: ChainConfig[],
   now: Date,
 ): Html {
-  const { unmatched, requests, reasons } = words.t.portal;
+  const { unmatched, requests, reasons } = portalTexts(words);
   const amount = (row: UnmatchedRow) => {
     const token = tokenOf(row, chainOf(row, chains));
     // What a stranger's token counts in is not known: only that it came.

@@ -4,10 +4,11 @@ import type { Context } from '../context.ts';
 import type { CsvRow } from '../lib/csv.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
+import { type PortalTexts, portalTexts } from '../texts/portal.ts';
 import { card, type StateKind } from '../ui/components.ts';
 import { csvOf, sendCsv } from '../ui/download.ts';
 import { ago, formatMs } from '../ui/formats.ts';
-import { fill, type Texts, type Words } from '../ui/language.ts';
+import { fill, type Words } from '../ui/language.ts';
 import { instantOf, oneOf, readQuery } from '../ui/query.ts';
 import { badge, emptyState, type Filter, filters, pager, table } from '../ui/table.ts';
 import {
@@ -33,7 +34,7 @@ const states = ['failed', 'waiting', 'delivered', 'exhausted'] as const;
 export function deliveryPages(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, deliveriesPath, 'read', async (call) => {
     const { words, scope, mode, user, request, reply } = call;
-    const { portal } = words.t;
+    const portal = portalTexts(words);
     const query = readQuery(request.query, names);
     const isFiltered = names.some((name) => query[name] !== undefined);
     const { rows, next } = await browseDeliveries(ctx, scope, filterOf(query), query.after ?? null);
@@ -87,7 +88,7 @@ ${may(user, 'deliveries.replay', mode) && replayForm(call)}`,
 }
 
 function flash(call: PortalCall): Html | null {
-  const { replayed, noTime } = call.words.t.portal.webhooks;
+  const { replayed, noTime } = portalTexts(call.words).webhooks;
   const { count } = readQuery(call.request.query, ['count']);
   const known = count !== undefined && /^\d{1,5}$/.test(count) ? count : '0';
   return flashOf(call, { done: { replayed: fill(replayed, { count: known }) }, refused: { no_time: noTime } });
@@ -105,8 +106,8 @@ function filterOf(query: Record<string, string>): DeliveryBrowseFilter {
   };
 }
 
-function choices({ t }: Words): Filter[] {
-  const { webhooks, requests } = t.portal;
+function choices(words: Words): Filter[] {
+  const { webhooks, requests } = portalTexts(words);
   return [
     {
       kind: 'choice',
@@ -122,7 +123,7 @@ function choices({ t }: Words): Filter[] {
 
 function replayForm(call: PortalCall): Html {
   const { words } = call;
-  const { webhooks } = words.t.portal;
+  const { webhooks } = portalTexts(words);
   return card(
     html`<h2>${webhooks.replayAll}</h2>`,
     html`<p class="quiet">${webhooks.replayAllRest}</p>`,
@@ -132,7 +133,7 @@ function replayForm(call: PortalCall): Html {
   );
 }
 
-type Standing = keyof Texts['portal']['webhooks']['standings'];
+type Standing = keyof PortalTexts['webhooks']['standings'];
 const shapes: Record<Standing, StateKind> = {
   fresh: 'waiting',
   failing: 'attention',
@@ -141,14 +142,14 @@ const shapes: Record<Standing, StateKind> = {
 };
 
 /** Where a delivery stands, as word and shape. */
-export function deliveryBadge({ t }: Words, { state, attempts }: Pick<BrowsedDelivery, 'state' | 'attempts'>): Html {
+export function deliveryBadge(words: Words, { state, attempts }: Pick<BrowsedDelivery, 'state' | 'attempts'>): Html {
   const standing: Standing = state === 'waiting' ? (attempts > 0 ? 'failing' : 'fresh') : state;
-  return badge(shapes[standing], t.portal.webhooks.standings[standing]);
+  return badge(shapes[standing], portalTexts(words).webhooks.standings[standing]);
 }
 
 /** Deliveries as people read them, newest first. */
 export function deliveryTable(words: Words, rows: BrowsedDelivery[], now: Date): Html {
-  const { webhooks, requests } = words.t.portal;
+  const { webhooks, requests } = portalTexts(words);
   return table<BrowsedDelivery>(
     webhooks.deliveries,
     [
@@ -177,8 +178,8 @@ function answerOf(words: Words, { last_at, last_status, last_error, last_ms }: B
 }
 
 /** Why an attempt was answered by nobody, in a few words. */
-export function failureOf({ t }: Words, error: string): string {
-  const { noAnswer } = t.portal.webhooks;
+export function failureOf(words: Words, error: string): string {
+  const { noAnswer } = portalTexts(words).webhooks;
   return Object.entries(noAnswer).find(([name]) => name === error)?.[1] ?? error;
 }
 

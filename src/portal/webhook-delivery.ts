@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { card, facts, mono } from '../ui/components.ts';
 import { formatMs, instant } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
@@ -21,7 +22,7 @@ import { shownUrl } from './webhook-url.ts';
 export function deliveryDetail(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, `${deliveriesPath}/:delivery_id`, 'read', async (call) => {
     const { words, scope, user, mode, reply } = call;
-    const { webhooks } = words.t.portal;
+    const { webhooks } = portalTexts(words);
     const id = idOf(call);
     const { deliveries } = await listDeliveries(ctx, scope, { id, limit: 1, offset: 0 });
     const [delivery] = deliveries;
@@ -73,7 +74,7 @@ function idOf({ param }: PortalCall): string {
 }
 
 function deliveryFacts(words: Words, delivery: LoggedDelivery): Html {
-  const { webhooks, requests } = words.t.portal;
+  const { webhooks, requests } = portalTexts(words);
   const { id, request_id, state, created_at, delivered_at, next_attempt_at, body } = delivery;
   return card(
     facts([
@@ -91,7 +92,7 @@ function deliveryFacts(words: Words, delivery: LoggedDelivery): Html {
 
 function attemptCard(call: PortalCall, attempt: AttemptRow, number: number): Html {
   const { words } = call;
-  const { webhooks } = words.t.portal;
+  const { webhooks } = portalTexts(words);
   const { url, started_at, duration_ms: ms, status_code: status, error } = attempt;
   const { request_headers, response_headers, response_body } = attempt;
   const state = badge(

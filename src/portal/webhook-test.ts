@@ -9,6 +9,7 @@ import { onboardWithKey } from '../merchants/sandbox-onboard.ts';
 import { readPartner } from '../partners/read.ts';
 import { SandboxRefusal, sandboxOutcome } from '../payments/sandbox.ts';
 import { createTestRequest, findPayableMerchant, hasTestWallet } from '../payments/test-event.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { card, carried } from '../ui/components.ts';
 import { fill } from '../ui/language.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, recorded } from './route.ts';
@@ -60,7 +61,7 @@ export async function newTestMerchant(ctx: Context, call: PortalCall): Promise<s
   const { scope, user, words } = call;
   const partner = await readPartner(ctx.db, user.partner.slug);
   if (!partner) throw new Error('the partner of a session vanished'); // partners are never deleted
-  const fields = { business_name: words.t.portal.webhooks.testMerchant, display_currency: partner.currency };
+  const fields = { business_name: portalTexts(words).webhooks.testMerchant, display_currency: partner.currency };
   const { id } = await recorded(
     ctx,
     call,
@@ -74,7 +75,7 @@ export async function newTestMerchant(ctx: Context, call: PortalCall): Promise<s
 /** The card with the button; where there is no test wallet, what to do instead. */
 export async function testEventPart(ctx: Context, call: PortalCall): Promise<Html | null> {
   const { words, scope, user, mode } = call;
-  const { webhooks } = words.t.portal;
+  const { webhooks } = portalTexts(words);
   if (!may(user, 'payments.test', mode)) return null;
   const heading = html`<h2>${webhooks.test}</h2>`;
   if (!hasTestWallet(ctx, scope)) {

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { Refusal } from '../errors.ts';
 import { type Html, html } from '../lib/html.ts';
+import { portalTexts } from '../texts/portal.ts';
 import { card, field, stateLine } from '../ui/components.ts';
 import { copyable } from '../ui/copyable.ts';
 import { instant } from '../ui/formats.ts';
@@ -60,7 +61,7 @@ export function webhookPages(app: FastifyInstance, ctx: Context): void {
       return await showWebhooks(ctx, call, { kind: 'secret', secret });
     } catch (error) {
       if (refusalOf(error) !== 'url_refused') return refused(call, error);
-      return showWebhooks(ctx, call, null, { url, fault: words.t.portal.webhooks.refused.url_refused });
+      return showWebhooks(ctx, call, null, { url, fault: portalTexts(words).webhooks.refused.url_refused });
     }
   });
 
@@ -126,7 +127,7 @@ async function showWebhooks(
   faulty: Faulty | null = null,
 ): Promise<FastifyReply> {
   const { words, scope, mode, user } = call;
-  const { webhooks, places } = words.t.portal;
+  const { webhooks, places } = portalTexts(words);
   const [endpoint, health, { rows }, test] = await Promise.all([
     readEndpoint(ctx, scope),
     readDeliveryHealth(ctx, scope),
@@ -150,7 +151,7 @@ ${mayChange && html`<div class="two"><div class="part">${urlCard(call, endpoint,
 }
 
 function freshSecret(words: Words, { kind, secret }: Fresh): Html {
-  const { webhooks } = words.t.portal;
+  const { webhooks } = portalTexts(words);
   const rest = kind === 'secret' ? webhooks.secretMadeRest : webhooks.pendingMadeRest;
   const shown = copyable(words, webhooks.secret, secret, webhooks.copySecret);
   return card(stateLine('paid', webhooks.secretMade, rest), shown);
@@ -158,7 +159,7 @@ function freshSecret(words: Words, { kind, secret }: Fresh): Html {
 
 function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean): Html {
   const { words } = call;
-  const { webhooks, overview } = words.t.portal;
+  const { webhooks, overview } = portalTexts(words);
   const { url, waiting: count, failures, disabled_at, disabled_reason, last_success_at } = health;
   const success =
     last_success_at === null ? webhooks.noSuccess : html`${webhooks.lastSuccess} ${instant(words, last_success_at)}`;
@@ -183,7 +184,7 @@ function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean)
 
 function urlCard(call: PortalCall, endpoint: Endpoint | null, faulty: Faulty | null): Html {
   const { words, mode } = call;
-  const { webhooks } = words.t.portal;
+  const { webhooks } = portalTexts(words);
   return card(
     html`<h2>${webhooks.url}</h2>`,
     html`<form method="post" action="${actionIn(call, `${path}/url`)}">${field({
@@ -200,7 +201,7 @@ function urlCard(call: PortalCall, endpoint: Endpoint | null, faulty: Faulty | n
 
 function secretCard(call: PortalCall, endpoint: Endpoint): Html {
   const { words } = call;
-  const { webhooks } = words.t.portal;
+  const { webhooks } = portalTexts(words);
   const rotate = confirmed(
     {
       label: webhooks.rotate,

@@ -1,5 +1,6 @@
 import { formatFiat } from '../lib/money.ts';
 import type { NewMail } from '../mail/outbox.ts';
+import { receiptTexts } from '../texts/receipts.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import { type Letter, type LetterFact, letterHtml, letterText, oneLine } from '../ui/letter.ts';
@@ -9,7 +10,7 @@ import type { ReceiptFacts } from './facts.ts';
 /** The mail of a receipt: as text, and as HTML in the partner's look. */
 export function receiptMail(facts: ReceiptFacts, look: MailLook, recipient: string): NewMail {
   const { row, words, merchant, number, link } = facts;
-  const { receiptMail: t } = words.t;
+  const { receiptMail: t } = receiptTexts(words);
   const letter: Letter = {
     words,
     look,
@@ -25,7 +26,7 @@ export function receiptMail(facts: ReceiptFacts, look: MailLook, recipient: stri
 }
 
 function factsOf({ row, words, merchant, number }: ReceiptFacts, look: MailLook): LetterFact[] {
-  const { receipt: t, receiptMail } = words.t;
+  const { receipt: t, receiptMail } = receiptTexts(words);
   const at = row.proof_verified_at;
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   return [

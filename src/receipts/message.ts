@@ -1,4 +1,5 @@
 import { formatFiat } from '../lib/money.ts';
+import { receiptTexts } from '../texts/receipts.ts';
 import { fill } from '../ui/language.ts';
 import type { ReceiptFacts } from './facts.ts';
 
@@ -6,7 +7,7 @@ const maxMerchant = 40;
 
 /** The text of a message to a phone, short enough for two parts of 153 characters in most languages. */
 export function receiptMessage({ row, words, merchant, number, link }: ReceiptFacts): string {
-  const { message, testMessage } = words.t.receiptMail;
+  const { message, testMessage } = receiptTexts(words).receiptMail;
   return fill(row.test_mode ? testMessage : message, {
     merchant: shortened(merchant),
     amount: formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language),

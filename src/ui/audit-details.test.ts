@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { actions } from '../audit/actions.ts';
+import { auditTexts } from '../texts/audit.ts';
 import { auditDetails, auditObject } from './audit-details.ts';
 import { languages, wordsOf } from './language.ts';
 
@@ -69,7 +70,7 @@ test('every detail that the log can hold has a name in every language', () => {
   // Told together with the amount, and as one with how often.
   for (const together of ['period']) names.delete(together);
   for (const language of languages) {
-    const known = wordsOf(language).t.portal.audit.detailNames;
+    const known = auditTexts(wordsOf(language)).detailNames;
     assert.deepEqual(
       [...names].filter((name) => !Object.hasOwn(known, name)),
       [],

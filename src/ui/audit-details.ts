@@ -2,6 +2,11 @@ import { minuteMs } from '../lib/durations.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { currencyExponent, formatFiat } from '../lib/money.ts';
+import { adminTexts } from '../texts/admin.ts';
+import { auditTexts } from '../texts/audit.ts';
+import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';
+import { portalTexts } from '../texts/portal.ts';
+import { signInTexts } from '../texts/sign-in.ts';
 import { objectName } from './audit-words.ts';
 import { shortAddress } from './components.ts';
 import { everyText, formatRemaining, groupMicro, instant, isPeriod } from './formats.ts';
@@ -26,7 +31,7 @@ const tellingNothing = ['email', 'accent', 'host', 'until', 'charges'];
  * @param json the details as the log keeps them: an object of texts, numbers, truths, nothings and lists of texts
  */
 export function auditDetails(words: Words, json: string): Html | null {
-  const { detailNames } = words.t.portal.audit;
+  const { detailNames } = auditTexts(words);
   const told = facts(words, JSON.parse(json) as Details);
   if (told.length === 0) return null;
   return html`<span dir="auto">${told.map(
@@ -63,8 +68,11 @@ function facts(words: Words, details: Details): [name: string, value: Html | str
 const listed = (values: (Html | string)[]) => html`${values.map((value, i) => html`${i > 0 && ', '}${value}`)}`;
 
 function shownValue(words: Words, name: string, value: Value): Html | string {
-  const { portal, admin, account, dashboard } = words.t;
-  const { detailValues } = portal.audit;
+  const portal = portalTexts(words);
+  const admin = adminTexts(words);
+  const { account } = signInTexts(words);
+  const dashboard = dashboardTexts(words);
+  const { detailValues } = auditTexts(words);
   if (value === null) return detailValues.none;
   if (typeof value === 'boolean') return value ? detailValues.yes : detailValues.no;
   const text = String(value);
@@ -97,7 +105,7 @@ function shownValue(words: Words, name: string, value: Value): Html | string {
 
 const named = (words: Naming, name: string) => (Object.hasOwn(words, name) ? (words[name] ?? name) : name);
 
-const profileNames = (profile: Words['t']['dashboard']['profile']): Naming => ({
+const profileNames = (profile: DashboardTexts['profile']): Naming => ({
   ...profile,
   display_name: profile.name,
   business_name: profile.businessName,

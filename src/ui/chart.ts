@@ -1,4 +1,5 @@
 import { type Html, html, raw } from '../lib/html.ts';
+import { commonTexts } from '../texts/common.ts';
 import { fill, type Words } from './language.ts';
 
 /** A column of the chart: a label such as a day, and one value for each series. */
@@ -20,7 +21,7 @@ const letterWidth = 7;
 
 /** Columns drawn on the server: labelled axes, values on focus and hover, and the same figures as a table behind a toggle. */
 export function chart(words: Words, { title, series, bars, format }: Chart): Html {
-  const { app } = words.t;
+  const { app } = commonTexts(words);
   const top = niceTop(Math.max(0, ...bars.flatMap(({ values }) => values)));
   const scale = [0, 0.5, 1].map((part) => ({ value: top * part, label: format(top * part) }));
   const left = Math.max(edge.left, 8 + letterWidth * Math.max(...scale.map(({ label }) => label.length)));

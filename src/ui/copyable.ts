@@ -1,9 +1,10 @@
 import { type Html, html } from '../lib/html.ts';
+import { commonTexts } from '../texts/common.ts';
 import { facts, mono } from './components.ts';
 import type { Words } from './language.ts';
 
 /** A text to be passed on, whole, with a button that copies it; without script there is the text alone. */
-export function copyable({ t }: Words, name: string, text: string, label: string): Html {
+export function copyable(words: Words, name: string, text: string, label: string): Html {
   return html`<div class="copyable stack">${facts([[name, mono(text)]])}
-<button type="button" class="second" data-copy="${text}" data-copied="${t.common.copied}" hidden>${label}</button></div>`;
+<button type="button" class="second" data-copy="${text}" data-copied="${commonTexts(words).common.copied}" hidden>${label}</button></div>`;
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { type Html, html } from '../lib/html.ts';
+import { commonTexts } from '../texts/common.ts';
 import { card, stateLine } from './components.ts';
 import { wordsFor } from './language.ts';
 import { sendPage } from './layout.ts';
@@ -13,7 +14,7 @@ function wayBack({ request }: FastifyReply): Html | null {
   const home = homes.find((one) => path.startsWith(`/${one}/`));
   return home === undefined || !request.headers.cookie?.includes(`${home}-session=`)
     ? null
-    : html`<p><a href="/${home}">${wordsFor(request).t.errors.home}</a></p>`;
+    : html`<p><a href="/${home}">${commonTexts(wordsFor(request)).errors.home}</a></p>`;
 }
 
 /** A page that says what happened, whether money moved, and what to do. */
@@ -28,25 +29,25 @@ export function sendNotice(reply: FastifyReply, status: number, title: string, s
 
 /** 404: an address that leads nowhere. */
 export function sendNotFound(reply: FastifyReply): FastifyReply {
-  const { errors } = wordsFor(reply.request).t;
+  const { errors } = commonTexts(wordsFor(reply.request));
   return sendNotice(reply, 404, errors.notFound, errors.notFoundRest);
 }
 
 /** 403: a form that no page of ours sent. */
 export function sendForeignForm(reply: FastifyReply): FastifyReply {
-  const { errors } = wordsFor(reply.request).t;
+  const { errors } = commonTexts(wordsFor(reply.request));
   return sendNotice(reply, 403, errors.foreignForm, errors.foreignFormRest);
 }
 
 /** 429: too many attempts of one client. */
 export function sendTooMany(reply: FastifyReply): FastifyReply {
-  const { errors } = wordsFor(reply.request).t;
+  const { errors } = commonTexts(wordsFor(reply.request));
   return sendNotice(reply, 429, errors.tooMany, errors.tooManyRest);
 }
 
 /** The page for an expected failure of an address that belongs to no other page. */
 export function errorPage(reply: FastifyReply, status: number, message: string): FastifyReply {
-  const { errors } = wordsFor(reply.request).t;
+  const { errors } = commonTexts(wordsFor(reply.request));
   if (status === 404) return sendNotFound(reply);
   if (status === 400 || status === 415) return sendNotice(reply, status, errors.malformed, errors.malformedRest);
   // 500 or 503: our fault.

@@ -1,7 +1,8 @@
 import { minuteMs } from '../lib/durations.ts';
 import { type Html, html } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
-import { fill, type Texts, type Words } from './language.ts';
+import { type CommonTexts, commonTexts } from '../texts/common.ts';
+import { fill, type Words } from './language.ts';
 
 /**
  * An instant for people, in UTC, with the exact one for machines and for the reader's own time zone.
@@ -35,7 +36,7 @@ export function ago({ language }: Words, at: Date, now: Date): Html {
 /** How long until an instant, rounded down to what people say: `2 days`, `14 minutes`, `less than a minute`. */
 export function formatRemaining(words: Words, ms: number): string {
   const minutes = Math.floor(ms / minuteMs);
-  if (minutes < 1) return words.t.common.lessThanAMinute;
+  if (minutes < 1) return commonTexts(words).common.lessThanAMinute;
   if (minutes < 120) return formatUnit(words, minutes, 'minute');
   if (minutes < 48 * 60) return formatUnit(words, Math.floor(minutes / 60), 'hour');
   return formatUnit(words, Math.floor(minutes / (24 * 60)), 'day');
@@ -59,7 +60,7 @@ export function groupMicro({ language }: Words, micro: bigint): string {
   return format.format(formatMicro(micro) as Intl.StringNumericLiteral);
 }
 
-type Period = keyof Texts['dashboard']['plans']['every'];
+type Period = keyof CommonTexts['common']['every'];
 
 /** True for a period of plans. */
 export function isPeriod(text: unknown): text is Period {
@@ -67,18 +68,20 @@ export function isPeriod(text: unknown): text is Period {
 }
 
 /** `every month`, `every 2 weeks`. */
-export function everyText({ language, t }: Words, every: number, period: Period): string {
-  const { plans } = t.dashboard;
-  if (every === 1) return plans.every[period];
-  const unit = new Intl.NumberFormat(language, { style: 'unit', unit: period, unitDisplay: 'long' }).format(every);
-  return fill(plans.everyMany[period], { period: unit });
+export function everyText(words: Words, every: number, period: Period): string {
+  const { common } = commonTexts(words);
+  if (every === 1) return common.every[period];
+  const unit = new Intl.NumberFormat(words.language, { style: 'unit', unit: period, unitDisplay: 'long' }).format(
+    every,
+  );
+  return fill(common.everyMany[period], { period: unit });
 }
 
 /** What one USDC costs, every digit kept: `1 USDC = 0.92 EUR`. Left to right in every language, like a formula. */
-export function rateOf({ language, t }: Words, { rate, fiat_code }: { rate: string; fiat_code: string }): Html {
-  const format = new Intl.NumberFormat(`${language}-u-nu-latn`, { maximumFractionDigits: 20 });
+export function rateOf(words: Words, { rate, fiat_code }: { rate: string; fiat_code: string }): Html {
+  const format = new Intl.NumberFormat(`${words.language}-u-nu-latn`, { maximumFractionDigits: 20 });
   const cost = `${format.format(rate as Intl.StringNumericLiteral)} ${fiat_code}`;
-  return html`<bdi dir="ltr">${fill(t.pay.rate, { rate: cost })}</bdi>`;
+  return html`<bdi dir="ltr">${fill(commonTexts(words).common.rate, { rate: cost })}</bdi>`;
 }
 
 /** Names to choose one from: `Base, Polygon, or Arbitrum`. */

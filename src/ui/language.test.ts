@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { allTexts } from '../../test/support/texts.ts';
 import { fill, languageFor, languageName, languages, wordsOf } from './language.ts';
 
 /** Every text of a language by its path: `pay.title`. */
@@ -11,14 +12,14 @@ function flat(texts: object, path = ''): Map<string, string> {
   );
 }
 
-const english = flat(wordsOf('en').t);
+const english = flat(await allTexts('en'));
 const placeholders = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 /** Names, units and words that are the same in many languages. */
 const mayStayEnglish = /USDC|WalletConnect|^\{|^E-?[Mm]ail$|^Webhook|^Version \{|^CSV$|^API$|^Live$|^Test$|^0x/;
 
 for (const language of languages.filter((name) => name !== 'en')) {
-  test(`${language}: every text is there, with the same placeholders`, () => {
-    const own = flat(wordsOf(language).t);
+  test(`${language}: every text is there, with the same placeholders`, async () => {
+    const own = flat(await allTexts(language));
     assert.deepEqual([...own.keys()].sort(), [...english.keys()].sort());
     for (const [key, text] of english) {
       assert.deepEqual(placeholders(own.get(key) ?? ''), placeholders(text), key);
@@ -26,8 +27,8 @@ for (const language of languages.filter((name) => name !== 'en')) {
     }
   });
 
-  test(`${language}: sentences are translated`, () => {
-    const own = flat(wordsOf(language).t);
+  test(`${language}: sentences are translated`, async () => {
+    const own = flat(await allTexts(language));
     const same = [...english].filter(
       ([key, text]) => text.split(' ').length > 2 && !mayStayEnglish.test(text) && own.get(key) === text,
     );

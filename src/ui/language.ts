@@ -1,31 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Html, html, raw } from '../lib/html.ts';
-import { ar } from './texts/ar.ts';
-import { de } from './texts/de.ts';
-import { en } from './texts/en.ts';
-import { es } from './texts/es.ts';
-import { fr } from './texts/fr.ts';
-import { hi } from './texts/hi.ts';
-import { ja } from './texts/ja.ts';
-import { pt } from './texts/pt.ts';
 
-/** The same texts in another language: every key, every `{placeholder}`. */
-export type Texts = Translated<typeof en>;
-type Translated<T> = { readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]> };
+/** Languages that pages are written in. */
+export const languages = ['en', 'de', 'es', 'fr', 'pt', 'hi', 'ja', 'ar'] as const;
+/** BCP 47 name of one. */
+export type Language = (typeof languages)[number];
 
-const texts = { en, de, es, fr, pt, hi, ja, ar } satisfies Record<string, Texts>;
-
-/** BCP 47 name of a language that pages are written in. */
-export type Language = keyof typeof texts;
-export const languages = Object.keys(texts) as Language[];
-
-/** What a page is written with. */
-export type Words = { language: Language; direction: 'ltr' | 'rtl'; t: Texts };
+/** What a page is written with. Each area of `texts` gives its own for it. */
+export type Words = { language: Language; direction: 'ltr' | 'rtl' };
 
 const rightToLeft: string[] = ['ar'];
 
 export function wordsOf(language: Language): Words {
-  return { language, direction: rightToLeft.includes(language) ? 'rtl' : 'ltr', t: texts[language] };
+  return { language, direction: rightToLeft.includes(language) ? 'rtl' : 'ltr' };
 }
 
 /** The words of a language that was kept of somebody; else those given, English unless said. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import { type Html, html, raw } from '../lib/html.ts';
+import { commonTexts } from '../texts/common.ts';
 import { type IslandName, islandPath } from './assets.ts';
 import { chosenLanguage, languageCookie, languageName, languages, type Words } from './language.ts';
 import type { Look } from './look.ts';
@@ -42,7 +43,7 @@ export type Page = {
 /** A whole HTML document: one column of 440 px, or a frame. */
 function layout(page: Page, nonce: string): string {
   const { words, island } = page;
-  const { common } = words.t;
+  const { common } = commonTexts(words);
   return html`<!doctype html>
 <html lang="${words.language}" dir="${words.direction}">
 <head>
@@ -68,7 +69,7 @@ ${page.path !== undefined && languageSwitch(words, page.path)}
 }
 
 function languageSwitch(words: Words, path: string): Html {
-  return html`<nav class="languages" aria-label="${words.t.common.language}">${languages.map((language) =>
+  return html`<nav class="languages" aria-label="${commonTexts(words).common.language}">${languages.map((language) =>
     language === words.language
       ? html`<span aria-current="true" lang="${language}">${languageName(language)}</span>`
       : html`<a href="${path}?lang=${language}" lang="${language}" hreflang="${language}">${languageName(language)}</a>`,

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { dashboardTexts } from '../texts/dashboard.ts';
+import { mailTexts } from '../texts/mails.ts';
+import { signInTexts } from '../texts/sign-in.ts';
 import { type Language, languages, wordsOf } from './language.ts';
 import { writeNote } from './note.ts';
 
@@ -9,7 +12,9 @@ const link = 'https://pay.example/link/abc?x=1&y=2';
 /** Every mail of a few sentences in a language, with all that any of them is filled with. */
 function notesIn(language: Language) {
   const words = wordsOf(language);
-  const { mails, signInUser, passkey, dashboard } = words.t;
+  const mails = mailTexts(words);
+  const { signInUser, passkey } = signInTexts(words);
+  const dashboard = dashboardTexts(words);
   const { about, changed, recovery_started, recovery_signed, recovered, recovery_stopped } = mails.wallet;
   const wallet = [changed, recovery_started, recovery_signed, recovered, recovery_stopped];
   const texts = [
@@ -69,5 +74,5 @@ test('An address of ours that is a paragraph becomes a button and can be read, a
 });
 
 test('A code stands first in its mail’s subject in every language, so that it is read on a locked screen', () => {
-  for (const language of languages) assert.match(wordsOf(language).t.mails.code.subject, /^\{code\}/);
+  for (const language of languages) assert.match(mailTexts(wordsOf(language)).code.subject, /^\{code\}/);
 });

@@ -1,4 +1,5 @@
 import type { Html } from '../lib/html.ts';
+import { commonTexts } from '../texts/common.ts';
 import type { StateKind } from './components.ts';
 import type { Words } from './language.ts';
 import { badge } from './table.ts';
@@ -14,6 +15,6 @@ export const returnedShapes = {
 } satisfies Record<string, StateKind>;
 
 /** Whether a payment was given back, as word and shape. */
-export function returnedBadge({ t }: Words, { state }: { state: keyof typeof returnedShapes }): Html {
-  return badge(returnedShapes[state], t.dashboard.returned.badges[state]);
+export function returnedBadge(words: Words, { state }: { state: keyof typeof returnedShapes }): Html {
+  return badge(returnedShapes[state], commonTexts(words).returned.badges[state]);
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { type Html, html } from '../lib/html.ts';
+import { commonTexts } from '../texts/common.ts';
 import type { IslandName } from './assets.ts';
 import type { Words } from './language.ts';
 import { sendPage } from './layout.ts';
@@ -52,7 +53,7 @@ function navigation({ home, places, path, under, modeSwitch, aside, look, words 
     .sort((a, b) => b.path.length - a.path.length)[0];
   return html`<header class="side">
 <p class="home">${look && logoOf(look)}<a href="${home.path}">${home.label}</a></p>
-<div class="bar"><nav aria-label="${words.t.app.navigation}"><ul class="places">${places.map(
+<div class="bar"><nav aria-label="${commonTexts(words).app.navigation}"><ul class="places">${places.map(
     (place) =>
       html`<li><a href="${place.path}"${place === current && html` aria-current="page"`}>${place.label}</a></li>`,
   )}</ul></nav>${modeSwitch}</div>

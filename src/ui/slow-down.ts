@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { html, raw } from '../lib/html.ts';
+import { commonTexts } from '../texts/common.ts';
 import { type Language, type Words, wordsFor } from './language.ts';
 
 const style =
@@ -26,9 +27,10 @@ export function sendSlowDown(reply: FastifyReply): FastifyReply {
     .send(text);
 }
 
-function write({ language, direction, t: { errors } }: Words): string {
+function write(words: Words): string {
+  const { errors } = commonTexts(words);
   return html`<!doctype html>
-<html lang="${language}" dir="${direction}">
+<html lang="${words.language}" dir="${words.direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -1,4 +1,5 @@
 import { type Html, html } from '../lib/html.ts';
+import { commonTexts } from '../texts/common.ts';
 import { type StateKind, shapeOf } from './components.ts';
 import type { Words } from './language.ts';
 
@@ -43,15 +44,15 @@ export function linkWith(path: string, query: Record<string, string>, change: Re
 
 /** Links to the next page and back to the first; a page is named by the cursor it begins after. */
 export function pager(words: Words, path: string, query: Record<string, string>, next: string | null): Html | null {
-  const { app } = words.t;
+  const { app } = commonTexts(words);
   const first = query.after !== undefined && html`<a href="${linkWith(path, query, { after: null })}">${app.first}</a>`;
   const more = next !== null && html`<a href="${linkWith(path, query, { after: next })}" rel="next">${app.next}</a>`;
   return first || more ? html`<nav class="pager" aria-label="${app.pages}">${first}${more}</nav>` : null;
 }
 
 /** The way to all of a list as CSV, where no filters stand above it. */
-export function csvLink({ t }: Words, path: string): Html {
-  return html`<p><a href="${path}" download>${t.app.csv}</a></p>`;
+export function csvLink(words: Words, path: string): Html {
+  return html`<p><a href="${path}" download>${commonTexts(words).app.csv}</a></p>`;
 }
 
 /** One choice or text of a list's filters; its value stands in the address. */
@@ -67,7 +68,7 @@ export function filters(
   list: Filter[],
   csvPath: string | null,
 ): Html {
-  const { app } = words.t;
+  const { app } = commonTexts(words);
   const used = list.some(({ name }) => query[name]);
   return html`<form class="filters" method="get" action="${path}">${list.map((filter) => filterField(words, filter, query[filter.name] ?? ''))}
 <div class="do"><button class="second">${app.apply}</button>${used && html`<a href="${path}">${app.reset}</a>`}${
@@ -75,11 +76,11 @@ export function filters(
   }</div></form>`;
 }
 
-function filterField({ t }: Words, filter: Filter, value: string): Html {
+function filterField(words: Words, filter: Filter, value: string): Html {
   const id = `filter-${filter.name}`;
   const label = html`<label for="${id}">${filter.label}</label>`;
   if (filter.kind === 'choice') {
-    const options: [string, string][] = [['', t.app.all], ...filter.options];
+    const options: [string, string][] = [['', commonTexts(words).app.all], ...filter.options];
     return html`<div class="field">${label}<select id="${id}" name="${filter.name}">${options.map(
       ([option, name]) => html`<option value="${option}"${option === value && html` selected`}>${name}</option>`,
     )}</select></div>`;

@@ -1,4 +1,5 @@
 import { type Html, html } from '../lib/html.ts';
+import { type WalletTexts, walletTexts } from '../texts/wallets.ts';
 import { carried, field } from './components.ts';
 import type { Words } from './language.ts';
 
@@ -13,7 +14,7 @@ export type OfferedChain = {
 
 /** What browser code is given: it reads it from the element's `data-wallets`. */
 export type WalletsData = {
-  texts: Words['t']['signing']['told'];
+  texts: WalletTexts['signing']['told'];
   /** Connecting: the networks that count. */
   chains: OfferedChain[];
   /** Signing: the wallet that must sign, in lower case. Connecting: the one that is meant, where one is. */
@@ -30,7 +31,7 @@ function offeredOnly({ chainId, name, publicRpcUrl, coin, explorerUrl }: Offered
 
 /** Where browser code lists the wallets it finds, and says what it waits for; empty without script. */
 function walletList(words: Words, data: Omit<WalletsData, 'texts'>): Html {
-  const all: WalletsData = { texts: words.t.signing.told, ...data, chains: data.chains.map(offeredOnly) };
+  const all: WalletsData = { texts: walletTexts(words).signing.told, ...data, chains: data.chains.map(offeredOnly) };
   return html`<div class="wallets" data-wallets="${JSON.stringify(all)}" hidden></div>
 <p class="told" role="alert" hidden></p>`;
 }
@@ -49,7 +50,7 @@ export type ConnectForm = {
 
 /** Takes a wallet's address: from a wallet in this browser, or by hand. */
 export function connectForm(words: Words, form: ConnectForm): Html {
-  const { signing } = words.t;
+  const { signing } = walletTexts(words);
   const { chains, typed } = form;
   const choice = html`<div class="field"><label for="chain_id">${signing.network}</label><select id="chain_id" name="chain_id">${chains.map(
     ({ chainId, name }) =>
@@ -90,7 +91,7 @@ export type SignForm = {
 
 /** Takes a wallet's signature under a message: from a wallet in this browser, or by hand. */
 export function signForm(words: Words, form: SignForm): Html {
-  const { signing } = words.t;
+  const { signing } = walletTexts(words);
   return html`<form method="post" action="${form.action}">
 ${carried('message', form.message)}
 ${Object.entries(form.carry ?? {}).map(([name, value]) => carried(name, value))}

@@ -5,6 +5,7 @@ import { isFreshSession, type SignedIn, type UserKind, userSessionLimits } from 
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import type { Mode } from '../lib/mode.ts';
+import { signInTexts } from '../texts/sign-in.ts';
 import { carried } from '../ui/components.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { notice } from '../ui/shell.ts';
@@ -72,7 +73,7 @@ export async function confirmPart<K extends UserKind>(
   refused: PasskeyRefusalReason | null,
 ): Promise<Html> {
   const words = wordsFor(request);
-  const { confirmAct: t, passkey } = words.t;
+  const { confirmAct: t, passkey } = signInTexts(words);
   const kept = html`${carried('as', person.userId)}${keptFields(request)}`;
   const held = await listPasskeys(ctx, person);
   const ways =

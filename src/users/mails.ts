@@ -1,5 +1,7 @@
 import type { NewMail } from '../mail/outbox.ts';
 import { houseLook } from '../partners/look.ts';
+import { mailTexts } from '../texts/mails.ts';
+import { signInTexts } from '../texts/sign-in.ts';
 import type { Words } from '../ui/language.ts';
 import type { MailLook } from '../ui/mail-frame.ts';
 import { writeNote } from '../ui/note.ts';
@@ -14,7 +16,8 @@ export function linkMail(
   recipient: string,
   { place, link }: { place: string; link: string },
 ): NewMail {
-  const { signInUser: t, mails } = words.t;
+  const { signInUser: t } = signInTexts(words);
+  const mails = mailTexts(words);
   const texts = { subject: t.mailSubject, body: t.mailBody, button: mails.signIn };
   return { recipient, urgent: true, ...writeNote({ words, look, ...texts, values: { place }, links: { link } }) };
 }
@@ -26,7 +29,8 @@ export function invitationMail(
   recipient: string,
   { place, ...links }: { place: string; link: string; signIn: string },
 ): NewMail {
-  const { signInUser: t, mails } = words.t;
+  const { signInUser: t } = signInTexts(words);
+  const mails = mailTexts(words);
   const texts = { subject: t.inviteSubject, body: t.inviteBody, button: mails.signIn };
   return { recipient, urgent: true, ...writeNote({ words, look, ...texts, values: { place }, links }) };
 }
@@ -39,5 +43,5 @@ export function passkeyMail(
   what: 'added' | 'removed',
   place: string,
 ): NewMail {
-  return { recipient, ...writeNote({ words, look, ...words.t.passkey.mails[what], values: { place } }) };
+  return { recipient, ...writeNote({ words, look, ...signInTexts(words).passkey.mails[what], values: { place } }) };
 }

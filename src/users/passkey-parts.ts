@@ -1,7 +1,9 @@
 import { type Html, html } from '../lib/html.ts';
+import { commonTexts } from '../texts/common.ts';
+import { type SignInTexts, signInTexts } from '../texts/sign-in.ts';
 import { carried, field } from '../ui/components.ts';
 import { instant } from '../ui/formats.ts';
-import { fill, type Texts, type Words } from '../ui/language.ts';
+import { fill, type Words } from '../ui/language.ts';
 import { notice } from '../ui/shell.ts';
 import { confirmed, table } from '../ui/table.ts';
 import type { Door } from './door.ts';
@@ -9,7 +11,7 @@ import { isPasskeyRefusal } from './passkey-refusal.ts';
 import type { Passkey } from './passkeys.ts';
 
 /** What browser code says while it waits for a passkey, or when there was none. */
-export type PasskeyTexts = Texts['passkey']['browser'];
+export type PasskeyTexts = SignInTexts['passkey']['browser'];
 
 /**
  * A form that browser code shows and sends, with what a passkey has answered; without it there is only `instead`.
@@ -25,21 +27,21 @@ function passkeyForm(
   instead: Html | null,
   options = `${action}/options`,
 ): Html {
-  const texts: PasskeyTexts = words.t.passkey.browser;
+  const texts: PasskeyTexts = signInTexts(words).passkey.browser;
   return html`<form method="post" action="${action}" data-passkey="${options}" data-texts="${JSON.stringify(texts)}" hidden>${carried('passkey', '')}${inside}<p class="told" role="status" hidden></p></form>
 ${instead && html`<div data-passkey-none>${instead}</div>`}`;
 }
 
 /** The button that signs in with a passkey. `alone`: there is no other way on this page. */
 export function passkeySignIn(words: Words, door: Door, alone: boolean): Html {
-  const { passkey: t } = words.t;
+  const { passkey: t } = signInTexts(words);
   const button = html`<button${!alone && html` class="second"`}>${t.signIn}</button>`;
   return passkeyForm(words, `${door.path}/sign-in/passkey`, button, alone ? html`<p>${t.none}</p>` : null);
 }
 
 /** A form that goes on to `action` with a passkey, and with what was typed before it was asked for. */
 export function passkeyConfirm(words: Words, door: Door, action: string, kept: Html): Html {
-  const { passkey: t } = words.t;
+  const { passkey: t } = signInTexts(words);
   const options = `${door.path}/passkeys/confirm/options`;
   return passkeyForm(words, action, html`${kept}<button>${t.confirm}</button>`, html`<p>${t.none}</p>`, options);
 }
@@ -49,7 +51,7 @@ export type PasskeysView = { door: Door; passkeys: Passkey[]; fresh: boolean; br
 
 /** One's passkeys, and the ways to add one and to take one away; or the way to be let do that. */
 export function passkeysPart(words: Words, { door, passkeys, fresh, browser }: PasskeysView): Html {
-  const { passkey: t } = words.t;
+  const { passkey: t } = signInTexts(words);
   const path = `${door.path}/passkeys`;
   const may = fresh ? addForm(words, path, browser) : confirmForm(words, door, path, passkeys.length > 0);
   return html`<h2 id="passkeys">${t.heading}</h2><p class="quiet">${t.rest}</p>
@@ -57,7 +59,7 @@ ${passkeys.length > 0 && passkeyTable(words, path, passkeys, fresh)}<section cla
 }
 
 function passkeyTable(words: Words, path: string, passkeys: Passkey[], fresh: boolean): Html {
-  const { passkey: t } = words.t;
+  const { passkey: t } = signInTexts(words);
   const question = (name: string) => ({
     label: t.remove.label,
     title: fill(t.remove.title, { name }),
@@ -84,7 +86,7 @@ function passkeyTable(words: Words, path: string, passkeys: Passkey[], fresh: bo
 }
 
 function addForm(words: Words, path: string, browser: string): Html {
-  const { passkey: t } = words.t;
+  const { passkey: t } = signInTexts(words);
   const name = field({
     name: 'name',
     label: t.name,
@@ -97,7 +99,8 @@ function addForm(words: Words, path: string, browser: string): Html {
 
 /** Who signed in a while ago shows a passkey first, or signs in anew. */
 function confirmForm(words: Words, door: Door, path: string, has: boolean): Html {
-  const { passkey: t, app } = words.t;
+  const { passkey: t } = signInTexts(words);
+  const { app } = commonTexts(words);
   if (!has) {
     return html`<p>${t.signInAnew}</p><form method="post" action="${door.path}/sign-out"><button class="second">${app.signOut}</button></form>`;
   }
@@ -107,7 +110,7 @@ function confirmForm(words: Words, door: Door, path: string, has: boolean): Html
 
 /** The sentence for `?done=`; null for a word that is not ours. */
 export function passkeyNotice(words: Words, word: unknown): Html | null {
-  const { done, refusals } = words.t.passkey;
+  const { done, refusals } = signInTexts(words).passkey;
   if (isPasskeyRefusal(word)) return notice('attention', refusals[word]);
   const said = Object.entries(done).find(([name]) => name === word);
   return said ? notice('paid', said[1]) : null;

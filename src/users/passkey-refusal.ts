@@ -1,4 +1,4 @@
-import { en } from '../ui/texts/en.ts';
+import { en } from '../texts/sign-in/en.ts';
 
 /** Why a passkey opens or changes nothing; pages say it in their own language. */
 export type PasskeyRefusalReason = keyof typeof en.passkey.refusals;

@@ -1,4 +1,4 @@
-import { en } from '../ui/texts/en.ts';
+import { en } from '../texts/sign-in/en.ts';
 
 /** Why a change of the team does not go on; pages say it in their own language. */
 export type UserRefusalReason = keyof typeof en.account.refusals;

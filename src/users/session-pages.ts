@@ -13,6 +13,7 @@ import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
 import { browserName } from '../lib/user-agent.ts';
+import { signInTexts } from '../texts/sign-in.ts';
 import { carried } from '../ui/components.ts';
 import { sendForeignForm } from '../ui/error-page.ts';
 import { instant } from '../ui/formats.ts';
@@ -56,10 +57,11 @@ export function sessionPages<K extends UserKind>(
       const words = wordsFor(request);
       const list = sessionTable(words, path, person, await listUserSessions(ctx, person));
       const { done: word } = request.query;
-      const done = word === 'revoked' ? notice('paid', words.t.account.signedOutThere) : passkeyNotice(words, word);
+      const done =
+        word === 'revoked' ? notice('paid', signInTexts(words).account.signedOutThere) : passkeyNotice(words, word);
       const passkeys = await passkeysOf(ctx, door, person, request);
       const body = html`${done}${list}${passkeys}`;
-      return show(request, reply, person, { path, title: words.t.account.sessions, body });
+      return show(request, reply, person, { path, title: signInTexts(words).account.sessions, body });
     },
   });
   app.route({
@@ -105,7 +107,7 @@ function revoke(ctx: Context, person: Person, sessionId: string, request: Fastif
 }
 
 function sessionTable(words: Words, path: string, person: Person, sessions: SessionView[]): Html {
-  const { account: t } = words.t;
+  const { account: t } = signInTexts(words);
   return table<SessionView>(
     t.sessions,
     [

@@ -1,5 +1,6 @@
 import type { LinkUser } from '../auth/sign-in-link.ts';
 import { type Html, html } from '../lib/html.ts';
+import { signInTexts } from '../texts/sign-in.ts';
 import { card, field, stateLine } from '../ui/components.ts';
 import { fill, type Words } from '../ui/language.ts';
 import { type Look, logoOf } from '../ui/look.ts';
@@ -9,15 +10,17 @@ import type { PasskeyRefusalReason } from './passkey-refusal.ts';
 
 /** Where an e-mail address is typed, to be sent a link; or a passkey shown. */
 export function askPage(words: Words, door: Door, look: Look | null, typed: string, fault: boolean): Html {
-  const { signInUser: t } = words.t;
+  const { signInUser: t } = signInTexts(words);
   return html`${look && logoOf(look)}<h1>${titleOf(words, door)}</h1>${card(html`<p>${t.rest}</p>${askForm(words, door, typed, fault)}${passkeySignIn(words, door, false)}`)}`;
 }
 
-export function titleOf({ t: { signInUser: t } }: Words, door: Door): string {
+export function titleOf(words: Words, door: Door): string {
+  const { signInUser: t } = signInTexts(words);
   return door.kind === 'operator' ? t.adminTitle : t.portalTitle;
 }
 
-function askForm({ t: { signInUser: t } }: Words, door: Door, typed: string, fault: boolean): Html {
+function askForm(words: Words, door: Door, typed: string, fault: boolean): Html {
+  const { signInUser: t } = signInTexts(words);
   return html`<form method="post" action="${door.path}/sign-in" novalidate>${field({
     name: 'email',
     label: t.email,
@@ -29,7 +32,7 @@ function askForm({ t: { signInUser: t } }: Words, door: Door, typed: string, fau
 
 /** The same for every address, known or not. */
 export function sentPage(words: Words, door: Door): Html {
-  const { signInUser: t } = words.t;
+  const { signInUser: t } = signInTexts(words);
   return card(
     stateLine('waiting', t.sent, t.sentRest, 'h1'),
     html`<p><a href="${door.path}/sign-in">${t.again}</a></p>`,
@@ -42,7 +45,7 @@ export function againPage(
   door: Door,
   why: 'unknown' | 'used' | 'expired' | 'otherBrowser' | 'enough',
 ): Html {
-  const { signInUser: t } = words.t;
+  const { signInUser: t } = signInTexts(words);
   return card(
     stateLine(why === 'otherBrowser' ? 'attention' : 'ended', t[why], t[`${why}Rest`], 'h1'),
     why !== 'enough' && askForm(words, door, '', false),
@@ -51,7 +54,7 @@ export function againPage(
 
 /** Why a passkey does not sign in, and both ways to try again. */
 export function refusedPage(words: Words, door: Door, reason: PasskeyRefusalReason): Html {
-  const { passkey: t } = words.t;
+  const { passkey: t } = signInTexts(words);
   return card(
     stateLine('attention', t.refused, t.refusals[reason], 'h1'),
     passkeySignIn(words, door, false),
@@ -61,7 +64,7 @@ export function refusedPage(words: Words, door: Door, reason: PasskeyRefusalReas
 
 /** One button for each place that the link's address belongs to; where a passkey is kept, that opens and not the link. */
 export function openPage(words: Words, door: Door, action: string, email: string, users: LinkUser[]): Html {
-  const { signInUser: t, passkey } = words.t;
+  const { signInUser: t, passkey } = signInTexts(words);
   const several = users.length > 1;
   const open = users.filter((user) => !user.passkey);
   const kept = users.filter((user) => user.passkey);

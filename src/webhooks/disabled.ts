@@ -6,6 +6,7 @@ import type { Tx } from '../db/connection.ts';
 import { modeOf } from '../lib/mode.ts';
 import { queueMail } from '../mail/outbox.ts';
 import { mailLookOf } from '../partners/look.ts';
+import { mailTexts } from '../texts/mails.ts';
 import { wordsKept } from '../ui/language.ts';
 import { writeNote } from '../ui/note.ts';
 import { disabledAlarm } from './endpoint.ts';
@@ -56,7 +57,7 @@ export async function tellDisabled(ctx: Context, tx: Tx, row: Disabled): Promise
   const contact = await selectContact(tx, partner_id);
   if (!contact?.email) return;
   const words = wordsKept(contact.language);
-  const { endpoint: t } = words.t.mails;
+  const { endpoint: t } = mailTexts(words);
   const note = writeNote({
     words,
     look: mailLookOf(ctx, contact),

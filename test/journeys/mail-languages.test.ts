@@ -6,6 +6,8 @@ import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { startRecovery } from '../../src/merchants/recovery.ts';
 import { setPartnerEmail } from '../../src/partners/contact.ts';
+import { mailTexts } from '../../src/texts/mails.ts';
+import { signInTexts } from '../../src/texts/sign-in.ts';
 import { fill, type Language, wordsOf } from '../../src/ui/language.ts';
 import { tellDisabled } from '../../src/webhooks/disabled.ts';
 import { startApp } from '../support/app.ts';
@@ -48,8 +50,8 @@ test('A merchant is written to in the language it onboarded in, its partner in t
   const asked = await visitor.send(start, '/code');
   const mail = await mailTo(email);
   const code = /^\d{6}/.exec(mail.subject)?.[0] ?? '';
-  const ar = wordsOf('ar').t;
-  assert.equal(mail.subject, fill(ar.mails.code.subject, { code }));
+
+  assert.equal(mail.subject, fill(mailTexts(wordsOf('ar')).code.subject, { code }));
   assert.match(mail.html, /<html lang="ar" dir="rtl">/);
   const [row] = await app.db.sql`select urgent from mails where id = ${mail.id}`;
   assert.equal(row?.urgent, true);
@@ -63,10 +65,10 @@ test('A merchant is written to in the language it onboarded in, its partner in t
 
   await startRecovery(app.ctx, scope, merchant.id);
   const told = await mailTo(email);
-  assert.equal(told.subject, fill(ar.mails.wallet.recovery_started.subject, { merchant: 'Ada' }));
-  assert.ok(told.html.includes(ar.mails.wallet.stop));
+  assert.equal(told.subject, fill(mailTexts(wordsOf('ar')).wallet.recovery_started.subject, { merchant: 'Ada' }));
+  assert.ok(told.html.includes(mailTexts(wordsOf('ar')).wallet.stop));
   assert.ok(told.body.includes(account.address.toLowerCase()));
-  const de = wordsOf('de').t.mails;
+  const de = mailTexts(wordsOf('de'));
   const toPartner = await mailTo(partnerEmail);
   assert.equal(toPartner.subject, fill(de.wallet.recovery_started.subject, { merchant: 'Ada' }));
 
@@ -83,7 +85,7 @@ test('Where nobody’s language is known, a mail is in English', async () => {
   const gone = { partner_id: scope.partnerId, test_mode: true, url: 'https://hook.example/', disabled_reason: 'gone' };
   await app.db.transaction((tx) => tellDisabled(app.ctx, tx, gone));
   const mail = await mailTo('nobody@partner.example');
-  assert.equal(mail.subject, wordsOf('en').t.mails.endpoint.testSubject);
+  assert.equal(mail.subject, mailTexts(wordsOf('en')).endpoint.testSubject);
   assert.match(mail.html, /<html lang="en" dir="ltr">/);
 });
 
@@ -94,7 +96,7 @@ test('A link to sign in is mailed in the language of the page it is asked for on
   const start = await visitor.open('/portal/sign-in');
   await visitor.send(start, '/portal/sign-in', { email: user.email });
   const asked = await mailTo(user.email);
-  assert.equal(asked.subject, fill(wordsOf('fr').t.signInUser.mailSubject, { place: 'Quittance' }));
+  assert.equal(asked.subject, fill(signInTexts(wordsOf('fr')).signInUser.mailSubject, { place: 'Quittance' }));
   assert.match(asked.html, /<html lang="fr"/);
   const [row] = await app.db.sql`select urgent from mails where id = ${asked.id}`;
   assert.equal(row?.urgent, true);
@@ -104,5 +106,5 @@ test('A link to sign in is mailed in the language of the page it is asked for on
 
   await invitePartnerUser(app.ctx, { partner, test: scope, live }, 'owner', user.email);
   const invited = await mailTo(user.email);
-  assert.equal(invited.subject, fill(wordsOf('fr').t.signInUser.inviteSubject, { place: partner.name }));
+  assert.equal(invited.subject, fill(signInTexts(wordsOf('fr')).signInUser.inviteSubject, { place: partner.name }));
 });

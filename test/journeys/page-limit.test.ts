@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
+import { commonTexts } from '../../src/texts/common.ts';
 import { languages, wordsOf } from '../../src/ui/language.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { send } from '../support/client.ts';
@@ -67,11 +68,11 @@ test('Pages › two hundred in ten seconds are a client’s; then a small page s
     const headers = { ...from('203.0.113.1').headers, 'accept-language': language };
     const { html } = await visit(app.url + payPath, { headers });
     assert.match(html, new RegExp(`lang="${language}"`));
-    const { slowDown, slowDownRest, tooManyRest } = wordsOf(language).t.errors;
+    const { slowDown, slowDownRest, tooManyRest } = commonTexts(wordsOf(language)).errors;
     assert.ok(html.includes(`<h1>${slowDown}</h1><p>${slowDownRest}</p>`), html);
     assert.ok(!html.includes(tooManyRest), 'a minute is not what is counted');
   }
-  assert.match(wordsOf('en').t.errors.slowDownRest, /^Wait ten seconds/);
+  assert.match(commonTexts(wordsOf('en')).errors.slowDownRest, /^Wait ten seconds/);
 });
 
 test('Pages › another client, the API, health and browser code go on meanwhile; ten seconds later so does the client', async () => {

@@ -7,6 +7,13 @@ import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { startRecovery } from '../../src/merchants/recovery.ts';
 import { terms, termsIn } from '../../src/merchants/terms.ts';
+import { commonTexts } from '../../src/texts/common.ts';
+import { mailTexts } from '../../src/texts/mails.ts';
+import { onboardingTexts } from '../../src/texts/onboarding.ts';
+import { payTexts } from '../../src/texts/pay.ts';
+import { receiptTexts } from '../../src/texts/receipts.ts';
+import { signInTexts } from '../../src/texts/sign-in.ts';
+import { walletTexts } from '../../src/texts/wallets.ts';
 import { fill, type Language, languageName, languages, type Words, wordsOf } from '../../src/ui/language.ts';
 import { startApp } from '../support/app.ts';
 import { openBrowser, photograph, sizes, snap } from '../support/browser.ts';
@@ -87,7 +94,8 @@ async function assertNarrow(page: Page): Promise<void> {
 }
 
 for (const language of languages) {
-  const { t, direction } = wordsOf(language);
+  const words = wordsOf(language);
+  const { direction } = words;
 
   test(`${language}: a browser that asks for it gets each page in it, and no page is wider than a phone`, async () => {
     const context = await browserIn(language);
@@ -95,12 +103,12 @@ for (const language of languages) {
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(String(error)));
     const pages: [path: string, text: string, picture?: string][] = [
-      [payPath, t.ways.heading, 'pay'],
-      [onboardPath, fill(t.onboard.invites, { partner: 'Corner Shops Ltd' }), 'onboard'],
-      [`${payPath}/receipt`, t.receipt.notPaid],
-      ['/dashboard/sign-in', t.signIn.heading],
-      ['/onboard/nothing', t.refusals.link_unknown.title],
-      ['/pay/nothing', t.errors.notFound],
+      [payPath, payTexts(words).ways.heading, 'pay'],
+      [onboardPath, fill(onboardingTexts(words).onboard.invites, { partner: 'Corner Shops Ltd' }), 'onboard'],
+      [`${payPath}/receipt`, receiptTexts(words).receipt.notPaid],
+      ['/dashboard/sign-in', signInTexts(words).signIn.heading],
+      ['/onboard/nothing', walletTexts(words).refusals.link_unknown.title],
+      ['/pay/nothing', commonTexts(words).errors.notFound],
     ];
     for (const [path, text, picture] of pages) {
       await page.goto(app.url + path);
@@ -121,7 +129,9 @@ for (const language of languages) {
     const context = await browserIn(language);
     const page = await context.newPage();
     await page.goto(app.url + signPath);
-    await page.locator('summary', { hasText: fill(t.onboard.terms, { version: terms.version }) }).click();
+    await page
+      .locator('summary', { hasText: fill(onboardingTexts(words).onboard.terms, { version: terms.version }) })
+      .click();
     const boxes = page.locator('.terms');
     const shown = await boxes.evaluateAll((all) =>
       all.map((one) => [one.closest('[lang]')?.getAttribute('lang'), one.textContent]),
@@ -132,7 +142,7 @@ for (const language of languages) {
         .join('');
     const binding = ['en', textOf(wordsOf('en'))];
     assert.deepEqual(shown, language === 'en' ? [binding] : [[language, textOf(wordsOf(language))], binding]);
-    if (language !== 'en') await says(page, t.onboard.termsTranslated);
+    if (language !== 'en') await says(page, onboardingTexts(words).onboard.termsTranslated);
     await assertNarrow(page);
     await snap(page, `lang-${language}-terms`, true);
     await context.close();
@@ -142,8 +152,8 @@ for (const language of languages) {
     const context = await browserIn(language);
     const page = await context.newPage();
     await page.goto(app.url + (mailPaths.get(language) ?? ''));
-    await says(page, fill(t.mails.wallet.recovery_started.subject, { merchant: 'Ada’s Bakery' }));
-    assert.equal(await page.getByRole('link').first().textContent(), t.mails.wallet.stop);
+    await says(page, fill(mailTexts(words).wallet.recovery_started.subject, { merchant: 'Ada’s Bakery' }));
+    assert.equal(await page.getByRole('link').first().textContent(), mailTexts(words).wallet.stop);
     assert.equal(await page.locator('html').getAttribute('dir'), direction);
     await assertNarrow(page);
     await snap(page, `mail-${language}-phone`, true);
@@ -160,7 +170,7 @@ for (const language of languages) {
     assert.equal(await page.locator('.coin').textContent(), `${coin} USDC`);
     const minutes = (count: number) =>
       new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' }).format(count);
-    const left = Array.from({ length: 60 }, (_, i) => fill(t.pay.left, { time: minutes(i + 1) }));
+    const left = Array.from({ length: 60 }, (_, i) => fill(payTexts(words).pay.left, { time: minutes(i + 1) }));
     // The browser has taken over once times stand without UTC.
     await page.locator('.countdown time').filter({ hasNotText: 'UTC' }).waitFor();
     const said = (await page.locator('[data-left]').textContent()) ?? '';
@@ -175,11 +185,11 @@ test('The switch changes the language, and the next pages keep it', async () => 
   await page.goto(app.url + payPath);
   for (const language of [...languages.slice(1), 'en' as const]) {
     await page.getByRole('link', { name: languageName(language), exact: true }).click();
-    await says(page, wordsOf(language).t.ways.heading);
+    await says(page, payTexts(wordsOf(language)).ways.heading);
     assert.equal(await languageOf(page), language);
     assert.equal(await page.locator('.languages [aria-current]').textContent(), languageName(language));
     await page.goto(`${app.url}/dashboard/sign-in`);
-    await says(page, wordsOf(language).t.signIn.heading);
+    await says(page, signInTexts(wordsOf(language)).signIn.heading);
     assert.equal(await languageOf(page), language, 'kept');
     await page.goto(app.url + payPath);
     assert.equal(await languageOf(page), language, 'kept');

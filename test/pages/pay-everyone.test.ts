@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { payTexts } from '../../src/texts/pay.ts';
 import { languageName, languages, wordsOf } from '../../src/ui/language.ts';
 import { assertAccessible } from '../support/axe.ts';
 import { snap } from '../support/browser.ts';
@@ -14,7 +15,9 @@ after(() => world?.stop());
 
 test('in every language: the page, what the script says, and the news, with nothing sticking out', async () => {
   for (const language of languages) {
-    const { t, direction } = wordsOf(language);
+    const words = wordsOf(language);
+    const { direction } = words;
+    const { news } = payTexts(words);
     const request = await world.request();
     const wallet = pageWallet({ name: 'Violet', chains: [world.node.chain] });
     const { page, says, check, complaints, close } = await world.open(request, {
@@ -23,14 +26,14 @@ test('in every language: the page, what the script says, and the news, with noth
     });
     assert.equal(await page.locator('html').getAttribute('lang'), language);
     assert.equal(await page.locator('html').getAttribute('dir'), direction);
-    await page.getByRole('button', { name: t.wallet.payWith.replace('{wallet}', 'Violet') }).click();
+    await page.getByRole('button', { name: payTexts(words).wallet.payWith.replace('{wallet}', 'Violet') }).click();
     await page.getByRole('alert').waitFor();
-    await page.getByText(t.ways.byHand).click();
+    await page.getByText(payTexts(words).ways.byHand).click();
     await check(`language-${language}`);
     await world.pay(request);
-    await says(t.news.confirming);
+    await says(news.confirming);
     await world.node.mine(2);
-    await says(t.news.paid);
+    await says(news.paid);
     await check(`language-${language}-paid`);
     assert.deepEqual(complaints, []);
     await close();
@@ -41,7 +44,7 @@ test('the language switch changes the page and stays', async () => {
   const request = await world.request();
   const { page, close } = await world.open(request);
   await page.getByRole('link', { name: languageName('de') }).click();
-  await page.getByRole('heading', { name: wordsOf('de').t.ways.heading }).waitFor();
+  await page.getByRole('heading', { name: payTexts(wordsOf('de')).ways.heading }).waitFor();
   await page.goto(page.url().replace(/\?.*/, ''));
   assert.equal(await page.locator('html').getAttribute('lang'), 'de');
   await close();

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { dashboardTexts } from '../../src/texts/dashboard.ts';
+import { planTexts } from '../../src/texts/plans.ts';
 import { languages, wordsOf } from '../../src/ui/language.ts';
 import { assertAccessible } from '../support/axe.ts';
 import { openBrowser, photograph, sizes, snap } from '../support/browser.ts';
@@ -155,7 +157,7 @@ test('A customer stops the mails of a plan on a phone, and the merchant’s open
   const page = await customer.newPage();
   for (const language of languages) {
     await page.goto(`${world.url}${path}?lang=${language}`);
-    await page.getByRole('heading', { name: wordsOf(language).t.planStop.title }).waitFor();
+    await page.getByRole('heading', { name: planTexts(wordsOf(language)).planStop.title }).waitFor();
     assert.equal(await overhang(page), 0, language);
   }
   await page.goto(`${world.url}${path}?lang=en`);
@@ -173,7 +175,7 @@ test('A customer stops the mails of a plan on a phone, and the merchant’s open
 
 for (const language of languages) {
   test(`${language}: list, form and plan are read in it, and none is wider than a phone`, async () => {
-    const { plans: t } = wordsOf(language).t.dashboard;
+    const { plans: t } = dashboardTexts(wordsOf(language));
     const plan = await makePlan(world.ctx, world.scope, world.merchant, {
       every: 2,
       period: 'day',

@@ -2,50 +2,55 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { createUserSession } from '../../src/auth/user-session.ts';
-import { languages, type Texts, wordsOf } from '../../src/ui/language.ts';
+import { adminTexts } from '../../src/texts/admin.ts';
+import { auditTexts } from '../../src/texts/audit.ts';
+import { dashboardTexts } from '../../src/texts/dashboard.ts';
+import { portalTexts } from '../../src/texts/portal.ts';
+import { walletTexts } from '../../src/texts/wallets.ts';
+import { languages, type Words, wordsOf } from '../../src/ui/language.ts';
 import { openBrowser, sizes, snap } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld, sessionOf } from '../support/dashboard.ts';
 import { inviteOperator } from '../support/people.ts';
 import { portalPerson } from '../support/portal.ts';
 
-type Place = [path: string, says: (t: Texts) => string];
+type Place = [path: string, says: (words: Words) => string];
 /** The pages of each kind of person, with a text that stands on each. */
 const places: Record<'merchant' | 'partner' | 'operator', Place[]> = {
   merchant: [
-    ['/dashboard', ({ dashboard }) => dashboard.home.latest],
-    ['/dashboard/payments', ({ dashboard }) => dashboard.list.title],
-    ['/dashboard/ask', ({ dashboard }) => dashboard.ask.what],
-    ['/dashboard/cashier', ({ dashboard }) => dashboard.cashier.show],
-    ['/dashboard/unmatched', ({ dashboard }) => dashboard.unmatched.none],
-    ['/dashboard/profile', ({ dashboard }) => dashboard.profile.industry],
-    ['/dashboard/wallet', ({ walletChange }) => walletChange.heading],
-    ['/dashboard/sessions', ({ dashboard }) => dashboard.sessions],
+    ['/dashboard', (words) => dashboardTexts(words).home.latest],
+    ['/dashboard/payments', (words) => dashboardTexts(words).list.title],
+    ['/dashboard/ask', (words) => dashboardTexts(words).ask.what],
+    ['/dashboard/cashier', (words) => dashboardTexts(words).cashier.show],
+    ['/dashboard/unmatched', (words) => dashboardTexts(words).unmatched.none],
+    ['/dashboard/profile', (words) => dashboardTexts(words).profile.industry],
+    ['/dashboard/wallet', (words) => walletTexts(words).walletChange.heading],
+    ['/dashboard/sessions', (words) => dashboardTexts(words).sessions],
   ],
   partner: [
-    ['/portal', ({ portal }) => portal.overview.latest],
-    ['/portal/start', ({ portal }) => portal.start.snippets],
-    ['/portal/requests', ({ portal }) => portal.requests.list],
-    ['/portal/unmatched', ({ portal }) => portal.unmatched.none],
-    ['/portal/merchants', ({ portal }) => portal.merchants.createDo],
-    ['/portal/keys', ({ portal }) => portal.keys.newTest],
-    ['/portal/webhooks', ({ portal }) => portal.webhooks.url],
-    ['/portal/webhooks/deliveries', ({ portal }) => portal.webhooks.noDeliveries],
-    ['/portal/settings', ({ portal }) => portal.settings.main],
-    ['/portal/team', ({ portal }) => portal.team.inviteDo],
-    ['/portal/audit', ({ portal }) => portal.audit.rest],
+    ['/portal', (words) => portalTexts(words).overview.latest],
+    ['/portal/start', (words) => portalTexts(words).start.snippets],
+    ['/portal/requests', (words) => portalTexts(words).requests.list],
+    ['/portal/unmatched', (words) => portalTexts(words).unmatched.none],
+    ['/portal/merchants', (words) => portalTexts(words).merchants.createDo],
+    ['/portal/keys', (words) => portalTexts(words).keys.newTest],
+    ['/portal/webhooks', (words) => portalTexts(words).webhooks.url],
+    ['/portal/webhooks/deliveries', (words) => portalTexts(words).webhooks.noDeliveries],
+    ['/portal/settings', (words) => portalTexts(words).settings.main],
+    ['/portal/team', (words) => portalTexts(words).team.inviteDo],
+    ['/portal/audit', (words) => auditTexts(words).rest],
   ],
   operator: [
-    ['/admin', ({ admin }) => admin.overview.queues],
-    ['/admin/partners', ({ admin }) => admin.partners.add],
-    ['/admin/new-partner', ({ admin }) => admin.partners.create],
-    ['/admin/users', ({ admin }) => admin.users.inviteDo],
-    ['/admin/merchants', ({ admin }) => admin.merchants.onboarding],
-    ['/admin/rates', ({ admin }) => admin.rates.set],
-    ['/admin/chains', ({ admin }) => admin.chains.head],
-    ['/admin/stuck', ({ admin }) => admin.stuck.fine],
-    ['/admin/terms', ({ admin }) => admin.places.terms],
-    ['/admin/audit', ({ admin }) => admin.audit.check],
-    ['/admin/erase', ({ admin }) => admin.erase.rest],
+    ['/admin', (words) => adminTexts(words).overview.queues],
+    ['/admin/partners', (words) => adminTexts(words).partners.add],
+    ['/admin/new-partner', (words) => adminTexts(words).partners.create],
+    ['/admin/users', (words) => adminTexts(words).users.inviteDo],
+    ['/admin/merchants', (words) => adminTexts(words).merchants.onboarding],
+    ['/admin/rates', (words) => adminTexts(words).rates.set],
+    ['/admin/chains', (words) => adminTexts(words).chains.head],
+    ['/admin/stuck', (words) => adminTexts(words).stuck.fine],
+    ['/admin/terms', (words) => adminTexts(words).places.terms],
+    ['/admin/audit', (words) => adminTexts(words).audit.check],
+    ['/admin/erase', (words) => adminTexts(words).erase.rest],
   ],
 };
 
@@ -76,7 +81,8 @@ const overhang = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 for (const language of languages) {
-  const { t, direction } = wordsOf(language);
+  const words = wordsOf(language);
+  const { direction } = words;
   for (const who of Object.keys(places) as (keyof typeof places)[]) {
     test(`${language}: the ${who} reads each page in it, and none is wider than a phone`, async () => {
       const context = await browser.newContext({ viewport: sizes.phone, locale: language });
@@ -87,7 +93,7 @@ for (const language of languages) {
       for (const [path, says] of places[who]) {
         await page.goto(world.url + path);
         const text = (await page.locator('body').textContent()) ?? '';
-        assert.ok(text.includes(says(t)), `${path} says “${says(t)}”`);
+        assert.ok(text.includes(says(words)), `${path} says “${says(words)}”`);
         assert.equal(await page.locator('html').getAttribute('lang'), language);
         assert.equal(await page.locator('html').getAttribute('dir'), direction);
         if ((await overhang(page)) > 0) wide.push(path);

@@ -1,0 +1,75 @@
+import type { CommonTexts } from '../common.ts';
+
+export const ar: CommonTexts = {
+  common: {
+    testMode: 'وضع الاختبار.',
+    testModeRest: 'لا يتحرك مال حقيقي في هذه الصفحة.',
+    language: 'اللغة',
+    lessThanAMinute: 'أقل من دقيقة',
+    copy: 'نسخ',
+    copied: 'تم النسخ',
+    qrCode: 'رمز QR',
+    titleAndRest: '{title}. {rest}',
+    sentence: '{text}.',
+    rate: '1 USDC = {rate}',
+    every: {
+      day: 'كل يوم',
+      week: 'كل أسبوع',
+      month: 'كل شهر',
+      year: 'كل سنة',
+    },
+    everyMany: {
+      day: '(الفترة: {period})',
+      week: '(الفترة: {period})',
+      month: '(الفترة: {period})',
+      year: '(الفترة: {period})',
+    },
+  },
+  app: {
+    navigation: 'الصفحات',
+    pages: 'صفحات هذه القائمة',
+    first: 'العودة إلى الأحدث',
+    next: 'الأقدم',
+    apply: 'عرض',
+    reset: 'عرض الكل',
+    all: 'الكل',
+    csv: 'تنزيل بصيغة CSV',
+    test: 'اختبار',
+    live: 'فعلي',
+    mode: 'الوضع',
+    signOut: 'تسجيل الخروج',
+    figures: 'عرض الأرقام',
+    chartOf: 'رسم بياني: {title}',
+  },
+  errors: {
+    notFound: 'لا يوجد شيء هنا',
+    notFoundRest: 'قد يكون الرابط ناقصًا. افتحه مرة أخرى كما وصلك، أو اطلب رابطًا جديدًا ممن أرسله إليك.',
+    home: 'العودة إلى النظرة العامة',
+    trouble: 'هناك عطل لدينا',
+    troubleRest:
+      'الخطأ من جانبنا، ولم يتحرك بسببه أي مال. أي دفعة أرسلتها موجودة على السلسلة وسنعثر عليها. حاول مرة أخرى بعد دقيقة.',
+    failed: 'لم ينجح ذلك',
+    malformed: 'تعذرت قراءة هذا',
+    malformedRest:
+      'فيه محارف لا ترد في أي نص، أو أنه ليس نموذجًا من نماذجنا. لم يتغير شيء ولم يتحرك أي مال. ارجع وأرسله مرة أخرى.',
+    foreignForm: 'جاء هذا النموذج من موقع آخر',
+    foreignFormRest: 'افتح رابطك مرة أخرى واستخدم النموذج الموجود هناك. لم يتحرك أي مال.',
+    tooMany: 'محاولات كثيرة جدًا',
+    tooManyRest: 'انتظر دقيقة ثم تابع. أي دفعة أرسلتها نعثر عليها تلقائيًا.',
+    slowDown: 'صفحات كثيرة دفعة واحدة',
+    slowDownRest: 'انتظر عشر ثوانٍ ثم أعد تحميل هذه الصفحة. أي دفعة أرسلتها نعثر عليها تلقائيًا.',
+  },
+  /** A payment that was given back, for merchants and for their partner. */
+  returned: {
+    badges: {
+      returning: 'ستُعاد',
+      sent: 'قيد الإعادة',
+      confirmed: 'أُعيد',
+      other: 'أُعيد',
+      failed: 'لم يُعَد',
+      missing: 'لم يُعَد',
+    },
+    seenRest: '{amount} USDC إلى {address}. يتم الأمر حالما تؤكده الشبكة.',
+    confirmedRest: '{amount} USDC إلى {address}، وأكدته الشبكة.',
+  },
+};

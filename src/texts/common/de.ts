@@ -1,0 +1,79 @@
+import type { CommonTexts } from '../common.ts';
+
+export const de: CommonTexts = {
+  common: {
+    testMode: 'Testmodus.',
+    testModeRest: 'Auf dieser Seite fließt kein echtes Geld.',
+    language: 'Sprache',
+    lessThanAMinute: 'weniger als eine Minute',
+    copy: 'Kopieren',
+    copied: 'Kopiert',
+    qrCode: 'QR-Code',
+    titleAndRest: '{title}. {rest}',
+    sentence: '{text}.',
+    rate: '1 USDC = {rate}',
+    every: {
+      day: 'jeden Tag',
+      week: 'jede Woche',
+      month: 'jeden Monat',
+      year: 'jedes Jahr',
+    },
+    everyMany: {
+      day: 'alle {period}',
+      week: 'alle {period}',
+      month: 'alle {period}',
+      year: 'alle {period}',
+    },
+  },
+  app: {
+    navigation: 'Seiten',
+    pages: 'Seiten dieser Liste',
+    first: 'Zurück zu den neuesten',
+    next: 'Ältere',
+    apply: 'Anzeigen',
+    reset: 'Alle anzeigen',
+    all: 'Alle',
+    csv: 'Als CSV herunterladen',
+    test: 'Test',
+    live: 'Live',
+    mode: 'Modus',
+    signOut: 'Abmelden',
+    figures: 'Zahlen anzeigen',
+    chartOf: 'Diagramm: {title}',
+  },
+  errors: {
+    notFound: 'Hier ist nichts',
+    notFoundRest:
+      'Vielleicht ist der Link unvollständig. Öffnen Sie ihn noch einmal so, wie Sie ihn bekommen haben, oder bitten Sie den Absender um einen neuen.',
+    home: 'Zurück zur Übersicht',
+    trouble: 'Bei uns funktioniert etwas nicht',
+    troubleRest:
+      'Das liegt an uns, und es wurde dabei kein Geld bewegt. Eine Zahlung, die Sie schon gesendet haben, steht auf der Blockchain und wird gefunden. Versuchen Sie es in einer Minute noch einmal.',
+    failed: 'Das hat nicht geklappt',
+    malformed: 'Das ließ sich nicht lesen',
+    malformedRest:
+      'Es enthält Zeichen, die in keinem Text vorkommen, oder es ist kein Formular von uns. Nichts wurde geändert und kein Geld bewegt. Gehen Sie zurück und senden Sie es noch einmal.',
+    foreignForm: 'Dieses Formular kam von einer anderen Website',
+    foreignFormRest:
+      'Öffnen Sie Ihren Link noch einmal und verwenden Sie das Formular dort. Es wurde kein Geld bewegt.',
+    tooMany: 'Zu viele Versuche',
+    tooManyRest:
+      'Warten Sie eine Minute und machen Sie dann weiter. Eine schon gesendete Zahlung wird von selbst gefunden.',
+    slowDown: 'Zu viele Seiten auf einmal',
+    slowDownRest:
+      'Warten Sie zehn Sekunden und laden Sie diese Seite dann neu. Eine bereits gesendete Zahlung wird von selbst gefunden.',
+  },
+  /** A payment that was given back, for merchants and for their partner. */
+  returned: {
+    badges: {
+      returning: 'Zurückzugeben',
+      sent: 'Wird zurückgegeben',
+      confirmed: 'Zurückgegeben',
+      other: 'Zurückgegeben',
+      failed: 'Nicht zurückgegeben',
+      missing: 'Nicht zurückgegeben',
+    },
+    seenRest: '{amount} USDC an {address}. Es ist erledigt, sobald das Netzwerk es bestätigt hat.',
+    confirmedRest: '{amount} USDC an {address}, vom Netzwerk bestätigt.',
+  },
+};

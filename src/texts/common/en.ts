@@ -1,0 +1,75 @@
+/** Other languages have the same keys and `{placeholders}`. */
+export const en = {
+  common: {
+    testMode: 'Test mode.',
+    testModeRest: 'No real money moves on this page.',
+    language: 'Language',
+    lessThanAMinute: 'less than a minute',
+    copy: 'Copy',
+    copied: 'Copied',
+    qrCode: 'QR code',
+    titleAndRest: '{title}. {rest}',
+    sentence: '{text}.',
+    rate: '1 USDC = {rate}',
+    every: {
+      day: 'every day',
+      week: 'every week',
+      month: 'every month',
+      year: 'every year',
+    },
+    everyMany: {
+      day: 'every {period}',
+      week: 'every {period}',
+      month: 'every {period}',
+      year: 'every {period}',
+    },
+  },
+  app: {
+    navigation: 'Pages',
+    pages: 'Pages of this list',
+    first: 'Back to the newest',
+    next: 'Older',
+    apply: 'Show',
+    reset: 'Show all',
+    all: 'All',
+    csv: 'Download as CSV',
+    test: 'Test',
+    live: 'Live',
+    mode: 'Mode',
+    signOut: 'Sign out',
+    figures: 'Show the figures',
+    chartOf: 'Chart: {title}',
+  },
+  errors: {
+    notFound: 'There is nothing here',
+    notFoundRest:
+      'The link may be incomplete. Open it again as it was sent to you, or ask whoever sent it for a new one.',
+    home: 'Back to the overview',
+    trouble: 'Something is not working on our side',
+    troubleRest:
+      'This is our fault, and no money was moved by it. A payment you already sent is on the chain and will be found. Try again in a minute.',
+    failed: 'That did not work',
+    malformed: 'This could not be read',
+    malformedRest:
+      'It holds characters that no text has, or it is no form of ours. Nothing was changed, and no money was moved. Go back, and send it again.',
+    foreignForm: 'This form came from another site',
+    foreignFormRest: 'Open your link again and use the form there. No money was moved.',
+    tooMany: 'Too many attempts',
+    tooManyRest: 'Wait a minute, then go on. A payment you already sent is found by itself.',
+    slowDown: 'Too many pages at once',
+    slowDownRest: 'Wait ten seconds, then load this page again. A payment you already sent is found by itself.',
+  },
+  /** A payment that was given back, for merchants and for their partner. */
+  returned: {
+    badges: {
+      returning: 'To be given back',
+      sent: 'Being given back',
+      confirmed: 'Given back',
+      other: 'Given back',
+      failed: 'Not given back',
+      missing: 'Not given back',
+    },
+    seenRest: '{amount} USDC to {address}. We are waiting for the network to confirm it.',
+    confirmedRest: '{amount} USDC to {address}, confirmed by the network.',
+  },
+};

@@ -1,0 +1,75 @@
+import type { CommonTexts } from '../common.ts';
+
+export const hi: CommonTexts = {
+  common: {
+    testMode: 'टेस्ट मोड।',
+    testModeRest: 'इस पेज पर असली पैसा नहीं चलता।',
+    language: 'भाषा',
+    lessThanAMinute: 'एक मिनट से कम',
+    copy: 'कॉपी करें',
+    copied: 'कॉपी हो गया',
+    qrCode: 'QR कोड',
+    titleAndRest: '{title}। {rest}',
+    sentence: '{text}।',
+    rate: '1 USDC = {rate}',
+    every: {
+      day: 'हर दिन',
+      week: 'हर सप्ताह',
+      month: 'हर महीने',
+      year: 'हर साल',
+    },
+    everyMany: {
+      day: 'हर {period} में',
+      week: 'हर {period} में',
+      month: 'हर {period} में',
+      year: 'हर {period} में',
+    },
+  },
+  app: {
+    navigation: 'पेज',
+    pages: 'इस सूची के पेज',
+    first: 'सबसे नए पर वापस',
+    next: 'पुराने',
+    apply: 'दिखाएँ',
+    reset: 'सब दिखाएँ',
+    all: 'सभी',
+    csv: 'CSV के रूप में डाउनलोड करें',
+    test: 'टेस्ट',
+    live: 'लाइव',
+    mode: 'मोड',
+    signOut: 'साइन आउट करें',
+    figures: 'आँकड़े दिखाएँ',
+    chartOf: 'चार्ट: {title}',
+  },
+  errors: {
+    notFound: 'यहाँ कुछ नहीं है',
+    notFoundRest: 'शायद लिंक अधूरा है। उसे वैसे ही फिर खोलें जैसे आपको भेजा गया था, या भेजने वाले से नया लिंक माँगें।',
+    home: 'अवलोकन पर वापस',
+    trouble: 'हमारी ओर कुछ काम नहीं कर रहा',
+    troubleRest:
+      'यह हमारी गलती है, और इससे कोई पैसा नहीं हिला। जो भुगतान आप भेज चुके हैं, वह चेन पर है और मिल जाएगा। एक मिनट में फिर कोशिश करें।',
+    failed: 'यह नहीं हो पाया',
+    malformed: 'इसे पढ़ा नहीं जा सका',
+    malformedRest:
+      'इसमें ऐसे वर्ण हैं जो किसी पाठ में नहीं होते, या यह हमारा फ़ॉर्म नहीं है। कुछ नहीं बदला और कोई पैसा नहीं हिला। वापस जाकर इसे फिर भेजें।',
+    foreignForm: 'यह फ़ॉर्म किसी दूसरी साइट से आया है',
+    foreignFormRest: 'अपना लिंक फिर खोलें और वहीं का फ़ॉर्म भरें। कोई पैसा नहीं हिला।',
+    tooMany: 'बहुत ज़्यादा कोशिशें',
+    tooManyRest: 'एक मिनट रुकें, फिर आगे बढ़ें। जो भुगतान आप भेज चुके हैं, वह अपने-आप मिल जाता है।',
+    slowDown: 'एक साथ बहुत ज़्यादा पेज',
+    slowDownRest: 'दस सेकंड रुकें, फिर यह पेज दोबारा लोड करें। जो भुगतान आप भेज चुके हैं, वह अपने-आप मिल जाता है।',
+  },
+  /** A payment that was given back, for merchants and for their partner. */
+  returned: {
+    badges: {
+      returning: 'लौटाया जाना है',
+      sent: 'लौटाया जा रहा है',
+      confirmed: 'लौटा दिया',
+      other: 'लौटा दिया',
+      failed: 'नहीं लौटा',
+      missing: 'नहीं लौटा',
+    },
+    seenRest: '{address} को {amount} USDC। नेटवर्क की पुष्टि होते ही यह पूरा होगा।',
+    confirmedRest: '{address} को {amount} USDC, नेटवर्क ने पुष्टि की।',
+  },
+};

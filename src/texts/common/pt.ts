@@ -1,0 +1,75 @@
+import type { CommonTexts } from '../common.ts';
+
+export const pt: CommonTexts = {
+  common: {
+    testMode: 'Modo de teste.',
+    testModeRest: 'Nenhum dinheiro real se move nesta página.',
+    language: 'Idioma',
+    lessThanAMinute: 'menos de um minuto',
+    copy: 'Copiar',
+    copied: 'Copiado',
+    qrCode: 'Código QR',
+    titleAndRest: '{title}. {rest}',
+    sentence: '{text}.',
+    rate: '1 USDC = {rate}',
+    every: {
+      day: 'todo dia',
+      week: 'toda semana',
+      month: 'todo mês',
+      year: 'todo ano',
+    },
+    everyMany: {
+      day: 'a cada {period}',
+      week: 'a cada {period}',
+      month: 'a cada {period}',
+      year: 'a cada {period}',
+    },
+  },
+  app: {
+    navigation: 'Páginas',
+    pages: 'Páginas desta lista',
+    first: 'Voltar aos mais recentes',
+    next: 'Mais antigos',
+    apply: 'Mostrar',
+    reset: 'Mostrar tudo',
+    all: 'Todos',
+    csv: 'Baixar como CSV',
+    test: 'Teste',
+    live: 'Real',
+    mode: 'Modo',
+    signOut: 'Sair',
+    figures: 'Mostrar os números',
+    chartOf: 'Gráfico: {title}',
+  },
+  errors: {
+    notFound: 'Não há nada aqui',
+    notFoundRest: 'Talvez o link esteja incompleto. Abra-o de novo como foi enviado ou peça um novo a quem o enviou.',
+    home: 'Voltar à visão geral',
+    trouble: 'Algo não está funcionando do nosso lado',
+    troubleRest:
+      'A culpa é nossa, e nenhum dinheiro se moveu por isso. Um pagamento já enviado está na rede e será encontrado. Tente de novo em um minuto.',
+    failed: 'Não funcionou',
+    malformed: 'Não foi possível ler isto',
+    malformedRest:
+      'Contém caracteres que nenhum texto tem, ou não é um formulário nosso. Nada foi alterado e nenhum dinheiro se moveu. Volte e envie de novo.',
+    foreignForm: 'Este formulário veio de outro site',
+    foreignFormRest: 'Abra o seu link de novo e use o formulário de lá. Nenhum dinheiro se moveu.',
+    tooMany: 'Tentativas demais',
+    tooManyRest: 'Espere um minuto e continue. Um pagamento já enviado é encontrado sozinho.',
+    slowDown: 'Páginas demais de uma vez',
+    slowDownRest: 'Espere dez segundos e carregue esta página de novo. Um pagamento já enviado é encontrado sozinho.',
+  },
+  /** A payment that was given back, for merchants and for their partner. */
+  returned: {
+    badges: {
+      returning: 'A devolver',
+      sent: 'Sendo devolvido',
+      confirmed: 'Devolvido',
+      other: 'Devolvido',
+      failed: 'Não devolvido',
+      missing: 'Não devolvido',
+    },
+    seenRest: '{amount} USDC para {address}. Estará feito quando a rede confirmar.',
+    confirmedRest: '{amount} USDC para {address}, confirmado pela rede.',
+  },
+};

@@ -1,0 +1,78 @@
+/** Other languages have the same keys and `{placeholders}`. */
+export const en = {
+  onboard: {
+    title: 'Be paid through {partner}',
+    steps: 'Steps',
+    stepEmail: 'E-mail',
+    stepDetails: 'Details',
+    stepWallet: 'Wallet',
+    stepSign: 'Sign',
+    invites: '{partner} invites you to be paid in stablecoins',
+    what: 'Your customers pay in USDC, straight into your own wallet. {partner} asks for the payments; nobody but you can move the money.',
+    needs: 'It takes two minutes. You need a wallet, in this browser or on your phone.',
+    makeSure: 'First we make sure that it is you. We send a code to {email}, the address that {partner} gave us.',
+    sendCode: 'Send me the code',
+    enterCode: 'Enter the code from your e-mail',
+    code: 'Six digits',
+    codeHint: 'Sent to {email}. It lives for 15 minutes.',
+    goOn: 'Continue',
+    sendAnother: 'Send another code',
+    who: 'Who is paid?',
+    whoRest: 'Fill in what you like. {partner} sees it, and your customers see the business name.',
+    name: 'Your name',
+    businessName: 'Business name',
+    businessHint: 'Your customers see it on the payment page and on receipts.',
+    country: 'Country',
+    noCountry: 'Not said',
+    phone: 'Phone',
+    website: 'Website',
+    email: 'E-mail',
+    emailHint: 'We write to it only about your wallet and your sign-in.',
+    tooLong: 'At most {limit} characters.',
+    notACountry: 'Choose a country from the list.',
+    notAnEmail: 'This does not look like an e-mail address.',
+    goToWallet: 'Continue to your wallet',
+    whichWallet: 'Which wallet is paid?',
+    whichRest: 'Connecting only shows us its address. You sign with it in the next step.',
+    announced: '{partner} named the wallet {wallet}. Connect that one.',
+    changeDetails: 'Change your details',
+    signTitle: 'Sign in with your wallet',
+    signRest:
+      'This shows that the wallet is yours. It costs nothing, moves nothing, and lets nobody take money from you.',
+    wallet: 'Your wallet',
+    changeWallet: 'Take another wallet',
+    terms: 'The terms, version {version}',
+    termsTranslated:
+      'This translation helps you read them. The English text below it is the one that you accept and that counts.',
+    termsBinding: 'The English text, which counts',
+    accept: 'I have read the terms, version {version}, and accept them.',
+    finish: 'Finish',
+  },
+  /** The terms as they bind: a change takes a new version in `merchants/terms.ts`. Other languages translate them. */
+  terms: {
+    get: {
+      title: 'What you get',
+      text: 'Customers pay you in stablecoins, straight into your own wallet. We create the payment page, watch the chain, and tell you and the partner who invited you when a payment is final. We never hold your money and cannot move it.',
+    },
+    wallet: {
+      title: 'Your wallet',
+      text: 'You control the wallet you sign with, and keep its keys or its recovery safe. Nobody can bring back a payment that was made to a wallet whose keys are lost. A wallet belongs to one merchant only.',
+    },
+    payments: {
+      title: 'Payments',
+      text: 'A payment on a chain cannot be reversed by us. Refunds are between you and your customer. The price in stablecoins is fixed when a request is created, at the exchange rate of that moment.',
+    },
+    duties: {
+      title: 'Your duties',
+      text: 'You sell only what is legal where you and your customers are, you pay your taxes, and what you tell us about yourself is true. You are not subject to sanctions.',
+    },
+    stored: {
+      title: 'What is stored',
+      text: 'We store the details you give, your wallet address, and the requests and payments made to it. The partner who invited you sees them. When you accept, we keep the version of these terms, the time and your internet address.',
+    },
+    ending: {
+      title: 'Ending',
+      text: 'You may stop at any time. The partner or we may stop new requests; money already paid stays yours, as it was always in your wallet.',
+    },
+  },
+};

@@ -1,0 +1,78 @@
+import type { OnboardingTexts } from '../onboarding.ts';
+
+export const es: OnboardingTexts = {
+  onboard: {
+    title: 'Cobrar a través de {partner}',
+    steps: 'Pasos',
+    stepEmail: 'Correo',
+    stepDetails: 'Datos',
+    stepWallet: 'Billetera',
+    stepSign: 'Firma',
+    invites: '{partner} le invita a cobrar en stablecoins',
+    what: 'Sus clientes pagan en USDC, directamente a su propia billetera. {partner} solicita los pagos; nadie más que usted puede mover el dinero.',
+    needs: 'Lleva dos minutos. Hace falta una billetera, en este navegador o en el teléfono.',
+    makeSure: 'Primero comprobamos que es usted. Enviamos un código a {email}, la dirección que nos dio {partner}.',
+    sendCode: 'Enviarme el código',
+    enterCode: 'Escriba el código del correo',
+    code: 'Seis cifras',
+    codeHint: 'Enviado a {email}. Vale durante 15 minutos.',
+    goOn: 'Continuar',
+    sendAnother: 'Enviar otro código',
+    who: '¿Quién cobra?',
+    whoRest: 'Rellene lo que quiera. {partner} lo ve, y sus clientes ven el nombre comercial.',
+    name: 'Su nombre',
+    businessName: 'Nombre comercial',
+    businessHint: 'Sus clientes lo ven en la página de pago y en los recibos.',
+    country: 'País',
+    noCountry: 'Sin indicar',
+    phone: 'Teléfono',
+    website: 'Sitio web',
+    email: 'Correo electrónico',
+    emailHint: 'Solo escribimos por asuntos de la billetera y del inicio de sesión.',
+    tooLong: 'Como máximo {limit} caracteres.',
+    notACountry: 'Elija un país de la lista.',
+    notAnEmail: 'Esto no parece una dirección de correo.',
+    goToWallet: 'Continuar con la billetera',
+    whichWallet: '¿En qué billetera se cobra?',
+    whichRest: 'Al conectarla solo vemos su dirección. Se firma con ella en el paso siguiente.',
+    announced: '{partner} indicó la billetera {wallet}. Conecte esa.',
+    changeDetails: 'Cambiar los datos',
+    signTitle: 'Inicie sesión con su billetera',
+    signRest:
+      'Esto demuestra que la billetera es suya. No cuesta nada, no mueve nada y no permite a nadie quitarle dinero.',
+    wallet: 'Su billetera',
+    changeWallet: 'Usar otra billetera',
+    terms: 'Las condiciones, versión {version}',
+    termsTranslated:
+      'Esta traducción ayuda a leerlas. El texto en inglés que aparece debajo es el que usted acepta y el que vale.',
+    termsBinding: 'El texto en inglés, que es el que vale',
+    accept: 'He leído las condiciones, versión {version}, y las acepto.',
+    finish: 'Terminar',
+  },
+  terms: {
+    get: {
+      title: 'Qué obtiene usted',
+      text: 'Sus clientes le pagan en stablecoins, directamente a su propia billetera. Nosotros creamos la página de pago, observamos la cadena de bloques y les avisamos a usted y al socio que le invitó cuando un pago es definitivo. Nunca tenemos su dinero y no podemos moverlo.',
+    },
+    wallet: {
+      title: 'Su billetera',
+      text: 'Usted controla la billetera con la que firma y guarda bien sus claves o su recuperación. Nadie puede recuperar un pago hecho a una billetera cuyas claves se perdieron. Cada billetera pertenece a un solo comercio.',
+    },
+    payments: {
+      title: 'Pagos',
+      text: 'No podemos revertir un pago en una cadena de bloques. Las devoluciones son asunto de usted y su cliente. El precio en stablecoins queda fijado al crear la solicitud, al tipo de cambio de ese momento.',
+    },
+    duties: {
+      title: 'Sus obligaciones',
+      text: 'Vende solo lo que es legal donde están usted y sus clientes, paga sus impuestos y lo que nos dice de sí es cierto. No está sujeto a sanciones.',
+    },
+    stored: {
+      title: 'Qué se guarda',
+      text: 'Guardamos los datos que usted da, la dirección de su billetera y las solicitudes y pagos hechos a ella. El socio que le invitó los ve. Cuando acepta, conservamos la versión de estas condiciones, la hora y su dirección de internet.',
+    },
+    ending: {
+      title: 'Fin',
+      text: 'Puede dejarlo cuando quiera. El socio o nosotros podemos detener las solicitudes nuevas; el dinero ya pagado sigue siendo suyo, porque siempre estuvo en su billetera.',
+    },
+  },
+};

@@ -1,0 +1,14 @@
+import { type Translated, translations } from './area.ts';
+import { ar } from './pay/ar.ts';
+import { de } from './pay/de.ts';
+import { en } from './pay/en.ts';
+import { es } from './pay/es.ts';
+import { fr } from './pay/fr.ts';
+import { hi } from './pay/hi.ts';
+import { ja } from './pay/ja.ts';
+import { pt } from './pay/pt.ts';
+
+export type PayTexts = Translated<typeof en>;
+
+/** What customers read on the pay page. */
+export const payTexts = translations<PayTexts>({ ar, de, en, es, fr, hi, ja, pt });

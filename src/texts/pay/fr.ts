@@ -1,0 +1,193 @@
+import type { PayTexts } from '../pay.ts';
+
+export const fr: PayTexts = {
+  pay: {
+    title: 'Payer {merchant}',
+    titlePaid: 'Payé : {merchant}',
+    rateAt: '{rate}, {time}',
+    until: 'échéance : {time}',
+    left: 'encore {time}',
+    through: 'Par l’intermédiaire de {partner}',
+    straight: 'L’argent va directement à {merchant}, sans étape intermédiaire.',
+    details: 'Paiement {number}',
+  },
+  news: {
+    waiting: 'En attente du paiement',
+    waitingRest: 'Il apparaît ici dès qu’il est sur le réseau.',
+    seen: 'Paiement vu sur {network}',
+    seenRest: 'Il attend d’être inclus dans un bloc. Vous n’avez plus rien à faire.',
+    seenOpenRest:
+      'Il attend d’être inclus dans un bloc. Si vous l’avez envoyé, il n’y a plus rien à faire : ne payez pas une seconde fois.',
+    confirming: 'Le paiement est en cours de confirmation',
+    confirmingCount: 'Confirmations sur {network} : {seen} sur {needed}.',
+    confirmingTag: 'En attente que {network} le rende définitif.',
+    confirmingRest: 'Vous pouvez fermer cette page.',
+    paid: 'Payé',
+    paidRest: '{merchant} a l’argent. Vous n’avez plus rien à faire.',
+    paidOver: 'Vous avez envoyé {amount} USDC de plus que demandé. Demandez à {merchant} de vous les rendre.',
+    paidLate: 'Il est arrivé après la fin du délai et compte quand même.',
+    part: 'Il manque {amount} USDC',
+    partRest:
+      '{paid} USDC sur {due} sont arrivés. Payez le reste avec un portefeuille sur cette page ou sur votre téléphone ; les deux comptent ensemble.',
+    expired: 'Cette demande a expiré',
+    expiredRest:
+      'Ne payez plus rien ; demandez une nouvelle demande à {merchant}. L’argent déjà envoyé compte encore s’il a atteint le réseau dans les 30 minutes suivant la fin.',
+    expiredPart: '{paid} USDC sur {due} sont arrivés. Voyez cela avec {merchant}.',
+    voided: 'Cette demande a été annulée',
+    voidedRest: 'Ne payez plus rien. Rien n’est dû sur cette page.',
+    tooLate: 'Un paiement est arrivé trop tard',
+    tooLateRest:
+      '{amount} USDC ont atteint le portefeuille après la fin de la demande et ne comptent donc pas automatiquement. {merchant} le voit ; voyez cela ensemble.',
+    voidedPaid: 'Un paiement est arrivé après l’annulation de la demande',
+    reorged: 'Le réseau a retiré le paiement',
+    reorgedRest:
+      'Il a réécrit ses derniers blocs, et votre transaction n’y figure plus. Elle revient généralement d’elle-même ; regardez dans votre portefeuille avant de payer à nouveau.',
+    failed: 'Votre transaction a échoué',
+    failedRest:
+      'Elle est enregistrée sur {network} mais n’a déplacé aucun argent. Regardez pourquoi dans votre portefeuille, puis payez à nouveau.',
+    replaced: 'Votre transaction a été remplacée',
+    replacedRest:
+      'Une autre transaction de votre portefeuille a pris sa place. Si celle-ci paie cette demande, elle apparaît ici d’elle-même ; sinon, payez à nouveau.',
+    gone: 'Votre transaction n’est plus sur le réseau',
+    goneRest:
+      'Elle a été abandonnée avant d’entrer dans un bloc : aucun argent n’a été déplacé. Regardez dans votre portefeuille, puis payez à nouveau.',
+    wrongToken: 'Un autre jeton est arrivé, pas de l’USDC',
+    wrongTokenRest:
+      '{symbol} ({token}) a été envoyé sur {network}. Ce n’est pas le jeton demandé et il ne compte pas. Voyez cela avec {merchant}, et payez en {accepted}.',
+    wrongNetwork: 'L’argent est arrivé sur un autre réseau',
+    wrongNetworkRest:
+      'Il a été envoyé sur {network}, qui n’est pas accepté ici, et ne compte pas. Voyez cela avec {merchant}, et payez sur {accepted}.',
+    alreadyPaid:
+      'Un second paiement de {amount} USDC est arrivé. Il n’était pas nécessaire ; demandez à {merchant} de vous le rendre.',
+    trouble: 'Nous ne pouvons pas lire {network} en ce moment',
+    troubleRest:
+      'Rien n’est perdu : un paiement que vous envoyez est sur le réseau et sera retrouvé dès que nous pourrons le lire à nouveau.',
+    offline: 'Vous êtes hors ligne. Cette page continue d’elle-même dès votre retour.',
+    unreachable:
+      'Cette page n’arrive pas à nous joindre et continue d’essayer. Un paiement envoyé est sur le réseau et sera retrouvé.',
+  },
+  ways: {
+    heading: 'Comment voulez-vous payer ?',
+    none: '{merchant} ne peut être payé sur aucun des réseaux proposés ici pour le moment. Veuillez lui demander.',
+    network: 'Réseau',
+    phone: 'Portefeuille sur téléphone',
+    phoneRest:
+      'Scannez avec l’appareil photo de votre téléphone : cette page s’y ouvre, et vous payez avec votre portefeuille.',
+    phoneDirect: 'Ou scanner avec le portefeuille lui-même',
+    phoneDirectRest: 'Votre portefeuille remplit le réseau, l’adresse et le montant.',
+    openIn: 'Ouvrir dans un portefeuille de ce téléphone',
+    walletConnect: 'WalletConnect',
+    walletConnectRest: 'Scannez avec un portefeuille compatible WalletConnect.',
+    byHand: 'À la main ou depuis une plateforme d’échange',
+    amount: 'Montant',
+    address: 'Adresse',
+    tokenContract: 'Contrat {token}',
+    sendExactly: 'Envoyez exactement {amount} {token} sur {network}',
+    copyAmount: 'Copier le montant',
+    copyAddress: 'Copier l’adresse',
+    copyToken: 'Copier le contrat du jeton',
+    copyLink: 'Copier le lien',
+    warning:
+      'Uniquement {token} sur {network}. Un autre jeton ou un autre réseau ne compte pas pour ce paiement, et l’argent peut être perdu définitivement.',
+    exactly:
+      'Chaque chiffre compte : il distingue votre paiement des autres, alors n’arrondissez pas. Si une plateforme prend ses frais sur le montant, ajoutez-les.',
+  },
+  wallet: {
+    payWith: 'Payer avec {wallet}',
+    payRest: 'Payer le reste avec {wallet}',
+    browserWallet: 'le portefeuille du navigateur',
+    connecting: 'Ouvrez {wallet} et autorisez cette page à voir votre adresse.',
+    pairing: 'Préparation d’un code pour votre portefeuille…',
+    away: '{wallet} est injoignable pour le moment. Aucun argent n’a été déplacé ; payez autrement, ou réessayez plus tard.',
+    switching: 'Autorisez dans {wallet} le passage à {network}.',
+    confirm: 'Confirmez le paiement dans {wallet}.',
+    sent: 'Envoyé. En attente du réseau.',
+    unseen: 'Envoyé, mais le réseau ne le montre pas encore. Regardez dans {wallet} avant de payer à nouveau.',
+    rejected: 'Vous avez refusé dans {wallet}. Aucun argent n’a été déplacé.',
+    pending: 'Une question précédente attend encore votre réponse dans {wallet}. Ouvrez-le et répondez-y.',
+    insufficient:
+      'Ce portefeuille contient {amount} {token} sur {network}, ce qui ne suffit pas. Aucun argent n’a été déplacé.',
+    fee: 'Ce portefeuille a trop peu de {coin} pour les frais de {network}. Aucun argent n’a été déplacé.',
+    noAccount: 'Aucune adresse reçue : déverrouillez {wallet}, puis réessayez.',
+    wrongNetwork:
+      'Impossible de faire passer {wallet} à {network}. Changez de réseau dans le portefeuille, ou choisissez-en un autre.',
+    reverted: 'Selon {wallet}, le paiement a échoué. Aucun argent n’a été déplacé ; réessayez.',
+    failed:
+      'Le paiement n’a pas été envoyé avec {wallet} : {reason} Regardez-y la dernière activité avant de réessayer.',
+    signWith: 'Signer avec {wallet}',
+    signing: 'Signez dans {wallet} que ce paiement est le vôtre. Cela ne coûte rien.',
+    otherAccount: 'Une autre adresse est ouverte dans {wallet}. Choisissez-y {address}, puis réessayez.',
+    notSigned: 'Pas de signature avec {wallet}. {reason}',
+  },
+  proof: {
+    headingWaiting: 'Envoyé, mais pas encore visible ?',
+    headingEnded: 'Avez-vous déjà payé ?',
+    hash: 'Hash de la transaction',
+    hashHint:
+      'Dans votre portefeuille ou sur la plateforme : 0x et 64 lettres ou chiffres. Nous le cherchons aussitôt.',
+    look: 'Chercher cette transaction',
+    elsewhere: 'Signer ailleurs',
+    elsewhereRest:
+      'Faites signer ceci comme données typées (EIP-712) par le portefeuille qui a payé, et mettez la signature ici.',
+    sign: 'Remettre la signature',
+    signature: 'Signature',
+    signHint: 'Seul le propriétaire de {address} peut dire que ce paiement est pour cette demande.',
+    malformed: 'Ce n’est pas un hash de transaction : il se compose de 0x et de 64 lettres ou chiffres.',
+    not_found:
+      'Aucun réseau accepté ici ne connaît encore cette transaction. Vérifiez le hash, et le réseau sur lequel elle a été envoyée.',
+    unavailable: 'Le réseau n’a pas pu être interrogé. Rien n’est perdu ; réessayez dans une minute.',
+    pending_in_mempool: 'La transaction est envoyée et attend d’entrer dans un bloc. Vous n’avez plus rien à faire.',
+    failed: 'Cette transaction a échoué sur le réseau : aucun argent n’a été déplacé. Envoyez-la à nouveau.',
+    wrong_token:
+      'Cette transaction a atteint la bonne adresse, mais avec un autre jeton ou une autre monnaie. Voyez cela avec {merchant}.',
+    wrong_recipient: 'Cette transaction ne paie pas l’adresse de cette demande.',
+    wrong_network:
+      'Cette transaction a atteint l’adresse sur un réseau où {merchant} ne peut pas être payé. Demandez-lui.',
+    before_request: 'Cette transaction est antérieure à la demande et ne peut donc pas être son paiement.',
+    seen: 'La transaction est sur le réseau ; elle apparaît ici dans un instant.',
+    counted: 'Ce paiement est vu et en cours de confirmation.',
+    verified: 'Ce paiement est terminé.',
+    underpaid: 'Ce paiement compte, mais il manque encore {amount} USDC.',
+    already_used: 'Cette transaction a déjà payé une autre demande.',
+    given_back: '{merchant} rend ce paiement : il ne peut donc plus rien payer. Renseignez-vous auprès du commerçant.',
+    already_paid:
+      'La demande a déjà été payée par une autre transaction. {merchant} voit aussi celle-ci ; voyez cela ensemble.',
+    too_many_parts:
+      'Trop de petits paiements sont arrivés pour cette demande. {merchant} voit aussi celui-ci ; voyez cela ensemble.',
+    late: 'Cette transaction est arrivée plus de 30 minutes après l’expiration de la demande. {merchant} la voit ; voyez cela ensemble.',
+    voided: 'La demande a été annulée avant que ce paiement soit vu. {merchant} le voit ; voyez cela ensemble.',
+    needs_signature:
+      'L’argent est arrivé, mais rien ne dit qu’il est pour cette demande. Signez avec le portefeuille qui l’a envoyé, ou demandez à {merchant}.',
+    minted:
+      'L’argent est arrivé directement d’un pont ou de l’émetteur : aucun portefeuille ne peut donc signer qu’il est pour cette demande. {merchant} le voit ; renseignez-vous auprès du commerçant.',
+    bad_signature: 'Cette signature n’est pas celle du portefeuille qui a envoyé l’argent.',
+    tooMany:
+      'Trop de tentatives pour ce paiement. Attendez une minute ; ce que vous avez envoyé est aussi retrouvé automatiquement.',
+  },
+  test: {
+    heading: 'Paiements de test',
+    hint: 'Payez avec un portefeuille de test, par de vraies transactions sur la chaîne de test, et voyez chaque issue.',
+    working: 'Envoi du paiement de test…',
+    outcomes: {
+      exact: 'Montant exact',
+      too_little: 'Trop peu',
+      rest: 'Le reste',
+      too_much: 'Trop',
+      late: 'En retard, compte encore',
+      too_late: 'Trop tard',
+      wrong_token: 'Mauvais jeton',
+      wrong_network: 'Mauvais réseau',
+      failed: 'Transaction échouée',
+      reorganised: 'Retiré par le réseau',
+      pending: 'En attente d’un bloc',
+    },
+    refused: {
+      already_paid: 'Rien n’a été envoyé : cette demande est déjà payée.',
+      voided: 'Rien n’a été envoyé : cette demande a été annulée.',
+      nothing_missing: 'Rien n’a été envoyé : il ne manque rien.',
+      busy: 'D’autres essaient des paiements de test en ce moment. Réessayez dans quelques secondes.',
+      not_attached:
+        'Le paiement était définitif avant que le réseau puisse le retirer. Réessayez avec une nouvelle demande.',
+    },
+  },
+};

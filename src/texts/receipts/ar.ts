@@ -1,0 +1,36 @@
+import type { ReceiptTexts } from '../receipts.ts';
+
+export const ar: ReceiptTexts = {
+  receipt: {
+    title: 'الإيصال {number}',
+    heading: 'الإيصال',
+    number: 'رقم الإيصال',
+    link: 'الإيصال برابط خاص به',
+    print: 'طباعة أو حفظ بصيغة PDF',
+    confirmed: 'وقت الدفع',
+    paidTo: 'دُفع إلى',
+    amount: 'المبلغ',
+    received: 'المستلم',
+    transaction: 'المعاملة',
+    transactions: 'المعاملات',
+    from: 'من',
+    to: 'إلى',
+    for: 'مقابل',
+    through: 'عبر',
+    notPaid: 'لا يوجد إيصال بعد',
+    notPaidRest: 'لم تكتمل هذه الدفعة. تبيّن صفحتها حالتها.',
+    back: 'إلى الدفعة',
+  },
+  receiptMail: {
+    subject: 'الإيصال {number} من {merchant}',
+    testSubject: 'اختبار: الإيصال {number} من {merchant}',
+    paid: 'وصلت دفعتك إلى {merchant}',
+    test: 'كانت هذه دفعة اختبار: لم يتحرك أي مال حقيقي.',
+    usdc: 'بعملة USDC',
+    link: 'فتح الإيصال',
+    linkRest: 'الإيصال، للطباعة أيضًا: {link}',
+    why: 'أُعطي هذا العنوان للإيصال عند الدفع. لا أحد يقرأ الردود على هذه الرسالة.',
+    message: '{merchant}: وصلتنا دفعتك وقدرها {amount}. الإيصال {number}: {link}',
+    testMessage: 'اختبار. {merchant}: وصلتنا دفعتك وقدرها {amount}. الإيصال {number}: {link}',
+  },
+};

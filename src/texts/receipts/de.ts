@@ -1,0 +1,36 @@
+import type { ReceiptTexts } from '../receipts.ts';
+
+export const de: ReceiptTexts = {
+  receipt: {
+    title: 'Beleg {number}',
+    heading: 'Beleg',
+    number: 'Belegnummer',
+    link: 'Beleg mit eigenem Link',
+    print: 'Drucken oder als PDF sichern',
+    confirmed: 'Bezahlt am',
+    paidTo: 'Bezahlt an',
+    amount: 'Betrag',
+    received: 'Eingegangen',
+    transaction: 'Transaktion',
+    transactions: 'Transaktionen',
+    from: 'Von',
+    to: 'An',
+    for: 'Wofür',
+    through: 'Über',
+    notPaid: 'Es gibt noch keinen Beleg',
+    notPaidRest: 'Diese Zahlung ist nicht abgeschlossen. Ihre Seite sagt, wie sie steht.',
+    back: 'Zur Zahlung',
+  },
+  receiptMail: {
+    subject: 'Beleg {number} von {merchant}',
+    testSubject: 'Test: Beleg {number} von {merchant}',
+    paid: '{merchant} hat Ihre Zahlung',
+    test: 'Das war eine Testzahlung: Es wurde kein echtes Geld bewegt.',
+    usdc: 'In USDC',
+    link: 'Beleg öffnen',
+    linkRest: 'Der Beleg, auch zum Drucken: {link}',
+    why: 'Diese Adresse wurde beim Zahlen für den Beleg angegeben. Antworten auf diese E-Mail liest niemand.',
+    message: '{merchant}: Wir haben Ihre Zahlung über {amount}. Beleg {number}: {link}',
+    testMessage: 'Test. {merchant}: Wir haben Ihre Zahlung über {amount}. Beleg {number}: {link}',
+  },
+};

@@ -1,0 +1,36 @@
+import type { ReceiptTexts } from '../receipts.ts';
+
+export const es: ReceiptTexts = {
+  receipt: {
+    title: 'Recibo {number}',
+    heading: 'Recibo',
+    number: 'Número de recibo',
+    link: 'Recibo con su propio enlace',
+    print: 'Imprimir o guardar como PDF',
+    confirmed: 'Pagado el',
+    paidTo: 'Pagado a',
+    amount: 'Importe',
+    received: 'Recibido',
+    transaction: 'Transacción',
+    transactions: 'Transacciones',
+    from: 'De',
+    to: 'A',
+    for: 'Concepto',
+    through: 'A través de',
+    notPaid: 'Todavía no hay recibo',
+    notPaidRest: 'Este pago no está completo. Su página dice cómo va.',
+    back: 'Ir al pago',
+  },
+  receiptMail: {
+    subject: 'Recibo {number} de {merchant}',
+    testSubject: 'Prueba: recibo {number} de {merchant}',
+    paid: '{merchant} ha recibido su pago',
+    test: 'Era un pago de prueba: no se movió dinero real.',
+    usdc: 'En USDC',
+    link: 'Abrir el recibo',
+    linkRest: 'El recibo, también para imprimir: {link}',
+    why: 'Esta dirección se indicó al pagar para recibir el recibo. Nadie lee lo que se responda a este correo.',
+    message: '{merchant}: hemos recibido su pago de {amount}. Recibo {number}: {link}',
+    testMessage: 'Prueba. {merchant}: hemos recibido su pago de {amount}. Recibo {number}: {link}',
+  },
+};

@@ -1,0 +1,36 @@
+import type { ReceiptTexts } from '../receipts.ts';
+
+export const fr: ReceiptTexts = {
+  receipt: {
+    title: 'Reçu {number}',
+    heading: 'Reçu',
+    number: 'Numéro du reçu',
+    link: 'Reçu avec son propre lien',
+    print: 'Imprimer ou enregistrer en PDF',
+    confirmed: 'Payé le',
+    paidTo: 'Payé à',
+    amount: 'Montant',
+    received: 'Reçu',
+    transaction: 'Transaction',
+    transactions: 'Transactions',
+    from: 'De',
+    to: 'À',
+    for: 'Objet',
+    through: 'Par l’intermédiaire de',
+    notPaid: 'Il n’y a pas encore de reçu',
+    notPaidRest: 'Ce paiement n’est pas terminé. Sa page dit où il en est.',
+    back: 'Vers le paiement',
+  },
+  receiptMail: {
+    subject: 'Reçu {number} de {merchant}',
+    testSubject: 'Test : reçu {number} de {merchant}',
+    paid: '{merchant} a votre paiement',
+    test: 'C’était un paiement de test : aucun argent réel n’a été déplacé.',
+    usdc: 'En USDC',
+    link: 'Ouvrir le reçu',
+    linkRest: 'Le reçu, aussi à imprimer : {link}',
+    why: 'Cette adresse a été donnée pour le reçu lors du paiement. Personne ne lit les réponses à cet e-mail.',
+    message: '{merchant} : nous avons votre paiement de {amount}. Reçu {number} : {link}',
+    testMessage: 'Test. {merchant} : nous avons votre paiement de {amount}. Reçu {number} : {link}',
+  },
+};

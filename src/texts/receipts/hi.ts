@@ -1,0 +1,36 @@
+import type { ReceiptTexts } from '../receipts.ts';
+
+export const hi: ReceiptTexts = {
+  receipt: {
+    title: 'रसीद {number}',
+    heading: 'रसीद',
+    number: 'रसीद संख्या',
+    link: 'अपने अलग लिंक वाली रसीद',
+    print: 'प्रिंट करें या PDF में सहेजें',
+    confirmed: 'भुगतान का समय',
+    paidTo: 'किसे चुकाया',
+    amount: 'रकम',
+    received: 'मिली रकम',
+    transaction: 'लेनदेन',
+    transactions: 'लेनदेन',
+    from: 'कहाँ से',
+    to: 'कहाँ',
+    for: 'किसलिए',
+    through: 'किसके ज़रिए',
+    notPaid: 'अभी कोई रसीद नहीं है',
+    notPaidRest: 'यह भुगतान पूरा नहीं हुआ है। उसका पेज बताता है कि वह कहाँ तक पहुँचा।',
+    back: 'भुगतान पर जाएँ',
+  },
+  receiptMail: {
+    subject: '{merchant} की रसीद {number}',
+    testSubject: 'टेस्ट: {merchant} की रसीद {number}',
+    paid: '{merchant} को आपका भुगतान मिल गया',
+    test: 'यह टेस्ट भुगतान था: कोई असली पैसा नहीं हिला।',
+    usdc: 'USDC में',
+    link: 'रसीद खोलें',
+    linkRest: 'रसीद, प्रिंट करने के लिए भी: {link}',
+    why: 'भुगतान करते समय रसीद के लिए यह पता दिया गया था। इस ईमेल के जवाब कोई नहीं पढ़ता।',
+    message: '{merchant}: हमें आपका {amount} का भुगतान मिल गया। रसीद {number}: {link}',
+    testMessage: 'टेस्ट। {merchant}: हमें आपका {amount} का भुगतान मिल गया। रसीद {number}: {link}',
+  },
+};

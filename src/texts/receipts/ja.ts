@@ -1,0 +1,36 @@
+import type { ReceiptTexts } from '../receipts.ts';
+
+export const ja: ReceiptTexts = {
+  receipt: {
+    title: '領収書 {number}',
+    heading: '領収書',
+    number: '領収書番号',
+    link: '領収書の専用リンク',
+    print: '印刷または PDF で保存',
+    confirmed: '支払い日時',
+    paidTo: '支払い先',
+    amount: '金額',
+    received: '受取額',
+    transaction: '取引',
+    transactions: '取引',
+    from: '送信元',
+    to: '送信先',
+    for: '内容',
+    through: '仲介',
+    notPaid: '領収書はまだありません',
+    notPaidRest: 'この支払いは完了していません。現在の状況は支払いページで確認できます。',
+    back: '支払いページへ',
+  },
+  receiptMail: {
+    subject: '{merchant} の領収書 {number}',
+    testSubject: 'テスト：{merchant} の領収書 {number}',
+    paid: '{merchant} がお支払いを受け取りました',
+    test: 'これはテスト支払いです。実際のお金は動いていません。',
+    usdc: 'USDC での金額',
+    link: '領収書を開く',
+    linkRest: '領収書（印刷もできます）：{link}',
+    why: 'このアドレスは、お支払いのときに領収書用として入力されました。このメールへの返信は読まれません。',
+    message: '{merchant}：{amount} のお支払いを受け取りました。領収書 {number}：{link}',
+    testMessage: 'テスト。{merchant}：{amount} のお支払いを受け取りました。領収書 {number}：{link}',
+  },
+};

@@ -1,0 +1,36 @@
+import type { ReceiptTexts } from '../receipts.ts';
+
+export const pt: ReceiptTexts = {
+  receipt: {
+    title: 'Recibo {number}',
+    heading: 'Recibo',
+    number: 'Número do recibo',
+    link: 'Recibo com link próprio',
+    print: 'Imprimir ou salvar em PDF',
+    confirmed: 'Pago em',
+    paidTo: 'Pago a',
+    amount: 'Valor',
+    received: 'Recebido',
+    transaction: 'Transação',
+    transactions: 'Transações',
+    from: 'De',
+    to: 'Para',
+    for: 'Referente a',
+    through: 'Por meio de',
+    notPaid: 'Ainda não há recibo',
+    notPaidRest: 'Este pagamento não está completo. A página dele diz como está.',
+    back: 'Ir ao pagamento',
+  },
+  receiptMail: {
+    subject: 'Recibo {number} de {merchant}',
+    testSubject: 'Teste: recibo {number} de {merchant}',
+    paid: '{merchant} recebeu o seu pagamento',
+    test: 'Este foi um pagamento de teste: nenhum dinheiro real se moveu.',
+    usdc: 'Em USDC',
+    link: 'Abrir o recibo',
+    linkRest: 'O recibo, também para imprimir: {link}',
+    why: 'Este endereço foi informado para o recibo na hora do pagamento. Ninguém lê as respostas a este e-mail.',
+    message: '{merchant}: recebemos o seu pagamento de {amount}. Recibo {number}: {link}',
+    testMessage: 'Teste. {merchant}: recebemos o seu pagamento de {amount}. Recibo {number}: {link}',
+  },
+};

@@ -1,0 +1,140 @@
+import type { SignInTexts } from '../sign-in.ts';
+
+export const es: SignInTexts = {
+  signIn: {
+    title: 'Iniciar sesión',
+    heading: 'Inicie sesión en su panel',
+    rest: 'Con la billetera en la que cobra.',
+    signHeading: 'Firme el mensaje',
+    signRest: 'No cuesta nada y no mueve nada.',
+    signIn: 'Iniciar sesión',
+    another: 'Usar otra billetera',
+    lost: '¿Perdió la billetera? Pida al socio que le invitó que inicie una recuperación.',
+  },
+  signInUser: {
+    portalTitle: 'Iniciar sesión en el portal',
+    adminTitle: 'Iniciar sesión en la administración',
+    rest: 'Enviamos un enlace a su correo. Con él se inicia la sesión; no hay contraseña.',
+    email: 'Correo electrónico',
+    notAnEmail: 'Esto no parece una dirección de correo.',
+    send: 'Enviarme un enlace',
+    sent: 'Mire en su correo',
+    sentRest:
+      'Si esta dirección puede iniciar sesión aquí, hay un enlace en camino. Ábralo en este navegador antes de 15 minutos. ¿No llega? Mire en la carpeta de spam o pregunte a quien le invitó.',
+    again: 'Pedir otro enlace',
+    enough: 'Por ahora se enviaron bastantes enlaces a esta dirección',
+    enoughRest:
+      'Abra el más reciente o espere 15 minutos y pida otro. Si no basta, pida otra invitación a quien le invitó.',
+    open: 'Iniciar sesión como {email}',
+    openRest: 'Este enlace inicia la sesión una vez, en este navegador.',
+    choose: 'Tiene acceso a varios lugares. ¿Adónde quiere ir?',
+    signIn: 'Iniciar sesión',
+    signInTo: 'Iniciar sesión en {partner}',
+    unknown: 'Este enlace no es nuestro',
+    unknownRest: 'Quizá esté incompleto o aquello para lo que era haya terminado. Pida uno nuevo aquí.',
+    used: 'Este enlace ya cumplió su función',
+    usedRest:
+      'Cada enlace inicia sesión una vez. Pida uno nuevo aquí. Si no fue usted quien lo usó, pregunte a quien le invitó.',
+    expired: 'Este enlace ha caducado',
+    expiredRest: 'Los enlaces valen 15 minutos. Pida uno nuevo aquí.',
+    otherBrowser: 'Este enlace se pidió en otro navegador',
+    otherBrowserRest:
+      'Solo funciona donde se pidió, para que nadie inicie sesión con un enlace enviado a usted. Ábralo allí o pida uno nuevo aquí. Si no lo pidió usted, no haga nada.',
+    mailSubject: 'Su enlace para iniciar sesión en {place}',
+    mailBody:
+      'Inicie sesión en {place}:\n\n{link}\n\nEl enlace vale 15 minutos, una sola vez y solo en el navegador en el que se pidió.\nSi no lo pidió usted, no haga nada: nadie puede iniciar sesión con él en otro lugar.\n',
+    inviteSubject: 'Tiene una invitación a {place}',
+    inviteBody:
+      'Ya puede iniciar sesión en {place}:\n\n{link}\n\nEl enlace vale 15 minutos y una sola vez. No se lo pase a nadie.\nMás adelante, o cuando haya caducado, pida un enlace con su correo: {signIn}\n',
+  },
+  confirmAct: {
+    title: 'Confirme que es usted',
+    why: 'Esto cambia quién puede actuar o adónde van el dinero y los eventos, y hace más de diez minutos que entró. Todavía no se ha hecho nada; lo que envió se conserva en esta página.',
+    byMail:
+      'Pida un enlace por correo a {email} y entre con él en este navegador. Después vuelva a esta página y continúe.',
+    sendLink: 'Enviarme un enlace',
+    goOn: 'Continuar',
+  },
+  passkey: {
+    signIn: 'Entrar con una llave de acceso',
+    none: 'Las llaves de acceso no funcionan en este navegador o en esta dirección. Abra esta página en un navegador que las conozca, con JavaScript activado.',
+    linkNeedsOne: 'Esta cuenta tiene una llave de acceso, así que el enlace solo no la abre. Muestre también su llave.',
+    linkNeedsOneFor: '{partners} se abre con una llave de acceso; el enlace solo no basta.',
+    refused: 'Esta llave de acceso no le ha dejado entrar',
+    heading: 'Llaves de acceso',
+    rest: 'Con una llave de acceso entra con el dedo, la cara o un PIN. En cuanto tenga una, un enlace por correo ya no basta para entrar. Añada una segunda en otro dispositivo, y perder una no hará daño.',
+    name: 'Nombre',
+    nameHint: 'Para que la reconozca.',
+    add: 'Añadir una llave de acceso',
+    created: 'Añadida',
+    lastUsed: 'Último uso',
+    never: 'Nunca',
+    remove: {
+      label: 'Quitar',
+      title: '¿Quitar la llave de acceso {name}?',
+      rest: 'Ya no servirá para entrar. Bórrela también en su dispositivo.',
+      lastRest:
+        'Es la única que tiene: después bastará de nuevo un enlace por correo para entrar. Bórrela también en su dispositivo.',
+    },
+    confirm: 'Mostrar la llave de acceso',
+    confirmRest: 'Entró hace un rato. Muestre una llave de acceso antes de cambiar algo aquí.',
+    signInAnew: 'Entró hace un rato. Salga y vuelva a entrar antes de cambiar algo aquí.',
+    done: {
+      added: 'La llave de acceso está añadida. Desde ahora sirve para entrar.',
+      removed: 'La llave de acceso está quitada.',
+      confirmed: 'Puede cambiar sus llaves de acceso durante diez minutos.',
+    },
+    refusals: {
+      unknown: 'Aquí no se conoce. Quizá se quitó, o es de otra cuenta o de otro lugar.',
+      expired: 'Tardó más de cinco minutos o se envió dos veces. Inténtelo de nuevo.',
+      copied:
+        'Parece que hay una copia de ella, así que se rechazó. Entre con otra llave y quite esta, o pida a un propietario que quite sus llaves.',
+      not_made: 'No se añadió ninguna llave de acceso: lo que envió el navegador no era correcto. Inténtelo de nuevo.',
+      stale: 'No se cambió nada: entró hace más de diez minutos.',
+      enough: 'No se añadió ninguna llave de acceso: el límite son veinte. Quite una primero.',
+    },
+    browser: {
+      waiting: 'Su navegador le pregunta ahora.',
+      declined: 'No se hizo nada: dijo que no, no había ninguna llave para esta dirección o tardó demasiado.',
+      known: 'Este dispositivo ya tiene una llave de acceso suya.',
+      failed: 'Su navegador no pudo hacerlo. No se cambió nada. Inténtelo de nuevo o con otro dispositivo.',
+      unreachable: 'No respondimos. No se cambió nada. Inténtelo de nuevo en un momento.',
+    },
+    mails: {
+      added: {
+        subject: 'Se añadió una llave de acceso a su cuenta en {place}',
+        body: 'Se añadió una llave de acceso a su cuenta en {place}. Desde ahora hace falta para entrar.\n\nSi no fue usted, avise enseguida a un propietario de {place} o a quien le invitó.\n',
+      },
+      removed: {
+        subject: 'Se quitó una llave de acceso de su cuenta en {place}',
+        body: 'Se quitó una llave de acceso, o todas, de su cuenta en {place}. Sin ninguna, se entra con un enlace a esta dirección.\n\nSi no lo pidió, avise enseguida a un propietario de {place} o a quien le invitó.\n',
+      },
+    },
+  },
+  account: {
+    partnerOff: '{partner} está desactivado. Todo se puede leer todavía y nada se puede cambiar.',
+    notAllowed: 'Su rol no lo permite',
+    notAllowedRest: 'No se cambió nada. Un propietario de {partner} puede hacerlo o darle otro rol.',
+    signedInAs: 'Sesión iniciada como {email}',
+    sessions: 'Dónde tiene sesión iniciada',
+    browser: 'Navegador',
+    from: 'Desde',
+    lastSeen: 'Último uso',
+    since: 'Inicio de sesión',
+    thisOne: 'Este navegador',
+    unknownBrowser: 'Sin indicar',
+    signOutThere: 'Cerrar sesión allí',
+    signedOutThere: 'Se cerró la sesión en el otro navegador.',
+    roles: { owner: 'Propietario', developer: 'Desarrollador', viewer: 'Lector' },
+    refusals: {
+      email_invalid: 'Esto no parece una dirección de correo. No se invitó a nadie.',
+      role_differs: 'Esta persona ya es del equipo, con otro rol. Cambie el rol allí; no se invitó a nadie.',
+      user_disabled: 'Esta persona fue desactivada. Actívela primero; no se invitó a nadie.',
+      user_unknown: 'Aquí no existe esa persona. No se cambió nada.',
+      last_owner: 'Es el único propietario. Nombre primero a otro propietario; no se cambió nada.',
+      too_many_invitations: 'El límite son diez invitaciones por minuto. Espere un minuto; no se invitó a nadie.',
+      invited_enough:
+        'A esta dirección ya se le acaban de enviar varias invitaciones. Pida que abran la más reciente o inténtelo de nuevo en 15 minutos; no se envió ninguna más.',
+    },
+  },
+};

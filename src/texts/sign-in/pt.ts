@@ -1,0 +1,140 @@
+import type { SignInTexts } from '../sign-in.ts';
+
+export const pt: SignInTexts = {
+  signIn: {
+    title: 'Entrar',
+    heading: 'Entre no seu painel',
+    rest: 'Com a carteira em que você recebe.',
+    signHeading: 'Assine a mensagem',
+    signRest: 'Não custa nada e não move nada.',
+    signIn: 'Entrar',
+    another: 'Usar outra carteira',
+    lost: 'Perdeu a carteira? Peça ao parceiro que convidou você que inicie uma recuperação.',
+  },
+  signInUser: {
+    portalTitle: 'Entrar no portal',
+    adminTitle: 'Entrar na administração',
+    rest: 'Enviamos um link para o seu e-mail. Ele faz o seu acesso; não há senha.',
+    email: 'E-mail',
+    notAnEmail: 'Isto não parece um endereço de e-mail.',
+    send: 'Enviar um link',
+    sent: 'Olhe no seu e-mail',
+    sentRest:
+      'Se este endereço pode entrar aqui, um link está a caminho. Abra-o neste navegador em até 15 minutos. Não chegou? Olhe na pasta de spam ou pergunte a quem convidou você.',
+    again: 'Pedir outro link',
+    enough: 'Por enquanto já foram enviados links bastantes para este endereço',
+    enoughRest:
+      'Abra o mais recente ou espere 15 minutos e peça outro. Se não bastar, peça um novo convite a quem convidou você.',
+    open: 'Entrar como {email}',
+    openRest: 'Este link faz o seu acesso uma vez, neste navegador.',
+    choose: 'Você tem acesso a vários lugares. Aonde quer ir?',
+    signIn: 'Entrar',
+    signInTo: 'Entrar em {partner}',
+    unknown: 'Este link não é nosso',
+    unknownRest: 'Talvez esteja incompleto, ou aquilo para que servia acabou. Peça um novo aqui.',
+    used: 'Este link já cumpriu a sua função',
+    usedRest:
+      'Cada link dá acesso uma vez. Peça um novo aqui. Se não foi você quem o usou, pergunte a quem convidou você.',
+    expired: 'Este link expirou',
+    expiredRest: 'Os links valem 15 minutos. Peça um novo aqui.',
+    otherBrowser: 'Este link foi pedido em outro navegador',
+    otherBrowserRest:
+      'Ele só funciona onde foi pedido, para que ninguém entre com um link enviado a você. Abra-o lá ou peça um novo aqui. Se não foi você quem pediu, não faça nada.',
+    mailSubject: 'Seu link para entrar em {place}',
+    mailBody:
+      'Entre em {place}:\n\n{link}\n\nO link vale 15 minutos, uma só vez, e apenas no navegador em que foi pedido.\nSe não foi você quem pediu, não faça nada: ninguém pode entrar com ele em outro lugar.\n',
+    inviteSubject: 'Você foi convidado para {place}',
+    inviteBody:
+      'Você já pode entrar em {place}:\n\n{link}\n\nO link vale 15 minutos e uma só vez. Não o repasse.\nMais tarde, ou quando ele tiver expirado, peça um link com o seu e-mail: {signIn}\n',
+  },
+  confirmAct: {
+    title: 'Confirme que é você',
+    why: 'Isto muda quem pode agir ou para onde vão o dinheiro e os eventos, e faz mais de dez minutos que você entrou. Nada foi feito ainda; o que você enviou está guardado nesta página.',
+    byMail:
+      'Peça um link por e-mail para {email} e entre com ele neste navegador. Depois volte a esta página e continue.',
+    sendLink: 'Enviar um link para mim',
+    goOn: 'Continuar',
+  },
+  passkey: {
+    signIn: 'Entrar com uma chave de acesso',
+    none: 'As chaves de acesso não funcionam neste navegador ou neste endereço. Abra esta página em um navegador que as conheça, com JavaScript ligado.',
+    linkNeedsOne: 'Esta conta tem uma chave de acesso, então o link sozinho não a abre. Mostre também a sua chave.',
+    linkNeedsOneFor: '{partners} abre com uma chave de acesso; o link sozinho não basta.',
+    refused: 'Você não entrou com esta chave de acesso',
+    heading: 'Chaves de acesso',
+    rest: 'Com uma chave de acesso você entra com o dedo, o rosto ou um PIN. Assim que tiver uma, só um link por e-mail não basta mais. Adicione uma segunda em outro dispositivo, e perder uma não faz mal.',
+    name: 'Nome',
+    nameHint: 'Para você a reconhecer.',
+    add: 'Adicionar uma chave de acesso',
+    created: 'Adicionada',
+    lastUsed: 'Último uso',
+    never: 'Nunca',
+    remove: {
+      label: 'Remover',
+      title: 'Remover a chave de acesso {name}?',
+      rest: 'Ela não serve mais para entrar. Apague-a também no dispositivo.',
+      lastRest:
+        'É a sua única: depois disso, um link por e-mail volta a bastar para entrar. Apague-a também no dispositivo.',
+    },
+    confirm: 'Mostrar a chave de acesso',
+    confirmRest: 'Você entrou há algum tempo. Mostre uma chave de acesso antes de alterar algo aqui.',
+    signInAnew: 'Você entrou há algum tempo. Saia e entre de novo antes de alterar algo aqui.',
+    done: {
+      added: 'A chave de acesso foi adicionada. A partir de agora ela serve para entrar.',
+      removed: 'A chave de acesso foi removida.',
+      confirmed: 'Você pode alterar as suas chaves de acesso por dez minutos.',
+    },
+    refusals: {
+      unknown: 'Ela não é conhecida aqui. Talvez tenha sido removida ou seja de outra conta ou de outro lugar.',
+      expired: 'Demorou mais de cinco minutos ou foi enviado duas vezes. Tente de novo.',
+      copied:
+        'Parece haver uma cópia dela, então ela foi recusada. Entre com outra chave e remova esta, ou peça a um proprietário que remova as suas chaves.',
+      not_made: 'Nenhuma chave de acesso foi adicionada: o que o navegador enviou não estava certo. Tente de novo.',
+      stale: 'Nada foi alterado: você entrou há mais de dez minutos.',
+      enough: 'Nenhuma chave de acesso foi adicionada: vinte é o limite. Remova uma primeiro.',
+    },
+    browser: {
+      waiting: 'Seu navegador está perguntando.',
+      declined: 'Nada foi feito: você recusou, não havia chave para este endereço ou demorou demais.',
+      known: 'Este dispositivo já tem uma chave de acesso sua.',
+      failed: 'Seu navegador não conseguiu. Nada foi alterado. Tente de novo ou use outro dispositivo.',
+      unreachable: 'Não respondemos. Nada foi alterado. Tente de novo daqui a pouco.',
+    },
+    mails: {
+      added: {
+        subject: 'Uma chave de acesso foi adicionada à sua conta em {place}',
+        body: 'Uma chave de acesso foi adicionada à sua conta em {place}. A partir de agora ela é necessária para entrar.\n\nSe não foi você, avise logo um proprietário de {place} ou quem convidou você.\n',
+      },
+      removed: {
+        subject: 'Uma chave de acesso foi removida da sua conta em {place}',
+        body: 'Uma chave de acesso, ou todas, foi removida da sua conta em {place}. Sem nenhuma, um link para este endereço basta para entrar.\n\nSe você não pediu isso, avise logo um proprietário de {place} ou quem convidou você.\n',
+      },
+    },
+  },
+  account: {
+    partnerOff: '{partner} está desativado. Tudo ainda pode ser lido e nada pode ser alterado.',
+    notAllowed: 'Sua função não permite isto',
+    notAllowedRest: 'Nada foi alterado. Um proprietário de {partner} pode fazer isso ou dar a você outra função.',
+    signedInAs: 'Acesso como {email}',
+    sessions: 'Onde você está conectado',
+    browser: 'Navegador',
+    from: 'De',
+    lastSeen: 'Último uso',
+    since: 'Entrou',
+    thisOne: 'Este navegador',
+    unknownBrowser: 'Não informado',
+    signOutThere: 'Sair por lá',
+    signedOutThere: 'O outro navegador foi desconectado.',
+    roles: { owner: 'Proprietário', developer: 'Desenvolvedor', viewer: 'Leitor' },
+    refusals: {
+      email_invalid: 'Isto não parece um endereço de e-mail. Ninguém foi convidado.',
+      role_differs: 'Esta pessoa já faz parte da equipe, com outra função. Altere a função lá; ninguém foi convidado.',
+      user_disabled: 'Esta pessoa foi desativada. Ative-a primeiro; ninguém foi convidado.',
+      user_unknown: 'Essa pessoa não existe aqui. Nada foi alterado.',
+      last_owner: 'Este é o único proprietário. Nomeie outro primeiro; nada foi alterado.',
+      too_many_invitations: 'O limite são dez convites por minuto. Espere um minuto; ninguém foi convidado.',
+      invited_enough:
+        'Vários convites acabaram de ser enviados para este endereço. Peça que abram o mais recente ou tente de novo em 15 minutos; nenhum outro foi enviado.',
+    },
+  },
+};

@@ -1,0 +1,13 @@
+import { globSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import type { Language } from '../../src/ui/language.ts';
+
+/** Texts by their keys, in groups. */
+export type Group = { [key: string]: string | Group };
+
+/** Every text of a language by its area, and in it by its keys: `{ pay: { news: { … } }, … }`. */
+export async function allTexts(language: Language): Promise<Record<string, Group>> {
+  const areas = globSync(`src/texts/*/${language}.ts`).sort();
+  const read = async (file: string) => ((await import(resolve(file))) as Record<string, Group>)[language] as Group;
+  return Object.fromEntries(await Promise.all(areas.map(async (file) => [basename(dirname(file)), await read(file)])));
+}
