@@ -7,9 +7,9 @@ import { pause } from '../src/lib/time.ts';
 import { startDelivering } from '../src/webhooks/deliver.ts';
 import { proofVerified, proofVerifiedBody } from '../src/webhooks/enqueue.ts';
 import { maxPosts } from '../src/webhooks/rules.ts';
+import { idOf, shape } from './fixtures.ts';
 import { post, repeat } from './post.ts';
 import type { Arm } from './rounds.ts';
-import { idOf, shape } from './world.ts';
 
 export const names = { loop: 'signed deliveries', bare: 'bare POST loop' };
 /** More than any machine delivers in one round. */

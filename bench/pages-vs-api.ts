@@ -7,10 +7,10 @@ import { startEmbedded } from '../src/db/embedded.ts';
 import { accessOf } from '../src/db/logins.ts';
 import { pause } from '../src/lib/time.ts';
 import { startChild } from './child.ts';
+import { idOf, makeFixtures } from './fixtures.ts';
 import { writeIdleChains } from './idle-chains.ts';
 import { machine } from './report.ts';
 import { spread } from './rounds.ts';
-import { idOf, makeWorld } from './world.ts';
 
 /**
  * What 40 connections of one address that hammer a pay page do to the API's answers: `npm run bench:doors -- [folder]`. A
@@ -39,7 +39,7 @@ async function startSide(checkout: string): Promise<Side> {
   stops.push(child.stop);
   const db = connect(accessOf(server.url, secrets), { service: 1, scoped: 1 });
   stops.push(db.close);
-  const { keys } = await makeWorld(db.sql, secrets);
+  const { keys } = await makeFixtures(db.sql, secrets);
   const made = await request(`${child.origin}/api/v1/requests/create`, {
     method: 'POST',
     headers: { authorization: `Bearer ${keys[0]}`, 'content-type': 'application/json' },

@@ -13,7 +13,7 @@ import { rateSources } from '../src/rates/providers.ts';
 import { refreshIfDue } from '../src/rates/refresh.ts';
 import { buildServer } from '../src/server.ts';
 import { openService } from '../src/service.ts';
-import { findChromium } from '../test/support/chromium.ts';
+import { findChromium } from '../test/support/browser/chromium.ts';
 import { spread } from './rounds.ts';
 
 /**

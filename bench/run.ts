@@ -9,11 +9,11 @@ import { openService } from '../src/service.ts';
 import { startChild } from './child.ts';
 import * as creates from './creates.ts';
 import * as deliveries from './deliveries.ts';
+import { makeEndpoints, makeFixtures, shape } from './fixtures.ts';
 import { writeIdleChains } from './idle-chains.ts';
 import { type Figure, line, machine, writeReport } from './report.ts';
 import { interleave } from './rounds.ts';
 import { readStatements } from './statements.ts';
-import { makeEndpoints, makeWorld, shape } from './world.ts';
 
 /**
  * Measures what creates and deliveries cost beside doing the bare work: `npm run bench`, about three minutes. Ratios of arms
@@ -50,15 +50,15 @@ async function measureCreates({
   env,
   folder,
 }: Awaited<ReturnType<typeof start>>): Promise<{ figure: Figure | null; statements: string[] }> {
-  const world = await makeWorld(ctx.db.sql, ctx.config.secretKeys);
-  const { statements, script } = await readStatements(ctx, world.keys[0] as string);
+  const fixtures = await makeFixtures(ctx.db.sql, ctx.config.secretKeys);
+  const { statements, script } = await readStatements(ctx, fixtures.keys[0] as string);
   const program = creates.findPgbench();
   if (!program) {
     process.stdout.write('pgbench was not found, so creates are left out: apt-get install postgresql\n');
     return { figure: null, statements };
   }
   const server = await startChild('server.ts', env);
-  const http = creates.httpArm(server, world.keys);
+  const http = creates.httpArm(server, fixtures.keys);
   const pgbench = creates.pgbenchArm(
     program,
     accessOf(env.DATABASE_URL as string, ctx.config.secretKeys).service,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from '../src/context.ts';
 import { buildServer } from '../src/server.ts';
-import { idOf, prefixOf, shape } from './world.ts';
+import { idOf, prefixOf, shape } from './fixtures.ts';
 
 /** What the server sent to the database for one create: the two statements, word by word, and their parameters. */
 type Sent = { text: string; parameters: unknown[] };

@@ -2,7 +2,7 @@ import { globSync, mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
-import { findChromium } from './support/chromium.ts';
+import { findChromium } from './support/browser/chromium.ts';
 
 /**
  * Puts the pictures that the page tests took side by side: one sheet for each area, size and colour scheme, in

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openOwner } from '../src/db/connection.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { findChromium } from './support/chromium.ts';
+import { findChromium } from './support/browser/chromium.ts';
 import { findPhp } from './support/php.ts';
 
 /**

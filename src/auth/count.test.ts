@@ -5,19 +5,19 @@ import { testDatabase } from '../../test/support/database.ts';
 import { countCall } from './count.ts';
 
 describe('counting calls', () => {
-  let world: Awaited<ReturnType<typeof testDatabase>>;
+  let database: Awaited<ReturnType<typeof testDatabase>>;
   before(async () => {
-    world = await testDatabase();
+    database = await testDatabase();
   });
-  after(() => world.drop());
+  after(() => database.drop());
   const counted = () => ({ partnerId: randomUUID(), subject: randomUUID(), action: 'webhook_update' });
   const setMinute = (subject: string, away: string) =>
-    world.db.sql`update rate_counters set minute = date_trunc('minute', clock_timestamp()) + ${away}::interval
+    database.db.sql`update rate_counters set minute = date_trunc('minute', clock_timestamp()) + ${away}::interval
       where subject = ${subject}`;
 
   test('calls at the same moment are counted one by one, each subject and action for itself', async () => {
     const one = counted();
-    const counts = await Promise.all(Array.from({ length: 50 }, () => countCall(world.db.sql, one)));
+    const counts = await Promise.all(Array.from({ length: 50 }, () => countCall(database.db.sql, one)));
     const sorted = counts.toSorted((a, b) => a - b);
     // The minute may have turned in between: then two rows of counts begin at one.
     const turned = sorted.filter((count) => count === 1).length;
@@ -27,22 +27,22 @@ describe('counting calls', () => {
         sorted,
         Array.from({ length: 50 }, (_, index) => index + 1),
       );
-    assert.equal(await countCall(world.db.sql, { ...one, action: 'other' }), 1);
-    assert.equal(await countCall(world.db.sql, counted()), 1);
+    assert.equal(await countCall(database.db.sql, { ...one, action: 'other' }), 1);
+    assert.equal(await countCall(database.db.sql, counted()), 1);
   });
 
   test('a new minute begins at one', async () => {
     const one = counted();
-    for (let call = 0; call < 3; call++) await countCall(world.db.sql, one);
+    for (let call = 0; call < 3; call++) await countCall(database.db.sql, one);
     await setMinute(one.subject, '-1 minute');
-    assert.equal(await countCall(world.db.sql, one), 1);
+    assert.equal(await countCall(database.db.sql, one), 1);
   });
 
   test('a call that waited while the minute turned counts in the newer minute', async () => {
     const one = counted();
-    await countCall(world.db.sql, one);
+    await countCall(database.db.sql, one);
     await setMinute(one.subject, '2 minutes');
-    assert.equal(await countCall(world.db.sql, one), 2);
-    assert.equal(await countCall(world.db.sql, one), 3);
+    assert.equal(await countCall(database.db.sql, one), 2);
+    assert.equal(await countCall(database.db.sql, one), 3);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { after, describe, test } from 'node:test';
-import { behaviours, type Receiver, startReceiver } from '../../test/support/receiver.ts';
+import { behaviours, type Receiver, startReceiver } from '../../test/support/net/receiver.ts';
 import type { OutboundPolicy } from './guard.ts';
 import { createPoster, type Poster, type PosterOptions } from './post.ts';
 

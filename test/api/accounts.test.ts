@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type Api, assertInvalid, assertRefused, type Party, startApi } from '../support/client.ts';
-import { makeMerchant, randomAddress } from '../support/world.ts';
+import { type Api, type ApiPartner, assertInvalid, assertRefused, startApi } from '../support/api/client.ts';
+import { makeMerchant, randomAddress } from '../support/fixtures.ts';
 
 let api: Api;
-let one: Party;
-let two: Party;
+let one: ApiPartner;
+let two: ApiPartner;
 
 before(async () => {
   api = await startApi();
-  one = await api.party();
-  two = await api.party();
+  one = await api.partner();
+  two = await api.partner();
 });
 after(() => api?.stop());
 
@@ -62,7 +62,7 @@ test('POST accounts › live key → test_mode false', async () => {
 });
 
 test('POST accounts › display_currency defaults to the partner’s and is stored', async () => {
-  const yen = await api.party({ currency: 'JPY' });
+  const yen = await api.partner({ currency: 'JPY' });
   const made = await yen.test.api.createAccount({});
   assert.equal(made.json.display_currency, 'JPY');
   await api.db.sql`update partners set currency = 'USD' where id = ${yen.partner.id}`;
@@ -215,7 +215,7 @@ test('GET account › disabled is true if either switch is on', async () => {
 });
 
 test('GET accounts › filters, alone and together; order; paging; limits and faults', async () => {
-  const own = await api.party();
+  const own = await api.partner();
   const { sql } = api.db;
   const ids = [own.test.merchant.id];
   for (let i = 0; i < 3; i++) ids.push((await makeMerchant(api.db, own.test.scope)).id);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Api, type Party, startApi } from '../support/client.ts';
-import { makeMerchant } from '../support/world.ts';
+import { type Api, type ApiPartner, startApi } from '../support/api/client.ts';
+import { makeMerchant } from '../support/fixtures.ts';
 
 let api: Api;
-let one: Party;
+let one: ApiPartner;
 
 before(async () => {
   api = await startApi();
-  one = await api.party();
+  one = await api.partner();
 });
 after(() => api?.stop());
 
@@ -60,7 +60,7 @@ test('Amounts › stay reserved while voided or expired, for 24 h', async () => 
 });
 
 test('Amounts › held by another partner for the same wallet: the registry spans the platform', async () => {
-  const [former, now] = [await api.party({ currency: 'USD' }), await api.party({ currency: 'USD' })];
+  const [former, now] = [await api.partner({ currency: 'USD' }), await api.partner({ currency: 'USD' })];
   const merchant = await makeMerchant(api.db, former.test.scope, { currency: 'USD' });
   for (let i = 0; i < 8; i++) {
     const made = await former.test.api.create({ account_id: merchant.id, fiat_amount_int: 1250 });

@@ -2,18 +2,25 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { revokeApiKey, type ScopeName, scopeNames } from '../../src/auth/api-keys.ts';
 import { checksum62, randomBase62 } from '../../src/lib/base62.ts';
-import { type Answer, type Api, assertRefused, type CallOptions, type Party, startApi } from '../support/client.ts';
-import { makeKey } from '../support/world.ts';
-import { callEndpoint, endpoints } from './routes.ts';
+import {
+  type Answer,
+  type Api,
+  type ApiPartner,
+  assertRefused,
+  type CallOptions,
+  startApi,
+} from '../support/api/client.ts';
+import { callEndpoint, endpoints } from '../support/api/endpoints.ts';
+import { makeKey } from '../support/fixtures.ts';
 
 let api: Api;
-let one: Party;
-let two: Party;
+let one: ApiPartner;
+let two: ApiPartner;
 
 before(async () => {
   api = await startApi();
-  one = await api.party();
-  two = await api.party();
+  one = await api.partner();
+  two = await api.partner();
 });
 after(() => api?.stop());
 
@@ -49,7 +56,7 @@ for (const endpoint of endpoints) {
   });
 
   test(`${endpoint.name} › partner switched off → 403 partner_disabled, and it works again when on`, async () => {
-    const off = await api.party();
+    const off = await api.partner();
     await api.db.sql`update partners set disabled_at = now() where id = ${off.partner.id}`;
     for (const side of [off.test, off.live]) {
       assertRefused(await callEndpoint(side.api, endpoint), 403, 'partner_disabled');

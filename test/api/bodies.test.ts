@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { after, before, test } from 'node:test';
 import { checksum62 } from '../../src/lib/base62.ts';
-import { type Api, assertRefused, type Party, startApi } from '../support/client.ts';
-import { endpoints } from './routes.ts';
+import { type Api, type ApiPartner, assertRefused, startApi } from '../support/api/client.ts';
+import { endpoints } from '../support/api/endpoints.ts';
 
 let api: Api;
-let one: Party;
+let one: ApiPartner;
 
 before(async () => {
   api = await startApi();
-  one = await api.party();
+  one = await api.partner();
 });
 after(() => api?.stop());
 

@@ -2,17 +2,24 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { identifiers } from '../../src/db/sql.ts';
-import { type Answer, type Api, assertInvalid, assertRefused, type Party, startApi } from '../support/client.ts';
-import { makeMerchant } from '../support/world.ts';
+import {
+  type Answer,
+  type Api,
+  type ApiPartner,
+  assertInvalid,
+  assertRefused,
+  startApi,
+} from '../support/api/client.ts';
+import { makeMerchant } from '../support/fixtures.ts';
 
 let api: Api;
-let one: Party;
-let two: Party;
+let one: ApiPartner;
+let two: ApiPartner;
 
 before(async () => {
   api = await startApi();
-  one = await api.party();
-  two = await api.party();
+  one = await api.partner();
+  two = await api.partner();
 });
 after(() => api?.stop());
 
@@ -268,7 +275,7 @@ test('POST create › expiry_minutes outside the partner’s values → 400 expi
 });
 
 test('POST create › a partner’s own subset and default; 10080 is always allowed in invoice mode', async () => {
-  const small = await api.party();
+  const small = await api.partner();
   await api.db.sql`
     update partners set allowed_expiry_minutes = '{5,30}', default_expiry_minutes = 30 where id = ${small.partner.id}`;
   const call = (fields: Fields) =>

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import { breakingChanges, type OpenApi } from '../../src/cli/api-changes.ts';
 import { startApp } from '../support/app.ts';
-import { makeKey, makeMerchant, makePartner, setRate } from '../support/world.ts';
+import { makeKey, makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
 
 type Media = { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> };
 type Content = { content?: { 'application/json'?: Media } };

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { connect } from '../../src/db/connection.ts';
 import { buildServer } from '../../src/server.ts';
-import { type Api, ApiClient, type ApiJson, type Party, startApi } from '../support/client.ts';
-import { makeMerchant } from '../support/world.ts';
+import { type Api, ApiClient, type ApiJson, type ApiPartner, startApi } from '../support/api/client.ts';
+import { makeMerchant } from '../support/fixtures.ts';
 
 let api: Api;
-let one: Party;
+let one: ApiPartner;
 
 before(async () => {
   api = await startApi();
-  one = await api.party();
+  one = await api.partner();
 });
 after(() => api?.stop());
 
@@ -88,7 +88,7 @@ test('Following since › an answered create is in the very next list, on every 
 });
 
 test('Following since › each partner and mode has its own order: one that is busy does not hold another', async () => {
-  const others = [await api.party(), await api.party()];
+  const others = [await api.partner(), await api.partner()];
   const sides = [one.live, ...others.flatMap(({ test, live }) => [test, live])];
   await Promise.all(
     sides.flatMap((side) =>

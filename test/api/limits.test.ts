@@ -5,21 +5,21 @@ import { buildServer } from '../../src/server.ts';
 import {
   type Answer,
   type Api,
+  type ApiPartner,
   assertRefused,
-  type Party,
   send,
   startApi,
   withinOneMinute,
-} from '../support/client.ts';
-import { callEndpoint, type Endpoint, endpoints, type Target } from './routes.ts';
+} from '../support/api/client.ts';
+import { callEndpoint, type Endpoint, endpoints, type Target } from '../support/api/endpoints.ts';
 
 let api: Api;
-let one: Party;
+let one: ApiPartner;
 let target: Target;
 
 before(async () => {
   api = await startApi();
-  one = await api.party();
+  one = await api.partner();
   const made = await one.test.api.create({ account_id: one.test.merchant.id, fiat_amount_int: 1 });
   target = { accountId: one.test.merchant.id, requestId: made.json.request_id };
 });
@@ -102,7 +102,7 @@ test('Limits › exact over two nodes at once', async () => {
 });
 
 test('Limits › calls without a right to count do not use up anything: a wrong host, a partner switched off', async () => {
-  const off = await api.party();
+  const off = await api.partner();
   await withinOneMinute(api.db, async () => {
     const key = await off.test.api.newKey();
     await api.db.sql`update partners set disabled_at = now() where id = ${off.partner.id}`;

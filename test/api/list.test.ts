@@ -1,20 +1,27 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type Api, type ApiJson, assertInvalid, assertRefused, type Party, startApi } from '../support/client.ts';
-import { makeMerchant, makeRequest } from '../support/world.ts';
+import {
+  type Api,
+  type ApiJson,
+  type ApiPartner,
+  assertInvalid,
+  assertRefused,
+  startApi,
+} from '../support/api/client.ts';
+import { makeMerchant, makeRequest } from '../support/fixtures.ts';
 
 let api: Api;
-let one: Party;
-let two: Party;
+let one: ApiPartner;
+let two: ApiPartner;
 /** Twelve requests of two merchants, oldest first. */
 const requests: ApiJson[] = [];
 let second: { id: string; wallet: string };
 
 before(async () => {
   api = await startApi();
-  one = await api.party();
-  two = await api.party();
+  one = await api.partner();
+  two = await api.partner();
   second = await makeMerchant(api.db, one.test.scope);
   for (let i = 0; i < 12; i++) {
     const account_id = i % 3 === 0 ? second.id : one.test.merchant.id;
@@ -215,7 +222,7 @@ test('GET requests › limit and offset step through pages; has_more comes from 
 });
 
 test('GET requests › default limit 50, at most 100', async () => {
-  const full = await api.party();
+  const full = await api.partner();
   for (let i = 0; i < 101; i++) await makeRequest(api.db, full.test.scope, full.test.merchant);
   const [usual, most] = [await full.test.api.list(), await full.test.api.list('?limit=100')];
   assert.deepEqual([usual.json.requests.length, usual.json.has_more, usual.json.limit], [50, true, 50]);

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { pino } from 'pino';
+import { assertRefused } from '../support/api/client.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { assertRefused } from '../support/client.ts';
-import { until } from '../support/receiver.ts';
+import { until } from '../support/net/receiver.ts';
 
 const logged: string[] = [];
 let app: Awaited<ReturnType<typeof startApp>>;

@@ -7,8 +7,8 @@ import { identifiers } from '../../src/db/sql.ts';
 import { createMerchantByHand } from '../../src/merchants/by-hand.ts';
 import { createByHand } from '../../src/requests/by-hand.ts';
 import { watchOrder } from '../../src/requests/order-alarm.ts';
-import { type Api, type Party, startApi } from '../support/client.ts';
-import { makeMerchant } from '../support/world.ts';
+import { type Api, type ApiPartner, startApi } from '../support/api/client.ts';
+import { makeMerchant } from '../support/fixtures.ts';
 
 let api: Api;
 
@@ -31,7 +31,7 @@ async function jump({ partnerId, testMode }: Scope, ms: number): Promise<number>
 const isNear = (at: string | Date, ms: number) => Math.abs(new Date(at).getTime() - Date.now() - ms) < 10_000;
 
 test('POST requests › the partner’s clock is 30 days ahead → order goes on from there, time counts from now', async () => {
-  const { test: side } = await api.party();
+  const { test: side } = await api.partner();
   const body = {
     account_id: side.merchant.id,
     fiat_amount_int: 1250,
@@ -57,7 +57,7 @@ test('POST requests › the partner’s clock is 30 days ahead → order goes on
 });
 
 test('POST accounts › the clock is 30 days ahead → the 30 days of its unsigned wallet begin now', async () => {
-  const { test: side } = await api.party();
+  const { test: side } = await api.partner();
   await jump(side.scope, 30 * day);
   const wallet = `0x${'ab'.repeat(20)}`;
   assert.equal((await side.api.createAccount({ wallet_address: wallet })).status, 201);
@@ -73,16 +73,16 @@ const operator = {
 const actor = { ...operator, ip: '127.0.0.1', userAgent: undefined };
 
 /** Something made by hand, in a transaction that does not go on until it is told to. */
-async function held(party: Party, make: (inner: Context) => Promise<unknown>) {
+async function held(partner: ApiPartner, make: (inner: Context) => Promise<unknown>) {
   const [made, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const work = async (inner: Context) => {
     await make(inner);
     made.resolve();
     await end.promise;
   };
-  const object = { kind: 'partner', id: party.partner.slug } as const;
+  const object = { kind: 'partner', id: partner.partner.slug } as const;
   const told = () => ({
-    partnerId: party.partner.id,
+    partnerId: partner.partner.id,
     testMode: null,
     object,
     action: 'partner.enabled' as const,
@@ -93,18 +93,18 @@ async function held(party: Party, make: (inner: Context) => Promise<unknown>) {
   return { done, end: end.resolve };
 }
 
-const byHand = ({ test: side }: Party) => ({
+const byHand = ({ test: side }: ApiPartner) => ({
   account_id: side.merchant.id,
   fiat_amount_int: 100,
   idempotency_key: 'h'.repeat(40),
 });
 
 test('Creates by hand that wait before they commit → creates by API go first, and a reader misses none', async () => {
-  const party = await api.party();
-  const { test: side } = party;
-  const waiting = await held(party, (inner) => createByHand(inner, side.scope, byHand(party)));
+  const partner = await api.partner();
+  const { test: side } = partner;
+  const waiting = await held(partner, (inner) => createByHand(inner, side.scope, byHand(partner)));
   const fields = { display_currency: 'EUR', business_name: 'Corner Books' };
-  const shell = await held(party, (inner) => createMerchantByHand(inner, side.scope, fields));
+  const shell = await held(partner, (inner) => createMerchantByHand(inner, side.scope, fields));
   const merchant = await makeMerchant(api.db, side.scope);
   const called = await side.api.create({ account_id: merchant.id, fiat_amount_int: 100 });
   assert.equal(called.status, 201, 'nobody holds the clock');
@@ -127,8 +127,8 @@ test('Creates by hand that wait before they commit → creates by API go first, 
 });
 
 test('POST requests › the wallet was freed after the gate had read the merchant → 400, and nothing is left', async () => {
-  const party = await api.party();
-  const { test: side } = party;
+  const partner = await api.partner();
+  const { test: side } = partner;
   const { id, wallet } = side.merchant;
   let freed = false;
   // The gate's statement is the last that reads the merchant before the one that writes.
@@ -146,18 +146,18 @@ test('POST requests › the wallet was freed after the gate had read the merchan
       },
     }),
   };
-  await assert.rejects(createByHand({ ...api.ctx, db: racing }, side.scope, byHand(party)), {
+  await assert.rejects(createByHand({ ...api.ctx, db: racing }, side.scope, byHand(partner)), {
     code: 'merchant_onboarding_incomplete',
   });
   assert.equal(freed, true);
   for (const table of ['requests', 'amount_reservations', 'watched_wallets']) {
-    const rows = await api.db.sql`select from ${identifiers(table)} where partner_id = ${party.partner.id}`;
+    const rows = await api.db.sql`select from ${identifiers(table)} where partner_id = ${partner.partner.id}`;
     assert.equal(rows.length, 0, table);
   }
 });
 
 test('An order more than a second ahead of the time → an alarm that names the partner, until time has caught up', async () => {
-  const { partner, test: side } = await api.party();
+  const { partner, test: side } = await api.partner();
   const alarm = async () => {
     await watchOrder(api.ctx);
     const [row] = await api.db.sql`select message from alarms where name = 'order_ahead' and cleared_at is null`;
@@ -172,10 +172,10 @@ test('An order more than a second ahead of the time → an alarm that names the 
 });
 
 test('A create by hand and one by API under the same key, at the same time → one request', async () => {
-  const party = await api.party();
-  const { test: side } = party;
-  const waiting = await held(party, (inner) => createByHand(inner, side.scope, byHand(party)));
-  const replay = side.api.create(byHand(party));
+  const partner = await api.partner();
+  const { test: side } = partner;
+  const waiting = await held(partner, (inner) => createByHand(inner, side.scope, byHand(partner)));
+  const replay = side.api.create(byHand(partner));
   waiting.end();
   await waiting.done;
   const [row] = await api.db.sql`select id from requests where account_id = ${side.merchant.id}`;
@@ -183,7 +183,7 @@ test('A create by hand and one by API under the same key, at the same time → o
 });
 
 test('60 creates of one amount at the same time → each has an amount of its own', async () => {
-  const { test: side } = await api.party();
+  const { test: side } = await api.partner();
   const keys = await Promise.all([side.api.newKey(), side.api.newKey()]);
   const made = await Promise.all(
     Array.from({ length: 60 }, (_, i) =>

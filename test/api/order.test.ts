@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type Answer, type Api, type CallOptions, type Party, startApi } from '../support/client.ts';
-import { makeMerchant } from '../support/world.ts';
+import { type Answer, type Api, type ApiPartner, type CallOptions, startApi } from '../support/api/client.ts';
+import { makeMerchant } from '../support/fixtures.ts';
 
 let api: Api;
-let one: Party;
-let two: Party;
-let off: Party;
+let one: ApiPartner;
+let two: ApiPartner;
+let off: ApiPartner;
 const merchants: Record<string, string> = {};
 
 before(async () => {
   api = await startApi();
-  [one, two, off] = [await api.party(), await api.party(), await api.party()];
+  [one, two, off] = [await api.partner(), await api.partner(), await api.partner()];
   const { sql } = api.db;
   await sql`update partners set disabled_at = now() where id = ${off.partner.id}`;
   merchants.incomplete = (await one.test.api.createAccount({})).json.account_id;
@@ -57,7 +57,7 @@ test('Order › host before scope and body', async () => {
 });
 
 test('Order › a partner that is switched off before limit, scope and body', async () => {
-  const own = await api.party();
+  const own = await api.partner();
   const key = await own.test.api.newKey(['accounts:read']);
   await Promise.all(Array.from({ length: 61 }, () => own.test.api.list('', { key })));
   await api.db.sql`update partners set disabled_at = now() where id = ${own.partner.id}`;

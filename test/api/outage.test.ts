@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { connect, type Database } from '../../src/db/connection.ts';
 import { buildServer } from '../../src/server.ts';
-import { type Api, assertRefused, type Party, send, startApi } from '../support/client.ts';
+import { type Api, type ApiPartner, assertRefused, send, startApi } from '../support/api/client.ts';
 import { accessTo } from '../support/database.ts';
 
 let api: Api;
-let one: Party;
+let one: ApiPartner;
 
 before(async () => {
   api = await startApi();
-  one = await api.party();
+  one = await api.partner();
 });
 after(() => api?.stop());
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type Api, assertRefused, type Party, startApi } from '../support/client.ts';
+import { type Api, type ApiPartner, assertRefused, startApi } from '../support/api/client.ts';
 
 let api: Api;
-let one: Party;
+let one: ApiPartner;
 
 before(async () => {
   api = await startApi();
-  one = await api.party();
+  one = await api.partner();
 });
 after(() => api?.stop());
 

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type Api, assertInvalid, assertRefused, type Party, startApi } from '../support/client.ts';
-import { makeMerchant } from '../support/world.ts';
+import { type Api, type ApiPartner, assertInvalid, assertRefused, startApi } from '../support/api/client.ts';
+import { makeMerchant } from '../support/fixtures.ts';
 
 let api: Api;
-let one: Party;
-let two: Party;
+let one: ApiPartner;
+let two: ApiPartner;
 
 before(async () => {
   api = await startApi();
-  one = await api.party();
-  two = await api.party();
+  one = await api.partner();
+  two = await api.partner();
 });
 after(() => api?.stop());
 

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type Answer, type Api, assertRefused, type Party, startApi } from '../support/client.ts';
+import { type Answer, type Api, type ApiPartner, assertRefused, startApi } from '../support/api/client.ts';
 
 let api: Api;
-let one: Party;
-let two: Party;
-type Side = Party['test'] & { name: string; requestId: string };
+let one: ApiPartner;
+let two: ApiPartner;
+type Side = ApiPartner['test'] & { name: string; requestId: string };
 let sides: Side[];
 
 before(async () => {
   api = await startApi();
-  one = await api.party();
-  two = await api.party();
+  one = await api.partner();
+  two = await api.partner();
   const named = { 'one test': one.test, 'one live': one.live, 'two test': two.test, 'two live': two.live };
   sides = await Promise.all(
     Object.entries(named).map(async ([name, side]) => {

@@ -13,7 +13,7 @@ import { chainCommands } from '../../src/cli/chain.ts';
 import { pause } from '../../src/lib/time.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
-import { randomAddress } from '../support/world.ts';
+import { randomAddress } from '../support/fixtures.ts';
 
 let dataDir: string;
 let database: Awaited<ReturnType<typeof testDatabase>>;

@@ -7,14 +7,14 @@ import { poll } from '../../src/chain/read.ts';
 import { Deposed } from '../../src/chain/store.ts';
 import { leaseName, startWatching } from '../../src/chain/watcher.ts';
 import { pause } from '../../src/lib/time.ts';
-import { type WatchWorld, watchWorld } from './world.ts';
+import { type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
 
-let world: WatchWorld;
+let fixtures: WatchFixtures;
 before(async () => {
-  world = await watchWorld();
-  await world.request();
+  fixtures = await watchFixtures();
+  await fixtures.request();
 });
-after(() => world?.stop());
+after(() => fixtures?.stop());
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 30_000;
@@ -26,37 +26,37 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 
 test('a lease has one holder; its fence grows with every new one', async () => {
   const [one, two] = [randomUUID(), randomUUID()];
-  const first = await acquireLease(world.db, 'job', one);
+  const first = await acquireLease(fixtures.db, 'job', one);
   assert.equal(first?.fence, 1);
-  assert.equal(await acquireLease(world.db, 'job', two), null);
-  assert.ok(first && (await renewLease(world.db, first)));
-  await releaseLease(world.db, first);
-  const second = await acquireLease(world.db, 'job', two);
+  assert.equal(await acquireLease(fixtures.db, 'job', two), null);
+  assert.ok(first && (await renewLease(fixtures.db, first)));
+  await releaseLease(fixtures.db, first);
+  const second = await acquireLease(fixtures.db, 'job', two);
   assert.equal(second?.fence, 2);
-  assert.equal(await renewLease(world.db, first), false);
+  assert.equal(await renewLease(fixtures.db, first), false);
 });
 
 test('many processes ask for a free lease at once → one gets it', async () => {
-  const asked = await Promise.all(Array.from({ length: 20 }, () => acquireLease(world.db, 'rush', randomUUID())));
+  const asked = await Promise.all(Array.from({ length: 20 }, () => acquireLease(fixtures.db, 'rush', randomUUID())));
   assert.equal(asked.filter(Boolean).length, 1);
 });
 
 test('a deposed leader writes nothing, neither before nor after its successor has written', async () => {
-  const old = await world.reader();
+  const old = await fixtures.reader();
   await poll(old);
-  const paid = await world.pay(1n);
-  const successor = await world.reader();
+  const paid = await fixtures.pay(1n);
+  const successor = await fixtures.reader();
   await assert.rejects(poll(old), Deposed);
-  assert.equal((await world.transfers()).length, 0);
+  assert.equal((await fixtures.transfers()).length, 0);
   await poll(successor);
-  await world.node.reorg(1);
+  await fixtures.node.reorg(1);
   await assert.rejects(poll(old), Deposed);
   assert.deepEqual(
-    (await world.transfers()).map(({ tx_hash }) => tx_hash),
+    (await fixtures.transfers()).map(({ tx_hash }) => tx_hash),
     [paid],
   );
   await poll(successor);
-  assert.equal((await world.transfers()).length, 0);
+  assert.equal((await fixtures.transfers()).length, 0);
 });
 
 test('work ends when the lease is taken away, and begins again when it is won back', async () => {
@@ -64,7 +64,7 @@ test('work ends when the lease is taken away, and begins again when it is won ba
   const name = 'taken';
   let fence = 0;
   const leading = whileLeading(
-    world.db,
+    fixtures.db,
     name,
     randomUUID(),
     stop.signal,
@@ -75,33 +75,33 @@ test('work ends when the lease is taken away, and begins again when it is won ba
     (error) => assert.fail(error as Error),
   );
   await until('leads', async () => fence === 1);
-  await world.db
+  await fixtures.db
     .sql`update leases set fence = fence + 1, holder = ${randomUUID()}, held_until = now() where name = ${name}`;
   await until('leads again', async () => fence === 3);
   stop.abort();
   await leading;
-  assert.ok(await acquireLease(world.db, name, randomUUID()), 'given back at once when it stops');
+  assert.ok(await acquireLease(fixtures.db, name, randomUUID()), 'given back at once when it stops');
 });
 
 test('the leader is killed → another process takes over within 15 s and finds what was paid meanwhile', async () => {
-  await world.lease().then((lease) => releaseLease(world.db, lease));
-  const script = new URL('leader.ts', import.meta.url).pathname;
-  const [row] = await world.db.sql`select current_database() as name`;
+  await fixtures.lease().then((lease) => releaseLease(fixtures.db, lease));
+  const script = new URL('../support/chain/leader.ts', import.meta.url).pathname;
+  const [row] = await fixtures.db.sql`select current_database() as name`;
   const url = new URL(process.env.TEST_DATABASE_URL ?? '');
   url.pathname = `/${row?.name}`;
-  const env = { ...process.env, LEADER_DATABASE: url.href, LEADER_RPC: world.node.chain.rpcUrls[0] };
+  const env = { ...process.env, LEADER_DATABASE: url.href, LEADER_RPC: fixtures.node.chain.rpcUrls[0] };
   const leader = spawn(process.execPath, [script], { env, stdio: 'inherit' });
-  const seen = async (txHash: string) => (await world.transfers()).some((found) => found.tx_hash === txHash);
-  const first = await world.pay(2n);
+  const seen = async (txHash: string) => (await fixtures.transfers()).some((found) => found.tx_hash === txHash);
+  const first = await fixtures.pay(2n);
   await until('the leader reads', () => seen(first));
 
   const stop = new AbortController();
-  const watching = startWatching(world.ctx, world.hooks, stop.signal);
-  const [before] = await world.db.sql`select fence from leases where name = ${leaseName(world.node.chain)}`;
+  const watching = startWatching(fixtures.ctx, fixtures.hooks, stop.signal);
+  const [before] = await fixtures.db.sql`select fence from leases where name = ${leaseName(fixtures.node.chain)}`;
   leader.kill('SIGKILL');
-  const second = await world.pay(3n);
+  const second = await fixtures.pay(3n);
   await until('the other reads', () => seen(second));
-  const [later] = await world.db.sql`select fence from leases where name = ${leaseName(world.node.chain)}`;
+  const [later] = await fixtures.db.sql`select fence from leases where name = ${leaseName(fixtures.node.chain)}`;
   assert.equal(Number(later?.fence), Number(before?.fence) + 1);
   stop.abort();
   await watching;

@@ -5,9 +5,9 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { ChainConfig } from '../../src/chain/config.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { askContract, isKeySigned, readSignature } from '../../src/chain/signature.ts';
-import { testChain } from '../support/chain.ts';
-import { randomAddress } from '../support/world.ts';
-import { fakeProvider } from './fake-provider.ts';
+import { testChain } from '../support/chain/chain.ts';
+import { fakeProvider } from '../support/chain/fake-provider.ts';
+import { randomAddress } from '../support/fixtures.ts';
 
 let node: Awaited<ReturnType<typeof testChain>>;
 let liar: Awaited<ReturnType<typeof fakeProvider>>;

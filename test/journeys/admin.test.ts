@@ -8,12 +8,12 @@ import { queueMail } from '../../src/mail/outbox.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { startApp } from '../support/app.ts';
-import type { Visit } from '../support/forms.ts';
-import { isInside, newEmail, onHost, signInOperator, signInPartnerUser } from '../support/people.ts';
+import { makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
+import type { Visit } from '../support/people/forms.ts';
+import { isInside, newEmail, onHost, signInOperator, signInPartnerUser } from '../support/people/people.ts';
+import { postForm } from '../support/people/portal-post.ts';
+import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 import { makePlan, turnAt } from '../support/plans.ts';
-import { postForm } from '../support/portal-post.ts';
-import { startVisitor, type Visitor } from '../support/visitor.ts';
-import { makeMerchant, makePartner, makeRequest, setRate } from '../support/world.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let operator: Awaited<ReturnType<typeof signInOperator>>;
@@ -52,14 +52,14 @@ async function lastAct(partnerId: string = noPartner) {
 }
 
 test('Only operators see the administration, and only on the shared host', async () => {
-  const world = await makePartner(app.db);
-  const { visitor: owner } = await signInPartnerUser(app, world);
+  const fixtures = await makePartner(app.db);
+  const { visitor: owner } = await signInPartnerUser(app, fixtures);
   for (const path of all) {
     const page = await admin.open(path);
     assert.ok(isInside(page), `${path}: ${page.status}`);
     assert.match((await owner.open(path)).html, /Sign in to the administration/, path);
   }
-  const elsewhere = startVisitor(app.url, onHost(world.partner));
+  const elsewhere = startVisitor(app.url, onHost(fixtures.partner));
   for (const [name, value] of admin.cookies) elsewhere.cookies.set(name, value);
   for (const path of all) {
     const page = await elsewhere.open(path);
@@ -177,13 +177,13 @@ test('An operator creates a partner, invites its owner, changes its settings, an
 });
 
 test('People of all teams are listed, given roles, and switched off: never the last owner, and never oneself', async () => {
-  const world = await makePartner(app.db);
-  const owner = await signInPartnerUser(app, world, 'owner');
-  const viewer = await signInPartnerUser(app, world, 'viewer');
+  const fixtures = await makePartner(app.db);
+  const owner = await signInPartnerUser(app, fixtures, 'owner');
+  const viewer = await signInPartnerUser(app, fixtures, 'viewer');
   const list = () => admin.open(`/admin/users?q=${viewer.user.email}`);
   const raised = await admin.send(await list(), '/users/role', { role: 'developer' });
   assert.match(said(raised) ?? '', /role was changed/);
-  assert.equal((await lastAct(world.partner.id))?.details.to, 'developer');
+  assert.equal((await lastAct(fixtures.partner.id))?.details.to, 'developer');
 
   const off = await admin.send(await list(), '/users/switch');
   assert.match(said(off) ?? '', /signed out everywhere/);
@@ -202,13 +202,13 @@ test('People of all teams are listed, given roles, and switched off: never the l
   assert.match(said(forged) ?? '', /cannot switch yourself off/);
   await admin.send(row, '/users/switch');
   assert.equal(isInside(await other.visitor.open('/admin')), false);
-  const lines = await csv(`/admin/users.csv?partner=${world.partner.slug}`);
+  const lines = await csv(`/admin/users.csv?partner=${fixtures.partner.slug}`);
   assert.equal(lines.length, 3);
 });
 
 test('Somebody who lost a device is signed out there, and loses their passkeys: once, in their own log, never oneself', async () => {
-  const world = await makePartner(app.db);
-  const { visitor, user } = await signInPartnerUser(app, world, 'developer', { 'user-agent': 'Lost Phone 1.0' });
+  const fixtures = await makePartner(app.db);
+  const { visitor, user } = await signInPartnerUser(app, fixtures, 'developer', { 'user-agent': 'Lost Phone 1.0' });
   const list = await admin.open(`/admin/users?q=${user.email}`);
   assert.ok(list.html.includes(`href="/admin/users/${user.id}"`));
   const page = await admin.open(`/admin/users/${user.id}`);
@@ -219,19 +219,19 @@ test('Somebody who lost a device is signed out there, and loses their passkeys: 
   assert.match(out.html, /Nowhere/);
   assert.equal(isInside(await visitor.open('/portal')), false);
   assert.deepEqual(
-    [await lastAct(world.partner.id)].map((act) => [act?.action, act?.actor_name, act?.details]),
+    [await lastAct(fixtures.partner.id)].map((act) => [act?.action, act?.actor_name, act?.details]),
     [['session.revoked', operator.user.email, { email: user.email }]],
   );
   assert.match(said(await admin.send(page, `${user.id}/sign-out`)) ?? '', /done already/);
 
   await app.db.sql`
     insert into passkeys (id, partner_id, user_id, credential_id, public_key, counter, name, created_at)
-    values (${randomUUID()}, ${world.partner.id}, ${user.id}, sha256('a'), sha256('b'), 0, 'Phone', now())`;
+    values (${randomUUID()}, ${fixtures.partner.id}, ${user.id}, sha256('a'), sha256('b'), 0, 'Phone', now())`;
   const held = await admin.open(`/admin/users/${user.id}`);
   assert.match(held.html, /Phone/);
   const removed = await admin.send(held, '/passkeys');
   assert.match(said(removed) ?? '', /passkeys are removed/);
-  const act = await lastAct(world.partner.id);
+  const act = await lastAct(fixtures.partner.id);
   assert.deepEqual([act?.action, act?.details], ['passkeys.removed', { email: user.email, passkeys: 1 }]);
   assert.match(said(await admin.send(held, '/passkeys')) ?? '', /done already/);
   const [mail] = await app.db.sql`select 1 from mails where recipient = ${user.email} and body ilike '%passkey%'`;

@@ -3,16 +3,16 @@ import { get } from 'node:http';
 import { after, before, test } from 'node:test';
 import { setLook } from '../../src/partners/look.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { visit } from '../support/forms.ts';
-import { acceptInvitation, inviteOperator, invitePartnerUser, onHost } from '../support/people.ts';
-import { startVisitor } from '../support/visitor.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { visit } from '../support/people/forms.ts';
+import { acceptInvitation, inviteOperator, invitePartnerUser, onHost } from '../support/people/people.ts';
+import { startVisitor } from '../support/people/visitor.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 before(async () => {
   app = await startApp();
-  world = await makePartner(app.db);
+  fixtures = await makePartner(app.db);
 });
 after(() => app.stop());
 
@@ -50,7 +50,7 @@ test('Over plain http, and where an operator has switched it off, nothing is sai
 
 test('Whatever people see who are signed in is kept by nobody, framed by nobody, and out of reach of other sites', async () => {
   const visitor = startVisitor(app.url);
-  await acceptInvitation(visitor, (await invitePartnerUser(app.ctx, world)).link);
+  await acceptInvitation(visitor, (await invitePartnerUser(app.ctx, fixtures)).link);
   await acceptInvitation(visitor, (await inviteOperator(app.ctx)).link);
   const cookie = [...visitor.cookies].map((pair) => pair.join('=')).join('; ');
   const paths = [
@@ -81,8 +81,8 @@ test('A logo is shown by mails and pages elsewhere, and the API’s reference is
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
     'base64',
   );
-  await setLook(app.db, world.partner.slug, { logo: pixel });
-  const logo = await visit(`${app.url}/logo/${world.partner.slug}`, { headers: onHost(world.partner) });
+  await setLook(app.db, fixtures.partner.slug, { logo: pixel });
+  const logo = await visit(`${app.url}/logo/${fixtures.partner.slug}`, { headers: onHost(fixtures.partner) });
   assert.equal(logo.status, 200);
   assert.equal(logo.headers.get('cross-origin-resource-policy'), 'cross-origin');
   assert.match(

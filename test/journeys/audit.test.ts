@@ -21,7 +21,7 @@ import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { disableDead } from '../../src/webhooks/disabled.ts';
 import { activateDueSecrets, setUrl } from '../../src/webhooks/endpoint.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { makeMerchant, makePartner, makeRequest, randomAddress, setRate } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress, setRate } from '../support/fixtures.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 before(async () => {
@@ -396,11 +396,11 @@ test('Who stalls with the end of a log in hand loses it within seconds', async (
 });
 
 test('Acts of many kinds at the same time wait for each other and never for good', async () => {
-  const worlds = await Promise.all([makePartner(app.db), makePartner(app.db)]);
-  const merchants = await Promise.all(worlds.map(({ test: scope }) => makeMerchant(app.db, scope)));
-  for (const { test: scope } of worlds) await setUrl(app.ctx, scope, 'http://127.0.0.1:9/hook');
+  const partners = await Promise.all([makePartner(app.db), makePartner(app.db)]);
+  const merchants = await Promise.all(partners.map(({ test: scope }) => makeMerchant(app.db, scope)));
+  for (const { test: scope } of partners) await setUrl(app.ctx, scope, 'http://127.0.0.1:9/hook');
   const flip = (i: number) => {
-    const { test: scope } = worlds[i % 2] as (typeof worlds)[number];
+    const { test: scope } = partners[i % 2] as (typeof partners)[number];
     const { id } = merchants[i % 2] as (typeof merchants)[number];
     const object = { kind: 'merchant' as const, id };
     return audited(
@@ -414,12 +414,12 @@ test('Acts of many kinds at the same time wait for each other and never for good
   const [long, key] = [new Date(Date.now() - 200 * 3_600_000), { by: 'email' as const, value: 'many@example.com' }];
   for (let round = 0; round < 5; round++) {
     await failing(long);
-    for (const [i, { test: scope }] of worlds.entries()) {
+    for (const [i, { test: scope }] of partners.entries()) {
       await makeRequest(app.db, scope, merchants[i] as (typeof merchants)[number], { customerEmail: key.value });
     }
     await Promise.all([
       ...Array.from({ length: 8 }, (_, i) => flip(i)),
-      ...worlds.map(({ test: scope }) => setUrl(app.ctx, scope, `http://127.0.0.1:9/${round}`)),
+      ...partners.map(({ test: scope }) => setUrl(app.ctx, scope, `http://127.0.0.1:9/${round}`)),
       disableDead(app.ctx),
       disableDead(app.ctx),
       eraseCustomer(app.ctx, key, ada),
@@ -427,5 +427,5 @@ test('Acts of many kinds at the same time wait for each other and never for good
       activateDueSecrets(app.ctx),
     ]);
   }
-  for (const { partner } of worlds) assert.equal((await checkOf(partner.id)).broken, null);
+  for (const { partner } of partners) assert.equal((await checkOf(partner.id)).broken, null);
 });

@@ -4,11 +4,11 @@ import { after, before, test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
+import { assertRefused, send } from '../support/api/client.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { assertRefused, send } from '../support/client.ts';
-import { visit } from '../support/forms.ts';
-import { startVisitor } from '../support/visitor.ts';
-import { makeKey, makeMerchant, makePartner, makeRequest, setRate } from '../support/world.ts';
+import { makeKey, makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
+import { visit } from '../support/people/forms.ts';
+import { startVisitor } from '../support/people/visitor.ts';
 
 /** Two services: the tests are a proxy that the first trusts, and a stranger to the second. */
 let trusting: Awaited<ReturnType<typeof startApp>>;

@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
-import type { Visit } from '../support/forms.ts';
-import { visit } from '../support/forms.ts';
-import { makeOnboarded } from '../support/merchants.ts';
-import { setRate } from '../support/world.ts';
+import { setRate } from '../support/fixtures.ts';
+import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
+import type { Visit } from '../support/people/forms.ts';
+import { visit } from '../support/people/forms.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
 
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 before(async () => {
-  world = await dashboardWorld();
+  fixtures = await dashboardFixtures();
 });
-after(() => world.stop());
+after(() => fixtures.stop());
 
-const requests = () => world.db.sql`select * from requests where account_id = ${world.merchant.id} order by created_at`;
+const requests = () =>
+  fixtures.db.sql`select * from requests where account_id = ${fixtures.merchant.id} order by created_at`;
 const idIn = ({ html }: Visit) =>
   /<form|data-live="\/dashboard\/events\?request=([0-9a-f-]{36})"/.exec(html) &&
   html.match(/events\?request=([0-9a-f-]{36})/)?.[1];
 
 test('A request made by hand is that of the API: amount reserved, rate and its source kept, and it is audited', async () => {
-  const form = await world.visitor.open('/dashboard/ask');
-  const page = await world.visitor.send(form, '/ask', { amount: '12,50', memo: 'Table 4', expiry: '60' });
+  const form = await fixtures.visitor.open('/dashboard/ask');
+  const page = await fixtures.visitor.send(form, '/ask', { amount: '12,50', memo: 'Table 4', expiry: '60' });
   assert.match(page.html, /The request is ready/);
   const [row] = await requests();
   assert.deepEqual(
@@ -37,30 +38,34 @@ test('A request made by hand is that of the API: amount reserved, rate and its s
   );
   assert.equal(row?.expires_at.getTime() - row?.created_at.getTime(), 3_600_000);
   assert.equal(idIn(page), row?.id);
-  const [act] = (await world.audit()).filter(({ action }) => action === 'request.created');
+  const [act] = (await fixtures.audit()).filter(({ action }) => action === 'request.created');
   assert.deepEqual(
     [act?.actor_kind, act?.actor_name, act?.object_id, JSON.parse(act?.details ?? '')],
-    ['merchant', world.merchant.wallet, row?.id, { amount: 1250, currency: 'EUR', payment_mode: 'pos' }],
+    ['merchant', fixtures.merchant.wallet, row?.id, { amount: 1250, currency: 'EUR', payment_mode: 'pos' }],
   );
 });
 
 test('A form that is sent twice asks once, and is written into the log once', async () => {
-  const form = await world.visitor.open('/dashboard/ask');
-  const [before, acts] = [(await requests()).length, (await world.audit()).length];
-  const first = await world.visitor.send(form, '/ask', { amount: '3' });
-  const again = await world.visitor.send(form, '/ask', { amount: '3' });
+  const form = await fixtures.visitor.open('/dashboard/ask');
+  const [before, acts] = [(await requests()).length, (await fixtures.audit()).length];
+  const first = await fixtures.visitor.send(form, '/ask', { amount: '3' });
+  const again = await fixtures.visitor.send(form, '/ask', { amount: '3' });
   assert.equal(idIn(first), idIn(again));
   assert.equal((await requests()).length, before + 1);
-  assert.equal((await world.audit()).length, acts + 1);
+  assert.equal((await fixtures.audit()).length, acts + 1);
 });
 
 test('An invoice names its customer and is open for seven days', async () => {
-  const form = await world.visitor.open('/dashboard/ask');
-  const refused = await world.visitor.send(form, '/ask', { amount: '99', payment_mode: 'invoice', memo: 'Catering' });
+  const form = await fixtures.visitor.open('/dashboard/ask');
+  const refused = await fixtures.visitor.send(form, '/ask', {
+    amount: '99',
+    payment_mode: 'invoice',
+    memo: 'Catering',
+  });
   assert.equal(refused.status, 400);
   assert.match(refused.html, /An invoice names its customer/);
   assert.match(refused.html, /Catering/, 'what was typed stays');
-  const page = await world.visitor.send(refused, '/ask', { payment_mode: 'invoice', customer_name: 'Grace' });
+  const page = await fixtures.visitor.send(refused, '/ask', { payment_mode: 'invoice', customer_name: 'Grace' });
   const row = (await requests()).at(-1);
   assert.equal(idIn(page), row?.id);
   assert.deepEqual([row?.customer_name, row?.payment_mode, row?.memo], ['Grace', 'invoice', 'Catering']);
@@ -69,7 +74,7 @@ test('An invoice names its customer and is open for seven days', async () => {
 
 test('What breaks a rule is refused beside its field, and nothing is stored', async () => {
   const before = (await requests()).length;
-  const form = await world.visitor.open('/dashboard/ask');
+  const form = await fixtures.visitor.open('/dashboard/ask');
   for (const [typed, said] of [
     [{ amount: '' }, /Give an amount such as 12\.50/],
     [{ amount: '0' }, /Give an amount/],
@@ -80,7 +85,7 @@ test('What breaks a rule is refused beside its field, and nothing is stored', as
     [{ amount: '5', expiry: '7' }, /Choose a time from the list/],
     [{ amount: '5', expiry: 'soon' }, /Choose a time from the list/],
   ] as const) {
-    const page = await world.visitor.send(form, '/ask', typed);
+    const page = await fixtures.visitor.send(form, '/ask', typed);
     assert.equal(page.status, 400, JSON.stringify(typed));
     assert.match(page.html, said);
   }
@@ -88,32 +93,32 @@ test('What breaks a rule is refused beside its field, and nothing is stored', as
 });
 
 /** What sources said of the euro, so long ago. */
-const setSources = (age: string) => world.db.sql`
+const setSources = (age: string) => fixtures.db.sql`
   insert into rates values ('EUR', '0.9', '[{"source":"two","rate":"0.9"},{"source":"one","rate":"0.9"}]',
     now() - ${age}::interval)
   on conflict (code) do update set fetched_at = excluded.fetched_at`;
 
 test('A rate of sources is kept with their names', async () => {
-  await world.db.sql`delete from rate_overrides where code = 'EUR'`;
+  await fixtures.db.sql`delete from rate_overrides where code = 'EUR'`;
   await setSources('1 minute');
-  await world.visitor.send(await world.visitor.open('/dashboard/ask'), '/ask', { amount: '5' });
-  await setRate(world.db, 'EUR', '0.92');
+  await fixtures.visitor.send(await fixtures.visitor.open('/dashboard/ask'), '/ask', { amount: '5' });
+  await setRate(fixtures.db, 'EUR', '0.92');
   const row = (await requests()).at(-1);
   assert.deepEqual([row?.rate, row?.rate_source], ['0.9', 'one, two']);
 });
 
 test('An amount that was typed in another currency is not taken for one in this', async () => {
-  const form = await world.visitor.open('/dashboard/ask');
-  await setRate(world.db, 'JPY', '150');
+  const form = await fixtures.visitor.open('/dashboard/ask');
+  await setRate(fixtures.db, 'JPY', '150');
   const change = (code: string) =>
-    world.db.sql`update merchants set display_currency = ${code} where id = ${world.merchant.id}`;
+    fixtures.db.sql`update merchants set display_currency = ${code} where id = ${fixtures.merchant.id}`;
   await change('JPY');
   const before = (await requests()).length;
-  const refused = await world.visitor.send(form, '/ask', { amount: '500' });
+  const refused = await fixtures.visitor.send(form, '/ask', { amount: '500' });
   assert.equal(refused.status, 409);
   assert.match(refused.html, /Your currency was changed meanwhile/);
   assert.equal((await requests()).length, before);
-  await world.visitor.send(await world.visitor.open('/dashboard/ask'), '/ask', { amount: '500' });
+  await fixtures.visitor.send(await fixtures.visitor.open('/dashboard/ask'), '/ask', { amount: '500' });
   const row = (await requests()).at(-1);
   assert.deepEqual([row?.fiat_int, row?.fiat_code], ['500', 'JPY']);
   await change('EUR');
@@ -121,32 +126,32 @@ test('An amount that was typed in another currency is not taken for one in this'
 
 test('Without a usable rate, and for a partner that is switched off, nothing is asked for', async () => {
   const before = (await requests()).length;
-  const form = await world.visitor.open('/dashboard/ask');
-  await world.db.sql`delete from rate_overrides where code = 'EUR'`;
+  const form = await fixtures.visitor.open('/dashboard/ask');
+  await fixtures.db.sql`delete from rate_overrides where code = 'EUR'`;
   await setSources('1 hour');
-  const rateless = await world.visitor.send(form, '/ask', { amount: '5' });
+  const rateless = await fixtures.visitor.send(form, '/ask', { amount: '5' });
   assert.equal(rateless.status, 503);
   assert.match(rateless.html, /no fresh exchange rate/);
-  await setRate(world.db, 'EUR', '0.92');
-  await world.db.sql`update partners set disabled_at = now() where id = ${world.scope.partnerId}`;
-  const off = await world.visitor.send(form, '/ask', { amount: '5' });
-  await world.db.sql`update partners set disabled_at = null where id = ${world.scope.partnerId}`;
+  await setRate(fixtures.db, 'EUR', '0.92');
+  await fixtures.db.sql`update partners set disabled_at = now() where id = ${fixtures.scope.partnerId}`;
+  const off = await fixtures.visitor.send(form, '/ask', { amount: '5' });
+  await fixtures.db.sql`update partners set disabled_at = null where id = ${fixtures.scope.partnerId}`;
   assert.equal(off.status, 403);
   assert.match(off.html, /is switched off, so nothing was asked for/);
   assert.equal((await requests()).length, before);
 });
 
 test('The cashier’s screen shows the amount and the code, then that it was paid', async () => {
-  const keypad = await world.visitor.open('/dashboard/cashier');
-  const screen = await world.visitor.send(keypad, '/cashier', { amount: '7.20' });
+  const keypad = await fixtures.visitor.open('/dashboard/cashier');
+  const screen = await fixtures.visitor.send(keypad, '/cashier', { amount: '7.20' });
   const row = (await requests()).at(-1);
   assert.match(screen.html, /<p class="amount">€7\.20<\/p>/);
   assert.match(screen.html, new RegExp(`aria-label="Scan to pay: http://localhost:3000/pay/${row?.id}"`));
   assert.match(screen.html, /Waiting for the payment/);
-  await world.pay(row as Parameters<typeof world.pay>[0]);
-  await world.node.mine(3);
-  await world.turn();
-  const paid = await world.visitor.open(`/dashboard/cashier/${row?.id}`);
+  await fixtures.pay(row as Parameters<typeof fixtures.pay>[0]);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  const paid = await fixtures.visitor.open(`/dashboard/cashier/${row?.id}`);
   assert.match(paid.html, /data-standing="paid"/);
   assert.ok(!paid.html.includes('Scan to pay'));
   assert.match(paid.html, /Next customer/);
@@ -154,15 +159,15 @@ test('The cashier’s screen shows the amount and the code, then that it was pai
 
 test('Forms of another site do nothing', async () => {
   const before = (await requests()).length;
-  const cookie = `dashboard-session=${world.visitor.cookies.get('dashboard-session')}`;
-  const other = await makeOnboarded(world.ctx, world.scope);
+  const cookie = `dashboard-session=${fixtures.visitor.cookies.get('dashboard-session')}`;
+  const other = await makeOnboarded(fixtures.ctx, fixtures.scope);
   for (const [place, fields] of [
     ['ask', { amount: '5' }],
     ['cashier', { amount: '5' }],
     ['profile', { business_name: 'Evil', display_currency: 'EUR' }],
     ['sessions/end', { session: other.id }],
   ] as const) {
-    const answer = await visit(`${world.url}/dashboard/${place}`, {
+    const answer = await visit(`${fixtures.url}/dashboard/${place}`, {
       method: 'POST',
       headers: { cookie, 'sec-fetch-site': 'cross-site' },
       body: new URLSearchParams(fields),

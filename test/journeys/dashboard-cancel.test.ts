@@ -1,78 +1,78 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
-import { makeMerchant, makePartner } from '../support/world.ts';
+import { makeMerchant, makePartner } from '../support/fixtures.ts';
+import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
 
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 before(async () => {
-  world = await dashboardWorld();
+  fixtures = await dashboardFixtures();
 });
-after(() => world.stop());
+after(() => fixtures.stop());
 
-const detail = (id: string) => world.visitor.open(`/dashboard/payments/${id}`);
+const detail = (id: string) => fixtures.visitor.open(`/dashboard/payments/${id}`);
 const cancelled = async (id: string) =>
-  (await world.audit()).filter(({ action, object_id }) => action === 'request.cancelled' && object_id === id);
+  (await fixtures.audit()).filter(({ action, object_id }) => action === 'request.cancelled' && object_id === id);
 
 test('A merchant cancels its request from the detail page: asked first, audited, and the pay page says so', async () => {
-  const row = await world.request({ memo: 'Wrong amount' });
+  const row = await fixtures.request({ memo: 'Wrong amount' });
   const page = await detail(row.id);
   assert.match(page.html, /Cancel the request over €12\.50\?/);
   assert.match(page.html, /tells your customer not to pay any more. This cannot be undone/);
-  const done = await world.visitor.send(page, '/cancel');
+  const done = await fixtures.visitor.send(page, '/cancel');
   assert.match(done.html, /The request is cancelled\./);
-  assert.equal((await world.read(row)).status, 'voided');
+  assert.equal((await fixtures.read(row)).status, 'voided');
   assert.ok(!done.html.includes('/cancel"'), 'once is enough');
   assert.deepEqual(
     (await cancelled(row.id)).map(({ actor_kind, actor_name }) => [actor_kind, actor_name]),
-    [['merchant', world.merchant.wallet]],
+    [['merchant', fixtures.merchant.wallet]],
   );
-  assert.match((await world.visitor.open(`/pay/${row.id}`)).html, /This request was cancelled/);
+  assert.match((await fixtures.visitor.open(`/pay/${row.id}`)).html, /This request was cancelled/);
 
-  const again = await world.visitor.send(page, '/cancel');
+  const again = await fixtures.visitor.send(page, '/cancel');
   assert.match(again.html, /It was not cancelled, and no money was moved\. It was cancelled before\./);
   assert.equal((await cancelled(row.id)).length, 1);
 });
 
 test('What cannot be cancelled says why: opened, arrived, paid, and over', async () => {
-  const row = await world.request();
+  const row = await fixtures.request();
   const asked = await detail(row.id);
-  await world.visitor.open(`/pay/${row.id}`);
+  await fixtures.visitor.open(`/pay/${row.id}`);
   const opened = await detail(row.id);
   assert.match(opened.html, /This is no longer possible\. Your customer has opened it\. It ends by itself/);
   assert.ok(!opened.html.includes('/cancel"'));
-  const refused = await world.visitor.send(asked, '/cancel');
+  const refused = await fixtures.visitor.send(asked, '/cancel');
   assert.match(refused.html, /It was not cancelled, and no money was moved\. Your customer has opened it/);
 
-  const late = await world.request();
+  const late = await fixtures.request();
   const before = await detail(late.id);
-  await world.db.sql`update requests set expires_at = now() - interval '1 minute' where id = ${late.id}`;
-  assert.match((await world.visitor.send(before, '/cancel')).html, /Its time is over, so it has ended by itself/);
+  await fixtures.db.sql`update requests set expires_at = now() - interval '1 minute' where id = ${late.id}`;
+  assert.match((await fixtures.visitor.send(before, '/cancel')).html, /Its time is over, so it has ended by itself/);
   assert.deepEqual([...(await cancelled(row.id)), ...(await cancelled(late.id))], []);
-  assert.ok(!(await world.visitor.open(`/dashboard/payments/${row.id}`)).html.includes('It was not cancelled'));
+  assert.ok(!(await fixtures.visitor.open(`/dashboard/payments/${row.id}`)).html.includes('It was not cancelled'));
 });
 
 test('A payment that comes first wins, and the answer says that it came', async () => {
-  const row = await world.request();
+  const row = await fixtures.request();
   const page = await detail(row.id);
-  await world.pay(row);
-  await world.turn();
-  const refused = await world.visitor.send(page, '/cancel');
+  await fixtures.pay(row);
+  await fixtures.turn();
+  const refused = await fixtures.visitor.send(page, '/cancel');
   assert.match(refused.html, /no money was moved\. A payment has come and is being confirmed\./);
   assert.match(refused.html, /This is no longer possible\. A payment has come/);
-  await world.node.mine(3);
-  await world.turn();
-  assert.match((await world.visitor.send(page, '/cancel')).html, /no money was moved\. It has been paid\./);
-  assert.equal((await world.read(row)).proof_status, 'verified');
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  assert.match((await fixtures.visitor.send(page, '/cancel')).html, /no money was moved\. It has been paid\./);
+  assert.equal((await fixtures.read(row)).proof_status, 'verified');
 });
 
 test('A cancel and a payment at once: one of them counts, and the merchant is told which', async () => {
   for (let round = 0; round < 5; round++) {
-    const row = await world.request({ exactMicro: BigInt(3_000_000 + round * 100_000) });
+    const row = await fixtures.request({ exactMicro: BigInt(3_000_000 + round * 100_000) });
     const page = await detail(row.id);
-    await world.pay(row);
-    const [answer] = await Promise.all([world.visitor.send(page, '/cancel'), world.turn()]);
-    await world.turn();
-    const now = await world.read(row);
+    await fixtures.pay(row);
+    const [answer] = await Promise.all([fixtures.visitor.send(page, '/cancel'), fixtures.turn()]);
+    await fixtures.turn();
+    const now = await fixtures.read(row);
     const told = /The request is cancelled/.test(answer.html) ? 'voided' : 'paid';
     assert.equal(answer.status, 200);
     assert.equal(now.status === 'voided', told === 'voided');
@@ -83,23 +83,23 @@ test('A cancel and a payment at once: one of them counts, and the merchant is to
 });
 
 test('A part that has come is named before the cancel and stands among unmatched payments after it', async () => {
-  const row = await world.request({ exactMicro: 9_000_000n });
-  await world.pay(row, { usdcMicro: 2_000_000n });
-  await world.turn();
+  const row = await fixtures.request({ exactMicro: 9_000_000n });
+  await fixtures.pay(row, { usdcMicro: 2_000_000n });
+  await fixtures.turn();
   const page = await detail(row.id);
   assert.match(page.html, /The 2\.00 USDC that have come move to “Unmatched”/);
-  const done = await world.visitor.send(page, '/cancel');
+  const done = await fixtures.visitor.send(page, '/cancel');
   assert.match(done.html, /2\.00 USDC arrived and does not count/);
-  assert.match((await world.visitor.open('/dashboard/unmatched')).html, /2\.00 USDC<\/a>/);
+  assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /2\.00 USDC<\/a>/);
 });
 
 test('Nobody cancels the request of another merchant, partner or mode', async () => {
-  const row = await world.request();
+  const row = await fixtures.request();
   const page = await detail(row.id);
-  const foreign = await makePartner(world.db);
-  for (const scope of [world.scope, foreign.test, foreign.live]) {
-    const other = await world.signedIn(scope, await makeMerchant(world.db, scope));
+  const foreign = await makePartner(fixtures.db);
+  for (const scope of [fixtures.scope, foreign.test, foreign.live]) {
+    const other = await fixtures.signedIn(scope, await makeMerchant(fixtures.db, scope));
     assert.equal((await other.send(page, '/cancel')).status, 404);
   }
-  assert.equal((await world.read(row)).status, 'requested');
+  assert.equal((await fixtures.read(row)).status, 'requested');
 });

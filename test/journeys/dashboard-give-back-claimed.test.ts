@@ -13,58 +13,63 @@ import { submitHash } from '../../src/payments/submit.ts';
 import { putBack, takeForReturn } from '../../src/payments/take.ts';
 import { attachUnmatched } from '../../src/payments/unmatched.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { type DashboardWorld, dashboardWorld, openReturn } from '../support/dashboard.ts';
+import { type DashboardFixtures, dashboardFixtures, openReturn } from '../support/people/dashboard.ts';
 
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 before(async () => {
-  world = await dashboardWorld();
+  fixtures = await dashboardFixtures();
 });
-after(() => world.stop());
+after(() => fixtures.stop());
 
 const nameOf = (txHash: string) => `31337_${txHash}_0`;
 const keyFor = (txHash: string) => ({ chainId: 31337, txHash, ordinal: 0 });
-const begin = (txHash: string) => openReturn(world.visitor, nameOf(txHash));
+const begin = (txHash: string) => openReturn(fixtures.visitor, nameOf(txHash));
 const hash = (digit: string) => `0x${digit.repeat(64)}`;
 const note = async (txHash: string, returnTxHash: string) =>
-  world.visitor.send(await begin(txHash), nameOf(txHash), { return_tx_hash: returnTxHash });
+  fixtures.visitor.send(await begin(txHash), nameOf(txHash), { return_tx_hash: returnTxHash });
 const returned = async (txHash: string) => {
-  const [row] = await world.db.sql`select * from returns where tx_hash = ${txHash}`;
+  const [row] = await fixtures.db.sql`select * from returns where tx_hash = ${txHash}`;
   return row && [row.state, row.given_micro];
 };
-const rpc = (method: string, params: unknown[]) => callRpc(world.node.chain.rpcUrls[0] ?? '', method, params);
-const usdc = () => world.node.chain.tokens[0]?.address ?? '';
+const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.rpcUrls[0] ?? '', method, params);
+const usdc = () => fixtures.node.chain.tokens[0]?.address ?? '';
 
-type Payer = ReturnType<DashboardWorld['node']['wallet']>;
+type Payer = ReturnType<DashboardFixtures['node']['wallet']>;
 
 /** An unmatched payment whose sender can sign that it pays the request. */
 async function stray(dueMicro: bigint, payer?: Payer) {
-  const request = await world.request({ exactMicro: dueMicro });
+  const request = await fixtures.request({ exactMicro: dueMicro });
   const usdcMicro = BigInt(request.usdc_micro) + 77n;
-  const { txHash, from } = await world.pay(request, { usdcMicro, tagged: false, ...(payer && { from: payer }) });
-  await world.node.mine(3);
-  await world.turn();
-  assert.equal((await submitHash(world.ctx, request.id, { txHash })).kind, 'needs_signature');
+  const { txHash, from } = await fixtures.pay(request, { usdcMicro, tagged: false, ...(payer && { from: payer }) });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  assert.equal((await submitHash(fixtures.ctx, request.id, { txHash })).kind, 'needs_signature');
   return { request, txHash, from, usdcMicro };
 }
 async function claimed({ id }: RequestRow, txHash: string, { privateKey }: Payer) {
   const key = keyFor(txHash);
-  const data = claimTypedData(world.ctx.config, id, key);
+  const data = claimTypedData(fixtures.ctx.config, id, key);
   const signature = await privateKeyToAccount(privateKey).signTypedData(data);
-  return (await claim(world.ctx, id, { ...key, signature })).kind;
+  return (await claim(fixtures.ctx, id, { ...key, signature })).kind;
 }
 const attached = async ({ id }: RequestRow, txHash: string) =>
-  (await attachUnmatched(world.ctx, world.scope, { ...keyFor(txHash), accountId: world.merchant.id, requestId: id }))
-    .kind;
+  (
+    await attachUnmatched(fixtures.ctx, fixtures.scope, {
+      ...keyFor(txHash),
+      accountId: fixtures.merchant.id,
+      requestId: id,
+    })
+  ).kind;
 
-const merchantKey = () => world.merchant.privateKey as Hex;
+const merchantKey = () => fixtures.merchant.privateKey as Hex;
 async function send(to: string, usdcMicro: bigint) {
-  const wallet: Payer = { privateKey: merchantKey(), address: world.merchant.wallet as Hex };
-  return world.node.pay({ from: wallet, to, usdcMicro });
+  const wallet: Payer = { privateKey: merchantKey(), address: fixtures.merchant.wallet as Hex };
+  return fixtures.node.pay({ from: wallet, to, usdcMicro });
 }
 /** A transfer back that the wallet signed and did not send yet. */
 async function signedBack(to: string, usdcMicro: bigint) {
-  await world.node.fund(world.merchant.wallet, usdcMicro);
-  const signed = await signCall(world.node.chain, merchantKey(), usdc(), transferCall({ to, usdcMicro }));
+  await fixtures.node.fund(fixtures.merchant.wallet, usdcMicro);
+  const signed = await signCall(fixtures.node.chain, merchantKey(), usdc(), transferCall({ to, usdcMicro }));
   return { signed, returnTxHash: keccak256(signed) };
 }
 /** A contract that calls the token it is given with each 100 bytes of calldata after it. */
@@ -73,10 +78,10 @@ const batcherCode =
   '0x60205b3681101560295760648160003760006000606460006000600035' + '5af115602b57606401600256' + '5b00' + '5b60006000fd';
 /** One transaction that moves money from the merchant's wallet to several. */
 async function sendBatch(moves: { to: string; usdcMicro: bigint }[]) {
-  const { chain } = world.node;
+  const { chain } = fixtures.node;
   await rpc('anvil_setCode', [batcher, batcherCode]);
-  await world.node.fund(
-    world.merchant.wallet,
+  await fixtures.node.fund(
+    fixtures.merchant.wallet,
     moves.reduce((sum, { usdcMicro }) => sum + usdcMicro, 0n),
   );
   const approve = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [batcher, 10n ** 12n] });
@@ -85,68 +90,68 @@ async function sendBatch(moves: { to: string; usdcMicro: bigint }[]) {
     encodeFunctionData({
       abi: erc20Abi,
       functionName: 'transferFrom',
-      args: [world.merchant.wallet as Hex, to as Hex, usdcMicro],
+      args: [fixtures.merchant.wallet as Hex, to as Hex, usdcMicro],
     }).slice(2),
   );
   const data: Hex = `0x${usdc().slice(2).padStart(64, '0')}${calls.join('')}`;
   const txHash = await sendTransaction(chain, merchantKey(), batcher, data);
-  await world.node.mine(3);
-  await world.caughtUp();
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
   return txHash;
 }
 async function follow(): Promise<void> {
-  await world.db.sql`update returns set next_look_at = now()`;
-  await world.db.sql`update returns_replaced set next_look_at = now()`;
-  await followReturns(world.ctx);
+  await fixtures.db.sql`update returns set next_look_at = now()`;
+  await fixtures.db.sql`update returns_replaced set next_look_at = now()`;
+  await followReturns(fixtures.ctx);
 }
 const age = (txHash: string, interval: string) =>
-  world.db.sql`update returns set noted_at = now() - ${interval}::interval where tx_hash = ${txHash}`;
+  fixtures.db.sql`update returns set noted_at = now() - ${interval}::interval where tx_hash = ${txHash}`;
 
 test('A payment whose transfer back is mined but not noted yet is neither claimed nor attached, days later too', async () => {
   const { request, txHash, from, usdcMicro } = await stray(7_000_000n);
   await begin(txHash);
   await send(from.address, usdcMicro);
-  await world.node.mine(3);
-  await world.turn();
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   assert.equal(await claimed(request, txHash, from), 'given_back');
   assert.equal(await attached(request, txHash), 'already_used');
   await age(txHash, '40 days');
   await follow();
   assert.equal(await claimed(request, txHash, from), 'given_back');
-  assert.deepEqual(await submitHash(world.ctx, request.id, { txHash }), { kind: 'given_back' });
-  assert.equal((await world.read(request)).proof_status, 'none');
-  assert.equal((await world.events(request)).length, 0);
+  assert.deepEqual(await submitHash(fixtures.ctx, request.id, { txHash }), { kind: 'given_back' });
+  assert.equal((await fixtures.read(request)).proof_status, 'none');
+  assert.equal((await fixtures.events(request)).length, 0);
 });
 
 test('A taken payment that is reorganised and mined again pays no request by rule either', async () => {
-  const [first, from] = [world.node.wallet(), world.node.wallet()];
-  for (const { address } of [first, from]) await world.node.fund(address, 2_001_000_000n);
-  const request = await world.request({ exactMicro: 2_000_000_000n }); // final after four blocks
-  await world.pay(request, { from: first });
-  await world.turn();
-  const { txHash } = await world.pay(request, { from });
+  const [first, from] = [fixtures.node.wallet(), fixtures.node.wallet()];
+  for (const { address } of [first, from]) await fixtures.node.fund(address, 2_001_000_000n);
+  const request = await fixtures.request({ exactMicro: 2_000_000_000n }); // final after four blocks
+  await fixtures.pay(request, { from: first });
+  await fixtures.turn();
+  const { txHash } = await fixtures.pay(request, { from });
   const raw = (await rpc('eth_getRawTransactionByHash', [txHash])) as string;
-  await world.turn();
+  await fixtures.turn();
   const said = { returnTxHash: await send(from.address, BigInt(request.usdc_micro)), elsewhere: false };
-  const checked = await checkReturn(world.ctx, world.scope, world.merchant.id, keyFor(txHash), said);
+  const checked = await checkReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), said);
   if (checked.fault !== null) throw new Error(checked.fault);
-  assert.equal(await noteReturn(world.ctx, world.scope, world.merchant.id, checked), null);
-  await world.node.reorg(3);
-  await world.turn();
-  assert.equal((await world.read(request)).proof_status, 'none');
-  await world.node.resend(raw);
-  await world.node.mine(4);
-  await world.turn();
-  const row = await world.transfer(txHash);
+  assert.equal(await noteReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, checked), null);
+  await fixtures.node.reorg(3);
+  await fixtures.turn();
+  assert.equal((await fixtures.read(request)).proof_status, 'none');
+  await fixtures.node.resend(raw);
+  await fixtures.node.mine(4);
+  await fixtures.turn();
+  const row = await fixtures.transfer(txHash);
   assert.deepEqual([row?.request_id, row?.reason], [null, 'released']);
-  assert.equal((await world.read(request)).proof_status, 'none');
+  assert.equal((await fixtures.read(request)).proof_status, 'none');
 });
 
 test('Taking and claiming a payment in the same moment: one of them has it', async () => {
   for (let round = 0n; round < 6n; round++) {
     const { request, txHash, from } = await stray(8_000_000n + round * 100_000n);
-    const firm = await readFirm(world.ctx, world.scope, world.merchant.id, keyFor(txHash));
-    const taking = takeForReturn(world.ctx, world.scope, world.merchant.id, keyFor(txHash), firm).then(
+    const firm = await readFirm(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
+    const taking = takeForReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), firm).then(
       () => true,
       (error) => {
         assert.equal(error.code, 'not_found');
@@ -163,16 +168,16 @@ test('What was not sent is put back by its merchant and then pays; what is on it
   const { request, txHash, from, usdcMicro } = await stray(9_000_000n);
   const before = await begin(txHash);
   assert.match(before.html, /Set aside to be given back/);
-  assert.match((await world.visitor.open('/dashboard/unmatched')).html, /To be given back<\/span>/);
-  const back = await world.visitor.send(before, '/put-back');
+  assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /To be given back<\/span>/);
+  const back = await fixtures.visitor.send(before, '/put-back');
   assert.match(back.html, /The payment was put back/);
-  const again = await world.visitor.send(back, '/take');
-  await world.visitor.send(again, nameOf(txHash), { return_tx_hash: await send(from.address, usdcMicro) });
-  assert.equal(await putBack(world.ctx, world.scope, world.merchant.id, keyFor(txHash)), false);
-  const late = await world.visitor.send(again, '/put-back');
+  const again = await fixtures.visitor.send(back, '/take');
+  await fixtures.visitor.send(again, nameOf(txHash), { return_tx_hash: await send(from.address, usdcMicro) });
+  assert.equal(await putBack(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash)), false);
+  const late = await fixtures.visitor.send(again, '/put-back');
   assert.ok(!late.html.includes('was put back'));
   assert.equal(await claimed(request, txHash, from), 'given_back');
-  const acts = (await world.audit()).filter(({ object_id }) => object_id === nameOf(txHash));
+  const acts = (await fixtures.audit()).filter(({ object_id }) => object_id === nameOf(txHash));
   assert.deepEqual(
     acts.map(({ action }) => action),
     ['payment.taken', 'payment.put_back', 'payment.taken', 'payment.returned'],
@@ -180,7 +185,7 @@ test('What was not sent is put back by its merchant and then pays; what is on it
 
   const other = await stray(9_500_000n);
   await begin(other.txHash);
-  assert.equal(await putBack(world.ctx, world.scope, world.merchant.id, keyFor(other.txHash)), true);
+  assert.equal(await putBack(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(other.txHash)), true);
   assert.equal(await claimed(other.request, other.txHash, other.from), 'counted');
 });
 
@@ -192,9 +197,9 @@ test('A transfer back that no endpoint knew for days is found when it is mined, 
   await follow();
   assert.deepEqual(await returned(txHash), ['missing', null]);
   assert.equal(await claimed(request, txHash, from), 'given_back');
-  await world.node.resend(signed);
-  await world.node.mine(3);
-  await world.caughtUp();
+  await fixtures.node.resend(signed);
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
   await follow();
   assert.deepEqual(await returned(txHash), ['confirmed', usdcMicro.toString()]);
   assert.equal(await claimed(request, txHash, from), 'given_back');
@@ -206,10 +211,10 @@ test('A transfer back that turns up after its payment was put back takes it agai
   await note(free.txHash, first.returnTxHash);
   await age(free.txHash, '2 days');
   await follow();
-  assert.equal(await putBack(world.ctx, world.scope, world.merchant.id, keyFor(free.txHash)), true);
-  await world.node.resend(first.signed);
-  await world.node.mine(3);
-  await world.caughtUp();
+  assert.equal(await putBack(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(free.txHash)), true);
+  await fixtures.node.resend(first.signed);
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
   await follow();
   assert.equal((await returned(free.txHash))?.[0], 'sent');
   assert.equal(await claimed(free.request, free.txHash, free.from), 'given_back');
@@ -221,21 +226,21 @@ test('A transfer back that turns up after its payment was put back takes it agai
   await note(bound.txHash, second.returnTxHash);
   await age(bound.txHash, '2 days');
   await follow();
-  await world.visitor.send(await begin(bound.txHash), '/put-back');
+  await fixtures.visitor.send(await begin(bound.txHash), '/put-back');
   assert.equal(await claimed(bound.request, bound.txHash, bound.from), 'counted');
-  await world.node.resend(second.signed);
-  await world.node.mine(3);
-  await world.caughtUp();
+  await fixtures.node.resend(second.signed);
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
   await follow();
-  const names = (await listAlarms(world.db.sql, 10)).map(({ name }) => name);
+  const names = (await listAlarms(fixtures.db.sql, 10)).map(({ name }) => name);
   assert.ok(names.includes(`returned-bound-${bound.request.id}`));
   assert.deepEqual(await returned(bound.txHash), ['confirmed', bound.usdcMicro.toString()]);
 });
 
 test('A transfer back that turns up after another was noted in its place is noted again; where that one paid, too, operators are told', async () => {
   const mineAndFollow = async () => {
-    await world.node.mine(3);
-    await world.caughtUp();
+    await fixtures.node.mine(3);
+    await fixtures.caughtUp();
     await follow();
     await follow();
   };
@@ -247,36 +252,36 @@ test('A transfer back that turns up after another was noted in its place is note
   await age(once.txHash, '25 hours');
   await follow();
   assert.deepEqual(await returned(once.txHash), ['missing', null]);
-  await world.node.resend(only.signed);
+  await fixtures.node.resend(only.signed);
   await mineAndFollow();
   assert.deepEqual(await returned(once.txHash), ['confirmed', once.usdcMicro.toString()]);
 
   const paidTwice = await stray(22_000_000n);
   const { address } = paidTwice.from;
   const second = await send(address, paidTwice.usdcMicro);
-  await world.node.mine(3);
-  await world.caughtUp();
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
   const first = await signedBack(address, paidTwice.usdcMicro);
   await note(paidTwice.txHash, first.returnTxHash);
   await age(paidTwice.txHash, '20 hours');
   await note(paidTwice.txHash, second);
-  const [{ kept } = {}] = await world.db.sql`
+  const [{ kept } = {}] = await fixtures.db.sql`
     select noted_at < now() - interval '20 hours' as kept from returns where tx_hash = ${paidTwice.txHash}`;
   assert.equal(kept, true, 'it counts from the first note');
   await mineAndFollow();
   const told = async () =>
-    (await listAlarms(world.db.sql, 10)).filter(({ name }) => name === `returned-twice:${nameOf(paidTwice.txHash)}`);
+    (await listAlarms(fixtures.db.sql, 10)).filter(({ name }) => name === `returned-twice:${nameOf(paidTwice.txHash)}`);
   assert.equal((await told()).length, 0);
-  await world.node.resend(first.signed);
+  await fixtures.node.resend(first.signed);
   await mineAndFollow();
   assert.equal((await told()).length, 1);
   assert.deepEqual(await returned(paidTwice.txHash), ['confirmed', paidTwice.usdcMicro.toString()]);
-  const left = await world.db.sql`select return_tx_hash from returns_replaced where tx_hash = ${paidTwice.txHash}`;
+  const left = await fixtures.db.sql`select return_tx_hash from returns_replaced where tx_hash = ${paidTwice.txHash}`;
   assert.equal(left.length, 0, 'it is final');
 });
 
 test('One transaction gives several payments back, of one payer and of two, as far as it moved enough for all', async () => {
-  const [one, two] = [world.node.wallet(), world.node.wallet()];
+  const [one, two] = [fixtures.node.wallet(), fixtures.node.wallet()];
   const first = await stray(1_000_000n, one);
   const second = await stray(2_000_000n, one);
   const other = await stray(3_000_000n, two);
@@ -299,34 +304,34 @@ test('One transaction gives several payments back, of one payer and of two, as f
 });
 
 test('Payments that are noted with one transaction before it is mined share what it moves, in the order of their notes', async () => {
-  const payer = world.node.wallet();
+  const payer = fixtures.node.wallet();
   const [first, second] = [await stray(1_100_000n, payer), await stray(1_200_000n, payer)];
   const { signed, returnTxHash } = await signedBack(payer.address, first.usdcMicro);
   await note(first.txHash, returnTxHash);
   await note(second.txHash, returnTxHash);
-  await world.node.resend(signed);
-  await world.node.mine(3);
-  await world.caughtUp();
+  await fixtures.node.resend(signed);
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
   await follow();
   assert.deepEqual(await returned(first.txHash), ['confirmed', first.usdcMicro.toString()]);
   assert.deepEqual(await returned(second.txHash), ['other', null]);
 });
 
 test('Of a paid request only the surplus is taken: it stays paid, and what is put back can be taken again', async () => {
-  const request = await world.request({ exactMicro: 5_000_000n });
-  const { txHash, from } = await world.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 2_000_000n });
-  await world.turn();
-  const early = await world.visitor.open(`/dashboard/give-back/${nameOf(txHash)}`);
+  const request = await fixtures.request({ exactMicro: 5_000_000n });
+  const { txHash, from } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 2_000_000n });
+  await fixtures.turn();
+  const early = await fixtures.visitor.open(`/dashboard/give-back/${nameOf(txHash)}`);
   assert.equal(early.status, 404, 'not while the network could take the payment away');
-  await world.node.mine(3);
-  await world.turn();
-  await world.visitor.send(await begin(txHash), '/put-back');
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  await fixtures.visitor.send(await begin(txHash), '/put-back');
   await note(txHash, await send(from.address, 2_000_000n));
-  await world.node.mine(3);
-  await world.caughtUp();
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
   await follow();
   assert.deepEqual(await returned(txHash), ['confirmed', '2000000']);
-  assert.equal((await world.read(request)).proof_status, 'verified');
+  assert.equal((await fixtures.read(request)).proof_status, 'verified');
 });
 
 test('A hash that was never sent is looked for on, less often; it never holds the others up', async () => {
@@ -335,7 +340,7 @@ test('A hash that was never sent is looked for on, less often; it never holds th
   await age(txHash, '40 days');
   await follow();
   assert.deepEqual(await returned(txHash), ['missing', null]);
-  const [row] = await world.db.sql`
+  const [row] = await fixtures.db.sql`
     select next_look_at > now() + interval '5 hours' as seldom from returns where tx_hash = ${txHash}`;
   assert.equal(row?.seldom, true);
 });

@@ -8,44 +8,44 @@ import { readWaits } from '../../src/db/due.ts';
 import { checkReturn, noteReturn } from '../../src/payments/give-back.ts';
 import { followReturns } from '../../src/payments/return-follow.ts';
 import { attachUnmatched } from '../../src/payments/unmatched.ts';
-import { secondEndpoint } from '../payments/endpoint.ts';
-import { type DashboardWorld, dashboardWorld, openReturn } from '../support/dashboard.ts';
-import type { Visit } from '../support/forms.ts';
-import { makeRequest } from '../support/world.ts';
+import { makeRequest } from '../support/fixtures.ts';
+import { secondEndpoint } from '../support/payments/second-endpoint.ts';
+import { type DashboardFixtures, dashboardFixtures, openReturn } from '../support/people/dashboard.ts';
+import type { Visit } from '../support/people/forms.ts';
 
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 before(async () => {
-  world = await dashboardWorld();
-  await makeRequest(world.db, world.scope, world.merchant); // from then on its wallet is watched
+  fixtures = await dashboardFixtures();
+  await makeRequest(fixtures.db, fixtures.scope, fixtures.merchant); // from then on its wallet is watched
 });
-after(() => world.stop());
+after(() => fixtures.stop());
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`;
 
-type Stray = { key: string; txHash: string; payer: ReturnType<DashboardWorld['node']['wallet']> };
+type Stray = { key: string; txHash: string; payer: ReturnType<DashboardFixtures['node']['wallet']> };
 
 /** Money from a new payer that names no request. */
-async function stray(usdcMicro: bigint, payer = world.node.wallet()): Promise<Stray> {
-  const txHash = await world.node.pay({ from: payer, to: world.merchant.wallet, usdcMicro });
-  await world.node.mine(3);
-  await world.turn();
+async function stray(usdcMicro: bigint, payer = fixtures.node.wallet()): Promise<Stray> {
+  const txHash = await fixtures.node.pay({ from: payer, to: fixtures.merchant.wallet, usdcMicro });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   return { key: `31337_${txHash}_0`, txHash, payer };
 }
 
-const pageOf = ({ key }: Stray) => openReturn(world.visitor, key);
-const note = (page: Visit, { key }: Stray, typed: Record<string, string>) => world.visitor.send(page, key, typed);
+const pageOf = ({ key }: Stray) => openReturn(fixtures.visitor, key);
+const note = (page: Visit, { key }: Stray, typed: Record<string, string>) => fixtures.visitor.send(page, key, typed);
 /** The merchant's wallet sends money. */
 const send = (to: string, usdcMicro: bigint) => {
-  const { privateKey, wallet } = world.merchant;
-  return world.node.pay({ from: { privateKey, address: wallet as Hex }, to, usdcMicro });
+  const { privateKey, wallet } = fixtures.merchant;
+  return fixtures.node.pay({ from: { privateKey, address: wallet as Hex }, to, usdcMicro });
 };
-const row = async ({ txHash }: Stray) => (await world.db.sql`select * from returns where tx_hash = ${txHash}`)[0];
+const row = async ({ txHash }: Stray) => (await fixtures.db.sql`select * from returns where tx_hash = ${txHash}`)[0];
 const waitedTwoMinutes = ({ txHash }: Stray) =>
-  world.db.sql`update returns set noted_at = noted_at - interval '2 minutes' where tx_hash = ${txHash}`;
+  fixtures.db.sql`update returns set noted_at = noted_at - interval '2 minutes' where tx_hash = ${txHash}`;
 /** Lets the loop look now, whatever it looked for before. */
 async function follow(): Promise<void> {
-  await world.db.sql`update returns set next_look_at = now()`;
-  await followReturns(world.ctx);
+  await fixtures.db.sql`update returns set next_look_at = now()`;
+  await followReturns(fixtures.ctx);
 }
 
 test('What gave a payment back is looked up: on its way, then confirmed once it is final, on every page that tells of it', async () => {
@@ -53,7 +53,7 @@ test('What gave a payment back is looked up: on its way, then confirmed once it 
   const page = await pageOf(paid);
   assert.match(page.html, /<a href="\/dashboard\/unmatched" aria-current="page">/);
   const back = await send(paid.payer.address, 4_000_000n);
-  await world.caughtUp();
+  await fixtures.caughtUp();
   const noted = await note(page, paid, { return_tx_hash: back });
   assert.match(noted.html, /Being given back/);
   const onItsWay = await pageOf(paid);
@@ -63,13 +63,13 @@ test('What gave a payment back is looked up: on its way, then confirmed once it 
   await follow();
   assert.equal((await row(paid))?.state, 'sent', 'not before it is final');
 
-  await world.node.mine(3);
-  await world.caughtUp();
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
   await follow();
   assert.deepEqual([(await row(paid))?.state, (await row(paid))?.given_micro], ['confirmed', '4000000']);
   assert.match((await pageOf(paid)).html, /4\.00 USDC to .*, confirmed by the network\./s);
-  assert.match((await world.visitor.open('/dashboard/unmatched')).html, /Given back<\/span>/);
-  assert.equal(await followReturns(world.ctx), 0, 'what is final is not looked for any more');
+  assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /Given back<\/span>/);
+  assert.equal(await followReturns(fixtures.ctx), 0, 'what is final is not looked for any more');
 });
 
 test('What is final when it is noted is confirmed at once, and how much too little or too much it was is said', async () => {
@@ -79,8 +79,8 @@ test('What is final when it is noted is confirmed at once, and how much too litt
   ] as const) {
     const paid = await stray(3_000_000n);
     const back = await send(paid.payer.address, given);
-    await world.node.mine(3);
-    await world.caughtUp();
+    await fixtures.node.mine(3);
+    await fixtures.caughtUp();
     await note(await pageOf(paid), paid, { return_tx_hash: back.toUpperCase().replace('0X', '0x') });
     assert.deepEqual([(await row(paid))?.state, (await row(paid))?.given_micro], ['confirmed', String(given)]);
     assert.match((await pageOf(paid)).html, text);
@@ -90,30 +90,31 @@ test('What is final when it is noted is confirmed at once, and how much too litt
 test('In an idle sandbox blocks are mined until what gives a payment back is final, and no longer', async () => {
   const paid = await stray(1_700_000n);
   const back = await send(paid.payer.address, 1_700_000n);
-  await world.caughtUp();
+  await fixtures.caughtUp();
   await note(await pageOf(paid), paid, { return_tx_hash: back });
-  const isDue = async () => (await readWaits(world.db.sql, [blocksDue]))[0] !== null;
+  const isDue = async () => (await readWaits(fixtures.db.sql, [blocksDue]))[0] !== null;
   assert.ok(await isDue());
-  for (let blocks = 0; blocks < 3; blocks++) assert.equal(await mineWhileWaiting(world.ctx), 1);
-  await world.caughtUp();
+  for (let blocks = 0; blocks < 3; blocks++) assert.equal(await mineWhileWaiting(fixtures.ctx), 1);
+  await fixtures.caughtUp();
   await follow();
   assert.equal((await row(paid))?.state, 'confirmed');
-  assert.equal(await mineWhileWaiting(world.ctx), 0);
+  assert.equal(await mineWhileWaiting(fixtures.ctx), 0);
   assert.ok(!(await isDue()));
 
   const mistyped = await stray(1_800_000n);
   await note(await pageOf(mistyped), mistyped, { return_tx_hash: hash('c') });
-  assert.equal(await mineWhileWaiting(world.ctx), 1);
-  await world.db.sql`update returns set noted_at = noted_at - interval '11 minutes' where tx_hash = ${mistyped.txHash}`;
-  assert.equal(await mineWhileWaiting(world.ctx), 0, 'a hash that no endpoint knows does not mine for ever');
+  assert.equal(await mineWhileWaiting(fixtures.ctx), 1);
+  await fixtures.db
+    .sql`update returns set noted_at = noted_at - interval '11 minutes' where tx_hash = ${mistyped.txHash}`;
+  assert.equal(await mineWhileWaiting(fixtures.ctx), 0, 'a hash that no endpoint knows does not mine for ever');
 });
 
 test('A transaction that moves nothing to the payer is not noted, unless the merchant says that it went another way', async () => {
   const paid = await stray(1_500_000n);
-  const elsewhere = world.node.wallet();
+  const elsewhere = fixtures.node.wallet();
   const other = await send(elsewhere.address, 1_500_000n);
-  await world.node.mine(3);
-  await world.caughtUp();
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
   const page = await pageOf(paid);
   const refused = await note(page, paid, { return_tx_hash: other });
   assert.equal(refused.status, 409);
@@ -126,28 +127,28 @@ test('A transaction that moves nothing to the payer is not noted, unless the mer
   assert.equal((await row(paid))?.state, 'other');
   const told = await pageOf(paid);
   assert.match(told.html, /Given back, by your word/);
-  assert.match((await world.visitor.open('/dashboard/unmatched')).html, /Given back<\/span>/);
+  assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /Given back<\/span>/);
 
   const right = await send(paid.payer.address, 1_500_000n);
-  await world.caughtUp();
+  await fixtures.caughtUp();
   await note(told, paid, { return_tx_hash: right });
   const { state, return_tx_hash } = (await row(paid)) ?? {};
   assert.deepEqual([state, return_tx_hash], ['sent', right], 'another one takes its place');
 });
 
 test('A transfer to the payer from before the payment gave nothing back', async () => {
-  const payer = world.node.wallet();
-  await world.node.fund(world.merchant.wallet, 1_000_000n);
+  const payer = fixtures.node.wallet();
+  await fixtures.node.fund(fixtures.merchant.wallet, 1_000_000n);
   const early = await send(payer.address, 1_000_000n);
-  const txHash = await world.node.pay({ from: payer, to: world.merchant.wallet, usdcMicro: 1_000_000n });
-  await world.node.mine(3);
-  await world.turn();
+  const txHash = await fixtures.node.pay({ from: payer, to: fixtures.merchant.wallet, usdcMicro: 1_000_000n });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   const paid = { key: `31337_${txHash}_0`, txHash, payer };
   assert.match((await note(await pageOf(paid), paid, { return_tx_hash: early })).html, /so nothing was noted/);
 });
 
 test('A transaction that gave one payment back gives no second one back, except by the merchant’s word', async () => {
-  const payer = world.node.wallet();
+  const payer = fixtures.node.wallet();
   const [first, second] = [await stray(600_000n, payer), await stray(700_000n, payer)];
   const back = await send(payer.address, 600_000n);
   await note(await pageOf(first), first, { return_tx_hash: back });
@@ -158,7 +159,7 @@ test('A transaction that gave one payment back gives no second one back, except 
   const stranger = await stray(800_000n);
   await note(await pageOf(stranger), stranger, { return_tx_hash: back, elsewhere: '1' });
   assert.equal((await row(stranger))?.state, 'other');
-  const acts = (await world.audit()).filter(({ action }) => action === 'payment.returned');
+  const acts = (await fixtures.audit()).filter(({ action }) => action === 'payment.returned');
   assert.deepEqual(
     [first, second, stranger].map(({ key }) => acts.filter(({ object_id }) => object_id === key).length),
     [1, 0, 1],
@@ -168,7 +169,7 @@ test('A transaction that gave one payment back gives no second one back, except 
 test('A transaction is noted for 500 payments of one payer at most, since more could not be told apart', async () => {
   const paid = await stray(400_000n);
   const back = await send(paid.payer.address, 500_000n);
-  await world.db.sql`
+  await fixtures.db.sql`
     insert into returns (partner_id, test_mode, chain_id, tx_hash, ordinal, account_id, token_address, from_address,
       to_address, usdc_micro, return_tx_hash, state, noted_at)
     select partner_id, test_mode, chain_id, tx_hash, n, account_id, token_address, to_address, from_address, 1, ${back},
@@ -177,36 +178,36 @@ test('A transaction is noted for 500 payments of one payer at most, since more c
   const refused = await note(await pageOf(paid), paid, { return_tx_hash: back });
   assert.equal(refused.status, 409);
   assert.match(refused.html, /500 payments are noted with this transaction already/);
-  const noted = () => world.db.sql`select ordinal from returns where return_tx_hash = ${back}`;
+  const noted = () => fixtures.db.sql`select ordinal from returns where return_tx_hash = ${back}`;
   assert.equal((await noted()).length, 500);
 
-  await world.db.sql`delete from returns where return_tx_hash = ${back} and ordinal = 500`;
+  await fixtures.db.sql`delete from returns where return_tx_hash = ${back} and ordinal = 500`;
   await note(await pageOf(paid), paid, { return_tx_hash: back });
   assert.equal((await noted()).length, 500);
   await follow();
-  const [sum] = await world.db.sql`select sum(given_micro) from returns where return_tx_hash = ${back}`;
+  const [sum] = await fixtures.db.sql`select sum(given_micro) from returns where return_tx_hash = ${back}`;
   assert.equal(sum?.sum, '500000', 'no unit counts twice');
-  await world.db.sql`delete from returns where return_tx_hash = ${back}`;
+  await fixtures.db.sql`delete from returns where return_tx_hash = ${back}`;
 });
 
 test('A failed transaction is not noted; what failed or was never found afterwards can be sent again, or put back', async () => {
   const paid = await stray(5_000_000n);
-  const empty = world.node.wallet();
-  await world.node.fund(empty.address, 0n);
-  const failed = await world.node.offer({ from: empty, to: paid.payer.address, usdcMicro: 5_000_000n });
-  await world.node.mine(1);
+  const empty = fixtures.node.wallet();
+  await fixtures.node.fund(empty.address, 0n);
+  const failed = await fixtures.node.offer({ from: empty, to: paid.payer.address, usdcMicro: 5_000_000n });
+  await fixtures.node.mine(1);
   const page = await pageOf(paid);
   const refused = await note(page, paid, { return_tx_hash: failed });
   assert.match(refused.html, /This transaction failed and moved no money, so nothing was noted/);
 
   await note(page, paid, { return_tx_hash: hash('2') });
   assert.match((await pageOf(paid)).html, /The network does not know the transaction yet/);
-  await world.db.sql`update returns set return_tx_hash = ${failed} where tx_hash = ${paid.txHash}`;
-  await world.node.mine(3);
-  await world.caughtUp();
+  await fixtures.db.sql`update returns set return_tx_hash = ${failed} where tx_hash = ${paid.txHash}`;
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
   await follow();
   assert.equal((await row(paid))?.state, 'failed');
-  assert.match((await world.visitor.open('/dashboard/unmatched')).html, /Not given back<\/span>/);
+  assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /Not given back<\/span>/);
   const again = await pageOf(paid);
   assert.match(again.html, /The transaction failed/);
   assert.match(again.html, /data-return=/, 'it is offered again');
@@ -214,16 +215,19 @@ test('A failed transaction is not noted; what failed or was never found afterwar
   await note(again, paid, { return_tx_hash: hash('3') });
   await follow();
   assert.equal((await row(paid))?.state, 'sent');
-  await world.db.sql`update returns set noted_at = noted_at - interval '25 hours' where tx_hash = ${paid.txHash}`;
+  await fixtures.db.sql`update returns set noted_at = noted_at - interval '25 hours' where tx_hash = ${paid.txHash}`;
   await follow();
   assert.equal((await row(paid))?.state, 'missing');
-  const request = await makeRequest(world.db, world.scope, world.merchant, { exactMicro: 4_900_000n, startBlocks: {} });
-  await world.db.sql`
+  const request = await makeRequest(fixtures.db, fixtures.scope, fixtures.merchant, {
+    exactMicro: 4_900_000n,
+    startBlocks: {},
+  });
+  await fixtures.db.sql`
     update requests set created_at = now() - interval '1 hour', start_blocks = '{"31337": 0}' where id = ${request.id}`;
-  const unmatched = () => world.visitor.open(`/dashboard/unmatched/${paid.key}`);
+  const unmatched = () => fixtures.visitor.open(`/dashboard/unmatched/${paid.key}`);
   assert.match((await unmatched()).html, /The transaction was never found/);
   assert.ok(!(await unmatched()).html.includes(`value="${request.id}"`), 'not by itself');
-  const back = await world.visitor.send(await pageOf(paid), '/put-back');
+  const back = await fixtures.visitor.send(await pageOf(paid), '/put-back');
   assert.match(back.html, /The payment was put back/);
   assert.ok((await unmatched()).html.includes(`value="${request.id}"`), 'it can be attached again');
 });
@@ -243,12 +247,12 @@ test('A hash that no endpoint knows is replaced by another; one that the chain k
   assert.equal(same.status, 409, 'the same one would only wait longer');
 
   const back = await send(paid.payer.address, 1_100_000n);
-  await world.caughtUp();
+  await fixtures.caughtUp();
   const noted = await note(unseen, paid, { return_tx_hash: back });
   assert.match(noted.html, /Being given back/);
   const { state, return_tx_hash, given_micro } = (await row(paid)) ?? {};
   assert.deepEqual([state, return_tx_hash, given_micro], ['sent', back, '1100000']);
-  const acts = (await world.audit()).filter(({ object_id }) => object_id === paid.key);
+  const acts = (await fixtures.audit()).filter(({ object_id }) => object_id === paid.key);
   assert.deepEqual(
     acts.filter(({ action }) => action === 'payment.returned').map(({ details }) => JSON.parse(details).replaces),
     [undefined, mistyped],
@@ -267,24 +271,24 @@ test('Of two who replace an unknown hash at once only one does, and nobody once 
   const key = { chainId: 31337, txHash: paid.txHash, ordinal: 0 };
   const check = async (returnTxHash: string) => {
     const said = { returnTxHash, elsewhere: false };
-    const checked = await checkReturn(world.ctx, world.scope, world.merchant.id, key, said);
+    const checked = await checkReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, key, said);
     assert.ok(checked.fault === null);
     return checked;
   };
   const replace = (checked: Awaited<ReturnType<typeof check>>) =>
-    noteReturn(world.ctx, world.scope, world.merchant.id, checked);
+    noteReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, checked);
   const both = await Promise.all([check(hash('9')), check(hash('a'))]);
   const done = await Promise.all(both.map(replace));
   assert.deepEqual(new Set(done), new Set(['already_given', null]));
-  const again = await checkReturn(world.ctx, world.scope, world.merchant.id, key, {
+  const again = await checkReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, key, {
     returnTxHash: hash('b'),
     elsewhere: false,
   });
   assert.equal(again.fault, 'already_given', 'the new one may be on its way, too');
-  await world.db
+  await fixtures.db
     .sql`update returns set replaced_at = replaced_at - interval '2 minutes' where tx_hash = ${paid.txHash}`;
   const third = await check(hash('b'));
-  await world.db.sql`update returns set given_micro = 1300000 where tx_hash = ${paid.txHash}`;
+  await fixtures.db.sql`update returns set given_micro = 1300000 where tx_hash = ${paid.txHash}`;
   assert.equal(await replace(third), 'already_given');
   assert.notEqual((await row(paid))?.return_tx_hash, hash('b'));
 });
@@ -292,10 +296,10 @@ test('Of two who replace an unknown hash at once only one does, and nobody once 
 test('What the network takes back is not on its way any more', async () => {
   const paid = await stray(800_000n);
   const back = await send(paid.payer.address, 800_000n);
-  await world.caughtUp();
+  await fixtures.caughtUp();
   await note(await pageOf(paid), paid, { return_tx_hash: back });
   assert.equal((await row(paid))?.given_micro, '800000');
-  await world.node.reorg(1);
+  await fixtures.node.reorg(1);
   await follow();
   assert.deepEqual([(await row(paid))?.state, (await row(paid))?.given_micro], ['sent', null]);
 });
@@ -303,12 +307,12 @@ test('What the network takes back is not on its way any more', async () => {
 test('A chain that does not answer delays noting by 2.5 seconds at most, and a second endpoint must agree before it is confirmed', async () => {
   const paid = await stray(900_000n);
   const back = await send(paid.payer.address, 900_000n);
-  await world.node.mine(3);
-  await world.caughtUp();
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
   const page = await pageOf(paid);
   const silent: Server = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  world.node.chain.rpcUrls.push(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+  fixtures.node.chain.rpcUrls.push(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
   try {
     const startedMs = performance.now();
     await note(page, paid, { return_tx_hash: back });
@@ -316,7 +320,7 @@ test('A chain that does not answer delays noting by 2.5 seconds at most, and a s
     const { state, given_micro } = (await row(paid)) ?? {};
     assert.deepEqual([state, given_micro], ['sent', '900000'], 'seen by one, confirmed by none');
   } finally {
-    world.node.chain.rpcUrls.pop();
+    fixtures.node.chain.rpcUrls.pop();
     silent.closeAllConnections();
     silent.close();
   }
@@ -327,13 +331,13 @@ test('A chain that does not answer delays noting by 2.5 seconds at most, and a s
 test('Two endpoints that tell one block but not the same transfers confirm nothing', async () => {
   const paid = await stray(950_000n);
   const back = await send(paid.payer.address, 950_000n);
-  await world.node.mine(3);
-  await world.caughtUp();
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
   const page = await pageOf(paid);
   const second = await secondEndpoint();
-  const [honest = ''] = world.node.chain.rpcUrls;
+  const [honest = ''] = fixtures.node.chain.rpcUrls;
   Object.assign(second.endpoint, { target: honest, mode: 'empties' });
-  world.node.chain.rpcUrls.push(second.url);
+  fixtures.node.chain.rpcUrls.push(second.url);
   try {
     await note(page, paid, { return_tx_hash: back });
     assert.equal((await row(paid))?.state, 'sent');
@@ -343,7 +347,7 @@ test('Two endpoints that tell one block but not the same transfers confirm nothi
     await follow();
     assert.equal((await row(paid))?.state, 'confirmed');
   } finally {
-    world.node.chain.rpcUrls.pop();
+    fixtures.node.chain.rpcUrls.pop();
     await second.stop();
   }
 });
@@ -351,21 +355,24 @@ test('Two endpoints that tell one block but not the same transfers confirm nothi
 test('What is given back after a first try, that was put back, is noted with the request that the payment was attached to meanwhile', async () => {
   const paid = await stray(1_200_000n);
   await note(await pageOf(paid), paid, { return_tx_hash: hash('4') });
-  await world.db.sql`update returns set state = 'missing' where tx_hash = ${paid.txHash}`;
-  await world.visitor.send(await pageOf(paid), '/put-back');
-  const request = await makeRequest(world.db, world.scope, world.merchant, { exactMicro: 1_100_000n, startBlocks: {} });
-  await world.db.sql`
+  await fixtures.db.sql`update returns set state = 'missing' where tx_hash = ${paid.txHash}`;
+  await fixtures.visitor.send(await pageOf(paid), '/put-back');
+  const request = await makeRequest(fixtures.db, fixtures.scope, fixtures.merchant, {
+    exactMicro: 1_100_000n,
+    startBlocks: {},
+  });
+  await fixtures.db.sql`
     update requests set created_at = now() - interval '1 hour', start_blocks = '{"31337": 0}' where id = ${request.id}`;
   const attach = {
     chainId: 31337,
     txHash: paid.txHash,
     ordinal: 0,
-    accountId: world.merchant.id,
+    accountId: fixtures.merchant.id,
     requestId: request.id,
   };
-  const attached = await attachUnmatched(world.ctx, world.scope, attach);
+  const attached = await attachUnmatched(fixtures.ctx, fixtures.scope, attach);
   assert.equal(attached.kind, 'counted');
-  await world.turn();
+  await fixtures.turn();
   await note(await pageOf(paid), paid, { return_tx_hash: hash('5') });
   assert.equal((await row(paid))?.request_id, request.id);
 });

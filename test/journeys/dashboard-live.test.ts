@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Watcher, watchScope } from '../../src/db/scope-changes.ts';
 import { startApp } from '../support/app.ts';
-import { sessionOf } from '../support/dashboard.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { sessionOf } from '../support/people/dashboard.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 before(async () => {
   app = await startApp();
-  world = await makePartner(app.db);
+  fixtures = await makePartner(app.db);
 });
 after(() => app.stop());
 
@@ -17,7 +17,7 @@ after(() => app.stop());
 function look(details: Partial<Watcher> = {}) {
   let [woken, wake] = [0, () => {}];
   const watcher: Watcher = {
-    scope: world.test,
+    scope: fixtures.test,
     chains: false,
     wake: () => {
       woken++;
@@ -39,7 +39,7 @@ function look(details: Partial<Watcher> = {}) {
 test('A merchant hears of a request made for it, and not of its neighbours’, while the partner hears of both', {
   timeout: 30_000,
 }, async () => {
-  const [own, neighbour] = [await makeMerchant(app.db, world.test), await makeMerchant(app.db, world.test)];
+  const [own, neighbour] = [await makeMerchant(app.db, fixtures.test), await makeMerchant(app.db, fixtures.test)];
   const [merchant, partner] = [look({ accountId: own.id }), look()];
   try {
     // Once when the listener is there, once when the clock is known.
@@ -47,11 +47,11 @@ test('A merchant hears of a request made for it, and not of its neighbours’, w
     while (partner.woken() < 2) await partner.next();
     const before = merchant.woken();
     const heard = partner.next();
-    await makeRequest(app.db, world.test, neighbour);
+    await makeRequest(app.db, fixtures.test, neighbour);
     await heard;
     assert.equal(merchant.woken(), before);
     const told = merchant.next();
-    await makeRequest(app.db, world.test, own);
+    await makeRequest(app.db, fixtures.test, own);
     await told;
   } finally {
     merchant.end();
@@ -62,7 +62,7 @@ test('A merchant hears of a request made for it, and not of its neighbours’, w
 test('A page that begins to listen is woken once when its clock is known, so that what was made meanwhile is seen', {
   timeout: 30_000,
 }, async () => {
-  const merchant = await makeMerchant(app.db, world.test);
+  const merchant = await makeMerchant(app.db, fixtures.test);
   const other = look();
   const pages = [other];
   try {
@@ -73,7 +73,7 @@ test('A page that begins to listen is woken once when its clock is known, so tha
     const late = look({ accountId: merchant.id });
     pages.push(late);
     const told = Promise.all([first.next(), second.next(), late.next()]);
-    await makeRequest(app.db, world.test, merchant);
+    await makeRequest(app.db, fixtures.test, merchant);
     await told;
   } finally {
     for (const page of pages) page.end();
@@ -81,25 +81,25 @@ test('A page that begins to listen is woken once when its clock is known, so tha
 });
 
 test('The events of the dashboard begin for who is signed in, and name nothing', { timeout: 30_000 }, async () => {
-  const merchant = await makeMerchant(app.db, world.test);
+  const merchant = await makeMerchant(app.db, fixtures.test);
   const url = `${app.url}/dashboard/events`;
   const away = await fetch(url, { redirect: 'manual' });
   assert.equal(away.headers.get('location'), '/dashboard/sign-in');
-  const cookie = `dashboard-session=${await sessionOf(app.ctx, world.test, merchant)}`;
+  const cookie = `dashboard-session=${await sessionOf(app.ctx, fixtures.test, merchant)}`;
   const ending = new AbortController();
   const answer = await fetch(url, { headers: { cookie }, signal: ending.signal });
   assert.match(answer.headers.get('content-type') ?? '', /^text\/event-stream/);
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   while (!text.includes('data:')) {
-    await makeRequest(app.db, world.test, merchant);
+    await makeRequest(app.db, fixtures.test, merchant);
     const { value, done } = (await reader?.read()) ?? { done: true };
     assert.ok(!done, 'the stream goes on');
     text += value ?? '';
   }
   assert.equal(text.replaceAll(': here\n\n', ''), 'data: changed\n\n');
   ending.abort();
-  const row = await makeRequest(app.db, world.test, await makeMerchant(app.db, world.test));
+  const row = await makeRequest(app.db, fixtures.test, await makeMerchant(app.db, fixtures.test));
   const foreign = await fetch(`${url}?request=${row.id}`, { headers: { cookie } });
   assert.equal(foreign.status, 404, 'nobody listens to another merchant’s request');
 });

@@ -11,34 +11,34 @@ import { followReturns } from '../../src/payments/return-follow.ts';
 import { submitHash } from '../../src/payments/submit.ts';
 import { settle } from '../../src/payments/verify.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { until } from '../payments/support.ts';
-import { type DashboardWorld, dashboardWorld, openReturn } from '../support/dashboard.ts';
-import { makeOnboarded } from '../support/merchants.ts';
-import { portalVisitor } from '../support/portal.ts';
+import { until } from '../support/payments/pay-fixtures.ts';
+import { type DashboardFixtures, dashboardFixtures, openReturn } from '../support/people/dashboard.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
+import { portalVisitor } from '../support/people/portal.ts';
 
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 before(async () => {
-  world = await dashboardWorld();
+  fixtures = await dashboardFixtures();
 });
-after(() => world.stop());
+after(() => fixtures.stop());
 
 const keyFor = (txHash: string) => ({ chainId: 31337, txHash, ordinal: 0 });
 const nameOf = (txHash: string) => `31337_${txHash}_0`;
-const pageOf = ({ id }: RequestRow) => world.visitor.open(`/dashboard/payments/${id}`);
+const pageOf = ({ id }: RequestRow) => fixtures.visitor.open(`/dashboard/payments/${id}`);
 const takesPart = (html: string) => html.includes('/part"');
-const releases = async () => (await world.audit()).filter(({ action }) => action === 'payment.released');
+const releases = async () => (await fixtures.audit()).filter(({ action }) => action === 'payment.released');
 
 /** A request over 10 USDC of which 4 came and are final. */
 async function partPaid() {
-  const request = await world.request({ exactMicro: 10_000_000n });
-  const { txHash, from } = await world.pay(request, { usdcMicro: 4_000_000n });
-  await world.node.mine(3);
-  await world.turn();
+  const request = await fixtures.request({ exactMicro: 10_000_000n });
+  const { txHash, from } = await fixtures.pay(request, { usdcMicro: 4_000_000n });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   return { request, txHash, from };
 }
 /** Lets it end so many minutes ago; 30 minutes after that, money still counts. */
 const expire = ({ id }: RequestRow, minutes: number) =>
-  world.db.sql`update requests set expires_at = now() - ${`${minutes} minutes`}::interval where id = ${id}`;
+  fixtures.db.sql`update requests set expires_at = now() - ${`${minutes} minutes`}::interval where id = ${id}`;
 
 test('A part of an expired request is given back like any payment: taken off, sent, looked up on the chain, shown, audited', async () => {
   const { request, txHash, from } = await partPaid();
@@ -47,19 +47,19 @@ test('A part of an expired request is given back like any payment: taken off, se
   const ended = await pageOf(request);
   assert.match(ended.html, /4\.00 of 10\.00\d* USDC arrived before it ended, and are in your wallet\. Give them back/);
 
-  const offer = await world.visitor.send(ended, '/part');
+  const offer = await fixtures.visitor.send(ended, '/part');
   assert.match(offer.html, /Give 4\.00 USDC back/);
   assert.match(offer.html, /Was it sent from an exchange\?/);
-  const { privateKey, wallet } = world.merchant;
-  const back = await world.node.pay({
+  const { privateKey, wallet } = fixtures.merchant;
+  const back = await fixtures.node.pay({
     from: { privateKey, address: wallet as Hex },
     to: from.address,
     usdcMicro: 4_000_000n,
   });
-  await world.caughtUp();
-  await world.visitor.send(offer, nameOf(txHash), { return_tx_hash: back });
+  await fixtures.caughtUp();
+  await fixtures.visitor.send(offer, nameOf(txHash), { return_tx_hash: back });
   assert.match((await pageOf(request)).html, /On its way back/);
-  const partner = await portalVisitor(world.ctx, world.url, world.scope.partnerId);
+  const partner = await portalVisitor(fixtures.ctx, fixtures.url, fixtures.scope.partnerId);
   const portalTells = async (word: string, rest: RegExp) => {
     const detail = (await partner.open(`/portal/requests/${request.id}`)).html;
     assert.ok(detail.includes(`<strong>${word}</strong>`), word);
@@ -68,20 +68,20 @@ test('A part of an expired request is given back like any payment: taken off, se
     assert.match(list, new RegExp(`${word}</span>.*A part, taken off its request to be given back`, 's'));
   };
   await portalTells('Being given back', /4\.00 USDC to .* for the network to confirm it\./s);
-  await world.node.mine(3);
-  await world.caughtUp();
-  await world.db.sql`update returns set next_look_at = now()`;
-  await followReturns(world.ctx);
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
+  await fixtures.db.sql`update returns set next_look_at = now()`;
+  await followReturns(fixtures.ctx);
 
   const told = await pageOf(request);
   assert.match(told.html, /4\.00 USDC to .*, confirmed by the network\./s);
   assert.match(told.html, /Expired<\/span>/);
   assert.ok(!told.html.includes('is missing'), 'it is nothing that was paid in part any more');
-  assert.equal((await world.db.sql`select from underpaid_requests where request_id = ${request.id}`).length, 0);
+  assert.equal((await fixtures.db.sql`select from underpaid_requests where request_id = ${request.id}`).length, 0);
   await portalTells('Given back', /4\.00 USDC to .*, confirmed by the network\./s);
   const csv = (await partner.open('/portal/unmatched.csv')).html;
   assert.match(csv, new RegExp(`${txHash}.*,confirmed,${back}`));
-  const acts = (await world.audit()).filter(({ object_id }) => object_id === nameOf(txHash));
+  const acts = (await fixtures.audit()).filter(({ object_id }) => object_id === nameOf(txHash));
   assert.deepEqual(
     acts.map(({ action, details }) => [action, JSON.parse(details).request ?? null]),
     [
@@ -92,117 +92,117 @@ test('A part of an expired request is given back like any payment: taken off, se
 });
 
 test('A part is taken off once, by its merchant, after the end, and when it is final; otherwise nothing changes', async () => {
-  const request = await world.request({ exactMicro: 10_000_000n });
-  const { txHash } = await world.pay(request, { usdcMicro: 4_000_000n });
-  await world.turn();
+  const request = await fixtures.request({ exactMicro: 10_000_000n });
+  const { txHash } = await fixtures.pay(request, { usdcMicro: 4_000_000n });
+  await fixtures.turn();
   await expire(request, 60);
   const soon = await pageOf(request);
   assert.match(soon.html, /4\.00 USDC can be given back once the network has made them final/);
-  const release = (accountId = world.merchant.id) =>
-    releasePart(world.ctx, world.scope, accountId, keyFor(txHash)).then(({ kind }) => kind);
+  const release = (accountId = fixtures.merchant.id) =>
+    releasePart(fixtures.ctx, fixtures.scope, accountId, keyFor(txHash)).then(({ kind }) => kind);
   assert.equal(await release(), 'too_early');
-  await world.node.mine(3);
-  await world.turn();
-  await world.db
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  await fixtures.db
     .sql`update requests set expires_at = now() + interval '1 hour', status = 'opened' where id = ${request.id}`;
   assert.equal(await release(), 'too_early');
   await expire(request, 60);
-  const neighbour = await makeOnboarded(world.ctx, world.scope);
+  const neighbour = await makeOnboarded(fixtures.ctx, fixtures.scope);
   await assert.rejects(release(neighbour.id), { code: 'not_found' });
   const page = await pageOf(request);
-  await world.db.sql`update requests set expires_at = now() + interval '1 hour' where id = ${request.id}`;
-  const refused = await world.visitor.send(page, '/part');
+  await fixtures.db.sql`update requests set expires_at = now() + interval '1 hour' where id = ${request.id}`;
+  const refused = await fixtures.visitor.send(page, '/part');
   assert.match(refused.html, /Nothing was changed, and no money was moved/);
-  assert.equal((await world.transfer(txHash))?.request_id, request.id);
+  assert.equal((await fixtures.transfer(txHash))?.request_id, request.id);
 
   await expire(request, 60);
   const before = (await releases()).length;
-  const sent = await Promise.all([world.visitor.send(page, '/part'), world.visitor.send(page, '/part')]);
+  const sent = await Promise.all([fixtures.visitor.send(page, '/part'), fixtures.visitor.send(page, '/part')]);
   for (const one of sent) assert.match(one.html, /Give 4\.00 USDC back/);
   assert.equal((await releases()).length, before + 1);
-  const { request_id, counts, reason } = (await world.transfer(txHash)) ?? {};
+  const { request_id, counts, reason } = (await fixtures.transfer(txHash)) ?? {};
   assert.deepEqual([request_id, counts, reason], [null, false, 'released']);
 });
 
 test('What was taken off pays nothing any more: neither with the rest that still comes, nor by its sender’s signature', async () => {
   const { request, txHash, from } = await partPaid();
   await expire(request, 10);
-  await world.visitor.send(await pageOf(request), '/part');
-  await world.pay(request, { usdcMicro: 6_000_000n });
-  await world.node.mine(3);
-  await world.turn();
-  assert.equal((await world.read(request)).proof_status, 'none', 'ten minutes after the end 6 of 10 count alone');
+  await fixtures.visitor.send(await pageOf(request), '/part');
+  await fixtures.pay(request, { usdcMicro: 6_000_000n });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  assert.equal((await fixtures.read(request)).proof_status, 'none', 'ten minutes after the end 6 of 10 count alone');
   assert.match((await pageOf(request)).html, /6\.00 of 10\.00\d* USDC arrived/);
 
-  assert.deepEqual(await submitHash(world.ctx, request.id, { txHash }), { kind: 'given_back' });
+  assert.deepEqual(await submitHash(fixtures.ctx, request.id, { txHash }), { kind: 'given_back' });
   const key = keyFor(txHash);
   const signature = await privateKeyToAccount(from.privateKey).signTypedData(
-    claimTypedData(world.ctx.config, request.id, key),
+    claimTypedData(fixtures.ctx.config, request.id, key),
   );
-  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature }), { kind: 'given_back' });
-  assert.equal((await world.read(request)).proof_status, 'none');
-  assert.equal((await world.events(request)).length, 0);
+  assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature }), { kind: 'given_back' });
+  assert.equal((await fixtures.read(request)).proof_status, 'none');
+  assert.equal((await fixtures.events(request)).length, 0);
 });
 
 test('A payment that named no request and was given back cannot be claimed by its sender afterwards', async () => {
-  const request = await world.request({ exactMicro: 7_000_000n });
-  const { txHash, from } = await world.pay(request, { usdcMicro: 7_000_077n, tagged: false });
-  await world.node.mine(3);
-  await world.turn();
-  assert.equal((await submitHash(world.ctx, request.id, { txHash })).kind, 'needs_signature');
-  const page = await openReturn(world.visitor, nameOf(txHash));
-  await world.visitor.send(page, nameOf(txHash), { return_tx_hash: `0x${'7'.repeat(64)}` });
+  const request = await fixtures.request({ exactMicro: 7_000_000n });
+  const { txHash, from } = await fixtures.pay(request, { usdcMicro: 7_000_077n, tagged: false });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  assert.equal((await submitHash(fixtures.ctx, request.id, { txHash })).kind, 'needs_signature');
+  const page = await openReturn(fixtures.visitor, nameOf(txHash));
+  await fixtures.visitor.send(page, nameOf(txHash), { return_tx_hash: `0x${'7'.repeat(64)}` });
   const key = keyFor(txHash);
   const signature = await privateKeyToAccount(from.privateKey).signTypedData(
-    claimTypedData(world.ctx.config, request.id, key),
+    claimTypedData(fixtures.ctx.config, request.id, key),
   );
-  const claimed = () => claim(world.ctx, request.id, { ...key, signature });
+  const claimed = () => claim(fixtures.ctx, request.id, { ...key, signature });
   assert.deepEqual(await claimed(), { kind: 'given_back' });
-  assert.deepEqual(await submitHash(world.ctx, request.id, { txHash }), { kind: 'given_back' });
-  await world.db.sql`update returns set state = 'missing' where tx_hash = ${txHash}`;
+  assert.deepEqual(await submitHash(fixtures.ctx, request.id, { txHash }), { kind: 'given_back' });
+  await fixtures.db.sql`update returns set state = 'missing' where tx_hash = ${txHash}`;
   assert.deepEqual(await claimed(), { kind: 'given_back' }, 'not by itself');
-  await world.visitor.send(await openReturn(world.visitor, nameOf(txHash)), '/put-back');
+  await fixtures.visitor.send(await openReturn(fixtures.visitor, nameOf(txHash)), '/put-back');
   assert.equal((await claimed()).kind, 'counted', 'what never went back still pays');
 });
 
 test('The rest that is judged in the same moment either pays the request with the part, or finds it gone; never both', async () => {
   for (let round = 0; round < 6; round++) {
     const { request, txHash } = await partPaid();
-    await world.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 4_000_000n });
-    await world.node.mine(3);
-    await world.caughtUp();
+    await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 4_000_000n });
+    await fixtures.node.mine(3);
+    await fixtures.caughtUp();
     await expire(request, 5);
-    const release = releasePart(world.ctx, world.scope, world.merchant.id, keyFor(txHash));
-    const [released] = await Promise.all([release, judgePending(world.ctx)]);
-    await judgePending(world.ctx);
-    await settle(world.ctx);
-    const isPaid = (await world.read(request)).proof_status === 'verified';
+    const release = releasePart(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
+    const [released] = await Promise.all([release, judgePending(fixtures.ctx)]);
+    await judgePending(fixtures.ctx);
+    await settle(fixtures.ctx);
+    const isPaid = (await fixtures.read(request)).proof_status === 'verified';
     assert.equal(released.kind, isPaid ? 'paid' : 'released');
-    assert.equal((await world.transfer(txHash))?.counts, isPaid);
-    assert.equal((await world.events(request)).length, isPaid ? 1 : 0);
+    assert.equal((await fixtures.transfer(txHash))?.counts, isPaid);
+    assert.equal((await fixtures.events(request)).length, isPaid ? 1 : 0);
   }
 });
 
 test('The page of a request hears at once that money which came too late was given back; the portal says when it never was', async () => {
-  const { ctx, scope, db } = world;
-  const request = await world.request();
+  const { ctx, scope, db } = fixtures;
+  const request = await fixtures.request();
   await expire(request, 120);
-  const { txHash } = await world.pay(request);
-  await world.node.mine(3);
-  await world.turn();
+  const { txHash } = await fixtures.pay(request);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   let woken = 0;
   const watcher = { scope, requestId: request.id, chains: false, wake: () => woken++ };
   const stop = watchScope(db, watcher, (error) => assert.fail(String(error)));
   try {
     await until('the listener has begun', async () => woken > 0);
     const before = woken;
-    const page = await openReturn(world.visitor, nameOf(txHash));
-    await world.visitor.send(page, nameOf(txHash), { return_tx_hash: `0x${'6'.repeat(64)}` });
+    const page = await openReturn(fixtures.visitor, nameOf(txHash));
+    await fixtures.visitor.send(page, nameOf(txHash), { return_tx_hash: `0x${'6'.repeat(64)}` });
     await until('the note is told', async () => woken > before);
   } finally {
     stop();
   }
-  const partner = await portalVisitor(ctx, world.url, scope.partnerId);
+  const partner = await portalVisitor(ctx, fixtures.url, scope.partnerId);
   const detail = () => partner.open(`/portal/requests/${request.id}`);
   assert.match((await detail()).html, /The network does not know the transaction yet\./);
   const since = new Date(Date.now() - 3_600_000);
@@ -218,15 +218,15 @@ test('The page of a request hears at once that money which came too late was giv
 });
 
 test('The list says of paid requests what came too much or twice, until it was given back; noting it leads to the request', async () => {
-  const { visitor } = world;
-  const much = await world.request({ exactMicro: 20_000_000n, memo: 'Much' });
-  const twice = await world.request({ exactMicro: 30_000_000n, memo: 'Twice' });
-  const over = await world.pay(much, { usdcMicro: BigInt(much.usdc_micro) + 2_500_000n });
-  await world.pay(twice);
-  await world.turn();
-  const second = await world.pay(twice, { usdcMicro: 1_750_000n });
-  await world.node.mine(3);
-  await world.turn();
+  const { visitor } = fixtures;
+  const much = await fixtures.request({ exactMicro: 20_000_000n, memo: 'Much' });
+  const twice = await fixtures.request({ exactMicro: 30_000_000n, memo: 'Twice' });
+  const over = await fixtures.pay(much, { usdcMicro: BigInt(much.usdc_micro) + 2_500_000n });
+  await fixtures.pay(twice);
+  await fixtures.turn();
+  const second = await fixtures.pay(twice, { usdcMicro: 1_750_000n });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   const list = async (q: string) => (await visitor.open(`/dashboard/payments?q=${q}`)).html;
   assert.match(await list('Much'), /Paid<\/span><p class="quiet">2\.50 USDC came too much/);
   assert.match(await list('Twice'), /Paid<\/span><p class="quiet">1\.75 USDC arrived and does not count/);

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { formatMicro } from '../../src/lib/money.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
-import { type DashboardWorld, dashboardWorld, openReturn } from '../support/dashboard.ts';
-import { makeOnboarded } from '../support/merchants.ts';
-import { startVisitor } from '../support/visitor.ts';
-import { makePartner, makeRequest } from '../support/world.ts';
+import { makePartner, makeRequest } from '../support/fixtures.ts';
+import { type DashboardFixtures, dashboardFixtures, openReturn } from '../support/people/dashboard.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
+import { startVisitor } from '../support/people/visitor.ts';
 
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 before(async () => {
-  world = await dashboardWorld();
+  fixtures = await dashboardFixtures();
 });
-after(() => world.stop());
+after(() => fixtures.stop());
 
 /** The lines of a CSV, split where no cell holds a comma of its own. */
 const lines = (csv: string) =>
@@ -22,26 +22,26 @@ const lines = (csv: string) =>
     .map((line) => line.split(','));
 
 test('A paid request stands in the list, in the totals, and in the CSV with its rate, source, block time and transaction', async () => {
-  const row = await world.request({ memo: '=HYPERLINK("x")', customerName: 'Grace' });
-  const { txHash, from } = await world.pay(row);
-  await world.node.mine(3);
-  await world.turn();
+  const row = await fixtures.request({ memo: '=HYPERLINK("x")', customerName: 'Grace' });
+  const { txHash, from } = await fixtures.pay(row);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
 
-  const list = await world.visitor.open('/dashboard/payments');
+  const list = await fixtures.visitor.open('/dashboard/payments');
   assert.equal(list.status, 200);
   assert.match(list.html, new RegExp(`href="/dashboard/payments/${row.id}">Grace</a>`));
   assert.match(list.html, /Paid<\/span>/);
 
-  const home = await world.visitor.open('/dashboard');
+  const home = await fixtures.visitor.open('/dashboard');
   assert.match(home.html, /<p class="value">€12\.50<\/p>/);
   assert.match(home.html, /One payment/);
   assert.match(home.html, /<figure class="chart"/);
 
-  const csv = await world.visitor.open('/dashboard/payments.csv');
+  const csv = await fixtures.visitor.open('/dashboard/payments.csv');
   assert.match(csv.headers.get('content-type') ?? '', /^text\/csv/);
   const [header = [], first = []] = lines(csv.html);
   const cell = (name: string) => first[header.indexOf(name)];
-  const [transfer] = await world.db.sql`select block_time from transfers where tx_hash = ${txHash}`;
+  const [transfer] = await fixtures.db.sql`select block_time from transfers where tx_hash = ${txHash}`;
   assert.deepEqual(
     ['request_id', 'state', 'fiat_amount', 'fiat_currency', 'rate', 'rate_source', 'tx_hash', 'payer_address'].map(
       cell,
@@ -54,11 +54,11 @@ test('A paid request stands in the list, in the totals, and in the CSV with its 
 });
 
 test('The list is filtered by state and day, in the address, and paged by cursor without gap or repetition', async () => {
-  const merchant = await makeOnboarded(world.ctx, world.scope);
-  const visitor = await world.signedIn(world.scope, merchant);
+  const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const visitor = await fixtures.signedIn(fixtures.scope, merchant);
   const made: string[] = [];
-  for (let i = 0; i < 120; i++) made.push((await makeRequest(world.db, world.scope, merchant)).id);
-  await world.db.sql`update requests set status = 'voided', voided_at = now() where id = ${made[7] ?? ''}`;
+  for (let i = 0; i < 120; i++) made.push((await makeRequest(fixtures.db, fixtures.scope, merchant)).id);
+  await fixtures.db.sql`update requests set status = 'voided', voided_at = now() where id = ${made[7] ?? ''}`;
 
   const voided = await visitor.open('/dashboard/payments?state=voided');
   assert.deepEqual(idsOn(voided.html), [made[7]]);
@@ -82,23 +82,23 @@ const idsOn = (html: string) =>
   [...html.matchAll(/href="\/dashboard\/payments\/([0-9a-f-]{36})"/g)].map(([, id]) => id ?? '');
 
 test('The detail tells what happened in order, with what is missing, the link and its code', async () => {
-  const row = await world.request({ memo: 'Two loaves' });
-  const open = await world.visitor.open(`/dashboard/payments/${row.id}`);
+  const row = await fixtures.request({ memo: 'Two loaves' });
+  const open = await fixtures.visitor.open(`/dashboard/payments/${row.id}`);
   assert.match(open.html, new RegExp(`data-copy="http://localhost:3000/pay/${row.id}"`));
   assert.match(open.html, new RegExp(`aria-label="Code of the payment page: http://localhost:3000/pay/${row.id}"`));
   assert.match(open.html, /1 USDC = 0\.92 EUR, from the operator/);
 
-  await world.pay(row, { usdcMicro: 1_000_000n });
-  await world.turn();
-  const part = await world.visitor.open(`/dashboard/payments/${row.id}`);
+  await fixtures.pay(row, { usdcMicro: 1_000_000n });
+  await fixtures.turn();
+  const part = await fixtures.visitor.open(`/dashboard/payments/${row.id}`);
   const rest = BigInt(row.usdc_micro) - 1_000_000n;
   assert.ok(part.html.includes(`${formatMicro(rest)} USDC is missing`));
   assert.match(part.html, /1\.00 USDC arrived on /);
 
-  await world.pay(row, { usdcMicro: rest });
-  await world.node.mine(3);
-  await world.turn();
-  const paid = await world.visitor.open(`/dashboard/payments/${row.id}`);
+  await fixtures.pay(row, { usdcMicro: rest });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  const paid = await fixtures.visitor.open(`/dashboard/payments/${row.id}`);
   const order = [
     'Request made',
     '1.00 USDC arrived',
@@ -116,43 +116,43 @@ test('The detail tells what happened in order, with what is missing, the link an
 });
 
 test('Requests of another merchant, partner or mode are not there: the same 404 as for an id that nobody has', async () => {
-  const neighbour = await makeOnboarded(world.ctx, world.scope);
-  const foreign = await makePartner(world.db);
-  const stranger = await makeOnboarded(world.ctx, foreign.test);
+  const neighbour = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const foreign = await makePartner(fixtures.db);
+  const stranger = await makeOnboarded(fixtures.ctx, foreign.test);
   const rows = [
-    await makeRequest(world.db, world.scope, neighbour),
-    await makeRequest(world.db, foreign.test, stranger),
+    await makeRequest(fixtures.db, fixtures.scope, neighbour),
+    await makeRequest(fixtures.db, foreign.test, stranger),
   ];
-  const nobody = await world.visitor.open('/dashboard/payments/00000000-0000-4000-8000-000000000000');
+  const nobody = await fixtures.visitor.open('/dashboard/payments/00000000-0000-4000-8000-000000000000');
   for (const id of [...rows.map((row) => row.id), 'nonsense']) {
     for (const place of ['payments', 'cashier']) {
-      const page = await world.visitor.open(`/dashboard/${place}/${id}`);
+      const page = await fixtures.visitor.open(`/dashboard/${place}/${id}`);
       assert.equal(page.status, 404);
       assert.equal(page.html, nobody.html);
     }
   }
-  const csv = (await world.visitor.open('/dashboard/payments.csv')).html;
+  const csv = (await fixtures.visitor.open('/dashboard/payments.csv')).html;
   for (const row of rows) assert.ok(!csv.includes(row.id));
 });
 
 test('No page tells a browser by which address we ask a network, only what wallets may know of it', async () => {
   const secret = 'http://127.0.0.1:9/key-of-ours';
-  world.node.chain.rpcUrls.push(secret);
-  const row = await world.request();
+  fixtures.node.chain.rpcUrls.push(secret);
+  const row = await fixtures.request();
   const places = ['', '/wallet', '/payments', `/payments/${row.id}`, `/cashier/${row.id}`, '/unmatched', '/profile'];
   for (const place of places) {
-    const page = await world.visitor.open(`/dashboard${place}`);
+    const page = await fixtures.visitor.open(`/dashboard${place}`);
     assert.equal(page.status, 200, place);
     assert.ok(!page.html.includes(secret), place);
   }
-  assert.ok(!(await startVisitor(world.url).open('/dashboard/sign-in')).html.includes(secret));
-  world.node.chain.rpcUrls.pop();
+  assert.ok(!(await startVisitor(fixtures.url).open('/dashboard/sign-in')).html.includes(secret));
+  fixtures.node.chain.rpcUrls.pop();
 });
 
 test('A disabled merchant keeps all pages of its dashboard, and is told what is off', async () => {
-  const merchant = await makeOnboarded(world.ctx, world.scope);
-  const visitor = await world.signedIn(world.scope, merchant);
-  await setMerchantDisabled(world.db, world.scope, merchant.id, 'partner', true);
+  const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const visitor = await fixtures.signedIn(fixtures.scope, merchant);
+  await setMerchantDisabled(fixtures.db, fixtures.scope, merchant.id, 'partner', true);
   for (const place of ['', '/payments', '/ask', '/cashier', '/unmatched', '/profile', '/sessions']) {
     assert.equal((await visitor.open(`/dashboard${place}`)).status, 200, place);
   }
@@ -167,15 +167,15 @@ test('A disabled merchant keeps all pages of its dashboard, and is told what is 
 });
 
 test('What was paid in part is a state of its own in list, filter, detail and CSV, with how much is missing, until it is paid', async () => {
-  const merchant = await makeOnboarded(world.ctx, world.scope);
-  const visitor = await world.signedIn(world.scope, merchant);
-  const startBlocks = { [world.node.chain.chainId]: 0 };
+  const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const visitor = await fixtures.signedIn(fixtures.scope, merchant);
+  const startBlocks = { [fixtures.node.chain.chainId]: 0 };
   const made = (memo: string) =>
-    makeRequest(world.db, world.scope, merchant, { exactMicro: 9_000_000n, memo, startBlocks });
+    makeRequest(fixtures.db, fixtures.scope, merchant, { exactMicro: 9_000_000n, memo, startBlocks });
   const [open, ended, untouched] = [await made('Open'), await made('Ended'), await made('Untouched')];
-  for (const row of [open, ended]) await world.pay(row, { usdcMicro: 2_000_000n });
-  await world.turn();
-  await world.db.sql`update requests set expires_at = now() - interval '1 hour' where id = ${ended.id}`;
+  for (const row of [open, ended]) await fixtures.pay(row, { usdcMicro: 2_000_000n });
+  await fixtures.turn();
+  await fixtures.db.sql`update requests set expires_at = now() - interval '1 hour' where id = ${ended.id}`;
 
   const list = await visitor.open('/dashboard/payments?state=part');
   assert.deepEqual(idsOn(list.html), [ended.id, open.id]);
@@ -200,32 +200,33 @@ test('What was paid in part is a state of its own in list, filter, detail and CS
   assert.match(cashier.html, /USDC is still missing/);
   assert.ok(!cashier.html.includes('Nobody paid'));
 
-  await world.pay(open, { usdcMicro: BigInt(open.usdc_micro) - 2_000_000n });
-  await world.node.mine(3);
-  await world.turn();
+  await fixtures.pay(open, { usdcMicro: BigInt(open.usdc_micro) - 2_000_000n });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   assert.deepEqual(idsOn((await visitor.open('/dashboard/payments?state=part')).html), [ended.id]);
 });
 
 test('A cursor or a day at the end of time is answered like any other', async () => {
-  const row = await world.request();
+  const row = await fixtures.request();
   for (const query of ['until=9999-12-31', `after=999999999999999-${row.id}`, `after=253402300800000-${row.id}`]) {
-    const page = await world.visitor.open(`/dashboard/payments?${query}`);
+    const page = await fixtures.visitor.open(`/dashboard/payments?${query}`);
     assert.equal(page.status, 200, query);
     assert.equal(idsOn(page.html)[0], row.id, query);
   }
 });
 
 test('One field finds a request by its numbers, its transactions, its payer, its customer or its note; and nothing of others', async () => {
-  const merchant = await makeOnboarded(world.ctx, world.scope);
-  const visitor = await world.signedIn(world.scope, merchant);
-  const make = (details: Parameters<typeof makeRequest>[3]) => makeRequest(world.db, world.scope, merchant, details);
+  const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const visitor = await fixtures.signedIn(fixtures.scope, merchant);
+  const make = (details: Parameters<typeof makeRequest>[3]) =>
+    makeRequest(fixtures.db, fixtures.scope, merchant, details);
   const invoice = await make({ customerName: 'Ada Lovelace', customerEmail: 'ada@example.com', startBlocks: {} });
   const [noted, other] = [await make({ memo: 'Order 50%_A\\7' }), await make({ memo: 'Order 50 apples' })];
-  const { txHash, from } = await world.pay(invoice);
-  await world.node.mine(3);
-  await world.turn();
-  const neighbour = await makeOnboarded(world.ctx, world.scope);
-  const foreign = await makeRequest(world.db, world.scope, neighbour, { customerName: 'Ada Byron' });
+  const { txHash, from } = await fixtures.pay(invoice);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  const neighbour = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const foreign = await makeRequest(fixtures.db, fixtures.scope, neighbour, { customerName: 'Ada Byron' });
 
   const find = async (q: string, more = '') =>
     idsOn((await visitor.open(`/dashboard/payments?q=${encodeURIComponent(q)}${more}`)).html);
@@ -262,24 +263,27 @@ test('One field finds a request by its numbers, its transactions, its payer, its
 });
 
 test('What was found is paged by cursor, and what gave a payment back finds it, too', async () => {
-  const merchant = await makeOnboarded(world.ctx, world.scope);
-  const visitor = await world.signedIn(world.scope, merchant);
+  const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const visitor = await fixtures.signedIn(fixtures.scope, merchant);
   const made: string[] = [];
   for (let i = 0; i < 60; i++) {
-    const { id } = await makeRequest(world.db, world.scope, merchant, { memo: i % 6 === 0 ? 'tea' : `coffee ${i}` });
+    const { id } = await makeRequest(fixtures.db, fixtures.scope, merchant, {
+      memo: i % 6 === 0 ? 'tea' : `coffee ${i}`,
+    });
     if (i % 6 !== 0) made.push(id);
   }
-  for (let i = 0; i < 10; i++) made.push((await makeRequest(world.db, world.scope, merchant, { memo: 'coffee' })).id);
+  for (let i = 0; i < 10; i++)
+    made.push((await makeRequest(fixtures.db, fixtures.scope, merchant, { memo: 'coffee' })).id);
   const first = await visitor.open('/dashboard/payments?q=coffee');
   const next = first.html.match(/<a href="([^"]+)" rel="next">/)?.[1]?.replaceAll('&amp;', '&') ?? '';
   assert.match(next, /q=coffee/);
   assert.deepEqual([...idsOn(first.html), ...idsOn((await visitor.open(next)).html)], made.toReversed());
 
-  const ended = await makeRequest(world.db, world.scope, merchant, { memo: 'late' });
-  await world.db.sql`update requests set status = 'voided', voided_at = now() where id = ${ended.id}`;
-  const { txHash } = await world.pay(ended);
-  await world.node.mine(3);
-  await world.turn();
+  const ended = await makeRequest(fixtures.db, fixtures.scope, merchant, { memo: 'late' });
+  await fixtures.db.sql`update requests set status = 'voided', voided_at = now() where id = ${ended.id}`;
+  const { txHash } = await fixtures.pay(ended);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   const hash = `0x${'8'.repeat(64)}`;
   const key = `31337_${txHash}_0`;
   await visitor.send(await openReturn(visitor, key), key, { return_tx_hash: hash });

@@ -1,29 +1,30 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
-import { ApiClient } from '../support/client.ts';
-import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
-import { visit } from '../support/forms.ts';
-import { makeOnboarded } from '../support/merchants.ts';
+import { ApiClient } from '../support/api/client.ts';
+import { makeMerchant, makePartner } from '../support/fixtures.ts';
+import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
+import { visit } from '../support/people/forms.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
 import { makePlan, planOf, turnAt } from '../support/plans.ts';
-import { makeMerchant, makePartner } from '../support/world.ts';
 
 const running = new AbortController().signal;
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 before(async () => {
-  world = await dashboardWorld();
+  fixtures = await dashboardFixtures();
 });
-after(() => world?.stop());
+after(() => fixtures?.stop());
 /** Each test begins without plans that are under way. */
 beforeEach(
-  () => world.db.sql`
+  () => fixtures.db.sql`
     update plans set state = 'ended', ended_at = now(), due_at = null, next_on = null, failure = null, failed_at = null
     where state <> 'ended'`,
 );
 
 const today = () => new Date().toISOString().slice(0, 10);
-const plans = () => world.db.sql`select id from plans where account_id = ${world.merchant.id} order by created_at`;
-const newest = async () => planOf(world.ctx, { id: (await plans()).at(-1)?.id });
+const plans = () =>
+  fixtures.db.sql`select id from plans where account_id = ${fixtures.merchant.id} order by created_at`;
+const newest = async () => planOf(fixtures.ctx, { id: (await plans()).at(-1)?.id });
 const typed = {
   name: 'Piano lessons',
   amount: '80',
@@ -34,29 +35,29 @@ const typed = {
 };
 
 test('A plan is typed, looked over with its first dates, started once however often it is sent, and audited', async () => {
-  const form = await world.visitor.open('/dashboard/plans/new');
+  const form = await fixtures.visitor.open('/dashboard/plans/new');
   const fields = { ...typed, first_on: `${Number(today().slice(0, 4)) + 1}-01-31`, step: 'review' };
   const [, january] = /max="(\d{4})-/.exec(form.html) ?? [];
   assert.equal(january, fields.first_on.slice(0, 4));
-  const review = await world.visitor.send(form, '/plans/new', fields);
+  const review = await fixtures.visitor.send(form, '/plans/new', fields);
   assert.equal(review.status, 200);
   assert.match(review.html, /€80\.00<[\s\S]*every month/);
   for (const day of ['01-31', '03-31', '05-31']) assert.match(review.html, new RegExp(`datetime="${january}-${day}"`));
   assert.match(review.html, new RegExp(`datetime="${january}-02-2[89]"`));
   assert.equal((await plans()).length, 0, 'nothing is stored before it is started');
-  const changed = await world.visitor.send(review, '/plans/new', { step: 'change' });
+  const changed = await fixtures.visitor.send(review, '/plans/new', { step: 'change' });
   assert.match(changed.html, /Piano lessons[\s\S]*order = A-1042/, 'what was typed stays');
-  const acts = (await world.audit()).length;
-  const page = await world.visitor.send(review, '/plans/new', { step: 'start' });
+  const acts = (await fixtures.audit()).length;
+  const page = await fixtures.visitor.send(review, '/plans/new', { step: 'start' });
   assert.match(page.html, /The plan is started/);
-  await world.visitor.send(review, '/plans/new', { step: 'start' });
+  await fixtures.visitor.send(review, '/plans/new', { step: 'start' });
   assert.equal((await plans()).length, 1);
   const { plan } = await newest();
   assert.deepEqual(
     [plan.fiat_int, plan.fiat_code, plan.period, plan.every, plan.metadata, plan.language, plan.customer_email],
     ['8000', 'EUR', 'month', 1, '{"order":"A-1042","7":"seven"}', 'de', 'grace@example.com'],
   );
-  const log = await world.audit();
+  const log = await fixtures.audit();
   assert.equal(log.length, acts + 1);
   const act = log.at(-1);
   assert.deepEqual(
@@ -67,7 +68,7 @@ test('A plan is typed, looked over with its first dates, started once however of
 
 test('What breaks a rule is said beside its field, what was typed stays, and nothing is stored', async () => {
   const before = (await plans()).length;
-  const form = await world.visitor.open('/dashboard/plans/new');
+  const form = await fixtures.visitor.open('/dashboard/plans/new');
   assert.match(form.html, /At most every 365 days, 52 weeks, 24 months or 5 years/, 'the rule is said before');
   for (const [fault, said] of [
     [{ name: '' }, /Say what it is for/],
@@ -80,7 +81,7 @@ test('What breaks a rule is said beside its field, what was typed stays, and not
     [{ metadata: 'order' }, /Write one entry a line as name = value/],
   ] as const) {
     for (const step of ['review', 'start']) {
-      const page = await world.visitor.send(form, '/plans/new', { ...typed, ...fault, step });
+      const page = await fixtures.visitor.send(form, '/plans/new', { ...typed, ...fault, step });
       assert.equal(page.status, 400, JSON.stringify(fault));
       assert.match(page.html, said);
       assert.match(page.html, /aria-invalid="true"/);
@@ -91,14 +92,14 @@ test('What breaks a rule is said beside its field, what was typed stays, and not
 
 test('A merchant that is switched off, and an amount that was typed in another currency, start no plan', async () => {
   const before = (await plans()).length;
-  const { sql } = world.db;
-  const form = await world.visitor.open('/dashboard/plans/new');
-  await sql`update merchants set display_currency = 'JPY' where id = ${world.merchant.id}`;
-  const foreign = await world.visitor.send(form, '/plans/new', { ...typed, step: 'start' });
-  await sql`update merchants set display_currency = 'EUR', disabled_by_partner = true where id = ${world.merchant.id}`;
-  const off = await world.visitor.send(form, '/plans/new', { ...typed, step: 'start' });
-  const list = await world.visitor.open('/dashboard/plans');
-  await sql`update merchants set disabled_by_partner = false where id = ${world.merchant.id}`;
+  const { sql } = fixtures.db;
+  const form = await fixtures.visitor.open('/dashboard/plans/new');
+  await sql`update merchants set display_currency = 'JPY' where id = ${fixtures.merchant.id}`;
+  const foreign = await fixtures.visitor.send(form, '/plans/new', { ...typed, step: 'start' });
+  await sql`update merchants set display_currency = 'EUR', disabled_by_partner = true where id = ${fixtures.merchant.id}`;
+  const off = await fixtures.visitor.send(form, '/plans/new', { ...typed, step: 'start' });
+  const list = await fixtures.visitor.open('/dashboard/plans');
+  await sql`update merchants set disabled_by_partner = false where id = ${fixtures.merchant.id}`;
   assert.deepEqual([foreign.status, off.status], [409, 403]);
   assert.match(foreign.html, /Your currency was changed meanwhile/);
   assert.match(off.html, /No plan can be started now/);
@@ -107,17 +108,17 @@ test('A merchant that is switched off, and an amount that was typed in another c
 });
 
 test('A merchant has a thousand open plans and no more; those that have ended do not count', async () => {
-  const merchant = await makeOnboarded(world.ctx, world.scope);
-  const visitor = await world.signedIn(world.scope, merchant);
-  const { id } = await makePlan(world.ctx, world.scope, merchant);
-  await world.db.sql`
+  const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const visitor = await fixtures.signedIn(fixtures.scope, merchant);
+  const { id } = await makePlan(fixtures.ctx, fixtures.scope, merchant);
+  await fixtures.db.sql`
     insert into plans select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'form_key', i))).*
     from plans p, generate_series(2, 1000) i where p.id = ${id}`;
   const form = await visitor.open('/dashboard/plans/new');
   const refused = await visitor.send(form, '/plans/new', { ...typed, step: 'start' });
   assert.equal(refused.status, 409);
   assert.match(refused.html, /You have 1000 plans that have not ended[\s\S]*Piano lessons/);
-  await world.db.sql`
+  await fixtures.db.sql`
     update plans set state = 'ended', ended_at = now(), due_at = null, next_on = null where id = ${id}`;
   assert.match((await visitor.send(form, '/plans/new', { ...typed, step: 'start' })).html, /The plan is started/);
 });
@@ -125,29 +126,29 @@ test('A merchant has a thousand open plans and no more; those that have ended do
 test('A charge is paid like any request: state on the plan’s page, metadata in the answer and in the webhook', async () => {
   const metadata = '{"order":"A-1042","7":"seven"}';
   const details = { firstOn: today(), maxCharges: 2, metadata, customerEmail: 'payer@example.com' };
-  const plan = await makePlan(world.ctx, world.scope, world.merchant, details);
-  assert.equal(await turnAt(world.ctx, new Date().toISOString()), 1);
-  const { charges } = await planOf(world.ctx, plan);
-  const request = await world.read({ id: charges[0]?.request_id ?? '' });
-  const page = await world.visitor.open(`/dashboard/plans/${plan.id}`);
+  const plan = await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant, details);
+  assert.equal(await turnAt(fixtures.ctx, new Date().toISOString()), 1);
+  const { charges } = await planOf(fixtures.ctx, plan);
+  const request = await fixtures.read({ id: charges[0]?.request_id ?? '' });
+  const page = await fixtures.visitor.open(`/dashboard/plans/${plan.id}`);
   assert.match(page.html, new RegExp(`href="/dashboard/payments/${request.id}"[\\s\\S]*Waiting`));
-  const payment = await world.visitor.open(`/dashboard/payments/${request.id}`);
+  const payment = await fixtures.visitor.open(`/dashboard/payments/${request.id}`);
   assert.match(payment.html, new RegExp(`href="/dashboard/plans/${plan.id}">Piano lessons</a>`));
-  await world.node.mine(1);
-  await world.pay(request);
-  await world.node.mine(3);
-  await world.turn();
-  const [event] = await world.events(request);
-  assert.equal((await world.events(request)).length, 1);
+  await fixtures.node.mine(1);
+  await fixtures.pay(request);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  const [event] = await fixtures.events(request);
+  assert.equal((await fixtures.events(request)).length, 1);
   assert.ok(event?.body.includes(`"metadata":${metadata}`), event?.body);
   assert.equal(JSON.parse(event?.body).event, 'payment.proof_verified');
-  const api = new ApiClient(world.db, world.url, world.scope);
+  const api = new ApiClient(fixtures.db, fixtures.url, fixtures.scope);
   const { json, text } = await api.get(`/api/v1/requests/${request.id}`);
   assert.equal(json.proof_status, 'verified');
   assert.ok(text.includes(`"metadata":${metadata}`));
-  assert.match((await world.visitor.open(`/dashboard/plans/${plan.id}`)).html, /Charges[\s\S]*Paid/);
-  await mailReceipts(world.ctx, running);
-  const mails = await world.db.sql`select purpose from mails where recipient = 'payer@example.com' order by purpose`;
+  assert.match((await fixtures.visitor.open(`/dashboard/plans/${plan.id}`)).html, /Charges[\s\S]*Paid/);
+  await mailReceipts(fixtures.ctx, running);
+  const mails = await fixtures.db.sql`select purpose from mails where recipient = 'payer@example.com' order by purpose`;
   assert.deepEqual(
     mails.map(({ purpose }) => purpose),
     ['ask', 'receipt'],
@@ -156,48 +157,48 @@ test('A charge is paid like any request: state on the plan’s page, metadata in
 });
 
 test('A plan is paused, resumed and ended in the dashboard after a question, each audited once', async () => {
-  const plan = await makePlan(world.ctx, world.scope, world.merchant, { firstOn: today() });
+  const plan = await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant, { firstOn: today() });
   const here = `/dashboard/plans/${plan.id}`;
-  const acts = (await world.audit()).length;
-  const open = await world.visitor.open(here);
+  const acts = (await fixtures.audit()).length;
+  const open = await fixtures.visitor.open(here);
   assert.match(open.html, /Pause “Piano lessons”\?/);
-  const paused = await world.visitor.send(open, '/pause');
+  const paused = await fixtures.visitor.send(open, '/pause');
   assert.match(paused.html, /The plan is paused/);
-  assert.equal((await planOf(world.ctx, plan)).plan.state, 'paused');
-  const again = await world.visitor.send(open, '/pause');
+  assert.equal((await planOf(fixtures.ctx, plan)).plan.state, 'paused');
+  const again = await fixtures.visitor.send(open, '/pause');
   assert.ok(!again.html.includes('role="status"'), 'a form of yesterday does nothing and says nothing');
-  const resumed = await world.visitor.send(paused, '/resume');
+  const resumed = await fixtures.visitor.send(paused, '/resume');
   assert.match(resumed.html, /The plan goes on/);
-  const ended = await world.visitor.send(resumed, '/end');
+  const ended = await fixtures.visitor.send(resumed, '/end');
   assert.match(ended.html, /The plan has ended/);
   assert.ok(!ended.html.includes(`action="${here}`), 'nothing can be done with it any more');
   assert.deepEqual(
-    (await world.audit()).slice(acts).map(({ action, object_id }) => [action, object_id]),
+    (await fixtures.audit()).slice(acts).map(({ action, object_id }) => [action, object_id]),
     ['plan.paused', 'plan.resumed', 'plan.ended'].map((action) => [action, plan.id]),
   );
 });
 
 test('A charge that cannot be made is shown with its reason and the way out, in list, filter and detail', async () => {
-  const plan = await makePlan(world.ctx, world.scope, world.merchant, { firstOn: today(), name: 'Choir' });
-  await world.db.sql`update merchants set display_currency = 'JPY' where id = ${world.merchant.id}`;
-  assert.equal(await turnAt(world.ctx, new Date().toISOString()), 0);
-  await world.db.sql`update merchants set display_currency = 'EUR' where id = ${world.merchant.id}`;
-  const page = await world.visitor.open(`/dashboard/plans/${plan.id}`);
+  const plan = await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant, { firstOn: today(), name: 'Choir' });
+  await fixtures.db.sql`update merchants set display_currency = 'JPY' where id = ${fixtures.merchant.id}`;
+  assert.equal(await turnAt(fixtures.ctx, new Date().toISOString()), 0);
+  await fixtures.db.sql`update merchants set display_currency = 'EUR' where id = ${fixtures.merchant.id}`;
+  const page = await fixtures.visitor.open(`/dashboard/plans/${plan.id}`);
   assert.match(page.html, /could not be made[\s\S]*Choose EUR in your profile again[\s\S]*at least every hour/);
-  const failing = await world.visitor.open('/dashboard/plans?state=failing');
+  const failing = await fixtures.visitor.open('/dashboard/plans?state=failing');
   assert.match(failing.html, /Choir[\s\S]*Could not charge/);
-  assert.ok(!(await world.visitor.open('/dashboard/plans?state=active')).html.includes('Choir'));
+  assert.ok(!(await fixtures.visitor.open('/dashboard/plans?state=active')).html.includes('Choir'));
   const soon = new Date(Date.now() + 70_000).toISOString();
-  assert.equal(await turnAt(world.ctx, soon), 1);
-  assert.ok(!(await world.visitor.open('/dashboard/plans?state=failing')).html.includes('Choir'));
+  assert.equal(await turnAt(fixtures.ctx, soon), 1);
+  assert.ok(!(await fixtures.visitor.open('/dashboard/plans?state=failing')).html.includes('Choir'));
 });
 
 test('The list is paged by cursor, and the CSV has all of it; text that a spreadsheet would run is not run', async () => {
-  const merchant = await makeOnboarded(world.ctx, world.scope);
-  const visitor = await world.signedIn(world.scope, merchant);
+  const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const visitor = await fixtures.signedIn(fixtures.scope, merchant);
   assert.match((await visitor.open('/dashboard/plans')).html, /No plan yet/);
   for (let i = 0; i < 55; i++) {
-    await makePlan(world.ctx, world.scope, merchant, { name: i === 7 ? '=1+1' : `Lesson ${i}`, maxCharges: 1 });
+    await makePlan(fixtures.ctx, fixtures.scope, merchant, { name: i === 7 ? '=1+1' : `Lesson ${i}`, maxCharges: 1 });
   }
   const first = await visitor.open('/dashboard/plans');
   const names = (html: string) =>
@@ -214,25 +215,28 @@ test('The list is paged by cursor, and the CSV has all of it; text that a spread
 });
 
 test('Charges of a plan are paged, the newest first', async () => {
-  const plan = await makePlan(world.ctx, world.scope, world.merchant, { firstOn: '2027-01-01', period: 'day' });
-  for (let i = 0; i < 52; i++) await turnAt(world.ctx, `2027-03-01T00:00:${String(i).padStart(2, '0')}.000Z`);
-  const first = await world.visitor.open(`/dashboard/plans/${plan.id}`);
+  const plan = await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant, {
+    firstOn: '2027-01-01',
+    period: 'day',
+  });
+  for (let i = 0; i < 52; i++) await turnAt(fixtures.ctx, `2027-03-01T00:00:${String(i).padStart(2, '0')}.000Z`);
+  const first = await fixtures.visitor.open(`/dashboard/plans/${plan.id}`);
   const days = (html: string) =>
     [...html.matchAll(/payments\/[0-9a-f-]{36}"><time datetime="([\d-]+)"/g)].map(([, d]) => d);
   const next = /href="([^"]*)" rel="next"/.exec(first.html)?.[1] ?? '';
   assert.deepEqual([days(first.html)[0], days(first.html).length], ['2027-02-21', 50]);
-  assert.deepEqual(days((await world.visitor.open(next)).html), ['2027-01-02', '2027-01-01']);
+  assert.deepEqual(days((await fixtures.visitor.open(next)).html), ['2027-01-02', '2027-01-01']);
 });
 
 test('Plans of other merchants, partners and modes are not there, and forms of other sites do nothing', async () => {
-  const plan = await makePlan(world.ctx, world.scope, world.merchant);
-  const { test: foreign, live } = await makePartner(world.db);
-  for (const scope of [world.scope, foreign, live]) {
-    const visitor = await world.signedIn(scope, await makeMerchant(world.db, scope));
+  const plan = await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant);
+  const { test: foreign, live } = await makePartner(fixtures.db);
+  for (const scope of [fixtures.scope, foreign, live]) {
+    const visitor = await fixtures.signedIn(scope, await makeMerchant(fixtures.db, scope));
     assert.equal((await visitor.open(`/dashboard/plans/${plan.id}`)).status, 404);
     const cookie = `dashboard-session=${visitor.cookies.get('dashboard-session')}`;
     for (const act of ['pause', 'resume', 'end']) {
-      const answer = await visit(`${world.url}/dashboard/plans/${plan.id}/${act}`, {
+      const answer = await visit(`${fixtures.url}/dashboard/plans/${plan.id}/${act}`, {
         method: 'POST',
         headers: { cookie, 'sec-fetch-site': 'same-origin' },
         body: new URLSearchParams(),
@@ -241,15 +245,15 @@ test('Plans of other merchants, partners and modes are not there, and forms of o
     }
     assert.ok(!(await visitor.open('/dashboard/plans.csv')).html.includes(plan.id));
   }
-  const cookie = `dashboard-session=${world.visitor.cookies.get('dashboard-session')}`;
+  const cookie = `dashboard-session=${fixtures.visitor.cookies.get('dashboard-session')}`;
   for (const place of ['new', `${plan.id}/end`]) {
-    const answer = await visit(`${world.url}/dashboard/plans/${place}`, {
+    const answer = await visit(`${fixtures.url}/dashboard/plans/${place}`, {
       method: 'POST',
       headers: { cookie, 'sec-fetch-site': 'cross-site' },
       body: new URLSearchParams({ ...typed, step: 'start' }),
     });
     assert.equal(answer.status, 403);
   }
-  assert.equal((await planOf(world.ctx, plan)).plan.state, 'active');
-  assert.equal((await world.visitor.open('/dashboard/plans/all')).status, 404);
+  assert.equal((await planOf(fixtures.ctx, plan)).plan.state, 'active');
+  assert.equal((await fixtures.visitor.open('/dashboard/plans/all')).status, 404);
 });

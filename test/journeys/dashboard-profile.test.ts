@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { startApp } from '../support/app.ts';
-import { makeOnboarded, signInMerchant } from '../support/merchants.ts';
-import { makePartner, setRate } from '../support/world.ts';
+import { makePartner, setRate } from '../support/fixtures.ts';
+import { makeOnboarded, signInMerchant } from '../support/people/merchants.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 before(async () => {
   app = await startApp();
-  world = await makePartner(app.db);
+  fixtures = await makePartner(app.db);
   await setRate(app.db, 'EUR', '0.92');
   await setRate(app.db, 'JPY', '150');
 });
@@ -23,7 +23,7 @@ const acts = async (id: string) =>
   ).map(({ details }) => JSON.parse(details));
 
 test('A merchant changes what it says of itself and its currency; the log names the fields, not what stands in them', async () => {
-  const { id, account } = await makeOnboarded(app.ctx, world.test, { email: 'ada@example.com' });
+  const { id, account } = await makeOnboarded(app.ctx, fixtures.test, { email: 'ada@example.com' });
   const { visitor } = await signInMerchant(app.url, account);
   const form = await visitor.open('/dashboard/profile');
   assert.match(form.html, /value="ada@example.com"/);
@@ -49,7 +49,7 @@ test('A merchant changes what it says of itself and its currency; the log names 
 });
 
 test('A change of the e-mail address is told to the earlier one, and the new one counts as unchecked', async () => {
-  const { id, account } = await makeOnboarded(app.ctx, world.test, { email: 'old@example.com' });
+  const { id, account } = await makeOnboarded(app.ctx, fixtures.test, { email: 'old@example.com' });
   await app.db.sql`update merchants set email_checked_at = now() where id = ${id}`;
   const { visitor } = await signInMerchant(app.url, account);
   const form = await visitor.open('/dashboard/profile');
@@ -64,7 +64,7 @@ test('A change of the e-mail address is told to the earlier one, and the new one
 });
 
 test('What breaks a rule is told beside its field, what was typed stays, and nothing is changed', async () => {
-  const { id, account } = await makeOnboarded(app.ctx, world.test);
+  const { id, account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor } = await signInMerchant(app.url, account);
   const before = await read(id);
   for (const [typed, said] of [
@@ -86,7 +86,7 @@ test('What breaks a rule is told beside its field, what was typed stays, and not
 
 test('Every place of the dashboard stands beside the navigation, which marks it, and the wallet’s steps do too', async () => {
   const marked = (html: string) => /<a href="([^"]+)" aria-current="page">/.exec(html)?.[1];
-  const { account } = await makeOnboarded(app.ctx, world.test);
+  const { account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor } = await signInMerchant(app.url, account);
   const { html } = await visitor.open('/dashboard');
   const places = [...(/<ul class="places">.*?<\/ul>/s.exec(html)?.[0] ?? '').matchAll(/href="([^"]+)"/g)].map(

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type DashboardWorld, dashboardWorld, openReturn } from '../support/dashboard.ts';
-import { makeOnboarded } from '../support/merchants.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { type DashboardFixtures, dashboardFixtures, openReturn } from '../support/people/dashboard.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
 
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 before(async () => {
-  world = await dashboardWorld();
+  fixtures = await dashboardFixtures();
 });
-after(() => world.stop());
+after(() => fixtures.stop());
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`;
 const keyFor = (txHash: string) => `31337_${txHash}_0`;
 
 /** Money to the merchant's wallet that names no request. */
-async function stray(usdcMicro: bigint, from = world.node.wallet()): Promise<string> {
-  const txHash = await world.node.pay({ from, to: world.merchant.wallet, usdcMicro });
-  await world.node.mine(3);
-  await world.turn();
+async function stray(usdcMicro: bigint, from = fixtures.node.wallet()): Promise<string> {
+  const txHash = await fixtures.node.pay({ from, to: fixtures.merchant.wallet, usdcMicro });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   return txHash;
 }
 
@@ -26,155 +26,155 @@ const offered = (html: string) => [...html.matchAll(/name="request" value="([^"]
 
 test('An unmatched payment is told with its reason, and attached to a request it pays in full: verified, told once, audited', async () => {
   const [small, large] = [
-    await world.request({ exactMicro: 5_000_000n, memo: 'Small' }),
-    await world.request({ exactMicro: 900_000_000n, memo: 'Large' }),
+    await fixtures.request({ exactMicro: 5_000_000n, memo: 'Small' }),
+    await fixtures.request({ exactMicro: 900_000_000n, memo: 'Large' }),
   ];
   const txHash = await stray(6_000_000n);
-  const list = await world.visitor.open('/dashboard/unmatched');
+  const list = await fixtures.visitor.open('/dashboard/unmatched');
   assert.match(list.html, new RegExp(`href="/dashboard/unmatched/${keyFor(txHash)}">6\\.00 USDC</a>`));
   assert.match(list.html, /Nothing says which request it is for/);
-  assert.match((await world.visitor.open('/dashboard')).html, /One payment waits for your decision/);
+  assert.match((await fixtures.visitor.open('/dashboard')).html, /One payment waits for your decision/);
 
-  const page = await world.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`);
+  const page = await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`);
   assert.deepEqual(offered(page.html), [small.id], 'not the one that needs more');
-  const tooLittle = await world.visitor.send(page, '/attach', { request: large.id });
+  const tooLittle = await fixtures.visitor.send(page, '/attach', { request: large.id });
   assert.equal(tooLittle.status, 409);
   assert.match(tooLittle.html, /It does not suffice: 894\.00 USDC would still be missing/);
-  assert.equal((await world.read(large)).proof_status, 'none');
+  assert.equal((await fixtures.read(large)).proof_status, 'none');
 
-  const done = await world.visitor.send(page, '/attach');
+  const done = await fixtures.visitor.send(page, '/attach');
   assert.match(done.html, /The payment was attached/);
-  await world.turn();
-  assert.equal((await world.read(small)).proof_status, 'verified');
-  assert.equal((await world.events(small)).length, 1);
-  const acts = (await world.audit()).filter(({ action }) => action === 'payment.attached');
+  await fixtures.turn();
+  assert.equal((await fixtures.read(small)).proof_status, 'verified');
+  assert.equal((await fixtures.events(small)).length, 1);
+  const acts = (await fixtures.audit()).filter(({ action }) => action === 'payment.attached');
   assert.deepEqual(
     acts.map(({ object_id, details }) => [object_id, JSON.parse(details)]),
     [[keyFor(txHash), { request: small.id }]],
   );
-  assert.equal((await world.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`)).status, 404, 'it has its place');
+  assert.equal((await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`)).status, 404, 'it has its place');
 });
 
 test('Late money can be attached to its expired request, which is offered first; a cancelled one never', async () => {
-  const request = await world.request({ exactMicro: 8_000_000n });
-  await world.request({ exactMicro: 1_000_000n });
-  const voided = await world.request({ exactMicro: 2_000_000n });
-  await world.db.sql`update requests set status = 'voided', voided_at = now() where id = ${voided.id}`;
-  await world.db.sql`update requests set expires_at = now() - interval '2 hours' where id = ${request.id}`;
-  await world.pay(request);
-  await world.node.mine(3);
-  await world.turn();
-  const [transfer] = await world.db.sql`select tx_hash from transfers where candidate_request_id = ${request.id}`;
-  const page = await world.visitor.open(`/dashboard/unmatched/${keyFor(transfer?.tx_hash)}`);
+  const request = await fixtures.request({ exactMicro: 8_000_000n });
+  await fixtures.request({ exactMicro: 1_000_000n });
+  const voided = await fixtures.request({ exactMicro: 2_000_000n });
+  await fixtures.db.sql`update requests set status = 'voided', voided_at = now() where id = ${voided.id}`;
+  await fixtures.db.sql`update requests set expires_at = now() - interval '2 hours' where id = ${request.id}`;
+  await fixtures.pay(request);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  const [transfer] = await fixtures.db.sql`select tx_hash from transfers where candidate_request_id = ${request.id}`;
+  const page = await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(transfer?.tx_hash)}`);
   assert.match(page.html, /It came more than 30 minutes after its request had expired/);
   assert.equal(offered(page.html)[0], request.id);
   assert.ok(!offered(page.html).includes(voided.id));
-  const refused = await world.visitor.send(page, '/attach', { request: voided.id });
+  const refused = await fixtures.visitor.send(page, '/attach', { request: voided.id });
   assert.match(refused.html, /The request does not take this payment any more/);
-  await world.visitor.send(page, '/attach', { request: request.id });
-  await world.turn();
-  assert.equal((await world.read(request)).proof_status, 'verified');
+  await fixtures.visitor.send(page, '/attach', { request: request.id });
+  await fixtures.turn();
+  assert.equal((await fixtures.read(request)).proof_status, 'verified');
 });
 
 test('A second payment is given back: prepared to its payer, noted by its transaction, audited, and never attached after', async () => {
-  const request = await world.request({ exactMicro: 4_000_000n });
-  const open = await world.request({ exactMicro: 3_000_000n });
-  await world.pay(request);
-  await world.turn();
-  const from = world.node.wallet();
-  await world.pay(request, { from });
-  await world.node.mine(3);
-  await world.turn();
-  const detail = await world.visitor.open(`/dashboard/payments/${request.id}`);
+  const request = await fixtures.request({ exactMicro: 4_000_000n });
+  const open = await fixtures.request({ exactMicro: 3_000_000n });
+  await fixtures.pay(request);
+  await fixtures.turn();
+  const from = fixtures.node.wallet();
+  await fixtures.pay(request, { from });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  const detail = await fixtures.visitor.open(`/dashboard/payments/${request.id}`);
   assert.match(detail.html, /this one is a second payment/);
-  const [transfer] = await world.db.sql`select tx_hash from transfers where candidate_request_id = ${request.id}`;
+  const [transfer] = await fixtures.db.sql`select tx_hash from transfers where candidate_request_id = ${request.id}`;
   const key = keyFor(transfer?.tx_hash);
-  const attachable = await world.visitor.open(`/dashboard/unmatched/${key}`);
+  const attachable = await fixtures.visitor.open(`/dashboard/unmatched/${key}`);
 
-  const before = await world.visitor.open(`/dashboard/give-back/${key}`);
+  const before = await fixtures.visitor.open(`/dashboard/give-back/${key}`);
   assert.match(before.html, /Was it sent from an exchange\?/);
   assert.ok(!before.html.includes('data-return='), 'no transfer is offered before the payment is taken');
-  const page = await openReturn(world.visitor, key);
+  const page = await openReturn(fixtures.visitor, key);
   const order = JSON.parse(page.html.match(/data-return="([^"]+)"/)?.[1]?.replaceAll('&quot;', '"') ?? '');
-  assert.equal(order.from, world.merchant.wallet);
-  assert.equal(order.token, world.node.chain.tokens[0]?.address);
+  assert.equal(order.from, fixtures.merchant.wallet);
+  assert.equal(order.token, fixtures.node.chain.tokens[0]?.address);
   assert.equal(
     order.data,
     `0xa9059cbb${from.address.slice(2).padStart(64, '0')}${BigInt(request.usdc_micro).toString(16).padStart(64, '0')}`,
   );
   for (const wrong of ['', 'abc', transfer?.tx_hash]) {
-    const refused = await world.visitor.send(page, key, { return_tx_hash: wrong });
+    const refused = await fixtures.visitor.send(page, key, { return_tx_hash: wrong });
     assert.equal(refused.status, 409);
     assert.match(refused.html, /This is no transaction hash/);
   }
-  const noted = await world.visitor.send(page, key, { return_tx_hash: hash('A').replace('0X', '0x') });
+  const noted = await fixtures.visitor.send(page, key, { return_tx_hash: hash('A').replace('0X', '0x') });
   assert.match(noted.html, /It is noted that you gave this payment back/);
   assert.match(noted.html, /Being given back/);
-  const acts = (await world.audit()).filter(({ action }) => action === 'payment.returned');
+  const acts = (await fixtures.audit()).filter(({ action }) => action === 'payment.returned');
   assert.deepEqual(
     acts.map(({ object_id, details }) => [object_id, JSON.parse(details)]),
     [[key, { request: null, usdc_micro: request.usdc_micro, transaction: hash('a') }]],
   );
 
-  assert.match((await world.visitor.open(`/dashboard/give-back/${key}`)).html, new RegExp(hash('a')));
-  const twice = await world.visitor.send(page, key, { return_tx_hash: hash('a') });
+  assert.match((await fixtures.visitor.open(`/dashboard/give-back/${key}`)).html, new RegExp(hash('a')));
+  const twice = await fixtures.visitor.send(page, key, { return_tx_hash: hash('a') });
   assert.match(twice.html, /Noted before/);
-  const late = await world.visitor.send(attachable, '/attach', { request: open.id });
+  const late = await fixtures.visitor.send(attachable, '/attach', { request: open.id });
   assert.match(late.html, /used meanwhile, or given back/);
-  assert.equal((await world.read(open)).proof_status, 'none');
+  assert.equal((await fixtures.read(open)).proof_status, 'none');
 });
 
 test('Of an overpayment only what came too much is given back', async () => {
-  const request = await world.request({ exactMicro: 5_000_000n });
-  const { txHash, from } = await world.pay(request, { usdcMicro: 7_500_000n });
-  await world.node.mine(3);
-  await world.turn();
+  const request = await fixtures.request({ exactMicro: 5_000_000n });
+  const { txHash, from } = await fixtures.pay(request, { usdcMicro: 7_500_000n });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   const over = 7_500_000n - BigInt(request.usdc_micro);
-  const detail = await world.visitor.open(`/dashboard/payments/${request.id}`);
+  const detail = await fixtures.visitor.open(`/dashboard/payments/${request.id}`);
   assert.match(detail.html, /USDC came too much/);
-  const page = await openReturn(world.visitor, keyFor(txHash));
+  const page = await openReturn(fixtures.visitor, keyFor(txHash));
   const order = JSON.parse(page.html.match(/data-return="([^"]+)"/)?.[1]?.replaceAll('&quot;', '"') ?? '');
   assert.ok(order.data.endsWith(over.toString(16).padStart(64, '0')));
   assert.ok(page.html.includes(from.address));
-  const noted = await world.visitor.send(page, keyFor(txHash), { return_tx_hash: hash('c') });
+  const noted = await fixtures.visitor.send(page, keyFor(txHash), { return_tx_hash: hash('c') });
   assert.match(noted.html, /The network does not know the transaction yet/);
-  const [row] = await world.db.sql`select * from returns where tx_hash = ${txHash}`;
+  const [row] = await fixtures.db.sql`select * from returns where tx_hash = ${txHash}`;
   assert.deepEqual([row?.request_id, row?.usdc_micro, row?.to_address], [request.id, over.toString(), from.address]);
 });
 
 test('A payment in full has nothing to give back', async () => {
-  const request = await world.request({ exactMicro: 5_000_000n });
-  const { txHash } = await world.pay(request);
-  await world.node.mine(3);
-  await world.turn();
-  assert.equal((await world.visitor.open(`/dashboard/give-back/${keyFor(txHash)}`)).status, 404);
+  const request = await fixtures.request({ exactMicro: 5_000_000n });
+  const { txHash } = await fixtures.pay(request);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  assert.equal((await fixtures.visitor.open(`/dashboard/give-back/${keyFor(txHash)}`)).status, 404);
 });
 
 test('A payer who paid several merchants is told of as an exchange', async () => {
-  const from = world.node.wallet();
+  const from = fixtures.node.wallet();
   const txHash = await stray(1_110_000n, from);
-  const others = [await makeOnboarded(world.ctx, world.scope), await makeOnboarded(world.ctx, world.scope)];
+  const others = [await makeOnboarded(fixtures.ctx, fixtures.scope), await makeOnboarded(fixtures.ctx, fixtures.scope)];
   for (const [i, { id, wallet }] of others.entries()) {
-    await world.db.sql`
+    await fixtures.db.sql`
       insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
         to_address, value, partner_id, test_mode, account_id, reason, judged_at)
-      values (31337, ${hash(String(i + 1))}, 0, 1, ${hash('f')}, now(), ${world.node.chain.tokens[0]?.address ?? ''},
-        ${from.address}, ${wallet}, 5, ${world.scope.partnerId}, true, ${id}, 'no_match', now())`;
-    const page = await world.visitor.open(`/dashboard/give-back/${keyFor(txHash)}`);
+      values (31337, ${hash(String(i + 1))}, 0, 1, ${hash('f')}, now(), ${fixtures.node.chain.tokens[0]?.address ?? ''},
+        ${from.address}, ${wallet}, 5, ${fixtures.scope.partnerId}, true, ${id}, 'no_match', now())`;
+    const page = await fixtures.visitor.open(`/dashboard/give-back/${keyFor(txHash)}`);
     assert.equal(/This looks like an exchange/.test(page.html), i === 1, `${i + 2} merchants`);
   }
 });
 
 test('Payments of another merchant, partner or mode are not there, to see, to attach or to give back', async () => {
   const txHash = await stray(2_220_000n);
-  const foreign = await makePartner(world.db);
-  const scopes = [world.scope, foreign.test, foreign.live];
-  const own = await world.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`);
+  const foreign = await makePartner(fixtures.db);
+  const scopes = [fixtures.scope, foreign.test, foreign.live];
+  const own = await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`);
   const action = `/dashboard/give-back/${keyFor(txHash)}`;
   const acts = ['', '/take', '/put-back', '/part'];
   const give = { ...own, forms: acts.map((act) => ({ action: action + act, fields: {} })) };
   for (const scope of scopes) {
-    const other = await world.signedIn(scope, await makeMerchant(world.db, scope));
+    const other = await fixtures.signedIn(scope, await makeMerchant(fixtures.db, scope));
     assert.equal((await other.open(`/dashboard/unmatched/${keyFor(txHash)}`)).status, 404);
     assert.equal((await other.open(`/dashboard/give-back/${keyFor(txHash)}`)).status, 404);
     for (const act of acts) {
@@ -184,19 +184,19 @@ test('Payments of another merchant, partner or mode are not there, to see, to at
     assert.ok(!(await other.open('/dashboard/unmatched.csv')).html.includes(txHash));
     assert.ok(!(await other.open('/dashboard/unmatched')).html.includes(txHash));
   }
-  const neighbour = await makeMerchant(world.db, world.scope);
-  const theirs = await makeRequest(world.db, world.scope, neighbour, { exactMicro: 1_000_000n });
-  const mine = await world.request({ exactMicro: 1_000_000n });
-  const page = await world.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`);
+  const neighbour = await makeMerchant(fixtures.db, fixtures.scope);
+  const theirs = await makeRequest(fixtures.db, fixtures.scope, neighbour, { exactMicro: 1_000_000n });
+  const mine = await fixtures.request({ exactMicro: 1_000_000n });
+  const page = await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`);
   assert.ok(offered(page.html).includes(mine.id));
   assert.equal(
-    (await world.visitor.send(page, '/attach', { request: theirs.id })).status,
+    (await fixtures.visitor.send(page, '/attach', { request: theirs.id })).status,
     409,
     'nor to their requests',
   );
-  assert.equal((await world.read(theirs)).proof_status, 'none');
+  assert.equal((await fixtures.read(theirs)).proof_status, 'none');
   assert.equal(own.status, 200);
-  assert.ok((await world.visitor.open('/dashboard/unmatched.csv')).html.includes(txHash));
-  const [note] = await world.db.sql`select from returns where tx_hash = ${txHash}`;
+  assert.ok((await fixtures.visitor.open('/dashboard/unmatched.csv')).html.includes(txHash));
+  const [note] = await fixtures.db.sql`select from returns where tx_hash = ${txHash}`;
   assert.equal(note, undefined);
 });

@@ -8,21 +8,21 @@ import { readEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
 import { signedHeaders } from '../../src/webhooks/sign.ts';
 import { testDatabase } from '../support/database.ts';
 import { deliveryContext, deliveryRow, makeEvents } from '../support/deliveries.ts';
-import { behaviours, type Receiver, startReceiver, until } from '../support/receiver.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { behaviours, type Receiver, startReceiver, until } from '../support/net/receiver.ts';
 
 describe('webhook commands', () => {
-  let world: Awaited<ReturnType<typeof testDatabase>>;
+  let fixtures: Awaited<ReturnType<typeof testDatabase>>;
   let made: ReturnType<typeof deliveryContext>;
   const receivers: Receiver[] = [];
 
   before(async () => {
-    world = await testDatabase();
-    made = deliveryContext(world.db);
+    fixtures = await testDatabase();
+    made = deliveryContext(fixtures.db);
   });
   after(async () => {
     await Promise.all(receivers.map((receiver) => receiver.close()));
-    await world.drop();
+    await fixtures.drop();
   });
 
   const run = (name: string, options: Arguments['options'], words: string[] = []) => {
@@ -32,7 +32,7 @@ describe('webhook commands', () => {
   };
 
   test('set answers the secret and keeps it, rotate a pending one, activate puts it in force', async () => {
-    const { partner, test: scope } = await makePartner(world.db);
+    const { partner, test: scope } = await makePartner(fixtures.db);
     const at = { partner: partner.slug, mode: 'test' };
     const first = await run('webhook set', { ...at, url: 'http://127.0.0.1:9/a' });
     assert.match(String(first.secret), /^whsec_/);
@@ -41,12 +41,12 @@ describe('webhook commands', () => {
     assert.equal((await readEndpoint(made.ctx, scope))?.pendingSecret, second.secret);
     await run('webhook activate', at);
     assert.equal((await readEndpoint(made.ctx, scope))?.secret, second.secret);
-    const [row] = await world.db.sql`select secret from webhook_endpoints where partner_id = ${partner.id}`;
+    const [row] = await fixtures.db.sql`select secret from webhook_endpoints where partner_id = ${partner.id}`;
     assert.equal(Buffer.from(row?.secret).includes(String(second.secret)), false, 'secrets are sealed at rest');
   });
 
   test('faults are sentences', async () => {
-    const { partner } = await makePartner(world.db);
+    const { partner } = await makePartner(fixtures.db);
     const at = { partner: partner.slug, mode: 'test' };
     await assert.rejects(run('webhook rotate', at), /No webhook URL is set/);
     await assert.rejects(run('webhook enable', at), /No webhook URL is set/);
@@ -60,8 +60,8 @@ describe('webhook commands', () => {
   });
 
   test('outside the sandbox live needs https and test does not reach private addresses', async () => {
-    const { ctx } = deliveryContext(world.db, { sandbox: false, webhookAllowCidrs: [] });
-    const { test: scope, live } = await makePartner(world.db);
+    const { ctx } = deliveryContext(fixtures.db, { sandbox: false, webhookAllowCidrs: [] });
+    const { test: scope, live } = await makePartner(fixtures.db);
     await assert.rejects(setUrl(ctx, live, 'http://example.com/'), /must be an https address/);
     for (const each of [scope, live]) await assert.rejects(setUrl(ctx, each, 'https://127.0.0.1/'), /does not send to/);
     await setUrl(ctx, live, 'https://example.com/');
@@ -69,24 +69,24 @@ describe('webhook commands', () => {
   });
 
   test('an attempt outside the sandbox refuses a name that resolves to a private address', async () => {
-    const { ctx } = deliveryContext(world.db, { sandbox: false, webhookAllowCidrs: [] });
-    const { live } = await makePartner(world.db);
+    const { ctx } = deliveryContext(fixtures.db, { sandbox: false, webhookAllowCidrs: [] });
+    const { live } = await makePartner(fixtures.db);
     await setUrl(ctx, live, 'https://inside.example/');
-    const [id = ''] = await makeEvents(world.db, live);
+    const [id = ''] = await makeEvents(fixtures.db, live);
     const deps = createDeliveryDeps(ctx, { resolve: async () => ['169.254.169.254'] });
     await deliverDue(ctx, deps);
     await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
-    const [attempt] = await world.db.sql`select error from webhook_attempts where delivery_id = ${id}`;
+    const [attempt] = await fixtures.db.sql`select error from webhook_attempts where delivery_id = ${id}`;
     assert.equal(attempt?.error, 'refused_address');
   });
 
   test('URL and secret are updated at most ten times a minute per partner, both modes together', async () => {
     const minute = async () =>
-      (await world.db.sql`select date_trunc('minute', clock_timestamp()) as at`)[0]?.at.getTime();
+      (await fixtures.db.sql`select date_trunc('minute', clock_timestamp()) as at`)[0]?.at.getTime();
     // The minute may turn once meanwhile: then the counter has begun again.
     for (let round = 0; ; round++) {
       const began = await minute();
-      const { partner } = await makePartner(world.db);
+      const { partner } = await makePartner(fixtures.db);
       const at = (index: number) => ({ partner: partner.slug, mode: index % 2 ? 'test' : 'live' });
       await Promise.all([0, 1].map((index) => run('webhook set', { ...at(index), url: 'http://127.0.0.1:9/' })));
       const updates = Array.from({ length: 9 }, (_, index) =>
@@ -100,17 +100,17 @@ describe('webhook commands', () => {
       assert.deepEqual(reasons, ['rate_limited']);
       break;
     }
-    const { partner: other } = await makePartner(world.db);
+    const { partner: other } = await makePartner(fixtures.db);
     await run('webhook set', { partner: other.slug, mode: 'test', url: 'http://127.0.0.1:9/' });
   });
 
   test('deliveries shows each event with its attempts, newest first, in pages', async () => {
     const receiver = await startReceiver({ behave: behaviours.status(500) });
     receivers.push(receiver);
-    const { partner, test: scope } = await makePartner(world.db);
+    const { partner, test: scope } = await makePartner(fixtures.db);
     const at = { partner: partner.slug, mode: 'test' };
     await run('webhook set', { ...at, url: receiver.url });
-    const ids = await makeEvents(world.db, scope, 3);
+    const ids = await makeEvents(fixtures.db, scope, 3);
     const deps = createDeliveryDeps(made.ctx);
     await deliverDue(made.ctx, deps);
     await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
@@ -133,15 +133,15 @@ describe('webhook commands', () => {
     const rest = await list({ limit: '2', offset: '2' });
     assert.deepEqual([rest.rows.length, rest.more], [1, false]);
     assert.deepEqual((await list({ state: 'delivered' })).rows, []);
-    const { partner: stranger } = await makePartner(world.db);
+    const { partner: stranger } = await makePartner(fixtures.db);
     assert.deepEqual((await run('webhook deliveries', { partner: stranger.slug, mode: 'test' })).deliveries, []);
     await run('webhook replay', {}, [String(ids[0])]);
-    assert.equal((await deliveryRow(world.db, String(ids[0]))).attempts, 0);
+    assert.equal((await deliveryRow(fixtures.db, String(ids[0]))).attempts, 0);
   });
 
   test('listen prints each event once its signature is right, refuses the others, then puts the URL back', async () => {
-    const { ctx } = deliveryContext(world.db);
-    const { test: scope } = await makePartner(world.db);
+    const { ctx } = deliveryContext(fixtures.db);
+    const { test: scope } = await makePartner(fixtures.db);
     await setUrl(ctx, scope, 'http://127.0.0.1:9/mine');
     const stop = new AbortController();
     const running = startDelivering({ ...ctx, clock: { now: () => new Date() } }, stop.signal);
@@ -162,20 +162,20 @@ describe('webhook commands', () => {
     }
     assert.deepEqual(lines, []);
     assert.equal(notes.filter((line) => /^Refused: .*signature is missing, wrong or older/.test(line)).length, 2);
-    const [id] = await makeEvents(world.db, scope);
+    const [id] = await makeEvents(fixtures.db, scope);
     assert.deepEqual(await listening, { received: 1 });
     stop.abort();
     await running;
     const [event] = lines.map((line) => JSON.parse(line));
     assert.deepEqual([event.delivery_id, event.event, event.signature], [id, 'payment.proof_verified', 'valid']);
     assert.equal((await readEndpoint(ctx, scope))?.url, 'http://127.0.0.1:9/mine');
-    assert.equal((await deliveryRow(world.db, String(id))).state, 'delivered');
+    assert.equal((await deliveryRow(fixtures.db, String(id))).state, 'delivered');
   });
 
   for (const json of [true, false]) {
     test(`listen prints control characters of an event escaped${json ? ', and the same JSON' : ''}`, async () => {
-      const { ctx } = deliveryContext(world.db);
-      const { test: scope } = await makePartner(world.db);
+      const { ctx } = deliveryContext(fixtures.db);
+      const { test: scope } = await makePartner(fixtures.db);
       const secret = await setUrl(ctx, scope, 'http://127.0.0.1:9/mine');
       const lines: string[] = [];
       const listening = listen(ctx, scope, { count: 1, json, print: (line) => lines.push(line), note: () => {} });

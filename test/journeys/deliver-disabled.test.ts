@@ -7,43 +7,43 @@ import { disableDead } from '../../src/webhooks/disabled.ts';
 import { enableEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
 import { testDatabase } from '../support/database.ts';
 import { deliveryContext, deliveryRow, endpointRow, makeDue, makeEvents } from '../support/deliveries.ts';
-import { type Behaviour, behaviours, type Receiver, startReceiver } from '../support/receiver.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { type Behaviour, behaviours, type Receiver, startReceiver } from '../support/net/receiver.ts';
 
 const hour = 3_600_000;
-let world: Awaited<ReturnType<typeof testDatabase>>;
+let fixtures: Awaited<ReturnType<typeof testDatabase>>;
 let made: ReturnType<typeof deliveryContext>;
 let deps: DeliveryDeps;
 const receivers: Receiver[] = [];
 
 before(async () => {
-  world = await testDatabase();
-  made = deliveryContext(world.db);
+  fixtures = await testDatabase();
+  made = deliveryContext(fixtures.db);
   deps = createDeliveryDeps(made.ctx, { timeoutMs: 300 });
 });
 after(async () => {
   await Promise.all(receivers.map((receiver) => receiver.close()));
   await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
-  await world.drop();
+  await fixtures.drop();
 });
 
 async function partnerWithReceiver(behave: Behaviour, email?: string) {
   const receiver = await startReceiver({ behave });
   receivers.push(receiver);
-  const { partner, test: scope } = await makePartner(world.db, email ? { email } : {});
+  const { partner, test: scope } = await makePartner(fixtures.db, email ? { email } : {});
   await setUrl(made.ctx, scope, receiver.url);
   const alarms = () =>
-    world.db
+    fixtures.db
       .sql`select message from alarms where name like ${`webhook_disabled:${partner.id}:%`} and cleared_at is null`;
   return { receiver, scope, alarms };
 }
-const mailsTo = (recipient: string) => world.db.sql`select subject, body from mails where recipient = ${recipient}`;
+const mailsTo = (recipient: string) => fixtures.db.sql`select subject, body from mails where recipient = ${recipient}`;
 const pass = () => deliverDue(made.ctx, deps);
 
 test('410 → the partner is mailed once and the operator alarmed; nothing is lost', async () => {
   const email = 'gone@partner.example';
   const { receiver, scope, alarms } = await partnerWithReceiver(behaviours.status(410), email);
-  await makeEvents(world.db, scope, 3);
+  await makeEvents(fixtures.db, scope, 3);
   await pass();
   await pass();
   const mails = await mailsTo(email);
@@ -62,7 +62,7 @@ test('410 → the partner is mailed once and the operator alarmed; nothing is lo
 
 /** What the partner's audit log says that the service did, oldest first. */
 async function logged(scope: Scope) {
-  const rows = await world.db.sql<{ action: string; details: string; object_id: string }[]>`
+  const rows = await fixtures.db.sql<{ action: string; details: string; object_id: string }[]>`
     select action, details, object_id from audit_log
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and actor_kind = 'service' order by number`;
   return rows.map(({ action, details, object_id }) => [action, JSON.parse(details), object_id]);
@@ -72,7 +72,7 @@ test('Endpoints that are disabled at the same time are each in the log of their 
   const partners = await Promise.all(
     Array.from({ length: 6 }, () => partnerWithReceiver(behaviours.status(410), 'many@partner.example')),
   );
-  await Promise.all(partners.map(({ scope }) => makeEvents(world.db, scope, 3)));
+  await Promise.all(partners.map(({ scope }) => makeEvents(fixtures.db, scope, 3)));
   await Promise.all([pass(), pass(), pass()]);
   await pass();
   for (const { scope, receiver } of partners) {
@@ -87,7 +87,7 @@ test('Endpoints that are disabled at the same time are each in the log of their 
 test('disabled a second time → told a second time', async () => {
   const email = 'twice@partner.example';
   const { scope } = await partnerWithReceiver(behaviours.status(410), email);
-  await makeEvents(world.db, scope);
+  await makeEvents(fixtures.db, scope);
   await pass();
   await enableEndpoint(made.ctx, scope);
   await pass();
@@ -95,28 +95,28 @@ test('disabled a second time → told a second time', async () => {
 });
 
 test('a partner without an address → the operator alone is told', async () => {
-  const before = await world.db.sql`select from mails`;
+  const before = await fixtures.db.sql`select from mails`;
   const { scope, alarms } = await partnerWithReceiver(behaviours.status(410));
-  await makeEvents(world.db, scope);
+  await makeEvents(fixtures.db, scope);
   await pass();
   assert.equal((await alarms()).length, 1);
-  assert.equal((await world.db.sql`select from mails`).length, before.length);
+  assert.equal((await fixtures.db.sql`select from mails`).length, before.length);
 });
 
 test('120 h without success and no attempt due → disabled and told all the same; later events wait', async () => {
   const email = 'dead@partner.example';
   const { receiver, scope, alarms } = await partnerWithReceiver(behaviours.status(500), email);
   const healthy = await partnerWithReceiver(behaviours.status(200));
-  await makeEvents(world.db, scope);
-  await makeEvents(world.db, healthy.scope);
+  await makeEvents(fixtures.db, scope);
+  await makeEvents(fixtures.db, healthy.scope);
   await pass();
   made.clock.forward(120 * hour - 1);
   assert.equal(await disableDead(made.ctx), 0);
   made.clock.forward(1);
   const counts = await Promise.all([disableDead(made.ctx), disableDead(made.ctx)]);
   assert.equal(counts[0] + counts[1], 1, 'one of several nodes disables it');
-  assert.equal((await endpointRow(world.db, scope)).disabled_reason, 'no_success_for_120_hours');
-  assert.equal((await endpointRow(world.db, healthy.scope)).disabled_at, null);
+  assert.equal((await endpointRow(fixtures.db, scope)).disabled_reason, 'no_success_for_120_hours');
+  assert.equal((await endpointRow(fixtures.db, healthy.scope)).disabled_at, null);
   assert.equal((await alarms()).length, 1);
   const mails = await mailsTo(email);
   assert.equal(mails.length, 1);
@@ -125,10 +125,10 @@ test('120 h without success and no attempt due → disabled and told all the sam
   assert.deepEqual(await logged(scope), [['webhook.disabled', { host, why: 'dead' }, `${scope.partnerId}/test`]]);
   assert.deepEqual(await logged(healthy.scope), []);
 
-  const [id = ''] = await makeEvents(world.db, scope);
-  await makeDue(world.db, scope);
+  const [id = ''] = await makeEvents(fixtures.db, scope);
+  await makeDue(fixtures.db, scope);
   assert.equal(await pass(), 0);
-  assert.deepEqual([(await deliveryRow(world.db, id)).state, receiver.received.length], ['waiting', 1]);
+  assert.deepEqual([(await deliveryRow(fixtures.db, id)).state, receiver.received.length], ['waiting', 1]);
   receiver.behave(behaviours.status(200));
   await enableEndpoint(made.ctx, scope);
   assert.equal(await pass(), 2);

@@ -7,30 +7,30 @@ import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { replayDelivery, replaySince } from '../../src/webhooks/replay.ts';
 import { testDatabase } from '../support/database.ts';
 import { attemptRows, deliveryContext, deliveryRow, endpointRow, makeEvents } from '../support/deliveries.ts';
-import { behaviours, type Receiver, startReceiver, until } from '../support/receiver.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { behaviours, type Receiver, startReceiver, until } from '../support/net/receiver.ts';
 
 describe('the delivery loop', () => {
-  let world: Awaited<ReturnType<typeof testDatabase>>;
+  let fixtures: Awaited<ReturnType<typeof testDatabase>>;
   let made: ReturnType<typeof deliveryContext>;
   const receivers: Receiver[] = [];
 
   before(async () => {
-    world = await testDatabase();
-    made = deliveryContext(world.db);
+    fixtures = await testDatabase();
+    made = deliveryContext(fixtures.db);
   });
   after(async () => {
     await Promise.all(receivers.map((receiver) => receiver.close()));
-    await world.drop();
+    await fixtures.drop();
   });
 
   // What one test leaves waiting is none of the next one's business.
-  afterEach(() => world.db.sql`update webhook_endpoints set disabled_at = now()`);
+  afterEach(() => fixtures.db.sql`update webhook_endpoints set disabled_at = now()`);
 
   async function partnerWithReceiver(options: Parameters<typeof startReceiver>[0] = {}) {
     const receiver = await startReceiver(options);
     receivers.push(receiver);
-    const { test: scope } = await makePartner(world.db);
+    const { test: scope } = await makePartner(fixtures.db);
     await setUrl(made.ctx, scope, receiver.url);
     return { receiver, scope };
   }
@@ -49,7 +49,7 @@ describe('the delivery loop', () => {
     }
   }
   const waitingOf = async (scope: Scope) => {
-    const [row] = await world.db.sql`select count(*)::int as n from webhook_deliveries
+    const [row] = await fixtures.db.sql`select count(*)::int as n from webhook_deliveries
       where partner_id = ${scope.partnerId} and state = 'waiting'`;
     return row?.n as number;
   };
@@ -57,12 +57,12 @@ describe('the delivery loop', () => {
   test('receivers that hang, reset or fail never delay another partner’s deliveries', async () => {
     const hanging = await partnerWithReceiver({ behave: behaviours.hang });
     const resetting = await partnerWithReceiver({ behave: behaviours.reset });
-    await makeEvents(world.db, hanging.scope, 100);
-    await makeEvents(world.db, resetting.scope, 50);
+    await makeEvents(fixtures.db, hanging.scope, 100);
+    await makeEvents(fixtures.db, resetting.scope, 50);
     const { receiver, scope } = await partnerWithReceiver();
     await delivering(1, async () => {
       await until(() => hanging.receiver.open() === 64, 'the hanging receiver holds all the slots it gets');
-      await makeEvents(world.db, scope, 40);
+      await makeEvents(fixtures.db, scope, 40);
       await until(() => receiver.received.length === 40, 'the other partner’s events arrive');
       assert.ok(hanging.receiver.open() > 0, 'while the hanging receiver still hangs');
     });
@@ -72,15 +72,15 @@ describe('the delivery loop', () => {
 
   test('after ten timeouts a hanging receiver sees one attempt at a time', async () => {
     const { receiver, scope } = await partnerWithReceiver({ behave: behaviours.hang });
-    await makeEvents(world.db, scope, 70);
+    await makeEvents(fixtures.db, scope, 70);
     const eager = { ...made.ctx, config: { ...made.ctx.config, webhookScheduleMs: [0, 1, 1, 1] } };
     const stop = new AbortController();
     const running = [1, 2].map(() =>
       startDelivering(eager, stop.signal, createDeliveryDeps(eager, { timeoutMs: 100 })),
     );
-    await until(async () => (await endpointRow(world.db, scope)).failures >= 70, 'it has failed often');
+    await until(async () => (await endpointRow(fixtures.db, scope)).failures >= 70, 'it has failed often');
     const underWay = async () => {
-      const [row] = await world.db.sql`
+      const [row] = await fixtures.db.sql`
         select count(*)::int as n from webhook_deliveries where partner_id = ${scope.partnerId} and lease is not null`;
       return row?.n as number;
     };
@@ -98,7 +98,7 @@ describe('the delivery loop', () => {
 
   test('several loops deliver each event once', async () => {
     const partners = await Promise.all(Array.from({ length: 3 }, () => partnerWithReceiver()));
-    for (const { scope } of partners) await makeEvents(world.db, scope, 100);
+    for (const { scope } of partners) await makeEvents(fixtures.db, scope, 100);
     await delivering(3, () =>
       until(
         async () =>
@@ -109,7 +109,7 @@ describe('the delivery loop', () => {
     for (const { receiver, scope } of partners) {
       assert.equal(receiver.received.length, 100);
       assert.equal(new Set(receiver.received.map(({ delivery }) => delivery)).size, 100);
-      const [row] = await world.db
+      const [row] = await fixtures.db
         .sql`select count(*)::int as n from webhook_attempts where partner_id = ${scope.partnerId}`;
       assert.equal(row?.n, 100);
     }
@@ -119,7 +119,7 @@ describe('the delivery loop', () => {
     const { receiver, scope } = await partnerWithReceiver();
     await delivering(1, async () => {
       for (let sent = 1; sent <= 3; sent++) {
-        await makeEvents(world.db, scope);
+        await makeEvents(fixtures.db, scope);
         await until(() => receiver.received.length === sent, 'it arrives');
       }
     });
@@ -127,78 +127,83 @@ describe('the delivery loop', () => {
 
   test('the lease of a killed process runs out and its delivery is taken over, with the same id and body', async () => {
     const { receiver, scope } = await partnerWithReceiver();
-    const [id = ''] = await makeEvents(world.db, scope);
-    await world.db
+    const [id = ''] = await makeEvents(fixtures.db, scope);
+    await fixtures.db
       .sql`update webhook_deliveries set lease = ${crypto.randomUUID()}, lease_until = now() + interval '20 s'
       where id = ${id}`;
-    const [other = ''] = await makeEvents(world.db, scope);
+    const [other = ''] = await makeEvents(fixtures.db, scope);
     await delivering(1, async () => {
       await until(() => receiver.received.some(({ delivery }) => delivery === other), 'what is not leased goes out');
-      assert.equal((await deliveryRow(world.db, id)).state, 'waiting');
-      await world.db.sql`update webhook_deliveries set lease_until = now() where id = ${id}`;
-      await until(async () => (await deliveryRow(world.db, id)).state === 'delivered', 'the leased one is taken over');
+      assert.equal((await deliveryRow(fixtures.db, id)).state, 'waiting');
+      await fixtures.db.sql`update webhook_deliveries set lease_until = now() where id = ${id}`;
+      await until(
+        async () => (await deliveryRow(fixtures.db, id)).state === 'delivered',
+        'the leased one is taken over',
+      );
     });
     const post = receiver.received.find(({ delivery }) => delivery === id);
-    assert.equal(post?.body, (await deliveryRow(world.db, id)).body);
+    assert.equal(post?.body, (await deliveryRow(fixtures.db, id)).body);
   });
 
   test('who lost the lease leaves an attempt in the log and decides nothing', async () => {
     const { receiver, scope } = await partnerWithReceiver({ behave: behaviours.hang });
-    const [id = ''] = await makeEvents(world.db, scope);
+    const [id = ''] = await makeEvents(fixtures.db, scope);
     const lease = crypto.randomUUID();
     await delivering(
       1,
       async () => {
         await until(() => receiver.open() === 1, 'the attempt is under way');
-        await world.db
+        await fixtures.db
           .sql`update webhook_deliveries set lease = ${lease}, lease_until = now() + interval '20 s' where id = ${id}`;
-        await until(async () => (await attemptRows(world.db, id)).length === 1, 'the attempt is recorded');
+        await until(async () => (await attemptRows(fixtures.db, id)).length === 1, 'the attempt is recorded');
       },
       { timeoutMs: 200 },
     );
-    const row = await deliveryRow(world.db, id);
+    const row = await deliveryRow(fixtures.db, id);
     assert.deepEqual([row.lease, row.attempts, row.state], [lease, 0, 'waiting']);
   });
 
   test('a stop gives attempts under way back, to be made by the next process at once', async () => {
     const { receiver, scope } = await partnerWithReceiver({ behave: behaviours.hang });
-    const [id = ''] = await makeEvents(world.db, scope);
+    const [id = ''] = await makeEvents(fixtures.db, scope);
     await delivering(1, () => until(() => receiver.open() === 1, 'the attempt is under way'));
-    const row = await deliveryRow(world.db, id);
+    const row = await deliveryRow(fixtures.db, id);
     assert.deepEqual([row.lease, row.state, row.attempts], [null, 'waiting', 0]);
     receiver.behave(behaviours.status(200));
-    await delivering(1, () => until(async () => (await deliveryRow(world.db, id)).state === 'delivered', 'it is made'));
+    await delivering(1, () =>
+      until(async () => (await deliveryRow(fixtures.db, id)).state === 'delivered', 'it is made'),
+    );
   });
 
   test('a replay keeps id and body and begins a new round; attempts of all rounds stay in the log', async () => {
     const { receiver, scope } = await partnerWithReceiver();
-    const [id = ''] = await makeEvents(world.db, scope);
+    const [id = ''] = await makeEvents(fixtures.db, scope);
     await delivering(1, async () => {
-      await until(async () => (await deliveryRow(world.db, id)).state === 'delivered', 'it is delivered');
+      await until(async () => (await deliveryRow(fixtures.db, id)).state === 'delivered', 'it is delivered');
       await replayDelivery(made.ctx, scope, id);
       await until(() => receiver.received.length === 2, 'it is delivered again');
-      await until(async () => (await deliveryRow(world.db, id)).state === 'delivered', 'that is recorded');
+      await until(async () => (await deliveryRow(fixtures.db, id)).state === 'delivered', 'that is recorded');
     });
     const [first, second] = receiver.received;
     assert.equal(first?.body, second?.body);
     assert.equal(second?.delivery, id);
-    assert.equal((await attemptRows(world.db, id)).length, 2);
-    const { test: stranger } = await makePartner(world.db);
+    assert.equal((await attemptRows(fixtures.db, id)).length, 2);
+    const { test: stranger } = await makePartner(fixtures.db);
     await assert.rejects(replayDelivery(made.ctx, stranger, id), { code: 'not_found' });
   });
 
   test('everything exhausted or failed since a time is replayed together', async () => {
     const { receiver, scope } = await partnerWithReceiver();
-    const [exhausted = '', failed = '', old = '', fresh = ''] = await makeEvents(world.db, scope, 4);
-    await world.db
+    const [exhausted = '', failed = '', old = '', fresh = ''] = await makeEvents(fixtures.db, scope, 4);
+    await fixtures.db
       .sql`update webhook_deliveries set state = 'exhausted', attempts = 12 where id in (${exhausted}, ${old})`;
-    await world.db.sql`update webhook_deliveries set created_at = now() - interval '2 days' where id = ${old}`;
-    await world.db
+    await fixtures.db.sql`update webhook_deliveries set created_at = now() - interval '2 days' where id = ${old}`;
+    await fixtures.db
       .sql`update webhook_deliveries set attempts = 3, next_attempt_at = now() + interval '1 hour' where id = ${failed}`;
     const ids = await replaySince(made.ctx, scope, new Date(Date.now() - 86_400_000));
     assert.deepEqual(ids.sort(), [exhausted, failed].sort());
     await delivering(1, () => until(() => receiver.received.length === 3, 'they go out'));
     assert.deepEqual(receiver.received.map(({ delivery }) => delivery).sort(), [exhausted, failed, fresh].sort());
-    assert.equal((await deliveryRow(world.db, old)).state, 'exhausted');
+    assert.equal((await deliveryRow(fixtures.db, old)).state, 'exhausted');
   });
 });

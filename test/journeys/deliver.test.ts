@@ -14,34 +14,34 @@ import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { verifySignature } from '../../src/webhooks/sign.ts';
 import { testDatabase } from '../support/database.ts';
 import { attemptRows, deliveryContext, deliveryRow, endpointRow, makeDue, makeEvents } from '../support/deliveries.ts';
-import { behaviours, type Receiver, startReceiver } from '../support/receiver.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { behaviours, type Receiver, startReceiver } from '../support/net/receiver.ts';
 
 describe('delivering', () => {
   const hour = 3_600_000;
-  let world: Awaited<ReturnType<typeof testDatabase>>;
+  let fixtures: Awaited<ReturnType<typeof testDatabase>>;
   let made: ReturnType<typeof deliveryContext>;
   let deps: DeliveryDeps;
   const receivers: Receiver[] = [];
 
   before(async () => {
-    world = await testDatabase();
-    made = deliveryContext(world.db);
+    fixtures = await testDatabase();
+    made = deliveryContext(fixtures.db);
     deps = createDeliveryDeps(made.ctx, { timeoutMs: 300 });
   });
   after(async () => {
     await Promise.all(receivers.map((receiver) => receiver.close()));
     await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
-    await world.drop();
+    await fixtures.drop();
   });
 
   // What one test leaves waiting is none of the next one's business, however long that takes.
-  afterEach(() => world.db.sql`update webhook_endpoints set disabled_at = now()`);
+  afterEach(() => fixtures.db.sql`update webhook_endpoints set disabled_at = now()`);
 
   async function partnerWithReceiver(options: Parameters<typeof startReceiver>[0] = {}) {
     const receiver = await startReceiver(options);
     receivers.push(receiver);
-    const { partner, test: scope, live } = await makePartner(world.db);
+    const { partner, test: scope, live } = await makePartner(fixtures.db);
     const secret = await setUrl(made.ctx, scope, receiver.url);
     return { receiver, scope, live, secret, partner };
   }
@@ -49,7 +49,7 @@ describe('delivering', () => {
 
   test('a verified request’s event arrives signed, with the payload of the OpenAPI document in its order', async () => {
     const { receiver, scope, secret } = await partnerWithReceiver();
-    const [id] = await makeEvents(world.db, scope, 1, '{"order":"A-1","7":"b"}');
+    const [id] = await makeEvents(fixtures.db, scope, 1, '{"order":"A-1","7":"b"}');
     assert.equal(await pass(), 1);
     const [post] = receiver.received;
     assert.ok(post && id);
@@ -75,9 +75,9 @@ describe('delivering', () => {
     assert.equal(post.headers['content-type'], 'application/json');
     assert.ok(verifySignature(secret, String(post.headers['x-service-signature']), post.body, made.clock.now()));
     new Webhook(secret).verify(post.body, post.headers as Record<string, string>);
-    const row = await deliveryRow(world.db, id);
+    const row = await deliveryRow(fixtures.db, id);
     assert.equal(row.state, 'delivered');
-    const [attempt] = await attemptRows(world.db, id);
+    const [attempt] = await attemptRows(fixtures.db, id);
     assert.equal(attempt?.status_code, 200);
     assert.equal(attempt?.error, null);
     assert.equal(await pass(), 0);
@@ -85,9 +85,9 @@ describe('delivering', () => {
 
   test('a request has one event, however often it is enqueued', async () => {
     const { scope } = await partnerWithReceiver();
-    const [id] = await makeEvents(world.db, scope);
-    const row = await deliveryRow(world.db, String(id));
-    await world.db.scoped(scope, (tx) =>
+    const [id] = await makeEvents(fixtures.db, scope);
+    const row = await deliveryRow(fixtures.db, String(id));
+    await fixtures.db.scoped(scope, (tx) =>
       enqueueProofVerified(tx, scope, {
         requestId: row.request_id,
         accountId: row.request_id,
@@ -97,7 +97,7 @@ describe('delivering', () => {
         verifiedAt: new Date(),
       }),
     );
-    const rows = await world.db.sql`select body from webhook_deliveries where request_id = ${row.request_id}`;
+    const rows = await fixtures.db.sql`select body from webhook_deliveries where request_id = ${row.request_id}`;
     assert.deepEqual(
       rows.map(({ body }) => body),
       [row.body],
@@ -107,11 +107,11 @@ describe('delivering', () => {
 
   test('failed attempts follow the schedule within 20 %, then the event waits for a replay', async () => {
     const { receiver, scope } = await partnerWithReceiver({ behave: behaviours.status(500) });
-    const [id = ''] = await makeEvents(world.db, scope);
+    const [id = ''] = await makeEvents(fixtures.db, scope);
     const schedule = made.ctx.config.webhookScheduleMs;
     for (let attempt = 1; attempt <= schedule.length; attempt++) {
       assert.equal(await pass(), 1);
-      const row = await deliveryRow(world.db, id);
+      const row = await deliveryRow(fixtures.db, id);
       assert.equal(row.attempts, attempt);
       const planned = schedule[attempt];
       if (planned === undefined) assert.equal(row.state, 'exhausted');
@@ -119,12 +119,12 @@ describe('delivering', () => {
         assert.equal(row.state, 'waiting');
         assert.ok(Number(row.wait_ms) > planned * 0.8 - 5000 && Number(row.wait_ms) <= planned * 1.2, `${row.wait_ms}`);
         assert.equal(await pass(), 0, 'nothing is sent before its time');
-        await makeDue(world.db, scope);
+        await makeDue(fixtures.db, scope);
       }
     }
     assert.equal(receiver.received.length, 12);
     assert.equal(new Set(receiver.received.map(({ body }) => body)).size, 1);
-    await makeDue(world.db, scope);
+    await makeDue(fixtures.db, scope);
     assert.equal(await pass(), 0);
   });
 
@@ -137,22 +137,22 @@ describe('delivering', () => {
   ] as const) {
     test(`${name} is a failed attempt: ${error}`, async () => {
       const { receiver, scope } = await partnerWithReceiver({ behave });
-      const [id = ''] = await makeEvents(world.db, scope);
+      const [id = ''] = await makeEvents(fixtures.db, scope);
       await pass();
-      const [attempt] = await attemptRows(world.db, id);
+      const [attempt] = await attemptRows(fixtures.db, id);
       assert.equal(attempt?.error, error);
       assert.equal(attempt?.status_code, status);
       assert.equal(receiver.received.length, 1);
-      assert.equal((await deliveryRow(world.db, id)).state, 'waiting');
-      assert.equal((await endpointRow(world.db, scope)).failures, 1);
+      assert.equal((await deliveryRow(fixtures.db, id)).state, 'waiting');
+      assert.equal((await endpointRow(fixtures.db, scope)).failures, 1);
     });
   }
 
   test('a certificate that nobody signed is a failed attempt: tls', async () => {
     const { scope, receiver } = await partnerWithReceiver({ secure: true });
-    const [id = ''] = await makeEvents(world.db, scope);
+    const [id = ''] = await makeEvents(fixtures.db, scope);
     await pass();
-    const [attempt] = await attemptRows(world.db, id);
+    const [attempt] = await attemptRows(fixtures.db, id);
     assert.equal(attempt?.error, 'tls');
     assert.equal(receiver.received.length, 0);
   });
@@ -160,31 +160,31 @@ describe('delivering', () => {
   test('a 2xx status is success whatever its body does; at most 4 KiB are kept', async () => {
     for (const behave of [behaviours.endlessBody, behaviours.hugeBody, behaviours.status(204)]) {
       const { scope } = await partnerWithReceiver({ behave });
-      const [id = ''] = await makeEvents(world.db, scope);
+      const [id = ''] = await makeEvents(fixtures.db, scope);
       await pass();
-      assert.equal((await deliveryRow(world.db, id)).state, 'delivered');
-      const [attempt] = await attemptRows(world.db, id);
+      assert.equal((await deliveryRow(fixtures.db, id)).state, 'delivered');
+      const [attempt] = await attemptRows(fixtures.db, id);
       assert.ok(attempt?.response_body.length <= 4096);
     }
   });
 
   test('Retry-After stretches a wait up to twofold', async () => {
     const { receiver, scope } = await partnerWithReceiver({ behave: behaviours.status(503, { 'retry-after': '7' }) });
-    const [id = ''] = await makeEvents(world.db, scope);
+    const [id = ''] = await makeEvents(fixtures.db, scope);
     const steady = { ...deps, random: () => 0.5 };
     await deliverDue(made.ctx, steady);
-    const first = Number((await deliveryRow(world.db, id)).wait_ms);
+    const first = Number((await deliveryRow(fixtures.db, id)).wait_ms);
     assert.ok(first > 5100 && first <= 7000, `${first}`);
-    await makeDue(world.db, scope);
+    await makeDue(fixtures.db, scope);
     receiver.behave(behaviours.status(503, { 'retry-after': '3600' }));
     await deliverDue(made.ctx, steady);
-    const second = Number((await deliveryRow(world.db, id)).wait_ms);
+    const second = Number((await deliveryRow(fixtures.db, id)).wait_ms);
     assert.ok(second > 55_000 && second <= 60_000, `${second}`);
   });
 
   test('without a URL events wait and go out when one is set; attempts go to the current URL', async () => {
-    const { test: scope } = await makePartner(world.db);
-    const [id = ''] = await makeEvents(world.db, scope);
+    const { test: scope } = await makePartner(fixtures.db);
+    const [id = ''] = await makeEvents(fixtures.db, scope);
     assert.equal(await pass(), 0);
     const failing = await startReceiver({ behave: behaviours.status(500) });
     const working = await startReceiver();
@@ -194,7 +194,7 @@ describe('delivering', () => {
     await setUrl(made.ctx, scope, working.url);
     assert.equal(await pass(), 1, 'a new URL is tried at once');
     assert.deepEqual([failing.received.length, working.received.length], [1, 1]);
-    assert.equal((await deliveryRow(world.db, id)).state, 'delivered');
+    assert.equal((await deliveryRow(fixtures.db, id)).state, 'delivered');
   });
 
   test('test and live mode have their own URL and secret; setting a URL keeps the secret', async () => {
@@ -202,8 +202,8 @@ describe('delivering', () => {
     const other = await setUrl(made.ctx, live, receiver.url.replace('/hook', '/live'));
     assert.notEqual(other, secret);
     assert.equal(await setUrl(made.ctx, scope, `${receiver.url}/new`), secret);
-    await makeEvents(world.db, live);
-    await makeEvents(world.db, scope);
+    await makeEvents(fixtures.db, live);
+    await makeEvents(fixtures.db, scope);
     await pass();
     assert.deepEqual(receiver.received.map(({ path }) => path).sort(), ['/hook/new', '/live']);
     const atLive = receiver.received.find(({ path }) => path === '/live');
@@ -216,7 +216,7 @@ describe('delivering', () => {
     const { scope, secret, receiver } = await partnerWithReceiver();
     const next = await rotateSecret(made.ctx, scope);
     const send = async () => {
-      await makeEvents(world.db, scope);
+      await makeEvents(fixtures.db, scope);
       await pass();
       const post = receiver.received.at(-1);
       assert.ok(post);
@@ -240,7 +240,7 @@ describe('delivering', () => {
 
   test('a pending secret takes over by itself after 24 h', async () => {
     const { scope, secret } = await partnerWithReceiver();
-    const { ctx, clock } = deliveryContext(world.db);
+    const { ctx, clock } = deliveryContext(fixtures.db);
     const next = await rotateSecret(ctx, scope);
     clock.forward(24 * hour - 1);
     await activateDueSecrets(ctx);
@@ -248,14 +248,14 @@ describe('delivering', () => {
     clock.forward(1);
     assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [next, null]);
     await activateDueSecrets(ctx);
-    assert.equal((await endpointRow(world.db, scope)).pending_secret, null);
+    assert.equal((await endpointRow(fixtures.db, scope)).pending_secret, null);
     assert.equal((await readEndpoint(ctx, scope))?.secret, next);
 
     const last = await rotateSecret(ctx, scope);
     clock.forward(24 * hour);
     const [rotated] = await Promise.all([rotateSecret(ctx, scope), activateDueSecrets(ctx)]);
     assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [last, rotated]);
-    const acts = await world.db.sql`
+    const acts = await fixtures.db.sql`
       select actor_kind, action from audit_log where partner_id = ${scope.partnerId} order by number`;
     const byItself = { actor_kind: 'service', action: 'webhook.secret_activated' };
     assert.deepEqual(
@@ -267,54 +267,54 @@ describe('delivering', () => {
 
   test('after ten failures in a row one probe at a time is sent; a success sets all free', async () => {
     const { scope, receiver } = await partnerWithReceiver({ behave: behaviours.status(500) });
-    await makeEvents(world.db, scope, 12);
+    await makeEvents(fixtures.db, scope, 12);
     assert.equal(await pass(), 12);
-    const row = await endpointRow(world.db, scope);
+    const row = await endpointRow(fixtures.db, scope);
     assert.equal(row.failures, 12);
     assert.ok(Number(row.probe_in_ms) > 0);
-    await world.db.sql`update webhook_deliveries set next_attempt_at = now() where partner_id = ${scope.partnerId}`;
+    await fixtures.db.sql`update webhook_deliveries set next_attempt_at = now() where partner_id = ${scope.partnerId}`;
     assert.equal(await pass(), 0, 'no attempt before the probe');
-    await makeDue(world.db, scope);
+    await makeDue(fixtures.db, scope);
     assert.equal(await pass(), 1);
     assert.equal(await pass(), 0);
     receiver.behave(behaviours.status(200));
-    await makeDue(world.db, scope);
+    await makeDue(fixtures.db, scope);
     assert.equal(await pass(), 1);
     assert.equal(await pass(), 11);
-    const after = await endpointRow(world.db, scope);
+    const after = await endpointRow(fixtures.db, scope);
     assert.deepEqual([after.failures, after.probe_at, after.failing_since], [0, null, null]);
   });
 
   test('410 disables the endpoint; its events wait and go out when it is enabled again', async () => {
     const { scope, receiver, partner } = await partnerWithReceiver({ behave: behaviours.status(410) });
-    await makeEvents(world.db, scope, 2);
+    await makeEvents(fixtures.db, scope, 2);
     await pass();
-    const row = await endpointRow(world.db, scope);
+    const row = await endpointRow(fixtures.db, scope);
     assert.ok(row.disabled_at);
     assert.equal(row.disabled_reason, 'gone');
-    const [alarm] = await world.db.sql`select * from alarms where name like ${`webhook_disabled:${partner.id}:%`}`;
+    const [alarm] = await fixtures.db.sql`select * from alarms where name like ${`webhook_disabled:${partner.id}:%`}`;
     assert.match(alarm?.message, /410/);
-    await makeDue(world.db, scope);
+    await makeDue(fixtures.db, scope);
     assert.equal(await pass(), 0);
     receiver.behave(behaviours.status(200));
     await enableEndpoint(made.ctx, scope);
     assert.equal(await pass(), 2);
-    const [cleared] = await world.db.sql`select cleared_at from alarms where name = ${alarm?.name}`;
+    const [cleared] = await fixtures.db.sql`select cleared_at from alarms where name = ${alarm?.name}`;
     assert.ok(cleared?.cleared_at);
   });
 
   test('an endpoint without success for 120 h is disabled', async () => {
-    const { ctx, clock } = deliveryContext(world.db);
+    const { ctx, clock } = deliveryContext(fixtures.db);
     const { scope } = await partnerWithReceiver({ behave: behaviours.status(500) });
-    await makeEvents(world.db, scope);
+    await makeEvents(fixtures.db, scope);
     await deliverDue(ctx, deps);
     clock.forward(120 * hour - 1);
-    await makeDue(world.db, scope);
+    await makeDue(fixtures.db, scope);
     await deliverDue(ctx, deps);
-    assert.equal((await endpointRow(world.db, scope)).disabled_at, null);
+    assert.equal((await endpointRow(fixtures.db, scope)).disabled_at, null);
     clock.forward(1);
-    await makeDue(world.db, scope);
+    await makeDue(fixtures.db, scope);
     await deliverDue(ctx, deps);
-    assert.equal((await endpointRow(world.db, scope)).disabled_reason, 'no_success_for_120_hours');
+    assert.equal((await endpointRow(fixtures.db, scope)).disabled_reason, 'no_success_for_120_hours');
   });
 });

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Config } from '../../src/config.ts';
 import { buildServer } from '../../src/server.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { visit } from '../support/forms.ts';
+import { visit } from '../support/people/forms.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 

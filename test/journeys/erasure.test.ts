@@ -10,9 +10,9 @@ import { queueCustomerMail, queueMail } from '../../src/mail/outbox.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { startApp, testConfig, testContext } from '../support/app.ts';
+import { makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
 import { makePlan, planOf, turnAt } from '../support/plans.ts';
-import { until } from '../support/receiver.ts';
-import { makeMerchant, makePartner, makeRequest, setRate } from '../support/world.ts';
 
 const running = new AbortController().signal;
 const dayMs = 24 * 3_600_000;

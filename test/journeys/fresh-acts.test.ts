@@ -4,16 +4,16 @@ import { after, before, test } from 'node:test';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { assertDeclared, buildServer } from '../../src/server.ts';
 import { startApp } from '../support/app.ts';
-import type { Visit } from '../support/forms.ts';
-import { type Device, softwareDevice } from '../support/passkeys.ts';
-import { acceptInvitation, invitePartnerUser, signInOperator, signInPartnerUser } from '../support/people.ts';
-import { type Posted, postForm } from '../support/portal-post.ts';
-import { startVisitor, type Visitor } from '../support/visitor.ts';
-import { makeMerchant, makePartner, setRate } from '../support/world.ts';
+import { type Device, softwareDevice } from '../support/browser/passkeys.ts';
+import { makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
+import type { Visit } from '../support/people/forms.ts';
+import { acceptInvitation, invitePartnerUser, signInOperator, signInPartnerUser } from '../support/people/people.ts';
+import { type Posted, postForm } from '../support/people/portal-post.ts';
+import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let routes: string;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let merchant: Awaited<ReturnType<typeof makeMerchant>>;
 
 before(async () => {
@@ -21,8 +21,8 @@ before(async () => {
   const server = await buildServer(app.ctx);
   routes = server.printRoutes({ commonPrefix: false });
   await server.close();
-  world = await makePartner(app.db);
-  merchant = await makeMerchant(app.db, world.live);
+  fixtures = await makePartner(app.db);
+  merchant = await makeMerchant(app.db, fixtures.live);
   await setRate(app.db, 'EUR', '0.92');
 });
 after(() => app.stop());
@@ -91,7 +91,7 @@ const ofOperators = [
 ];
 
 test('What changes who may act, or where money and events go, asks for more after ten minutes: these forms, and no others', async () => {
-  const { visitor } = await signInPartnerUser(app, world);
+  const { visitor } = await signInPartnerUser(app, fixtures);
   const { visitor: operator } = await signInOperator(app);
   assert.deepEqual(await asking(visitor, '/portal', '?mode=live'), [], 'nothing within ten minutes of signing in');
   assert.deepEqual(await asking(operator, '/admin'), []);
@@ -109,7 +109,7 @@ test('A form of those who are signed in that does not say whether it asks for mo
 
 const keysMade = async () => {
   const [row] = await app.db.sql`
-    select count(*)::int as keys from api_keys where partner_id = ${world.partner.id} and not test_mode`;
+    select count(*)::int as keys from api_keys where partner_id = ${fixtures.partner.id} and not test_mode`;
   return row?.keys as number;
 };
 const liveKey: [string, string][] = [
@@ -120,7 +120,7 @@ const sendKept = (visitor: Visitor, path: string, fields: Record<string, string>
   visitor.send({ forms: [{ action: path, fields }] } as unknown as Visit, path);
 
 test('A live key after ten minutes › asked for first, what was ticked is kept, and a mailed link lets it go on', async () => {
-  const { user, visitor } = await signInPartnerUser(app, world);
+  const { user, visitor } = await signInPartnerUser(app, fixtures);
   await age(11);
   const before = await keysMade();
   const page = await postForm(app.url, visitor, '/portal/keys?mode=live', liveKey);
@@ -141,15 +141,15 @@ test('A live key after ten minutes › asked for first, what was ticked is kept,
   assert.match(done.html, /qt_live_/);
   assert.equal(await keysMade(), before + 1);
   const [key] = await app.db.sql`
-    select scopes from api_keys where partner_id = ${world.partner.id} order by created_at desc limit 1`;
+    select scopes from api_keys where partner_id = ${fixtures.partner.id} order by created_at desc limit 1`;
   assert.deepEqual(key?.scopes.toSorted(), ['requests:read', 'requests:write']);
 
   assert.equal((await visitor.open('/portal/keys/revoke?mode=live')).status, 200, 'its address leads to the page');
 });
 
 test('Whoever signed in meanwhile as somebody else does not go on with what the first one sent', async () => {
-  const { user } = await signInPartnerUser(app, world);
-  const { visitor: other } = await signInPartnerUser(app, world);
+  const { user } = await signInPartnerUser(app, fixtures);
+  const { visitor: other } = await signInPartnerUser(app, fixtures);
   const before = await keysMade();
   assert.ok(asked(await postForm(app.url, other, '/portal/keys?mode=live', [...liveKey, ['as', user.id]])));
   assert.equal(await keysMade(), before);
@@ -199,7 +199,7 @@ test('Who has a passkey shows it with the act, once; a wrong one does nothing an
 });
 
 test('In live mode a developer reads and replays; URL, secrets, keys, onboarding links and cancelling are the owner’s', async () => {
-  const { visitor } = await signInPartnerUser(app, world, 'developer');
+  const { visitor } = await signInPartnerUser(app, fixtures, 'developer');
   const post = (path: string, mode: string) => postForm(app.url, visitor, `${path}?mode=${mode}`);
   const owners = [
     ...['/portal/webhooks/url', '/portal/webhooks/rotate', '/portal/webhooks/activate', '/portal/webhooks/enable'],
@@ -216,7 +216,7 @@ test('In live mode a developer reads and replays; URL, secrets, keys, onboarding
   }
   await app.db.sql`update merchants set onboarded_at = null where id = ${merchant.id}`;
   assert.doesNotMatch((await visitor.open(`/portal/merchants/${merchant.id}?mode=live`)).html, /\/onboard\//);
-  const { link } = await invitePartnerUser(app.ctx, world);
+  const { link } = await invitePartnerUser(app.ctx, fixtures);
   const owner = startVisitor(app.url);
   await acceptInvitation(owner, link);
   assert.match((await owner.open(`/portal/merchants/${merchant.id}?mode=live`)).html, /\/onboard\//);

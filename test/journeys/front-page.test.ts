@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { after, before, test } from 'node:test';
 import { startApp, testConfig } from '../support/app.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 before(async () => {

@@ -8,11 +8,11 @@ import { raiseAlarm } from '../../src/db/alarms.ts';
 import { connect } from '../../src/db/connection.ts';
 import { buildMetricsServer } from '../../src/health.ts';
 import { buildServer } from '../../src/server.ts';
+import { send } from '../support/api/client.ts';
 import { idleChain, startApp, testConfig } from '../support/app.ts';
-import { send } from '../support/client.ts';
 import { accessTo } from '../support/database.ts';
 import { movedClock } from '../support/deliveries.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 const token = 'a-token-for-the-one-who-scrapes';

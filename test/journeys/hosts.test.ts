@@ -6,14 +6,21 @@ import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { startRecovery } from '../../src/merchants/recovery.ts';
 import { setLook } from '../../src/partners/look.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { sessionOf } from '../support/dashboard.ts';
-import { submit, visit } from '../support/forms.ts';
-import { makeOnboarded, messageOn, newAccount, type Onboarded, signInMerchant, signOn } from '../support/merchants.ts';
-import { onHost, signInOperator } from '../support/people.ts';
+import { makeKey, makePartner, makeRequest } from '../support/fixtures.ts';
+import { sessionOf } from '../support/people/dashboard.ts';
+import { submit, visit } from '../support/people/forms.ts';
+import {
+  makeOnboarded,
+  messageOn,
+  newAccount,
+  type Onboarded,
+  signInMerchant,
+  signOn,
+} from '../support/people/merchants.ts';
+import { onHost, signInOperator } from '../support/people/people.ts';
+import { portalPerson } from '../support/people/portal.ts';
+import { startVisitor } from '../support/people/visitor.ts';
 import { png } from '../support/pictures.ts';
-import { portalPerson } from '../support/portal.ts';
-import { startVisitor } from '../support/visitor.ts';
-import { makeKey, makePartner, makeRequest } from '../support/world.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let one: Awaited<ReturnType<typeof makeTenant>>;
@@ -28,22 +35,22 @@ const ofNobody = [{ host: 'nobody.localhost:3000' }, { host: 'evil.example' }];
 /** A partner with one of each thing that has a page, and those who are signed in to look at them. */
 async function makeTenant(name: string) {
   const { ctx, db } = app;
-  const world = await makePartner(db);
-  await setLook(db, world.partner.slug, { name, logo: png(16, 16, [20, 90, 160]) });
-  const merchant = await makeOnboarded(ctx, world.test);
-  const lost = await makeOnboarded(ctx, world.test);
-  const shell = await createShell(ctx, world.test, { display_currency: 'EUR' });
+  const fixtures = await makePartner(db);
+  await setLook(db, fixtures.partner.slug, { name, logo: png(16, 16, [20, 90, 160]) });
+  const merchant = await makeOnboarded(ctx, fixtures.test);
+  const lost = await makeOnboarded(ctx, fixtures.test);
+  const shell = await createShell(ctx, fixtures.test, { display_currency: 'EUR' });
   const pathOf = (url: string) => new URL(url).pathname;
   return {
-    ...world,
+    ...fixtures,
     name,
     merchant,
-    payPath: `/pay/${(await makeRequest(db, world.test, merchant)).id}`,
+    payPath: `/pay/${(await makeRequest(db, fixtures.test, merchant)).id}`,
     onboardPath: pathOf(onboardingUrl(ctx.config, shell, ctx.clock.now())),
-    recoverPath: pathOf((await startRecovery(ctx, world.test, lost.id)).url),
-    key: { authorization: `Bearer ${(await makeKey(db, world.test)).key}` },
-    signedIn: { cookie: `dashboard-session=${await sessionOf(ctx, world.test, merchant)}` },
-    user: { cookie: `portal-session=${(await portalPerson(ctx, world.partner.id)).token}` },
+    recoverPath: pathOf((await startRecovery(ctx, fixtures.test, lost.id)).url),
+    key: { authorization: `Bearer ${(await makeKey(db, fixtures.test)).key}` },
+    signedIn: { cookie: `dashboard-session=${await sessionOf(ctx, fixtures.test, merchant)}` },
+    user: { cookie: `portal-session=${(await portalPerson(ctx, fixtures.partner.id)).token}` },
   };
 }
 type Tenant = typeof one;
@@ -279,13 +286,13 @@ test('A session made on the shared host works on the partner’s own, and on no 
 test('Where pay pages have a host of their own it has all partners’ pay pages, and nothing else', async () => {
   const own = await startApp({ config: testConfig({ payUrl: 'https://pay.example' }) });
   try {
-    const world = await makePartner(own.db);
-    const { id } = await makeRequest(own.db, world.test, await makeOnboarded(own.ctx, world.test));
+    const fixtures = await makePartner(own.db);
+    const { id } = await makeRequest(own.db, fixtures.test, await makeOnboarded(own.ctx, fixtures.test));
     const at = async (path: string, host: string) => (await visit(own.url + path, { headers: { host } })).status;
     for (const path of [`/${id}`, asset]) assert.equal(await at(path, 'pay.example'), 200, path);
     for (const path of ['/dashboard/sign-in', '/portal/sign-in', '/admin/sign-in', '/dev/mail', '/openapi.json'])
       assert.equal(await at(path, 'pay.example'), 404, path);
-    assert.equal(await at(`/${id}`, onHost(world.partner).host), 200);
+    assert.equal(await at(`/${id}`, onHost(fixtures.partner).host), 200);
     assert.equal(await at(`/${id}`, 'other.example'), 404);
   } finally {
     await own.stop();

@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { raiseAlarm } from '../../src/db/alarms.ts';
-import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
-import { signInOperator } from '../support/people.ts';
+import { makeKey } from '../support/fixtures.ts';
+import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
+import { signInOperator } from '../support/people/people.ts';
+import { portalVisitor } from '../support/people/portal.ts';
+import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 import { makePlan, turnAt } from '../support/plans.ts';
-import { portalVisitor } from '../support/portal.ts';
-import { startVisitor, type Visitor } from '../support/visitor.ts';
-import { makeKey } from '../support/world.ts';
 
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 let plan: { id: string };
 before(async () => {
-  world = await dashboardWorld();
-  plan = await makePlan(world.ctx, world.scope, world.merchant, { firstOn: '2026-01-31' });
-  await turnAt(world.ctx, '2026-02-01T12:00:00Z');
-  await world.request({ exactMicro: 5_000_000n });
-  await world.node.pay({ from: world.node.wallet(), to: world.merchant.wallet, usdcMicro: 6_000_000n });
-  await world.node.mine(3);
-  await world.turn();
-  await makeKey(world.db, world.scope);
-  await raiseAlarm(world.db.sql, 'mail_failing', 'A mail could not be sent: no route');
+  fixtures = await dashboardFixtures();
+  plan = await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant, { firstOn: '2026-01-31' });
+  await turnAt(fixtures.ctx, '2026-02-01T12:00:00Z');
+  await fixtures.request({ exactMicro: 5_000_000n });
+  await fixtures.node.pay({ from: fixtures.node.wallet(), to: fixtures.merchant.wallet, usdcMicro: 6_000_000n });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  await makeKey(fixtures.db, fixtures.scope);
+  await raiseAlarm(fixtures.db.sql, 'mail_failing', 'A mail could not be sent: no route');
 });
-after(() => world?.stop());
+after(() => fixtures?.stop());
 
 /**
  * Goes through every page of an area that holds a list, and finds its CSV.
@@ -52,13 +52,13 @@ async function walk(visitor: Visitor, area: string, lists: Record<string, string
     const [header = ''] = file.html.split('\r\n');
     assert.match(header, new RegExp(`^${column}(,[a-z_]+)+$`), link);
     // A file is whose page it is: nobody else gets it.
-    const stranger = await startVisitor(world.url).open(link.replaceAll('&amp;', '&'));
+    const stranger = await startVisitor(fixtures.url).open(link.replaceAll('&amp;', '&'));
     assert.doesNotMatch(stranger.headers.get('content-type') ?? '', /csv/, link);
   }
 }
 
 test('every list of the portal is there as CSV', async () => {
-  const owner = await portalVisitor(world.ctx, world.url, world.scope.partnerId);
+  const owner = await portalVisitor(fixtures.ctx, fixtures.url, fixtures.scope.partnerId);
   await walk(
     owner,
     '/portal',
@@ -77,7 +77,7 @@ test('every list of the portal is there as CSV', async () => {
 
 test('every list of the dashboard is there as CSV', async () => {
   await walk(
-    world.visitor,
+    fixtures.visitor,
     '/dashboard',
     {
       '/dashboard/payments': 'request_id',
@@ -90,7 +90,7 @@ test('every list of the dashboard is there as CSV', async () => {
 });
 
 test('every list of the administration is there as CSV', async () => {
-  const { visitor } = await signInOperator(world);
+  const { visitor } = await signInOperator(fixtures);
   await walk(visitor, '/admin', {
     '/admin': 'name',
     '/admin/partners': 'slug',

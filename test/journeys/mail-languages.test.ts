@@ -11,10 +11,10 @@ import { signInTexts } from '../../src/texts/sign-in.ts';
 import { fill, type Language, wordsOf } from '../../src/ui/language.ts';
 import { tellDisabled } from '../../src/webhooks/disabled.ts';
 import { startApp } from '../support/app.ts';
-import { newAccount, signOn } from '../support/merchants.ts';
-import { acceptInvitation, invitePartnerUser, newEmail } from '../support/people.ts';
-import { startVisitor } from '../support/visitor.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { newAccount, signOn } from '../support/people/merchants.ts';
+import { acceptInvitation, invitePartnerUser, newEmail } from '../support/people/people.ts';
+import { startVisitor } from '../support/people/visitor.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 before(async () => {
@@ -34,11 +34,11 @@ async function mailTo(recipient: string) {
 
 /** A partner whose address is that of one of its people, who last signed in in this language. */
 async function partnerReading(language: Language) {
-  const world = await makePartner(app.db);
-  const { user, link } = await invitePartnerUser(app.ctx, world);
+  const fixtures = await makePartner(app.db);
+  const { user, link } = await invitePartnerUser(app.ctx, fixtures);
   await acceptInvitation(reading(language), link);
-  await setPartnerEmail(app.db, world.partner.slug, user.email.toUpperCase());
-  return { ...world, user, email: user.email.toUpperCase() };
+  await setPartnerEmail(app.db, fixtures.partner.slug, user.email.toUpperCase());
+  return { ...fixtures, user, email: user.email.toUpperCase() };
 }
 
 test('A merchant is written to in the language it onboarded in, its partner in that of the last sign-in', async () => {

@@ -11,9 +11,9 @@ import { smtpTransport } from '../../src/mail/smtp.ts';
 import { sendDueMails } from '../../src/mail/transport.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
-import { until } from '../support/receiver.ts';
-import { selfSigned } from '../support/self-signed.ts';
-import { startSmtp } from '../support/smtp.ts';
+import { until } from '../support/net/receiver.ts';
+import { selfSigned } from '../support/net/self-signed.ts';
+import { startSmtp } from '../support/net/smtp.ts';
 
 const running = new AbortController().signal;
 const from = 'Quittance <pay@quittance.example>';

@@ -4,15 +4,15 @@ import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import { startRecovery } from '../../src/merchants/recovery.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { sessionOf } from '../support/dashboard.ts';
 import { makeEvents } from '../support/deliveries.ts';
-import { type Visit, visit } from '../support/forms.ts';
-import { makeOnboarded } from '../support/merchants.ts';
-import { inviteOperator, invitePartnerUser, signInOperator } from '../support/people.ts';
+import { makeKey, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
+import { sessionOf } from '../support/people/dashboard.ts';
+import { type Visit, visit } from '../support/people/forms.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
+import { inviteOperator, invitePartnerUser, signInOperator } from '../support/people/people.ts';
+import { portalPerson } from '../support/people/portal.ts';
+import { type Found, found, type Method, type Route, routesOf, watchReads } from '../support/people/routes.ts';
 import { makePlan, turnAt } from '../support/plans.ts';
-import { portalPerson } from '../support/portal.ts';
-import { type Found, found, type Method, type Route, routesOf, watchReads } from '../support/routes.ts';
-import { makeKey, makePartner, makeRequest, setRate } from '../support/world.ts';
 
 /**
  * Every route there is, also those that are added later, is sent what no form and no client of ours sends, in each parameter

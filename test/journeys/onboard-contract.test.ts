@@ -12,15 +12,15 @@ import { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { signIn, signInMessage } from '../../src/merchants/sign-in.ts';
 import { changeWallet, handOverMessage, proveChange, takeOverMessage } from '../../src/merchants/wallet-change.ts';
 import { selectPayPage } from '../../src/requests/page-store.ts';
-import { fakeProvider } from '../chain/fake-provider.ts';
 import { idleChain, testContext } from '../support/app.ts';
-import { testChain } from '../support/chain.ts';
+import { testChain } from '../support/chain/chain.ts';
+import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { testDatabase } from '../support/database.ts';
-import { makePartner, makeRequest, randomAddress, testSecrets } from '../support/world.ts';
+import { makePartner, makeRequest, randomAddress, testSecrets } from '../support/fixtures.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let chains: Awaited<ReturnType<typeof testChain>>[];
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 
 before(async () => {
   [database, ...chains] = await Promise.all([
@@ -28,7 +28,7 @@ before(async () => {
     testChain({ chainId: 31337 }),
     testChain({ chainId: 31339 }),
   ]);
-  world = await makePartner(database.db);
+  fixtures = await makePartner(database.db);
 });
 after(async () => {
   await Promise.all([...chains.map((chain) => chain.stop()), database.drop()]);
@@ -52,7 +52,7 @@ const configs = () => chains.map(({ chain }) => chain);
 /** Onboards a new merchant with a wallet at this address, whose message `sign` signs. */
 async function onboard(address: string, sign: (message: string) => Promise<Hex>, offered = configs()) {
   const ctx = testContext(database.db, { chains: { test: offered, live: [idleChain(31338)] } });
-  const merchant = await createShell(ctx, world.test, { display_currency: 'EUR' });
+  const merchant = await createShell(ctx, fixtures.test, { display_currency: 'EUR' });
   const token = makeOnboardingToken(testSecrets, merchant, ctx.clock.now());
   const wallet = await chooseWallet(ctx, { token, emailPass: null, address, chainId: null, host: null });
   const message = onboardingMessage(ctx, merchant, wallet);
@@ -181,11 +181,11 @@ test('An open request keeps the chains of its contract wallet when the merchant 
     { id: string },
   ];
   const chainIds = async (requestId: string) =>
-    (await database.db.scoped(world.test, (tx) => selectPayPage(tx, world.test, requestId)))?.wallet_chain_ids;
-  const before = await makeRequest(database.db, world.test, { id, wallet: address });
+    (await database.db.scoped(fixtures.test, (tx) => selectPayPage(tx, fixtures.test, requestId)))?.wallet_chain_ids;
+  const before = await makeRequest(database.db, fixtures.test, { id, wallet: address });
   assert.deepEqual(await chainIds(before.id), [31337]);
 
-  const merchant = await readMerchant(ctx, world.test, id);
+  const merchant = await readMerchant(ctx, fixtures.test, id);
   assert.ok(merchant);
   const typed = { address: next.address, chainId: null, host: null };
   const signed = async (message: string, account: PrivateKeyAccount) => ({
@@ -197,8 +197,8 @@ test('An open request keeps the chains of its contract wallet when the merchant 
     handOver: await signed(handOverMessage(ctx, merchant, typed), owner),
     takeOver: await signed(takeOverMessage(ctx, merchant, typed), next),
   });
-  await changeWallet(ctx, world.test, id, proved);
-  const after = await makeRequest(database.db, world.test, { id, wallet: next.address.toLowerCase() });
+  await changeWallet(ctx, fixtures.test, id, proved);
+  const after = await makeRequest(database.db, fixtures.test, { id, wallet: next.address.toLowerCase() });
   assert.equal(await chainIds(after.id), null, 'a key is paid on every chain');
   assert.deepEqual(await chainIds(before.id), [31337], 'the contract still only where it is known to stand');
 });

@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import { queueMail } from '../../src/mail/outbox.ts';
 import { sendDueMails } from '../../src/mail/transport.ts';
 import { startApp, testConfig, testContext } from '../support/app.ts';
-import { visit } from '../support/forms.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { visit } from '../support/people/forms.ts';
 
 const running = new AbortController().signal;
 let app: Awaited<ReturnType<typeof startApp>>;

@@ -5,20 +5,20 @@ import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { resetOnboarding } from '../../src/merchants/onboard.ts';
 import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { visit } from '../support/forms.ts';
-import { makeOnboarded, messageOn, newAccount, signInMerchant, signOn } from '../support/merchants.ts';
-import { startVisitor } from '../support/visitor.ts';
-import { makePartner, testSecrets } from '../support/world.ts';
+import { makePartner, testSecrets } from '../support/fixtures.ts';
+import { visit } from '../support/people/forms.ts';
+import { makeOnboarded, messageOn, newAccount, signInMerchant, signOn } from '../support/people/merchants.ts';
+import { startVisitor } from '../support/people/visitor.ts';
 
 const hour = 3_600_000;
 let offsetMs = 0;
 const clock = { now: () => new Date(Date.now() + offsetMs) };
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 
 before(async () => {
   app = await startApp({ clock });
-  world = await makePartner(app.db);
+  fixtures = await makePartner(app.db);
 });
 after(() => app.stop());
 
@@ -26,7 +26,7 @@ after(() => app.stop());
 const isIn = (page: { html: string }) => page.html.includes('action="/dashboard/sign-out"');
 
 test('A merchant signs in by its wallet, sees its dashboard, and signs out', async () => {
-  const { id, account, wallet } = await makeOnboarded(app.ctx, world.test);
+  const { id, account, wallet } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor, dashboard } = await signInMerchant(app.url, account);
   assert.equal(dashboard.status, 200);
   assert.ok(isIn(dashboard));
@@ -43,7 +43,7 @@ test('A merchant signs in by its wallet, sees its dashboard, and signs out', asy
 
 test('The cookie is for this host and not for scripts, and over https named so that no other host can set it', async () => {
   const secure = testConfig({ baseUrl: 'https://pay.example' });
-  const { account } = await makeOnboarded(app.ctx, world.test);
+  const { account } = await makeOnboarded(app.ctx, fixtures.test);
   const token = async (config = app.ctx.config) => {
     const other = await startApp({ clock, config });
     try {
@@ -76,7 +76,7 @@ test('The cookie is for this host and not for scripts, and over https named so t
 });
 
 test('A session ends after 12 hours without a call, and after 7 days with however many', async () => {
-  const { account } = await makeOnboarded(app.ctx, world.test);
+  const { account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor } = await signInMerchant(app.url, account);
   try {
     offsetMs = 11 * hour;
@@ -99,7 +99,7 @@ test('A session ends after 12 hours without a call, and after 7 days with howeve
 });
 
 test('Each sign-in has a token of its own; a merchant sees where it is signed in and ends it there', async () => {
-  const { account } = await makeOnboarded(app.ctx, world.test);
+  const { account } = await makeOnboarded(app.ctx, fixtures.test);
   const other = await signInMerchant(app.url, account, { 'user-agent': 'Phone <b>' });
   const own = await signInMerchant(app.url, account, { 'user-agent': 'Desk' });
   assert.notEqual(own.visitor.cookies.get('dashboard-session'), other.visitor.cookies.get('dashboard-session'));
@@ -112,7 +112,7 @@ test('Each sign-in has a token of its own; a merchant sees where it is signed in
 });
 
 test('Nobody ends the session of another merchant', async () => {
-  const [one, two] = [await makeOnboarded(app.ctx, world.test), await makeOnboarded(app.ctx, world.live)];
+  const [one, two] = [await makeOnboarded(app.ctx, fixtures.test), await makeOnboarded(app.ctx, fixtures.live)];
   const victim = await signInMerchant(app.url, one.account);
   const attacker = await signInMerchant(app.url, two.account);
   await signInMerchant(app.url, two.account);
@@ -128,7 +128,7 @@ test('Without a session every page of the dashboard leads to signing in, and eve
     const answer = await visit(`${app.url}/dashboard${page}`);
     assert.equal(answer.headers.get('location'), '/dashboard/sign-in', page);
   }
-  const { account } = await makeOnboarded(app.ctx, world.test);
+  const { account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor } = await signInMerchant(app.url, account);
   const forms = ['sign-out', 'sessions/end', ...pages.slice(2).map((page) => page.slice(1))];
   for (const form of [...forms, 'sign-in/wallet', 'sign-in/complete']) {
@@ -143,7 +143,7 @@ test('Without a session every page of the dashboard leads to signing in, and eve
 });
 
 test('A wallet that belongs to nobody gets the same pages, and after its signature a plain refusal', async () => {
-  const { account } = await makeOnboarded(app.ctx, world.test);
+  const { account } = await makeOnboarded(app.ctx, fixtures.test);
   const stranger = newAccount();
   const pages = await Promise.all(
     [account, stranger].map(async ({ address }) => {
@@ -168,7 +168,7 @@ test('A wallet that belongs to nobody gets the same pages, and after its signatu
 });
 
 test('A signed message signs in once, for 15 minutes, and no other message does', async () => {
-  const merchant = await makeOnboarded(app.ctx, world.test);
+  const merchant = await makeOnboarded(app.ctx, fixtures.test);
   const { account } = merchant;
   const visitor = startVisitor(app.url);
   const start = await visitor.open('/dashboard/sign-in');
@@ -186,8 +186,8 @@ test('A signed message signs in once, for 15 minutes, and no other message does'
   assert.ok(!thief.cookies.has('dashboard-session'));
 
   // A message of onboarding, which the same wallet signed, is no sign-in; and the other way round.
-  const fresh = await makeOnboarded(app.ctx, world.test);
-  await resetOnboarding(app.ctx, world.test, fresh.id);
+  const fresh = await makeOnboarded(app.ctx, fixtures.test);
+  await resetOnboarding(app.ctx, fixtures.test, fresh.id);
   const link = `/onboard/${makeOnboardingToken(testSecrets, { id: fresh.id, onboarding_epoch: 1 }, clock.now())}`;
   const wallet = await thief.send(await thief.open(link), '/details');
   const onboarding = await thief.send(wallet, '/wallet', { wallet_address: account.address });
@@ -203,23 +203,23 @@ test('A signed message signs in once, for 15 minutes, and no other message does'
 });
 
 test('A disabled merchant keeps its dashboard, and is told what is off and by whom', async () => {
-  const { id, account } = await makeOnboarded(app.ctx, world.test);
+  const { id, account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor, dashboard } = await signInMerchant(app.url, account);
   assert.match(dashboard.html, /You are ready to be paid/);
-  await setMerchantDisabled(app.db, world.test, id, 'partner', true);
+  await setMerchantDisabled(app.db, fixtures.test, id, 'partner', true);
   const page = await visitor.open('/dashboard');
   assert.match(page.html, /New payment requests are switched off/);
   assert.match(page.html, /Corner Shops Ltd switched you off/);
   assert.ok(isIn(page));
-  await setMerchantDisabled(app.db, world.test, id, 'operator', true);
+  await setMerchantDisabled(app.db, fixtures.test, id, 'operator', true);
   assert.match((await visitor.open('/dashboard')).html, /We switched you off/);
   assert.ok(isIn((await signInMerchant(app.url, account)).dashboard), 'and can sign in');
 });
 
 test('A reset ends the sessions of the merchant, and its wallet signs nobody in', async () => {
-  const { id, account } = await makeOnboarded(app.ctx, world.test);
+  const { id, account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor } = await signInMerchant(app.url, account);
-  assert.equal(await resetOnboarding(app.ctx, world.test, id), true);
+  assert.equal(await resetOnboarding(app.ctx, fixtures.test, id), true);
   assert.ok(!isIn(await visitor.open('/dashboard')));
   assert.match((await signInMerchant(app.url, account)).dashboard.html, /No merchant is paid at this wallet/);
 });

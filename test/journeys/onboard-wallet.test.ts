@@ -10,10 +10,17 @@ import { cancelRecovery, startRecovery } from '../../src/merchants/recovery.ts';
 import { settleRecoveries } from '../../src/merchants/recovery-settle.ts';
 import { setPartnerEmail } from '../../src/partners/contact.ts';
 import { startApp } from '../support/app.ts';
-import type { Visit } from '../support/forms.ts';
-import { makeOnboarded, messageOn, newAccount, type Onboarded, signInMerchant, signOn } from '../support/merchants.ts';
-import { startVisitor, type Visitor } from '../support/visitor.ts';
-import { makePartner, makeRequest } from '../support/world.ts';
+import { makePartner, makeRequest } from '../support/fixtures.ts';
+import type { Visit } from '../support/people/forms.ts';
+import {
+  makeOnboarded,
+  messageOn,
+  newAccount,
+  type Onboarded,
+  signInMerchant,
+  signOn,
+} from '../support/people/merchants.ts';
+import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 
 const hour = 3_600_000;
 /** On every page of a merchant that is signed in. */
@@ -21,18 +28,18 @@ const signedIn = /action="\/dashboard\/sign-out"/;
 let offsetMs = 0;
 const clock = { now: () => new Date(Date.now() + offsetMs) };
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 const partnerEmail = 'owner@corner.example';
 
 before(async () => {
   app = await startApp({ clock });
-  world = await makePartner(app.db);
-  await setPartnerEmail(app.db, world.partner.slug, partnerEmail);
+  fixtures = await makePartner(app.db);
+  await setPartnerEmail(app.db, fixtures.partner.slug, partnerEmail);
 });
 after(() => app.stop());
 
 const newEmail = () => `ada-${randomBytes(5).toString('hex')}@example.com`;
-const walletOf = async (id: string) => (await readMerchant(app.ctx, world.test, id))?.wallet_address;
+const walletOf = async (id: string) => (await readMerchant(app.ctx, fixtures.test, id))?.wallet_address;
 
 /** The subjects of the mails about one merchant, oldest first, to one mailbox. */
 async function subjectsTo(recipient: string, id: string): Promise<string[]> {
@@ -45,14 +52,14 @@ async function subjectsTo(recipient: string, id: string): Promise<string[]> {
 async function actsOn(id: string): Promise<{ action: string; by: string }[]> {
   const rows = await app.db.sql<{ action: string; by: string }[]>`
     select action, actor_name as by from audit_log
-    where partner_id = ${world.partner.id} and test_mode and object_kind = 'merchant' and object_id = ${id}
+    where partner_id = ${fixtures.partner.id} and test_mode and object_kind = 'merchant' and object_id = ${id}
     order by number`;
   return rows.map(({ action, by }) => ({ action, by }));
 }
 
 /** Whether somebody else can be onboarded with a wallet now. */
 async function canClaim(account: ReturnType<typeof newAccount>): Promise<boolean> {
-  const merchant = await createShell(app.ctx, world.live, { display_currency: 'EUR' });
+  const merchant = await createShell(app.ctx, fixtures.live, { display_currency: 'EUR' });
   const visitor = startVisitor(app.url);
   const wallet = await visitor.send(
     await visitor.open(onboardingUrl(app.ctx.config, merchant, clock.now())),
@@ -73,8 +80,8 @@ async function toTakeOver(visitor: Visitor, merchant: Onboarded, next: { address
 
 test('A wallet is changed by the signatures of both, at once; open requests keep theirs, and all are told', async () => {
   const email = newEmail();
-  const merchant = await makeOnboarded(app.ctx, world.test, { email });
-  const open = await makeRequest(app.db, world.test, { id: merchant.id, wallet: merchant.wallet });
+  const merchant = await makeOnboarded(app.ctx, fixtures.test, { email });
+  const open = await makeRequest(app.db, fixtures.test, { id: merchant.id, wallet: merchant.wallet });
   const next = newAccount();
   const { visitor } = await signInMerchant(app.url, merchant.account);
   const elsewhere = await signInMerchant(app.url, merchant.account);
@@ -114,8 +121,8 @@ test('A wallet is changed by the signatures of both, at once; open requests keep
 });
 
 test('Neither signature alone, nor one for another wallet, changes anything', async () => {
-  const merchant = await makeOnboarded(app.ctx, world.test);
-  const other = await makeOnboarded(app.ctx, world.test);
+  const merchant = await makeOnboarded(app.ctx, fixtures.test);
+  const other = await makeOnboarded(app.ctx, fixtures.test);
   const [next, third] = [newAccount(), newAccount()];
   const { visitor } = await signInMerchant(app.url, merchant.account);
   const start = await visitor.open('/dashboard/wallet');
@@ -152,8 +159,8 @@ test('Neither signature alone, nor one for another wallet, changes anything', as
 });
 
 test('A change to no address, to the same wallet, or to one of another merchant is refused in plain words', async () => {
-  const merchant = await makeOnboarded(app.ctx, world.test);
-  const other = await makeOnboarded(app.ctx, world.live);
+  const merchant = await makeOnboarded(app.ctx, fixtures.test);
+  const other = await makeOnboarded(app.ctx, fixtures.live);
   const { visitor } = await signInMerchant(app.url, merchant.account);
   const start = await visitor.open('/dashboard/wallet');
   const refused = async (wallet_address: string) => visitor.send(start, '/hand-over', { wallet_address });
@@ -168,9 +175,9 @@ test('A change to no address, to the same wallet, or to one of another merchant 
 /** A recovery whose new wallet has signed, unless said otherwise. */
 async function recovering(options: { sign?: boolean } = {}) {
   const email = newEmail();
-  const merchant = await makeOnboarded(app.ctx, world.test, { email });
+  const merchant = await makeOnboarded(app.ctx, fixtures.test, { email });
   const next = newAccount();
-  const { url } = await startRecovery(app.ctx, world.test, merchant.id);
+  const { url } = await startRecovery(app.ctx, fixtures.test, merchant.id);
   const visitor = startVisitor(app.url);
   const sign = async () => {
     const page = await visitor.send(await visitor.open(url), '/wallet', { wallet_address: next.address });
@@ -192,7 +199,7 @@ const after48Hours = async <T>(work: () => Promise<T>, ms = 48 * hour + 1000): P
 
 test('A recovery: the new wallet signs, 48 hours pass, the wallet is changed, and all are told each time', async () => {
   const { email, merchant, next, signed, visitor, url } = await recovering();
-  const open = await makeRequest(app.db, world.test, { id: merchant.id, wallet: merchant.wallet });
+  const open = await makeRequest(app.db, fixtures.test, { id: merchant.id, wallet: merchant.wallet });
   assert.match(signed?.html ?? '', /Your new wallet has signed/);
   assert.equal(await canClaim(next), false, 'nobody else takes the new wallet meanwhile');
   await after48Hours(() => settleRecoveries(app.ctx), 48 * hour - 60_000);
@@ -279,42 +286,42 @@ test('A link that nobody signed on lives seven days; a cancelled recovery and an
   assert.deepEqual((await actsOn(late.merchant.id)).at(-1), { action: 'recovery.expired', by: 'the service' });
 
   const { merchant, next, url, visitor } = await recovering();
-  assert.equal(await cancelRecovery(app.ctx, world.test, merchant.id), true);
-  assert.equal(await cancelRecovery(app.ctx, world.test, merchant.id), false);
-  assert.equal(await cancelRecovery(app.ctx, world.live, merchant.id), false);
+  assert.equal(await cancelRecovery(app.ctx, fixtures.test, merchant.id), true);
+  assert.equal(await cancelRecovery(app.ctx, fixtures.test, merchant.id), false);
+  assert.equal(await cancelRecovery(app.ctx, fixtures.live, merchant.id), false);
   assert.equal(await canClaim(next), true);
   assert.match((await visitor.open(url)).html, /Nothing is under way here/);
 });
 
 test('A recovery is started for merchants that have a wallet; a new one replaces one that nobody signed for', async () => {
-  const shell = await createShell(app.ctx, world.test, { display_currency: 'EUR' });
-  await assert.rejects(startRecovery(app.ctx, world.test, shell.id), /has not finished onboarding/);
+  const shell = await createShell(app.ctx, fixtures.test, { display_currency: 'EUR' });
+  await assert.rejects(startRecovery(app.ctx, fixtures.test, shell.id), /has not finished onboarding/);
   const first = await recovering({ sign: false });
-  await assert.rejects(startRecovery(app.ctx, world.live, first.merchant.id), /There is no such merchant/);
-  const { url } = await startRecovery(app.ctx, world.test, first.merchant.id);
+  await assert.rejects(startRecovery(app.ctx, fixtures.live, first.merchant.id), /There is no such merchant/);
+  const { url } = await startRecovery(app.ctx, fixtures.test, first.merchant.id);
   assert.match((await first.visitor.open(first.url)).html, /Nothing is under way here/);
   assert.match((await first.visitor.open(url)).html, /started a recovery of your wallet/);
   const signed = await recovering();
-  await assert.rejects(startRecovery(app.ctx, world.test, signed.merchant.id), /A new wallet has signed already/);
+  await assert.rejects(startRecovery(app.ctx, fixtures.test, signed.merchant.id), /A new wallet has signed already/);
 });
 
 test('The command starts a recovery and takes it back; what it cannot do it says in a sentence', async () => {
   const [{ run }] = recoveryCommands as [Command];
-  const { id } = await makeOnboarded(app.ctx, world.test);
+  const { id } = await makeOnboarded(app.ctx, fixtures.test);
   const started = await run(app.ctx, { words: [id.toUpperCase()], options: {} });
   const page = await startVisitor(app.url).open(String(started.recovery_url));
   assert.match(page.html, /started a recovery of your wallet/);
   const cancel = () => run(app.ctx, { words: [id], options: { cancel: true } });
   assert.deepEqual(await cancel(), { account_id: id, cancelled: true });
   await assert.rejects(cancel(), /No recovery of merchant .* is under way\./);
-  for (const words of [[], ['x'], [world.partner.id]]) {
+  for (const words of [[], ['x'], [fixtures.partner.id]]) {
     await assert.rejects(run(app.ctx, { words, options: {} }), /is missing\.|There is no merchant/);
   }
 });
 
 test('A wallet of another merchant cannot be recovered to; the present one need not be', async () => {
   const { merchant, url, visitor } = await recovering({ sign: false });
-  const other = await makeOnboarded(app.ctx, world.live);
+  const other = await makeOnboarded(app.ctx, fixtures.live);
   const page = await visitor.send(await visitor.open(url), '/wallet', { wallet_address: other.wallet });
   const taken = await signOn(visitor, page, other.account);
   assert.equal(taken.status, 409);

@@ -8,33 +8,33 @@ import { makeOnboardingToken, onboardingUrl } from '../../src/merchants/onboardi
 import { readMerchant } from '../../src/merchants/read.ts';
 import { onboardWithKey } from '../../src/merchants/sandbox-onboard.ts';
 import { startApp } from '../support/app.ts';
-import { submit, type Visit, visit } from '../support/forms.ts';
-import { startVisitor, type Visitor } from '../support/visitor.ts';
-import { makePartner, makeRequest, testSecrets } from '../support/world.ts';
+import { makePartner, makeRequest, testSecrets } from '../support/fixtures.ts';
+import { submit, type Visit, visit } from '../support/people/forms.ts';
+import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 
 const day = 24 * 3_600_000;
 let offsetMs = 0;
 const clock = { now: () => new Date(Date.now() + offsetMs) };
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 
 before(async () => {
   app = await startApp({ clock });
-  world = await makePartner(app.db);
+  fixtures = await makePartner(app.db);
 });
 after(() => app.stop());
 
 const newAccount = () => privateKeyToAccount(generatePrivateKey());
 const newEmail = () => `ada-${randomBytes(5).toString('hex')}@example.com`;
 
-async function shell(fields: Record<string, string> = {}, scope = world.test) {
+async function shell(fields: Record<string, string> = {}, scope = fixtures.test) {
   const merchant = await createShell(app.ctx, scope, { display_currency: 'EUR', ...fields });
   const url = new URL(onboardingUrl(app.ctx.config, merchant, clock.now()));
   return { id: merchant.id, link: app.url + url.pathname };
 }
 
 const read = async (id: string) => {
-  const row = await readMerchant(app.ctx, world.test, id);
+  const row = await readMerchant(app.ctx, fixtures.test, id);
   assert.ok(row);
   return row;
 };
@@ -134,7 +134,7 @@ test('A wallet that another merchant has, in either mode, is refused in plain wo
   const owner = await shell();
   const account = newAccount();
   await sign(await toMessage(owner.link, account.address), account);
-  for (const scope of [world.test, world.live]) {
+  for (const scope of [fixtures.test, fixtures.live]) {
     const second = await shell({}, scope);
     const page = await sign(await toMessage(second.link, account.address), account);
     assert.equal(page.status, 409);
@@ -226,7 +226,7 @@ test('A message counts once and for 15 minutes', async () => {
 
   assert.equal((await sign(page, account)).status, 200);
   // Back at the start, the link is fresh, and still the old message is worth nothing.
-  assert.equal(await resetOnboarding(app.ctx, world.test, id), true);
+  assert.equal(await resetOnboarding(app.ctx, fixtures.test, id), true);
   const fresh = await read(id);
   const link2 = app.url + new URL(onboardingUrl(app.ctx.config, fresh, clock.now())).pathname;
   const page2 = await toMessage(link2, account.address);
@@ -432,8 +432,8 @@ test('A reset voids open requests; a merchant that has taken money cannot be res
   const account = newAccount();
   await sign(await toMessage(link, account.address), account);
   const merchant = { id, wallet: account.address.toLowerCase() };
-  const open = await makeRequest(app.db, world.test, merchant);
-  assert.equal(await resetOnboarding(app.ctx, world.test, id), true);
+  const open = await makeRequest(app.db, fixtures.test, merchant);
+  assert.equal(await resetOnboarding(app.ctx, fixtures.test, id), true);
   const [voided] = await app.db.sql`select status from requests where id = ${open.id}`;
   assert.equal(voided?.status, 'voided');
   const row = await read(id);
@@ -442,9 +442,9 @@ test('A reset voids open requests; a merchant that has taken money cannot be res
 
   const link2 = app.url + new URL(onboardingUrl(app.ctx.config, row, clock.now())).pathname;
   await sign(await toMessage(link2, account.address), account);
-  const paid = await makeRequest(app.db, world.test, merchant);
+  const paid = await makeRequest(app.db, fixtures.test, merchant);
   await app.db.sql`update requests set proof_status = 'attached' where id = ${paid.id}`;
-  assert.equal(await resetOnboarding(app.ctx, world.test, id), false);
+  assert.equal(await resetOnboarding(app.ctx, fixtures.test, id), false);
   assert.equal((await read(id)).wallet_address, merchant.wallet);
 });
 
@@ -470,7 +470,7 @@ test('A wallet that was claimed and never signed for is freed by the operator, o
     offsetMs = 0;
   }
   const acts = await app.db.sql`
-    select actor_kind, actor_name, details from audit_log where partner_id = ${world.partner.id}
+    select actor_kind, actor_name, details from audit_log where partner_id = ${fixtures.partner.id}
       and action = 'wallet.released' and object_id = ${claimed.address.toLowerCase()}`;
   assert.deepEqual(
     acts.map(({ actor_kind, actor_name, details }) => [actor_kind, actor_name, JSON.parse(details)]),

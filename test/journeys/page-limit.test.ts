@@ -4,11 +4,11 @@ import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { commonTexts } from '../../src/texts/common.ts';
 import { languages, wordsOf } from '../../src/ui/language.ts';
+import { send } from '../support/api/client.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { send } from '../support/client.ts';
 import { movedClock } from '../support/deliveries.ts';
-import { visit } from '../support/forms.ts';
-import { makeKey, makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { makeKey, makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { visit } from '../support/people/forms.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 const clock = movedClock();

@@ -10,8 +10,8 @@ import { assignment } from '../../src/db/sql.ts';
 import { maxLogoBytes } from '../../src/partners/logo.ts';
 import { readLook } from '../../src/partners/look.ts';
 import { startApp } from '../support/app.ts';
+import { makePartner } from '../support/fixtures.ts';
 import { png } from '../support/pictures.ts';
-import { makePartner } from '../support/world.ts';
 
 const red = png(40, 20, [200, 0, 0]);
 const blue = png(40, 20, [0, 0, 200]);

@@ -8,8 +8,9 @@ import { portalCommands } from '../../src/cli/portal.ts';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { setUserDisabled } from '../../src/users/change.ts';
 import { startApp } from '../support/app.ts';
-import { type Visit, visit } from '../support/forms.ts';
-import { type Device, softwareDevice } from '../support/passkeys.ts';
+import { type Device, softwareDevice } from '../support/browser/passkeys.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { type Visit, visit } from '../support/people/forms.ts';
 import {
   acceptInvitation,
   invitePartnerUser,
@@ -17,19 +18,18 @@ import {
   onHost,
   signInOperator,
   signInPartnerUser,
-} from '../support/people.ts';
-import { startVisitor, type Visitor } from '../support/visitor.ts';
-import { makePartner } from '../support/world.ts';
+} from '../support/people/people.ts';
+import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let nowMs = Date.parse('2026-11-21T12:00:00Z');
 const minuteMs = 60_000;
 const origin = 'http://localhost:3000';
 const commandLine = { kind: 'command_line' } as const;
 before(async () => {
   app = await startApp({ clock: { now: () => new Date(nowMs) } });
-  world = await makePartner(app.db);
+  fixtures = await makePartner(app.db);
 });
 after(() => app.stop());
 
@@ -44,7 +44,7 @@ async function addPasskey(visitor: Visitor, device: Device, door = '/portal', na
 }
 
 /** Somebody of a partner with a passkey, signed in since just now. */
-async function holder(role: 'owner' | 'viewer' = 'owner', of = world, headers: Record<string, string> = {}) {
+async function holder(role: 'owner' | 'viewer' = 'owner', of = fixtures, headers: Record<string, string> = {}) {
   nowMs += minuteMs; // so that no client is too fast
   const { user, visitor } = await signInPartnerUser(app, of, role, headers);
   const device = softwareDevice(headers.host ? `http://${headers.host}` : origin);
@@ -89,7 +89,7 @@ test('A passkey is added in a fresh session, signs in by itself, and both stand 
 
 test('Who has a passkey does not come in with a mailed link or an invitation alone, and does again without one', async () => {
   const { user, visitor, device } = await holder('viewer');
-  const { link } = await invitePartnerUser(app.ctx, world, 'viewer', user.email);
+  const { link } = await invitePartnerUser(app.ctx, fixtures, 'viewer', user.email);
   const path = new URL(link).pathname;
   const stranger = startVisitor(app.url);
   const page = await stranger.open(link);
@@ -153,7 +153,7 @@ test('Another origin or party, a forged signature, challenge or owner, and a loc
   const lies = [
     { origin: 'https://evil.example' },
     { origin: 'http://localhost:3001' },
-    { origin: `http://${world.partner.slug}.localhost:3000` },
+    { origin: `http://${fixtures.partner.slug}.localhost:3000` },
     { rpId: 'evil.example' },
     { signature: Buffer.alloc(70) },
     { challenge: Buffer.alloc(54).toString('base64url') },
@@ -184,7 +184,7 @@ test('A count that was told before means a copy: it is refused and logged, and o
 });
 
 test('A device that does not count comes in again and again', async () => {
-  const { user, visitor } = await signInPartnerUser(app, world);
+  const { user, visitor } = await signInPartnerUser(app, fixtures);
   const device = softwareDevice(origin);
   const options = await optionsFrom(visitor, '/portal/passkeys');
   await sendForm(visitor, '/portal/passkeys', { passkey: device.make(options, { counter: 0 }), name: 'Key' });
@@ -194,10 +194,10 @@ test('A device that does not count comes in again and again', async () => {
 test('A passkey opens one account: not another partner’s host, nor the other door, nor for who is switched off', async () => {
   const { user, visitor, device } = await holder('viewer');
   const there = await makePartner(app.db);
-  const own = { origin: `http://${world.partner.slug}.localhost:3000`, rpId: `${world.partner.slug}.localhost` };
+  const own = { origin: `http://${fixtures.partner.slug}.localhost:3000`, rpId: `${fixtures.partner.slug}.localhost` };
   const foreign = { origin: `http://${there.partner.slug}.localhost:3000`, rpId: `${there.partner.slug}.localhost` };
-  const at = (partner: typeof world.partner) => ({ visitor: startVisitor(app.url, onHost(partner)) });
-  assert.ok(isInside((await enter(device, own, at(world.partner))).page));
+  const at = (partner: typeof fixtures.partner) => ({ visitor: startVisitor(app.url, onHost(partner)) });
+  assert.ok(isInside((await enter(device, own, at(fixtures.partner))).page));
   assertRefused(await enter(device, foreign, at(there.partner)), unknown);
   assertRefused(await enter(device, {}, { visitor: startVisitor(app.url), door: '/admin' }), unknown);
 
@@ -207,7 +207,7 @@ test('A passkey opens one account: not another partner’s host, nor the other d
   assertRefused(await enter(operators), unknown);
   assert.ok(isInside((await enter(operators, {}, { visitor: startVisitor(app.url), door: '/admin' })).page));
 
-  await setUserDisabled(app.ctx, world.test, user.id, true, commandLine);
+  await setUserDisabled(app.ctx, fixtures.test, user.id, true, commandLine);
   assertRefused(await enter(device), unknown);
   assert.equal(isInside(await visitor.open('/portal/sessions')), false);
 });
@@ -257,7 +257,7 @@ test('After ten minutes a passkey is shown again before anything changes; withou
   assert.ok(isInside((await enter(second)).page));
   assert.equal((await app.db.sql`select from passkeys where user_id = ${user.id}`).length, 2);
 
-  const without = (await signInPartnerUser(app, world)).visitor;
+  const without = (await signInPartnerUser(app, fixtures)).visitor;
   nowMs += 10 * minuteMs;
   assert.match((await without.open('/portal/sessions')).html, /Sign out and in again before you change something here/);
 });
@@ -373,7 +373,7 @@ test('The command line takes passkeys away from an operator, and from the last o
 
 test('A passkey without a name is called as its browser, and a name keeps to one short line', async () => {
   const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
-  const { user, visitor } = await signInPartnerUser(app, world, 'viewer', { 'user-agent': agent });
+  const { user, visitor } = await signInPartnerUser(app, fixtures, 'viewer', { 'user-agent': agent });
   await addPasskey(visitor, softwareDevice(origin), '/portal', ' ');
   await addPasskey(visitor, softwareDevice(origin), '/portal', `\u0001<b>\n${'🔑'.repeat(99)}`);
   const rows = await app.db.sql`select name from passkeys where user_id = ${user.id} order by length(name)`;

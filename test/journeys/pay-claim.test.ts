@@ -19,73 +19,73 @@ import { callRpc } from '../../src/chain/rpc.ts';
 import { claim, claimTypedData, claimTypedDataJson } from '../../src/payments/claim.ts';
 import { submitHash } from '../../src/payments/submit.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { fakeProvider } from '../chain/fake-provider.ts';
-import { type PayWorld, payWorld } from '../payments/support.ts';
+import { fakeProvider } from '../support/chain/fake-provider.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 
-let world: PayWorld;
+let fixtures: PayFixtures;
 before(async () => {
-  world = await payWorld();
+  fixtures = await payFixtures();
 });
-after(() => world?.stop());
+after(() => fixtures?.stop());
 
-const rpc = (method: string, params: unknown[]) => callRpc(world.node.chain.rpcUrls[0] ?? '', method, params);
+const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.rpcUrls[0] ?? '', method, params);
 
 /** Untagged and of another amount than what is due: only a claim can bind it. */
 async function payMore(request: RequestRow) {
-  const { txHash, from } = await world.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 77n, tagged: false });
-  await world.turn();
-  const hint = await submitHash(world.ctx, request.id, { txHash });
+  const { txHash, from } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 77n, tagged: false });
+  await fixtures.turn();
+  const hint = await submitHash(fixtures.ctx, request.id, { txHash });
   assert.ok(hint.kind === 'needs_signature');
   assert.equal(hint.from, from.address);
   return { key: { chainId: hint.chainId, txHash, ordinal: hint.ordinal }, from };
 }
 
 const sign = (privateKey: Hex, requestId: string, key: Parameters<typeof claimTypedData>[2]) =>
-  privateKeyToAccount(privateKey).signTypedData(claimTypedData(world.ctx.config, requestId, key));
+  privateKeyToAccount(privateKey).signTypedData(claimTypedData(fixtures.ctx.config, requestId, key));
 
 test('a claim signed by the sender → attached, then verified; nobody else can sign, and it fits one request only', async () => {
-  const request = await world.request();
-  const other = await world.request();
+  const request = await fixtures.request();
+  const other = await fixtures.request();
   const { key, from } = await payMore(request);
-  const stranger = await sign(world.node.wallet().privateKey, request.id, key);
-  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature: stranger }), {
+  const stranger = await sign(fixtures.node.wallet().privateKey, request.id, key);
+  assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature: stranger }), {
     kind: 'bad_signature',
   });
-  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature: '0x' }), { kind: 'bad_signature' });
+  assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature: '0x' }), { kind: 'bad_signature' });
   const signature = await sign(from.privateKey, request.id, key);
-  assert.deepEqual(await claim(world.ctx, other.id, { ...key, signature }), { kind: 'bad_signature' });
+  assert.deepEqual(await claim(fixtures.ctx, other.id, { ...key, signature }), { kind: 'bad_signature' });
   const host = { baseUrl: 'https://elsewhere.example' };
   const foreign = await privateKeyToAccount(from.privateKey).signTypedData(claimTypedData(host, request.id, key));
-  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature: foreign }), {
+  assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature: foreign }), {
     kind: 'bad_signature',
   });
-  assert.equal((await world.read(request)).proof_status, 'none');
+  assert.equal((await fixtures.read(request)).proof_status, 'none');
 
-  const outcome = await claim(world.ctx, request.id, { ...key, signature });
+  const outcome = await claim(fixtures.ctx, request.id, { ...key, signature });
   assert.deepEqual(outcome, { kind: 'counted', proofStatus: 'attached' });
-  assert.equal((await world.transfer(key.txHash))?.rule, 'claim');
-  await world.node.mine(2);
-  await world.turn();
-  const verified = await world.read(request);
+  assert.equal((await fixtures.transfer(key.txHash))?.rule, 'claim');
+  await fixtures.node.mine(2);
+  await fixtures.turn();
+  const verified = await fixtures.read(request);
   assert.equal(verified.proof_status, 'verified');
   assert.equal(verified.payer_address, from.address);
   const again = await sign(from.privateKey, other.id, key);
-  assert.deepEqual(await claim(world.ctx, other.id, { ...key, signature: again }), { kind: 'already_used' });
+  assert.deepEqual(await claim(fixtures.ctx, other.id, { ...key, signature: again }), { kind: 'already_used' });
 });
 
 test('a claim for a voided request → refused, and the money stays unmatched', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { key, from } = await payMore(request);
-  await world.db.sql`update requests set status = 'voided', voided_at = now() where id = ${request.id}`;
+  await fixtures.db.sql`update requests set status = 'voided', voided_at = now() where id = ${request.id}`;
   const signature = await sign(from.privateKey, request.id, key);
-  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature }), { kind: 'voided' });
-  assert.equal((await world.transfer(key.txHash))?.request_id, null);
+  assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature }), { kind: 'voided' });
+  assert.equal((await fixtures.transfer(key.txHash))?.request_id, null);
 });
 
 test('the data as JSON → what a wallet signs by eth_signTypedData_v4 is taken', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { key, from } = await payMore(request);
-  const json = claimTypedDataJson(world.ctx.config, request.id, key);
+  const json = claimTypedDataJson(fixtures.ctx.config, request.id, key);
   const data = JSON.parse(json);
   assert.deepEqual(data.message, {
     host: 'localhost:3000',
@@ -99,106 +99,106 @@ test('the data as JSON → what a wallet signs by eth_signTypedData_v4 is taken'
   const byNode = (await rpc('eth_signTypedData_v4', [account, data])) as Hex;
   assert.equal(
     (
-      await recoverTypedDataAddress({ ...claimTypedData(world.ctx.config, request.id, key), signature: byNode })
+      await recoverTypedDataAddress({ ...claimTypedData(fixtures.ctx.config, request.id, key), signature: byNode })
     ).toLowerCase(),
     account.toLowerCase(),
   );
   const signature = await privateKeyToAccount(from.privateKey).signTypedData(data);
-  assert.equal((await claim(world.ctx, request.id, { ...key, signature })).kind, 'counted');
+  assert.equal((await claim(fixtures.ctx, request.id, { ...key, signature })).kind, 'counted');
 });
 
 test('a claim signed through a contract wallet (ERC-1271) that sent the money → attached', async () => {
-  const request = await world.request();
-  const owner = world.node.wallet();
+  const request = await fixtures.request();
+  const owner = fixtures.node.wallet();
   const wallet = await deployWallet(owner.address);
   const key = await payFrom(wallet, request);
-  const stranger = await sign(world.node.wallet().privateKey, request.id, key);
-  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature: stranger }), {
+  const stranger = await sign(fixtures.node.wallet().privateKey, request.id, key);
+  assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature: stranger }), {
     kind: 'bad_signature',
   });
   const signature = await sign(owner.privateKey, request.id, key);
-  const outcome = await claim(world.ctx, request.id, { ...key, signature });
+  const outcome = await claim(fixtures.ctx, request.id, { ...key, signature });
   assert.deepEqual(outcome, { kind: 'counted', proofStatus: 'attached' });
-  await world.node.mine(2);
-  await world.turn();
-  assert.equal((await world.read(request)).payer_address, wallet);
+  await fixtures.node.mine(2);
+  await fixtures.turn();
+  assert.equal((await fixtures.read(request)).payer_address, wallet);
 });
 
 test('a claim that one of two endpoints only calls a contract’s → bound by neither, until both accept it', async () => {
-  const request = await world.request();
-  const owner = world.node.wallet();
+  const request = await fixtures.request();
+  const owner = fixtures.node.wallet();
   const wallet = await deployWallet(owner.address);
   const key = await payFrom(wallet, request);
-  const lying = await fakeProvider(world.node.chain.rpcUrls[0] ?? '');
+  const lying = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
   lying.fake.lie = async ({ method }) => (method === 'eth_call' ? { result: `0x1626ba7e${'00'.repeat(28)}` } : null);
-  world.node.chain.rpcUrls.unshift(lying.url);
+  fixtures.node.chain.rpcUrls.unshift(lying.url);
   try {
-    const stranger = await sign(world.node.wallet().privateKey, request.id, key);
-    assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature: stranger }), { kind: 'bad_signature' });
+    const stranger = await sign(fixtures.node.wallet().privateKey, request.id, key);
+    assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature: stranger }), { kind: 'bad_signature' });
     const signature = await sign(owner.privateKey, request.id, key);
     lying.fake.lie = async () => 'hang up';
-    assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature }), { kind: 'unavailable' });
-    assert.equal((await world.transfer(key.txHash))?.request_id, null);
+    assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature }), { kind: 'unavailable' });
+    assert.equal((await fixtures.transfer(key.txHash))?.request_id, null);
     lying.fake.lie = async () => null;
-    assert.equal((await claim(world.ctx, request.id, { ...key, signature })).kind, 'counted');
+    assert.equal((await claim(fixtures.ctx, request.id, { ...key, signature })).kind, 'counted');
   } finally {
-    world.node.chain.rpcUrls.shift();
+    fixtures.node.chain.rpcUrls.shift();
     await lying.stop();
   }
 });
 
 test('a claim of a wallet that is not deployed yet (ERC-6492) → attached by its factory’s code; nobody else’s', async () => {
-  const request = await world.request();
-  const owner = world.node.wallet();
+  const request = await fixtures.request();
+  const owner = fixtures.node.wallet();
   const { wallet, factoryData } = walletToBe(owner.address);
   const key = await payFrom(wallet, request);
   assert.equal(await rpc('eth_getCode', [wallet, 'latest']), '0x');
   // The node sent the money as if the wallet had a key; nothing can be put where an account has sent something.
   await rpc('anvil_setNonce', [wallet, '0x0']);
   const wrap = (signature: Hex, data = factoryData) => serializeErc6492Signature({ address: factory, data, signature });
-  const submit = (signature: Hex) => claim(world.ctx, request.id, { ...key, signature });
+  const submit = (signature: Hex) => claim(fixtures.ctx, request.id, { ...key, signature });
 
   const own = await sign(owner.privateKey, request.id, key);
-  const stranger = world.node.wallet();
+  const stranger = fixtures.node.wallet();
   const foreign = await sign(stranger.privateKey, request.id, key);
   for (const refused of [own, wrap(foreign), wrap(foreign, walletToBe(stranger.address).factoryData), wrap('0x')]) {
     assert.deepEqual(await submit(refused), { kind: 'bad_signature' });
   }
   assert.deepEqual(await submit(wrap(own)), { kind: 'counted', proofStatus: 'attached' });
   assert.equal(await rpc('eth_getCode', [wallet, 'latest']), '0x');
-  await world.node.mine(2);
-  await world.turn();
-  assert.equal((await world.read(request)).payer_address, wallet);
+  await fixtures.node.mine(2);
+  await fixtures.turn();
+  assert.equal((await fixtures.read(request)).payer_address, wallet);
 });
 
 test('a mint, sent by the zero address → nobody can claim it, and nobody is asked to sign', async () => {
-  const request = await world.request();
-  const txHash = await world.node.fund(request.wallet_address, BigInt(request.usdc_micro) + 79n);
+  const request = await fixtures.request();
+  const txHash = await fixtures.node.fund(request.wallet_address, BigInt(request.usdc_micro) + 79n);
   assert.ok(txHash);
-  await world.turn();
-  const row = await world.transfer(txHash);
+  await fixtures.turn();
+  const row = await fixtures.transfer(txHash);
   assert.equal(row?.from_address, zeroAddress);
   assert.equal(row.reason, 'no_match');
-  const key = { chainId: world.node.chain.chainId, txHash, ordinal: Number(row.ordinal) };
+  const key = { chainId: fixtures.node.chain.chainId, txHash, ordinal: Number(row.ordinal) };
   const junk: Hex = `0x${'00'.repeat(64)}1b`;
   const wrapped = serializeErc6492Signature({ address: factory, data: '0x', signature: junk });
   for (const signature of [junk, wrapped, '0x' as const]) {
-    assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature }), { kind: 'minted' });
+    assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature }), { kind: 'minted' });
   }
-  assert.deepEqual(await submitHash(world.ctx, request.id, { txHash }), { kind: 'minted' });
-  await world.node.mine(2);
-  await world.turn();
-  assert.equal((await world.read(request)).proof_status, 'none');
+  assert.deepEqual(await submitHash(fixtures.ctx, request.id, { txHash }), { kind: 'minted' });
+  await fixtures.node.mine(2);
+  await fixtures.turn();
+  assert.equal((await fixtures.read(request)).proof_status, 'none');
 });
 
 test('64 zero bytes and 1b, or any signature that recovers nobody → no word of a sender without code', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { key, from } = await payMore(request);
   const own = await sign(from.privateKey, request.id, key);
   for (const signature of [`0x${'00'.repeat(64)}1b`, `0x${'00'.repeat(65)}`, `${own}00`, erc8010(own)]) {
-    assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature }), { kind: 'bad_signature' });
+    assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature }), { kind: 'bad_signature' });
   }
-  assert.equal((await claim(world.ctx, request.id, { ...key, signature: own })).kind, 'counted');
+  assert.equal((await claim(fixtures.ctx, request.id, { ...key, signature: own })).kind, 'counted');
 });
 
 /** The wrapper of ERC-8010, which would have the account delegate to other code first. */
@@ -207,14 +207,14 @@ const erc8010 = (signature: Hex): Hex => concat([signature, `0x${'00'.repeat(32)
 /** Money that an address sends as its own, whatever is or is not there; only a claim can bind it. */
 async function payFrom(wallet: string, request: RequestRow) {
   const value = BigInt(request.usdc_micro) + 78n;
-  await world.node.fund(wallet, value);
+  await fixtures.node.fund(wallet, value);
   const to = request.wallet_address as Hex;
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, value] });
   await rpc('anvil_impersonateAccount', [wallet]);
-  const transaction = { from: wallet, to: world.node.chain.tokens[0]?.address, data, gas: '0x7a120' };
+  const transaction = { from: wallet, to: fixtures.node.chain.tokens[0]?.address, data, gas: '0x7a120' };
   const txHash = (await rpc('eth_sendTransaction', [transaction])) as string;
-  await world.turn();
-  const hint = await submitHash(world.ctx, request.id, { txHash });
+  await fixtures.turn();
+  const hint = await submitHash(fixtures.ctx, request.id, { txHash });
   assert.ok(hint.kind === 'needs_signature');
   assert.equal(hint.from, wallet);
   return { chainId: hint.chainId, txHash, ordinal: hint.ordinal };

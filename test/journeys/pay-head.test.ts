@@ -5,69 +5,69 @@ import { callRpc } from '../../src/chain/rpc.ts';
 import { attachUnmatched } from '../../src/payments/unmatched.ts';
 import { createByHand } from '../../src/requests/by-hand.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
 
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 before(async () => {
-  world = await dashboardWorld();
+  fixtures = await dashboardFixtures();
 });
-after(() => world.stop());
+after(() => fixtures.stop());
 
-const rpc = (method: string, params: unknown[]) => callRpc(world.node.chain.rpcUrls[0] ?? '', method, params);
+const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.rpcUrls[0] ?? '', method, params);
 
 /** Made as every request is, with the head that is known at that moment. */
 async function create(fiatInt = 1250): Promise<RequestRow> {
-  await world.node.mine(1);
-  await world.caughtUp();
+  await fixtures.node.mine(1);
+  await fixtures.caughtUp();
   const fields = {
-    account_id: world.merchant.id,
+    account_id: fixtures.merchant.id,
     fiat_amount_int: fiatInt,
     idempotency_key: randomBytes(24).toString('base64url'),
   };
-  return (await createByHand(world.ctx, world.scope, fields)).row;
+  return (await createByHand(fixtures.ctx, fixtures.scope, fields)).row;
 }
 const startOf = (request: RequestRow) => Number(request.start_blocks['31337']);
 
 /** Paid in the block after the head at its creation; then both are replaced, and it is mined in the head's place. */
 async function paidThenMoved(usdcMicro: bigint | null, tagged: boolean) {
-  const from = world.node.wallet();
-  await world.node.fund(from.address, 20_000_000n);
+  const from = fixtures.node.wallet();
+  await fixtures.node.fund(from.address, 20_000_000n);
   const request = await create();
   const start = startOf(request);
-  const { txHash } = await world.pay(request, { from, tagged, ...(usdcMicro !== null && { usdcMicro }) });
-  await world.turn();
+  const { txHash } = await fixtures.pay(request, { from, tagged, ...(usdcMicro !== null && { usdcMicro }) });
+  await fixtures.turn();
   const raw = await rpc('eth_getRawTransactionByHash', [txHash]);
   const head = Number(await rpc('eth_blockNumber', []));
   assert.equal(head, start + 1, 'in the block after the head');
   await rpc('anvil_reorg', [2, [[raw, 0]]]);
-  await world.turn();
-  assert.equal(Number((await world.transfer(txHash))?.block_number), start, 'where the head was');
-  await world.node.mine(3);
-  await world.turn();
+  await fixtures.turn();
+  assert.equal(Number((await fixtures.transfer(txHash))?.block_number), start, 'where the head was');
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   return { request, txHash };
 }
 
 test('A payment that a reorganisation moves into the place of the head known at create still pays: by amount and by reference', async () => {
   for (const tagged of [false, true]) {
     const { request, txHash } = await paidThenMoved(null, tagged);
-    assert.equal((await world.read(request)).proof_status, 'verified', tagged ? 'by reference' : 'by amount');
-    assert.equal((await world.transfer(txHash))?.rule, tagged ? 'reference' : 'amount');
+    assert.equal((await fixtures.read(request)).proof_status, 'verified', tagged ? 'by reference' : 'by amount');
+    assert.equal((await fixtures.transfer(txHash))?.rule, tagged ? 'reference' : 'amount');
   }
 });
 
 test('Such a payment of another amount is attached by its merchant', async () => {
   const { request, txHash } = await paidThenMoved(19_000_077n, false);
-  const attach = { chainId: 31337, txHash, ordinal: 0, accountId: world.merchant.id, requestId: request.id };
-  assert.equal((await attachUnmatched(world.ctx, world.scope, attach)).kind, 'counted');
+  const attach = { chainId: 31337, txHash, ordinal: 0, accountId: fixtures.merchant.id, requestId: request.id };
+  assert.equal((await attachUnmatched(fixtures.ctx, fixtures.scope, attach)).kind, 'counted');
 });
 
 test('By amount nothing pays that was mined in the head known at create or before it', async () => {
-  const from = world.node.wallet();
-  const txHash = await world.node.pay({ from, to: world.merchant.wallet, usdcMicro: 29_891_305n });
-  await world.caughtUp();
+  const from = fixtures.node.wallet();
+  const txHash = await fixtures.node.pay({ from, to: fixtures.merchant.wallet, usdcMicro: 29_891_305n });
+  await fixtures.caughtUp();
   const request = await create(2750);
   assert.equal(request.usdc_micro, '29891305');
-  await world.turn();
-  assert.equal((await world.transfer(txHash))?.reason, 'before_request');
-  assert.equal((await world.read(request)).proof_status, 'none');
+  await fixtures.turn();
+  assert.equal((await fixtures.transfer(txHash))?.reason, 'before_request');
+  assert.equal((await fixtures.read(request)).proof_status, 'none');
 });

@@ -6,34 +6,34 @@ import { callRpc } from '../../src/chain/rpc.ts';
 import { forgetHints, type PaymentHint, readHints, refreshHints } from '../../src/payments/hints.ts';
 import { submitHash } from '../../src/payments/submit.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { secondEndpoint } from '../payments/endpoint.ts';
-import { type PayWorld, payWorld, until } from '../payments/support.ts';
-import type { TestWallet } from '../support/chain.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import type { TestWallet } from '../support/chain/chain.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
+import { secondEndpoint } from '../support/payments/second-endpoint.ts';
 
 let second: Awaited<ReturnType<typeof secondEndpoint>>;
-let world: PayWorld;
+let fixtures: PayFixtures;
 before(async () => {
   second = await secondEndpoint();
   second.endpoint.mode = 'away';
-  world = await payWorld([second.url]);
-  second.endpoint.target = world.node.chain.rpcUrls[0] ?? '';
+  fixtures = await payFixtures([second.url]);
+  second.endpoint.target = fixtures.node.chain.rpcUrls[0] ?? '';
   second.endpoint.mode = 'honest';
 });
 after(async () => {
-  await world?.stop();
+  await fixtures?.stop();
   await second?.stop();
 });
 
 const rpc = (method: string, params: unknown[]) => callRpc(second.endpoint.target, method, params);
 const told = (hints: PaymentHint[]) => hints.map(({ txHash, state }) => [txHash, state]);
-const read = (request: { id: string }) => readHints(world.ctx, world.scope, request.id);
-const submit = (request: { id: string }, txHash: string) => submitHash(world.ctx, request.id, { txHash });
+const read = (request: { id: string }) => readHints(fixtures.ctx, fixtures.scope, request.id);
+const submit = (request: { id: string }, txHash: string) => submitHash(fixtures.ctx, request.id, { txHash });
 
 /** A funded wallet whose first transaction is still to come, so that later ones wait. */
 async function payer(usdcMicro: bigint): Promise<TestWallet> {
-  const from = world.node.wallet();
-  await world.node.fund(from.address, usdcMicro);
+  const from = fixtures.node.wallet();
+  await fixtures.node.fund(from.address, usdcMicro);
   return from;
 }
 
@@ -42,23 +42,23 @@ async function waiting(request: RequestRow, details: { usdcMicro?: bigint; to?: 
   const usdcMicro = details.usdcMicro ?? BigInt(request.usdc_micro);
   const from = await payer(usdcMicro);
   const payment = { from, to: details.to ?? request.wallet_address, usdcMicro, reference: details.reference, ahead: 1 };
-  return { from, payment, txHash: await world.node.offer(payment) };
+  return { from, payment, txHash: await fixtures.node.offer(payment) };
 }
 
 /** The wallet's missing first transaction: it moves nothing of note. */
 async function fillGap(from: TestWallet): Promise<void> {
-  await world.node.offer({ from, to: from.address, usdcMicro: 0n });
-  await world.node.mine(1);
+  await fixtures.node.offer({ from, to: from.address, usdcMicro: 0n });
+  await fixtures.node.mine(1);
 }
 
 const becomes = (request: RequestRow, state: PaymentHint['state']) =>
   until(`the hint is ${state}`, async () => {
-    const [hint] = await refreshHints(world.ctx, world.scope, request.id);
+    const [hint] = await refreshHints(fixtures.ctx, fixtures.scope, request.id);
     return hint?.state === state && hint;
   });
 
 test('a transaction in the mempool → seen on the page, no state changed; mined → mined, and then told by its transfer', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { txHash, from } = await waiting(request, { reference: request.reference });
   assert.deepEqual(await submit(request, txHash), { kind: 'pending_in_mempool' });
   const [hint] = await read(request);
@@ -75,24 +75,24 @@ test('a transaction in the mempool → seen on the page, no state changed; mined
       usdcMicro: BigInt(request.usdc_micro),
     },
   );
-  await world.turn();
-  assert.equal((await world.read(request)).proof_status, 'none');
+  await fixtures.turn();
+  assert.equal((await fixtures.read(request)).proof_status, 'none');
 
-  await world.db.sql`update chain_cursors set fence = 9000000`; // the watcher stands still
+  await fixtures.db.sql`update chain_cursors set fence = 9000000`; // the watcher stands still
   await fillGap(from);
   await becomes(request, 'mined');
-  await world.db.sql`update chain_cursors set fence = 1`;
-  await world.turn();
+  await fixtures.db.sql`update chain_cursors set fence = 1`;
+  await fixtures.turn();
   assert.deepEqual(await read(request), []);
-  assert.notEqual((await world.read(request)).proof_status, 'none');
+  assert.notEqual((await fixtures.read(request)).proof_status, 'none');
 });
 
 test('a transaction that names the request and pays nothing → not kept; one that was to pay, mined without → dropped', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const from = await payer(0n);
   const reference = Buffer.from(request.reference).toString('hex');
   const send = async (data: string, nonce: number) => {
-    const signed = await signCall(world.node.chain, from.privateKey, from.address, `0x${data}`, { nonce });
+    const signed = await signCall(fixtures.node.chain, from.privateKey, from.address, `0x${data}`, { nonce });
     return (await rpc('eth_sendRawTransaction', [signed])) as string;
   };
   assert.deepEqual(await submit(request, await send(reference, 1)), { kind: 'pending_in_mempool' });
@@ -101,23 +101,26 @@ test('a transaction that names the request and pays nothing → not kept; one th
   await submit(request, named);
   assert.deepEqual(told(await read(request)), [[named, 'seen']]);
   await fillGap(from);
-  await world.node.mine(2);
-  await until('the hint is dropped', async () => (await refreshHints(world.ctx, world.scope, request.id)).length === 0);
+  await fixtures.node.mine(2);
+  await until(
+    'the hint is dropped',
+    async () => (await refreshHints(fixtures.ctx, fixtures.scope, request.id)).length === 0,
+  );
 });
 
 test('another transaction took its nonce → replaced, with the other’s hash', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { txHash, payment, from } = await waiting(request);
   await submit(request, txHash);
-  const other = await world.node.offer({ ...payment, to: from.address, feeFactor: 3n });
-  await world.node.mine(5);
+  const other = await fixtures.node.offer({ ...payment, to: from.address, feeFactor: 3n });
+  await fixtures.node.mine(5);
   await fillGap(from);
-  await world.node.mine(5);
+  await fixtures.node.mine(5);
   assert.equal((await becomes(request, 'replaced')).replacedBy, other);
 });
 
 test('dropped by the network → gone; sent again → seen', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { txHash, from } = await waiting(request);
   await submit(request, txHash);
   const signed = await rpc('eth_getRawTransactionByHash', [txHash]);
@@ -128,16 +131,16 @@ test('dropped by the network → gone; sent again → seen', async () => {
 });
 
 test('mined and reverted → failed, on the page too', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const from = await payer(0n);
-  const txHash = await world.node.offer({ from, to: request.wallet_address, usdcMicro: BigInt(request.usdc_micro) });
+  const txHash = await fixtures.node.offer({ from, to: request.wallet_address, usdcMicro: BigInt(request.usdc_micro) });
   await until('it is mined', () => rpc('eth_getTransactionReceipt', [txHash]));
   assert.deepEqual(await submit(request, txHash), { kind: 'failed' });
   assert.deepEqual(told(await read(request)), [[txHash, 'failed']]);
 });
 
 test('while an endpoint does not answer, a hint stays as it was', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { txHash, from } = await waiting(request);
   await submit(request, txHash);
   await rpc('anvil_removePoolTransactions', [from.address]);
@@ -145,7 +148,7 @@ test('while an endpoint does not answer, a hint stays as it was', async () => {
   try {
     const before = await hintRow(request);
     const asked = async () => {
-      await refreshHints(world.ctx, world.scope, request.id);
+      await refreshHints(fixtures.ctx, fixtures.scope, request.id);
       return (await hintRow(request))?.checked_at > before?.checked_at;
     };
     await until('the chain was asked', asked);
@@ -157,7 +160,7 @@ test('while an endpoint does not answer, a hint stays as it was', async () => {
 });
 
 test('endpoints that never answer hold nobody up for long', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { txHash, from } = await waiting(request);
   await submit(request, txHash);
   await rpc('anvil_removePoolTransactions', [from.address]);
@@ -165,9 +168,9 @@ test('endpoints that never answer hold nobody up for long', async () => {
   try {
     await isDue(request);
     const startedAt = performance.now();
-    const chain = { ...world.node.chain, rpcUrls: [second.url, second.url] };
-    const ctx = { ...world.ctx, chains: { test: [chain], live: [] } };
-    const hints = await refreshHints(ctx, world.scope, request.id);
+    const chain = { ...fixtures.node.chain, rpcUrls: [second.url, second.url] };
+    const ctx = { ...fixtures.ctx, chains: { test: [chain], live: [] } };
+    const hints = await refreshHints(ctx, fixtures.scope, request.id);
     assert.ok(performance.now() - startedAt < 4_500);
     assert.deepEqual(told(hints), [[txHash, 'seen']]);
   } finally {
@@ -177,7 +180,7 @@ test('endpoints that never answer hold nobody up for long', async () => {
 });
 
 test('however many ask, a chain is asked once a second', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { txHash, from } = await waiting(request);
   await submit(request, txHash);
   // The first endpoint does not know it any more, so the second is asked each time.
@@ -185,7 +188,7 @@ test('however many ask, a chain is asked once a second', async () => {
   await isDue(request);
   const askedBefore = second.endpoint.receiptsAsked;
   const startedAt = performance.now();
-  await Promise.all(Array.from({ length: 10 }, () => refreshHints(world.ctx, world.scope, request.id)));
+  await Promise.all(Array.from({ length: 10 }, () => refreshHints(fixtures.ctx, fixtures.scope, request.id)));
   const seconds = Math.floor((performance.now() - startedAt) / 1000);
   const asked = second.endpoint.receiptsAsked - askedBefore;
   assert.ok(asked >= 1 && asked <= 1 + seconds, `asked ${asked} times`);
@@ -194,23 +197,23 @@ test('however many ask, a chain is asked once a second', async () => {
 
 const isDue = (request: RequestRow) =>
   until('the hint is due', async () => {
-    const due = await world.db.sql`
+    const due = await fixtures.db.sql`
       select from payment_hints where request_id = ${request.id} and checked_at < clock_timestamp() - interval '1 second'`;
     return due.length > 0;
   });
 
 async function hintRow(request: RequestRow) {
-  const [row] = await world.db.sql`select * from payment_hints where request_id = ${request.id}`;
+  const [row] = await fixtures.db.sql`select * from payment_hints where request_id = ${request.id}`;
   return row;
 }
 
 test('transactions of other people, other wallets and other requests are not kept', async () => {
-  const request = await world.request();
-  const neighbour = await world.request();
-  const elsewhere = await makeRequest(world.db, world.scope, await makeMerchant(world.db, world.scope));
+  const request = await fixtures.request();
+  const neighbour = await fixtures.request();
+  const elsewhere = await makeRequest(fixtures.db, fixtures.scope, await makeMerchant(fixtures.db, fixtures.scope));
   const amount = BigInt(neighbour.usdc_micro);
   const strangers = [
-    await waiting(request, { to: world.node.wallet().address }),
+    await waiting(request, { to: fixtures.node.wallet().address }),
     await waiting(request, { to: elsewhere.wallet_address, reference: elsewhere.reference }),
     await waiting(request, { reference: neighbour.reference }),
     await waiting(request, { usdcMicro: amount }),
@@ -225,11 +228,11 @@ test('transactions of other people, other wallets and other requests are not kep
 });
 
 test('of one request the newest ten are kept, nobody else’s scope reads them, and after three days they are forgotten', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const from = await payer(1n);
   const hashes: string[] = [];
   for (let ahead = 1; ahead <= 12; ahead++) {
-    const txHash = await world.node.offer({ from, to: request.wallet_address, usdcMicro: 1n, ahead });
+    const txHash = await fixtures.node.offer({ from, to: request.wallet_address, usdcMicro: 1n, ahead });
     await submit(request, txHash);
     hashes.unshift(txHash);
   }
@@ -237,17 +240,17 @@ test('of one request the newest ten are kept, nobody else’s scope reads them, 
     (await read(request)).map(({ txHash }) => txHash),
     hashes.slice(0, 10),
   );
-  const stranger = await makePartner(world.db);
+  const stranger = await makePartner(fixtures.db);
   for (const scope of [stranger.test, stranger.live]) {
-    assert.deepEqual(await readHints(world.ctx, scope, request.id), []);
-    const seen = await world.db.scoped(scope, (tx) => tx`select count(*)::int as n from payment_hints`);
+    assert.deepEqual(await readHints(fixtures.ctx, scope, request.id), []);
+    const seen = await fixtures.db.scoped(scope, (tx) => tx`select count(*)::int as n from payment_hints`);
     assert.equal(seen[0]?.n, 0);
   }
-  await world.db
+  await fixtures.db
     .sql`update payment_hints set first_seen_at = now() - interval '71 hours' where request_id = ${request.id}`;
-  assert.equal(await forgetHints(world.ctx), 0);
-  await world.db
+  assert.equal(await forgetHints(fixtures.ctx), 0);
+  await fixtures.db
     .sql`update payment_hints set first_seen_at = now() - interval '73 hours' where request_id = ${request.id}`;
-  assert.equal(await forgetHints(world.ctx), 10);
+  assert.equal(await forgetHints(fixtures.ctx), 10);
   assert.deepEqual(await read(request), []);
 });

@@ -6,22 +6,22 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { claimTypedDataJson } from '../../src/payments/claim.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { buildServer } from '../../src/server.ts';
-import { type PayWorld, payWorld } from '../payments/support.ts';
-import { visit } from '../support/forms.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
+import { visit } from '../support/people/forms.ts';
 
 const logged: string[] = [];
-let world: PayWorld;
+let fixtures: PayFixtures;
 let app: FastifyInstance;
 let url: string;
 before(async () => {
-  world = await payWorld();
+  fixtures = await payFixtures();
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) });
-  app = await buildServer({ ...world.ctx, log });
+  app = await buildServer({ ...fixtures.ctx, log });
   url = await app.listen({ host: '127.0.0.1', port: 0 });
 });
 after(async () => {
   await app?.close();
-  await world?.stop();
+  await fixtures?.stop();
 });
 
 const headers = { cookie: 'dashboard-session=s3cr3t', origin: 'http://localhost:3000' };
@@ -44,32 +44,32 @@ function assertHarmless(request: RequestRow, signatures: string[]): void {
 }
 
 test('visit, proof and claim, well and ill → no reference, signature or cookie in the log', async () => {
-  const request = await world.request();
-  const { from, txHash } = await world.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 77n, tagged: false });
-  await world.turn();
+  const request = await fixtures.request();
+  const { from, txHash } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 77n, tagged: false });
+  await fixtures.turn();
   for (const path of ['', '/state', '/receipt', '/qr/0']) await get(`${request.id}${path}`);
   await post(`${request.id}/proof`, { tx_hash: 'nonsense' });
   const asked = await post(`${request.id}/proof`, { tx_hash: txHash });
   assert.ok(/Only the owner of/.test(asked.html));
   const key = { chainId: 31337, txHash, ordinal: 0 };
   const fields = { chain_id: '31337', tx_hash: txHash, ordinal: '0' };
-  const data = JSON.parse(claimTypedDataJson(world.ctx.config, request.id, key));
+  const data = JSON.parse(claimTypedDataJson(fixtures.ctx.config, request.id, key));
 
   // Who reads the request's id in a log, and the transaction's hash on the chain, has nothing yet.
-  const stranger = await privateKeyToAccount(world.node.wallet().privateKey).signTypedData(data);
+  const stranger = await privateKeyToAccount(fixtures.node.wallet().privateKey).signTypedData(data);
   const refused = await post(`${request.id}/claim`, { ...fields, signature: stranger });
   assert.ok(/This signature is not that of the wallet/.test(refused.html));
-  assert.equal((await world.read(request)).proof_status, 'none');
+  assert.equal((await fixtures.read(request)).proof_status, 'none');
 
   const signature = await privateKeyToAccount(from.privateKey).signTypedData(data);
-  await world.owner`alter table payment_hints rename to payment_hints_away`;
+  await fixtures.owner`alter table payment_hints rename to payment_hints_away`;
   const broken = await post(`${request.id}/claim`, { ...fields, signature });
-  await world.owner`alter table payment_hints_away rename to payment_hints`;
+  await fixtures.owner`alter table payment_hints_away rename to payment_hints`;
   assert.equal(broken.status, 500);
   assert.match(logged.join(''), /internal_error/, 'the failure is logged');
 
   const counted = await post(`${request.id}/claim`, { ...fields, signature });
   assert.ok(/being confirmed|confirmations/.test(counted.html));
-  assert.notEqual((await world.read(request)).proof_status, 'none');
+  assert.notEqual((await fixtures.read(request)).proof_status, 'none');
   assertHarmless(request, [stranger.slice(2), signature.slice(2)]);
 });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startApp } from '../support/app.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let page: string;
 before(async () => {
   app = await startApp();
-  const world = await makePartner(app.db);
-  const { id } = await makeRequest(app.db, world.test, await makeMerchant(app.db, world.test));
+  const fixtures = await makePartner(app.db);
+  const { id } = await makeRequest(app.db, fixtures.test, await makeMerchant(app.db, fixtures.test));
   page = `${app.url}/pay/${id}`;
 });
 after(() => app.stop());

@@ -2,24 +2,24 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { startApp, testConfig } from '../support/app.ts';
-import { submit, visit } from '../support/forms.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { submit, visit } from '../support/people/forms.ts';
 
 let offsetMs = 0;
 const clock = { now: () => new Date(Date.now() + offsetMs) };
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let merchant: Awaited<ReturnType<typeof makeMerchant>>;
 
 before(async () => {
   app = await startApp({ clock });
-  world = await makePartner(app.db);
-  merchant = await makeMerchant(app.db, world.test);
+  fixtures = await makePartner(app.db);
+  merchant = await makeMerchant(app.db, fixtures.test);
 });
 after(() => app.stop());
 
 type Details = Parameters<typeof makeRequest>[3];
-const newRequest = (details: Details = {}) => makeRequest(app.db, world.test, merchant, details);
+const newRequest = (details: Details = {}) => makeRequest(app.db, fixtures.test, merchant, details);
 const pay = (id: string, init: Parameters<typeof visit>[1] = {}) => visit(`${app.url}/pay/${id}`, init);
 const statusOf = async (id: string) => (await app.db.sql`select status from requests where id = ${id}`)[0]?.status;
 const hash = () => `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
@@ -31,7 +31,7 @@ async function countTransfer(id: string, value: bigint, block = 10) {
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
       to_address, value, partner_id, test_mode, account_id, request_id, rule, counts, judged_at)
     values (31337, ${txHash}, 0, ${block}, ${hash()}, now(), ${`0x${'5f'.repeat(20)}`}, ${`0x${'ab'.repeat(20)}`},
-      ${merchant.wallet}, ${value.toString()}, ${world.partner.id}, true, ${merchant.id}, ${id}, 'reference', true, now())`;
+      ${merchant.wallet}, ${value.toString()}, ${fixtures.partner.id}, true, ${merchant.id}, ${id}, 'reference', true, now())`;
   return txHash;
 }
 
@@ -60,8 +60,8 @@ test('The page shows who is paid, both amounts, the memo, the expiry, the addres
 });
 
 test('A live request has no test banner', async () => {
-  const owner = await makeMerchant(app.db, world.live);
-  const row = await makeRequest(app.db, world.live, owner);
+  const owner = await makeMerchant(app.db, fixtures.live);
+  const row = await makeRequest(app.db, fixtures.live, owner);
   const { html } = await pay(row.id);
   assert.ok(!html.includes('Test mode'));
   assert.ok(html.includes('Chain 31338'));
@@ -77,9 +77,9 @@ test('The amount to be paid exactly is never rounded, and grouped only where it 
 
 test('Memo and names are escaped', async () => {
   const evil = '<script>alert(1)</script>"\'><img src=x onerror=alert(2)>';
-  const owner = await makeMerchant(app.db, world.test);
+  const owner = await makeMerchant(app.db, fixtures.test);
   await app.db.sql`update merchants set business_name = ${evil} where id = ${owner.id}`;
-  const row = await makeRequest(app.db, world.test, owner, { memo: evil });
+  const row = await makeRequest(app.db, fixtures.test, owner, { memo: evil });
   const { html } = await pay(row.id);
   assert.ok(!html.includes('<script>'));
   assert.ok(!html.includes('<img src=x'));

@@ -5,42 +5,46 @@ import { callRpc } from '../../src/chain/rpc.ts';
 import { claim, claimTypedData } from '../../src/payments/claim.ts';
 import { attachUnmatched } from '../../src/payments/unmatched.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { type PayWorld, payWorld } from '../payments/support.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 
-let world: PayWorld;
+let fixtures: PayFixtures;
 before(async () => {
-  world = await payWorld();
+  fixtures = await payFixtures();
 });
-after(() => world.stop());
+after(() => fixtures.stop());
 
 /** Final after four blocks only, so that a reorganisation can still take it away. */
-const request = (units: bigint) => world.request({ exactMicro: 2_000_000_000n + units * 1_000_000n });
+const request = (units: bigint) => fixtures.request({ exactMicro: 2_000_000_000n + units * 1_000_000n });
 const keyFor = (txHash: string) => ({ chainId: 31337, txHash, ordinal: 0 });
 
 /** Pays so that nothing says which request it is for. */
 async function payUnnamed(of: RequestRow, usdcMicro: bigint) {
-  const from = world.node.wallet();
-  await world.node.fund(from.address, usdcMicro);
-  const { txHash } = await world.pay(of, { from, usdcMicro, tagged: false });
-  const raw = (await callRpc(world.node.chain.rpcUrls[0] ?? '', 'eth_getRawTransactionByHash', [txHash])) as string;
-  await world.turn();
-  assert.equal((await world.transfer(txHash))?.reason, 'no_match');
+  const from = fixtures.node.wallet();
+  await fixtures.node.fund(from.address, usdcMicro);
+  const { txHash } = await fixtures.pay(of, { from, usdcMicro, tagged: false });
+  const raw = (await callRpc(fixtures.node.chain.rpcUrls[0] ?? '', 'eth_getRawTransactionByHash', [txHash])) as string;
+  await fixtures.turn();
+  assert.equal((await fixtures.transfer(txHash))?.reason, 'no_match');
   return { txHash, raw, from };
 }
 type Paid = Awaited<ReturnType<typeof payUnnamed>>;
 
 async function claims(of: RequestRow, { txHash, from }: Paid) {
-  const data = claimTypedData(world.ctx.config, of.id, keyFor(txHash));
+  const data = claimTypedData(fixtures.ctx.config, of.id, keyFor(txHash));
   const signature = await privateKeyToAccount(from.privateKey).signTypedData(data);
-  return claim(world.ctx, of.id, { ...keyFor(txHash), signature });
+  return claim(fixtures.ctx, of.id, { ...keyFor(txHash), signature });
 }
 const attaches = (of: RequestRow, { txHash }: Paid) =>
-  attachUnmatched(world.ctx, world.scope, { ...keyFor(txHash), accountId: world.merchant.id, requestId: of.id });
-const proofOf = async (of: RequestRow) => (await world.read(of)).proof_status;
+  attachUnmatched(fixtures.ctx, fixtures.scope, {
+    ...keyFor(txHash),
+    accountId: fixtures.merchant.id,
+    requestId: of.id,
+  });
+const proofOf = async (of: RequestRow) => (await fixtures.read(of)).proof_status;
 
 async function minedAgain({ raw }: Paid): Promise<void> {
-  await world.node.resend(raw);
-  await world.turn();
+  await fixtures.node.resend(raw);
+  await fixtures.turn();
 }
 
 for (const [rule, decide] of [
@@ -52,17 +56,17 @@ for (const [rule, decide] of [
     const paid = await payUnnamed(asked, BigInt(asked.usdc_micro) + 77n);
     assert.deepEqual(await decide(asked, paid), { kind: 'counted', proofStatus: 'attached' });
     for (let times = 0; times < 2; times++) {
-      await world.node.reorg(1);
-      await world.turn();
+      await fixtures.node.reorg(1);
+      await fixtures.turn();
       assert.equal(await proofOf(asked), 'none');
       await minedAgain(paid);
-      const row = await world.transfer(paid.txHash);
+      const row = await fixtures.transfer(paid.txHash);
       assert.deepEqual([row?.request_id, row?.rule, await proofOf(asked)], [asked.id, rule, 'attached']);
     }
-    await world.node.mine(4);
-    await world.turn();
+    await fixtures.node.mine(4);
+    await fixtures.turn();
     assert.equal(await proofOf(asked), 'verified');
-    assert.equal((await world.events(asked)).length, 1);
+    assert.equal((await fixtures.events(asked)).length, 1);
   });
 }
 
@@ -72,12 +76,12 @@ test('merchant › what completed a sum is mined again before the part → it co
   assert.equal((await claims(asked, part)).kind, 'underpaid');
   const rest = await payUnnamed(asked, BigInt(asked.usdc_micro) - 500_000_000n);
   assert.equal((await attaches(asked, rest)).kind, 'counted');
-  await world.node.reorg(3); // the block of the funding between them, too
-  await world.turn();
+  await fixtures.node.reorg(3); // the block of the funding between them, too
+  await fixtures.turn();
   assert.equal(await proofOf(asked), 'none');
-  await world.node.fund(rest.from.address, 2_000_000_000n);
+  await fixtures.node.fund(rest.from.address, 2_000_000_000n);
   await minedAgain(rest);
-  assert.equal((await world.transfer(rest.txHash))?.request_id, asked.id);
+  assert.equal((await fixtures.transfer(rest.txHash))?.request_id, asked.id);
   assert.equal(await proofOf(asked), 'none');
   await minedAgain(part);
   assert.equal(await proofOf(asked), 'attached');
@@ -87,11 +91,11 @@ test('claim › the request is voided, or paid by another, before it is mined ag
   const asked = await request(4n);
   const paid = await payUnnamed(asked, BigInt(asked.usdc_micro) + 77n);
   await claims(asked, paid);
-  await world.node.reorg(1);
-  await world.turn();
-  await world.db.sql`update requests set status = 'voided', voided_at = now() where id = ${asked.id}`;
+  await fixtures.node.reorg(1);
+  await fixtures.turn();
+  await fixtures.db.sql`update requests set status = 'voided', voided_at = now() where id = ${asked.id}`;
   await minedAgain(paid);
-  const row = await world.transfer(paid.txHash);
+  const row = await fixtures.transfer(paid.txHash);
   assert.deepEqual([row?.request_id, row?.reason, row?.candidate_request_id], [null, 'voided', asked.id]);
 });
 
@@ -99,10 +103,10 @@ test('claim › another transfer stands at its place when it is mined again → 
   const asked = await request(5n);
   const paid = await payUnnamed(asked, BigInt(asked.usdc_micro) + 77n);
   await claims(asked, paid);
-  await world.node.reorg(1);
-  await world.turn();
-  const other = world.node.wallet().address;
-  await world.db.sql`update kept_bindings set from_address = ${other} where tx_hash = ${paid.txHash}`;
+  await fixtures.node.reorg(1);
+  await fixtures.turn();
+  const other = fixtures.node.wallet().address;
+  await fixtures.db.sql`update kept_bindings set from_address = ${other} where tx_hash = ${paid.txHash}`;
   await minedAgain(paid);
-  assert.equal((await world.transfer(paid.txHash))?.reason, 'no_match');
+  assert.equal((await fixtures.transfer(paid.txHash))?.reason, 'no_match');
 });

@@ -13,29 +13,29 @@ import { type SandboxOutcome, SandboxRefusal, sandboxOutcome } from '../../src/p
 import { findStrays } from '../../src/payments/strays.ts';
 import { settle } from '../../src/payments/verify.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { type PayWorld, payWorld, until } from '../payments/support.ts';
-import { type TestChain, testChain } from '../support/chain.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { type TestChain, testChain } from '../support/chain/chain.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
 
-let world: PayWorld;
+let fixtures: PayFixtures;
 let live: TestChain;
 let ctx: Context;
 const stop = new AbortController();
 let loops: Promise<unknown>;
 before(async () => {
-  [world, live] = await Promise.all([payWorld(), testChain({ chainId: 31338 })]);
-  ctx = { ...world.ctx, chains: { test: [world.node.chain], live: [live.chain] } };
+  [fixtures, live] = await Promise.all([payFixtures(), testChain({ chainId: 31338 })]);
+  ctx = { ...fixtures.ctx, chains: { test: [fixtures.node.chain], live: [live.chain] } };
   // As the service runs them.
   loops = Promise.all([
-    turn(() => judgePending(world.ctx), 50),
-    turn(() => settle(world.ctx), 50),
-    turn(() => mineWhileWaiting(world.ctx), 500),
+    turn(() => judgePending(fixtures.ctx), 50),
+    turn(() => settle(fixtures.ctx), 50),
+    turn(() => mineWhileWaiting(fixtures.ctx), 500),
   ]);
 });
 after(async () => {
   stop.abort();
   await loops;
-  await Promise.all([world?.stop(), live?.stop()]);
+  await Promise.all([fixtures?.stop(), live?.stop()]);
 });
 
 async function turn(run: () => Promise<unknown>, everyMs: number): Promise<void> {
@@ -43,13 +43,13 @@ async function turn(run: () => Promise<unknown>, everyMs: number): Promise<void>
 }
 
 const press = (request: { id: string }, outcome: SandboxOutcome) =>
-  sandboxOutcome(ctx, world.scope, request.id, outcome);
-const progress = (request: { id: string }) => readProgress(ctx, world.scope, request.id);
-const rpc = (method: string, params: unknown[]) => callRpc(world.node.chain.rpcUrls[0] ?? '', method, params);
+  sandboxOutcome(ctx, fixtures.scope, request.id, outcome);
+const progress = (request: { id: string }) => readProgress(ctx, fixtures.scope, request.id);
+const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.rpcUrls[0] ?? '', method, params);
 
 const becomes = (request: RequestRow, proofStatus: string) =>
   until(`the request is ${proofStatus}`, async () => {
-    const row = await world.read(request);
+    const row = await fixtures.read(request);
     return row.proof_status === proofStatus && row;
   });
 const unmatched = (request: RequestRow) =>
@@ -58,7 +58,7 @@ const refusedFor = (reason: SandboxRefusal['reason']) => (error: unknown) =>
   error instanceof SandboxRefusal && error.reason === reason;
 
 test('exact → verified by the transaction it returned; once more → unmatched as a second payment', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { txHash, chainId } = await press(request, 'exact');
   assert.equal(chainId, 31337);
   assert.equal((await becomes(request, 'verified')).tx_hash, txHash);
@@ -68,7 +68,7 @@ test('exact → verified by the transaction it returned; once more → unmatched
 });
 
 test('too_little, then rest → half is missing, then verified; nothing is left to pay', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { txHash } = await press(request, 'too_little');
   const part = await until('a part has come', async () => {
     const now = await progress(request);
@@ -83,64 +83,64 @@ test('too_little, then rest → half is missing, then verified; nothing is left 
 });
 
 test('too_much → verified, with one USDC too much', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   await press(request, 'too_much');
   await becomes(request, 'verified');
   assert.equal((await progress(request)).overpaidMicro, 1_000_000n);
 });
 
 test('late → verified although expired; too_late → expired and unmatched', async () => {
-  const late = await world.request();
+  const late = await fixtures.request();
   await press(late, 'late');
   const row = await becomes(late, 'verified');
   assert.equal(row.status, 'expired');
 
-  const tooLate = await world.request();
+  const tooLate = await fixtures.request();
   const { txHash } = await press(tooLate, 'too_late');
   const found = await unmatched(tooLate);
   assert.deepEqual([found.txHash, found.reason], [txHash, 'late']);
-  const after = await world.read(tooLate);
+  const after = await fixtures.read(tooLate);
   assert.deepEqual([after.status, after.proof_status], ['expired', 'none']);
   await assert.rejects(press(late, 'too_late'), refusedFor('already_paid'));
 });
 
 test('wrong_token and wrong_network → strays that prove nothing', async () => {
   for (const kind of ['wrong_token', 'wrong_network'] as const) {
-    const merchant = await makeMerchant(world.db, world.scope);
-    const [cursor] = await world.db.sql`select number from chain_cursors`;
+    const merchant = await makeMerchant(fixtures.db, fixtures.scope);
+    const [cursor] = await fixtures.db.sql`select number from chain_cursors`;
     const startBlocks = { 31337: Number(cursor?.number) };
-    const request = await makeRequest(world.db, world.scope, merchant, { startBlocks });
+    const request = await makeRequest(fixtures.db, fixtures.scope, merchant, { startBlocks });
     const { txHash, chainId } = await press(request, kind);
-    const strays = await findStrays(ctx, world.scope, request.id);
+    const strays = await findStrays(ctx, fixtures.scope, request.id);
     assert.deepEqual(
       strays.map((stray) => [stray.kind, stray.chainId, stray.symbol, stray.txHash]),
       [[kind, chainId, 'USDC', txHash]],
     );
-    assert.equal((await world.read(request)).proof_status, 'none');
+    assert.equal((await fixtures.read(request)).proof_status, 'none');
   }
 });
 
 test('failed → a transaction that reverted, told of on the page', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { txHash } = await press(request, 'failed');
   const receipt = (await rpc('eth_getTransactionReceipt', [txHash])) as { status: string };
   assert.equal(receipt.status, '0x0');
-  const [hint] = await readHints(ctx, world.scope, request.id);
+  const [hint] = await readHints(ctx, fixtures.scope, request.id);
   assert.deepEqual([hint?.txHash, hint?.state], [txHash, 'failed']);
 });
 
 test('pending → seen in the mempool first, then verified', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { txHash } = await press(request, 'pending');
-  const [hint] = await refreshHints(ctx, world.scope, request.id);
+  const [hint] = await refreshHints(ctx, fixtures.scope, request.id);
   assert.deepEqual([hint?.txHash, hint?.state], [txHash, 'seen']);
   assert.equal(await rpc('eth_getTransactionReceipt', [txHash]), null);
   assert.equal((await becomes(request, 'verified')).tx_hash, txHash);
 });
 
 test('reorganised, while others pay at once → that one is without proof again, the others are verified', async () => {
-  const request = await world.request();
-  const others = await Promise.all(Array.from({ length: 4 }, () => world.request()));
+  const request = await fixtures.request();
+  const others = await Promise.all(Array.from({ length: 4 }, () => fixtures.request()));
   const pressed = await Promise.all([
     press(others[0] as RequestRow, 'exact'),
     press(request, 'reorganised'),
@@ -148,12 +148,12 @@ test('reorganised, while others pay at once → that one is without proof again,
   ]);
   assert.equal(await rpc('eth_getTransactionReceipt', [pressed[1]?.txHash]), null);
   const back = await until('it is taken back', async () => {
-    const row = await world.read(request);
+    const row = await fixtures.read(request);
     return row.proof_note === 'reorged' && row;
   });
   assert.equal(back.proof_status, 'none');
   for (const other of others) await becomes(other, 'verified');
-  assert.equal((await world.db.sql`select from alarms where cleared_at is null`).length, 0);
+  assert.equal((await fixtures.db.sql`select from alarms where cleared_at is null`).length, 0);
 
   await press(request, 'exact');
   await becomes(request, 'verified');
@@ -181,14 +181,14 @@ test('a reorganisation takes one transaction only: what stood in the same block 
 });
 
 test('while somebody rehearses, nothing is mined by the clock, and others wait', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   let pressing: Promise<unknown> | null = null;
-  await whileRehearsing(world.db, world.node.chain, async () => {
-    const { txHash } = await world.pay(request);
+  await whileRehearsing(fixtures.db, fixtures.node.chain, async () => {
+    const { txHash } = await fixtures.pay(request);
     await becomes(request, 'attached');
     const head = await rpc('eth_blockNumber', []);
     pressing = press(request, 'exact');
-    await mineWhileWaiting(world.ctx);
+    await mineWhileWaiting(fixtures.ctx);
     assert.equal(await rpc('eth_blockNumber', []), head);
     assert.ok(txHash);
   });
@@ -197,19 +197,19 @@ test('while somebody rehearses, nothing is mined by the clock, and others wait',
 });
 
 test('outside the sandbox’s test mode, and for somebody else’s request → not found, and nothing is sent', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const head = await rpc('eth_blockNumber', []);
   const notFound = (error: unknown) => error instanceof Refusal && error.code === 'not_found';
   const production = { ...ctx, config: { ...ctx.config, sandbox: false } };
   const ownChains = { ...ctx, config: { ...ctx.config, chains: ctx.chains } };
   for (const where of [production, ownChains]) {
-    await assert.rejects(sandboxOutcome(where, world.scope, request.id, 'exact'), notFound);
+    await assert.rejects(sandboxOutcome(where, fixtures.scope, request.id, 'exact'), notFound);
   }
-  const stranger = await makePartner(world.db);
+  const stranger = await makePartner(fixtures.db);
   await assert.rejects(sandboxOutcome(ctx, stranger.test, request.id, 'exact'), notFound);
-  const { live: liveScope } = await makePartner(world.db);
-  const merchant = await makeMerchant(world.db, liveScope);
-  const liveRequest = await makeRequest(world.db, liveScope, merchant);
+  const { live: liveScope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, liveScope);
+  const liveRequest = await makeRequest(fixtures.db, liveScope, merchant);
   await assert.rejects(sandboxOutcome(ctx, liveScope, liveRequest.id, 'exact'), notFound);
   assert.equal(await rpc('eth_blockNumber', []), head);
 });

@@ -8,29 +8,29 @@ import { readSymbol } from '../../src/chain/token-facts.ts';
 import type { Context } from '../../src/context.ts';
 import { findStrays } from '../../src/payments/strays.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { fakeProvider } from '../chain/fake-provider.ts';
-import { type PayWorld, payWorld } from '../payments/support.ts';
 import { idleChain } from '../support/app.ts';
-import { type TestChain, testChain } from '../support/chain.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { type TestChain, testChain } from '../support/chain/chain.ts';
+import { fakeProvider } from '../support/chain/fake-provider.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 
-let world: PayWorld;
+let fixtures: PayFixtures;
 let live: TestChain;
 let ctx: Context;
 before(async () => {
-  [world, live] = await Promise.all([payWorld(), testChain({ chainId: 31338 })]);
-  ctx = { ...world.ctx, chains: { test: [world.node.chain], live: [live.chain] } };
+  [fixtures, live] = await Promise.all([payFixtures(), testChain({ chainId: 31338 })]);
+  ctx = { ...fixtures.ctx, chains: { test: [fixtures.node.chain], live: [live.chain] } };
 });
-after(() => Promise.all([world?.stop(), live?.stop()]));
+after(() => Promise.all([fixtures?.stop(), live?.stop()]));
 
 /** A request of a merchant of its own: what was found of one wallet is kept for ten seconds. */
 async function newRequest(): Promise<RequestRow> {
-  const merchant = await makeMerchant(world.db, world.scope);
-  const [cursor] = await world.db.sql`select number from chain_cursors`;
-  return makeRequest(world.db, world.scope, merchant, { startBlocks: { 31337: Number(cursor?.number) } });
+  const merchant = await makeMerchant(fixtures.db, fixtures.scope);
+  const [cursor] = await fixtures.db.sql`select number from chain_cursors`;
+  return makeRequest(fixtures.db, fixtures.scope, merchant, { startBlocks: { 31337: Number(cursor?.number) } });
 }
 
-const find = (request: RequestRow, where = ctx) => findStrays(where, world.scope, request.id);
+const find = (request: RequestRow, where = ctx) => findStrays(where, fixtures.scope, request.id);
 
 /** Look-alike tokens to the request's wallet; `micro` as if they had six decimals. */
 async function payLookalike(node: TestChain, request: RequestRow, micro: bigint, reference?: Uint8Array) {
@@ -43,26 +43,26 @@ async function payLookalike(node: TestChain, request: RequestRow, micro: bigint,
 
 test('a look-alike token in the amount due → wrong_token with what it calls itself; it changes nothing', async () => {
   const request = await newRequest();
-  const txHash = await payLookalike(world.node, request, BigInt(request.usdc_micro));
-  await world.turn();
+  const txHash = await payLookalike(fixtures.node, request, BigInt(request.usdc_micro));
+  await fixtures.turn();
   assert.deepEqual(await find(request), [
     {
       kind: 'wrong_token',
       chainId: 31337,
-      chainName: world.node.chain.name,
+      chainName: fixtures.node.chain.name,
       tokenAddress: lookalikeAddress,
       symbol: 'USDC',
       txHash,
     },
   ]);
-  assert.equal((await world.read(request)).proof_status, 'none');
+  assert.equal((await fixtures.read(request)).proof_status, 'none');
 });
 
 test('of another amount → found only with the request’s reference; accepted tokens never', async () => {
   const request = await newRequest();
-  await payLookalike(world.node, request, 5_000_000n);
-  await world.pay(request, { tagged: false });
-  const tagged = await payLookalike(world.node, request, 7_000_000n, request.reference);
+  await payLookalike(fixtures.node, request, 5_000_000n);
+  await fixtures.pay(request, { tagged: false });
+  const tagged = await payLookalike(fixtures.node, request, 7_000_000n, request.reference);
   assert.deepEqual(
     (await find(request)).map(({ txHash }) => txHash),
     [tagged],
@@ -70,13 +70,13 @@ test('of another amount → found only with the request’s reference; accepted 
 });
 
 test('on the other mode’s chain → wrong_network, real USDC too; money from before the request is not looked at', async () => {
-  const merchant = await makeMerchant(world.db, world.scope);
+  const merchant = await makeMerchant(fixtures.db, fixtures.scope);
   const due = 4_000_001n;
   const pay = (node: TestChain) => node.pay({ from: node.wallet(), to: merchant.wallet, usdcMicro: due });
   await pay(live);
-  const request = await makeRequest(world.db, world.scope, merchant, { exactMicro: due });
+  const request = await makeRequest(fixtures.db, fixtures.scope, merchant, { exactMicro: due });
   // Blocks have whole seconds, so what came before is moved out of the request's own.
-  await world.db.sql`update requests set made_at = made_at + interval '2 seconds' where id = ${request.id}`;
+  await fixtures.db.sql`update requests set made_at = made_at + interval '2 seconds' where id = ${request.id}`;
   await callRpc(live.chain.rpcUrls[0] ?? '', 'evm_increaseTime', [10]);
   const txHash = await pay(live);
   const found = await find(request);
@@ -88,8 +88,8 @@ test('on the other mode’s chain → wrong_network, real USDC too; money from b
 
 test('a contract wallet that was not checked on this chain → wrong_network', async () => {
   const request = await newRequest();
-  await world.db.sql`update requests set wallet_chain_ids = '{1}' where id = ${request.id}`;
-  await payLookalike(world.node, request, BigInt(request.usdc_micro));
+  await fixtures.db.sql`update requests set wallet_chain_ids = '{1}' where id = ${request.id}`;
+  await payLookalike(fixtures.node, request, BigInt(request.usdc_micro));
   assert.deepEqual(
     (await find(request)).map(({ kind }) => kind),
     ['wrong_network'],
@@ -99,18 +99,18 @@ test('a contract wallet that was not checked on this chain → wrong_network', a
 test('at most five, the newest; nothing for another scope, and a chain in trouble is left out', async () => {
   const request = await newRequest();
   const hashes: string[] = [];
-  for (let i = 0; i < 6; i++) hashes.unshift(await payLookalike(world.node, request, BigInt(request.usdc_micro)));
-  const broken = { ...ctx, chains: { test: [world.node.chain], live: [idleChain(31338)] } };
+  for (let i = 0; i < 6; i++) hashes.unshift(await payLookalike(fixtures.node, request, BigInt(request.usdc_micro)));
+  const broken = { ...ctx, chains: { test: [fixtures.node.chain], live: [idleChain(31338)] } };
   assert.deepEqual(
     (await find(request, broken)).map(({ txHash }) => txHash),
     hashes.slice(0, 5),
   );
-  const stranger = await makePartner(world.db);
+  const stranger = await makePartner(fixtures.db);
   assert.deepEqual(await findStrays(ctx, stranger.test, request.id), []);
 });
 
 test('a provider that tells of few blocks only is asked of fewer, and is left alone for ten seconds', async () => {
-  const provider = await fakeProvider(world.node.chain.rpcUrls[0] ?? '');
+  const provider = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
   try {
     provider.fake.lie = async ({ method, params }) => {
       if (method !== 'eth_getLogs') return null;
@@ -118,11 +118,11 @@ test('a provider that tells of few blocks only is asked of fewer, and is left al
       const blocks = Number(toBlock) - Number(fromBlock) + 1;
       return blocks > 10 ? { error: { code: -32005, message: 'query exceeds max block range 10' } } : null;
     };
-    const chain = { ...world.node.chain, rpcUrls: [provider.url] };
+    const chain = { ...fixtures.node.chain, rpcUrls: [provider.url] };
     const limited = { ...ctx, chains: { test: [chain], live: [] } };
     const request = await newRequest();
-    const txHash = await payLookalike(world.node, request, BigInt(request.usdc_micro));
-    await world.node.mine(30);
+    const txHash = await payLookalike(fixtures.node, request, BigInt(request.usdc_micro));
+    await fixtures.node.mine(30);
     const found = await Promise.all([find(request, limited), find(request, limited)]);
     for (const strays of found)
       assert.deepEqual(

@@ -8,26 +8,26 @@ import { attachUnmatched } from '../../src/payments/unmatched.ts';
 import { createByHand } from '../../src/requests/by-hand.ts';
 import { renderRequest } from '../../src/requests/render.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
 
 const otherChainId = 31339;
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 before(async () => {
-  world = await dashboardWorld();
-  world.ctx.chains.test.push({ ...world.node.chain, chainId: otherChainId, name: 'Other Chain' });
+  fixtures = await dashboardFixtures();
+  fixtures.ctx.chains.test.push({ ...fixtures.node.chain, chainId: otherChainId, name: 'Other Chain' });
 });
-after(() => world.stop());
+after(() => fixtures.stop());
 
 /** The merchant's wallet is a contract whose code was checked on these chains. */
 const checkedOn = (chainIds: number[] | null) =>
-  world.db.sql`update merchants set wallet_chain_ids = ${chainIds} where id = ${world.merchant.id}`;
+  fixtures.db.sql`update merchants set wallet_chain_ids = ${chainIds} where id = ${fixtures.merchant.id}`;
 async function create(): Promise<RequestRow> {
   const key = randomBytes(24).toString('base64url');
-  const fields = { account_id: world.merchant.id, fiat_amount_int: 1250, idempotency_key: key };
-  return (await createByHand(world.ctx, world.scope, fields)).row;
+  const fields = { account_id: fixtures.merchant.id, fiat_amount_int: 1250, idempotency_key: key };
+  return (await createByHand(fixtures.ctx, fixtures.scope, fields)).row;
 }
-const assetOf = (row: RequestRow) => JSON.parse(renderRequest(world.ctx, row)).asset_id;
-const page = async ({ id }: RequestRow) => (await world.visitor.open(`/pay/${id}`)).html;
+const assetOf = (row: RequestRow) => JSON.parse(renderRequest(fixtures.ctx, row)).asset_id;
+const page = async ({ id }: RequestRow) => (await fixtures.visitor.open(`/pay/${id}`)).html;
 
 test('A contract wallet is offered only on the chains where it was checked: by asset_id, by the page, by its codes', async () => {
   await checkedOn([otherChainId]);
@@ -35,39 +35,39 @@ test('A contract wallet is offered only on the chains where it was checked: by a
   assert.match(assetOf(request), /^eip155:31339\//);
   const html = await page(request);
   assert.match(html, /Other Chain/);
-  assert.ok(!html.includes(world.node.chain.name), 'nothing else is offered');
+  assert.ok(!html.includes(fixtures.node.chain.name), 'nothing else is offered');
   await checkedOn(null);
   assert.match(assetOf(request), /^eip155:31339\//, 'a request keeps the chains that it was made with');
-  assert.ok(!(await page(request)).includes(world.node.chain.name));
+  assert.ok(!(await page(request)).includes(fixtures.node.chain.name));
   assert.match(assetOf(await create()), /^eip155:31337\//);
 });
 
 test('What reaches its address on another chain is unmatched as wrong_network, and nothing binds it', async () => {
   await checkedOn([otherChainId]);
   const request = await create();
-  const tagged = await world.pay(request);
-  const exact = await world.pay(request, { tagged: false });
-  const other = await world.pay(request, { tagged: false, usdcMicro: 99_000_077n });
-  await world.node.mine(3);
-  await world.turn();
+  const tagged = await fixtures.pay(request);
+  const exact = await fixtures.pay(request, { tagged: false });
+  const other = await fixtures.pay(request, { tagged: false, usdcMicro: 99_000_077n });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   for (const { txHash } of [tagged, exact, other]) {
-    assert.equal((await world.transfer(txHash))?.reason, 'wrong_network');
+    assert.equal((await fixtures.transfer(txHash))?.reason, 'wrong_network');
     const key = { chainId: 31337, txHash, ordinal: 0 };
-    const attach = { ...key, accountId: world.merchant.id, requestId: request.id };
-    assert.equal((await attachUnmatched(world.ctx, world.scope, attach)).kind, 'wrong_network');
-    assert.deepEqual(await submitHash(world.ctx, request.id, { txHash }), { kind: 'wrong_network' });
+    const attach = { ...key, accountId: fixtures.merchant.id, requestId: request.id };
+    assert.equal((await attachUnmatched(fixtures.ctx, fixtures.scope, attach)).kind, 'wrong_network');
+    assert.deepEqual(await submitHash(fixtures.ctx, request.id, { txHash }), { kind: 'wrong_network' });
   }
   const key = { chainId: 31337, txHash: other.txHash, ordinal: 0 };
   const account = privateKeyToAccount(other.from.privateKey);
-  const signature = await account.signTypedData(claimTypedData(world.ctx.config, request.id, key));
-  assert.deepEqual(await claim(world.ctx, request.id, { ...key, signature }), { kind: 'wrong_network' });
-  assert.equal((await world.read(request)).proof_status, 'none');
+  const signature = await account.signTypedData(claimTypedData(fixtures.ctx.config, request.id, key));
+  assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature }), { kind: 'wrong_network' });
+  assert.equal((await fixtures.read(request)).proof_status, 'none');
   assert.match(await page(request), /The money arrived on another network/);
   assert.match(
-    (await world.visitor.open('/dashboard/unmatched')).html,
+    (await fixtures.visitor.open('/dashboard/unmatched')).html,
     /on a network where your wallet was not checked/,
   );
-  const detail = await world.visitor.open(`/dashboard/unmatched/31337_${other.txHash}_0`);
+  const detail = await fixtures.visitor.open(`/dashboard/unmatched/31337_${other.txHash}_0`);
   assert.ok(!detail.html.includes(request.id), 'it is not offered to be attached');
 });
 
@@ -76,18 +76,18 @@ test('A wallet that can be paid on no configured chain → create is refused; a 
   const before = await create();
   await checkedOn([1]);
   await assert.rejects(create(), { code: 'merchant_onboarding_incomplete' });
-  const gone = world.ctx.chains.test.pop();
+  const gone = fixtures.ctx.chains.test.pop();
   const html = await page(before);
   assert.ok(!html.includes('data-orders'));
   assert.match(html, /cannot be paid on any network/);
-  if (gone) world.ctx.chains.test.push(gone);
+  if (gone) fixtures.ctx.chains.test.push(gone);
 });
 
 test('A key’s wallet is paid on every chain', async () => {
   await checkedOn(null);
   const request = await create();
-  await world.pay(request);
-  await world.node.mine(3);
-  await world.turn();
-  assert.equal((await world.read(request)).proof_status, 'verified');
+  await fixtures.pay(request);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  assert.equal((await fixtures.read(request)).proof_status, 'verified');
 });

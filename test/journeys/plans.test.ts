@@ -4,11 +4,11 @@ import { connect } from '../../src/db/connection.ts';
 import { type Watcher, watchScope } from '../../src/db/scope-changes.ts';
 import { endPlan, pausePlan, resumePlan } from '../../src/plans/change.ts';
 import { mostOpenPlans } from '../../src/plans/rules.ts';
+import { ApiClient } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
-import { ApiClient } from '../support/client.ts';
+import { makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
 import { at, makePlan, planOf, turnAt } from '../support/plans.ts';
-import { until } from '../support/receiver.ts';
-import { makeMerchant, makePartner, setRate } from '../support/world.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 before(async () => {

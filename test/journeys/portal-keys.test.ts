@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
+import { send } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
-import { send } from '../support/client.ts';
-import { portalVisitor } from '../support/portal.ts';
-import { postForm } from '../support/portal-post.ts';
-import { until } from '../support/receiver.ts';
-import type { Visitor } from '../support/visitor.ts';
-import { makeKey, makePartner } from '../support/world.ts';
+import { makeKey, makePartner } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
+import { portalVisitor } from '../support/people/portal.ts';
+import { postForm } from '../support/people/portal-post.ts';
+import type { Visitor } from '../support/people/visitor.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let owner: Visitor;
 let developer: Visitor;
 
 before(async () => {
   app = await startApp();
-  world = await makePartner(app.db);
-  const { id } = world.partner;
+  fixtures = await makePartner(app.db);
+  const { id } = fixtures.partner;
   owner = await portalVisitor(app.ctx, app.url, id);
   developer = await portalVisitor(app.ctx, app.url, id, 'developer');
 });
@@ -26,7 +26,7 @@ after(() => app?.stop());
 const keyOn = (html: string) => /qt_(?:test|live)_[0-9A-Za-z]{38}/.exec(html)?.[0];
 const call = (key: string) => send(app.url, 'GET', '/api/v1/requests', { key });
 const acts = (action: string) =>
-  app.db.sql`select * from audit_log where partner_id = ${world.partner.id} and action = ${action} order by number`;
+  app.db.sql`select * from audit_log where partner_id = ${fixtures.partner.id} and action = ${action} order by number`;
 
 test('making a key › it works with the scopes that were ticked, is shown this once, and stands in the log without itself', async () => {
   const page = await postForm(app.url, developer, '/portal/keys?mode=test', [
@@ -73,7 +73,7 @@ test('the log says from where a key was made, although whoever asked hung up at 
 });
 
 test('a key › when it was last used shows to the minute', async () => {
-  const { key, key_id } = await makeKey(app.db, world.test);
+  const { key, key_id } = await makeKey(app.db, fixtures.test);
   const row = async () => {
     const { html } = await owner.open('/portal/keys');
     return html.split('<tr>').find((one) => one.includes(`${key.slice(0, 8)}…${key.slice(-4)}`)) ?? '';
@@ -86,7 +86,7 @@ test('a key › when it was last used shows to the minute', async () => {
 });
 
 test('revoking › the next call is refused; once more, or from elsewhere, changes nothing', async () => {
-  const { key, key_id } = await makeKey(app.db, world.test);
+  const { key, key_id } = await makeKey(app.db, fixtures.test);
   const stranger = await portalVisitor(app.ctx, app.url, (await makePartner(app.db)).partner.id);
   const revoke = (visitor: Visitor, mode: string) =>
     postForm(app.url, visitor, `/portal/keys/revoke?mode=${mode}`, [['key', key_id]]);
@@ -128,7 +128,7 @@ test('live keys › only an owner makes and revokes them; a form means the mode 
 });
 
 test('keys › a viewer sees none, a form without a scope or of another site makes none', async () => {
-  const viewer = await portalVisitor(app.ctx, app.url, world.partner.id, 'viewer');
+  const viewer = await portalVisitor(app.ctx, app.url, fixtures.partner.id, 'viewer');
   assert.equal((await viewer.open('/portal/keys')).status, 403);
   const scopes: [string, string][] = [['scopes', 'requests:read']];
   assert.equal((await postForm(app.url, viewer, '/portal/keys?mode=test', scopes)).status, 403);

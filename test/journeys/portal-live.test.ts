@@ -8,29 +8,29 @@ import { cancelRecovery, startRecovery } from '../../src/merchants/recovery.ts';
 import { buildServer } from '../../src/server.ts';
 import { createDeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
-import { type PayWorld, payWorld, until } from '../payments/support.ts';
-import { makeOnboarded } from '../support/merchants.ts';
-import { invitePartnerUser } from '../support/people.ts';
-import { portalPerson } from '../support/portal.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
+import { invitePartnerUser } from '../support/people/people.ts';
+import { portalPerson } from '../support/people/portal.ts';
 
-let world: PayWorld;
+let fixtures: PayFixtures;
 let app: FastifyInstance;
 let url: string;
 
 before(async () => {
-  world = await payWorld();
-  app = await buildServer(world.ctx);
+  fixtures = await payFixtures();
+  app = await buildServer(fixtures.ctx);
   url = await app.listen({ host: '127.0.0.1', port: 0 });
 });
 after(async () => {
   await app?.close();
-  await world?.stop();
+  await fixtures?.stop();
 });
 
 /** Listens as a page does; counts the messages after the first, which each stream begins with. */
 async function listen(partnerId: string, query = '') {
-  const { token } = await portalPerson(world.ctx, partnerId, 'viewer');
+  const { token } = await portalPerson(fixtures.ctx, partnerId, 'viewer');
   const leaving = new AbortController();
   const answer = await fetch(new URL(`/portal/events${query}`, url), {
     headers: { cookie: `portal-session=${token}` },
@@ -58,25 +58,25 @@ async function listen(partnerId: string, query = '') {
 }
 
 test('news › a created request and a payment reach the lists of their partner and mode, and nobody else’s', async () => {
-  const { scope } = world;
-  const stranger = (await makePartner(world.db)).partner.id;
+  const { scope } = fixtures;
+  const stranger = (await makePartner(fixtures.db)).partner.id;
   const own = await listen(scope.partnerId);
   const live = await listen(scope.partnerId, '?mode=live');
   const other = await listen(stranger);
   assert.equal(own.heard.status, 200);
   assert.match(own.heard.type ?? '', /^text\/event-stream/);
   await until('the clocks are known', async () => {
-    await world.request();
+    await fixtures.request();
     return own.heard.messages > 0;
   });
-  const request = await world.request();
+  const request = await fixtures.request();
   const quiet = await until('no more is told', async () => {
     const before = own.heard.messages;
     await pause(1500);
     return own.heard.messages === before && { own: before, live: live.heard.messages, other: other.heard.messages };
   });
-  await world.pay(request);
-  await world.turn();
+  await fixtures.pay(request);
+  await fixtures.turn();
   await until('the payment is told', async () => own.heard.messages > quiet.own);
   assert.equal(live.heard.messages, quiet.live);
   assert.equal(other.heard.messages, quiet.other);
@@ -84,35 +84,35 @@ test('news › a created request and a payment reach the lists of their partner 
 });
 
 test('news of one request › of that one only, and of confirmations only while it is being confirmed', async () => {
-  const [mine, another] = [await world.request(), await world.request()];
-  const page = await listen(world.scope.partnerId, `?request=${mine.id}`);
-  await world.pay(another);
-  await world.node.mine(1);
-  await world.turn();
-  await world.pay(mine);
-  await world.turn();
+  const [mine, another] = [await fixtures.request(), await fixtures.request()];
+  const page = await listen(fixtures.scope.partnerId, `?request=${mine.id}`);
+  await fixtures.pay(another);
+  await fixtures.node.mine(1);
+  await fixtures.turn();
+  await fixtures.pay(mine);
+  await fixtures.turn();
   await until('the payment is told', async () => page.heard.messages > 0);
-  await until('the request is attached', async () => (await world.read(mine)).proof_status === 'attached');
+  await until('the request is attached', async () => (await fixtures.read(mine)).proof_status === 'attached');
   const before = page.heard.messages;
-  await world.node.mine(1);
-  await world.caughtUp();
+  await fixtures.node.mine(1);
+  await fixtures.caughtUp();
   await until('a confirmation is told', async () => page.heard.messages > before);
   await page.leave();
-  const stranger = (await makePartner(world.db)).partner.id;
+  const stranger = (await makePartner(fixtures.db)).partner.id;
   const refused = await listen(stranger, `?request=${mine.id}`);
   assert.equal(refused.heard.status, 404);
   await refused.leave();
 });
 
 test('news of deliveries › each batch of attempts is told to the page of its request', async () => {
-  const paid = await world.request();
-  await world.pay(paid);
-  await world.node.mine(4);
-  await world.turn();
-  await world.turn();
-  await setUrl(world.ctx, world.scope, 'http://127.0.0.1:9/hook');
-  const page = await listen(world.scope.partnerId, `?request=${paid.id}`);
-  const another = await listen(world.scope.partnerId, `?request=${(await world.request()).id}`);
+  const paid = await fixtures.request();
+  await fixtures.pay(paid);
+  await fixtures.node.mine(4);
+  await fixtures.turn();
+  await fixtures.turn();
+  await setUrl(fixtures.ctx, fixtures.scope, 'http://127.0.0.1:9/hook');
+  const page = await listen(fixtures.scope.partnerId, `?request=${paid.id}`);
+  const another = await listen(fixtures.scope.partnerId, `?request=${(await fixtures.request()).id}`);
   const before = await until('the listener is quiet', async () => {
     const told = page.heard.messages + another.heard.messages;
     await pause(600);
@@ -123,17 +123,17 @@ test('news of deliveries › each batch of attempts is told to the page of its r
       }
     );
   });
-  await deliverDue(world.ctx, createDeliveryDeps(world.ctx));
+  await deliverDue(fixtures.ctx, createDeliveryDeps(fixtures.ctx));
   await until('the attempt is told', async () => page.heard.messages > before.page);
   assert.equal(another.heard.messages, before.another);
   await Promise.all([page.leave(), another.leave()]);
 });
 
 test('fifty who look cost one question at first and one a second, and one listener; none costs nothing', async () => {
-  const { test: scope } = await makePartner(world.db);
-  const merchant = await makeMerchant(world.db, scope);
+  const { test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
   const asked = { clocks: 0, listens: 0 };
-  const counting = new Proxy(world.db.sql, {
+  const counting = new Proxy(fixtures.db.sql, {
     apply: (target, self, args: [TemplateStringsArray]) => {
       if (String(args[0]?.raw).includes('partner_clocks')) asked.clocks++;
       return Reflect.apply(target as never, self, args);
@@ -143,7 +143,7 @@ test('fifty who look cost one question at first and one a second, and one listen
       return Reflect.get(target, name);
     },
   });
-  const db: Database = { ...world.db, sql: counting };
+  const db: Database = { ...fixtures.db, sql: counting };
   let woken = 0;
   const startedMs = performance.now();
   const ends = Array.from({ length: 50 }, () =>
@@ -153,7 +153,7 @@ test('fifty who look cost one question at first and one a second, and one listen
     await until('the listener has begun, and the clock is known', async () => woken >= 100);
     woken = 0;
     await until('everybody is woken by a new request', async () => {
-      await makeRequest(world.db, scope, merchant);
+      await makeRequest(fixtures.db, scope, merchant);
       return woken >= 50;
     });
     const seconds = (performance.now() - startedMs) / 1000;
@@ -168,7 +168,7 @@ test('fifty who look cost one question at first and one a second, and one listen
 });
 
 test('one session has twenty streams at most, and a place again once one has ended', async () => {
-  const { token } = await portalPerson(world.ctx, world.scope.partnerId);
+  const { token } = await portalPerson(fixtures.ctx, fixtures.scope.partnerId);
   const open = async () => {
     const leaving = new AbortController();
     const headers = { cookie: `portal-session=${token}` };
@@ -187,9 +187,9 @@ test('one session has twenty streams at most, and a place again once one has end
 });
 
 test('a stop of the service ends the news at once', async () => {
-  const second = await buildServer(world.ctx);
+  const second = await buildServer(fixtures.ctx);
   const address = await second.listen({ host: '127.0.0.1', port: 0 });
-  const { token } = await portalPerson(world.ctx, world.scope.partnerId);
+  const { token } = await portalPerson(fixtures.ctx, fixtures.scope.partnerId);
   const answer = await fetch(new URL('/portal/events', address), { headers: { cookie: `portal-session=${token}` } });
   const reading = answer.text();
   await second.close();
@@ -197,14 +197,14 @@ test('a stop of the service ends the news at once', async () => {
 });
 
 test('news › a merchant that is disabled, or becomes ready, is told to the lists of its partner', async () => {
-  const { scope } = world;
-  const merchant = await makeMerchant(world.db, scope);
-  const stranger = (await makePartner(world.db)).partner.id;
+  const { scope } = fixtures;
+  const merchant = await makeMerchant(fixtures.db, scope);
+  const stranger = (await makePartner(fixtures.db)).partner.id;
   const own = await listen(scope.partnerId);
   const other = await listen(stranger);
   try {
     await until('it is told', async () => {
-      await world.db.sql`
+      await fixtures.db.sql`
         update merchants set disabled_by_partner = not disabled_by_partner where id = ${merchant.id}`;
       return own.heard.messages > 0;
     });
@@ -216,11 +216,11 @@ test('news › a merchant that is disabled, or becomes ready, is told to the lis
 });
 
 test('news › what people do is written into their partner’s log, and told to the lists of that partner alone', async () => {
-  const [partner, stranger] = [await makePartner(world.db), await makePartner(world.db)];
-  const request = await makeRequest(world.db, partner.test, await makeMerchant(world.db, partner.test));
+  const [partner, stranger] = [await makePartner(fixtures.db), await makePartner(fixtures.db)];
+  const request = await makeRequest(fixtures.db, partner.test, await makeMerchant(fixtures.db, partner.test));
   const first = await listen(partner.partner.id);
   await until('the process listens', async () => {
-    await invitePartnerUser(world.ctx, partner, 'viewer');
+    await invitePartnerUser(fixtures.ctx, partner, 'viewer');
     return first.heard.messages > 0;
   });
   const page = await listen(partner.partner.id, `?request=${request.id}`);
@@ -229,12 +229,12 @@ test('news › what people do is written into their partner’s log, and told to
   const other = await listen(stranger.partner.id);
   try {
     await until('it is told in both modes', async () => {
-      await invitePartnerUser(world.ctx, partner, 'viewer');
+      await invitePartnerUser(fixtures.ctx, partner, 'viewer');
       return own.heard.messages > 0 && live.heard.messages > 0;
     });
     assert.deepEqual([page.heard.messages, other.heard.messages], [0, 0]);
     await until('the other one hears of its own', async () => {
-      await invitePartnerUser(world.ctx, stranger, 'viewer');
+      await invitePartnerUser(fixtures.ctx, stranger, 'viewer');
       return other.heard.messages > 0;
     });
     assert.equal(page.heard.messages, 0);
@@ -244,10 +244,10 @@ test('news › what people do is written into their partner’s log, and told to
 });
 
 test('news of one merchant › its profile, switch and recovery reach its page, and nothing of another merchant does', async () => {
-  const { scope } = world;
-  const merchant = await makeOnboarded(world.ctx, scope, { email: 'news@example.com' });
-  const neighbour = await makeMerchant(world.db, scope);
-  const { token } = await portalPerson(world.ctx, scope.partnerId, 'viewer');
+  const { scope } = fixtures;
+  const merchant = await makeOnboarded(fixtures.ctx, scope, { email: 'news@example.com' });
+  const neighbour = await makeMerchant(fixtures.db, scope);
+  const { token } = await portalPerson(fixtures.ctx, scope.partnerId, 'viewer');
   const page = await fetch(new URL(`/portal/merchants/${merchant.id}?mode=test`, url), {
     headers: { cookie: `portal-session=${token}` },
   });
@@ -269,11 +269,11 @@ test('news of one merchant › its profile, switch and recovery reach its page, 
       await quiet();
       assert.equal(own.heard.messages, before);
     };
-    const { sql } = world.db;
+    const { sql } = fixtures.db;
     await change('merchants', () => sql`update merchants set website = 'https://a.example' where id = ${merchant.id}`);
     await change('merchants', () => sql`update merchants set disabled_by_operator = true where id = ${merchant.id}`);
-    await change('wallet_changes', () => startRecovery(world.ctx, scope, merchant.id));
-    await change('wallet_changes', () => cancelRecovery(world.ctx, scope, merchant.id));
+    await change('wallet_changes', () => startRecovery(fixtures.ctx, scope, merchant.id));
+    await change('wallet_changes', () => cancelRecovery(fixtures.ctx, scope, merchant.id));
     await change(null, () => sql`update merchants set website = 'https://b.example' where id = ${neighbour.id}`);
   } finally {
     await own.leave();

@@ -4,7 +4,7 @@ import type { Scope, Tx } from '../../src/db/connection.ts';
 import { browseRequests, type Concern, concerns } from '../../src/requests/browse.ts';
 import { selectBrowsed } from '../../src/requests/browse-store.ts';
 import { startApp } from '../support/app.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 
 const many = 100_000;
 const batch = 20_000;

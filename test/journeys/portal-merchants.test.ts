@@ -3,16 +3,16 @@ import { after, before, test } from 'node:test';
 import type { Context } from '../../src/context.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardWithKey } from '../../src/merchants/sandbox-onboard.ts';
-import { startApi } from '../support/client.ts';
-import { makeOnboarded } from '../support/merchants.ts';
-import { portalVisitor } from '../support/portal.ts';
-import { postForm } from '../support/portal-post.ts';
-import { startVisitor, type Visitor } from '../support/visitor.ts';
-import { makeMerchant, makeRequest } from '../support/world.ts';
+import { startApi } from '../support/api/client.ts';
+import { makeMerchant, makeRequest } from '../support/fixtures.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
+import { portalVisitor } from '../support/people/portal.ts';
+import { postForm } from '../support/people/portal-post.ts';
+import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 
 let api: Awaited<ReturnType<typeof startApi>>;
 let ctx: Context;
-let party: Awaited<ReturnType<typeof api.party>>;
+let partner: Awaited<ReturnType<typeof api.partner>>;
 let owner: Visitor;
 let developer: Visitor;
 let viewer: Visitor;
@@ -21,8 +21,8 @@ const path = '/portal/merchants';
 before(async () => {
   api = await startApi();
   ctx = api.ctx;
-  party = await api.party();
-  const { id } = party.partner;
+  partner = await api.partner();
+  const { id } = partner.partner;
   owner = await portalVisitor(ctx, api.url, id);
   developer = await portalVisitor(ctx, api.url, id, 'developer');
   viewer = await portalVisitor(ctx, api.url, id, 'viewer');
@@ -35,7 +35,7 @@ const search = async (query: Record<string, string>, who = owner) =>
   listed((await who.open(`${path}?${new URLSearchParams(query)}`)).html);
 const acts = async (id: string) => [
   ...(await api.db.sql`
-    select action, details from audit_log where partner_id = ${party.partner.id} and object_id = ${id} order by number`),
+    select action, details from audit_log where partner_id = ${partner.partner.id} and object_id = ${id} order by number`),
 ];
 
 test('making a merchant › by form, under the rules of the API; its invitation opens, and is fresh each time', async () => {
@@ -45,7 +45,7 @@ test('making a merchant › by form, under the rules of the API; its invitation 
   assert.match(page.html, /The merchant is made/);
   const id = /<h1>Bread &amp; Co<\/h1>/.test(page.html) ? (await search({ q: 'bread' }))[0] : undefined;
   assert.ok(id, page.html);
-  const { json } = await party.test.api.readAccount(id);
+  const { json } = await partner.test.api.readAccount(id);
   const told = { business_name: json.business_name, email: json.email, country: json.country, app_mode: json.app_mode };
   assert.deepEqual(told, { ...typed, country: 'DE' });
   assert.equal(json.display_currency, 'JPY');
@@ -73,7 +73,7 @@ test('making a merchant › faults are said beside their fields, what was typed 
 });
 
 test('a merchant’s page › shows all that is stored of it', async () => {
-  const { scope } = party.test;
+  const { scope } = partner.test;
   const given = {
     ...{ business_name: 'Café Ōmi', display_name: 'Ōmi', email: 'omi@example.com', country: 'JP', phone: '+81 1' },
     ...{ website: 'https://omi.example', instagram: '@omi', industry: 'Coffee', display_currency: 'JPY' },
@@ -88,7 +88,7 @@ test('a merchant’s page › shows all that is stored of it', async () => {
 });
 
 test('the list › searches, states, switches, pages and CSV, of one partner and mode', async () => {
-  const other = await api.party();
+  const other = await api.partner();
   const visitor = await portalVisitor(ctx, api.url, other.partner.id);
   const find = (query: Record<string, string>) => search(query, visitor);
   const { scope, merchant: first } = other.test;
@@ -127,7 +127,7 @@ test('the list › searches, states, switches, pages and CSV, of one partner and
 });
 
 test('disabling › new requests are refused until the partner’s switch is back on; the operator’s is not the partner’s', async () => {
-  const { merchant, api: calls } = party.test;
+  const { merchant, api: calls } = partner.test;
   const create = async () => (await calls.create({ account_id: merchant.id, fiat_amount_int: 1250 })).json.error;
   const asked = await owner.open(`${path}/${merchant.id}`);
   assert.match(asked.html, /Disable Ada’s Bakery\?/);
@@ -149,23 +149,23 @@ test('disabling › new requests are refused until the partner’s switch is bac
 });
 
 test('resetting › a merchant without money begins anew under a new link; one that took money stays', async () => {
-  const { scope } = party.test;
+  const { scope } = partner.test;
   const shell = await createShell(ctx, scope, { display_currency: 'EUR' });
   const { wallet_address: wallet } = await onboardWithKey(ctx, shell.id);
   const open = await makeRequest(api.db, scope, { id: shell.id, wallet });
   const page = await owner.send(await owner.open(`${path}/${shell.id}`), '/reset?mode=test');
   assert.match(page.html, /back at the start/);
   assert.match(page.html, /Invitation link/);
-  const { json } = await party.test.api.readAccount(shell.id);
+  const { json } = await partner.test.api.readAccount(shell.id);
   assert.deepEqual([json.onboarding_status, json.wallet_address], ['incomplete', null]);
-  assert.equal((await party.test.api.read(open.id)).json.status, 'voided');
+  assert.equal((await partner.test.api.read(open.id)).json.status, 'voided');
 
   const rich = await makeOnboarded(ctx, scope);
   const paid = await makeRequest(api.db, scope, rich);
   await api.db.sql`update requests set proof_status = 'attached' where id = ${paid.id}`;
   const refused = await owner.send(await owner.open(`${path}/${rich.id}`), '/reset?mode=test');
   assert.match(refused.html, /has taken money/);
-  assert.equal((await party.test.api.readAccount(rich.id)).json.wallet_address, rich.wallet);
+  assert.equal((await partner.test.api.readAccount(rich.id)).json.wallet_address, rich.wallet);
   assert.deepEqual(
     (await acts(rich.id)).map(({ action }) => action),
     ['merchant.onboarded'],
@@ -173,7 +173,7 @@ test('resetting › a merchant without money begins anew under a new link; one t
 });
 
 test('recovery › its link is shown once and opens; taken back, the link is dead', async () => {
-  const merchant = await makeOnboarded(ctx, party.test.scope);
+  const merchant = await makeOnboarded(ctx, partner.test.scope);
   const page = await owner.send(await owner.open(`${path}/${merchant.id}`), '/recover?mode=test');
   const link = /data-copy="([^"]+\/recover\/[^"]+)"/.exec(page.html)?.[1] ?? assert.fail('no link of the recovery');
   assert.equal((await startVisitor(api.url).open(link)).status, 200);
@@ -187,13 +187,13 @@ test('recovery › its link is shown once and opens; taken back, the link is dea
     (await acts(merchant.id)).map(({ action }) => action),
     ['merchant.onboarded', 'recovery.started', 'recovery.cancelled'],
   );
-  const shell = await createShell(ctx, party.test.scope, { display_currency: 'EUR' });
+  const shell = await createShell(ctx, partner.test.scope, { display_currency: 'EUR' });
   const refused = await postForm(api.url, owner, `${path}/${shell.id}/recover?mode=test`);
   assert.equal(refused.location, `${path}/${shell.id}?done=no_recovery`);
 });
 
 test('merchants › what a role does not allow is neither shown nor done', async () => {
-  const shell = await createShell(ctx, party.test.scope, { display_currency: 'EUR' });
+  const shell = await createShell(ctx, partner.test.scope, { display_currency: 'EUR' });
   const seen = await viewer.open(`${path}/${shell.id}`);
   assert.doesNotMatch(seen.html, /\/onboard\//, 'a link with which anybody could connect a wallet');
   assert.doesNotMatch(seen.html, /What you can do/);
@@ -208,8 +208,8 @@ test('merchants › what a role does not allow is neither shown nor done', async
 });
 
 test('a merchant › another partner’s, the other mode’s and unknown ids are the same page, for every act', async () => {
-  const { merchant } = party.test;
-  const stranger = await portalVisitor(ctx, api.url, (await api.party()).partner.id);
+  const { merchant } = partner.test;
+  const stranger = await portalVisitor(ctx, api.url, (await api.partner()).partner.id);
   const unknown = await stranger.open(`${path}/00000000-0000-4000-8000-000000000000`);
   const text = (html: string) => html.replace(/nonce="[^"]*"/g, '');
   for (const [visitor, id, mode] of [

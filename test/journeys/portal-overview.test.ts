@@ -7,8 +7,8 @@ import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { startApp } from '../support/app.ts';
 import { makeEvents } from '../support/deliveries.ts';
-import { portalVisitor } from '../support/portal.ts';
-import { makeKey, makeMerchant, makePartner, makeRequest, randomAddress, setRate } from '../support/world.ts';
+import { makeKey, makeMerchant, makePartner, makeRequest, randomAddress, setRate } from '../support/fixtures.ts';
+import { portalVisitor } from '../support/people/portal.ts';
 
 let aheadMs = 0;
 const clock = { now: () => new Date(Date.now() + aheadMs) };
@@ -29,7 +29,7 @@ async function chainRead(chainId: number, secondsAgo: number) {
     on conflict (chain_id) do update set updated_at = excluded.updated_at`;
 }
 
-async function party() {
+async function partnerWithMerchant() {
   const { partner, test: scope, live } = await makePartner(app.db);
   const merchant = await makeMerchant(app.db, scope);
   const owner = await portalVisitor(app.ctx, app.url, partner.id);
@@ -47,7 +47,7 @@ async function verified(scope: Scope, row: RequestRow, daysAgo: number, seconds:
 }
 
 test('a new partner › a call that works as it stands, but for the key', async () => {
-  const { overview, merchant, scope } = await party();
+  const { overview, merchant, scope } = await partnerWithMerchant();
   const html = await overview();
   const curl = /<pre[^>]*>(.*?)<\/pre>/s.exec(html)?.[1]?.replaceAll('&#39;', "'").replaceAll('&quot;', '"') ?? '';
   assert.match(curl, /^curl http:\/\/localhost:3000\/api\/v1\/requests\/create/);
@@ -91,7 +91,7 @@ test('a new partner › a viewer, who may make no key, is told who can, and sent
 });
 
 test('is everything fine › one line when it is, and one for each thing that is not', async () => {
-  const { overview, scope, merchant } = await party();
+  const { overview, scope, merchant } = await partnerWithMerchant();
   await makeRequest(app.db, scope, merchant);
   assert.match(await overview(), /No webhook URL is set/);
   await setUrl(app.ctx, scope, 'http://127.0.0.1:9/hook');
@@ -124,7 +124,7 @@ test('is everything fine › one line when it is, and one for each thing that is
 });
 
 test('figures › paid by day and currency, paid share and the median time to pay', async () => {
-  const { overview, scope, merchant } = await party();
+  const { overview, scope, merchant } = await partnerWithMerchant();
   await setUrl(app.ctx, scope, 'http://127.0.0.1:9/hook');
   const make = (details = {}) => makeRequest(app.db, scope, merchant, details);
   await verified(scope, await make({ fiatInt: 1000 }), 0.001, 20);
@@ -151,7 +151,7 @@ test('figures › paid by day and currency, paid share and the median time to pa
 });
 
 test('replays › those with other values are counted and told; a faithful one leaves no trace; the answer is the same', async () => {
-  const { overview, scope, merchant, partner } = await party();
+  const { overview, scope, merchant, partner } = await partnerWithMerchant();
   const { key } = await makeKey(app.db, scope);
   const body = {
     account_id: merchant.id,
@@ -203,7 +203,7 @@ test('replays › those with other values are counted and told; a faithful one l
 });
 
 test('a detail › each attempt of the event, as it went', async () => {
-  const { scope, merchant, partner } = await party();
+  const { scope, merchant, partner } = await partnerWithMerchant();
   const request = await makeRequest(app.db, scope, merchant);
   await app.db.scoped(scope, (tx) =>
     enqueueProofVerified(tx, scope, {

@@ -4,25 +4,25 @@ import type { FastifyInstance } from 'fastify';
 import { openRequest } from '../../src/requests/open.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { buildServer } from '../../src/server.ts';
-import { type PayWorld, payWorld } from '../payments/support.ts';
-import { portalVisitor } from '../support/portal.ts';
-import type { Visitor } from '../support/visitor.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
+import { portalVisitor } from '../support/people/portal.ts';
+import type { Visitor } from '../support/people/visitor.ts';
 
-let world: PayWorld;
+let fixtures: PayFixtures;
 let app: FastifyInstance;
 let url: string;
 let owner: Visitor;
 
 before(async () => {
-  world = await payWorld();
-  app = await buildServer(world.ctx);
+  fixtures = await payFixtures();
+  app = await buildServer(fixtures.ctx);
   url = await app.listen({ host: '127.0.0.1', port: 0 });
-  owner = await portalVisitor(world.ctx, url, world.scope.partnerId);
+  owner = await portalVisitor(fixtures.ctx, url, fixtures.scope.partnerId);
 });
 after(async () => {
   await app?.close();
-  await world?.stop();
+  await fixtures?.stop();
 });
 
 /** The ids of the requests that a page lists, in its order. */
@@ -32,14 +32,14 @@ const search = async (query: Record<string, string>, who = owner) =>
   listed((await who.open(`/portal/requests?${new URLSearchParams(query)}`)).html);
 
 test('the list › newest first, by pages that lose and repeat nothing while requests are made', async () => {
-  const { partner, test: scope } = await makePartner(world.db);
-  const merchant = await makeMerchant(world.db, scope);
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
   const made: string[] = [];
-  for (let i = 0; i < 60; i++) made.unshift((await makeRequest(world.db, scope, merchant)).id);
-  const visitor = await portalVisitor(world.ctx, url, partner.id, 'viewer');
+  for (let i = 0; i < 60; i++) made.unshift((await makeRequest(fixtures.db, scope, merchant)).id);
+  const visitor = await portalVisitor(fixtures.ctx, url, partner.id, 'viewer');
   const first = await visitor.open('/portal/requests');
   assert.deepEqual(listed(first.html), made.slice(0, 50));
-  const newer = await makeRequest(world.db, scope, merchant);
+  const newer = await makeRequest(fixtures.db, scope, merchant);
   const next =
     /<a href="([^"]+)" rel="next">/.exec(first.html)?.[1]?.replaceAll('&amp;', '&') ?? assert.fail('no next page');
   const second = await visitor.open(next);
@@ -49,19 +49,19 @@ test('the list › newest first, by pages that lose and repeat nothing while req
 });
 
 test('the list › filters of the API, and searches by id, metadata, transaction and payer', async () => {
-  const { partner, test: scope } = await makePartner(world.db);
-  const [one, two] = [await makeMerchant(world.db, scope), await makeMerchant(world.db, scope)];
-  const startBlocks = { [world.node.chain.chainId]: 0 };
-  const open = await makeRequest(world.db, scope, one, { metadata: '{"order":"A-1042","=x":"a b"}', memo: '<b>&' });
-  const opened = await makeRequest(world.db, scope, two, { metadata: '{"order":"A-10422"}' });
-  await openRequest(world.ctx, scope, opened.id);
-  const due = await makeRequest(world.db, scope, two, { expiryMinutes: 0 });
-  const paid = await makeRequest(world.db, scope, one, { startBlocks });
-  const payment = await world.pay(paid);
-  await world.node.mine(5);
-  await world.turn();
-  await world.turn();
-  const visitor = await portalVisitor(world.ctx, url, partner.id);
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const [one, two] = [await makeMerchant(fixtures.db, scope), await makeMerchant(fixtures.db, scope)];
+  const startBlocks = { [fixtures.node.chain.chainId]: 0 };
+  const open = await makeRequest(fixtures.db, scope, one, { metadata: '{"order":"A-1042","=x":"a b"}', memo: '<b>&' });
+  const opened = await makeRequest(fixtures.db, scope, two, { metadata: '{"order":"A-10422"}' });
+  await openRequest(fixtures.ctx, scope, opened.id);
+  const due = await makeRequest(fixtures.db, scope, two, { expiryMinutes: 0 });
+  const paid = await makeRequest(fixtures.db, scope, one, { startBlocks });
+  const payment = await fixtures.pay(paid);
+  await fixtures.node.mine(5);
+  await fixtures.turn();
+  await fixtures.turn();
+  const visitor = await portalVisitor(fixtures.ctx, url, partner.id);
   const find = (query: Record<string, string>) => search(query, visitor);
   assert.deepEqual(await find({ status: 'requested' }), [paid.id, open.id]);
   assert.deepEqual(await find({ status: 'opened' }), [opened.id]);
@@ -69,7 +69,7 @@ test('the list › filters of the API, and searches by id, metadata, transaction
   assert.deepEqual(await find({ proof_status: 'verified' }), [paid.id]);
   assert.deepEqual(await find({ account_id: two.id }), [due.id, opened.id]);
   assert.deepEqual(await find({ account_id: 'nobody' }), []);
-  await world.db.sql`update merchants set business_name = 'Corner Shop' where id = ${two.id}`;
+  await fixtures.db.sql`update merchants set business_name = 'Corner Shop' where id = ${two.id}`;
   assert.deepEqual(await find({ account_id: 'corner' }), [due.id, opened.id], 'by a part of its name');
   assert.equal((await find({ account_id: 'e' })).length, 4, 'of several that are named so');
   assert.deepEqual(await find({ since: due.created_at.toISOString() }), [paid.id, due.id]);
@@ -104,7 +104,7 @@ test('the list › filters of the API, and searches by id, metadata, transaction
   assert.equal(cells[names.indexOf('tx_hash')], payment.txHash);
   assert.equal(cells[names.indexOf('payer_address')], payment.from.address);
 
-  const stranger = await portalVisitor(world.ctx, url, (await makePartner(world.db)).partner.id);
+  const stranger = await portalVisitor(fixtures.ctx, url, (await makePartner(fixtures.db)).partner.id);
   for (const q of [open.id, 'A-1042', payment.txHash, payment.from.address]) {
     assert.deepEqual(await search({ q }, stranger), [], `another partner finds nothing by ${q}`);
     assert.deepEqual(await search({ q, mode: 'live' }, visitor), [], `the other mode finds nothing by ${q}`);
@@ -112,15 +112,15 @@ test('the list › filters of the API, and searches by id, metadata, transaction
 });
 
 test('CSV › more than a batch, each request once, newest first', async () => {
-  const { partner, test: scope } = await makePartner(world.db);
-  const merchant = await makeMerchant(world.db, scope);
-  await world.db.sql`
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
+  await fixtures.db.sql`
     insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate, payment_mode,
       metadata, memo, wallet_address, reference, start_blocks, created_at, expires_at)
     select ${partner.id}, true, gen_random_uuid(), ${merchant.id}, g, 'EUR', g, false, '1', 'pos', '{}', '=1+' || g,
       ${merchant.wallet}, decode(lpad(to_hex(g), 32, '0'), 'hex'), '{}', now() + g * interval '1 ms', now() + interval '1 day'
     from generate_series(1, 1001) g`;
-  const visitor = await portalVisitor(world.ctx, url, partner.id);
+  const visitor = await portalVisitor(fixtures.ctx, url, partner.id);
   const lines = (await visitor.open('/portal/requests.csv')).html.trimEnd().split('\r\n').slice(1);
   const amounts = lines.map((line) => line.split(',')[8]);
   assert.deepEqual(
@@ -131,25 +131,25 @@ test('CSV › more than a batch, each request once, newest first', async () => {
 });
 
 test('the list › what wants an eye stands out: paid in part, too much, too late, though cancelled, twice', async () => {
-  const { partner, test: scope } = await makePartner(world.db);
-  const merchant = await makeMerchant(world.db, scope);
-  const visitor = await portalVisitor(world.ctx, url, partner.id);
-  const startBlocks = { [world.node.chain.chainId]: 0 };
-  const make = () => makeRequest(world.db, scope, merchant, { startBlocks });
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
+  const visitor = await portalVisitor(fixtures.ctx, url, partner.id);
+  const startBlocks = { [fixtures.node.chain.chainId]: 0 };
+  const make = () => makeRequest(fixtures.db, scope, merchant, { startBlocks });
   const [part, voided, twice, late, fine] = [await make(), await make(), await make(), await make(), await make()];
   const over = await make();
   await visitor.send(await visitor.open(`/portal/requests/${voided.id}`), '/cancel?mode=test');
-  await world.db.sql`update requests set status = 'expired', created_at = created_at - interval '2 hours',
+  await fixtures.db.sql`update requests set status = 'expired', created_at = created_at - interval '2 hours',
     expires_at = created_at - interval '1 hour' where id = ${late.id}`;
-  await world.pay(part, { usdcMicro: 5_000_000n });
-  await world.pay(over, { usdcMicro: BigInt(over.usdc_micro) + 1_000_000n });
-  for (const request of [voided, twice, late, fine]) await world.pay(request);
-  await world.node.mine(5);
-  await world.turn();
-  await world.turn();
-  await world.pay(twice);
-  await world.node.mine(5);
-  await world.turn();
+  await fixtures.pay(part, { usdcMicro: 5_000_000n });
+  await fixtures.pay(over, { usdcMicro: BigInt(over.usdc_micro) + 1_000_000n });
+  for (const request of [voided, twice, late, fine]) await fixtures.pay(request);
+  await fixtures.node.mine(5);
+  await fixtures.turn();
+  await fixtures.turn();
+  await fixtures.pay(twice);
+  await fixtures.node.mine(5);
+  await fixtures.turn();
   const find = (concern: string) => search({ concern }, visitor);
   assert.deepEqual(await find('underpaid'), [part.id]);
   assert.deepEqual(await find('overpaid'), [over.id]);
@@ -163,9 +163,9 @@ test('the list › what wants an eye stands out: paid in part, too much, too lat
   assert.match((await visitor.open('/portal')).html, /Requests that were paid too much: 1</);
   assert.match((await visitor.open(`/portal/requests/${over.id}`)).html, /<\/svg>Paid too much<\/span>/);
   // Topped up, it is underpaid no more.
-  await world.pay(part, { usdcMicro: BigInt(part.usdc_micro) - 5_000_000n });
-  await world.node.mine(5);
-  await world.turn();
+  await fixtures.pay(part, { usdcMicro: BigInt(part.usdc_micro) - 5_000_000n });
+  await fixtures.node.mine(5);
+  await fixtures.turn();
   assert.deepEqual(await find('underpaid'), []);
   const texts: [RequestRow, RegExp][] = [
     [voided, /A payment came though the request was cancelled/],
@@ -176,28 +176,32 @@ test('the list › what wants an eye stands out: paid in part, too much, too lat
 });
 
 test('underpaid requests are noted at commit, and forgotten when a reorganisation takes the payment back', async () => {
-  const part = await world.request();
-  await world.pay(part, { usdcMicro: 1_000_000n });
-  await world.turn();
+  const part = await fixtures.request();
+  await fixtures.pay(part, { usdcMicro: 1_000_000n });
+  await fixtures.turn();
   assert.deepEqual(await search({ concern: 'underpaid' }), [part.id]);
-  await world.node.reorg(1);
-  await world.turn();
+  await fixtures.node.reorg(1);
+  await fixtures.turn();
   assert.deepEqual(await search({ concern: 'underpaid' }), []);
 });
 
 test('a detail › everything about the request, and all that happened to it', async () => {
-  const request = await world.request({ metadata: '{"order":"<i>7","b":"2"}', memo: 'Table <4>', customerName: 'Bo' });
+  const request = await fixtures.request({
+    metadata: '{"order":"<i>7","b":"2"}',
+    memo: 'Table <4>',
+    customerName: 'Bo',
+  });
   const page = async () => (await owner.open(`/portal/requests/${request.id}`)).html;
   const fresh = await page();
   assert.match(fresh, /Table &lt;4&gt;/);
   assert.match(fresh, /<dt>order<\/dt><dd><span dir="auto">&lt;i&gt;7<\/span>/);
   assert.match(fresh, /role="img" aria-label="Pay page: http:\/\/localhost:3000\/pay\//);
-  await openRequest(world.ctx, world.scope, request.id);
-  const { txHash } = await world.pay(request);
-  await world.turn();
+  await openRequest(fixtures.ctx, fixtures.scope, request.id);
+  const { txHash } = await fixtures.pay(request);
+  await fixtures.turn();
   assert.match(await page(), /1 of 2 confirmations/);
-  await world.node.mine(3);
-  await world.turn();
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   const paid = await page();
   const told = ['Created', 'Opened by the customer', 'USDC arrived on', 'Verified', 'Event written'];
   const places = told.map((text) => paid.indexOf(text, paid.indexOf('class="timeline"')));
@@ -211,8 +215,8 @@ test('a detail › everything about the request, and all that happened to it', a
 });
 
 test('a detail › another partner’s, the other mode’s, unknown and malformed ids are the same page', async () => {
-  const request = await world.request();
-  const stranger = await portalVisitor(world.ctx, url, (await makePartner(world.db)).partner.id);
+  const request = await fixtures.request();
+  const stranger = await portalVisitor(fixtures.ctx, url, (await makePartner(fixtures.db)).partner.id);
   const unknown = await owner.open('/portal/requests/00000000-0000-4000-8000-000000000000');
   assert.equal(unknown.status, 404);
   const text = (html: string) => html.replace(/nonce="[^"]*"/g, '');
@@ -228,46 +232,47 @@ test('a detail › another partner’s, the other mode’s, unknown and malforme
 });
 
 test('cancel › a developer cancels and it is written down; what was opened stays; a viewer cannot', async () => {
-  const { partnerId } = world.scope;
-  const developer = await portalVisitor(world.ctx, url, partnerId, 'developer');
-  const viewer = await portalVisitor(world.ctx, url, partnerId, 'viewer');
-  const request = await world.request();
+  const { partnerId } = fixtures.scope;
+  const developer = await portalVisitor(fixtures.ctx, url, partnerId, 'developer');
+  const viewer = await portalVisitor(fixtures.ctx, url, partnerId, 'viewer');
+  const request = await fixtures.request();
   const path = `/portal/requests/${request.id}`;
   const asked = await developer.open(path);
   assert.match(asked.html, /Cancel the request over €12\.50\?/);
   assert.doesNotMatch((await viewer.open(path)).html, /Cancel this request/);
   assert.equal((await viewer.send(asked, '/cancel?mode=test')).status, 403);
-  assert.equal((await world.read(request)).status, 'requested');
+  assert.equal((await fixtures.read(request)).status, 'requested');
 
   const done = await developer.send(asked, '/cancel?mode=test');
   assert.match(done.html, /The request is cancelled\./);
-  assert.equal((await world.read(request)).status, 'voided');
-  const [row] = await world.db
+  assert.equal((await fixtures.read(request)).status, 'voided');
+  const [row] = await fixtures.db
     .sql`select * from audit_log where action = 'request.cancelled' and object_id = ${request.id}`;
   assert.equal(row?.actor_kind, 'partner_user');
   assert.equal(row?.test_mode, true);
 
-  const other = await world.request();
+  const other = await fixtures.request();
   const before = await developer.open(`/portal/requests/${other.id}`);
-  await openRequest(world.ctx, world.scope, other.id);
+  await openRequest(fixtures.ctx, fixtures.scope, other.id);
   assert.match((await developer.send(before, '/cancel?mode=test')).html, /It was not cancelled/);
-  assert.equal((await world.read(other)).status, 'opened');
-  const kept = await world.db.sql`select from audit_log where action = 'request.cancelled' and object_id = ${other.id}`;
+  assert.equal((await fixtures.read(other)).status, 'opened');
+  const kept = await fixtures.db
+    .sql`select from audit_log where action = 'request.cancelled' and object_id = ${other.id}`;
   assert.equal(kept.length, 0);
 });
 
 test('cancel › a form of another site, or of another partner, changes nothing', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const page = await owner.open(`/portal/requests/${request.id}`);
-  const foreign = await portalVisitor(world.ctx, url, world.scope.partnerId);
+  const foreign = await portalVisitor(fixtures.ctx, url, fixtures.scope.partnerId);
   const crossSite = await fetch(new URL(`/portal/requests/${request.id}/cancel`, url), {
     method: 'POST',
     headers: { 'sec-fetch-site': 'cross-site', cookie: [...foreign.cookies].map((pair) => pair.join('=')).join('; ') },
   });
   assert.equal(crossSite.status, 403);
-  const stranger = await portalVisitor(world.ctx, url, (await makePartner(world.db)).partner.id);
+  const stranger = await portalVisitor(fixtures.ctx, url, (await makePartner(fixtures.db)).partner.id);
   assert.equal((await stranger.send(page, '/cancel?mode=test')).status, 404);
-  assert.equal((await world.read(request)).status, 'requested');
+  assert.equal((await fixtures.read(request)).status, 'requested');
 });
 
 test('who is not signed in sees nothing of the portal', async () => {
@@ -286,7 +291,7 @@ test('who is not signed in sees nothing of the portal', async () => {
 });
 
 test('the list › a cursor that is none of ours begins at the newest, one from beyond the year 9999 too', async () => {
-  const newest = await world.request();
+  const newest = await fixtures.request();
   const hash = `0x${'a'.repeat(64)}`;
   for (const after of ['x', '-1', '253402300800000', '999999999999999', '9'.repeat(30)]) {
     assert.equal((await search({ after }))[0], newest.id, after);
@@ -297,12 +302,12 @@ test('the list › a cursor that is none of ours begins at the newest, one from 
 });
 
 test('the detail › the payment mode in the reader’s words, with the name that the API has for it', async () => {
-  const merchant = await makeMerchant(world.db, world.scope);
+  const merchant = await makeMerchant(fixtures.db, fixtures.scope);
   for (const [paymentMode, english, german] of [
     ['pos', 'Payment on the spot', 'Zahlung vor Ort'],
     ['invoice', 'Invoice', 'Rechnung'],
   ] as const) {
-    const { id } = await makeRequest(world.db, world.scope, merchant, { paymentMode, customerName: 'Ada' });
+    const { id } = await makeRequest(fixtures.db, fixtures.scope, merchant, { paymentMode, customerName: 'Ada' });
     for (const [language, words] of [
       ['en', english],
       ['de', german],

@@ -3,11 +3,11 @@ import { after, before, test } from 'node:test';
 import type { Context } from '../../src/context.ts';
 import { readPartner } from '../../src/partners/read.ts';
 import { startApp } from '../support/app.ts';
+import { makePartner, setRate } from '../support/fixtures.ts';
+import { portalPerson, portalVisitor } from '../support/people/portal.ts';
+import { postForm } from '../support/people/portal-post.ts';
+import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 import { png } from '../support/pictures.ts';
-import { portalPerson, portalVisitor } from '../support/portal.ts';
-import { postForm } from '../support/portal-post.ts';
-import { startVisitor, type Visitor } from '../support/visitor.ts';
-import { makePartner, setRate } from '../support/world.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let ctx: Context;
@@ -20,8 +20,8 @@ before(async () => {
 after(() => app?.stop());
 
 async function newPartner() {
-  const party = await makePartner(app.db);
-  return { ...party, owner: await portalVisitor(ctx, app.url, party.partner.id) };
+  const made = await makePartner(app.db);
+  return { ...made, owner: await portalVisitor(ctx, app.url, made.partner.id) };
 }
 const acts = async (partnerId: string) => [
   ...(await app.db.sql`select * from audit_log where partner_id = ${partnerId} order by number`),

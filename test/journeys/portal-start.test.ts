@@ -14,12 +14,12 @@ import { buildServer } from '../../src/server.ts';
 import { newSecret, signedHeaders } from '../../src/webhooks/sign.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
+import { makePartner, type Partner, setRate } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
+import { portalVisitor } from '../support/people/portal.ts';
+import { postForm } from '../support/people/portal-post.ts';
+import type { Visitor } from '../support/people/visitor.ts';
 import { findPhp } from '../support/php.ts';
-import { portalVisitor } from '../support/portal.ts';
-import { postForm } from '../support/portal-post.ts';
-import { until } from '../support/receiver.ts';
-import type { Visitor } from '../support/visitor.ts';
-import { makePartner, setRate } from '../support/world.ts';
 
 const run = promisify(execFile);
 const path = '/portal/start';
@@ -28,7 +28,7 @@ let database: Awaited<ReturnType<typeof testDatabase>>;
 let ctx: Context;
 let app: FastifyInstance;
 let url: string;
-let party: Awaited<ReturnType<typeof makePartner>>;
+let partner: Partner;
 let owner: Visitor;
 /** The page as it was right after a key was made. */
 let page: string;
@@ -40,8 +40,8 @@ before(async () => {
   app = await buildServer(ctx);
   url = await app.listen({ host: '127.0.0.1', port });
   await setRate(database.db, 'EUR', '0.92');
-  party = await makePartner(database.db);
-  owner = await portalVisitor(ctx, url, party.partner.id);
+  partner = (await makePartner(database.db)).partner;
+  owner = await portalVisitor(ctx, url, partner.id);
   page = (await postForm(url, owner, `${path}/key?mode=test`)).html;
 });
 after(async () => {
@@ -62,7 +62,7 @@ function file(name: string, text: string): string {
   return join(folder, name);
 }
 
-const requests = () => database.db.sql`select * from requests where partner_id = ${party.partner.id}`;
+const requests = () => database.db.sql`select * from requests where partner_id = ${partner.id}`;
 
 const noPhp = findPhp() ? false : 'PHP was not found';
 const languages: { id: string; start: string[]; file: string; skip: string | false }[] = [
@@ -180,13 +180,13 @@ test('the key is shown this once: later the programs hold its prefix, and so do 
   const later = await owner.open(path);
   assert.ok(!later.html.includes(key));
   assert.ok(snippet(later.html, 'python-create').includes(`Bearer ${key.slice(0, 8)}…${key.slice(-4)}`));
-  const viewer = await portalVisitor(ctx, url, party.partner.id, 'viewer');
+  const viewer = await portalVisitor(ctx, url, partner.id, 'viewer');
   const seen = await viewer.open(path);
   assert.equal(seen.status, 200);
   assert.equal(seen.forms.filter(({ action }) => action.startsWith(path)).length, 0);
   assert.equal((await postForm(url, viewer, `${path}/key?mode=test`)).status, 403);
   const [act] = await database.db.sql`
-    select count(*)::int as made from audit_log where partner_id = ${party.partner.id} and action = 'key.created'`;
+    select count(*)::int as made from audit_log where partner_id = ${partner.id} and action = 'key.created'`;
   assert.equal(act?.made, 1);
 });
 

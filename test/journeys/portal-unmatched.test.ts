@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Reason } from '../../src/payments/rules.ts';
 import { startApp } from '../support/app.ts';
-import { portalVisitor } from '../support/portal.ts';
-import type { Visitor } from '../support/visitor.ts';
-import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
+import { portalVisitor } from '../support/people/portal.ts';
+import type { Visitor } from '../support/people/visitor.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let one: Awaited<ReturnType<typeof makeMerchant>>;
 let two: Awaited<ReturnType<typeof makeMerchant>>;
 let owner: Visitor;
@@ -28,15 +28,15 @@ async function unmatched(
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
       to_address, value, partner_id, test_mode, account_id, candidate_request_id, reason, judged_at)
     values (31337, ${txHash}, 0, 1, ${hash()}, to_timestamp(${start + at}), ${token}, ${randomAddress()}, ${merchant.wallet},
-      ${value}, ${world.partner.id}, true, ${merchant.id}, ${candidate}, ${reason}, now())`;
+      ${value}, ${fixtures.partner.id}, true, ${merchant.id}, ${candidate}, ${reason}, now())`;
   return txHash;
 }
 
 before(async () => {
   app = await startApp();
-  world = await makePartner(app.db);
-  [one, two] = [await makeMerchant(app.db, world.test), await makeMerchant(app.db, world.test)];
-  owner = await portalVisitor(app.ctx, app.url, world.partner.id);
+  fixtures = await makePartner(app.db);
+  [one, two] = [await makeMerchant(app.db, fixtures.test), await makeMerchant(app.db, fixtures.test)];
+  owner = await portalVisitor(app.ctx, app.url, fixtures.partner.id);
 });
 after(() => app.stop());
 
@@ -45,7 +45,7 @@ const listed = (html: string) =>
 
 test('unmatched payments › with the reason in words, by merchant and by reason', async () => {
   assert.match((await owner.open('/portal/unmatched')).html, /No payment is without a request/);
-  const request = await makeRequest(app.db, world.test, one);
+  const request = await makeRequest(app.db, fixtures.test, one);
   const late = await unmatched(one, { at: 1, reason: 'late', candidate: request.id });
   const foreign = await unmatched(two, {
     at: 2,

@@ -11,15 +11,15 @@ import { buildServer } from '../../src/server.ts';
 import { startDelivering } from '../../src/webhooks/deliver.ts';
 import { readEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
 import { verifySignature } from '../../src/webhooks/sign.ts';
-import { type PayWorld, payWorld } from '../payments/support.ts';
 import { makeEvents } from '../support/deliveries.ts';
-import { portalVisitor } from '../support/portal.ts';
-import { postForm } from '../support/portal-post.ts';
-import { behaviours, type Receiver, startReceiver, until } from '../support/receiver.ts';
-import type { Visitor } from '../support/visitor.ts';
-import { makePartner, setRate } from '../support/world.ts';
+import { makePartner, setRate } from '../support/fixtures.ts';
+import { behaviours, type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
+import { portalVisitor } from '../support/people/portal.ts';
+import { postForm } from '../support/people/portal-post.ts';
+import type { Visitor } from '../support/people/visitor.ts';
 
-let world: PayWorld;
+let fixtures: PayFixtures;
 let ctx: Context;
 let app: FastifyInstance;
 let url: string;
@@ -29,8 +29,8 @@ let loops: Promise<unknown>;
 const path = '/portal/webhooks';
 
 before(async () => {
-  [world, receiver] = await Promise.all([payWorld(), startReceiver()]);
-  ctx = { ...world.ctx, config: { ...world.ctx.config, webhookScheduleMs: [0, 100, 60_000] } };
+  [fixtures, receiver] = await Promise.all([payFixtures(), startReceiver()]);
+  ctx = { ...fixtures.ctx, config: { ...fixtures.ctx.config, webhookScheduleMs: [0, 100, 60_000] } };
   await setRate(ctx.db, 'EUR', '0.92');
   app = await buildServer(ctx);
   url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -47,7 +47,7 @@ after(async () => {
   await loops;
   await app?.close();
   await receiver?.close();
-  await world?.stop();
+  await fixtures?.stop();
 });
 
 async function turn(run: () => Promise<unknown>, everyMs: number): Promise<void> {
@@ -56,8 +56,8 @@ async function turn(run: () => Promise<unknown>, everyMs: number): Promise<void>
 
 /** A partner of its own, with an owner at its pages. */
 async function newPartner() {
-  const party = await makePartner(ctx.db);
-  return { ...party, owner: await portalVisitor(ctx, url, party.partner.id) };
+  const made = await makePartner(ctx.db);
+  return { ...made, owner: await portalVisitor(ctx, url, made.partner.id) };
 }
 
 const typeUrl = async (visitor: Visitor, address: string, mode = 'test') =>

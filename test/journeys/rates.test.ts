@@ -14,7 +14,7 @@ import { type Quote, quoteOf, usableRate } from '../../src/rates/quote.ts';
 import { manualRefresh, refreshIfDue, refreshRates } from '../../src/rates/refresh.ts';
 import type { RateSource } from '../../src/rates/source.ts';
 import { testDatabase } from '../support/database.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let db: Database;

@@ -12,29 +12,29 @@ import { gatewayAlarm, sendMessages } from '../../src/receipts/send-messages.ts'
 import { sweepAlarm, sweepReceipts } from '../../src/receipts/sweep.ts';
 import type { NewRequest } from '../../src/requests/store.ts';
 import { buildServer } from '../../src/server.ts';
-import { type PayWorld, payWorld } from '../payments/support.ts';
-import { visit } from '../support/forms.ts';
+import { behaviours, type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { startSmtp } from '../support/net/smtp.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
+import { visit } from '../support/people/forms.ts';
 import { png } from '../support/pictures.ts';
-import { behaviours, type Receiver, startReceiver, until } from '../support/receiver.ts';
-import { startSmtp } from '../support/smtp.ts';
 
 const running = new AbortController().signal;
 const from = 'Quittance <pay@quittance.example>';
-let world: PayWorld;
+let fixtures: PayFixtures;
 let gateway: Receiver;
 before(async () => {
-  world = await payWorld();
+  fixtures = await payFixtures();
   gateway = await startReceiver();
 });
 after(async () => {
   await gateway?.close();
-  await world?.stop();
+  await fixtures?.stop();
 });
 beforeEach(() => {
   gateway.behave(behaviours.status(202));
   gateway.received.length = 0;
-  world.ctx.config.phoneGateway = { url: gateway.url, token: 'gateway-token' };
-  world.ctx.config.mail = null;
+  fixtures.ctx.config.phoneGateway = { url: gateway.url, token: 'gateway-token' };
+  fixtures.ctx.config.mail = null;
 });
 
 let customers = 0;
@@ -42,53 +42,52 @@ const newEmail = () => `grace.${++customers}@example.com`;
 
 /** A request that its customer pays, up to where it is verified. */
 async function paid(details: Partial<NewRequest>) {
-  const request = await world.request(details);
-  const { txHash } = await world.pay(request);
-  await world.node.mine(3);
-  await world.turn();
-  const row = await world.read(request);
+  const request = await fixtures.request(details);
+  const { txHash } = await fixtures.pay(request);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  const row = await fixtures.read(request);
   assert.equal(row.proof_status, 'verified');
   return { request, txHash, verifiedAt: row.proof_verified_at as Date };
 }
 
-const mailsTo = (recipient: string) => world.db.sql`select * from mails where recipient = ${recipient}`;
+const mailsTo = (recipient: string) => fixtures.db.sql`select * from mails where recipient = ${recipient}`;
 const receiptsOf = (request: { id: string }) =>
-  world.db.sql`select channel, attempts, done_at, error, next_attempt_at::text as next from receipts
+  fixtures.db.sql`select channel, attempts, done_at, error, next_attempt_at::text as next from receipts
     where request_id = ${request.id} order by channel`;
-const makeDue = () => world.db.sql`update receipts set next_attempt_at = now() where done_at is null`;
+const makeDue = () => fixtures.db.sql`update receipts set next_attempt_at = now() where done_at is null`;
 
 async function sendAll() {
-  const open = openGateway(world.ctx.config.phoneGateway as { url: string; token: string });
+  const open = openGateway(fixtures.ctx.config.phoneGateway as { url: string; token: string });
   try {
-    return await sendMessages(world.ctx, running, open);
+    return await sendMessages(fixtures.ctx, running, open);
   } finally {
     await open.close();
   }
 }
 
 async function alarm(name: string): Promise<string | null> {
-  const [row] = await world.db.sql`select message from alarms where name = ${name} and cleared_at is null`;
+  const [row] = await fixtures.db.sql`select message from alarms where name = ${name} and cleared_at is null`;
   return row?.message ?? null;
 }
 
 test('A verified payment is receipted by mail once: as text and HTML, in the partner’s look, with a link that opens', async (t) => {
   const smtp = await startSmtp(t, { disabledCommands: ['STARTTLS'] });
-  world.ctx.config.mail = { smtpUrl: `smtp://127.0.0.1:${smtp.port}`, from };
-  const [{ slug }] = (await world.db.sql`select slug from partners where id = ${world.scope.partnerId}`) as unknown as [
-    { slug: string },
-  ];
-  await setLook(world.db, slug, { name: 'Höker & Söhne', accent: '#0a7', logo: png(80, 40, [0, 120, 90]) });
+  fixtures.ctx.config.mail = { smtpUrl: `smtp://127.0.0.1:${smtp.port}`, from };
+  const [{ slug }] = (await fixtures.db
+    .sql`select slug from partners where id = ${fixtures.scope.partnerId}`) as unknown as [{ slug: string }];
+  await setLook(fixtures.db, slug, { name: 'Höker & Söhne', accent: '#0a7', logo: png(80, 40, [0, 120, 90]) });
   const email = newEmail();
   const { request, txHash } = await paid({ customerEmail: email, memo: 'Two <b>cakes</b> & tea' });
 
-  const made = await Promise.all([1, 2, 3].map(() => mailReceipts(world.ctx, running)));
+  const made = await Promise.all([1, 2, 3].map(() => mailReceipts(fixtures.ctx, running)));
   assert.equal(
     made.reduce((a, b) => a + b),
     1,
   );
   await makeDue();
-  assert.equal(await mailReceipts(world.ctx, running), 0);
-  await sendDueMails(world.ctx, running);
+  assert.equal(await mailReceipts(fixtures.ctx, running), 0);
+  await sendDueMails(fixtures.ctx, running);
   assert.equal(smtp.mails.filter(({ to }) => to.includes(email)).length, 1);
 
   const [mail, ...others] = await mailsTo(email);
@@ -112,7 +111,7 @@ test('A verified payment is receipted by mail once: as text and HTML, in the par
   assert.match(sent?.text ?? '', /Content-Type: multipart\/alternative/);
   assert.match(sent?.text ?? '', /Content-Type: text\/html/);
 
-  const app = await buildServer(world.ctx);
+  const app = await buildServer(fixtures.ctx);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => app.close());
   const page = await visit(url + new URL(link).pathname);
@@ -176,11 +175,11 @@ test('A gateway that hangs ends within its limit, and neither it nor a slow mail
   await once(mute, 'listening');
   t.after(() => mute.close());
   gateway.behave(behaviours.hang);
-  world.ctx.config.mail = { smtpUrl: `smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`, from };
+  fixtures.ctx.config.mail = { smtpUrl: `smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`, from };
   await paid({ customerPhone: '+49 30 333333', customerEmail: newEmail() });
-  await mailReceipts(world.ctx, running);
+  await mailReceipts(fixtures.ctx, running);
   let ended = false;
-  const sending = Promise.all([sendAll(), sendDueMails(world.ctx, running)]).then(() => {
+  const sending = Promise.all([sendAll(), sendDueMails(fixtures.ctx, running)]).then(() => {
     ended = true;
   });
   const email = newEmail();
@@ -195,40 +194,40 @@ test('A gateway that hangs ends within its limit, and neither it nor a slow mail
 });
 
 test('A verification goes through with its event although the outbox of receipts is broken or locked', async () => {
-  await world.owner`alter table receipts rename to receipts_away`;
+  await fixtures.owner`alter table receipts rename to receipts_away`;
   let broken: Awaited<ReturnType<typeof paid>>;
   try {
     broken = await paid({ customerEmail: newEmail() });
   } finally {
-    await world.owner`alter table receipts_away rename to receipts`;
+    await fixtures.owner`alter table receipts_away rename to receipts`;
   }
-  assert.equal((await world.events(broken.request)).length, 1);
+  assert.equal((await fixtures.events(broken.request)).length, 1);
   assert.deepEqual([...(await receiptsOf(broken.request))], []);
 
-  const request = await world.request({ customerEmail: newEmail() });
-  await world.pay(request);
-  await world.node.mine(3);
-  await world.caughtUp();
-  const tookMs = await world.db.sql.begin(async (tx) => {
+  const request = await fixtures.request({ customerEmail: newEmail() });
+  await fixtures.pay(request);
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
+  const tookMs = await fixtures.db.sql.begin(async (tx) => {
     await tx`lock table receipts in access exclusive mode`;
     const startedAt = performance.now();
-    await judgePending(world.ctx);
-    await settle(world.ctx);
+    await judgePending(fixtures.ctx);
+    await settle(fixtures.ctx);
     return performance.now() - startedAt;
   });
   assert.ok(tookMs < 5000, `${tookMs} ms`);
   assert.deepEqual([...(await receiptsOf(request))], []); // it was in the way
-  assert.equal((await world.read(request)).proof_status, 'verified');
-  assert.equal((await world.events(request)).length, 1);
+  assert.equal((await fixtures.read(request)).proof_status, 'verified');
+  assert.equal((await fixtures.events(request)).length, 1);
 });
 
 test('Nobody is written to who gave nothing usable, and test payments cost no message in production', async () => {
   const none = await paid({});
   const unusable = await paid({ customerEmail: 'a@b.example, c@d.example', customerPhone: 'none' });
-  world.ctx.config.sandbox = false;
+  fixtures.ctx.config.sandbox = false;
   const inProduction = await paid({ customerPhone: '+49 30 555555' });
-  world.ctx.config.sandbox = true;
-  world.ctx.config.phoneGateway = null;
+  fixtures.ctx.config.sandbox = true;
+  fixtures.ctx.config.phoneGateway = null;
   const noGateway = await paid({ customerPhone: '+49 30 666666' });
   for (const { request } of [none, unusable, inProduction, noGateway]) {
     assert.deepEqual([...(await receiptsOf(request))], []);
@@ -236,12 +235,12 @@ test('Nobody is written to who gave nothing usable, and test payments cost no me
 });
 
 test('A receipt speaks the language in which its customer read the pay page; a preview of the link says nothing', async (t) => {
-  const app = await buildServer(world.ctx);
+  const app = await buildServer(fixtures.ctx);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => app.close());
-  const request = await world.request({ customerEmail: newEmail() });
+  const request = await fixtures.request({ customerEmail: newEmail() });
   const languageOf = async () =>
-    (await world.db.sql`select customer_language from requests where id = ${request.id}`)[0]?.customer_language;
+    (await fixtures.db.sql`select customer_language from requests where id = ${request.id}`)[0]?.customer_language;
   await visit(`${url}/pay/${request.id}`, { headers: { 'user-agent': 'WhatsApp/2' } });
   assert.equal(await languageOf(), null);
   await visit(`${url}/pay/${request.id}?lang=en`);
@@ -249,29 +248,29 @@ test('A receipt speaks the language in which its customer read the pay page; a p
 });
 
 test('A receipt that could not be written at the verification comes later, once; what still fails raises an alarm', async () => {
-  const sql = world.owner;
+  const sql = fixtures.owner;
   await sql`alter table receipts add constraint broken check (channel = 'none') not valid`;
   const [email, unusable] = [newEmail(), 'a@b.example, c@d.example'];
   const broken = await paid({ customerEmail: email, customerPhone: '+49 30 777777' });
   const nobody = await paid({ customerEmail: unusable });
-  assert.equal(await sweepReceipts(world.ctx, running), 0); // its transaction may still be under way, for all we know
+  assert.equal(await sweepReceipts(fixtures.ctx, running), 0); // its transaction may still be under way, for all we know
   assert.equal(await alarm(sweepAlarm), null);
-  world.clock.forward(3 * 60_000);
-  assert.equal(await sweepReceipts(world.ctx, running), 0);
+  fixtures.clock.forward(3 * 60_000);
+  assert.equal(await sweepReceipts(fixtures.ctx, running), 0);
   assert.match((await alarm(sweepAlarm)) ?? '', /cannot be written: 23514: .*"broken"/);
   await sql`alter table receipts drop constraint broken`;
 
   await sql`alter table receipts rename to receipts_away`;
-  assert.equal(await sweepReceipts(world.ctx, running), 0);
+  assert.equal(await sweepReceipts(fixtures.ctx, running), 0);
   assert.match((await alarm(sweepAlarm)) ?? '', /relation "receipts" does not exist/);
   await sql`alter table receipts_away rename to receipts`;
   await sql.begin(async (tx) => {
     await tx`select from receipt_sweep for update`;
-    assert.equal(await sweepReceipts(world.ctx, running), 0);
+    assert.equal(await sweepReceipts(fixtures.ctx, running), 0);
     assert.match((await alarm(sweepAlarm)) ?? '', /does not exist/, 'a node that did not look does not end the alarm');
   });
 
-  const healed = await Promise.all([1, 2, 3].map(() => sweepReceipts(world.ctx, running)));
+  const healed = await Promise.all([1, 2, 3].map(() => sweepReceipts(fixtures.ctx, running)));
   assert.ok(
     healed.reduce((a, b) => a + b) >= 1, // receipts of tests above were broken too
     String(healed),
@@ -282,17 +281,17 @@ test('A receipt that could not be written at the verification comes later, once;
     ['mail', 'phone'],
   );
   assert.deepEqual([...(await receiptsOf(nobody.request))], []);
-  await mailReceipts(world.ctx, running);
+  await mailReceipts(fixtures.ctx, running);
   assert.equal((await mailsTo(email)).length, 1);
-  assert.equal(await sweepReceipts(world.ctx, running), 0);
+  assert.equal(await sweepReceipts(fixtures.ctx, running), 0);
 });
 
 test('The sweep looks at each verified request once, by an index, and writes nothing for what is older than three days', async () => {
-  const { sql } = world.db;
+  const { sql } = fixtures.db;
   const { request } = await paid({ customerEmail: newEmail() });
   await sql`delete from receipts where request_id = ${request.id}`;
-  world.clock.forward(4 * 24 * 3_600_000);
-  assert.equal(await sweepReceipts(world.ctx, running), 0);
+  fixtures.clock.forward(4 * 24 * 3_600_000);
+  assert.equal(await sweepReceipts(fixtures.ctx, running), 0);
   assert.deepEqual([...(await receiptsOf(request))], []);
   const plan = await sql.begin(async (tx) => {
     await tx`set local enable_seqscan = off`;

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { acceptInvitation, inviteOperator, invitePartnerUser, isInside, newEmail } from '../support/people.ts';
-import { startVisitor, type Visitor } from '../support/visitor.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { acceptInvitation, inviteOperator, invitePartnerUser, isInside, newEmail } from '../support/people/people.ts';
+import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 
 /** Behind a proxy, so that each visitor has a network of its own. */
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let nowMs = Date.parse('2026-11-21T12:00:00Z');
 const minuteMs = 60_000;
 const windowMs = 15 * minuteMs;
 
 before(async () => {
   app = await startApp({ clock: { now: () => new Date(nowMs) }, config: testConfig({ trustProxy: ['127.0.0.0/8'] }) });
-  world = await makePartner(app.db);
+  fixtures = await makePartner(app.db);
 });
 after(() => app.stop());
 
@@ -46,7 +46,7 @@ const nextDay = () => {
 };
 /** Somebody who has signed in once, long ago, and the browser of then. */
 async function member(ip: string) {
-  const { user, link } = await invitePartnerUser(app.ctx, world);
+  const { user, link } = await invitePartnerUser(app.ctx, fixtures);
   const visitor = from(ip);
   const portal = await acceptInvitation(visitor, link);
   await visitor.send(portal, '/portal/sign-out');
@@ -156,7 +156,7 @@ test('What a browser is known by serves its own address and door only, cannot be
 test('Who is locked out of a new browser by a flood comes in by another invitation', async () => {
   const { email } = await member('192.0.2.1');
   for (let network = 0; network < 4; network++) await askTimes(5, `198.51.${network}.7`, email);
-  const { link } = await invitePartnerUser(app.ctx, world, 'owner', email);
+  const { link } = await invitePartnerUser(app.ctx, fixtures, 'owner', email);
   assert.ok(isInside(await acceptInvitation(from('192.0.2.77'), link)));
 });
 

@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { idleChain, startApp } from '../support/app.ts';
-import { makeOnboarded, messageOn, newAccount } from '../support/merchants.ts';
-import { startVisitor } from '../support/visitor.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { makeOnboarded, messageOn, newAccount } from '../support/people/merchants.ts';
+import { startVisitor } from '../support/people/visitor.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let provider: Server;

@@ -4,12 +4,12 @@ import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import { buildServer } from '../../src/server.ts';
 import { testConfig, testContext } from '../support/app.ts';
-import { sessionOf } from '../support/dashboard.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeOnboarded } from '../support/merchants.ts';
-import { signInOperator } from '../support/people.ts';
-import { portalPerson } from '../support/portal.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { sessionOf } from '../support/people/dashboard.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
+import { signInOperator } from '../support/people/people.ts';
+import { portalPerson } from '../support/people/portal.ts';
 
 /** Whatever routes there are, also those that are added later: what is right for all of a kind is asked of each. */
 let app: Awaited<ReturnType<typeof start>>;

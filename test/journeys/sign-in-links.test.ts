@@ -3,19 +3,26 @@ import { after, before, test } from 'node:test';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { setUserDisabled } from '../../src/users/change.ts';
 import { startApp } from '../support/app.ts';
-import { visit } from '../support/forms.ts';
-import { acceptInvitation, inviteOperator, invitePartnerUser, isInside, newEmail, onHost } from '../support/people.ts';
-import { startVisitor, type Visitor } from '../support/visitor.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { visit } from '../support/people/forms.ts';
+import {
+  acceptInvitation,
+  inviteOperator,
+  invitePartnerUser,
+  isInside,
+  newEmail,
+  onHost,
+} from '../support/people/people.ts';
+import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 const startMs = Date.parse('2026-11-21T12:00:00Z');
 let nowMs = startMs;
 const minuteMs = 60_000;
 before(async () => {
   app = await startApp({ clock: { now: () => new Date(nowMs) } });
-  world = await makePartner(app.db);
+  fixtures = await makePartner(app.db);
 });
 after(() => app.stop());
 
@@ -42,7 +49,7 @@ async function mailsTo(email: string): Promise<number> {
 }
 
 /** Somebody who was invited and has signed in elsewhere before, so that only new links are open. */
-async function member(role: 'owner' | 'viewer' = 'owner', of = world) {
+async function member(role: 'owner' | 'viewer' = 'owner', of = fixtures) {
   const { user, link } = await invitePartnerUser(app.ctx, of, role);
   await acceptInvitation(newVisitor(), link);
   return user;
@@ -68,7 +75,7 @@ test('An address is typed, the link of the mail opens a page, and its button sig
   assert.equal(user?.last_sign_in_at.getTime(), nowMs);
   const [row] = await app.db.sql`
     select actor_name, ip, user_agent from audit_log
-    where partner_id = ${world.partner.id} and object_id = ${id} and action = 'session.started' order by number desc limit 1`;
+    where partner_id = ${fixtures.partner.id} and object_id = ${id} and action = 'session.started' order by number desc limit 1`;
   assert.deepEqual({ ...row }, { actor_name: email, ip: '127.0.0.1', user_agent: 'Browser 1' });
 });
 
@@ -164,14 +171,14 @@ test('A link opens only in the browser that asked for it; another is told so and
 });
 
 test('An invitation opens in any browser, once, for 15 minutes; after that an ordinary link is asked for', async () => {
-  const first = await invitePartnerUser(app.ctx, world);
+  const first = await invitePartnerUser(app.ctx, fixtures);
   assert.match((await latestMail(app.db.sql, first.user.email))?.subject ?? '', /You are invited to Corner Shops Ltd/);
   assert.equal(await mailedLink(first.user.email), first.link);
   const visitor = newVisitor();
   assert.ok(isInside(await acceptInvitation(visitor, first.link)));
   assert.equal((await newVisitor().open(first.link)).status, 410);
 
-  const late = await invitePartnerUser(app.ctx, world);
+  const late = await invitePartnerUser(app.ctx, fixtures);
   nowMs += 15 * minuteMs - 1;
   assert.equal((await newVisitor().open(late.link)).status, 200);
   nowMs += 1;
@@ -200,7 +207,7 @@ test('A link that was asked for lives for 15 minutes too', async () => {
 test('Known, unknown, disabled and foreign addresses get the same answer to the byte, and only the known one a mail', async () => {
   const known = (await member()).email;
   const disabled = await member();
-  await setUserDisabled(app.ctx, world.test, disabled.id, true, commandLine);
+  await setUserDisabled(app.ctx, fixtures.test, disabled.id, true, commandLine);
   const foreign = (await member('owner', await makePartner(app.db))).email;
   const operator = (await inviteOperator(app.ctx)).user.email;
   const before = new Map<string, number>();
@@ -209,12 +216,12 @@ test('Known, unknown, disabled and foreign addresses get the same answer to the 
   const answers: string[] = [];
   for (const email of all) {
     nowMs += minuteMs;
-    const visitor = startVisitor(app.url, onHost(world.partner));
+    const visitor = startVisitor(app.url, onHost(fixtures.partner));
     const form = await visitor.open('/portal/sign-in');
     const answer = await visit(`${app.url}/portal/sign-in`, {
       method: 'POST',
       body: new URLSearchParams({ email }),
-      headers: { ...onHost(world.partner), 'sec-fetch-site': 'same-origin' },
+      headers: { ...onHost(fixtures.partner), 'sec-fetch-site': 'same-origin' },
     });
     assert.equal(answer.status, 303, form.html);
     const headers = [...answer.headers].filter(([name]) => !['date', 'x-request-id', 'set-cookie'].includes(name));
@@ -332,7 +339,7 @@ test('Who belongs to several partners chooses on the shared host; a partner’s 
   const other = await makePartner(app.db);
   await app.db.sql`update partners set name = 'Second Street Books' where id = ${other.partner.id}`;
   const email = newEmail();
-  await invitePartnerUser(app.ctx, world, 'viewer', email);
+  await invitePartnerUser(app.ctx, fixtures, 'viewer', email);
   await invitePartnerUser(app.ctx, other, 'owner', email);
   const visitor = newVisitor();
   await ask(visitor, email);
@@ -344,12 +351,12 @@ test('Who belongs to several partners chooses on the shared host; a partner’s 
   const portal = await visitor.send({ ...page, forms: [second] }, new URL(link).pathname);
   assert.match(portal.html, /Second Street Books[\s\S]*Owner/);
 
-  const own = newVisitor(onHost(world.partner));
+  const own = newVisitor(onHost(fixtures.partner));
   await ask(own, email);
   const mail = await latestMail(app.db.sql, email);
   assert.equal(mail?.subject, 'Your link to sign in to Corner Shops Ltd');
   const ownLink = await mailedLink(email);
-  assert.ok(ownLink.startsWith(`http://${world.partner.slug}.localhost:3000/portal/link/`), ownLink);
+  assert.ok(ownLink.startsWith(`http://${fixtures.partner.slug}.localhost:3000/portal/link/`), ownLink);
   const ownPage = await own.open(ownLink);
   assert.ok(!ownPage.html.includes('Second Street Books'));
   const foreign = { ...ownPage, forms: [{ action: new URL(ownLink).pathname, fields: second.fields }] };
@@ -359,8 +366,8 @@ test('Who belongs to several partners chooses on the shared host; a partner’s 
 });
 
 test('A user is sent five invitations in 15 minutes, whoever invites; then no more for a while', async () => {
-  const { user } = await invitePartnerUser(app.ctx, world);
-  const again = () => invitePartnerUser(app.ctx, world, 'owner', user.email);
+  const { user } = await invitePartnerUser(app.ctx, fixtures);
+  const again = () => invitePartnerUser(app.ctx, fixtures, 'owner', user.email);
   for (let i = 2; i <= 5; i++) await again();
   const before = await latestMail(app.db.sql, user.email);
   await assert.rejects(again, { reason: 'invited_enough' });
@@ -371,7 +378,7 @@ test('A user is sent five invitations in 15 minutes, whoever invites; then no mo
 });
 
 test('A link of one kind, host or invitation opens nothing else', async () => {
-  const { user, link } = await invitePartnerUser(app.ctx, world);
+  const { user, link } = await invitePartnerUser(app.ctx, fixtures);
   const token = link.split('/').at(-1);
   const other = await makePartner(app.db);
   const operator = await inviteOperator(app.ctx);
@@ -379,8 +386,8 @@ test('A link of one kind, host or invitation opens nothing else', async () => {
   assert.equal((await newVisitor().open(`/admin/link/${token}`)).status, 404);
   assert.equal((await newVisitor().open(`/portal/link/${operatorToken}`)).status, 404);
   assert.equal((await newVisitor(onHost(other.partner)).open(link)).status, 404);
-  assert.equal((await newVisitor(onHost(world.partner)).open(operator.link)).status, 404);
-  assert.equal((await newVisitor(onHost(world.partner)).open(link)).status, 200);
+  assert.equal((await newVisitor(onHost(fixtures.partner)).open(operator.link)).status, 404);
+  assert.equal((await newVisitor(onHost(fixtures.partner)).open(link)).status, 200);
   const page = await newVisitor().open(link);
   for (const fields of [{ user: operator.user.id }, { user: 'x' }, {}] as Record<string, string>[]) {
     const forged = { ...page, forms: [{ action: new URL(link).pathname, fields }] };
@@ -388,7 +395,7 @@ test('A link of one kind, host or invitation opens nothing else', async () => {
     await visitor.send(forged, new URL(link).pathname);
     assert.equal(visitor.cookies.has('portal-session'), false);
   }
-  await setUserDisabled(app.ctx, world.test, (await member()).id, true, commandLine);
+  await setUserDisabled(app.ctx, fixtures.test, (await member()).id, true, commandLine);
   const last = newVisitor();
   assert.match((await last.send(page, new URL(link).pathname)).html, new RegExp(user.email));
 });
@@ -399,7 +406,7 @@ test('Somebody who is switched off after a link was sent does not come in with i
   await ask(visitor, user.email);
   const link = await mailedLink(user.email);
   const page = await visitor.open(link);
-  await setUserDisabled(app.ctx, world.test, user.id, true, commandLine);
+  await setUserDisabled(app.ctx, fixtures.test, user.id, true, commandLine);
   const refused = await visitor.send(page, new URL(link).pathname);
   assert.equal(refused.status, 404);
   assert.equal(visitor.cookies.has('portal-session'), false);
@@ -422,7 +429,7 @@ test('Operators sign in on the shared host only, and nobody on a host that is no
   const page = await visitor.open(link);
   assert.ok(isInside(await visitor.send(page, new URL(link).pathname)));
   for (const path of ['/admin/sign-in', '/admin/sign-in/sent', new URL(link).pathname]) {
-    assert.equal((await visit(app.url + path, { headers: onHost(world.partner) })).status, 404, path);
+    assert.equal((await visit(app.url + path, { headers: onHost(fixtures.partner) })).status, 404, path);
   }
   for (const host of ['nobody.localhost', 'example.com', 'a.b.localhost']) {
     assert.equal((await visit(`${app.url}/portal/sign-in`, { headers: { host } })).status, 404, host);

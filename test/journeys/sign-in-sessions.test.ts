@@ -9,8 +9,9 @@ import { changeRole, setUserDisabled } from '../../src/users/change.ts';
 import { inviteUser } from '../../src/users/invite.ts';
 import { listUsers } from '../../src/users/read.ts';
 import { startApp } from '../support/app.ts';
-import { visit } from '../support/forms.ts';
-import { makeOnboarded, signInMerchant, signOn } from '../support/merchants.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { visit } from '../support/people/forms.ts';
+import { makeOnboarded, signInMerchant, signOn } from '../support/people/merchants.ts';
 import {
   acceptInvitation,
   inviteOperator,
@@ -20,14 +21,13 @@ import {
   onHost,
   signInOperator,
   signInPartnerUser,
-} from '../support/people.ts';
-import { startVisitor, type Visitor } from '../support/visitor.ts';
-import { makePartner } from '../support/world.ts';
+} from '../support/people/people.ts';
+import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 /** Another node on the same database. */
 let other: { url: string; stop(): Promise<void> };
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let nowMs = Date.parse('2026-11-21T12:00:00Z');
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -37,7 +37,7 @@ before(async () => {
   app = await startApp({ clock: { now: () => new Date(nowMs) } });
   const node = await buildServer({ ...app.ctx });
   other = { url: await node.listen({ host: '127.0.0.1', port: 0 }), stop: () => node.close() };
-  world = await makePartner(app.db);
+  fixtures = await makePartner(app.db);
 });
 after(async () => {
   await other.stop();
@@ -54,13 +54,13 @@ function elsewhere(visitor: Visitor, url: string, headers: Record<string, string
 }
 
 test('A session of a partner’s user ends after 12 hours without a call, and after 7 days at the latest', async () => {
-  const { visitor } = await signInPartnerUser(app, world);
+  const { visitor } = await signInPartnerUser(app, fixtures);
   nowMs += 12 * hourMs - 1;
   assert.equal(await inside(visitor), true);
   nowMs += 12 * hourMs;
   assert.equal(await inside(visitor), false);
 
-  const busy = (await signInPartnerUser(app, world)).visitor;
+  const busy = (await signInPartnerUser(app, fixtures)).visitor;
   for (let passed = 0; passed + 6 * hourMs < 7 * 24 * hourMs; passed += 6 * hourMs) {
     nowMs += 6 * hourMs;
     assert.equal(await inside(busy), true, `${passed / hourMs} h`);
@@ -86,20 +86,20 @@ test('A session of an operator ends after 30 minutes without a call, and after 8
 });
 
 test('Signing in makes a new session, and the one that the browser held before is over', async () => {
-  const { visitor } = await signInPartnerUser(app, world);
+  const { visitor } = await signInPartnerUser(app, fixtures);
   const first = token(visitor);
   const copy = elsewhere(visitor, app.url);
-  const { link } = await invitePartnerUser(app.ctx, world);
+  const { link } = await invitePartnerUser(app.ctx, fixtures);
   await acceptInvitation(visitor, link);
   assert.notEqual(token(visitor), first);
   assert.deepEqual([await inside(visitor), await inside(copy)], [true, false]);
 });
 
 test('Sessions that ended more than 30 days ago are forgotten at the next sign-in', async () => {
-  const { user } = await signInPartnerUser(app, world, 'viewer');
+  const { user } = await signInPartnerUser(app, fixtures, 'viewer');
   const kept = async () => (await app.db.sql`select from sessions where user_id = ${user.id}`).length;
   const again = async () =>
-    acceptInvitation(startVisitor(app.url), (await invitePartnerUser(app.ctx, world, 'viewer', user.email)).link);
+    acceptInvitation(startVisitor(app.url), (await invitePartnerUser(app.ctx, fixtures, 'viewer', user.email)).link);
   nowMs += 30 * 24 * hourMs;
   await again();
   assert.equal(await kept(), 2);
@@ -109,7 +109,7 @@ test('Sessions that ended more than 30 days ago are forgotten at the next sign-i
 });
 
 test('Signing out ends the session, not only the cookie', async () => {
-  const { visitor, portal } = await signInPartnerUser(app, world);
+  const { visitor, portal } = await signInPartnerUser(app, fixtures);
   const copy = elsewhere(visitor, app.url);
   const page = await visitor.send(portal, '/portal/sign-out');
   assert.match(page.html, /Sign in to the portal/);
@@ -121,11 +121,11 @@ test('Signing out ends the session, not only the cookie', async () => {
 });
 
 test('Sessions are listed with browser and address, and one that is ended is dead at the next call on every node', async () => {
-  const { user, visitor } = await signInPartnerUser(app, world, 'viewer', { 'user-agent': 'Browser at home' });
-  const { link } = await invitePartnerUser(app.ctx, world, 'viewer', user.email);
+  const { user, visitor } = await signInPartnerUser(app, fixtures, 'viewer', { 'user-agent': 'Browser at home' });
+  const { link } = await invitePartnerUser(app.ctx, fixtures, 'viewer', user.email);
   const phone = startVisitor(other.url, { 'user-agent': 'Phone' });
   await acceptInvitation(phone, link);
-  const stranger = (await signInPartnerUser(app, world, 'owner', { 'user-agent': 'Stranger' })).visitor;
+  const stranger = (await signInPartnerUser(app, fixtures, 'owner', { 'user-agent': 'Stranger' })).visitor;
 
   const list = await visitor.open('/portal/sessions');
   assert.match(list.html, /Browser at home/);
@@ -148,12 +148,12 @@ test('Sessions are listed with browser and address, and one that is ended is dea
   assert.equal(await inside(visitor), true);
   const rows = await app.db.sql`
     select actor_name, object_id from audit_log
-    where partner_id = ${world.partner.id} and action = 'session.revoked' order by number desc limit 1`;
+    where partner_id = ${fixtures.partner.id} and action = 'session.revoked' order by number desc limit 1`;
   assert.deepEqual([...rows], [{ actor_name: user.email, object_id: phoneSession }]);
 });
 
 test('Forms of a session that another site sends change nothing', async () => {
-  const { visitor } = await signInPartnerUser(app, world);
+  const { visitor } = await signInPartnerUser(app, fixtures);
   const operator = (await signInOperator(app)).visitor;
   const own = await readUserSession(app.ctx, 'partner_user', token(visitor), null, true);
   const operators = await readUserSession(app.ctx, 'operator', token(operator, 'admin'), null, true);
@@ -175,10 +175,10 @@ test('Forms of a session that another site sends change nothing', async () => {
 });
 
 test('A session works on the shared host and on its partner’s own, on no other host and at no other door', async () => {
-  const { visitor } = await signInPartnerUser(app, world);
+  const { visitor } = await signInPartnerUser(app, fixtures);
   const second = await makePartner(app.db);
   const at = (headers: Record<string, string>) => inside(elsewhere(visitor, app.url, headers));
-  assert.equal(await at(onHost(world.partner)), true);
+  assert.equal(await at(onHost(fixtures.partner)), true);
   assert.equal(await at({ host: 'localhost:3000' }), true);
   assert.equal(await at(onHost(second.partner)), false);
   assert.equal(await at({ host: 'example.com' }), false);
@@ -186,16 +186,16 @@ test('A session works on the shared host and on its partner’s own, on no other
 
   const operator = await signInOperator(app);
   assert.equal(await inside(operator.visitor, '/admin'), true);
-  assert.equal(await inside(elsewhere(operator.visitor, app.url, onHost(world.partner)), '/admin'), false);
+  assert.equal(await inside(elsewhere(operator.visitor, app.url, onHost(fixtures.partner)), '/admin'), false);
   assert.equal(await inside(operator.visitor, '/portal'), false);
 });
 
 test('A merchant’s session opens neither portal nor administration, nor theirs the dashboard', async () => {
-  const merchant = await makeOnboarded(app.ctx, world.test);
+  const merchant = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor: seller, dashboard } = await signInMerchant(app.url, merchant.account);
   assert.equal(dashboard.status, 200);
   assert.deepEqual([await inside(seller, '/portal'), await inside(seller, '/admin')], [false, false]);
-  const { visitor } = await signInPartnerUser(app, world);
+  const { visitor } = await signInPartnerUser(app, fixtures);
   const operator = await signInOperator(app);
   for (const who of [visitor, operator.visitor]) {
     assert.match((await who.open('/dashboard')).html, /Sign in to your dashboard/);
@@ -203,9 +203,9 @@ test('A merchant’s session opens neither portal nor administration, nor theirs
 });
 
 test('One browser is merchant, partner’s user and operator at once, and signing out of one leaves the others', async () => {
-  const merchant = await makeOnboarded(app.ctx, world.test);
+  const merchant = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor } = await signInMerchant(app.url, merchant.account);
-  await acceptInvitation(visitor, (await invitePartnerUser(app.ctx, world)).link);
+  await acceptInvitation(visitor, (await invitePartnerUser(app.ctx, fixtures)).link);
   await acceptInvitation(visitor, (await inviteOperator(app.ctx)).link);
   const isIn = async () => ({
     dashboard: (await visitor.open('/dashboard')).html.includes('action="/dashboard/sign-out"'),
@@ -217,7 +217,7 @@ test('One browser is merchant, partner’s user and operator at once, and signin
   assert.deepEqual(await isIn(), { dashboard: true, portal: false, admin: true });
   await visitor.send(await visitor.open('/dashboard'), '/dashboard/sign-out');
   assert.deepEqual(await isIn(), { dashboard: false, portal: false, admin: true });
-  const link = (await invitePartnerUser(app.ctx, world)).link;
+  const link = (await invitePartnerUser(app.ctx, fixtures)).link;
   await acceptInvitation(visitor, link);
   assert.deepEqual(await isIn(), { dashboard: false, portal: true, admin: true });
   await visitor.send(await visitor.open('/admin'), '/admin/sign-out');
@@ -225,7 +225,7 @@ test('One browser is merchant, partner’s user and operator at once, and signin
 });
 
 test('A token of one kind opens nothing under the cookie of another, and a cookie of an unknown name breaks no page', async () => {
-  const { visitor } = await signInPartnerUser(app, world);
+  const { visitor } = await signInPartnerUser(app, fixtures);
   visitor.cookies.set('admin-session', token(visitor));
   visitor.cookies.set('dashboard-session', token(visitor));
   visitor.cookies.set('session', token(visitor));
@@ -235,10 +235,10 @@ test('A token of one kind opens nothing under the cookie of another, and a cooki
 });
 
 test('A merchant who signs in anew ends the session that the browser held before', async () => {
-  const merchant = await makeOnboarded(app.ctx, world.test);
+  const merchant = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor } = await signInMerchant(app.url, merchant.account);
   const copy = elsewhere(visitor, app.url);
-  const { account } = await makeOnboarded(app.ctx, world.test);
+  const { account } = await makeOnboarded(app.ctx, fixtures.test);
   visitor.cookies.delete('dashboard-session');
   const start = await visitor.open('/dashboard/sign-in');
   const page = await visitor.send(start, '/wallet', { wallet_address: account.address });
@@ -248,12 +248,12 @@ test('A merchant who signs in anew ends the session that the browser held before
 });
 
 test('Who is switched off is out at once on every node, and stays out of old sessions when switched on again', async () => {
-  const { user, visitor } = await signInPartnerUser(app, world, 'developer');
+  const { user, visitor } = await signInPartnerUser(app, fixtures, 'developer');
   const copy = elsewhere(visitor, other.url);
   assert.equal(await inside(copy), true);
-  await setUserDisabled(app.ctx, world.test, user.id, true, commandLine);
+  await setUserDisabled(app.ctx, fixtures.test, user.id, true, commandLine);
   assert.deepEqual([await inside(visitor), await inside(copy)], [false, false]);
-  await setUserDisabled(app.ctx, world.test, user.id, false, commandLine);
+  await setUserDisabled(app.ctx, fixtures.test, user.id, false, commandLine);
   assert.deepEqual([await inside(visitor), await inside(copy)], [false, false]);
   const operator = await signInOperator(app);
   await setUserDisabled(app.ctx, 'operators', operator.user.id, true, commandLine);
@@ -272,15 +272,15 @@ test('While a partner is switched off its portal can be read, says so, and its p
 });
 
 test('A role that was changed counts at the next call of sessions from before', async () => {
-  const { user, visitor } = await signInPartnerUser(app, world, 'viewer');
+  const { user, visitor } = await signInPartnerUser(app, fixtures, 'viewer');
   const roleNow = async () => (await readUserSession(app.ctx, 'partner_user', token(visitor), null, true))?.role;
   assert.equal(await roleNow(), 'viewer');
-  await changeRole(app.ctx, world.test, user.id, 'developer', commandLine);
+  await changeRole(app.ctx, fixtures.test, user.id, 'developer', commandLine);
   assert.equal(await roleNow(), 'developer');
 });
 
 test('The mode is test until live is chosen, and the scope follows it', async () => {
-  const { visitor } = await signInPartnerUser(app, world);
+  const { visitor } = await signInPartnerUser(app, fixtures);
   const banner = /No real money moves on this page/;
   assert.match((await visitor.open('/portal/sessions')).html, banner);
   assert.doesNotMatch((await visitor.open('/portal/sessions?mode=live')).html, banner);
@@ -288,8 +288,8 @@ test('The mode is test until live is chosen, and the scope follows it', async ()
   assert.doesNotMatch((await visitor.open('/portal/sessions?mode=nonsense')).html, banner);
   assert.match((await visitor.open('/portal/sessions?mode=test')).html, banner);
   const user = (await readUserSession(app.ctx, 'partner_user', token(visitor), null, true)) as PartnerUser;
-  assert.deepEqual({ ...userScope(user, 'test') }, { ...world.test });
-  assert.deepEqual({ ...userScope(user, 'live') }, { ...world.live });
+  assert.deepEqual({ ...userScope(user, 'test') }, { ...fixtures.test });
+  assert.deepEqual({ ...userScope(user, 'live') }, { ...fixtures.live });
 });
 
 test('Forged, malformed and empty tokens are nobody’s', async () => {
@@ -339,14 +339,17 @@ test('People of one partner are not seen or changed through another, and operato
   const { user } = await invitePartnerUser(app.ctx, there);
   const operator = (await inviteOperator(app.ctx)).user;
   for (const id of [user.id, operator.id]) {
-    await assert.rejects(changeRole(app.ctx, world.test, id, 'viewer', commandLine), { reason: 'user_unknown' });
-    await assert.rejects(setUserDisabled(app.ctx, world.test, id, true, commandLine), { reason: 'user_unknown' });
+    await assert.rejects(changeRole(app.ctx, fixtures.test, id, 'viewer', commandLine), { reason: 'user_unknown' });
+    await assert.rejects(setUserDisabled(app.ctx, fixtures.test, id, true, commandLine), { reason: 'user_unknown' });
   }
   assert.deepEqual(
     (await listUsers(app.ctx, there.test)).map(({ id }) => id),
     [user.id],
   );
-  const seen = await app.db.scoped(world.test, (tx) => tx`select from users where id in (${user.id}, ${operator.id})`);
+  const seen = await app.db.scoped(
+    fixtures.test,
+    (tx) => tx`select from users where id in (${user.id}, ${operator.id})`,
+  );
   assert.equal(seen.length, 0);
   assert.ok(
     (await listUsers(app.ctx, 'operators')).every(({ partner_id, role }) => partner_id === null && role === null),

@@ -4,15 +4,15 @@ import { request } from 'undici';
 import { buildServer } from '../../src/server.ts';
 import { changeRole, setUserDisabled } from '../../src/users/change.ts';
 import { startApp } from '../support/app.ts';
-import { makeOnboarded, signInMerchant } from '../support/merchants.ts';
-import { inviteOperator, isInside, signInOperator, signInPartnerUser } from '../support/people.ts';
-import type { Visitor } from '../support/visitor.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { makeOnboarded, signInMerchant } from '../support/people/merchants.ts';
+import { inviteOperator, isInside, signInOperator, signInPartnerUser } from '../support/people/people.ts';
+import type { Visitor } from '../support/people/visitor.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 /** Another node on the same database. */
 let other: { url: string; stop(): Promise<void> };
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let nowMs = Date.parse('2026-11-21T12:00:00Z');
 const minuteMs = 60_000;
 const commandLine = { kind: 'command_line' } as const;
@@ -22,7 +22,7 @@ before(async () => {
   app = await startApp({ clock: { now: () => new Date(nowMs) } });
   const node = await buildServer({ ...app.ctx });
   other = { url: await node.listen({ host: '127.0.0.1', port: 0 }), stop: () => node.close() };
-  world = await makePartner(app.db);
+  fixtures = await makePartner(app.db);
 });
 after(async () => {
   await other.stop();
@@ -50,7 +50,7 @@ async function listen(visitor: Visitor, path: string) {
 const over = /^(?:: here\n\n|data: changed\n\n)*event: over\ndata: 1\n\n$/;
 
 test('News of the portal end when the session is ended from elsewhere, on whichever node', limited, async () => {
-  const { visitor, portal } = await signInPartnerUser(app, world);
+  const { visitor, portal } = await signInPartnerUser(app, fixtures);
   const stream = await listen(visitor, '/portal/events');
   await visitor.send(portal, '/portal/sign-out');
   assert.match(await stream.rest, over);
@@ -58,11 +58,11 @@ test('News of the portal end when the session is ended from elsewhere, on whiche
 
 test('News of the portal end when the role changes, and when its person is switched off', limited, async () => {
   for (const change of [
-    (id: string) => changeRole(app.ctx, world.test, id, 'viewer', commandLine),
-    (id: string) => setUserDisabled(app.ctx, world.test, id, true, commandLine),
+    (id: string) => changeRole(app.ctx, fixtures.test, id, 'viewer', commandLine),
+    (id: string) => setUserDisabled(app.ctx, fixtures.test, id, true, commandLine),
   ]) {
-    const { user, visitor } = await signInPartnerUser(app, world, 'developer');
-    const { id } = await makeRequest(app.db, world.test, await makeMerchant(app.db, world.test));
+    const { user, visitor } = await signInPartnerUser(app, fixtures, 'developer');
+    const { id } = await makeRequest(app.db, fixtures.test, await makeMerchant(app.db, fixtures.test));
     const list = await listen(visitor, '/portal/events');
     const one = await listen(visitor, `/portal/events?request=${id}`);
     await change(user.id);
@@ -72,7 +72,7 @@ test('News of the portal end when the role changes, and when its person is switc
 });
 
 test('News of the dashboard end when the session is ended', limited, async () => {
-  const merchant = await makeOnboarded(app.ctx, world.test);
+  const merchant = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor, dashboard } = await signInMerchant(app.url, merchant.account);
   const stream = await listen(visitor, '/dashboard/events');
   await visitor.send(dashboard, '/dashboard/sign-out');
@@ -91,11 +91,11 @@ test(
   'Each stream tells its page to look once: what changed before it listened is told to nobody',
   limited,
   async () => {
-    const { account, id: merchantId } = await makeOnboarded(app.ctx, world.test);
-    const { id } = await makeRequest(app.db, world.test, await makeMerchant(app.db, world.test));
+    const { account, id: merchantId } = await makeOnboarded(app.ctx, fixtures.test);
+    const { id } = await makeRequest(app.db, fixtures.test, await makeMerchant(app.db, fixtures.test));
     const [merchant, partner, operator] = [
       (await signInMerchant(app.url, account)).visitor,
-      (await signInPartnerUser(app, world)).visitor,
+      (await signInPartnerUser(app, fixtures)).visitor,
       (await signInOperator(app)).visitor,
     ];
     for (const [visitor, path] of [

@@ -17,14 +17,14 @@ import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { startRecovery } from '../../src/merchants/recovery.ts';
 import { submitHash } from '../../src/payments/submit.ts';
-import { fakeProvider } from '../chain/fake-provider.ts';
-import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
-import type { Visit } from '../support/forms.ts';
-import { makeOnboarded, newAccount, signOn } from '../support/merchants.ts';
-import { startVisitor, type Visitor } from '../support/visitor.ts';
-import { randomAddress } from '../support/world.ts';
+import { fakeProvider } from '../support/chain/fake-provider.ts';
+import { randomAddress } from '../support/fixtures.ts';
+import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
+import type { Visit } from '../support/people/forms.ts';
+import { makeOnboarded, newAccount, signOn } from '../support/people/merchants.ts';
+import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 /** What a service that follows what contracts say would call. */
 let listener: Server;
 let heard: string[] = [];
@@ -33,10 +33,10 @@ let provider: Awaited<ReturnType<typeof fakeProvider>>;
 let node: string;
 
 before(async () => {
-  world = await dashboardWorld();
-  [node = ''] = world.node.chain.rpcUrls;
+  fixtures = await dashboardFixtures();
+  [node = ''] = fixtures.node.chain.rpcUrls;
   provider = await fakeProvider(node);
-  world.node.chain.rpcUrls.splice(0, 1, provider.url);
+  fixtures.node.chain.rpcUrls.splice(0, 1, provider.url);
   listener = createServer((request, response) => {
     heard.push(`${request.method} ${request.url}`);
     response.writeHead(404).end();
@@ -46,7 +46,7 @@ before(async () => {
 after(async () => {
   listener?.closeAllConnections();
   listener?.close();
-  await world?.stop();
+  await fixtures?.stop();
   await provider?.stop();
 });
 
@@ -74,7 +74,7 @@ async function turnHostile(wallet: string): Promise<Hex> {
 function signatures(delegate: Hex): Hex[] {
   const authorization = {
     address: delegate,
-    chainId: world.node.chain.chainId,
+    chainId: fixtures.node.chain.chainId,
     nonce: 0,
     r: numberToHex(1n, { size: 32 }),
     s: numberToHex(1n, { size: 32 }),
@@ -93,12 +93,12 @@ const pathOf = (url: string) => new URL(url).pathname;
 async function signOnboarding() {
   const wallet = randomAddress();
   const delegate = await turnHostile(wallet);
-  const merchant = await createShell(world.ctx, world.scope, { display_currency: 'EUR' });
-  const visitor = startVisitor(world.url);
-  const details = await visitor.open(pathOf(onboardingUrl(world.ctx.config, merchant, world.clock.now())));
+  const merchant = await createShell(fixtures.ctx, fixtures.scope, { display_currency: 'EUR' });
+  const visitor = startVisitor(fixtures.url);
+  const details = await visitor.open(pathOf(onboardingUrl(fixtures.ctx.config, merchant, fixtures.clock.now())));
   await visitor.send(details, '/details');
   const page = await visitor.open(
-    `${pathOf(onboardingUrl(world.ctx.config, merchant, world.clock.now()))}?step=wallet`,
+    `${pathOf(onboardingUrl(fixtures.ctx.config, merchant, fixtures.clock.now()))}?step=wallet`,
   );
   const signing = await visitor.send(page, '/wallet', { wallet_address: wallet });
   return { visitor, page: signing, action: '/complete', delegate, typed: { accept_terms: '1' } };
@@ -107,18 +107,18 @@ async function signOnboarding() {
 async function signSignIn() {
   const { merchant, delegate } = await hostileMerchant();
   const typed = { wallet_address: merchant.wallet };
-  const visitor = startVisitor(world.url);
+  const visitor = startVisitor(fixtures.url);
   const page = await visitor.send(await visitor.open('/dashboard/sign-in'), '/wallet', typed);
   return { visitor, page, action: '/complete', delegate };
 }
 
 /** A merchant whose wallet has a key no more, but code; signed in from before. */
 async function hostileMerchant(email?: string) {
-  const merchant = await makeOnboarded(world.ctx, world.scope, email ? { email } : {});
+  const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope, email ? { email } : {});
   const delegate = await turnHostile(merchant.wallet);
-  const { chainId } = world.node.chain;
-  await world.db.sql`update merchants set wallet_chain_ids = ${[chainId]} where id = ${merchant.id}`;
-  return { merchant, delegate, visitor: await world.signedIn(world.scope, merchant) };
+  const { chainId } = fixtures.node.chain;
+  await fixtures.db.sql`update merchants set wallet_chain_ids = ${[chainId]} where id = ${merchant.id}`;
+  return { merchant, delegate, visitor: await fixtures.signedIn(fixtures.scope, merchant) };
 }
 
 async function signHandOver() {
@@ -129,8 +129,8 @@ async function signHandOver() {
 }
 
 async function signTakeOver() {
-  const merchant = await makeOnboarded(world.ctx, world.scope);
-  const visitor = await world.signedIn(world.scope, merchant);
+  const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const visitor = await fixtures.signedIn(fixtures.scope, merchant);
   const wallet = randomAddress();
   const delegate = await turnHostile(wallet);
   const start = await visitor.open('/dashboard/wallet');
@@ -139,11 +139,11 @@ async function signTakeOver() {
 }
 
 async function signRecovery() {
-  const merchant = await makeOnboarded(world.ctx, world.scope, { email: 'ada-recovers@example.com' });
-  const { url } = await startRecovery(world.ctx, world.scope, merchant.id);
+  const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope, { email: 'ada-recovers@example.com' });
+  const { url } = await startRecovery(fixtures.ctx, fixtures.scope, merchant.id);
   const wallet = randomAddress();
   const delegate = await turnHostile(wallet);
-  const visitor = startVisitor(world.url);
+  const visitor = startVisitor(fixtures.url);
   const page = await visitor.send(await visitor.open(url), '/wallet', { wallet_address: wallet });
   return { visitor, page, action: '/complete', delegate };
 }
@@ -151,25 +151,25 @@ async function signRecovery() {
 async function signVeto() {
   const email = 'ada-objects@example.com';
   const { merchant, delegate } = await hostileMerchant(email);
-  const { url } = await startRecovery(world.ctx, world.scope, merchant.id);
-  const thief = startVisitor(world.url);
+  const { url } = await startRecovery(fixtures.ctx, fixtures.scope, merchant.id);
+  const thief = startVisitor(fixtures.url);
   const next = newAccount();
   await signOn(thief, await thief.send(await thief.open(url), '/wallet', { wallet_address: next.address }), next);
-  const [mail] = await world.db.sql`
+  const [mail] = await fixtures.db.sql`
     select body from mails where recipient = ${email} and body like '%/veto/%' order by created_at desc limit 1`;
-  const visitor = startVisitor(world.url);
+  const visitor = startVisitor(fixtures.url);
   const page = await visitor.open(/\S+\/veto\/\S+/.exec(mail?.body ?? '')?.[0] ?? '');
   return { visitor, page, action: '/complete', delegate };
 }
 
 async function signClaim() {
-  const request = await world.request();
+  const request = await fixtures.request();
   const usdcMicro = BigInt(request.usdc_micro) + 77n;
-  const { txHash, from } = await world.pay(request, { usdcMicro, tagged: false });
-  await world.turn();
-  assert.equal((await submitHash(world.ctx, request.id, { txHash })).kind, 'needs_signature');
+  const { txHash, from } = await fixtures.pay(request, { usdcMicro, tagged: false });
+  await fixtures.turn();
+  assert.equal((await submitHash(fixtures.ctx, request.id, { txHash })).kind, 'needs_signature');
   const delegate = await turnHostile(from.address);
-  const visitor = startVisitor(world.url);
+  const visitor = startVisitor(fixtures.url);
   const page = await visitor.send(await visitor.open(`/pay/${request.id}`), '/proof', { tx_hash: txHash });
   return { visitor, page, action: '/claim', delegate };
 }

@@ -3,11 +3,11 @@ import { after, before, test } from 'node:test';
 import { Agent, request } from 'undici';
 import { createUserSession } from '../../src/auth/user-session.ts';
 import { startApp } from '../support/app.ts';
-import { sessionOf } from '../support/dashboard.ts';
-import { makeOnboarded } from '../support/merchants.ts';
-import { signInOperator } from '../support/people.ts';
-import { portalPerson } from '../support/portal.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { sessionOf } from '../support/people/dashboard.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
+import { signInOperator } from '../support/people/people.ts';
+import { portalPerson } from '../support/people/portal.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 const dispatcher = new Agent({ connections: null });

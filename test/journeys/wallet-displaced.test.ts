@@ -6,9 +6,9 @@ import { createShell } from '../../src/merchants/create.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
 import { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { onboardWithKey } from '../../src/merchants/sandbox-onboard.ts';
-import { type Api, assertRefused, startApi } from '../support/client.ts';
-import { makeOnboarded, signInMerchant, signOn } from '../support/merchants.ts';
-import { portalVisitor } from '../support/portal.ts';
+import { type Api, assertRefused, startApi } from '../support/api/client.ts';
+import { makeOnboarded, signInMerchant, signOn } from '../support/people/merchants.ts';
+import { portalVisitor } from '../support/people/portal.ts';
 
 let api: Api;
 
@@ -40,7 +40,7 @@ const mailsOn = (id: string) => api.db.sql`select recipient, subject, body from 
 
 test('A test key claims the wallet of a live merchant elsewhere → its signature takes it, and who claimed it is told', async () => {
   const wallet = newWallet();
-  const [claimer, owner] = [await api.party({ email: 'claimer@example.com' }), await api.party()];
+  const [claimer, owner] = [await api.partner({ email: 'claimer@example.com' }), await api.partner()];
   const claim = { wallet_address: wallet.address, business_name: 'Ada’s Bakery', email: 'ada@example.com' };
   const claimed = await claimer.test.api.createAccount(claim);
   assert.equal(claimed.status, 201);
@@ -75,7 +75,7 @@ test('A test key claims the wallet of a live merchant elsewhere → its signatur
 });
 
 test('A live claim without signature gives way to a test merchant too, at the same partner and at another', async () => {
-  const [one, two] = [await api.party(), await api.party()];
+  const [one, two] = [await api.partner(), await api.partner()];
   for (const signer of [one.test, two.test, two.live]) {
     const wallet = newWallet();
     const claimed = await one.live.api.createAccount({ wallet_address: wallet.address });
@@ -85,7 +85,7 @@ test('A live claim without signature gives way to a test merchant too, at the sa
 });
 
 test('A claim of the same partner and mode stays: another create returns it, and nobody else signs for it', async () => {
-  const { test: side } = await api.party();
+  const { test: side } = await api.partner();
   const wallet = newWallet();
   const claimed = await side.api.createAccount({ wallet_address: wallet.address });
   const id = claimed.json.account_id;
@@ -95,14 +95,14 @@ test('A claim of the same partner and mode stays: another create returns it, and
 });
 
 test('A wallet that was signed for is displaced by nobody', async () => {
-  const [one, two] = [await api.party(), await api.party()];
+  const [one, two] = [await api.partner(), await api.partner()];
   const wallet = newWallet();
   assert.equal(await sign(one.test.scope, wallet), 'signed');
   for (const { scope } of [one.live, two.test, two.live]) assert.equal(await sign(scope, wallet), 'wallet_taken');
 });
 
 test('A change of the wallet by both signatures takes an unsigned one as well', async () => {
-  const [one, two] = [await api.party({ email: 'one@example.com' }), await api.party()];
+  const [one, two] = [await api.partner({ email: 'one@example.com' }), await api.partner()];
   const wallet = newWallet();
   const claimed = await one.live.api.createAccount({ wallet_address: wallet.address });
   const merchant = await makeOnboarded(api.ctx, two.test.scope);
@@ -117,7 +117,11 @@ test('A change of the wallet by both signatures takes an unsigned one as well', 
 
 test('Several sign for one wallet at the same moment, the claimer among them → one has it, and one account holds it', async () => {
   for (let round = 0; round < 8; round++) {
-    const [claimer, one, two] = [await api.party({ email: 'c@example.com' }), await api.party(), await api.party()];
+    const [claimer, one, two] = [
+      await api.partner({ email: 'c@example.com' }),
+      await api.partner(),
+      await api.partner(),
+    ];
     const wallet = newWallet();
     const claimed = await claimer.test.api.createAccount({ wallet_address: wallet.address });
     const id = claimed.json.account_id;

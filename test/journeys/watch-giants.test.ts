@@ -5,27 +5,27 @@ import { headNumber } from '../../src/chain/dev-wallet.ts';
 import { poll, type Reader } from '../../src/chain/read.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { readUnread } from '../../src/chain/unread.ts';
-import { fakeProvider, type Lie } from '../chain/fake-provider.ts';
-import { giants } from '../chain/giant.ts';
-import { pollUntil, type WatchWorld, watchWorld } from '../chain/world.ts';
-import { until } from '../payments/support.ts';
+import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
+import { giants } from '../support/chain/giant.ts';
+import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
+import { until } from '../support/payments/pay-fixtures.ts';
 
-let world: WatchWorld;
+let fixtures: WatchFixtures;
 let provider: Awaited<ReturnType<typeof fakeProvider>>;
 let giant: Awaited<ReturnType<typeof giants>>;
 before(async () => {
-  world = await watchWorld();
-  giant = await giants(world.node);
-  provider = await fakeProvider(world.node.chain.rpcUrls[0] ?? '');
-  await world.request();
-  await poll(await world.reader());
+  fixtures = await watchFixtures();
+  giant = await giants(fixtures.node);
+  provider = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
+  await fixtures.request();
+  await poll(await fixtures.reader());
 });
 beforeEach(() => {
   provider.fake.lie = async () => null;
 });
 after(async () => {
   await provider?.stop();
-  await world?.stop();
+  await fixtures?.stop();
 });
 
 const refused = { error: { code: -32000, message: 'response size exceeded' } };
@@ -33,25 +33,25 @@ const refuse =
   (...methods: string[]): Lie =>
   async ({ method }) =>
     methods.includes(method) ? refused : null;
-const found = async (txHash: string) => (await world.transfers()).some((row) => row.tx_hash === txHash);
-const rowOf = async (txHash: string) => (await world.transfers()).find((row) => row.tx_hash === txHash);
-const unread = () => world.db.sql`select tx_hash, stored_at from unread_transactions`;
+const found = async (txHash: string) => (await fixtures.transfers()).some((row) => row.tx_hash === txHash);
+const rowOf = async (txHash: string) => (await fixtures.transfers()).find((row) => row.tx_hash === txHash);
+const unread = () => fixtures.db.sql`select tx_hash, stored_at from unread_transactions`;
 const alarms = async () =>
-  (await world.db.sql`select name from alarms where cleared_at is null`).map(({ name }) => name);
+  (await fixtures.db.sql`select name from alarms where cleared_at is null`).map(({ name }) => name);
 const caughtUp = (reader: Reader) =>
-  pollUntil(reader, async () => (await world.cursor())?.number === (await headNumber(world.node.chain)));
+  pollUntil(reader, async () => (await fixtures.cursor())?.number === (await headNumber(fixtures.node.chain)));
 
 /** Tries what was set aside again, as after its wait, until the condition holds. */
 const triedUntil = (reader: Reader, what: string, holds: () => Promise<boolean>) =>
   until(what, async () => {
-    await world.db.sql`update unread_transactions set look_at = now()`;
+    await fixtures.db.sql`update unread_transactions set look_at = now()`;
     await readUnread(reader);
     return holds();
   });
 
 /** The transfers of a giant as its receipt tells them, however long it is. */
 async function places(txHash: string): Promise<{ ordinal: number; logIndex: number }[]> {
-  const url = world.node.chain.rpcUrls[0] ?? '';
+  const url = fixtures.node.chain.rpcUrls[0] ?? '';
   const receipt = await callRpc(url, 'eth_getTransactionReceipt', [txHash], 60_000, 2 ** 30);
   const { logs } = receipt as { logs: { topics: string[]; logIndex: string }[] };
   return logs.flatMap(({ topics, logIndex }, ordinal) =>
@@ -60,14 +60,14 @@ async function places(txHash: string): Promise<{ ordinal: number; logIndex: numb
 }
 
 test('a receipt of 38 MiB → its transfer is found in its place and confirmed, and the reading goes on', async () => {
-  const reader = await world.reader();
+  const reader = await fixtures.reader();
   await caughtUp(reader);
   const hashes: string[] = [];
   await giant.together(async () => {
-    hashes.push(await giant.send({ logs: 3, transfers: 1, to: world.merchant.wallet, usdcMicro: 1n }));
-    hashes.push(await giant.send({ logs: 110_000, transfers: 1, to: world.merchant.wallet, usdcMicro: 1n }));
+    hashes.push(await giant.send({ logs: 3, transfers: 1, to: fixtures.merchant.wallet, usdcMicro: 1n }));
+    hashes.push(await giant.send({ logs: 110_000, transfers: 1, to: fixtures.merchant.wallet, usdcMicro: 1n }));
   });
-  const later = await world.pay(5n);
+  const later = await fixtures.pay(5n);
   await pollUntil(reader, () => found(later));
   for (const [i, txHash] of hashes.entries()) {
     const row = await rowOf(txHash);
@@ -80,39 +80,39 @@ test('a receipt of 38 MiB → its transfer is found in its place and confirmed, 
       blockNumber: Number(row.block_number),
       blockHash: row.block_hash,
       blockTime: row.block_time,
-      tokenAddress: world.node.chain.tokens[0]?.address ?? '',
+      tokenAddress: fixtures.node.chain.tokens[0]?.address ?? '',
       fromAddress: row.from_address,
       toAddress: row.to_address,
       value: 1n,
       calldata: null,
     };
-    assert.equal(await confirmTransfer(world.node.chain, key), 'agreed');
+    assert.equal(await confirmTransfer(fixtures.node.chain, key), 'agreed');
     // The short receipt tells by the ordinal, the long one by the block's logs.
     const elsewhere = i === 0 ? { ordinal: row.ordinal + 1 } : { logIndex: row.log_index + 1 };
     for (const wrong of [{ value: 2n }, elsewhere, { blockHash: txHash }]) {
-      assert.notEqual(await confirmTransfer(world.node.chain, { ...key, ...wrong }), 'agreed');
+      assert.notEqual(await confirmTransfer(fixtures.node.chain, { ...key, ...wrong }), 'agreed');
     }
   }
 });
 
 test('two giants beside each other → the second is set aside and told of, and stands in its place once it can be read', async () => {
-  const reader = await world.reader([provider.url]);
+  const reader = await fixtures.reader([provider.url]);
   await caughtUp(reader);
   const hashes: string[] = [];
   await giant.together(async () => {
     for (let i = 0; i < 2; i++) {
-      hashes.push(await giant.send({ logs: 26_000, transfers: 1, to: world.merchant.wallet, usdcMicro: 1n }));
+      hashes.push(await giant.send({ logs: 26_000, transfers: 1, to: fixtures.merchant.wallet, usdcMicro: 1n }));
     }
   });
   const [first = '', second = ''] = hashes;
-  const later = await world.pay(6n);
+  const later = await fixtures.pay(6n);
   await pollUntil(reader, () => found(later));
   assert.ok((await found(first)) && !(await found(second)));
   assert.deepEqual(
     (await unread()).map(({ tx_hash }) => tx_hash),
     [second],
   );
-  await world.db.sql`update unread_transactions set seen_at = now() - interval '2 minutes'`;
+  await fixtures.db.sql`update unread_transactions set seen_at = now() - interval '2 minutes'`;
   await readUnread(reader);
   assert.ok((await alarms()).includes('chain-31337-unread'));
 
@@ -132,11 +132,11 @@ test('two giants beside each other → the second is set aside and told of, and 
 
 for (const method of ['eth_getTransactionByHash', 'eth_getTransactionReceipt']) {
   test(`a provider that refuses ${method} for a while → the payment is found with its reference afterwards`, async () => {
-    const reader = await world.reader([provider.url]);
+    const reader = await fixtures.reader([provider.url]);
     await caughtUp(reader);
-    const request = await world.request();
+    const request = await fixtures.request();
     provider.fake.lie = refuse(method, 'eth_getBlockByHash');
-    const txHash = await world.pay(7n, request.reference);
+    const txHash = await fixtures.pay(7n, request.reference);
     await caughtUp(reader);
     await readUnread(reader);
     assert.ok(!(await found(txHash)));
@@ -152,13 +152,13 @@ for (const [what, answer] of Object.entries({
   'status 429': { status: 429 },
 } as const)) {
   test(`a receipt on which all endpoints answer with ${what} → the next block's payment is found, and that one later`, async () => {
-    const reader = await world.reader([provider.url]);
+    const reader = await fixtures.reader([provider.url]);
     await caughtUp(reader);
     let poison = '';
     provider.fake.lie = async ({ method, params }) =>
       method === 'eth_getTransactionReceipt' && params[0] === poison ? answer : null;
-    poison = await world.pay(1n);
-    const later = await world.pay(9n);
+    poison = await fixtures.pay(1n);
+    const later = await fixtures.pay(9n);
     await pollUntil(reader, () => found(later));
     provider.fake.lie = async () => null;
     await triedUntil(reader, 'the first is found', () => found(poison));
@@ -166,52 +166,52 @@ for (const [what, answer] of Object.entries({
 }
 
 test('a transaction that nobody tells for two minutes → its payment is stored without a reference, and told of', async () => {
-  const reader = await world.reader([provider.url]);
+  const reader = await fixtures.reader([provider.url]);
   await caughtUp(reader);
   provider.fake.lie = refuse('eth_getTransactionByHash');
-  const txHash = await world.pay(8n, (await world.request()).reference);
+  const txHash = await fixtures.pay(8n, (await fixtures.request()).reference);
   await caughtUp(reader);
   await readUnread(reader);
   assert.ok(!(await found(txHash)));
-  await world.db.sql`update unread_transactions set seen_at = now() - interval '2 minutes'`;
+  await fixtures.db.sql`update unread_transactions set seen_at = now() - interval '2 minutes'`;
   await triedUntil(reader, 'the payment is stored', () => found(txHash));
   assert.equal((await rowOf(txHash))?.calldata_reference, null);
   assert.equal((await rowOf(txHash))?.calldata_read, false);
   await readUnread(reader);
   assert.ok((await alarms()).includes('chain-31337-unread'));
-  await world.db.sql`update unread_transactions set stored_at = now() - interval '25 hours'`;
+  await fixtures.db.sql`update unread_transactions set stored_at = now() - interval '25 hours'`;
   await readUnread(reader);
   assert.ok(!(await alarms()).includes('chain-31337-unread'));
 });
 
 test('what was set aside in a block that a reorganisation took away is forgotten', async () => {
-  const reader = await world.reader([provider.url]);
+  const reader = await fixtures.reader([provider.url]);
   await caughtUp(reader);
   provider.fake.lie = refuse('eth_getTransactionByHash');
-  await world.pay(9n);
+  await fixtures.pay(9n);
   await caughtUp(reader);
   assert.equal((await unread()).length, 1);
-  await world.node.reorg(1);
+  await fixtures.node.reorg(1);
   await caughtUp(reader);
   await pollUntil(reader, async () => (await unread()).length === 0);
 });
 
 test('a block with more transfers than a provider tells → those to watched wallets are asked for', async () => {
-  const reader = await world.reader([provider.url]);
+  const reader = await fixtures.reader([provider.url]);
   await caughtUp(reader);
   provider.fake.lie = async ({ method, params }) => {
     const [filter] = params as { topics?: unknown[] }[];
     return method === 'eth_getLogs' && (filter?.topics?.length ?? 0) < 3 ? refused : null;
   };
-  const txHash = await world.pay(10n);
+  const txHash = await fixtures.pay(10n);
   await pollUntil(reader, () => found(txHash));
 });
 
 test('a block whose logs nobody tells → set aside as a whole, and read once somebody does', async () => {
-  const reader = await world.reader([provider.url]);
+  const reader = await fixtures.reader([provider.url]);
   await caughtUp(reader);
   provider.fake.lie = refuse('eth_getLogs');
-  const txHash = await giant.send({ logs: 0, transfers: 1, to: world.merchant.wallet, usdcMicro: 1n });
+  const txHash = await giant.send({ logs: 0, transfers: 1, to: fixtures.merchant.wallet, usdcMicro: 1n });
   await caughtUp(reader);
   assert.ok(!(await found(txHash)));
   provider.fake.lie = async () => null;
@@ -219,11 +219,11 @@ test('a block whose logs nobody tells → set aside as a whole, and read once so
 });
 
 test('thousands of transfers of one transaction are all found, each once', async () => {
-  const reader = await world.reader();
+  const reader = await fixtures.reader();
   await caughtUp(reader);
-  const txHash = await giant.send({ logs: 2, transfers: 3_000, to: world.merchant.wallet, usdcMicro: 1n });
+  const txHash = await giant.send({ logs: 2, transfers: 3_000, to: fixtures.merchant.wallet, usdcMicro: 1n });
   await pollUntil(reader, () => found(txHash));
-  const own = (await world.transfers()).filter((row) => row.tx_hash === txHash);
+  const own = (await fixtures.transfers()).filter((row) => row.tx_hash === txHash);
   assert.deepEqual(
     own.map(({ ordinal }) => ordinal).sort((a, b) => a - b),
     Array.from({ length: 3_000 }, (_, i) => i + 2),

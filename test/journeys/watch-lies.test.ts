@@ -3,33 +3,33 @@ import { after, before, test } from 'node:test';
 import { headNumber } from '../../src/chain/dev-wallet.ts';
 import { poll } from '../../src/chain/read.ts';
 import { startWatching } from '../../src/chain/watcher.ts';
-import { fakeProvider, type Lie } from '../chain/fake-provider.ts';
-import { pollUntil, type WatchWorld, watchWorld } from '../chain/world.ts';
+import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
+import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
 
-let world: WatchWorld;
+let fixtures: WatchFixtures;
 let provider: Awaited<ReturnType<typeof fakeProvider>>;
 before(async () => {
-  world = await watchWorld();
-  provider = await fakeProvider(world.node.chain.rpcUrls[0] ?? '');
-  await world.request();
-  await poll(await world.reader());
+  fixtures = await watchFixtures();
+  provider = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
+  await fixtures.request();
+  await poll(await fixtures.reader());
 });
 after(async () => {
   await provider?.stop();
-  await world?.stop();
+  await fixtures?.stop();
 });
 
-const found = async (txHash: string) => (await world.transfers()).some((row) => row.tx_hash === txHash);
+const found = async (txHash: string) => (await fixtures.transfers()).some((row) => row.tx_hash === txHash);
 const refused = { error: { code: -32601, message: 'method not found' } };
 type Entry = Record<string, unknown>;
 
 /** Pays, polls a few times while the provider lies, and expects that nothing was read past the payment; then it repents. */
 async function neverPassed(lie: Lie, times: number): Promise<void> {
-  const reader = await world.reader([provider.url]);
-  await pollUntil(reader, async () => (await world.cursor())?.number === (await headNumber(world.node.chain)));
-  const txHash = await world.pay(100n);
-  const block = await headNumber(world.node.chain);
-  await world.node.mine(1);
+  const reader = await fixtures.reader([provider.url]);
+  await pollUntil(reader, async () => (await fixtures.cursor())?.number === (await headNumber(fixtures.node.chain)));
+  const txHash = await fixtures.pay(100n);
+  const block = await headNumber(fixtures.node.chain);
+  await fixtures.node.mine(1);
   let told = 0;
   provider.fake.lie = async (call) => {
     const answer = await lie(call);
@@ -37,7 +37,7 @@ async function neverPassed(lie: Lie, times: number): Promise<void> {
     return answer;
   };
   await pollUntil(reader, async () => {
-    assert.ok(((await world.cursor())?.number ?? 0) < block, 'the cursor passed a block that was not read');
+    assert.ok(((await fixtures.cursor())?.number ?? 0) < block, 'the cursor passed a block that was not read');
     return told >= times;
   });
   provider.fake.lie = async () => null;
@@ -92,9 +92,9 @@ for (const [what, lie] of Object.entries(lies)) {
 }
 
 test('an empty log answer is settled by the receipts of the block, whose filter must fit', async () => {
-  const reader = await world.reader([provider.url]);
+  const reader = await fixtures.reader([provider.url]);
   provider.fake.lie = async ({ method }) => (method === 'eth_getLogs' ? { result: [] } : null);
-  const txHash = await world.pay(200n);
+  const txHash = await fixtures.pay(200n);
   await pollUntil(reader, () => found(txHash));
   provider.fake.lie = async () => null;
 });
@@ -102,11 +102,11 @@ test('an empty log answer is settled by the receipts of the block, whose filter 
 test('a provider whose range answers are cut short silently is noticed by the filters of the blocks', async () => {
   const paid: string[] = [];
   for (let i = 0; i < 6; i++) {
-    await world.node.mine(5);
-    paid.push(await world.pay(BigInt(300 + i)));
+    await fixtures.node.mine(5);
+    paid.push(await fixtures.pay(BigInt(300 + i)));
   }
-  await world.node.mine(5);
-  const reader = await world.reader([provider.url]);
+  await fixtures.node.mine(5);
+  const reader = await fixtures.reader([provider.url]);
   const ranges: number[] = [];
   provider.fake.lie = async ({ method, params, ask }) => {
     const [filter] = params as { fromBlock?: string; toBlock?: string }[];
@@ -114,17 +114,17 @@ test('a provider whose range answers are cut short silently is noticed by the fi
     ranges.push(Number(filter.toBlock) - Number(filter.fromBlock) + 1);
     return { result: ((await ask(method, params)) as unknown[]).slice(0, 2) };
   };
-  const head = await headNumber(world.node.chain);
-  await pollUntil(reader, async () => (await world.cursor())?.number === head);
+  const head = await headNumber(fixtures.node.chain);
+  await pollUntil(reader, async () => (await fixtures.cursor())?.number === head);
   for (const txHash of paid) assert.ok(await found(txHash));
   assert.ok((ranges[1] ?? 0) < (ranges[0] ?? 0), 'asked for fewer blocks');
   provider.fake.lie = async () => null;
 });
 
 test('a provider that limits ranges is asked for fewer blocks at once', async () => {
-  await world.node.mine(120);
-  const txHash = await world.pay(400n);
-  const reader = await world.reader([provider.url]);
+  await fixtures.node.mine(120);
+  const txHash = await fixtures.pay(400n);
+  const reader = await fixtures.reader([provider.url]);
   const refusals: string[] = [];
   provider.fake.lie = async ({ method, params }) => {
     const [filter] = params as { fromBlock?: string; toBlock?: string }[];
@@ -140,7 +140,7 @@ test('a provider that limits ranges is asked for fewer blocks at once', async ()
 });
 
 test('with a second endpoint, a failing, lying or late one is left at once', async () => {
-  const honest = world.node.chain.rpcUrls[0] ?? '';
+  const honest = fixtures.node.chain.rpcUrls[0] ?? '';
   const frozen = { at: 0 };
   const late: Lie = async ({ method, params, ask }) =>
     method === 'eth_getBlockByNumber' && params[0] === 'latest'
@@ -158,41 +158,41 @@ test('with a second endpoint, a failing, lying or late one is left at once', asy
     otherBranch,
   };
   for (const [what, lie] of Object.entries(all)) {
-    const reader = await world.reader([provider.url, honest]);
+    const reader = await fixtures.reader([provider.url, honest]);
     await pollUntil(reader, async () => reader.pool.providers.every(({ checked }) => checked === 'yes'));
-    const txHash = await world.pay(500n);
-    frozen.at = (await world.cursor())?.number ?? 0;
+    const txHash = await fixtures.pay(500n);
+    frozen.at = (await fixtures.cursor())?.number ?? 0;
     if (what === 'late') frozen.at -= 1;
-    world.removed.length = 0;
+    fixtures.removed.length = 0;
     provider.fake.lie = lie as Lie;
     await pollUntil(reader, () => found(txHash));
-    assert.deepEqual(world.removed, [], `${what}: nothing was taken back`);
+    assert.deepEqual(fixtures.removed, [], `${what}: nothing was taken back`);
     provider.fake.lie = async () => null;
   }
 });
 
 test('a provider of another chain is never read from', async () => {
-  const reader = await world.reader([provider.url]);
+  const reader = await fixtures.reader([provider.url]);
   provider.fake.lie = async ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : null);
-  const before = await world.cursor();
-  await world.node.mine(1);
+  const before = await fixtures.cursor();
+  await fixtures.node.mine(1);
   await poll(reader);
-  assert.deepEqual(await world.cursor(), before);
+  assert.deepEqual(await fixtures.cursor(), before);
   provider.fake.lie = async () => null;
 });
 
 test('a chain whose provider never answers does not delay another chain', async () => {
-  const hung = await fakeProvider(world.node.chain.rpcUrls[0] ?? '');
+  const hung = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
   hung.fake.lie = () => new Promise(() => {});
-  const other = { ...world.node.chain, chainId: 31_999, rpcUrls: [hung.url] };
-  const ctx = { ...world.ctx, chains: { test: [other, world.node.chain], live: [] } };
-  await world.db.sql`update leases set held_until = now()`;
+  const other = { ...fixtures.node.chain, chainId: 31_999, rpcUrls: [hung.url] };
+  const ctx = { ...fixtures.ctx, chains: { test: [other, fixtures.node.chain], live: [] } };
+  await fixtures.db.sql`update leases set held_until = now()`;
   const stop = new AbortController();
   const found = Promise.withResolvers<void>();
-  const watching = startWatching(ctx, { ...world.hooks, onFound: found.resolve }, stop.signal);
-  const txHash = await world.pay(600n);
+  const watching = startWatching(ctx, { ...fixtures.hooks, onFound: found.resolve }, stop.signal);
+  const txHash = await fixtures.pay(600n);
   await found.promise;
-  assert.ok((await world.transfers()).some((row) => row.tx_hash === txHash));
+  assert.ok((await fixtures.transfers()).some((row) => row.tx_hash === txHash));
   assert.ok((hung.fake.calls.get('eth_chainId') ?? 0) > 0);
   stop.abort();
   await hung.stop();

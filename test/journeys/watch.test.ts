@@ -5,158 +5,165 @@ import { mineWhileWaiting } from '../../src/chain/dev-mining.ts';
 import { headNumber } from '../../src/chain/dev-wallet.ts';
 import { poll } from '../../src/chain/read.ts';
 import { chainStatus, checkTokens } from '../../src/chain/status.ts';
-import { pollUntil, type WatchWorld, watchWorld } from '../chain/world.ts';
-import { randomAddress } from '../support/world.ts';
+import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
+import { randomAddress } from '../support/fixtures.ts';
 
-let world: WatchWorld;
+let fixtures: WatchFixtures;
 before(async () => {
-  world = await watchWorld();
+  fixtures = await watchFixtures();
 });
-after(() => world?.stop());
+after(() => fixtures?.stop());
 
-const found = async (txHash: string) => (await world.transfers()).some((row) => row.tx_hash === txHash);
+const found = async (txHash: string) => (await fixtures.transfers()).some((row) => row.tx_hash === txHash);
 
 test('the first pass begins behind the head; later passes find payments to watched wallets and no others', async () => {
-  const early = await world.pay(1_000_000n);
-  const reader = await world.reader();
+  const early = await fixtures.pay(1_000_000n);
+  const reader = await fixtures.reader();
   await poll(reader);
-  assert.equal((await world.cursor())?.number, await headNumber(world.node.chain));
+  assert.equal((await fixtures.cursor())?.number, await headNumber(fixtures.node.chain));
 
-  const request = await world.request();
-  const payer = world.node.wallet();
-  const tagged = await world.node.pay({
+  const request = await fixtures.request();
+  const payer = fixtures.node.wallet();
+  const tagged = await fixtures.node.pay({
     from: payer,
-    to: world.merchant.wallet,
+    to: fixtures.merchant.wallet,
     usdcMicro: 2_000_000n,
     reference: request.reference,
   });
-  const stranger = await world.node.pay({ from: world.node.wallet(), to: randomAddress(), usdcMicro: 3_000_000n });
+  const stranger = await fixtures.node.pay({
+    from: fixtures.node.wallet(),
+    to: randomAddress(),
+    usdcMicro: 3_000_000n,
+  });
   await pollUntil(reader, () => found(tagged));
 
   assert.ok(!(await found(early)) && !(await found(stranger)));
-  const [row] = await world.transfers();
+  const [row] = await fixtures.transfers();
   assert.equal(row?.from_address, payer.address);
-  assert.equal(row?.to_address, world.merchant.wallet);
+  assert.equal(row?.to_address, fixtures.merchant.wallet);
   assert.equal(row?.value, '2000000');
   assert.equal(row?.ordinal, 0);
-  assert.equal(row?.account_id, world.merchant.id);
+  assert.equal(row?.account_id, fixtures.merchant.id);
   assert.deepEqual(row?.calldata_reference, Buffer.from(request.reference));
 });
 
 test('a payment to oneself and one of nothing are no payments; a mint comes from the zero address', async () => {
-  const reader = await world.reader();
-  const self = world.node.wallet();
-  await world.db.sql`
-    insert into watched_wallets values (${self.address}, ${world.scope.partnerId}, true, ${world.merchant.id},
+  const reader = await fixtures.reader();
+  const self = fixtures.node.wallet();
+  await fixtures.db.sql`
+    insert into watched_wallets values (${self.address}, ${fixtures.scope.partnerId}, true, ${fixtures.merchant.id},
       now() + interval '1 day', now())`;
-  const toSelf = await world.node.pay({ from: self, to: self.address, usdcMicro: 5n });
-  const nothing = await world.pay(0n);
-  const mint = (await world.node.fund(world.merchant.wallet, 7n)) as string;
+  const toSelf = await fixtures.node.pay({ from: self, to: self.address, usdcMicro: 5n });
+  const nothing = await fixtures.pay(0n);
+  const mint = (await fixtures.node.fund(fixtures.merchant.wallet, 7n)) as string;
   await pollUntil(reader, () => found(mint));
   assert.ok(!(await found(toSelf)) && !(await found(nothing)));
-  const row = (await world.transfers()).find(({ tx_hash }) => tx_hash === mint);
+  const row = (await fixtures.transfers()).find(({ tx_hash }) => tx_hash === mint);
   assert.equal(row?.from_address, `0x${'0'.repeat(40)}`);
   assert.equal(row?.calldata_reference, null);
 });
 
 test('a reorganisation is walked back: payments in it are removed, and found again where they are mined again', async () => {
-  const reader = await world.reader();
-  const kept = await world.pay(11n);
-  const lost = await world.pay(12n);
-  await world.node.mine(2);
+  const reader = await fixtures.reader();
+  const kept = await fixtures.pay(11n);
+  const lost = await fixtures.pay(12n);
+  await fixtures.node.mine(2);
   await pollUntil(reader, () => found(lost));
-  const before = await world.cursor();
+  const before = await fixtures.cursor();
 
-  await world.node.reorg(3);
+  await fixtures.node.reorg(3);
   await pollUntil(reader, async () => !(await found(lost)));
   assert.ok(await found(kept));
   assert.deepEqual(
-    world.removed.map(({ txHash, ordinal, requestId }) => ({ txHash, ordinal, requestId })),
+    fixtures.removed.map(({ txHash, ordinal, requestId }) => ({ txHash, ordinal, requestId })),
     [{ txHash: lost, ordinal: 0, requestId: null }],
   );
-  assert.notEqual((await world.cursor())?.hash, before?.hash);
+  assert.notEqual((await fixtures.cursor())?.hash, before?.hash);
 
-  const later = await world.pay(13n);
+  const later = await fixtures.pay(13n);
   await pollUntil(reader, () => found(later));
-  assert.equal((await world.cursor())?.number, await headNumber(world.node.chain));
-  const blocks = await world.db.sql`
+  assert.equal((await fixtures.cursor())?.number, await headNumber(fixtures.node.chain));
+  const blocks = await fixtures.db.sql`
     select b.number from chain_blocks b join chain_blocks p on p.chain_id = b.chain_id and p.number = b.number - 1
     where b.parent_hash <> p.hash`;
   assert.deepEqual([...blocks], []);
 });
 
 test('a reorganisation to a shorter chain is seen as soon as the shorter one differs', async () => {
-  const reader = await world.reader();
-  await world.node.mine(3);
-  const lost = await world.pay(14n);
+  const reader = await fixtures.reader();
+  await fixtures.node.mine(3);
+  const lost = await fixtures.pay(14n);
   await pollUntil(reader, () => found(lost));
-  const number = (await world.cursor())?.number ?? 0;
+  const number = (await fixtures.cursor())?.number ?? 0;
   // What a node shows while it changes branches: the new branch, not yet as long as the old one.
   const fork = `0x${'ab'.repeat(32)}`;
-  await world.db.sql`update chain_blocks set hash = ${fork} where number >= ${number - 2}`;
-  await world.db.sql`
-    update chain_cursors set number = ${number + 2}, hash = ${fork} where chain_id = ${world.node.chain.chainId}`;
+  await fixtures.db.sql`update chain_blocks set hash = ${fork} where number >= ${number - 2}`;
+  await fixtures.db.sql`
+    update chain_cursors set number = ${number + 2}, hash = ${fork} where chain_id = ${fixtures.node.chain.chainId}`;
   reader.cursor = null; // as for a leader that begins there
-  world.removed.length = 0;
-  await pollUntil(reader, async () => (await world.cursor())?.number === number);
-  assert.ok(world.removed.some(({ txHash }) => txHash === lost));
+  fixtures.removed.length = 0;
+  await pollUntil(reader, async () => (await fixtures.cursor())?.number === number);
+  assert.ok(fixtures.removed.some(({ txHash }) => txHash === lost));
   assert.ok(await found(lost), 'read again on the new branch');
 });
 
 test('a reorganisation deeper than what is kept → read again from before it, and the operator is told', async () => {
-  const reader = await world.reader();
-  const paid = await world.pay(15n);
-  await world.node.mine(2);
+  const reader = await fixtures.reader();
+  const paid = await fixtures.pay(15n);
+  await fixtures.node.mine(2);
   await pollUntil(reader, () => found(paid));
   const fork = `0x${'cd'.repeat(32)}`;
-  await world.db.sql`delete from chain_blocks where number < (select number - 5 from chain_cursors)`;
-  await world.db.sql`update chain_blocks set hash = ${fork}`;
-  await world.db.sql`update chain_cursors set hash = ${fork}`;
+  await fixtures.db.sql`delete from chain_blocks where number < (select number - 5 from chain_cursors)`;
+  await fixtures.db.sql`update chain_blocks set hash = ${fork}`;
+  await fixtures.db.sql`update chain_cursors set hash = ${fork}`;
   reader.cursor = null; // as for a leader that begins there
-  const head = await headNumber(world.node.chain);
-  await pollUntil(reader, async () => (await world.cursor())?.number === head && (await world.cursor())?.hash !== fork);
+  const head = await headNumber(fixtures.node.chain);
+  await pollUntil(
+    reader,
+    async () => (await fixtures.cursor())?.number === head && (await fixtures.cursor())?.hash !== fork,
+  );
   assert.ok(await found(paid));
-  const alarms = await world.db.sql`select name from alarms where cleared_at is null`;
+  const alarms = await fixtures.db.sql`select name from alarms where cleared_at is null`;
   assert.deepEqual(
     alarms.map(({ name }) => name),
-    [`chain-${world.node.chain.chainId}-deep-reorg`],
+    [`chain-${fixtures.node.chain.chainId}-deep-reorg`],
   );
 });
 
 test('after a long time away all blocks are read in ranges, and no payment in them is missed', async () => {
   const paid: string[] = [];
   for (const blocks of [40, 300, 7]) {
-    await world.node.mine(blocks);
-    paid.push(await world.pay(BigInt(20 + blocks)));
+    await fixtures.node.mine(blocks);
+    paid.push(await fixtures.pay(BigInt(20 + blocks)));
   }
-  const reader = await world.reader();
+  const reader = await fixtures.reader();
   reader.range = 50;
-  const head = await headNumber(world.node.chain);
-  await pollUntil(reader, async () => (await world.cursor())?.number === head);
+  const head = await headNumber(fixtures.node.chain);
+  await pollUntil(reader, async () => (await fixtures.cursor())?.number === head);
   for (const txHash of paid) assert.ok(await found(txHash));
   assert.ok(reader.range > 50, 'the range grows with success');
 });
 
 test('a wallet that is watched while its payment is on the way is known when the block is read', async () => {
-  const reader = await world.reader();
-  await pollUntil(reader, async () => (await world.cursor())?.number === (await headNumber(world.node.chain)));
+  const reader = await fixtures.reader();
+  await pollUntil(reader, async () => (await fixtures.cursor())?.number === (await headNumber(fixtures.node.chain)));
   for (let round = 0; round < 5; round++) {
     const wallet = randomAddress();
-    await world.db.sql`
-      insert into watched_wallets values (${wallet}, ${world.scope.partnerId}, true, ${world.merchant.id},
+    await fixtures.db.sql`
+      insert into watched_wallets values (${wallet}, ${fixtures.scope.partnerId}, true, ${fixtures.merchant.id},
         now() + interval '1 day', now())`;
-    const paid = await world.node.pay({ from: world.node.wallet(), to: wallet, usdcMicro: 30n });
+    const paid = await fixtures.node.pay({ from: fixtures.node.wallet(), to: wallet, usdcMicro: 30n });
     await pollUntil(reader, () => found(paid));
   }
 });
 
 test('confirmTransfer › agreed for what stands in its block, or how it does not, unavailable without answer', async () => {
-  const reader = await world.reader();
-  const txHash = await world.pay(40n);
+  const reader = await fixtures.reader();
+  const txHash = await fixtures.pay(40n);
   await pollUntil(reader, () => found(txHash));
-  const row = (await world.transfers()).find(({ tx_hash }) => tx_hash === txHash);
+  const row = (await fixtures.transfers()).find(({ tx_hash }) => tx_hash === txHash);
   assert.ok(row);
-  const { chain } = world.node;
+  const { chain } = fixtures.node;
   const key = {
     txHash,
     ordinal: row.ordinal,
@@ -190,26 +197,26 @@ test('confirmTransfer › agreed for what stands in its block, or how it does no
 });
 
 test('chainStatus tells reach and lag; checkTokens refuses another chain and a token without six decimals', async () => {
-  const { chain } = world.node;
-  const [status] = await chainStatus(world.ctx);
+  const { chain } = fixtures.node;
+  const [status] = await chainStatus(fixtures.ctx);
   assert.equal(status?.reachable, true);
   assert.equal(status?.head, await headNumber(chain));
   await checkTokens(chain);
   await assert.rejects(checkTokens({ ...chain, chainId: 1 }), /is of chain 31337, not of 1/);
-  const tokens = [{ symbol: 'FAKE', address: world.node.wallet().address }];
+  const tokens = [{ symbol: 'FAKE', address: fixtures.node.wallet().address }];
   await assert.rejects(checkTokens({ ...chain, tokens }), /FAKE .* has not six decimals/);
   await checkTokens({ ...chain, rpcUrls: ['http://127.0.0.1:9'] });
 });
 
 test('blocks are mined while a payment waits for finality, and only then', async () => {
-  const head = await headNumber(world.node.chain);
-  await mineWhileWaiting(world.ctx);
-  assert.equal(await headNumber(world.node.chain), head);
-  const request = await world.request();
-  const [row] = await world.transfers();
-  await world.db.sql`
+  const head = await headNumber(fixtures.node.chain);
+  await mineWhileWaiting(fixtures.ctx);
+  assert.equal(await headNumber(fixtures.node.chain), head);
+  const request = await fixtures.request();
+  const [row] = await fixtures.transfers();
+  await fixtures.db.sql`
     update transfers set request_id = ${request.id}, rule = 'amount', counts = true, judged_at = now()
     where tx_hash = ${row?.tx_hash ?? ''}`;
-  await mineWhileWaiting(world.ctx);
-  assert.equal(await headNumber(world.node.chain), head + 1);
+  await mineWhileWaiting(fixtures.ctx);
+  assert.equal(await headNumber(fixtures.node.chain), head + 1);
 });

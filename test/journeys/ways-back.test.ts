@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { startApp } from '../support/app.ts';
-import { onHost, signInOperator } from '../support/people.ts';
-import { portalVisitor } from '../support/portal.ts';
-import { postForm } from '../support/portal-post.ts';
-import { startVisitor } from '../support/visitor.ts';
-import { makePartner } from '../support/world.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { onHost, signInOperator } from '../support/people/people.ts';
+import { portalVisitor } from '../support/people/portal.ts';
+import { postForm } from '../support/people/portal-post.ts';
+import { startVisitor } from '../support/people/visitor.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 before(async () => {

@@ -12,14 +12,14 @@ import { manualRefresh } from '../../src/rates/refresh.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import { buildServer } from '../../src/server.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
-import { type PayWorld, payWorld } from '../payments/support.ts';
-import { assertAccessible } from '../support/axe.ts';
-import { openBrowser, photograph, sizes } from '../support/browser.ts';
-import { inviteOperator, invitePartnerUser, newEmail } from '../support/people.ts';
+import { assertAccessible } from '../support/browser/axe.ts';
+import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
+import { makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
+import { inviteOperator, invitePartnerUser, newEmail } from '../support/people/people.ts';
 import { png } from '../support/pictures.ts';
-import { makeMerchant, makePartner, makeRequest, setRate } from '../support/world.ts';
 
-let world: PayWorld;
+let fixtures: PayFixtures;
 let app: FastifyInstance;
 let browser: Browser;
 let page: Page;
@@ -43,18 +43,18 @@ async function accept(on: Page, link: string): Promise<void> {
 }
 
 before(async () => {
-  [world, browser] = await Promise.all([payWorld(), openBrowser()]);
-  app = await buildServer(world.ctx);
+  [fixtures, browser] = await Promise.all([payFixtures(), openBrowser()]);
+  app = await buildServer(fixtures.ctx);
   url = await app.listen({ host: '127.0.0.1', port: 0 });
   page = await openPage();
-  await accept(page, (await inviteOperator(world.ctx)).link);
+  await accept(page, (await inviteOperator(fixtures.ctx)).link);
   await page.waitForURL(`${url}/admin`);
-  await manualRefresh(world.ctx, rateSources(['fixed']), world.scope.partnerId);
+  await manualRefresh(fixtures.ctx, rateSources(['fixed']), fixtures.scope.partnerId);
 });
 after(async () => {
   await browser?.close();
   await app?.close();
-  await world?.stop();
+  await fixtures?.stop();
 });
 
 /** Pictures, nothing that sticks out at the side of a phone, and nothing serious that axe finds, in light and dark. */
@@ -83,14 +83,14 @@ test('An operator adds a partner and invites its owner, who signs in to the port
   await page.getByRole('button', { name: 'Send the invitation' }).click();
   await page.getByText('The invitation is on its way').waitFor();
 
-  const mail = await latestMail(world.db.sql, email);
+  const mail = await latestMail(fixtures.db.sql, email);
   const [link = ''] = /http\S+\/link\/\S+/.exec(mail?.body ?? '') ?? [];
   const owner = await openPage();
   await accept(owner, link);
   await owner.waitForURL(`${url}/portal`);
   assert.match((await owner.textContent('body')) ?? '', /United Bakers/);
 
-  await world.db.sql`
+  await fixtures.db.sql`
     insert into passkeys (id, partner_id, user_id, credential_id, public_key, counter, name, created_at)
     select gen_random_uuid(), partner_id, id, sha256('a'), sha256('b'), 0, 'Lost phone', now() from users
     where email = ${email}`;
@@ -111,15 +111,15 @@ test('The overview, and lists of partners, people and merchants', async () => {
   await page.goto(`${url}/admin`);
   await look('overview-fine');
   for (const name of ['Corner Shops', 'Kiosk Union']) {
-    const one = await makePartner(world.db);
-    await setLook(world.db, one.partner.slug, { name });
-    await invitePartnerUser(world.ctx, one, 'owner');
-    await invitePartnerUser(world.ctx, one, 'viewer');
-    await makeMerchant(world.db, one.live);
-    const off = await makeMerchant(world.db, one.test);
-    await setMerchantDisabled(world.db, one.test, off.id, 'operator', true);
+    const one = await makePartner(fixtures.db);
+    await setLook(fixtures.db, one.partner.slug, { name });
+    await invitePartnerUser(fixtures.ctx, one, 'owner');
+    await invitePartnerUser(fixtures.ctx, one, 'viewer');
+    await makeMerchant(fixtures.db, one.live);
+    const off = await makeMerchant(fixtures.db, one.test);
+    await setMerchantDisabled(fixtures.db, one.test, off.id, 'operator', true);
   }
-  await raiseAlarm(world.db.sql, 'mail_failing', 'A mail could not be sent: connect ECONNREFUSED 10.0.0.7:587');
+  await raiseAlarm(fixtures.db.sql, 'mail_failing', 'A mail could not be sent: connect ECONNREFUSED 10.0.0.7:587');
   await page.goto(`${url}/admin`);
   await look('overview');
   await page.goto(`${url}/admin/partners`);
@@ -135,10 +135,10 @@ test('The overview renews itself when something happens', async () => {
   const renewed = page.waitForResponse((answer) => answer.request().resourceType() === 'fetch');
   await page.goto(`${url}/admin`);
   await renewed; // once when the stream opens; from here on only when something happens
-  await raiseAlarm(world.db.sql, 'chain_31337', 'The two providers of Local chain do not agree.');
-  await world.node.mine(1); // read by the watcher, which tells
+  await raiseAlarm(fixtures.db.sql, 'chain_31337', 'The two providers of Local chain do not agree.');
+  await fixtures.node.mine(1); // read by the watcher, which tells
   await page.getByText('do not agree').waitFor({ timeout: 20_000 });
-  await world.db.sql`delete from alarms`;
+  await fixtures.db.sql`delete from alarms`;
 });
 
 async function setRateBy(on: Page, code: string, rate: string): Promise<void> {
@@ -151,7 +151,7 @@ async function setRateBy(on: Page, code: string, rate: string): Promise<void> {
 }
 
 test('Rates, networks, terms and the audit log', async () => {
-  await setRate(world.db, 'EUR', '0.5');
+  await setRate(fixtures.db, 'EUR', '0.5');
   await setRateBy(page, 'CHF', '0.82');
   await page.getByText('The rate is set.').waitFor();
   await look('rates');
@@ -206,20 +206,28 @@ test('Lists of partners, people, rates and the log renew themselves when somethi
 });
 
 test('What is stuck, and a customer who is erased', async () => {
-  const { partner, test: scope } = await makePartner(world.db);
-  const merchant = await makeMerchant(world.db, scope);
-  const request = await makeRequest(world.db, scope, merchant, { customerEmail: 'grace@example.com', memo: 'Cakes' });
-  await setUrl(world.ctx, scope, 'https://shop.example/hooks/quittance');
-  await world.db.sql`
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
+  const request = await makeRequest(fixtures.db, scope, merchant, {
+    customerEmail: 'grace@example.com',
+    memo: 'Cakes',
+  });
+  await setUrl(fixtures.ctx, scope, 'https://shop.example/hooks/quittance');
+  await fixtures.db.sql`
     insert into webhook_deliveries (partner_id, test_mode, id, request_id, event, body, state, next_attempt_at)
     values (${scope.partnerId}, true, gen_random_uuid(), ${request.id}, 'payment.proof_verified', '{}', 'exhausted', now())`;
-  await world.db.sql`
+  await fixtures.db.sql`
     update webhook_endpoints set disabled_at = now(), disabled_reason = 'no_success_for_120_hours'
     where partner_id = ${partner.id}`;
-  await queueMail(world.ctx, world.db.sql, { recipient: 'lost@example.com', subject: 'You are invited', body: 'x' });
-  await world.db.sql`update mails set next_attempt_at = 'infinity', attempts = 12 where recipient = 'lost@example.com'`;
-  await world.db.sql`select queue_receipts(${scope.partnerId}, true, ${request.id}, ${['phone']})`;
-  await world.db.sql`update receipts set next_attempt_at = 'infinity', error = 'it answered 422'`;
+  await queueMail(fixtures.ctx, fixtures.db.sql, {
+    recipient: 'lost@example.com',
+    subject: 'You are invited',
+    body: 'x',
+  });
+  await fixtures.db
+    .sql`update mails set next_attempt_at = 'infinity', attempts = 12 where recipient = 'lost@example.com'`;
+  await fixtures.db.sql`select queue_receipts(${scope.partnerId}, true, ${request.id}, ${['phone']})`;
+  await fixtures.db.sql`update receipts set next_attempt_at = 'infinity', error = 'it answered 422'`;
   await page.goto(`${url}/admin/stuck`);
   await look('stuck');
   await page.locator('details.confirm summary').click();
@@ -236,17 +244,20 @@ test('What is stuck, and a customer who is erased', async () => {
 });
 
 test('The mail of a receipt reads well at both sizes', async () => {
-  const { partner, test: scope } = await makePartner(world.db);
-  await setLook(world.db, partner.slug, { name: 'Höker & Söhne', accent: '#0a7', logo: png(120, 40, [0, 120, 90]) });
-  assert.equal((await readMailLook(world.ctx, partner.id)).name, 'Höker & Söhne');
-  const merchant = await makeMerchant(world.db, scope);
-  const request = await makeRequest(world.db, scope, merchant, { customerEmail: 'grace@example.com', memo: '2 cakes' });
-  await world.db.sql`
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  await setLook(fixtures.db, partner.slug, { name: 'Höker & Söhne', accent: '#0a7', logo: png(120, 40, [0, 120, 90]) });
+  assert.equal((await readMailLook(fixtures.ctx, partner.id)).name, 'Höker & Söhne');
+  const merchant = await makeMerchant(fixtures.db, scope);
+  const request = await makeRequest(fixtures.db, scope, merchant, {
+    customerEmail: 'grace@example.com',
+    memo: '2 cakes',
+  });
+  await fixtures.db.sql`
     update requests set proof_status = 'verified', proof_verified_at = now(), tx_hash = ${`0x${'ab'.repeat(32)}`},
       payer_address = ${`0x${'cd'.repeat(20)}`} where id = ${request.id}`;
-  await world.db.sql`select queue_receipts(${scope.partnerId}, true, ${request.id}, ${['mail']})`;
-  await mailReceipts(world.ctx, new AbortController().signal);
-  const mail = await latestMail(world.db.sql, 'grace@example.com');
+  await fixtures.db.sql`select queue_receipts(${scope.partnerId}, true, ${request.id}, ${['mail']})`;
+  await mailReceipts(fixtures.ctx, new AbortController().signal);
+  const mail = await latestMail(fixtures.db.sql, 'grace@example.com');
   const reader = await openPage();
   const loaded: string[] = [];
   reader.on('request', (asked) => loaded.push(asked.url()));

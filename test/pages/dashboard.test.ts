@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { followReturns } from '../../src/payments/return-follow.ts';
-import { assertAccessible } from '../support/axe.ts';
-import { openBrowser, photograph, sizes } from '../support/browser.ts';
-import { type DashboardWorld, dashboardWorld, sessionOf } from '../support/dashboard.ts';
-import { pageWallet, putWallets } from '../support/wallet-in-page.ts';
-import { makeRequest, setRate } from '../support/world.ts';
+import { assertAccessible } from '../support/browser/axe.ts';
+import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
+import { pageWallet, putWallets } from '../support/browser/wallet-in-page.ts';
+import { makeRequest, setRate } from '../support/fixtures.ts';
+import { type DashboardFixtures, dashboardFixtures, sessionOf } from '../support/people/dashboard.ts';
 
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 let browser: Browser;
 before(async () => {
-  [world, browser] = await Promise.all([dashboardWorld(), openBrowser()]);
+  [fixtures, browser] = await Promise.all([dashboardFixtures(), openBrowser()]);
 });
 after(async () => {
   await browser.close();
-  await world.stop();
+  await fixtures.stop();
 });
 
 /** A browser in which the merchant is signed in. */
@@ -24,19 +24,19 @@ async function openAt(
   size: keyof typeof sizes = 'desktop',
 ): Promise<{ page: Page; context: BrowserContext }> {
   const context = await browser.newContext({ viewport: sizes[size], hasTouch: size === 'phone' });
-  const value = await sessionOf(world.ctx, world.scope, world.merchant);
-  await context.addCookies([{ name: 'dashboard-session', value, url: world.url, sameSite: 'Lax', httpOnly: true }]);
+  const value = await sessionOf(fixtures.ctx, fixtures.scope, fixtures.merchant);
+  await context.addCookies([{ name: 'dashboard-session', value, url: fixtures.url, sameSite: 'Lax', httpOnly: true }]);
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
-  if (path !== '') await page.goto(world.url + path);
+  if (path !== '') await page.goto(fixtures.url + path);
   return { page, context };
 }
 
 /** Pays in full and lets it become final. */
 async function settle(id: string): Promise<void> {
-  await world.pay(await world.read({ id }));
-  await world.node.mine(3);
-  await world.turn();
+  await fixtures.pay(await fixtures.read({ id }));
+  await fixtures.node.mine(3);
+  await fixtures.turn();
 }
 
 test('A cashier types an amount on a phone’s keypad, the customer scans, and the screen says "paid" by itself', async () => {
@@ -55,7 +55,7 @@ test('A cashier types an amount on a phone’s keypad, the customer scans, and t
   const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
 
   const customer = await context.newPage();
-  await customer.goto(`${world.url}/pay/${id}`);
+  await customer.goto(`${fixtures.url}/pay/${id}`);
   await page.getByText('Your customer has the page open').waitFor();
   await settle(id);
   await page.locator('.verdict[data-standing="paid"]').waitFor();
@@ -89,7 +89,7 @@ test('A merchant asks for money, shares the link, and sees it paid in detail, li
   await photograph(page, 'dashboard-payment-open');
 
   const home = await context.newPage();
-  await home.goto(`${world.url}/dashboard`);
+  await home.goto(`${fixtures.url}/dashboard`);
   await home
     .getByRole('row', { name: /Grace Hopper/ })
     .getByText('Waiting')
@@ -105,17 +105,17 @@ test('A merchant asks for money, shares the link, and sees it paid in detail, li
 });
 
 test('What was paid twice is given back with the merchant’s own wallet, and noted by itself', async () => {
-  const request = await world.request({ exactMicro: 5_000_000n, memo: 'Paid twice' });
-  const payer = world.node.wallet();
-  await world.pay(request);
-  await world.turn();
-  await world.pay(request, { from: payer });
-  await world.node.mine(3);
-  await world.turn();
+  const request = await fixtures.request({ exactMicro: 5_000_000n, memo: 'Paid twice' });
+  const payer = fixtures.node.wallet();
+  await fixtures.pay(request);
+  await fixtures.turn();
+  await fixtures.pay(request, { from: payer });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   const { page, context } = await openAt('');
-  const wallet = pageWallet({ chains: [world.node.chain], account: world.merchant.account });
+  const wallet = pageWallet({ chains: [fixtures.node.chain], account: fixtures.merchant.account });
   await putWallets(context, [wallet]);
-  await page.goto(`${world.url}/dashboard/unmatched`);
+  await page.goto(`${fixtures.url}/dashboard/unmatched`);
   await assertAccessible(page);
   await photograph(page, 'dashboard-unmatched');
   await page
@@ -137,21 +137,21 @@ test('What was paid twice is given back with the merchant’s own wallet, and no
   await page.getByRole('button', { name: 'Send with Test Wallet' }).click();
   await page.getByText('You declined in Test Wallet. Nothing was sent.').waitFor();
   wallet.declines.clear();
-  await world.node.fund(world.merchant.wallet, 0n);
+  await fixtures.node.fund(fixtures.merchant.wallet, 0n);
   await page.getByRole('button', { name: 'Send with Test Wallet' }).click();
   await page.getByText('It is noted that you gave this payment back.').waitFor();
   await photograph(page, 'dashboard-unmatched-returned');
-  const [note] = await world.db.sql`select * from returns where to_address = ${payer.address}`;
+  const [note] = await fixtures.db.sql`select * from returns where to_address = ${payer.address}`;
   assert.equal(note?.return_tx_hash, wallet.sent[0]?.hash);
   assert.equal(note?.usdc_micro, request.usdc_micro);
 
-  await page.goto(`${world.url}/dashboard/give-back/31337_${note?.tx_hash}_0`);
+  await page.goto(`${fixtures.url}/dashboard/give-back/31337_${note?.tx_hash}_0`);
   await page.getByText('On its way back').waitFor();
   await assertAccessible(page);
-  await world.node.mine(3);
-  await world.caughtUp();
-  await world.db.sql`update returns set next_look_at = now()`;
-  await followReturns(world.ctx);
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
+  await fixtures.db.sql`update returns set next_look_at = now()`;
+  await followReturns(fixtures.ctx);
   await page.getByText('confirmed by the network').waitFor();
   await assertAccessible(page);
   await photograph(page, 'dashboard-give-back-confirmed');
@@ -159,11 +159,11 @@ test('What was paid twice is given back with the merchant’s own wallet, and no
 });
 
 test('A hash that gives nothing back is refused beside its field, and stands on the merchant’s word when they say so', async () => {
-  const payer = world.node.wallet();
-  const txHash = await world.node.pay({ from: payer, to: world.merchant.wallet, usdcMicro: 1_234_567n });
-  const other = await world.node.pay({ from: payer, to: payer.address, usdcMicro: 1n });
-  await world.node.mine(3);
-  await world.turn();
+  const payer = fixtures.node.wallet();
+  const txHash = await fixtures.node.pay({ from: payer, to: fixtures.merchant.wallet, usdcMicro: 1_234_567n });
+  const other = await fixtures.node.pay({ from: payer, to: payer.address, usdcMicro: 1n });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   const { page, context } = await openAt(`/dashboard/give-back/31337_${txHash}_0`, 'phone');
   await page.getByRole('button', { name: 'Set it aside and continue' }).click();
   await page.getByLabel('Transaction that gave it back').fill(other);
@@ -173,7 +173,7 @@ test('A hash that gives nothing back is refused beside its field, and stands on 
   await photograph(page, 'dashboard-give-back-other');
   await page.getByLabel('I sent it from another wallet').check();
   await page.getByRole('button', { name: 'Note as given back' }).click();
-  await page.goto(`${world.url}/dashboard/give-back/31337_${txHash}_0`);
+  await page.goto(`${fixtures.url}/dashboard/give-back/31337_${txHash}_0`);
   await page.getByText('Given back, by your word').waitFor();
   await page.getByText('Note another transaction').click();
   await assertAccessible(page);
@@ -182,25 +182,25 @@ test('A hash that gives nothing back is refused beside its field, and stands on 
 });
 
 test('A mistyped hash does not block the merchant: another transaction is noted in its place', async () => {
-  const payer = world.node.wallet();
-  const txHash = await world.node.pay({ from: payer, to: world.merchant.wallet, usdcMicro: 2_345_678n });
-  await world.node.mine(3);
-  await world.turn();
+  const payer = fixtures.node.wallet();
+  const txHash = await fixtures.node.pay({ from: payer, to: fixtures.merchant.wallet, usdcMicro: 2_345_678n });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   const { page, context } = await openAt(`/dashboard/give-back/31337_${txHash}_0`, 'phone');
   await page.getByRole('button', { name: 'Set it aside and continue' }).click();
   await page.getByLabel('Transaction that gave it back').fill(`0x${'d'.repeat(64)}`);
   await page.getByRole('button', { name: 'Note as given back' }).click();
-  await world.db.sql`update returns set noted_at = noted_at - interval '2 minutes' where tx_hash = ${txHash}`;
-  await page.goto(`${world.url}/dashboard/give-back/31337_${txHash}_0`);
+  await fixtures.db.sql`update returns set noted_at = noted_at - interval '2 minutes' where tx_hash = ${txHash}`;
+  await page.goto(`${fixtures.url}/dashboard/give-back/31337_${txHash}_0`);
   await page.getByText('Note another transaction').click();
   await assertAccessible(page);
   await photograph(page, 'dashboard-give-back-unknown');
-  const { privateKey, wallet } = world.merchant;
+  const { privateKey, wallet } = fixtures.merchant;
   const from = { privateKey, address: wallet as `0x${string}` };
-  const back = await world.node.pay({ from, to: payer.address, usdcMicro: 2_345_678n });
+  const back = await fixtures.node.pay({ from, to: payer.address, usdcMicro: 2_345_678n });
   await page.getByLabel('Transaction that gave it back').fill(back);
   await page.getByRole('button', { name: 'Note as given back' }).click();
-  await page.goto(`${world.url}/dashboard/give-back/31337_${txHash}_0`);
+  await page.goto(`${fixtures.url}/dashboard/give-back/31337_${txHash}_0`);
   await page.getByText('On its way back').waitFor();
   assert.equal(await page.getByText('Note another transaction').count(), 0);
   await context.close();
@@ -208,11 +208,11 @@ test('A mistyped hash does not block the merchant: another transaction is noted 
 
 test('A merchant cancels a request after a question, and sees a payment in part for what it is', async () => {
   const [wrong, part] = [
-    await world.request({ memo: 'Typed wrongly' }),
-    await world.request({ exactMicro: 7_000_000n, memo: 'Half of it' }),
+    await fixtures.request({ memo: 'Typed wrongly' }),
+    await fixtures.request({ exactMicro: 7_000_000n, memo: 'Half of it' }),
   ];
-  await world.pay(part, { usdcMicro: 3_000_000n });
-  await world.turn();
+  await fixtures.pay(part, { usdcMicro: 3_000_000n });
+  await fixtures.turn();
   const { page, context } = await openAt(`/dashboard/payments/${wrong.id}`);
   await page.locator('summary', { hasText: 'Cancel this request' }).click();
   await page.getByText('This cannot be undone').waitFor();
@@ -222,9 +222,9 @@ test('A merchant cancels a request after a question, and sees a payment in part 
   await page.getByText('The request is cancelled.').waitFor();
   await assertAccessible(page);
   await photograph(page, 'dashboard-payment-cancelled');
-  assert.equal((await world.read(wrong)).status, 'voided');
+  assert.equal((await fixtures.read(wrong)).status, 'voided');
 
-  await page.goto(`${world.url}/dashboard/payments?state=part`);
+  await page.goto(`${fixtures.url}/dashboard/payments?state=part`);
   await page
     .getByRole('row', { name: /Half of it/ })
     .getByText('USDC is missing')
@@ -240,7 +240,7 @@ test('A merchant cancels a request after a question, and sees a payment in part 
 test('On a phone the place one is at stands in sight in the navigation', async () => {
   const { page, context } = await openAt('/dashboard', 'phone');
   for (const place of ['', '/unmatched', '/wallet', '/sessions']) {
-    await page.goto(`${world.url}/dashboard${place}`);
+    await page.goto(`${fixtures.url}/dashboard${place}`);
     const current = page.locator('.places [aria-current="page"]');
     assert.equal(await current.getAttribute('href'), `/dashboard${place}`);
     await page.waitForFunction(() => {
@@ -256,11 +256,11 @@ test('On a phone the place one is at stands in sight in the navigation', async (
 });
 
 test('A late payment is attached after a question, and the page of its request shows it', async () => {
-  const request = await world.request({ exactMicro: 6_000_000n, memo: 'Came late' });
-  await world.db.sql`update requests set expires_at = now() - interval '2 hours' where id = ${request.id}`;
-  await world.pay(request);
-  await world.node.mine(3);
-  await world.turn();
+  const request = await fixtures.request({ exactMicro: 6_000_000n, memo: 'Came late' });
+  await fixtures.db.sql`update requests set expires_at = now() - interval '2 hours' where id = ${request.id}`;
+  await fixtures.pay(request);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   const { page, context } = await openAt('/dashboard/unmatched', 'phone');
   await page
     .getByRole('row', { name: /more than 30 minutes/ })
@@ -276,19 +276,19 @@ test('A late payment is attached after a question, and the page of its request s
 });
 
 test('Every further page of the dashboard can be read by everybody, full and empty', async () => {
-  await setRate(world.db, 'JPY', '150');
-  await setRate(world.db, 'USD', '1');
+  await setRate(fixtures.db, 'JPY', '150');
+  await setRate(fixtures.db, 'USD', '1');
   const now = Date.now();
   for (let i = 0; i < 40; i++) {
     const foreign = i % 5 === 0;
-    const row = await makeRequest(world.db, world.scope, world.merchant, {
+    const row = await makeRequest(fixtures.db, fixtures.scope, fixtures.merchant, {
       fiatInt: foreign ? 3_000 + i * 50 : 450 + ((i * 397) % 5_000),
       fiatCode: foreign ? 'JPY' : 'EUR',
       memo: ['Two loaves', 'Coffee and cake', null, 'A table for six on the terrace, with a view'][i % 4] ?? null,
     });
     if (i % 6 === 5) continue;
     const at = new Date(now - i * 17 * 3_600_000);
-    await world.db.sql`
+    await fixtures.db.sql`
       update requests set proof_status = 'verified', proof_verified_at = ${at}, tx_hash = ${`0x${'1'.repeat(64)}`},
         payer_address = ${`0x${'2'.repeat(40)}`}, created_at = ${new Date(at.getTime() - 60_000 - i)},
         expires_at = ${new Date(at.getTime() + 60_000)}
@@ -304,7 +304,7 @@ test('Every further page of the dashboard can be read by everybody, full and emp
     ['sessions', '/dashboard/sessions'],
     ['wallet', '/dashboard/wallet'],
   ] as const) {
-    assert.equal((await page.goto(world.url + path))?.status(), 200, name);
+    assert.equal((await page.goto(fixtures.url + path))?.status(), 200, name);
     await assertAccessible(page);
     await photograph(page, `dashboard-${name}`);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

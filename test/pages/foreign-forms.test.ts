@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { startApp, testConfig } from '../support/app.ts';
-import { openBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser/browser.ts';
 
 /** The service over plain http under a name: there browsers say nothing of `Sec-Fetch-Site`. */
 let app: Awaited<ReturnType<typeof startApp>>;

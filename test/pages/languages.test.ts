@@ -16,11 +16,11 @@ import { signInTexts } from '../../src/texts/sign-in.ts';
 import { walletTexts } from '../../src/texts/wallets.ts';
 import { fill, type Language, languageName, languages, type Words, wordsOf } from '../../src/ui/language.ts';
 import { startApp } from '../support/app.ts';
-import { openBrowser, photograph, sizes, snap } from '../support/browser.ts';
-import { makeOnboarded, newAccount } from '../support/merchants.ts';
-import { newEmail } from '../support/people.ts';
-import { startVisitor } from '../support/visitor.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { openBrowser, photograph, sizes, snap } from '../support/browser/browser.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { makeOnboarded, newAccount } from '../support/people/merchants.ts';
+import { newEmail } from '../support/people/people.ts';
+import { startVisitor } from '../support/people/visitor.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let browser: Browser;

@@ -6,17 +6,17 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { freePort } from '../../src/lib/ports.ts';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { verifySignature } from '../../src/webhooks/sign.ts';
-import { photograph, sizes } from '../support/browser.ts';
-import { newsOf, type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
-import { inviteOperator, newEmail } from '../support/people.ts';
-import { type Receiver, startReceiver, until } from '../support/receiver.ts';
-import { type PageWallet, pageWallet, putWallets } from '../support/wallet-in-page.ts';
-import { press, see } from '../support/wallet-pages.ts';
+import { photograph, sizes } from '../support/browser/browser.ts';
+import { newsOf, type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
+import { type PageWallet, pageWallet, putWallets } from '../support/browser/wallet-in-page.ts';
+import { press, see } from '../support/browser/wallet-pages.ts';
+import { type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { inviteOperator, newEmail } from '../support/people/people.ts';
 
 const run = promisify(execFile);
 /** For one step, on a machine that does much else. */
 const limitMs = 30_000;
-let world: PayPageWorld;
+let fixtures: PayPageFixtures;
 let receiver: Receiver;
 /** The public address of the service: links and programs hold it, and work as they are. */
 let url: string;
@@ -29,16 +29,16 @@ before(async () => {
   url = `http://localhost:${port}`;
   // The chain is an operator's own: no test wallet pays, and blocks come when the test mines them.
   const config = { port, baseUrl: url, payUrl: `${url}/pay` };
-  [world, receiver] = await Promise.all([payPageWorld({ config }), startReceiver()]);
+  [fixtures, receiver] = await Promise.all([payPageFixtures({ config }), startReceiver()]);
 });
 after(async () => {
-  await world?.stop();
+  await fixtures?.stop();
   await receiver?.close();
 });
 
 /** A browser of its own for one of the people. */
 async function browserOf(wallets: PageWallet[], options: BrowserContextOptions): Promise<Page> {
-  const context = await world.browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
+  const context = await fixtures.browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(limitMs);
   await putWallets(context, wallets);
   const page = await context.newPage();
@@ -67,7 +67,7 @@ const offered = async (page: Page, button: string) =>
 test('A partner who was invited gets from the mail to a payment and its delivered event in the browser', async () => {
   const email = newEmail();
   const operator = await browserOf([], { viewport: sizes.desktop });
-  await operator.goto((await inviteOperator(world.app.ctx)).link);
+  await operator.goto((await inviteOperator(fixtures.app.ctx)).link);
   await operator.getByRole('button').first().click();
   await operator.waitForURL(`${url}/admin`);
   await turnTo(operator, 'Partners');
@@ -83,7 +83,7 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   await see(operator, 'The invitation is on its way');
   await picture(operator, 'owner-invited');
 
-  const mail = await latestMail(world.db.sql, email);
+  const mail = await latestMail(fixtures.db.sql, email);
   const owner = await browserOf([], { viewport: sizes.desktop });
   await owner.goto(/http\S+\/link\/\S+/.exec(mail?.body ?? '')?.[0] ?? '');
   await picture(owner, 'invitation');
@@ -116,7 +116,7 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   await turnTo(owner, 'Merchants');
   await owner.getByRole('row', { name: /Ada’s Bakery/ }).waitFor();
 
-  const { chain } = world.node;
+  const { chain } = fixtures.node;
   const till = pageWallet({ name: 'Till', chains: [chain] });
   const merchant = await browserOf([till], { viewport: sizes.phone });
   await merchant.goto(invitation);
@@ -146,7 +146,7 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   await picture(owner, 'request-waits');
 
   const violet = pageWallet({ name: 'Violet', chains: [chain] });
-  await world.node.fund(violet.account.address.toLowerCase(), 50_000_000n);
+  await fixtures.node.fund(violet.account.address.toLowerCase(), 50_000_000n);
   const customer = await browserOf([violet], { viewport: sizes.phone });
   await customer.goto(payPage);
   await customer.getByRole('button', { name: 'Pay with Violet' }).waitFor();
@@ -155,7 +155,7 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   const says = (text: string) => newsOf(customer).filter({ hasText: text }).waitFor();
   await says('1 of 3 confirmations');
   await picture(customer, 'pay-confirming');
-  await world.node.mine(2);
+  await fixtures.node.mine(2);
   await says('Paid');
   await picture(customer, 'paid');
   await customer.getByRole('link', { name: 'Receipt with a link of its own' }).click();

@@ -5,20 +5,20 @@ import { readMerchant } from '../../src/merchants/read.ts';
 import { startRecovery } from '../../src/merchants/recovery.ts';
 import { setLook } from '../../src/partners/look.ts';
 import { startApp } from '../support/app.ts';
-import { openBrowser } from '../support/browser.ts';
-import { makeOnboarded } from '../support/merchants.ts';
-import { type PageWallet, pageWallet } from '../support/wallet-in-page.ts';
-import { look, openWith, press, see } from '../support/wallet-pages.ts';
-import { makePartner } from '../support/world.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { type PageWallet, pageWallet } from '../support/browser/wallet-in-page.ts';
+import { look, openWith, press, see } from '../support/browser/wallet-pages.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let browser: Browser;
 
 before(async () => {
   [app, browser] = await Promise.all([startApp(), openBrowser()]);
-  world = await makePartner(app.db);
-  await setLook(app.db, world.partner.slug, { accent: '#0a7d5a' });
+  fixtures = await makePartner(app.db);
+  await setLook(app.db, fixtures.partner.slug, { accent: '#0a7d5a' });
 });
 after(async () => {
   await browser.close();
@@ -29,7 +29,7 @@ const wallet = (details: Partial<PageWallet> = {}) => pageWallet({ chains: app.c
 const open = (url: string, wallets: PageWallet[]) => openWith({ browser, app }, url, wallets);
 
 test('A merchant signs in with its wallet; a stranger’s wallet is refused', async () => {
-  const merchant = await makeOnboarded(app.ctx, world.test);
+  const merchant = await makeOnboarded(app.ctx, fixtures.test);
   const mine = wallet({ name: 'Mine', account: merchant.account });
   const stranger = wallet({ name: 'Stranger' });
   const { page } = await open('/dashboard/sign-in', [mine, stranger]);
@@ -50,7 +50,7 @@ test('A merchant signs in with its wallet; a stranger’s wallet is refused', as
 });
 
 test('A merchant changes its wallet: the present one signs, then the new one', async () => {
-  const merchant = await makeOnboarded(app.ctx, world.test);
+  const merchant = await makeOnboarded(app.ctx, fixtures.test);
   const old = wallet({ name: 'Old', account: merchant.account });
   const next = wallet({ name: 'New' });
   const { page } = await open('/dashboard/sign-in', [old, next]);
@@ -71,16 +71,16 @@ test('A merchant changes its wallet: the present one signs, then the new one', a
   await press(page, 'Sign with New');
   await see(page, 'Your wallet was changed');
   await look(page, 'wallet-5-changed');
-  const stored = await readMerchant(app.ctx, world.test, merchant.id);
+  const stored = await readMerchant(app.ctx, fixtures.test, merchant.id);
   assert.equal(stored?.wallet_address, next.account.address.toLowerCase());
   await page.context().close();
 });
 
 test('A lost wallet is recovered with another one, and the present one stops it from its mail or its dashboard', async () => {
   const email = 'lost@example.com';
-  const merchant = await makeOnboarded(app.ctx, world.test, { email });
+  const merchant = await makeOnboarded(app.ctx, fixtures.test, { email });
   const old = wallet({ name: 'Old', account: merchant.account });
-  const { url } = await startRecovery(app.ctx, world.test, merchant.id);
+  const { url } = await startRecovery(app.ctx, fixtures.test, merchant.id);
   const { page } = await open(url, [wallet({ name: 'New' })]);
   await page.getByRole('button', { name: 'Connect New' }).waitFor();
   await look(page, 'recover-1');

@@ -6,14 +6,14 @@ import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
 import { setLook } from '../../src/partners/look.ts';
 import { startApp } from '../support/app.ts';
-import { openBrowser } from '../support/browser.ts';
-import { newAccount } from '../support/merchants.ts';
-import { type PageWallet, pageWallet } from '../support/wallet-in-page.ts';
-import { look, openWith, press, see } from '../support/wallet-pages.ts';
-import { makePartner } from '../support/world.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { type PageWallet, pageWallet } from '../support/browser/wallet-in-page.ts';
+import { look, openWith, press, see } from '../support/browser/wallet-pages.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { newAccount } from '../support/people/merchants.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let browser: Browser;
 let chains: PageWallet['chains'];
 let offsetMs = 0;
@@ -23,8 +23,8 @@ before(async () => {
   [app, browser] = await Promise.all([startApp({ clock }), openBrowser()]);
   chains = app.ctx.chains.test;
   for (const chain of chains) chain.name = 'Base Sandbox';
-  world = await makePartner(app.db);
-  await setLook(app.db, world.partner.slug, { accent: '#0a7d5a' });
+  fixtures = await makePartner(app.db);
+  await setLook(app.db, fixtures.partner.slug, { accent: '#0a7d5a' });
 });
 after(async () => {
   await browser.close();
@@ -37,7 +37,7 @@ const open = (url: string, wallets: PageWallet[]) => openWith({ browser, app }, 
 
 async function shell(details: Record<string, string> = {}) {
   const business = { display_currency: 'EUR', business_name: 'Ada’s Bakery', country: 'DE' };
-  const merchant = await createShell(app.ctx, world.test, { ...business, ...details });
+  const merchant = await createShell(app.ctx, fixtures.test, { ...business, ...details });
   return { id: merchant.id, url: onboardingUrl(app.ctx.config, merchant, clock.now()) };
 }
 
@@ -83,13 +83,13 @@ test('A merchant connects one of its wallets, reads the terms, signs, and is in 
   await page.locator('summary', { hasText: 'The terms' }).click();
   await look(page, 'onboard-4-terms');
   await press(page, 'Sign with Fox');
-  assert.equal((await readMerchant(app.ctx, world.test, id))?.onboarded_at, null, 'not without accepting the terms');
+  assert.equal((await readMerchant(app.ctx, fixtures.test, id))?.onboarded_at, null, 'not without accepting the terms');
   await page.getByLabel('I have read the terms').check();
   await press(page, 'Sign with Fox');
   await page.waitForURL('**/dashboard');
   await see(page, 'You are ready to be paid');
   await look(page, 'onboard-5-dashboard');
-  const merchant = await readMerchant(app.ctx, world.test, id);
+  const merchant = await readMerchant(app.ctx, fixtures.test, id);
   assert.ok(merchant?.onboarded_at);
   assert.equal(merchant.wallet_address, wallets[1]?.account.address.toLowerCase());
   assert.equal(merchant.display_name, 'Ada Lovelace');
@@ -122,7 +122,7 @@ test('A merchant without a wallet in this browser is told so, and signs by hand 
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.waitForURL('**/dashboard');
-  assert.ok((await readMerchant(app.ctx, world.test, id))?.onboarded_at);
+  assert.ok((await readMerchant(app.ctx, fixtures.test, id))?.onboarded_at);
   await page.context().close();
 });
 
@@ -141,7 +141,7 @@ test('A browser without script goes the whole way by forms', async () => {
   await page.getByLabel('Signature').fill(await account.signMessage({ message }));
   await press(page, 'Finish');
   await see(page, 'You are ready to be paid');
-  assert.equal((await readMerchant(app.ctx, world.test, id))?.country, 'FR');
+  assert.equal((await readMerchant(app.ctx, fixtures.test, id))?.country, 'FR');
   await context.close();
 });
 

@@ -11,10 +11,10 @@ import { wordsFor } from '../../src/ui/language.ts';
 import { sendPage } from '../../src/ui/layout.ts';
 import { logoOf } from '../../src/ui/look.ts';
 import { testContext } from '../support/app.ts';
-import { openBrowser, photograph, sizes } from '../support/browser.ts';
+import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
 import { testDatabase } from '../support/database.ts';
+import { makePartner } from '../support/fixtures.ts';
 import { png } from '../support/pictures.ts';
-import { makePartner } from '../support/world.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

@@ -4,14 +4,14 @@ import type { Browser, Page } from 'playwright-core';
 import { freePort } from '../../src/lib/ports.ts';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { assertAccessible } from '../support/axe.ts';
-import { openBrowser, photograph, sizes } from '../support/browser.ts';
-import { plugInDevice } from '../support/passkeys.ts';
-import { inviteOperator, invitePartnerUser } from '../support/people.ts';
-import { makePartner } from '../support/world.ts';
+import { assertAccessible } from '../support/browser/axe.ts';
+import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
+import { plugInDevice } from '../support/browser/passkeys.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { inviteOperator, invitePartnerUser } from '../support/people/people.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let browser: Browser;
 /** Browsers make passkeys for names only, so the service is called by its own. */
 let base: string;
@@ -24,7 +24,7 @@ before(async () => {
   const config = testConfig({ port, baseUrl: base, payUrl: `${base}/pay` });
   const clock = { now: () => new Date(Date.now() + aheadMs) };
   [app, browser] = await Promise.all([startApp({ config, clock }), openBrowser()]);
-  world = await makePartner(app.db);
+  fixtures = await makePartner(app.db);
 });
 after(async () => {
   await browser.close();
@@ -58,7 +58,7 @@ const here = (link: string, at = base) => at + new URL(link).pathname;
 
 /** Somebody of the partner who is signed in at a page of their own, with a device that keeps no passkey yet. */
 async function signedIn(at = base) {
-  const { user, link } = await invitePartnerUser(app.ctx, world);
+  const { user, link } = await invitePartnerUser(app.ctx, fixtures);
   const page = await newPage();
   const device = await plugInDevice(page);
   await page.goto(here(link, at));
@@ -170,7 +170,7 @@ test('Without a passkey › the page mails a link in a tab of its own, and goes 
 });
 
 test('On a partner’s own host below localhost a passkey is that host’s; an owner removes a colleague’s', async () => {
-  const own = base.replace('localhost', `${world.partner.slug}.localhost`);
+  const own = base.replace('localhost', `${fixtures.partner.slug}.localhost`);
   const { user, page, device } = await signedIn(own);
   await addPasskey(page, 'Phone');
   assert.equal((await device.passkeys())[0]?.rpId, new URL(own).hostname);
@@ -243,7 +243,7 @@ test('An operator has passkeys too', async () => {
 test('Without script nothing is offered that does not work, and pages say what is missing', async () => {
   const { user, page } = await signedIn();
   await addPasskey(page, 'Laptop');
-  const { link } = await invitePartnerUser(app.ctx, world, 'owner', user.email);
+  const { link } = await invitePartnerUser(app.ctx, fixtures, 'owner', user.email);
   const plain = await newPage(false);
   await plain.goto(here(link));
   await plain.getByText('Passkeys do not work in this browser').waitFor();

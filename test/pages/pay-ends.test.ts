@@ -2,28 +2,28 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { until } from '../payments/support.ts';
-import { assertAccessible } from '../support/axe.ts';
-import { photograph } from '../support/browser.ts';
-import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
-import { makeMerchant, makeRequest } from '../support/world.ts';
+import { assertAccessible } from '../support/browser/axe.ts';
+import { photograph } from '../support/browser/browser.ts';
+import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
+import { makeMerchant, makeRequest } from '../support/fixtures.ts';
+import { until } from '../support/payments/pay-fixtures.ts';
 
-let world: PayPageWorld;
+let fixtures: PayPageFixtures;
 before(async () => {
-  world = await payPageWorld({ liveChain: true });
+  fixtures = await payPageFixtures({ liveChain: true });
 });
-after(() => world?.stop());
+after(() => fixtures?.stop());
 
-const rpc = (method: string, params: unknown[]) => callRpc(world.node.chain.rpcUrls[0] ?? '', method, params);
+const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.rpcUrls[0] ?? '', method, params);
 
 /** The page of a request whose payment waits in the mempool, because an earlier transaction of the wallet is missing. */
 async function openWithPending(request: RequestRow) {
-  const from = world.node.wallet();
+  const from = fixtures.node.wallet();
   const usdcMicro = BigInt(request.usdc_micro);
-  await world.node.fund(from.address, usdcMicro);
+  await fixtures.node.fund(from.address, usdcMicro);
   const payment = { from, to: request.wallet_address, usdcMicro, reference: request.reference, ahead: 1 };
-  const txHash = await world.node.offer(payment);
-  const opened = await world.open(request);
+  const txHash = await fixtures.node.offer(payment);
+  const opened = await fixtures.open(request);
   await opened.page.getByText('Sent, but not seen yet?').click();
   await opened.page.getByLabel('Transaction hash').fill(txHash);
   await opened.page.getByRole('button', { name: 'Look for this transaction' }).click();
@@ -32,23 +32,23 @@ async function openWithPending(request: RequestRow) {
 }
 
 test('replaced in the mempool by another of its wallet → told, and the ways to pay are back', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { page, check, says, loads, payment, from, close } = await openWithPending(request);
   assert.equal(await page.getByText('How do you want to pay?').count(), 0);
-  await world.node.offer({ ...payment, to: from.address, feeFactor: 3n });
-  await world.node.offer({ from, to: from.address, usdcMicro: 0n }); // the missing one: now both are mined
+  await fixtures.node.offer({ ...payment, to: from.address, feeFactor: 3n });
+  await fixtures.node.offer({ from, to: from.address, usdcMicro: 0n }); // the missing one: now both are mined
   await says('Your transaction was replaced');
   await page.getByText('How do you want to pay?').waitFor();
   await check('replaced');
-  await world.pay(request);
-  await world.node.mine(2);
+  await fixtures.pay(request);
+  await fixtures.node.mine(2);
   await says('Paid');
   assert.equal(loads(), 1);
   await close();
 });
 
 test('dropped by the network → told that no money moved; sent again → paid', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { page, check, says, from, txHash, close } = await openWithPending(request);
   const signed = await rpc('eth_getRawTransactionByHash', [txHash]);
   await rpc('anvil_removePoolTransactions', [from.address]);
@@ -57,26 +57,26 @@ test('dropped by the network → told that no money moved; sent again → paid',
   await check('gone');
   await rpc('eth_sendRawTransaction', [signed]);
   await says('Payment seen on Base Sandbox');
-  await world.node.offer({ from, to: from.address, usdcMicro: 0n });
+  await fixtures.node.offer({ from, to: from.address, usdcMicro: 0n });
   await says('of 3 confirmations');
-  await world.node.mine(2);
+  await fixtures.node.mine(2);
   await says('Paid');
   await close();
 });
 
 test('sent on a network that is not accepted → named while the page is open, with the one to pay on', async () => {
   // What was found of one wallet is kept for ten seconds, so it has one of its own.
-  const merchant = await makeMerchant(world.db, world.scope);
-  const { start_blocks: startBlocks } = await world.request();
-  const request = await makeRequest(world.db, world.scope, merchant, { startBlocks });
-  const other = world.nodes[1] as PayPageWorld['node'];
+  const merchant = await makeMerchant(fixtures.db, fixtures.scope);
+  const { start_blocks: startBlocks } = await fixtures.request();
+  const request = await makeRequest(fixtures.db, fixtures.scope, merchant, { startBlocks });
+  const other = fixtures.nodes[1] as PayPageFixtures['node'];
   await other.pay({
     from: other.wallet(),
     to: merchant.wallet,
     usdcMicro: BigInt(request.usdc_micro),
     reference: request.reference,
   });
-  const { page, check, says, close } = await world.open(request);
+  const { page, check, says, close } = await fixtures.open(request);
   await says('The money arrived on another network');
   await says(/It was sent on Base, which is not accepted here, .* and pay on Base Sandbox\./);
   await page.getByText('How do you want to pay?').waitFor();
@@ -85,36 +85,36 @@ test('sent on a network that is not accepted → named while the page is open, w
 });
 
 test('a chain that cannot be read → told while money is awaited, with nothing lost; read again → taken back', async () => {
-  const request = await world.request();
-  const { page, check, says, close } = await world.open(request);
+  const request = await fixtures.request();
+  const { page, check, says, close } = await fixtures.open(request);
   await says('Waiting for the payment');
   // Nobody who leads it may write: as when no endpoint answers.
-  await world.db.sql`
+  await fixtures.db.sql`
     update chain_cursors set fence = 9000000, updated_at = now() - interval '2 minutes' where chain_id = 31337`;
   await says('We cannot read Base Sandbox at the moment');
   await says('Waiting for the payment');
   await page.getByText('How do you want to pay?').waitFor();
   await check('trouble');
-  await world.db.sql`update chain_cursors set fence = 1 where chain_id = 31337`;
+  await fixtures.db.sql`update chain_cursors set fence = 1 where chain_id = 31337`;
   await page.locator('[data-part="news"]', { hasText: 'We cannot read' }).waitFor({ state: 'detached' });
-  await world.pay(request);
+  await fixtures.pay(request);
   await says('of 3 confirmations');
   await close();
 });
 
 test('the receipt stays at its own link, long after the request: for everybody, and on paper', async () => {
-  const request = await world.request();
-  const first = await world.open(request);
-  await world.pay(request);
+  const request = await fixtures.request();
+  const first = await fixtures.open(request);
+  await fixtures.pay(request);
   await first.says('of 3 confirmations');
-  await world.node.mine(2);
+  await fixtures.node.mine(2);
   await first.says('Paid');
   await first.close();
-  await world.db.sql`
+  await fixtures.db.sql`
     update requests set expires_at = now() - interval '400 days' where id = ${request.id}`;
-  await until('it is verified', async () => (await world.read(request)).proof_status === 'verified');
+  await until('it is verified', async () => (await fixtures.read(request)).proof_status === 'verified');
 
-  const { page, complaints, close } = await world.open(request);
+  const { page, complaints, close } = await fixtures.open(request);
   await page.getByRole('link', { name: 'Receipt with a link of its own' }).click();
   await page.getByRole('heading', { name: 'Paid' }).waitFor();
   await page.getByText('Two loaves of rye and a birthday cake').waitFor();
@@ -135,7 +135,7 @@ test('the receipt stays at its own link, long after the request: for everybody, 
   await page.getByRole('button', { name: 'Print or save as PDF' }).click();
   await until('it is printed', async () => printed === 1);
   const address = page.url();
-  const context = await world.browser.newContext({ locale: 'en-GB' });
+  const context = await fixtures.browser.newContext({ locale: 'en-GB' });
   const again = await context.newPage();
   await again.goto(address);
   await again.getByRole('heading', { name: 'Paid' }).waitFor();

@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { payTexts } from '../../src/texts/pay.ts';
 import { languageName, languages, wordsOf } from '../../src/ui/language.ts';
-import { assertAccessible } from '../support/axe.ts';
-import { snap } from '../support/browser.ts';
-import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
-import { pageWallet } from '../support/wallet-in-page.ts';
+import { assertAccessible } from '../support/browser/axe.ts';
+import { snap } from '../support/browser/browser.ts';
+import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
+import { pageWallet } from '../support/browser/wallet-in-page.ts';
 
-let world: PayPageWorld;
+let fixtures: PayPageFixtures;
 before(async () => {
-  world = await payPageWorld({ chains: 2 });
+  fixtures = await payPageFixtures({ chains: 2 });
 });
-after(() => world?.stop());
+after(() => fixtures?.stop());
 
 test('in every language: the page, what the script says, and the news, with nothing sticking out', async () => {
   for (const language of languages) {
     const words = wordsOf(language);
     const { direction } = words;
     const { news } = payTexts(words);
-    const request = await world.request();
-    const wallet = pageWallet({ name: 'Violet', chains: [world.node.chain] });
-    const { page, says, check, complaints, close } = await world.open(request, {
+    const request = await fixtures.request();
+    const wallet = pageWallet({ name: 'Violet', chains: [fixtures.node.chain] });
+    const { page, says, check, complaints, close } = await fixtures.open(request, {
       wallets: [wallet],
       context: { locale: language },
     });
@@ -30,9 +30,9 @@ test('in every language: the page, what the script says, and the news, with noth
     await page.getByRole('alert').waitFor();
     await page.getByText(payTexts(words).ways.byHand).click();
     await check(`language-${language}`);
-    await world.pay(request);
+    await fixtures.pay(request);
     await says(news.confirming);
-    await world.node.mine(2);
+    await fixtures.node.mine(2);
     await says(news.paid);
     await check(`language-${language}-paid`);
     assert.deepEqual(complaints, []);
@@ -41,8 +41,8 @@ test('in every language: the page, what the script says, and the news, with noth
 });
 
 test('the language switch changes the page and stays', async () => {
-  const request = await world.request();
-  const { page, close } = await world.open(request);
+  const request = await fixtures.request();
+  const { page, close } = await fixtures.open(request);
   await page.getByRole('link', { name: languageName('de') }).click();
   await page.getByRole('heading', { name: payTexts(wordsOf('de')).ways.heading }).waitFor();
   await page.goto(page.url().replace(/\?.*/, ''));
@@ -51,8 +51,8 @@ test('the language switch changes the page and stays', async () => {
 });
 
 test('a phone without a wallet in its browser → links that open this page in the common wallets', async () => {
-  const request = await world.request();
-  const { page, close } = await world.open(request, { context: { hasTouch: true, isMobile: true } });
+  const request = await fixtures.request();
+  const { page, close } = await fixtures.open(request, { context: { hasTouch: true, isMobile: true } });
   await page.getByText('Open in a wallet on this phone').waitFor();
   assert.equal(await page.getByRole('img', { name: /QR code/ }).count(), 0, 'nobody scans the phone they hold');
   for (const link of await page.locator('.phone .links a').all()) {

@@ -1,32 +1,32 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
-import { until } from '../payments/support.ts';
-import { photograph } from '../support/browser.ts';
-import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
-import { pageWallet } from '../support/wallet-in-page.ts';
+import { photograph } from '../support/browser/browser.ts';
+import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
+import { pageWallet } from '../support/browser/wallet-in-page.ts';
+import { until } from '../support/payments/pay-fixtures.ts';
 
-let world: PayPageWorld;
+let fixtures: PayPageFixtures;
 before(async () => {
-  world = await payPageWorld();
+  fixtures = await payPageFixtures();
 });
-after(() => world?.stop());
+after(() => fixtures?.stop());
 
 /** Money for the request that nothing ties to it: neither reference nor amount. */
-async function payUntagged(request: Parameters<PayPageWorld['pay']>[0]) {
-  const from = world.node.wallet();
+async function payUntagged(request: Parameters<PayPageFixtures['pay']>[0]) {
+  const from = fixtures.node.wallet();
   const usdcMicro = BigInt(request.usdc_micro) + 77n;
-  const txHash = await world.node.pay({ from, to: request.wallet_address, usdcMicro });
+  const txHash = await fixtures.node.pay({ from, to: request.wallet_address, usdcMicro });
   await until('the loops have judged it', async () => {
-    const [row] = await world.db.sql`select judged_at from transfers where tx_hash = ${txHash}`;
+    const [row] = await fixtures.db.sql`select judged_at from transfers where tx_hash = ${txHash}`;
     return row?.judged_at;
   });
   return { from, txHash };
 }
 
 test('the form for a hash answers in its place: what was typed stays, the focus goes to the fault, nothing is reloaded', async () => {
-  const request = await world.request();
-  const { page, check, says, loads, complaints, close } = await world.open(request);
+  const request = await fixtures.request();
+  const { page, check, says, loads, complaints, close } = await fixtures.open(request);
   await says('Waiting for the payment');
   await page.getByText('Sent, but not seen yet?').click();
   const field = page.getByLabel('Transaction hash');
@@ -51,11 +51,11 @@ test('the form for a hash answers in its place: what was typed stays, the focus 
 });
 
 test('what is being typed is not taken away by news', async () => {
-  const request = await world.request();
-  const { page, says, close } = await world.open(request);
+  const request = await fixtures.request();
+  const { page, says, close } = await fixtures.open(request);
   await page.getByText('Sent, but not seen yet?').click();
   await page.getByLabel('Transaction hash').fill('0xab');
-  await world.db.sql`update requests set expires_at = now() where id = ${request.id}`;
+  await fixtures.db.sql`update requests set expires_at = now() where id = ${request.id}`;
   await says('This request has expired');
   assert.equal(await page.getByLabel('Transaction hash').inputValue(), '0xab');
   assert.ok(await page.getByLabel('Transaction hash').isVisible());
@@ -63,15 +63,15 @@ test('what is being typed is not taken away by news', async () => {
 });
 
 test('money that nothing ties to the request is claimed by a signature of the wallet that sent it', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { from, txHash } = await payUntagged(request);
   const payer = pageWallet({
     name: 'Violet',
-    chains: [world.node.chain],
+    chains: [fixtures.node.chain],
     account: privateKeyToAccount(from.privateKey),
   });
-  const stranger = pageWallet({ name: 'Amber', chains: [world.node.chain] });
-  const { page, check, says, loads, close } = await world.open(request, { wallets: [stranger, payer] });
+  const stranger = pageWallet({ name: 'Amber', chains: [fixtures.node.chain] });
+  const { page, check, says, loads, close } = await fixtures.open(request, { wallets: [stranger, payer] });
   await page.getByText('Sent, but not seen yet?').click();
   await page.getByLabel('Transaction hash').fill(txHash);
   const sign = page.getByRole('button', { name: 'Sign with Violet' });
@@ -89,23 +89,23 @@ test('money that nothing ties to the request is claimed by a signature of the wa
   payer.declines.clear();
   await sign.click();
   await says('of 3 confirmations');
-  await world.node.mine(2);
+  await fixtures.node.mine(2);
   await says('Paid');
   assert.equal(loads(), 1);
-  const [row] = await world.db.sql`select rule from transfers where tx_hash = ${txHash}`;
+  const [row] = await fixtures.db.sql`select rule from transfers where tx_hash = ${txHash}`;
   assert.equal(row?.rule, 'claim');
   await close();
 });
 
 test('a signature of somebody else → the fault beside it, what was typed stays, and the right one still counts', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const { from, txHash } = await payUntagged(request);
   const payer = pageWallet({
     name: 'Violet',
-    chains: [world.node.chain],
+    chains: [fixtures.node.chain],
     account: privateKeyToAccount(from.privateKey),
   });
-  const { page, check, says, loads, close } = await world.open(request, { wallets: [payer] });
+  const { page, check, says, loads, close } = await fixtures.open(request, { wallets: [payer] });
   await page.getByText('Sent, but not seen yet?').click();
   await page.getByLabel('Transaction hash').fill(txHash);
   await page.getByRole('button', { name: 'Look for this transaction' }).click();
@@ -123,15 +123,15 @@ test('a signature of somebody else → the fault beside it, what was typed stays
   await check('claim-refused');
   await page.getByRole('button', { name: 'Sign with Violet' }).click();
   await says('of 3 confirmations');
-  await world.node.mine(2);
+  await fixtures.node.mine(2);
   await says('Paid');
   assert.equal(loads(), 1);
   await close();
 });
 
 test('without any script: the page says what to send where, renews itself, takes a hash and a signature from elsewhere', async () => {
-  const request = await world.request();
-  const { page, says, close } = await world.open(request, { context: { javaScriptEnabled: false } });
+  const request = await fixtures.request();
+  const { page, says, close } = await fixtures.open(request, { context: { javaScriptEnabled: false } });
   await says('Waiting for the payment');
   assert.equal(await page.locator('noscript meta[http-equiv="refresh"]').count(), 1);
   assert.ok(!(await page.locator('.copy').first().isVisible()));
@@ -152,8 +152,8 @@ test('without any script: the page says what to send where, renews itself, takes
   await field.fill(await privateKeyToAccount(from.privateKey).signTypedData(data));
   await page.getByRole('button', { name: 'Hand in the signature' }).click();
   await says('of 3 confirmations');
-  await world.node.mine(2);
-  await until('it is verified', async () => (await world.read(request)).proof_status === 'verified');
+  await fixtures.node.mine(2);
+  await until('it is verified', async () => (await fixtures.read(request)).proof_status === 'verified');
   await page.goto(page.url().replace(/\/claim$/, ''));
   await says('Paid');
   await page.getByRole('link', { name: 'Receipt with a link of its own' }).click();

@@ -4,27 +4,27 @@ import { signCall } from '../../src/chain/dev-wallet.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { submitHash } from '../../src/payments/submit.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
-import { newsOf, type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
-import { startProxy } from '../support/proxy.ts';
+import { newsOf, type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
+import { startProxy } from '../support/net/proxy.ts';
 
-let world: PayPageWorld;
+let fixtures: PayPageFixtures;
 before(async () => {
-  world = await payPageWorld();
+  fixtures = await payPageFixtures();
 });
-after(() => world?.stop());
+after(() => fixtures?.stop());
 
 test('waiting → confirming, confirmation by confirmation → paid with a receipt: nothing is reloaded, the title follows', async () => {
-  const request = await world.request();
-  const { page, check, says, loads, complaints, close } = await world.open(request);
+  const request = await fixtures.request();
+  const { page, check, says, loads, complaints, close } = await fixtures.open(request);
   await says('Waiting for the payment');
   assert.equal(await page.title(), 'Pay Ada’s Bakery');
-  await world.pay(request);
+  await fixtures.pay(request);
   await says('1 of 3 confirmations on Base Sandbox');
   assert.equal(await page.getByText('How do you want to pay?').count(), 0);
-  await world.node.mine(1);
+  await fixtures.node.mine(1);
   await says('2 of 3 confirmations');
   await check('confirming');
-  await world.node.mine(1);
+  await fixtures.node.mine(1);
   await says('Paid');
   await page.getByRole('heading', { name: 'Receipt' }).waitFor();
   await check('paid');
@@ -35,13 +35,13 @@ test('waiting → confirming, confirmation by confirmation → paid with a recei
 });
 
 test('a payment in the mempool is seen; a reorganised one is told, and told again when it comes back', async () => {
-  const request = await world.request();
-  const { page, check, says, close } = await world.open(request);
+  const request = await fixtures.request();
+  const { page, check, says, close } = await fixtures.open(request);
   await says('Waiting for the payment');
-  const from = world.node.wallet();
-  await world.node.fund(from.address, BigInt(request.usdc_micro));
-  await world.automine(false);
-  const txHash = await world.node.offer({
+  const from = fixtures.node.wallet();
+  await fixtures.node.fund(from.address, BigInt(request.usdc_micro));
+  await fixtures.automine(false);
+  const txHash = await fixtures.node.offer({
     from,
     to: request.wallet_address,
     usdcMicro: BigInt(request.usdc_micro),
@@ -52,31 +52,31 @@ test('a payment in the mempool is seen; a reorganised one is told, and told agai
   await page.getByRole('button', { name: 'Look for this transaction' }).click();
   await says('Payment seen on Base Sandbox');
   await check('seen');
-  const signed = String(await callRpc(world.node.chain.rpcUrls[0] ?? '', 'eth_getRawTransactionByHash', [txHash]));
-  await world.node.mine(1);
-  await world.automine(true);
+  const signed = String(await callRpc(fixtures.node.chain.rpcUrls[0] ?? '', 'eth_getRawTransactionByHash', [txHash]));
+  await fixtures.node.mine(1);
+  await fixtures.automine(true);
   await says('1 of 3 confirmations');
-  await world.node.reorg(1);
+  await fixtures.node.reorg(1);
   await says('The network took the payment back');
   await check('reorged');
-  await world.node.resend(signed);
+  await fixtures.node.resend(signed);
   await says('1 of 3 confirmations');
-  await world.node.mine(2);
+  await fixtures.node.mine(2);
   await says('Paid');
   await close();
 });
 
 test('a pending transaction takes the ways to pay away only where it would pay, and for two minutes', async () => {
-  const request = await world.request();
-  const { page, check, says, close } = await world.open(request);
+  const request = await fixtures.request();
+  const { page, check, says, close } = await fixtures.open(request);
   await says('Waiting for the payment');
-  const [stranger, payer] = [world.node.wallet(), world.node.wallet()];
-  for (const { address } of [stranger, payer]) await world.node.fund(address, BigInt(request.usdc_micro));
-  await world.automine(false);
+  const [stranger, payer] = [fixtures.node.wallet(), fixtures.node.wallet()];
+  for (const { address } of [stranger, payer]) await fixtures.node.fund(address, BigInt(request.usdc_micro));
+  await fixtures.automine(false);
   const named = `0x${request.wallet_address.slice(2)}${Buffer.from(request.reference).toString('hex')}` as const;
-  const signed = await signCall(world.node.chain, stranger.privateKey, stranger.address, named, { nonce: 0 });
-  const crafted = String(await callRpc(world.node.chain.rpcUrls[0] ?? '', 'eth_sendRawTransaction', [signed]));
-  await submitHash(world.app.ctx, request.id, { txHash: crafted });
+  const signed = await signCall(fixtures.node.chain, stranger.privateKey, stranger.address, named, { nonce: 0 });
+  const crafted = String(await callRpc(fixtures.node.chain.rpcUrls[0] ?? '', 'eth_sendRawTransaction', [signed]));
+  await submitHash(fixtures.app.ctx, request.id, { txHash: crafted });
   await says('Payment seen on Base Sandbox');
   await says('please do not pay again');
   const ways = page.getByText('How do you want to pay?');
@@ -84,30 +84,30 @@ test('a pending transaction takes the ways to pay away only where it would pay, 
   await check('seen-open');
 
   const payment = { from: payer, to: request.wallet_address, usdcMicro: BigInt(request.usdc_micro) };
-  const txHash = await world.node.offer({ ...payment, reference: request.reference });
-  await submitHash(world.app.ctx, request.id, { txHash });
+  const txHash = await fixtures.node.offer({ ...payment, reference: request.reference });
+  await submitHash(fixtures.app.ctx, request.id, { txHash });
   await says('There is nothing left to do.');
   await ways.waitFor({ state: 'detached' });
-  await world.db.sql`
+  await fixtures.db.sql`
     update payment_hints set heard_at = now() - interval '2 minutes' where request_id = ${request.id}`;
   await ways.waitFor();
   await says('please do not pay again');
-  await world.automine(true);
-  await world.node.mine(3);
+  await fixtures.automine(true);
+  await fixtures.node.mine(3);
   await says('Paid');
   await close();
 });
 
 test('underpaid → what is missing, and the rest → paid', async () => {
-  const request = await world.request();
-  const { page, check, says, loads, close } = await world.open(request);
+  const request = await fixtures.request();
+  const { page, check, says, loads, close } = await fixtures.open(request);
   await says('Waiting for the payment');
-  await world.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 2_500_000n });
+  await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 2_500_000n });
   await says('2.50 USDC is missing');
   assert.equal(await page.getByText('By hand or from an exchange').count(), 0, 'a rest typed by hand names no request');
   await check('underpaid');
-  await world.pay(request, { usdcMicro: 2_500_000n });
-  await world.node.mine(2);
+  await fixtures.pay(request, { usdcMicro: 2_500_000n });
+  await fixtures.node.mine(2);
   await says('Paid');
   await page.getByText('Transactions').waitFor();
   assert.equal(loads(), 1);
@@ -115,37 +115,37 @@ test('underpaid → what is missing, and the rest → paid', async () => {
 });
 
 test('expired while open → no more ways to pay; late money → paid late; far too late → told', async () => {
-  const soon = await world.request();
-  const late = await world.request();
-  await world.db.sql`
+  const soon = await fixtures.request();
+  const late = await fixtures.request();
+  await fixtures.db.sql`
     update requests set expires_at = now() + interval '8 seconds' where id = any(${[soon.id, late.id]})`;
-  const [first, second] = await Promise.all([world.open(soon), world.open(late)]);
+  const [first, second] = await Promise.all([fixtures.open(soon), fixtures.open(late)]);
   await first.page.getByText(/^0:0\d left$/).waitFor();
   await Promise.all([first.says('This request has expired'), second.says('This request has expired')]);
   assert.equal(await first.page.getByText('How do you want to pay?').count(), 0);
   assert.equal(await first.page.locator('.countdown').count(), 0);
   await first.check('expired');
   // Blocks have whole seconds: one that is mined within two of the end may be dated before it, and is in time.
-  await world.db.sql`update requests set expires_at = expires_at - interval '3 seconds' where id = ${soon.id}`;
-  await world.pay(soon);
-  await world.node.mine(2);
+  await fixtures.db.sql`update requests set expires_at = expires_at - interval '3 seconds' where id = ${soon.id}`;
+  await fixtures.pay(soon);
+  await fixtures.node.mine(2);
   await first.says('It came after the time had run out, and still counts');
   await first.check('paid-late');
 
-  await world.db.sql`update requests set expires_at = now() - interval '40 minutes' where id = ${late.id}`;
-  await world.pay(late);
+  await fixtures.db.sql`update requests set expires_at = now() - interval '40 minutes' where id = ${late.id}`;
+  await fixtures.pay(late);
   await second.says('A payment came too late');
   await second.check('too-late');
   await Promise.all([first.close(), second.close()]);
 });
 
 test('voided while open → told, and no more ways to pay', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   // A chat's preview does not open the request, so that it can still be cancelled.
   const context = { userAgent: 'WhatsApp/2.23.20.0' };
-  const { page, check, says, close } = await world.open(request, { context });
+  const { page, check, says, close } = await fixtures.open(request, { context });
   await says('Waiting for the payment');
-  await cancelRequest(world.app.ctx, world.scope, request.id);
+  await cancelRequest(fixtures.app.ctx, fixtures.scope, request.id);
   await says('This request was cancelled');
   assert.equal(await page.getByText('How do you want to pay?').count(), 0);
   await check('voided');
@@ -153,33 +153,33 @@ test('voided while open → told, and no more ways to pay', async () => {
 });
 
 test('an event source that is refused → the page asks now and then; let in again → it hears at once', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const asked: string[] = [];
-  const { page, says, close } = await world.open(request, {
+  const { page, says, close } = await fixtures.open(request, {
     prepare: async (context) => {
       context.on('request', (call) => asked.push(new URL(call.url()).pathname.split('/').at(-1) ?? ''));
       await context.route('**/events', (route) => route.fulfill({ status: 204 }));
     },
   });
   await page.waitForResponse((answer) => answer.url().endsWith('/state'));
-  await world.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 1_000_000n });
+  await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 1_000_000n });
   await says('1.00 USDC is missing');
   await page.context().unroute('**/events');
   const events = page.waitForResponse((answer) => answer.url().endsWith('/events') && answer.status() === 200);
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
   await events;
   const before = asked.length;
-  await world.pay(request, { usdcMicro: 1_000_000n });
+  await fixtures.pay(request, { usdcMicro: 1_000_000n });
   await says('1 of 3 confirmations');
   assert.ok(!asked.slice(before).includes('events'), 'one connection tells all');
   await close();
 });
 
 test('a phone that slept while its connection died silently → shows on waking what happened meanwhile', async (t) => {
-  const proxy = await startProxy(world.app.url);
+  const proxy = await startProxy(fixtures.app.url);
   t.after(() => proxy.close());
-  const request = await world.request();
-  const { page, says, close } = await world.open(request, { origin: proxy.url });
+  const request = await fixtures.request();
+  const { page, says, close } = await fixtures.open(request, { origin: proxy.url });
   await says('Waiting for the payment');
   const sleep = (hidden: boolean) =>
     page.evaluate((value) => {
@@ -188,8 +188,8 @@ test('a phone that slept while its connection died silently → shows on waking 
     }, hidden);
   await sleep(true);
   proxy.behave('silent');
-  await world.pay(request);
-  await world.node.mine(2);
+  await fixtures.pay(request);
+  await fixtures.node.mine(2);
   proxy.behave('forward');
   await sleep(false);
   await says('Paid');
@@ -197,10 +197,10 @@ test('a phone that slept while its connection died silently → shows on waking 
 });
 
 test('a server that is away, and a browser without network → told, and taken back when they return', async (t) => {
-  const proxy = await startProxy(world.app.url);
+  const proxy = await startProxy(fixtures.app.url);
   t.after(() => proxy.close());
-  const request = await world.request();
-  const { page, check, says, close } = await world.open(request, { origin: proxy.url });
+  const request = await fixtures.request();
+  const { page, check, says, close } = await fixtures.open(request, { origin: proxy.url });
   await says('Waiting for the payment');
   await page.context().setOffline(true);
   const told = page.locator('[data-silence]');
@@ -218,8 +218,8 @@ test('a server that is away, and a browser without network → told, and taken b
 });
 
 test('the countdown runs by the server’s clock, not by this device’s, and in the language of the page', async () => {
-  const request = await world.request({ expiryMinutes: 5 });
-  const { page, close } = await world.open(request, {
+  const request = await fixtures.request({ expiryMinutes: 5 });
+  const { page, close } = await fixtures.open(request, {
     prepare: (context) =>
       context.addInitScript(() => {
         const { now } = Date;
@@ -236,22 +236,22 @@ test('the countdown runs by the server’s clock, not by this device’s, and in
 });
 
 test('copy buttons copy whole, say so once, and select the text where the clipboard is closed', async () => {
-  const request = await world.request({ exactMicro: 1_342_000_000_001n, fiatInt: 123_456_789 });
+  const request = await fixtures.request({ exactMicro: 1_342_000_000_001n, fiatInt: 123_456_789 });
   const context = { permissions: ['clipboard-read', 'clipboard-write'] };
-  const { page, check, close } = await world.open(request, { context });
+  const { page, check, close } = await fixtures.open(request, { context });
   await page.getByText('By hand or from an exchange').click();
   await page.getByRole('button', { name: 'Copy the amount' }).click();
   await page.locator('[data-say]', { hasText: 'Copied' }).waitFor();
-  const [row] = await world.db.sql`select usdc_micro from requests where id = ${request.id}`;
+  const [row] = await fixtures.db.sql`select usdc_micro from requests where id = ${request.id}`;
   const exact = (Number(row?.usdc_micro) / 1e6).toFixed(6);
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), exact);
   await check('by-hand');
   await page.getByRole('button', { name: 'Copy the address' }).click();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), world.merchant.wallet);
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), fixtures.merchant.wallet);
   await page.evaluate(() => {
     navigator.clipboard.writeText = () => Promise.reject(new Error('closed'));
   });
   await page.getByRole('button', { name: 'Copy the address' }).click();
-  await page.waitForFunction((text) => getSelection()?.toString().trim() === text, world.merchant.wallet);
+  await page.waitForFunction((text) => getSelection()?.toString().trim() === text, fixtures.merchant.wallet);
   await close();
 });

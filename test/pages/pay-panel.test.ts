@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
+import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
 
-let world: PayPageWorld;
+let fixtures: PayPageFixtures;
 before(async () => {
-  world = await payPageWorld({ testPanel: true });
+  fixtures = await payPageFixtures({ testPanel: true });
 });
-after(() => world?.stop());
+after(() => fixtures?.stop());
 
 test('the test panel pays from the page: too little, then the rest → paid; failed → told; nothing is reloaded', async () => {
-  const request = await world.request();
-  const { page, check, says, loads, complaints, close } = await world.open(request);
+  const request = await fixtures.request();
+  const { page, check, says, loads, complaints, close } = await fixtures.open(request);
   await page.getByRole('button', { name: 'Too little' }).waitFor();
   await check('test-panel');
   await page.locator('button[value="failed"]').click();
@@ -32,8 +32,8 @@ test('another token, a payment taken back by the network, and one that waits: ea
     ['pending', 'Payment seen'],
   ];
   for (const [outcome, words] of outcomes) {
-    const request = await world.request();
-    const { page, says, check, complaints, close } = await world.open(request);
+    const request = await fixtures.request();
+    const { page, says, check, complaints, close } = await fixtures.open(request);
     await page.locator(`button[value="${outcome}"]`).click();
     await says(words);
     await check(outcome.replace('_', '-'));

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
-import { until } from '../payments/support.ts';
-import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
-import { type PageWallet, pageWallet } from '../support/wallet-in-page.ts';
+import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
+import { type PageWallet, pageWallet } from '../support/browser/wallet-in-page.ts';
+import { until } from '../support/payments/pay-fixtures.ts';
 
-let world: PayPageWorld;
+let fixtures: PayPageFixtures;
 before(async () => {
-  world = await payPageWorld({ chains: 2 });
+  fixtures = await payPageFixtures({ chains: 2 });
 });
-after(() => world?.stop());
+after(() => fixtures?.stop());
 
-const base = () => world.nodes[0] as PayPageWorld['node'];
-const polygon = () => world.nodes[1] as PayPageWorld['node'];
+const base = () => fixtures.nodes[0] as PayPageFixtures['node'];
+const polygon = () => fixtures.nodes[1] as PayPageFixtures['node'];
 
 /** A wallet with more than enough on each of the given chains. */
 async function funded(details: Partial<PageWallet> = {}, nodes = [base()]): Promise<PageWallet> {
@@ -22,13 +22,13 @@ async function funded(details: Partial<PageWallet> = {}, nodes = [base()]): Prom
 }
 
 const transferOf = async (txHash: string) =>
-  (await world.db.sql`select rule, chain_id::int, from_address from transfers where tx_hash = ${txHash}`)[0];
+  (await fixtures.db.sql`select rule, chain_id::int, from_address from transfers where tx_hash = ${txHash}`)[0];
 const askedFor = (wallet: PageWallet, method: string) => wallet.asked.filter((call) => call.method === method).length;
 
 test('a wallet of this browser pays with the reference at the end → paid, without a reload', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const wallet = await funded();
-  const { page, check, says, loads, complaints, close } = await world.open(request, { wallets: [wallet] });
+  const { page, check, says, loads, complaints, close } = await fixtures.open(request, { wallets: [wallet] });
   const button = page.getByRole('button', { name: 'Pay with Violet' });
   await button.waitFor();
   await check('wallet');
@@ -48,9 +48,9 @@ test('a wallet of this browser pays with the reference at the end → paid, with
 });
 
 test('a wallet that offers it sends by wallet_sendCalls with the data suffix → found by its reference', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const wallet = await funded({ offersCalls: true });
-  const { page, says, close } = await world.open(request, { wallets: [wallet] });
+  const { page, says, close } = await fixtures.open(request, { wallets: [wallet] });
   await page.getByRole('button', { name: 'Pay with Violet' }).click();
   await says('1 of 3 confirmations');
   assert.equal(askedFor(wallet, 'wallet_sendCalls'), 1);
@@ -60,20 +60,20 @@ test('a wallet that offers it sends by wallet_sendCalls with the data suffix →
 });
 
 test('what a wallet sent shows as seen before it is mined', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const wallet = await funded();
-  const { page, says, close } = await world.open(request, { wallets: [wallet] });
-  await world.automine(false);
+  const { page, says, close } = await fixtures.open(request, { wallets: [wallet] });
+  await fixtures.automine(false);
   await page.getByRole('button', { name: 'Pay with Violet' }).click();
   await says('Payment seen on Base Sandbox');
   await base().mine(1);
-  await world.automine(true);
+  await fixtures.automine(true);
   await says('1 of 3 confirmations');
   await close();
 });
 
 test('several wallets are listed with their icons; a second press while one is asked does nothing', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const violet = await funded({
@@ -84,7 +84,7 @@ test('several wallets are listed with their icons; a second press while one is a
     },
   });
   const amber = await funded({ name: 'Amber' });
-  const { page, check, says, close } = await world.open(request, { wallets: [violet, amber] });
+  const { page, check, says, close } = await fixtures.open(request, { wallets: [violet, amber] });
   const buttons = page.locator('.wallets button');
   await buttons.nth(1).waitFor();
   assert.deepEqual(await buttons.allTextContents(), ['Pay with Violet', 'Pay with Amber']);
@@ -105,8 +105,8 @@ test('a wallet on another network is moved; one that does not know the network l
   const moved = await funded({ chainId: 31339 }, [base(), polygon()]);
   const taught = await funded({ chains: [], addable: [base().chain], chainId: 1 });
   for (const wallet of [moved, taught]) {
-    const request = await world.request();
-    const { page, says, close } = await world.open(request, { wallets: [wallet] });
+    const request = await fixtures.request();
+    const { page, says, close } = await fixtures.open(request, { wallets: [wallet] });
     await page.getByLabel('Base Sandbox').click();
     await page.getByRole('button', { name: 'Pay with Violet' }).click();
     await says('1 of 3 confirmations on Base Sandbox');
@@ -118,10 +118,10 @@ test('a wallet on another network is moved; one that does not know the network l
 });
 
 test('the network that the wallet holds funds on comes first and is chosen; the instructions follow the chips', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const wallet = await funded({ chainId: 31339 }, [polygon()]);
   wallet.chains.push(base().chain);
-  const { page, check, says, close } = await world.open(request, { wallets: [wallet] });
+  const { page, check, says, close } = await fixtures.open(request, { wallets: [wallet] });
   await page.getByText('By hand or from an exchange').click();
   await page.getByText(/Send exactly .* on Base Sandbox/).waitFor();
   assert.ok(!(await page.getByText(/Send exactly .* on Polygon Sandbox/).isVisible()));
@@ -132,10 +132,10 @@ test('the network that the wallet holds funds on comes first and is chosen; the 
   await says('Paid');
   await close();
 
-  const again = await world.request();
+  const again = await fixtures.request();
   // The wallet knows the site by now, so the page sees what it holds before anything is pressed.
   wallet.before = () => {};
-  const second = await world.open(again, {
+  const second = await fixtures.open(again, {
     wallets: [wallet],
     prepare: (context) =>
       context.addInitScript(() => {
@@ -153,20 +153,20 @@ test('the network that the wallet holds funds on comes first and is chosen; the 
 });
 
 test('a wallet that tells what it holds everywhere is led to the network with enough, from whichever it is on', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const wallet = await funded({ offersAssets: true }, [polygon()]);
   wallet.chains.unshift(base().chain);
   wallet.chainId = 31337;
-  const { page, says, close } = await world.open(request, { wallets: [wallet] });
+  const { page, says, close } = await fixtures.open(request, { wallets: [wallet] });
   await page.getByRole('button', { name: 'Pay with Violet' }).click();
   await says('1 of 3 confirmations on Polygon Sandbox');
   await close();
 });
 
 test('every refusal is told in plain words, and the payment can be tried again', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const wallet = pageWallet({ name: 'Violet', chains: [base().chain] });
-  const { page, check, says, close } = await world.open(request, { wallets: [wallet] });
+  const { page, check, says, close } = await fixtures.open(request, { wallets: [wallet] });
   const told = page.getByRole('alert');
   const press = async (words: string | RegExp) => {
     await page.getByRole('button', { name: 'Pay with Violet' }).click();
@@ -209,24 +209,24 @@ test('every refusal is told in plain words, and the payment can be tried again',
 });
 
 test('a rest is paid with the wallet', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const wallet = await funded();
-  const { page, says, close } = await world.open(request, { wallets: [wallet] });
+  const { page, says, close } = await fixtures.open(request, { wallets: [wallet] });
   await page.getByRole('button', { name: 'Pay with Violet' }).waitFor();
-  await world.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 2_500_000n });
+  await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 2_500_000n });
   await says('2.50 USDC is missing');
   await page.getByRole('button', { name: 'Pay the rest with Violet' }).click();
   await base().mine(2);
-  await until('the rest is there', async () => (await world.read(request)).proof_status !== 'none');
+  await until('the rest is there', async () => (await fixtures.read(request)).proof_status !== 'none');
   await base().mine(2);
   await says('Paid');
   await close();
 });
 
 test('by the keyboard alone: choose the network, pay, and end with the focus on what happened', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const wallet = await funded({ chainId: 31337 }, [base(), polygon()]);
-  const { page, says, close } = await world.open(request, { wallets: [wallet] });
+  const { page, says, close } = await fixtures.open(request, { wallets: [wallet] });
   await page.getByRole('button', { name: 'Pay with Violet' }).waitFor();
   await page.keyboard.press('Tab');
   await page.keyboard.press('ArrowRight');
@@ -240,9 +240,9 @@ test('by the keyboard alone: choose the network, pay, and end with the focus on 
 });
 
 test('a wallet that only stands in window.ethereum is offered as well', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   const wallet = await funded();
-  const { page, says, close } = await world.open(request, {
+  const { page, says, close } = await fixtures.open(request, {
     wallets: [wallet],
     prepare: (context) =>
       context.addInitScript(() => {

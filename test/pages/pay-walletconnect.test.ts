@@ -3,25 +3,25 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { walletConnectPath } from '../../src/ui/assets.ts';
 import { startApp } from '../support/app.ts';
-import { assertAccessible } from '../support/axe.ts';
-import { snap } from '../support/browser.ts';
-import { type PayPageWorld, payPageWorld } from '../support/pay-page.ts';
-import { startRelay } from '../support/relay.ts';
-import { walletElsewhere } from '../support/wallet-elsewhere.ts';
-import { pageWallet } from '../support/wallet-in-page.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { assertAccessible } from '../support/browser/axe.ts';
+import { snap } from '../support/browser/browser.ts';
+import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
+import { startRelay } from '../support/browser/relay.ts';
+import { walletElsewhere } from '../support/browser/wallet-elsewhere.ts';
+import { pageWallet } from '../support/browser/wallet-in-page.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 
 let relay: Awaited<ReturnType<typeof startRelay>>;
-let world: PayPageWorld;
+let fixtures: PayPageFixtures;
 before(async () => {
   relay = await startRelay();
-  world = await payPageWorld({
+  fixtures = await payPageFixtures({
     chains: 2,
     config: { walletConnect: { projectId: 'f'.repeat(32), relayUrl: relay.url } },
   });
 });
 after(async () => {
-  await world?.stop();
+  await fixtures?.stop();
   await relay?.stop();
 });
 
@@ -35,11 +35,11 @@ async function codeOf(page: Page): Promise<string> {
 }
 
 test('a wallet that scans the code pays → paid, and the session is over', async () => {
-  const request = await world.request();
-  const wallet = await walletElsewhere(relay.url, world.node.chain);
-  await world.node.fund(wallet.address, 50_000_000n);
+  const request = await fixtures.request();
+  const wallet = await walletElsewhere(relay.url, fixtures.node.chain);
+  await fixtures.node.fund(wallet.address, 50_000_000n);
   const fetched: string[] = [];
-  const { page, check, says, loads, complaints, close } = await world.open(request, {
+  const { page, check, says, loads, complaints, close } = await fixtures.open(request, {
     prepare: async (context) => context.on('request', (call) => fetched.push(call.url())),
   });
   await button(page).waitFor();
@@ -51,22 +51,22 @@ test('a wallet that scans the code pays → paid, and the session is over', asyn
   await says('1 of 3 confirmations on Base Sandbox');
   await wallet.ended;
   assert.deepEqual(wallet.proposed, [{ name: 'Ada’s Bakery', chains: ['eip155:31337', 'eip155:31339'] }]);
-  const [row] = await world.db.sql`select rule, from_address from transfers where tx_hash = ${wallet.sent[0] ?? ''}`;
+  const [row] = await fixtures.db.sql`select rule, from_address from transfers where tx_hash = ${wallet.sent[0] ?? ''}`;
   assert.deepEqual({ ...row }, { rule: 'reference', from_address: wallet.address });
-  await world.node.mine(2);
+  await fixtures.node.mine(2);
   await says('Paid');
   assert.equal(loads(), 1);
   assert.deepEqual(complaints, []);
-  assert.ok(fetched.every((url) => new URL(url).host === new URL(world.app.url).host));
+  assert.ok(fetched.every((url) => new URL(url).host === new URL(fixtures.app.url).host));
   await close();
   await wallet.stop();
 });
 
 test('declined: the connection, then the payment → told each time; tried again it goes on, over the connection there is', async () => {
-  const request = await world.request();
-  const wallet = await walletElsewhere(relay.url, world.node.chain);
-  await world.node.fund(wallet.address, 50_000_000n);
-  const { page, says, close } = await world.open(request);
+  const request = await fixtures.request();
+  const wallet = await walletElsewhere(relay.url, fixtures.node.chain);
+  await fixtures.node.fund(wallet.address, 50_000_000n);
+  const { page, says, close } = await fixtures.open(request);
   wallet.owner.agrees = false;
   await button(page).click();
   await wallet.scan(await codeOf(page));
@@ -87,11 +87,11 @@ test('declined: the connection, then the payment → told each time; tried again
 });
 
 test('a wallet that agrees only to another network than the chosen one → told which, and paid after choosing that', async () => {
-  const request = await world.request();
-  const polygon = world.nodes[1] as PayPageWorld['node'];
+  const request = await fixtures.request();
+  const polygon = fixtures.nodes[1] as PayPageFixtures['node'];
   const wallet = await walletElsewhere(relay.url, polygon.chain);
   await polygon.fund(wallet.address, 50_000_000n);
-  const { page, says, close } = await world.open(request);
+  const { page, says, close } = await fixtures.open(request);
   await button(page).click();
   await wallet.scan(await codeOf(page));
   await told(page, 'Pocket does not change to Base Sandbox.');
@@ -104,10 +104,10 @@ test('a wallet that agrees only to another network than the chosen one → told 
 });
 
 test('while the code is shown, a wallet of this browser can pay instead; asked for again, the same code is shown', async () => {
-  const request = await world.request();
-  const violet = pageWallet({ name: 'Violet', chains: [world.node.chain] });
-  await world.node.fund(violet.account.address.toLowerCase(), 50_000_000n);
-  const { page, says, close } = await world.open(request, { wallets: [violet] });
+  const request = await fixtures.request();
+  const violet = pageWallet({ name: 'Violet', chains: [fixtures.node.chain] });
+  await fixtures.node.fund(violet.account.address.toLowerCase(), 50_000_000n);
+  const { page, says, close } = await fixtures.open(request, { wallets: [violet] });
   await button(page).click();
   const first = await codeOf(page);
   violet.declines.add('eth_requestAccounts');
@@ -123,10 +123,10 @@ test('while the code is shown, a wallet of this browser can pay instead; asked f
 });
 
 test('a page that is left ends the connection', async () => {
-  const request = await world.request();
-  const wallet = await walletElsewhere(relay.url, world.node.chain);
+  const request = await fixtures.request();
+  const wallet = await walletElsewhere(relay.url, fixtures.node.chain);
   wallet.owner.sends = false;
-  const { page, close } = await world.open(request);
+  const { page, close } = await fixtures.open(request);
   await button(page).click();
   await wallet.scan(await codeOf(page));
   await told(page, 'You declined in Pocket');
@@ -138,8 +138,8 @@ test('a page that is left ends the connection', async () => {
 
 test('a relay that is away → told that no money was moved, and the other ways stay; back again → a code', async () => {
   await relay.stop();
-  const request = await world.request();
-  const { page, check, close } = await world.open(request);
+  const request = await fixtures.request();
+  const { page, check, close } = await fixtures.open(request);
   await button(page).click();
   await page.getByText('Preparing a code for your wallet').waitFor();
   await told(page, 'WalletConnect cannot be reached at the moment. No money was moved');
@@ -154,8 +154,8 @@ test('a relay that is away → told that no money was moved, and the other ways 
 });
 
 test('on a phone the code is a link into a wallet', async () => {
-  const request = await world.request();
-  const { page, close } = await world.open(request, { context: { hasTouch: true, isMobile: true } });
+  const request = await fixtures.request();
+  const { page, close } = await fixtures.open(request, { context: { hasTouch: true, isMobile: true } });
   await button(page).click();
   const uri = await codeOf(page);
   const link = page.locator('.pairing').getByRole('link', { name: 'Open in a wallet on this phone' });
@@ -172,7 +172,7 @@ test('without a project id nothing of it is shown, loaded or allowed', async () 
   try {
     const { test: scope } = await makePartner(plain.db);
     const request = await makeRequest(plain.db, scope, await makeMerchant(plain.db, scope));
-    const here = await fetch(`${world.app.url}/pay/${(await world.request()).id}`);
+    const here = await fetch(`${fixtures.app.url}/pay/${(await fixtures.request()).id}`);
     const there = await fetch(`${plain.url}/pay/${request.id}`);
     assert.match(await here.text(), /WalletConnect/);
     assert.doesNotMatch(await there.text(), /Pay with WalletConnect|wallet-connect/);
@@ -181,8 +181,8 @@ test('without a project id nothing of it is shown, loaded or allowed', async () 
     assert.equal(connections(here)?.[0], `connect-src 'self' ${relay.url}`);
     assert.equal(connections(there)?.[0], "connect-src 'self'");
     assert.equal((await fetch(`${plain.url}${walletConnectPath}`)).status, 404);
-    assert.equal((await fetch(`${world.app.url}${walletConnectPath}`)).status, 200);
-    const receipt = await fetch(`${world.app.url}/pay/${request.id}/receipt`);
+    assert.equal((await fetch(`${fixtures.app.url}${walletConnectPath}`)).status, 200);
+    const receipt = await fetch(`${fixtures.app.url}/pay/${request.id}/receipt`);
     assert.doesNotMatch(receipt.headers.get('content-security-policy') ?? '', /ws:/);
   } finally {
     await plain.stop();

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { startApp } from '../support/app.ts';
-import { openBrowser, photograph, sizes } from '../support/browser.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let merchant: Awaited<ReturnType<typeof makeMerchant>>;
 let browser: Browser;
 
 before(async () => {
   [app, browser] = await Promise.all([startApp(), openBrowser()]);
   for (const chain of app.ctx.chains.test) chain.name = 'Base Sandbox';
-  world = await makePartner(app.db);
-  merchant = await makeMerchant(app.db, world.test);
+  fixtures = await makePartner(app.db);
+  merchant = await makeMerchant(app.db, fixtures.test);
 });
 after(async () => {
   await browser.close();
@@ -51,12 +51,12 @@ async function countTransfer(id: string, value: bigint) {
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
       to_address, value, partner_id, test_mode, account_id, request_id, rule, counts, judged_at)
     select 31337, ${`0x${id.replaceAll('-', '').repeat(2)}`}, 0, 10, ${hash('b')}, now(), ${`0x${'5f'.repeat(20)}`},
-      ${`0x${'ab'.repeat(20)}`}, ${merchant.wallet}, ${value.toString()}, ${world.partner.id}, true, ${merchant.id}, ${id},
+      ${`0x${'ab'.repeat(20)}`}, ${merchant.wallet}, ${value.toString()}, ${fixtures.partner.id}, true, ${merchant.id}, ${id},
       'reference', true, now()`;
 }
 
 test('A customer opens the page in a browser without script: it opens the request, fits, and breaks no policy', async () => {
-  const row = await makeRequest(app.db, world.test, merchant, { memo: 'Two loaves of rye and a birthday cake' });
+  const row = await makeRequest(app.db, fixtures.test, merchant, { memo: 'Two loaves of rye and a birthday cake' });
   const { page, complaints } = await open(`${app.url}/pay/${row.id}`);
   await page.getByRole('heading', { name: 'Ada’s Bakery' }).waitFor();
   await assertFits(page);
@@ -108,7 +108,7 @@ test('Every state of a payment is told in words and fits', async () => {
     ],
   ];
   for (const [name, words, put] of states) {
-    const row = await makeRequest(app.db, world.test, merchant, {
+    const row = await makeRequest(app.db, fixtures.test, merchant, {
       fiatInt: 123_456_789,
       exactMicro: 1_342_000_000_001n,
     });

@@ -4,19 +4,19 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { dashboardTexts } from '../../src/texts/dashboard.ts';
 import { planTexts } from '../../src/texts/plans.ts';
 import { languages, wordsOf } from '../../src/ui/language.ts';
-import { assertAccessible } from '../support/axe.ts';
-import { openBrowser, photograph, sizes, snap } from '../support/browser.ts';
-import { type DashboardWorld, dashboardWorld, sessionOf } from '../support/dashboard.ts';
+import { assertAccessible } from '../support/browser/axe.ts';
+import { openBrowser, photograph, sizes, snap } from '../support/browser/browser.ts';
+import { type DashboardFixtures, dashboardFixtures, sessionOf } from '../support/people/dashboard.ts';
 import { makePlan, planOf, turnAt } from '../support/plans.ts';
 
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 let browser: Browser;
 before(async () => {
-  [world, browser] = await Promise.all([dashboardWorld(), openBrowser()]);
+  [fixtures, browser] = await Promise.all([dashboardFixtures(), openBrowser()]);
 });
 after(async () => {
   await browser?.close();
-  await world?.stop();
+  await fixtures?.stop();
 });
 
 /** A browser in which the merchant is signed in. */
@@ -26,11 +26,11 @@ async function openAt(
   locale = 'en',
 ): Promise<{ page: Page; context: BrowserContext }> {
   const context = await browser.newContext({ viewport: sizes[size], hasTouch: size === 'phone', locale });
-  const value = await sessionOf(world.ctx, world.scope, world.merchant);
-  await context.addCookies([{ name: 'dashboard-session', value, url: world.url, sameSite: 'Lax', httpOnly: true }]);
+  const value = await sessionOf(fixtures.ctx, fixtures.scope, fixtures.merchant);
+  await context.addCookies([{ name: 'dashboard-session', value, url: fixtures.url, sameSite: 'Lax', httpOnly: true }]);
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
-  await page.goto(world.url + path);
+  await page.goto(fixtures.url + path);
   return { page, context };
 }
 
@@ -77,15 +77,15 @@ test('A merchant makes a plan on a phone, and sees its first charge, its payment
   await photograph(page, 'plan-started');
   const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
 
-  await turnAt(world.ctx, now());
+  await turnAt(fixtures.ctx, now());
   const charge = page.locator('table a');
   await charge.waitFor(); // by itself
   await page.getByRole('table').getByText('Waiting').waitFor();
-  const { charges } = await planOf(world.ctx, { id });
-  await world.node.mine(1);
-  await world.pay(await world.read({ id: charges[0]?.request_id ?? '' }));
-  await world.node.mine(3);
-  await world.turn();
+  const { charges } = await planOf(fixtures.ctx, { id });
+  await fixtures.node.mine(1);
+  await fixtures.pay(await fixtures.read({ id: charges[0]?.request_id ?? '' }));
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   await page.getByRole('table').getByText('Paid').waitFor(); // by itself
   await photograph(page, 'plan-charged');
   await charge.click();
@@ -112,20 +112,23 @@ test('A merchant makes a plan on a phone, and sees its first charge, its payment
 });
 
 test('What cannot be charged shows itself in the list and says why on the plan, which mends itself', async () => {
-  const plan = await makePlan(world.ctx, world.scope, world.merchant, { firstOn: now().slice(0, 10), name: 'Choir' });
+  const plan = await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant, {
+    firstOn: now().slice(0, 10),
+    name: 'Choir',
+  });
   const long = 'A membership with a name that is as long as names of memberships can possibly be, and longer still';
   const details = {
     customerName: 'Wolfeschlegelsteinhausenbergerdorff, Hubert Blaine',
     every: 24,
     fiatInt: 123_456_789,
   };
-  await makePlan(world.ctx, world.scope, world.merchant, { name: long, ...details });
+  await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant, { name: long, ...details });
   const { page, context } = await openAt('/dashboard/plans');
   const row = page.getByRole('row', { name: /Choir/ });
   await row.getByText('Active').waitFor();
-  const { sql } = world.db;
-  await sql`update merchants set disabled_by_operator = true where id = ${world.merchant.id}`;
-  await turnAt(world.ctx, now());
+  const { sql } = fixtures.db;
+  await sql`update merchants set disabled_by_operator = true where id = ${fixtures.merchant.id}`;
+  await turnAt(fixtures.ctx, now());
   await row.getByText('Could not charge').waitFor(); // by itself
   await page.reload();
   await page.getByText('Your plans wait').waitFor();
@@ -135,20 +138,24 @@ test('What cannot be charged shows itself in the list and says why on the plan, 
   await page.getByText('could not be made').waitFor();
   await assertAccessible(page);
   await photograph(page, 'plan-failing');
-  await sql`update merchants set disabled_by_operator = false where id = ${world.merchant.id}`;
-  await turnAt(world.ctx, new Date(Date.now() + 61_000).toISOString());
+  await sql`update merchants set disabled_by_operator = false where id = ${fixtures.merchant.id}`;
+  await turnAt(fixtures.ctx, new Date(Date.now() + 61_000).toISOString());
   await page.locator('table a').waitFor(); // by itself
   assert.equal(await page.getByText('could not be made').count(), 0);
-  assert.equal((await planOf(world.ctx, plan)).charges.length, 1);
+  assert.equal((await planOf(fixtures.ctx, plan)).charges.length, 1);
   await context.close();
 });
 
 test('A customer stops the mails of a plan on a phone, and the merchant’s open page says so by itself', async () => {
   const customerEmail = 'stop@example.com';
   const firstOn = now().slice(0, 10);
-  const plan = await makePlan(world.ctx, world.scope, world.merchant, { firstOn, name: 'Yoga', customerEmail });
-  await turnAt(world.ctx, now());
-  const [mail] = await world.db.sql`select unsubscribe_url from mails where recipient = ${customerEmail}`;
+  const plan = await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant, {
+    firstOn,
+    name: 'Yoga',
+    customerEmail,
+  });
+  await turnAt(fixtures.ctx, now());
+  const [mail] = await fixtures.db.sql`select unsubscribe_url from mails where recipient = ${customerEmail}`;
   const path = new URL(mail?.unsubscribe_url).pathname;
   const { page: merchant, context } = await openAt(`/dashboard/plans/${plan.id}`);
   await merchant.locator('table a').waitFor();
@@ -156,11 +163,11 @@ test('A customer stops the mails of a plan on a phone, and the merchant’s open
   const customer = await browser.newContext({ viewport: sizes.phone, hasTouch: true });
   const page = await customer.newPage();
   for (const language of languages) {
-    await page.goto(`${world.url}${path}?lang=${language}`);
+    await page.goto(`${fixtures.url}${path}?lang=${language}`);
     await page.getByRole('heading', { name: planTexts(wordsOf(language)).planStop.title }).waitFor();
     assert.equal(await overhang(page), 0, language);
   }
-  await page.goto(`${world.url}${path}?lang=en`);
+  await page.goto(`${fixtures.url}${path}?lang=en`);
   await assertAccessible(page);
   await photograph(page, 'plan-stop-mails');
   await page.getByRole('button', { name: 'Stop these e-mails' }).click();
@@ -176,7 +183,7 @@ test('A customer stops the mails of a plan on a phone, and the merchant’s open
 for (const language of languages) {
   test(`${language}: list, form and plan are read in it, and none is wider than a phone`, async () => {
     const { plans: t } = dashboardTexts(wordsOf(language));
-    const plan = await makePlan(world.ctx, world.scope, world.merchant, {
+    const plan = await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant, {
       every: 2,
       period: 'day',
       firstOn: '2027-05-31',
@@ -187,7 +194,7 @@ for (const language of languages) {
       ['new', '/dashboard/plans/new', t.oftenHint],
       ['plan', `/dashboard/plans/${plan.id}`, t.noCharges],
     ] as const) {
-      await page.goto(world.url + path);
+      await page.goto(fixtures.url + path);
       assert.ok((await page.locator('main').textContent())?.includes(says), path);
       assert.equal(await overhang(page), 0, path);
       await snap(page, `plans-${language}-${name}`, true);

@@ -6,14 +6,14 @@ import { openRequest } from '../../src/requests/open.ts';
 import { buildServer } from '../../src/server.ts';
 import { createDeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
-import { type PayWorld, payWorld } from '../payments/support.ts';
-import { assertAccessible } from '../support/axe.ts';
-import { openBrowser, photograph, sizes } from '../support/browser.ts';
-import { portalPerson } from '../support/portal.ts';
-import { behaviours, startReceiver } from '../support/receiver.ts';
-import { makePartner, makeRequest } from '../support/world.ts';
+import { assertAccessible } from '../support/browser/axe.ts';
+import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
+import { makePartner, makeRequest } from '../support/fixtures.ts';
+import { behaviours, startReceiver } from '../support/net/receiver.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
+import { portalPerson } from '../support/people/portal.ts';
 
-let world: PayWorld;
+let fixtures: PayFixtures;
 let app: FastifyInstance;
 let browser: Browser;
 let url: string;
@@ -22,20 +22,20 @@ let receiver: Awaited<ReturnType<typeof startReceiver>>;
 const complaints: string[] = [];
 
 before(async () => {
-  [world, browser, receiver] = await Promise.all([payWorld(), openBrowser(), startReceiver()]);
-  app = await buildServer(world.ctx);
+  [fixtures, browser, receiver] = await Promise.all([payFixtures(), openBrowser(), startReceiver()]);
+  app = await buildServer(fixtures.ctx);
   url = await app.listen({ host: '127.0.0.1', port: 0 });
 });
 after(async () => {
   await browser?.close();
   await app?.close();
   await receiver?.close();
-  await world?.stop();
+  await fixtures?.stop();
 });
 
 /** A browser in which an owner is signed in. */
-async function openPage(partnerId = world.scope.partnerId): Promise<Page> {
-  const { token } = await portalPerson(world.ctx, partnerId);
+async function openPage(partnerId = fixtures.scope.partnerId): Promise<Page> {
+  const { token } = await portalPerson(fixtures.ctx, partnerId);
   const context = await browser.newContext({ viewport: sizes.desktop });
   await context.addCookies([{ name: 'portal-session', value: token, url }]);
   const page = await context.newPage();
@@ -58,16 +58,16 @@ async function look(page: Page, name: string): Promise<void> {
 
 /** Verified some days ago, for the chart. */
 async function paidBefore(days: number, fiatInt: number, fiatCode = 'EUR'): Promise<void> {
-  const row = await makeRequest(world.db, world.scope, world.merchant, { fiatInt, fiatCode });
+  const row = await makeRequest(fixtures.db, fixtures.scope, fixtures.merchant, { fiatInt, fiatCode });
   const at = new Date(Date.now() - days * 86_400_000 - fiatInt * 1000);
-  await world.db.sql`
+  await fixtures.db.sql`
     update requests set created_at = ${at}, expires_at = ${new Date(at.getTime() + 900_000)}, proof_status = 'verified',
       proof_verified_at = ${new Date(at.getTime() + 30_000)}, tx_hash = ${`0x${'ab'.repeat(32)}`},
       payer_address = ${`0x${'cd'.repeat(20)}`} where id = ${row.id}`;
 }
 
 test('a new partner finds a call to begin with', async () => {
-  const { partner } = await makePartner(world.db);
+  const { partner } = await makePartner(fixtures.db);
   const page = await openPage(partner.id);
   await page.goto(`${url}/portal`);
   await page.getByText('Your payments will show here').waitFor();
@@ -81,25 +81,25 @@ test('a new partner finds a call to begin with', async () => {
 });
 
 test('requests, their history and money without a request, as people see them', async () => {
-  const { scope, node } = world;
-  await setUrl(world.ctx, scope, `${receiver.url}/hook`);
+  const { scope, node } = fixtures;
+  await setUrl(fixtures.ctx, scope, `${receiver.url}/hook`);
   for (let day = 0; day < 12; day++) await paidBefore(day, 4_000 + ((day * 7919) % 9_000));
   await paidBefore(3, 5_000, 'JPY');
-  const paid = await world.request({
+  const paid = await fixtures.request({
     memo: 'Table 4, with a memo that goes on for longer than a line of a table can hold it',
   });
-  await openRequest(world.ctx, scope, paid.id);
-  const part = await world.request({ metadata: '{"order":"A-1042","shop":"Berlin"}' });
-  await world.pay(paid);
-  await world.pay(part, { usdcMicro: 3_000_000n });
+  await openRequest(fixtures.ctx, scope, paid.id);
+  const part = await fixtures.request({ metadata: '{"order":"A-1042","shop":"Berlin"}' });
+  await fixtures.pay(paid);
+  await fixtures.pay(part, { usdcMicro: 3_000_000n });
   await node.mine(4);
-  await world.turn();
-  await world.turn();
-  await world.pay(paid);
-  await world.turn();
+  await fixtures.turn();
+  await fixtures.turn();
+  await fixtures.pay(paid);
+  await fixtures.turn();
   receiver.behave(behaviours.status(500));
-  await deliverDue(world.ctx, createDeliveryDeps(world.ctx));
-  const open = await world.request({ memo: 'Two loaves' });
+  await deliverDue(fixtures.ctx, createDeliveryDeps(fixtures.ctx));
+  const open = await fixtures.request({ memo: 'Two loaves' });
 
   const page = await openPage();
   await page.goto(`${url}/portal`);
@@ -139,18 +139,18 @@ test('pages renew themselves: the list shows a new request, a detail its payment
   const page = await openPage();
   await page.goto(`${url}/portal/requests`);
   await page.evaluate(() => Object.assign(window, { stays: true }));
-  const request = await world.request({ memo: 'Just now' });
+  const request = await fixtures.request({ memo: 'Just now' });
   await page.getByText('Just now').waitFor();
   await page.locator(`a[href="/portal/requests/${request.id}"]`).waitFor();
   assert.equal(await page.evaluate(() => 'stays' in window), true);
 
   await page.goto(`${url}/portal/requests/${request.id}`);
   await page.evaluate(() => Object.assign(window, { stays: true }));
-  await world.pay(request);
-  await world.turn();
+  await fixtures.pay(request);
+  await fixtures.turn();
   await page.getByText('of 2 confirmations').waitFor();
-  await world.node.mine(3);
-  await world.turn();
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   await page.locator('.badge.paid').waitFor();
   assert.equal(await page.evaluate(() => 'stays' in window), true);
   assert.deepEqual(complaints, []);

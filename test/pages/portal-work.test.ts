@@ -12,15 +12,15 @@ import { settle } from '../../src/payments/verify.ts';
 import { buildServer } from '../../src/server.ts';
 import { changeRole } from '../../src/users/change.ts';
 import { startDelivering } from '../../src/webhooks/deliver.ts';
-import { type PayWorld, payWorld } from '../payments/support.ts';
-import { assertAccessible } from '../support/axe.ts';
-import { openBrowser, photograph, sizes } from '../support/browser.ts';
+import { assertAccessible } from '../support/browser/axe.ts';
+import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
+import { makePartner, setRate } from '../support/fixtures.ts';
+import { type Receiver, startReceiver } from '../support/net/receiver.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
+import { portalPerson } from '../support/people/portal.ts';
 import { png } from '../support/pictures.ts';
-import { portalPerson } from '../support/portal.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { makePartner, setRate } from '../support/world.ts';
 
-let world: PayWorld;
+let fixtures: PayFixtures;
 let ctx: Context;
 let app: FastifyInstance;
 let browser: Browser;
@@ -32,8 +32,8 @@ let loops: Promise<unknown>;
 const complaints: string[] = [];
 
 before(async () => {
-  [world, browser, receiver] = await Promise.all([payWorld(), openBrowser(), startReceiver()]);
-  ctx = { ...world.ctx, config: { ...world.ctx.config, webhookScheduleMs: [0, 200, 60_000] } };
+  [fixtures, browser, receiver] = await Promise.all([payFixtures(), openBrowser(), startReceiver()]);
+  ctx = { ...fixtures.ctx, config: { ...fixtures.ctx.config, webhookScheduleMs: [0, 200, 60_000] } };
   for (const [code, rate] of Object.entries({ EUR: '0.92', USD: '1', JPY: '150' })) await setRate(ctx.db, code, rate);
   app = await buildServer(ctx);
   url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -51,7 +51,7 @@ after(async () => {
   await browser?.close();
   await app?.close();
   await receiver?.close();
-  await world?.stop();
+  await fixtures?.stop();
 });
 
 async function turn(run: () => Promise<unknown>, everyMs: number): Promise<void> {
@@ -60,8 +60,8 @@ async function turn(run: () => Promise<unknown>, everyMs: number): Promise<void>
 
 /** A browser in which an owner of a new partner is signed in. */
 async function openPage() {
-  const party = await makePartner(ctx.db);
-  const { token, email, userId } = await portalPerson(ctx, party.partner.id);
+  const partner = await makePartner(ctx.db);
+  const { token, email, userId } = await portalPerson(ctx, partner.partner.id);
   const context = await browser.newContext({
     viewport: sizes.desktop,
     reducedMotion: 'reduce', // a window that changes its size ends a transition with an error
@@ -75,7 +75,7 @@ async function openPage() {
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   const go = (path: string) => page.goto(`${url}${path}`);
-  return { page, go, email, userId, ...party };
+  return { page, go, email, userId, ...partner };
 }
 
 /** Pictures, nothing that sticks out at the side of a phone, and nothing serious that axe finds, in light and dark. */

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { freePort } from '../../src/lib/ports.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { openBrowser, snap } from '../support/browser.ts';
-import { makeKey, makePartner } from '../support/world.ts';
+import { openBrowser, snap } from '../support/browser/browser.ts';
+import { makeKey, makePartner } from '../support/fixtures.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let browser: Browser;

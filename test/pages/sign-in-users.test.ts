@@ -3,19 +3,19 @@ import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { startApp } from '../support/app.ts';
-import { assertAccessible } from '../support/axe.ts';
-import { openBrowser, photograph, sizes } from '../support/browser.ts';
-import { inviteOperator, invitePartnerUser, signInPartnerUser } from '../support/people.ts';
-import { makePartner } from '../support/world.ts';
+import { assertAccessible } from '../support/browser/axe.ts';
+import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { inviteOperator, invitePartnerUser, signInPartnerUser } from '../support/people/people.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
-let world: Awaited<ReturnType<typeof makePartner>>;
+let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let browser: Browser;
 /** What the pages' policies forbade, or their scripts threw. */
 const complaints: string[] = [];
 before(async () => {
   [app, browser] = await Promise.all([startApp(), openBrowser()]);
-  world = await makePartner(app.db);
+  fixtures = await makePartner(app.db);
 });
 after(async () => {
   await browser.close();
@@ -42,7 +42,7 @@ async function look(page: Page, name: string): Promise<void> {
 }
 
 test('Somebody is invited, signs in, out, in again with a mailed link, and ends the other session', async () => {
-  const { user, link } = await invitePartnerUser(app.ctx, world);
+  const { user, link } = await invitePartnerUser(app.ctx, fixtures);
   const phone = await newPage();
   await phone.goto(app.url + new URL(link).pathname);
   await look(phone, 'invitation');
@@ -84,7 +84,7 @@ test('Who belongs to two partners chooses by a button, and an operator comes int
   const second = await makePartner(app.db);
   await app.db.sql`update partners set name = 'Second Street Books' where id = ${second.partner.id}`;
   const email = 'both@example.com';
-  await invitePartnerUser(app.ctx, world, 'viewer', email);
+  await invitePartnerUser(app.ctx, fixtures, 'viewer', email);
   await invitePartnerUser(app.ctx, second, 'owner', email);
   const page = await newPage();
   await page.goto(`${app.url}/portal/sign-in`);
@@ -107,7 +107,7 @@ test('Who belongs to two partners chooses by a button, and an operator comes int
 });
 
 test('A page that is left open shows nothing more as soon as its session is ended elsewhere', async () => {
-  const { user, visitor, portal } = await signInPartnerUser(app, world);
+  const { user, visitor, portal } = await signInPartnerUser(app, fixtures);
   const page = await newPage();
   const value = visitor.cookies.get('portal-session') ?? '';
   await page.context().addCookies([{ name: 'portal-session', value, url: app.url }]);

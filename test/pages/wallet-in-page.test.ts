@@ -3,10 +3,10 @@ import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { encodeFunctionData, erc20Abi, type Hex, numberToHex, stringToHex, verifyMessage } from 'viem';
 import { callRpc } from '../../src/chain/rpc.ts';
-import { openBrowser } from '../support/browser.ts';
-import { testChain } from '../support/chain.ts';
-import { type PageWallet, pageWallet, putWallets } from '../support/wallet-in-page.ts';
-import { randomAddress } from '../support/world.ts';
+import { openBrowser } from '../support/browser/browser.ts';
+import { type PageWallet, pageWallet, putWallets } from '../support/browser/wallet-in-page.ts';
+import { testChain } from '../support/chain/chain.ts';
+import { randomAddress } from '../support/fixtures.ts';
 
 let browser: Browser;
 let node: Awaited<ReturnType<typeof testChain>>;

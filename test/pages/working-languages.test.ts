@@ -8,10 +8,10 @@ import { dashboardTexts } from '../../src/texts/dashboard.ts';
 import { portalTexts } from '../../src/texts/portal.ts';
 import { walletTexts } from '../../src/texts/wallets.ts';
 import { languages, type Words, wordsOf } from '../../src/ui/language.ts';
-import { openBrowser, sizes, snap } from '../support/browser.ts';
-import { type DashboardWorld, dashboardWorld, sessionOf } from '../support/dashboard.ts';
-import { inviteOperator } from '../support/people.ts';
-import { portalPerson } from '../support/portal.ts';
+import { openBrowser, sizes, snap } from '../support/browser/browser.ts';
+import { type DashboardFixtures, dashboardFixtures, sessionOf } from '../support/people/dashboard.ts';
+import { inviteOperator } from '../support/people/people.ts';
+import { portalPerson } from '../support/people/portal.ts';
 
 type Place = [path: string, says: (words: Words) => string];
 /** The pages of each kind of person, with a text that stands on each. */
@@ -56,14 +56,14 @@ const places: Record<'merchant' | 'partner' | 'operator', Place[]> = {
 
 const cookieNames = { merchant: 'dashboard-session', partner: 'portal-session', operator: 'admin-session' };
 
-let world: DashboardWorld;
+let fixtures: DashboardFixtures;
 let browser: Browser;
 let sessions: Record<keyof typeof places, string>;
 
 before(async () => {
-  [world, browser] = await Promise.all([dashboardWorld(), openBrowser()]);
-  const { ctx, scope, merchant } = world;
-  await world.request({ memo: 'Two loaves of rye and a birthday cake' });
+  [fixtures, browser] = await Promise.all([dashboardFixtures(), openBrowser()]);
+  const { ctx, scope, merchant } = fixtures;
+  await fixtures.request({ memo: 'Two loaves of rye and a birthday cake' });
   const operator = { id: (await inviteOperator(ctx)).user.id, partnerId: null };
   sessions = {
     merchant: await sessionOf(ctx, scope, merchant),
@@ -73,7 +73,7 @@ before(async () => {
 });
 after(async () => {
   await browser?.close();
-  await world?.stop();
+  await fixtures?.stop();
 });
 
 /** How many pixels a page can be pushed to the side on a phone. */
@@ -87,11 +87,11 @@ for (const language of languages) {
     test(`${language}: the ${who} reads each page in it, and none is wider than a phone`, async () => {
       const context = await browser.newContext({ viewport: sizes.phone, locale: language });
       context.setDefaultTimeout(10_000);
-      await context.addCookies([{ name: cookieNames[who], value: sessions[who], url: world.url }]);
+      await context.addCookies([{ name: cookieNames[who], value: sessions[who], url: fixtures.url }]);
       const page = await context.newPage();
       const wide: string[] = [];
       for (const [path, says] of places[who]) {
-        await page.goto(world.url + path);
+        await page.goto(fixtures.url + path);
         const text = (await page.locator('body').textContent()) ?? '';
         assert.ok(text.includes(says(words)), `${path} says “${says(words)}”`);
         assert.equal(await page.locator('html').getAttribute('lang'), language);
@@ -99,7 +99,7 @@ for (const language of languages) {
         if ((await overhang(page)) > 0) wide.push(path);
       }
       assert.deepEqual(wide, []);
-      await page.goto(`${world.url}${places[who][0]?.[0]}`);
+      await page.goto(`${fixtures.url}${places[who][0]?.[0]}`);
       await snap(page, `lang-${language}-${who}`, true);
       await context.close();
     });

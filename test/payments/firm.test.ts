@@ -5,63 +5,63 @@ import { readFirm } from '../../src/payments/firm.ts';
 import { offerReturn } from '../../src/payments/give-back.ts';
 import { putBack, takeForReturn } from '../../src/payments/take.ts';
 import { settle } from '../../src/payments/verify.ts';
-import { fakeProvider } from '../chain/fake-provider.ts';
 import { idleChain, testContext } from '../support/app.ts';
+import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
-import { type PayWorld, payWorld } from './support.ts';
-import { readUpTo, store } from './table-chain.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
+import { readUpTo, store } from '../support/payments/table-chain.ts';
 
 /** The endpoint that is read can lie; the other one is honest. */
 let liar: Awaited<ReturnType<typeof fakeProvider>>;
-let world: PayWorld;
+let fixtures: PayFixtures;
 before(async () => {
-  world = await payWorld([], async (target) => {
+  fixtures = await payFixtures([], async (target) => {
     liar = await fakeProvider(target);
     return [liar.url];
   });
-  await world.request(); // from then on its wallet is watched
+  await fixtures.request(); // from then on its wallet is watched
 });
 after(async () => {
-  await world?.stop();
+  await fixtures?.stop();
   await liar?.stop();
 });
 
 const keyFor = (txHash: string, chainId = 31337) => ({ chainId, txHash, ordinal: 0 });
 const offered = async (txHash: string) =>
-  (await offerReturn(world.ctx, world.scope, world.merchant.id, keyFor(txHash))).data;
-const firmOf = (txHash: string) => readFirm(world.ctx, world.scope, world.merchant.id, keyFor(txHash));
+  (await offerReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash))).data;
+const firmOf = (txHash: string) => readFirm(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
 const taken = async (txHash: string, firm: Awaited<ReturnType<typeof firmOf>>) =>
-  (await takeForReturn(world.ctx, world.scope, world.merchant.id, keyFor(txHash), firm)).kind;
+  (await takeForReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), firm)).kind;
 
-async function stray(usdcMicro: bigint, from = world.node.wallet()): Promise<string> {
-  const txHash = await world.node.pay({ from, to: world.merchant.wallet, usdcMicro });
-  await world.turn();
+async function stray(usdcMicro: bigint, from = fixtures.node.wallet()): Promise<string> {
+  const txHash = await fixtures.node.pay({ from, to: fixtures.merchant.wallet, usdcMicro });
+  await fixtures.turn();
   return txHash;
 }
 
 test('an unmatched payment → neither taken nor offered before it is final for its value', async () => {
   const [small, large] = [await stray(66_000_000n), await stray(1_500_000_000n)];
-  await world.db.sql`update transfers set reason = 'no_match' where tx_hash in ${list([small, large])}`;
-  world.node.chain.finality.unshift({ upToUsdcMicro: 1_000_000_000n, confirmations: 4 });
-  world.node.chain.finality.splice(1, 9, { upToUsdcMicro: null, confirmations: 6 });
+  await fixtures.db.sql`update transfers set reason = 'no_match' where tx_hash in ${list([small, large])}`;
+  fixtures.node.chain.finality.unshift({ upToUsdcMicro: 1_000_000_000n, confirmations: 4 });
+  fixtures.node.chain.finality.splice(1, 9, { upToUsdcMicro: null, confirmations: 6 });
   for (const txHash of [small, large]) {
     assert.equal(await taken(txHash, await firmOf(txHash)), 'too_early');
     assert.equal(await offered(txHash), null);
   }
-  await world.node.mine(3);
-  await world.turn();
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   assert.ok(await offered(small));
   assert.equal(await taken(small, await firmOf(small)), 'taken');
   assert.equal(await taken(small, await firmOf(small)), 'again');
   assert.equal(await taken(large, await firmOf(large)), 'too_early');
-  await world.node.mine(3);
-  await world.turn();
+  await fixtures.node.mine(3);
+  await fixtures.turn();
   assert.equal(await taken(large, await firmOf(large)), 'taken');
 });
 
 test('an unmatched payment whose sender one endpoint swapped → its money goes to nobody', async () => {
-  const [victim, thief] = [world.node.wallet(), 'ad'.repeat(20)];
+  const [victim, thief] = [fixtures.node.wallet(), 'ad'.repeat(20)];
   liar.fake.lie = async ({ method, params, ask }) => {
     if (!/getLogs|Receipt|getTransactionByHash/.test(method)) return null;
     return {
@@ -69,9 +69,9 @@ test('an unmatched payment whose sender one endpoint swapped → its money goes 
     };
   };
   const txHash = await stray(77_000_000n, victim);
-  await world.node.mine(8);
-  await world.turn();
-  assert.equal((await world.transfer(txHash))?.from_address, `0x${thief}`);
+  await fixtures.node.mine(8);
+  await fixtures.turn();
+  assert.equal((await fixtures.transfer(txHash))?.from_address, `0x${thief}`);
   assert.equal(await firmOf(txHash), null);
   assert.equal(await taken(txHash, null), 'too_early');
   assert.equal(await offered(txHash), null);
@@ -80,8 +80,8 @@ test('an unmatched payment whose sender one endpoint swapped → its money goes 
 
 test('a payment that is in another block than the confirmed one → not taken', async () => {
   const txHash = await stray(55_000_000n);
-  await world.node.mine(8);
-  await world.turn();
+  await fixtures.node.mine(8);
+  await fixtures.turn();
   const firm = await firmOf(txHash);
   assert.ok(firm);
   assert.equal(await taken(txHash, { ...firm, block_hash: `0x${'1'.repeat(64)}` }), 'too_early');
@@ -91,11 +91,13 @@ test('a payment that is in another block than the confirmed one → not taken', 
 
 test('another merchant’s payment that is locked → not found, and not waited for', async () => {
   const txHash = await stray(1_000_000n);
-  const other = await makeMerchant(world.db, world.scope);
-  await world.db.sql.begin(async (tx) => {
+  const other = await makeMerchant(fixtures.db, fixtures.scope);
+  await fixtures.db.sql.begin(async (tx) => {
     await tx`select from transfers where tx_hash = ${txHash} for update nowait`;
-    await assert.rejects(putBack(world.ctx, world.scope, other.id, keyFor(txHash)), { code: 'not_found' });
-    await assert.rejects(takeForReturn(world.ctx, world.scope, other.id, keyFor(txHash), null), { code: 'not_found' });
+    await assert.rejects(putBack(fixtures.ctx, fixtures.scope, other.id, keyFor(txHash)), { code: 'not_found' });
+    await assert.rejects(takeForReturn(fixtures.ctx, fixtures.scope, other.id, keyFor(txHash), null), {
+      code: 'not_found',
+    });
   });
 });
 

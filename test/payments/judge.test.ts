@@ -7,9 +7,9 @@ import { runJobs } from '../../src/jobs.ts';
 import { judgePending } from '../../src/payments/match.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner } from '../support/world.ts';
-import { until } from './support.ts';
-import { readUpTo, store, tableEndpoint } from './table-chain.ts';
+import { makeMerchant, makePartner } from '../support/fixtures.ts';
+import { until } from '../support/payments/pay-fixtures.ts';
+import { readUpTo, store, tableEndpoint } from '../support/payments/table-chain.ts';
 
 const quick: ChainConfig = idleChain(31337);
 

@@ -9,21 +9,21 @@ import { findStrays } from '../../src/payments/strays.ts';
 import { submitHash } from '../../src/payments/submit.ts';
 import { settle } from '../../src/payments/verify.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { fakeProvider, type Lie } from '../chain/fake-provider.ts';
-import { makeMerchant, makeRequest } from '../support/world.ts';
-import { type PayWorld, payWorld, until } from './support.ts';
+import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
+import { makeMerchant, makeRequest } from '../support/fixtures.ts';
+import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
 
 /** The endpoint that is read lies; the other one is honest. */
 let liar: Awaited<ReturnType<typeof fakeProvider>>;
-let world: PayWorld;
+let fixtures: PayFixtures;
 before(async () => {
-  world = await payWorld([], async (target) => {
+  fixtures = await payFixtures([], async (target) => {
     liar = await fakeProvider(target);
     return [liar.url];
   });
 });
 after(async () => {
-  await world?.stop();
+  await fixtures?.stop();
   await liar?.stop();
 });
 
@@ -44,63 +44,63 @@ const swapped = (own: RequestRow, other: RequestRow): Lie =>
 
 /** What it pays a request is read, and final by what the endpoint says. */
 async function settleAll(): Promise<void> {
-  await world.node.mine(3);
-  await world.turn();
-  await world.turn();
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  await fixtures.turn();
 }
 
 test('another request’s reference put into the calldata → bound by it at first, verified by nobody, and told', async () => {
-  const [own, other] = [await world.request(), await world.request()];
+  const [own, other] = [await fixtures.request(), await fixtures.request()];
   liar.fake.lie = swapped(own, other);
-  const { txHash } = await world.pay(own, { usdcMicro: 50_000_000n });
+  const { txHash } = await fixtures.pay(own, { usdcMicro: 50_000_000n });
   await settleAll();
-  assert.equal((await world.transfer(txHash))?.request_id, other.id);
-  assert.equal((await world.read(other)).proof_status, 'attached');
-  assert.equal((await world.events(other)).length, 0);
-  world.clock.forward(2 * 60_000);
-  await world.turn();
-  const alarms = await world.db.sql`
+  assert.equal((await fixtures.transfer(txHash))?.request_id, other.id);
+  assert.equal((await fixtures.read(other)).proof_status, 'attached');
+  assert.equal((await fixtures.events(other)).length, 0);
+  fixtures.clock.forward(2 * 60_000);
+  await fixtures.turn();
+  const alarms = await fixtures.db.sql`
     select from alarms where name = 'chain-31337-unconfirmed' and cleared_at is null`;
   assert.equal(alarms.length, 1);
 });
 
 test('another request’s reference, which no endpoint tells any more for two minutes → read and judged anew', async () => {
-  const [own, other] = [await world.request(), await world.request()];
+  const [own, other] = [await fixtures.request(), await fixtures.request()];
   liar.fake.lie = swapped(own, other);
-  const { txHash } = await world.pay(own);
+  const { txHash } = await fixtures.pay(own);
   await settleAll();
-  assert.equal((await world.transfer(txHash))?.request_id, other.id);
+  assert.equal((await fixtures.transfer(txHash))?.request_id, other.id);
   liar.fake.lie = async () => null;
-  await world.db
+  await fixtures.db
     .sql`update transfers set denials = 7, denied_at = now() - interval '2 minutes', look_at = now() where tx_hash = ${txHash}`;
-  await world.turn();
-  assert.equal(await world.transfer(txHash), undefined);
-  assert.equal((await world.read(other)).proof_status, 'none');
-  await until('it is read anew', () => world.transfer(txHash));
-  await world.turn();
-  assert.equal((await world.read(own)).proof_status, 'verified');
+  await fixtures.turn();
+  assert.equal(await fixtures.transfer(txHash), undefined);
+  assert.equal((await fixtures.read(other)).proof_status, 'none');
+  await until('it is read anew', () => fixtures.transfer(txHash));
+  await fixtures.turn();
+  assert.equal((await fixtures.read(own)).proof_status, 'verified');
 });
 
 test('a payment that all endpoints deny for two minutes, and then one tells of again → read and verified by itself', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   liar.fake.lie = async () => null;
-  const { txHash } = await world.pay(request);
-  await world.node.mine(3);
-  await world.caughtUp();
+  const { txHash } = await fixtures.pay(request);
+  await fixtures.node.mine(3);
+  await fixtures.caughtUp();
   const denies: Lie = async ({ method }) => (method === 'eth_getTransactionReceipt' ? { result: null } : null);
-  const [honest = ''] = world.node.chain.rpcUrls.splice(1, 1, liar.url);
+  const [honest = ''] = fixtures.node.chain.rpcUrls.splice(1, 1, liar.url);
   liar.fake.lie = denies;
-  await judgePending(world.ctx);
-  await settle(world.ctx);
-  await world.db.sql`
+  await judgePending(fixtures.ctx);
+  await settle(fixtures.ctx);
+  await fixtures.db.sql`
     update transfers set denials = 7, denied_at = now() - interval '2 minutes', look_at = now() where tx_hash = ${txHash}`;
-  await settle(world.ctx);
+  await settle(fixtures.ctx);
   liar.fake.lie = async () => null;
-  world.node.chain.rpcUrls.splice(1, 1, honest);
-  assert.equal((await world.read(request)).proof_status, 'none');
-  await until('it is read anew', () => world.transfer(txHash));
-  await world.turn();
-  assert.equal((await world.read(request)).proof_status, 'verified');
+  fixtures.node.chain.rpcUrls.splice(1, 1, honest);
+  assert.equal((await fixtures.read(request)).proof_status, 'none');
+  await until('it is read anew', () => fixtures.transfer(txHash));
+  await fixtures.turn();
+  assert.equal((await fixtures.read(request)).proof_status, 'verified');
 });
 
 const lies: Record<string, (own: RequestRow) => Lie> = {
@@ -111,25 +111,25 @@ const lies: Record<string, (own: RequestRow) => Lie> = {
 };
 for (const [what, lie] of Object.entries(lies)) {
   test(`a transaction that is told ${what}, so that it pays by its amount → not verified`, async () => {
-    const [own, other] = [await world.request(), await world.request()];
+    const [own, other] = [await fixtures.request(), await fixtures.request()];
     liar.fake.lie = lie(own);
-    const { txHash } = await world.pay(own, { usdcMicro: BigInt(other.usdc_micro) });
+    const { txHash } = await fixtures.pay(own, { usdcMicro: BigInt(other.usdc_micro) });
     await settleAll();
-    assert.equal((await world.transfer(txHash))?.request_id, other.id);
-    assert.equal((await world.read(other)).proof_status, 'attached');
+    assert.equal((await fixtures.transfer(txHash))?.request_id, other.id);
+    assert.equal((await fixtures.read(other)).proof_status, 'attached');
   });
 }
 
 test('a block that is told older than it is → what is in it is not verified', async () => {
-  const request = await world.request();
+  const request = await fixtures.request();
   liar.fake.lie = async ({ method, params, ask }) => {
     if (method !== 'eth_getBlockByNumber') return null;
     const block = (await ask(method, params)) as { timestamp: string } | null;
     return { result: block && { ...block, timestamp: `0x${(Number(block.timestamp) - 1).toString(16)}` } };
   };
-  await world.pay(request);
+  await fixtures.pay(request);
   await settleAll();
-  assert.equal((await world.read(request)).proof_status, 'attached');
+  assert.equal((await fixtures.read(request)).proof_status, 'attached');
 });
 
 /** Nothing that moves money is told, and the blocks' filters promise none. */
@@ -147,27 +147,27 @@ const leavesOut =
   };
 
 const ways: Record<string, (paid: { request: RequestRow; txHash: string }) => Promise<unknown>> = {
-  'its hash is handed in': ({ request, txHash }) => submitHash(world.ctx, request.id, { txHash }),
-  'its page is open': ({ request }) => findStrays(world.ctx, world.scope, request.id),
+  'its hash is handed in': ({ request, txHash }) => submitHash(fixtures.ctx, request.id, { txHash }),
+  'its page is open': ({ request }) => findStrays(fixtures.ctx, fixtures.scope, request.id),
 };
 for (const [what, point] of Object.entries(ways)) {
   for (const receiptsToo of [false, true]) {
     const how = receiptsToo ? 'logs and receipts' : 'logs';
     test(`a payment that the reading endpoint leaves out of its ${how} → found by the other one once ${what}`, async () => {
-      const request = await world.request();
+      const request = await fixtures.request();
       liar.fake.lie = leavesOut(receiptsToo);
-      const { txHash } = await world.pay(request);
+      const { txHash } = await fixtures.pay(request);
       await settleAll();
-      assert.equal(await world.transfer(txHash), undefined);
+      assert.equal(await fixtures.transfer(txHash), undefined);
       await until('the watcher finds it', async () => {
         await point({ request, txHash });
-        return world.transfer(txHash);
+        return fixtures.transfer(txHash);
       });
-      await world.turn();
-      assert.equal((await world.read(request)).proof_status, receiptsToo ? 'attached' : 'verified');
+      await fixtures.turn();
+      assert.equal((await fixtures.read(request)).proof_status, receiptsToo ? 'attached' : 'verified');
       // What was pointed at once more in the moment in which it was found is read again, and done with.
       await until('nothing is left to be read', async () => {
-        const left = await world.db.sql`select from unread_transactions where stored_at is null`;
+        const left = await fixtures.db.sql`select from unread_transactions where stored_at is null`;
         return left.length === 0;
       });
     });
@@ -180,19 +180,19 @@ const batcherCode =
   '0x60205b3681101560295760648160003760006000606460006000600035' + '5af115602b57606401600256' + '5b00' + '5b60006000fd';
 
 test('one transaction that pays two merchants, of whom the reading endpoint hides one → found once its hash is handed in', async () => {
-  const hidden = await world.request();
-  const neighbour = await makeMerchant(world.db, world.scope);
-  const told = await makeRequest(world.db, world.scope, neighbour, { startBlocks: hidden.start_blocks });
+  const hidden = await fixtures.request();
+  const neighbour = await makeMerchant(fixtures.db, fixtures.scope);
+  const told = await makeRequest(fixtures.db, fixtures.scope, neighbour, { startBlocks: hidden.start_blocks });
   liar.fake.lie = async ({ method, params, ask }) => {
     if (method !== 'eth_getLogs') return null;
     const logs = (await ask(method, params)) as { topics: string[] }[];
     return { result: logs.filter(({ topics }) => !topics[2]?.endsWith(hidden.wallet_address.slice(2))) };
   };
-  const { chain } = world.node;
-  const payer = world.node.wallet();
+  const { chain } = fixtures.node;
+  const payer = fixtures.node.wallet();
   const usdc = chain.tokens[0]?.address ?? '';
   await callRpc(liar.url, 'anvil_setCode', [batcher, batcherCode]);
-  await world.node.fund(payer.address, 10n ** 12n);
+  await fixtures.node.fund(payer.address, 10n ** 12n);
   const call = (functionName: 'approve' | 'transferFrom', args: [Hex, bigint] | [Hex, Hex, bigint]) =>
     encodeFunctionData({ abi: erc20Abi, functionName, args } as Parameters<typeof encodeFunctionData>[0]);
   await sendTransaction(chain, payer.privateKey, usdc, call('approve', [batcher, 10n ** 12n]));
@@ -202,29 +202,29 @@ test('one transaction that pays two merchants, of whom the reading endpoint hide
   const data: Hex = `0x${usdc.slice(2).padStart(64, '0')}${moves.join('')}`;
   const txHash = await sendTransaction(chain, payer.privateKey, batcher, data);
   await settleAll();
-  assert.equal((await world.read(told)).proof_status, 'verified');
-  assert.equal((await world.read(hidden)).proof_status, 'none');
+  assert.equal((await fixtures.read(told)).proof_status, 'verified');
+  assert.equal((await fixtures.read(hidden)).proof_status, 'none');
   await until('the watcher finds the other', async () => {
-    await submitHash(world.ctx, hidden.id, { txHash });
-    const rows = await world.db.sql`select from transfers where tx_hash = ${txHash}`;
+    await submitHash(fixtures.ctx, hidden.id, { txHash });
+    const rows = await fixtures.db.sql`select from transfers where tx_hash = ${txHash}`;
     return rows.length === 2;
   });
-  await world.turn();
-  assert.equal((await world.read(hidden)).proof_status, 'verified');
+  await fixtures.turn();
+  assert.equal((await fixtures.read(hidden)).proof_status, 'verified');
 });
 
 test('a transaction that one endpoint made up → sought for a day, then given up', async () => {
   liar.fake.lie = async () => null;
-  const request = await world.request();
-  const [block] = await world.db.sql<{ hash: string; number: string }[]>`
+  const request = await fixtures.request();
+  const [block] = await fixtures.db.sql<{ hash: string; number: string }[]>`
     select hash, number from chain_blocks order by number desc limit 1`;
   assert.ok(block);
   const pointed = { txHash: `0x${'ab'.repeat(32)}`, blockHash: block.hash, blockNumber: Number(block.number) };
-  const place = { chainId: world.node.chain.chainId, testMode: true };
-  await askToRead(world.db, place, request.wallet_address, null, [pointed]);
-  const left = () => world.db.sql`select tries from unread_transactions where tx_hash = ${pointed.txHash}`;
+  const place = { chainId: fixtures.node.chain.chainId, testMode: true };
+  await askToRead(fixtures.db, place, request.wallet_address, null, [pointed]);
+  const left = () => fixtures.db.sql`select tries from unread_transactions where tx_hash = ${pointed.txHash}`;
   await until('it was sought again', async () => (await left())[0]?.tries > 0);
-  await world.db.sql`
+  await fixtures.db.sql`
     update unread_transactions set seen_at = now() - interval '25 hours', look_at = now() where tx_hash = ${pointed.txHash}`;
   await until('it is given up', async () => (await left()).length === 0);
 });
@@ -232,9 +232,9 @@ test('a transaction that one endpoint made up → sought for a day, then given u
 test('the truth → verified at first sight, by reference, by amount and as a part', async () => {
   liar.fake.lie = async () => null;
   for (const tagged of [true, false]) {
-    const request = await world.request();
-    await world.pay(request, { tagged });
+    const request = await fixtures.request();
+    await fixtures.pay(request, { tagged });
     await settleAll();
-    assert.equal((await world.read(request)).proof_status, 'verified');
+    assert.equal((await fixtures.read(request)).proof_status, 'verified');
   }
 });

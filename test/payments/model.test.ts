@@ -14,7 +14,7 @@ import { moveExpiry } from '../../src/requests/proof.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
 
 /** The chain here is a table: what a real chain does is tested with a real one, every order of events is tested here. */
 const chain = idleChain(31337);

@@ -11,7 +11,7 @@ import { openRequest } from '../../src/requests/open.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
 
 const chain = idleChain(31337);
 const rounds = 20;

@@ -8,9 +8,9 @@ import { insertion } from '../../src/db/sql.ts';
 import { followReturns } from '../../src/payments/return-follow.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
+import { readUpTo, store, tableEndpoint } from '../support/payments/table-chain.ts';
 import { sentDuring } from '../support/plans-read.ts';
-import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/world.ts';
-import { readUpTo, store, tableEndpoint } from './table-chain.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let endpoint: Awaited<ReturnType<typeof tableEndpoint>>;

@@ -9,9 +9,9 @@ import { settle } from '../../src/payments/verify.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
-import { movableClock } from './support.ts';
-import { readUpTo, store, tableEndpoint } from './table-chain.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { movableClock } from '../support/payments/pay-fixtures.ts';
+import { readUpTo, store, tableEndpoint } from '../support/payments/table-chain.ts';
 
 const finality = [
   { upToUsdcMicro: 1_000_000_000n, confirmations: 2 },
@@ -43,19 +43,19 @@ after(async () => {
   await database?.drop();
 });
 
-type Party = { scope: Scope; wallet: string; accountId: string };
+type Payee = { scope: Scope; wallet: string; accountId: string };
 
-async function party(): Promise<Party> {
+async function newPayee(): Promise<Payee> {
   const { test: scope } = await makePartner(database.db);
   const merchant = await makeMerchant(database.db, scope);
   return { scope, wallet: merchant.wallet, accountId: merchant.id };
 }
 
-const ask = ({ scope, wallet, accountId }: Party, details: Parameters<typeof makeRequest>[3] = {}) =>
+const ask = ({ scope, wallet, accountId }: Payee, details: Parameters<typeof makeRequest>[3] = {}) =>
   makeRequest(database.db, scope, { id: accountId, wallet }, details);
 
 /** Parts that are bound to a request already; when they pay it in full, it is attached. */
-async function pay(to: Party, request: RequestRow, chain: ChainConfig, blockNumber: number, values: string[]) {
+async function pay(to: Payee, request: RequestRow, chain: ChainConfig, blockNumber: number, values: string[]) {
   const hashes = await store(
     database.db,
     chain,
@@ -80,12 +80,12 @@ const alarms = () => database.db.sql`select name from alarms where cleared_at is
 const dueAgain = () => database.db.sql`update transfers set look_at = now() - interval '1 ms'`;
 
 test('dust parts of large requests that wait for the strict tier hold up nobody', async () => {
-  const hostile = await party();
+  const hostile = await newPayee();
   for (let i = 0; i < 5; i++) {
     const large = await ask(hostile, { exactMicro: dearMicro });
     await pay(hostile, large, alone, 60, Array(50).fill('1'));
   }
-  const [same, other] = [hostile, await party()];
+  const [same, other] = [hostile, await newPayee()];
   for (const payee of [same, other]) {
     const request = await ask(payee);
     await pay(payee, request, alone, 95, [request.usdc_micro]);
@@ -95,12 +95,12 @@ test('dust parts of large requests that wait for the strict tier hold up nobody'
 });
 
 test('final parts without end of one partner delay no payment to another', async () => {
-  const hostile = await party();
+  const hostile = await newPayee();
   for (let i = 0; i < 20; i++) {
     const request = await ask(hostile);
     await pay(hostile, request, alone, 60, Array(50).fill('1'));
   }
-  const other = await party();
+  const other = await newPayee();
   const request = await ask(other);
   await pay(other, request, alone, 95, [request.usdc_micro]);
   await settle(ctx);
@@ -110,7 +110,7 @@ test('final parts without end of one partner delay no payment to another', async
 test('final parts without end of one merchant delay no payment to another of its partner', async () => {
   const { test: scope } = await makePartner(database.db);
   const [flooded, neighbour, other] = await Promise.all(
-    [scope, scope, (await party()).scope].map(async (own) => {
+    [scope, scope, (await newPayee()).scope].map(async (own) => {
       const { id, wallet } = await makeMerchant(database.db, own);
       return { scope: own, wallet, accountId: id };
     }),
@@ -136,7 +136,7 @@ test('an endpoint that refuses one receipt → the others are verified, that one
     dropped: 'away' as const,
   };
   for (const [what, lie] of Object.entries(lies)) {
-    const payee = await party();
+    const payee = await newPayee();
     const [bad, good] = [await ask(payee), await ask(payee)];
     const [badTx = ''] = await pay(payee, bad, pair, 90, [bad.usdc_micro]);
     await pay(payee, good, pair, 91, [good.usdc_micro]);
@@ -167,7 +167,7 @@ test('an endpoint that refuses one receipt → the others are verified, that one
 });
 
 test('an endpoint that is away puts nothing off for longer than a second: its payments are verified once it is back', async () => {
-  const payee = await party();
+  const payee = await newPayee();
   const requests = await Promise.all([1, 2, 3, 4, 5, 6].map(() => ask(payee)));
   for (const request of requests) await pay(payee, request, pair, 90, [request.usdc_micro]);
   const [, second] = endpoints;
@@ -190,11 +190,11 @@ test('an endpoint that is away puts nothing off for longer than a second: its pa
 test('dust of four partners on which an endpoint drops the connection → other payments are verified in the same pass', async () => {
   const [, second] = endpoints;
   for (let i = 0; i < 4; i++) {
-    const hostile = await party();
+    const hostile = await newPayee();
     const [dust = ''] = await pay(hostile, await ask(hostile), pair, 60, ['1']);
     second?.endpoint.lies.set(dust, 'away');
   }
-  const payee = await party();
+  const payee = await newPayee();
   const request = await ask(payee);
   await pay(payee, request, pair, 95, [request.usdc_micro]);
   await settle(ctx);
@@ -202,7 +202,7 @@ test('dust of four partners on which an endpoint drops the connection → other 
 });
 
 test('a request that is attached by what no endpoint confirms → its next sufficient payment is taken, and verifies it', async () => {
-  const payee = await party();
+  const payee = await newPayee();
   const [, second] = endpoints;
   const doubts = () => database.db.sql`update transfers set looks = 7 where final_at is null and looks between 1 and 6`;
   const lies = [{ result: null }, { error: { code: -32000, message: 'response too large' } }];
@@ -237,7 +237,7 @@ test('a request that is attached by what no endpoint confirms → its next suffi
 });
 
 test('a final transfer that all endpoints deny for two minutes → taken back as by a reorganisation, and told; of one, it waits', async () => {
-  const payee = await party();
+  const payee = await newPayee();
   for (const liars of [endpoints.slice(1), endpoints]) {
     const request = await ask(payee);
     const [txHash = ''] = await pay(payee, request, pair, 60, [request.usdc_micro]);
@@ -269,7 +269,7 @@ const longDenied = () => database.db.sql`
   where final_at is null and looks > 0`;
 
 test('a final transfer that one endpoint denies for long and the honest one for one look → stays', async () => {
-  const payee = await party();
+  const payee = await newPayee();
   const request = await ask(payee);
   const [txHash = ''] = await pay(payee, request, pair, 60, [request.usdc_micro]);
   const lookAgain = async (...liars: typeof endpoints) => {
@@ -294,7 +294,7 @@ test('a final transfer that one endpoint denies for long and the honest one for 
 });
 
 test('a transfer stored without what its transaction carries is confirmed without it', async () => {
-  const payee = await party();
+  const payee = await newPayee();
   const request = await ask(payee);
   const [txHash = ''] = await pay(payee, request, pair, 90, [request.usdc_micro]);
   await database.db
@@ -332,7 +332,7 @@ test('dust to one merchant delays no payment to another of its partner', async (
 });
 
 test('payments that are never confirmed do not come first for ever', async () => {
-  const hostile = await party();
+  const hostile = await newPayee();
   const denied: string[] = [];
   for (let i = 0; i < 10; i++) {
     const request = await ask(hostile);
@@ -347,7 +347,7 @@ test('payments that are never confirmed do not come first for ever', async () =>
 });
 
 test('a part on a chain that nobody answers for holds back no payment that suffices without it', async () => {
-  const payee = await party();
+  const payee = await newPayee();
   const request = await ask(payee);
   const [dust = ''] = await pay(payee, request, dead, 90, ['1']);
   const [paid] = await pay(payee, request, alone, 95, [request.usdc_micro]);
@@ -362,7 +362,7 @@ test('a part on a chain that nobody answers for holds back no payment that suffi
 });
 
 test('a part that was final for a cheap request waits for the tier of the dear one that it is attached to', async () => {
-  const payee = await party();
+  const payee = await newPayee();
   const cheap = await ask(payee);
   const [txHash = ''] = await pay(payee, cheap, alone, 95, ['1']);
   await settle(ctx);

@@ -4,16 +4,16 @@ import { after, before, test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { claim, claimTypedData } from '../../src/payments/claim.ts';
 import { judgePending } from '../../src/payments/match.ts';
-import { type Api, type Party, startApi } from '../support/client.ts';
+import { type Api, type ApiPartner, startApi } from '../support/api/client.ts';
 
 const chainId = 31337;
 const headNumber = 100;
 let api: Api;
-let party: Party;
+let partner: ApiPartner;
 
 before(async () => {
   api = await startApi();
-  party = await api.party();
+  partner = await api.partner();
 });
 after(() => api?.stop());
 
@@ -31,7 +31,7 @@ async function readUpTo(secondsAgo: number): Promise<void> {
 }
 
 async function create() {
-  const { json, text } = await party.test.api.create({ account_id: party.test.merchant.id, fiat_amount_int: 1250 });
+  const { json, text } = await partner.test.api.create({ account_id: partner.test.merchant.id, fiat_amount_int: 1250 });
   const [row] = await api.db.sql`
     select id, start_blocks, usdc_micro::text as due from requests where id = ${json.request_id}`;
   assert.ok(row, text);
@@ -50,8 +50,8 @@ async function mined(value: string, secondsAgo: number): Promise<string> {
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
       to_address, value, partner_id, test_mode, account_id)
     values (${chainId}, ${txHash}, 0, ${headNumber + 10}, '0x', date_trunc('second', now() - ${secondsAgo} * interval '1 second'),
-      ${api.ctx.chains.test[0]?.tokens[0]?.address ?? ''}, ${payer.address.toLowerCase()}, ${party.test.merchant.wallet},
-      ${value}, ${party.test.scope.partnerId}, true, ${party.test.merchant.id})`;
+      ${api.ctx.chains.test[0]?.tokens[0]?.address ?? ''}, ${payer.address.toLowerCase()}, ${partner.test.merchant.wallet},
+      ${value}, ${partner.test.scope.partnerId}, true, ${partner.test.merchant.id})`;
   await judgePending(api.ctx);
   return txHash;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { isWellFormedKey } from '../../src/auth/api-keys.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, secretsText, setRate } from '../support/world.ts';
+import { makeMerchant, makePartner, secretsText, setRate } from '../support/fixtures.ts';
 
 const script = join(import.meta.dirname, '../../bin/quittance');
 let database: Awaited<ReturnType<typeof testDatabase>>;

@@ -8,7 +8,7 @@ import { connect, type Database, isUnreachable, type Tx } from '../../src/db/con
 import { migrate } from '../../src/db/migrate.ts';
 import type { Pool, Waits } from '../../src/db/pool.ts';
 import { accessTo, openOne, testDatabase } from '../support/database.ts';
-import { startProxy } from '../support/proxy.ts';
+import { startProxy } from '../support/net/proxy.ts';
 
 /** More by hand: `STRESS_ROUNDS=500 npm test -- test/service/connections.test.ts`. */
 const rounds = Number(process.env.STRESS_ROUNDS ?? 25);

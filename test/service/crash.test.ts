@@ -9,8 +9,8 @@ import { signalProcess } from '../../src/lib/processes.ts';
 import { pause } from '../../src/lib/time.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
-import { type NodeWorld, nodeWorld, twoChains } from '../support/nodes.ts';
-import { type Receiver, startReceiver, until } from '../support/receiver.ts';
+import { type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { crashService, endAll, type Service, startService } from '../support/service.ts';
 
 after(endAll);
@@ -30,17 +30,17 @@ function randomFrom(start: number): () => number {
 }
 
 /** Pays one request after the other until told to stop; every fifth stays unpaid, and another gets only a part. */
-function keepPaying(world: NodeWorld) {
+function keepPaying(fixtures: NodeFixtures) {
   const paid: RequestRow[] = [];
   const unpaid: RequestRow[] = [];
   let going = true;
   const working = (async () => {
     while (going) {
-      const request = await world.request();
+      const request = await fixtures.request();
       const turn = (paid.length + unpaid.length) % 5;
-      if (turn === 4) await world.pay({ ...request, usdc_micro: '1000' });
+      if (turn === 4) await fixtures.pay({ ...request, usdc_micro: '1000' });
       (turn >= 3 ? unpaid : paid).push(request);
-      if (turn < 3) await world.pay(request);
+      if (turn < 3) await fixtures.pay(request);
       await pause(50); // each payment's block confirms the one before
     }
   })();
@@ -54,26 +54,29 @@ function keepPaying(world: NodeWorld) {
   };
 }
 
-type Moment = (service: Service, world: NodeWorld, receiver: Receiver) => Promise<unknown>;
+type Moment = (service: Service, fixtures: NodeFixtures, receiver: Receiver) => Promise<unknown>;
 
 /** Some moments are short; where one is missed, the kill comes at any time. */
 const momentLimitMs = 3000;
 
-async function rowsAppear(world: NodeWorld, look: (at: NodeWorld) => Promise<readonly unknown[]>): Promise<void> {
+async function rowsAppear(
+  fixtures: NodeFixtures,
+  look: (at: NodeFixtures) => Promise<readonly unknown[]>,
+): Promise<void> {
   const deadline = performance.now() + momentLimitMs;
-  while ((await look(world)).length === 0 && performance.now() < deadline) await pause(2);
+  while ((await look(fixtures)).length === 0 && performance.now() < deadline) await pause(2);
 }
 
 /** When the service is killed: between any two steps, as far as they can be seen from outside, and at any time. */
 const moments: Record<string, Moment> = {
   'any time': async () => {},
-  'a transfer was found': (_service, world) =>
-    rowsAppear(world, ({ db }) => db.sql`select from transfers where judged_at is null`),
-  'a request is attached': (_service, world) =>
-    rowsAppear(world, ({ db }) => db.sql`select from requests where proof_status = 'attached'`),
-  'an event is under lease': (_service, world) =>
-    rowsAppear(world, ({ db }) => db.sql`select from webhook_deliveries where lease is not null`),
-  'an event arrived, not answered': (service, _world, receiver) =>
+  'a transfer was found': (_service, fixtures) =>
+    rowsAppear(fixtures, ({ db }) => db.sql`select from transfers where judged_at is null`),
+  'a request is attached': (_service, fixtures) =>
+    rowsAppear(fixtures, ({ db }) => db.sql`select from requests where proof_status = 'attached'`),
+  'an event is under lease': (_service, fixtures) =>
+    rowsAppear(fixtures, ({ db }) => db.sql`select from webhook_deliveries where lease is not null`),
+  'an event arrived, not answered': (service, _fixtures, receiver) =>
     new Promise<void>((resolve) => {
       receiver.behave((response) => {
         signalProcess(service.pid, 'SIGKILL');
@@ -82,7 +85,7 @@ const moments: Record<string, Moment> = {
         resolve();
       });
     }),
-  'an event was answered': (_service, _world, receiver) =>
+  'an event was answered': (_service, _fixtures, receiver) =>
     new Promise<void>((resolve) => {
       receiver.behave(async (response) => {
         receiver.behave(answer);
@@ -97,13 +100,13 @@ let answers = 0;
 const answer = (response: ServerResponse) => void response.writeHead(++answers % 7 === 0 ? 500 : 200).end();
 
 /** What a dead process held, it holds no longer: stands for the seconds that pass until the next start otherwise. */
-async function forgetLeases({ db }: NodeWorld): Promise<void> {
+async function forgetLeases({ db }: NodeFixtures): Promise<void> {
   await db.sql`update leases set held_until = now()`;
   await db.sql`update webhook_deliveries set lease_until = now() where lease_until > now()`;
 }
 
-async function assertSettled(world: NodeWorld, receiver: Receiver, paid: RequestRow[], unpaid: RequestRow[]) {
-  const { sql } = world.db;
+async function assertSettled(fixtures: NodeFixtures, receiver: Receiver, paid: RequestRow[], unpaid: RequestRow[]) {
+  const { sql } = fixtures.db;
   const ids = paid.map(({ id }) => id);
   const verified = await sql`select id from requests where proof_status = 'verified' order by id`;
   assert.deepEqual(
@@ -134,31 +137,31 @@ async function assertSettled(world: NodeWorld, receiver: Receiver, paid: Request
 }
 
 /** The first service sets the cursors, so that payments have something to come after. */
-async function start(world: NodeWorld, env: Record<string, string>) {
+async function start(fixtures: NodeFixtures, env: Record<string, string>) {
   const first = await startService(env);
-  const paying = keepPaying(world);
+  const paying = keepPaying(fixtures);
   await first.stop('SIGKILL');
   return paying;
 }
 
-async function crash(world: NodeWorld, receiver: Receiver, env: Record<string, string>, random: () => number) {
+async function crash(fixtures: NodeFixtures, receiver: Receiver, env: Record<string, string>, random: () => number) {
   const names = Object.keys(moments);
   for (let round = 0; round < rounds; round++) {
-    await forgetLeases(world);
+    await forgetLeases(fixtures);
     const name = names[round % (names.length + 1)];
     if (name === undefined) {
       await crashService({ ...env, PORT: String(await freePort()) }, 200 + random() * 1500); // while it starts
       continue;
     }
     const service = await startService(env);
-    await Promise.race([moments[name]?.(service, world, receiver), pause(momentLimitMs)]);
+    await Promise.race([moments[name]?.(service, fixtures, receiver), pause(momentLimitMs)]);
     receiver.behave(answer);
     await pause(random() * (name === 'any time' ? 1200 : 30));
     assert.equal((await service.stop('SIGKILL')).signal, 'SIGKILL', `${name}: ${service.stdout()}`);
   }
 }
 
-async function allDelivered({ db }: NodeWorld, paid: RequestRow[]): Promise<void> {
+async function allDelivered({ db }: NodeFixtures, paid: RequestRow[]): Promise<void> {
   const ids = paid.map(({ id }) => id);
   const open = () => db.sql`
     select id from requests r where id in ${list(ids)} and not exists (
@@ -169,23 +172,23 @@ async function allDelivered({ db }: NodeWorld, paid: RequestRow[]): Promise<void
 test(`SIGKILL between any two steps of verify and deliver, ${rounds} times → each paid request verified, told once`, async (t) => {
   t.diagnostic(`CRASH_SEED=${seed}`);
   const chains = await twoChains();
-  const world = await nodeWorld(chains);
+  const fixtures = await nodeFixtures(chains);
   const receiver = await startReceiver({ behave: answer });
-  await setUrl(world.ctx, world.scope, receiver.url);
+  await setUrl(fixtures.ctx, fixtures.scope, receiver.url);
   const env = {
-    ...world.env,
+    ...fixtures.env,
     WEBHOOK_SCHEDULE_SECONDS: Array(50).fill('0.2').fill('0', 0, 1).join(),
     LOG_LEVEL: 'error',
   };
-  const paying = await start(world, env);
+  const paying = await start(fixtures, env);
   try {
-    await crash(world, receiver, env, randomFrom(seed));
-    await forgetLeases(world);
+    await crash(fixtures, receiver, env, randomFrom(seed));
+    await forgetLeases(fixtures);
     const last = await startService(env);
     await paying.stop();
     await chains.test.mine(3);
-    await allDelivered(world, paying.paid);
-    await assertSettled(world, receiver, paying.paid, paying.unpaid);
+    await allDelivered(fixtures, paying.paid);
+    await assertSettled(fixtures, receiver, paying.paid, paying.unpaid);
     const repeated = receiver.received.length - paying.paid.length;
     t.diagnostic(`${paying.paid.length} paid, ${paying.unpaid.length} not, ${repeated} events arrived again`);
     assert.equal((await last.stop()).code, 0);
@@ -193,7 +196,7 @@ test(`SIGKILL between any two steps of verify and deliver, ${rounds} times → e
     await paying.stop();
     await endAll();
     await receiver.close();
-    await world.drop();
+    await fixtures.drop();
     await chains.stop();
   }
 });

@@ -7,8 +7,8 @@ import { ensureLogins } from '../../src/db/logins.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { testContext } from '../support/app.ts';
 import { openOne, testDatabase } from '../support/database.ts';
-import { until } from '../support/receiver.ts';
-import { makeMerchant, makePartner, makeRequest, testSecrets } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest, testSecrets } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 /** One connection of each login, so that what is left in a session meets the next transaction. */

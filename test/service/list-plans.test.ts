@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Scope } from '../../src/db/connection.ts';
+import { send } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
-import { send } from '../support/client.ts';
 import { makeCrowd, many } from '../support/crowd.ts';
-import { sessionOf } from '../support/dashboard.ts';
-import { signInOperator } from '../support/people.ts';
+import { makeKey, makePartner } from '../support/fixtures.ts';
+import { sessionOf } from '../support/people/dashboard.ts';
+import { signInOperator } from '../support/people/people.ts';
+import { portalVisitor } from '../support/people/portal.ts';
+import { startVisitor } from '../support/people/visitor.ts';
 import { openExplainer, pagesRead, rowsRead, sentDuring } from '../support/plans-read.ts';
-import { portalVisitor } from '../support/portal.ts';
-import { startVisitor } from '../support/visitor.ts';
-import { makeKey, makePartner } from '../support/world.ts';
 
 /** A call of a page of 50 or 100 reads so many rows and pages of memory at most: a thirtieth of the partner. */
 const most = { rows: 3_000, pages: 4_500 };

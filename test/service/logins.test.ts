@@ -6,7 +6,7 @@ import { accessOf, ensureLogins, powersOf } from '../../src/db/logins.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { analyzeGrown } from '../../src/db/statistics.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest, testSecrets } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest, testSecrets } from '../support/fixtures.ts';
 
 const server = process.env.TEST_DATABASE_URL ?? '';
 let admin: Sql;

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { openOwner, type Sql, sqlState } from '../../src/db/connection.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts';
 import { accessOf } from '../../src/db/logins.ts';
-import { send } from '../support/client.ts';
+import { send } from '../support/api/client.ts';
+import { secretsText, testSecrets } from '../support/fixtures.ts';
 import { dataFolder, endAll, runService, startService } from '../support/service.ts';
-import { secretsText, testSecrets } from '../support/world.ts';
 
 /** Servers as a provider hands them out: new, with a first user who is no superuser. */
 const versions: [string, string | null][] = [

@@ -4,44 +4,44 @@ import { after, before, describe, test } from 'node:test';
 import { revokeApiKey } from '../../src/auth/api-keys.ts';
 import { signalProcess } from '../../src/lib/processes.ts';
 import { pause } from '../../src/lib/time.ts';
-import { ApiClient, type ApiJson, send } from '../support/client.ts';
-import { type NodeWorld, nodeWorld, twoChains } from '../support/nodes.ts';
+import { ApiClient, type ApiJson, send } from '../support/api/client.ts';
+import { makeKey, makeMerchant, makePartner } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
+import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { makePlan } from '../support/plans.ts';
-import { until } from '../support/receiver.ts';
 import { endAll, type Service, startService } from '../support/service.ts';
-import { makeKey, makeMerchant, makePartner } from '../support/world.ts';
 
 let chains: Awaited<ReturnType<typeof twoChains>>;
-let world: NodeWorld;
+let fixtures: NodeFixtures;
 /** Nodes of one database that are there for all tests. */
 let nodes: Service[] = [];
 
 before(async () => {
   chains = await twoChains();
-  world = await nodeWorld(chains);
-  nodes = await Promise.all(Array.from({ length: 3 }, () => startService(world.env)));
+  fixtures = await nodeFixtures(chains);
+  nodes = await Promise.all(Array.from({ length: 3 }, () => startService(fixtures.env)));
 });
 after(async () => {
   for (const node of nodes) assert.equal((await node.stop()).stderr, '');
   await endAll();
-  await world?.drop();
+  await fixtures?.drop();
   await chains?.stop();
 });
 
 const nodeAt = (index: number): Service => nodes[index % nodes.length] as Service;
-const clientAt = (index: number) => new ApiClient(world.db, nodeAt(index).url, world.scope);
-const createBody = () => ({ account_id: world.merchant.id, fiat_amount_int: 1250 });
+const clientAt = (index: number) => new ApiClient(fixtures.db, nodeAt(index).url, fixtures.scope);
+const createBody = () => ({ account_id: fixtures.merchant.id, fiat_amount_int: 1250 });
 
 /** How many milliseconds of its calendar minute the database's clock has left. */
 async function minuteLeftMs(): Promise<number> {
-  const [row] = await world.db.sql`select 60000 - extract(epoch from clock_timestamp()) * 1000 % 60000 as left`;
+  const [row] = await fixtures.db.sql`select 60000 - extract(epoch from clock_timestamp()) * 1000 % 60000 as left`;
   return Number(row?.left);
 }
 
 describe('several services on one database', { concurrency: true }, () => {
   test('one key on all nodes, across the boundary of a minute → exactly 60 successes in each minute', async () => {
-    const { test: scope } = await makePartner(world.db);
-    const { key, key_id } = await makeKey(world.db, scope);
+    const { test: scope } = await makePartner(fixtures.db);
+    const { key, key_id } = await makeKey(fixtures.db, scope);
     const leftMs = await minuteLeftMs();
     await pause(leftMs > 2000 ? leftMs - 2000 : leftMs + 58_000);
     const boundary = Date.now() + (await minuteLeftMs());
@@ -64,7 +64,7 @@ describe('several services on one database', { concurrency: true }, () => {
     assert.ok(before.length > 60 && past.length > 60, `${before.length} and ${past.length} calls`);
     assert.equal(successes.length, 120);
     assert.equal(before.filter(({ status }) => status === 200).length, 60, 'used up before the minute ended');
-    const [counter] = await world.db.sql`select calls from rate_counters where subject = ${key_id}`;
+    const [counter] = await fixtures.db.sql`select calls from rate_counters where subject = ${key_id}`;
     assert.ok(
       counter?.calls >= past.length && counter?.calls <= calls.length - before.length,
       'each call counted once',
@@ -108,12 +108,12 @@ describe('several services on one database', { concurrency: true }, () => {
   });
 
   test('a node with a new key in front of SECRET_KEYS → works beside those without it, by logins of its own', async () => {
-    const secrets = `new:${randomBytes(32).toString('base64')},${world.env.SECRET_KEYS}`;
-    const node = await startService({ ...world.env, SECRET_KEYS: secrets });
-    const logins = await world.owner`
+    const secrets = `new:${randomBytes(32).toString('base64')},${fixtures.env.SECRET_KEYS}`;
+    const node = await startService({ ...fixtures.env, SECRET_KEYS: secrets });
+    const logins = await fixtures.owner`
       select distinct usename from pg_stat_activity where datname = current_database() and usename like 'quittance\\_service\\_%'`;
     assert.equal(logins.length, 2);
-    const there = new ApiClient(world.db, node.url, world.scope);
+    const there = new ApiClient(fixtures.db, node.url, fixtures.scope);
     for (const [making, reading] of [
       [there, clientAt(0)],
       [clientAt(1), there],
@@ -126,12 +126,12 @@ describe('several services on one database', { concurrency: true }, () => {
   });
 
   test('a key revoked → refused by every node at the next call', async () => {
-    const { partner, test: scope } = await makePartner(world.db);
-    const { key, key_id } = await makeKey(world.db, scope);
+    const { partner, test: scope } = await makePartner(fixtures.db);
+    const { key, key_id } = await makeKey(fixtures.db, scope);
     const statuses = () =>
       Promise.all(nodes.map(async ({ url }) => (await send(url, 'GET', '/api/v1/requests', { key })).status));
     assert.deepEqual(await statuses(), [200, 200, 200]);
-    await revokeApiKey(world.db, key_id);
+    await revokeApiKey(fixtures.db, key_id);
     assert.deepEqual(await statuses(), [401, 401, 401], partner.slug);
   });
 
@@ -151,12 +151,12 @@ describe('several services on one database', { concurrency: true }, () => {
   });
 
   test('plans that are due on all nodes → one request for each, made by their loops', async () => {
-    const { test: scope } = await makePartner(world.db);
-    const merchant = await makeMerchant(world.db, scope);
+    const { test: scope } = await makePartner(fixtures.db);
+    const merchant = await makeMerchant(fixtures.db, scope);
     const firstOn = new Date().toISOString().slice(0, 10);
     const plans = 40;
-    for (let i = 0; i < plans; i++) await makePlan(world.ctx, scope, merchant, { firstOn, maxCharges: 1 });
-    const { sql } = world.db;
+    for (let i = 0; i < plans; i++) await makePlan(fixtures.ctx, scope, merchant, { firstOn, maxCharges: 1 });
+    const { sql } = fixtures.db;
     const open = () => sql`select from plans where account_id = ${merchant.id} and state <> 'ended'`;
     await until(async () => (await open()).length === 0, 'all charges', 30_000);
     const requests = await sql`select memo from requests where account_id = ${merchant.id}`;
@@ -165,7 +165,7 @@ describe('several services on one database', { concurrency: true }, () => {
   });
 
   test('the leader of a chain killed, or stopped in its tracks → another one takes over, and payments go on', async () => {
-    const own = await nodeWorld(chains);
+    const own = await nodeFixtures(chains);
     const started = await Promise.all(Array.from({ length: 3 }, () => startService({ ...own.env, LOG_LEVEL: 'info' })));
     const leads = (node: Service) =>
       node

@@ -3,21 +3,21 @@ import { after, before, test } from 'node:test';
 import { connect, type Database } from '../../src/db/connection.ts';
 import type { Sendable } from '../../src/db/sql.ts';
 import { analyzeGrown } from '../../src/db/statistics.ts';
-import { startApi } from '../support/client.ts';
+import { startApi } from '../support/api/client.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 
 /** A database that was analysed while it was empty, and a single connection to it, which keeps its plans. */
-let world: Awaited<ReturnType<typeof testDatabase>>;
+let fixtures: Awaited<ReturnType<typeof testDatabase>>;
 let one: Database;
 before(async () => {
-  world = await testDatabase();
-  await world.owner`analyze`;
-  one = connect(world.access, { service: 1, scoped: 1 });
+  fixtures = await testDatabase();
+  await fixtures.owner`analyze`;
+  one = connect(fixtures.access, { service: 1, scoped: 1 });
 });
 after(async () => {
   await one?.close();
-  await world?.drop();
+  await fixtures?.drop();
 });
 
 const rows = 100_000;
@@ -32,7 +32,7 @@ async function planOf(statement: string): Promise<string> {
 async function scansOf(table: string): Promise<number> {
   await one.sql`select pg_stat_force_next_flush()`;
   await one.sql`select 1`; // counts are handed over between transactions
-  const [row] = await world.db.sql`select seq_scan from pg_stat_user_tables where relname = ${table}`;
+  const [row] = await fixtures.db.sql`select seq_scan from pg_stat_user_tables where relname = ${table}`;
   return Number(row?.seq_scan);
 }
 
@@ -45,8 +45,8 @@ test('connections of the service → nothing is compiled, and no kind of plan is
 });
 
 test('plans kept from when tables were empty → once the tables have grown, the next look makes them use their indexes', async () => {
-  const { test: scope } = await makePartner(world.db);
-  const merchant = await makeMerchant(world.db, scope);
+  const { test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
   await one.sql.unsafe(
     'prepare look (uuid, boolean, uuid) as select * from requests where partner_id = $1 and test_mode = $2 and id = $3',
   );
@@ -57,13 +57,13 @@ test('plans kept from when tables were empty → once the tables have grown, the
   for (let i = 0; i < 10; i++) await makeRequest(one, scope, merchant);
   assert.doesNotMatch(await planOf(look), byKey);
 
-  await world.db.sql`
+  await fixtures.db.sql`
     insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate,
       payment_mode, metadata, wallet_address, reference, start_blocks, created_at, expires_at)
     select ${scope.partnerId}, true, gen_random_uuid(), ${merchant.id}, 1250, 'EUR', 1e6 + n, false, '0.92', 'pos', '{}',
       ${merchant.wallet}, uuid_send(gen_random_uuid()), '{}', now() - n * interval '1 s', now() + interval '1 day'
     from generate_series(1, ${rows}::int) n`;
-  assert.ok((await analyzeGrown(world.db)).includes('requests'));
+  assert.ok((await analyzeGrown(fixtures.db)).includes('requests'));
   assert.match(await planOf(look), byKey);
 
   const before = await scansOf('requests');
@@ -73,13 +73,13 @@ test('plans kept from when tables were empty → once the tables have grown, the
     before,
     'no create reads the table as a whole: not the function, not its keys',
   );
-  assert.deepEqual(await analyzeGrown(world.db), [], 'what has not grown since is left alone');
+  assert.deepEqual(await analyzeGrown(fixtures.db), [], 'what has not grown since is left alone');
 });
 
 test('calls of the API → each statement with a parameter is prepared: no call has the gate planned anew', async () => {
   const api = await startApi();
   try {
-    const { test: shop } = await api.party();
+    const { test: shop } = await api.partner();
     const asked: Sendable[] = [];
     for (const pool of api.db.pools) {
       pool.observer = (_connection, statement) => {

@@ -1,44 +1,44 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { freePort } from '../../src/lib/ports.ts';
-import { send } from '../support/client.ts';
+import { send } from '../support/api/client.ts';
 import { openOne } from '../support/database.ts';
-import { type NodeWorld, nodeWorld, twoChains } from '../support/nodes.ts';
-import { until } from '../support/receiver.ts';
+import { makeKey, setRate } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
+import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { endAll, type Service, startService } from '../support/service.ts';
-import { makeKey, setRate } from '../support/world.ts';
 
 let chains: Awaited<ReturnType<typeof twoChains>>;
-let world: NodeWorld;
+let fixtures: NodeFixtures;
 let service: Service;
 let metricsPort: number;
 
 before(async () => {
   chains = await twoChains();
-  world = await nodeWorld(chains);
-  await setRate(world.db, 'EUR', '0.92');
+  fixtures = await nodeFixtures(chains);
+  await setRate(fixtures.db, 'EUR', '0.92');
   metricsPort = await freePort();
-  service = await startService({ ...world.env, METRICS_PORT: String(metricsPort) });
+  service = await startService({ ...fixtures.env, METRICS_PORT: String(metricsPort) });
 });
 after(async () => {
   await service?.stop();
   await endAll();
-  await world?.drop();
+  await fixtures?.drop();
   await chains?.stop();
 });
 
 /** Connections of the service that wait for a lock on this table. */
 async function waitingFor(table: string): Promise<number> {
-  const [row] = await world.db.sql<{ waiting: number }[]>`
+  const [row] = await fixtures.db.sql<{ waiting: number }[]>`
     select count(*)::int as waiting from pg_locks where not granted and relation = ${table}::regclass
       and database = (select oid from pg_database where datname = current_database())`;
   return row?.waiting ?? 0;
 }
 
 test('Pages that hold all connections they may have › calls of the API are answered all the same', async () => {
-  const { key } = await makeKey(world.db, world.scope);
-  const request = await world.request();
-  const locked = openOne(world.env.DATABASE_URL);
+  const { key } = await makeKey(fixtures.db, fixtures.scope);
+  const request = await fixtures.request();
+  const locked = openOne(fixtures.env.DATABASE_URL);
   await locked`begin`;
   await locked`lock table payment_hints, mails, plans, webhook_deliveries in access exclusive mode`;
   const visits = Array.from({ length: 20 }, () => send(service.url, 'GET', `/pay/${request.id}`));
@@ -47,7 +47,7 @@ test('Pages that hold all connections they may have › calls of the API are ans
     const answers = await Promise.all(
       Array.from({ length: 10 }, async (_, call) => {
         const read = await send(service.url, 'GET', `/api/v1/requests/${request.id}`, { key });
-        const body = { account_id: world.merchant.id, fiat_amount_int: 1250 + call };
+        const body = { account_id: fixtures.merchant.id, fiat_amount_int: 1250 + call };
         const made = await send(service.url, 'POST', '/api/v1/requests/create', { key, body });
         return [read.status, made.status];
       }),

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { freePort } from '../../src/lib/ports.ts';
-import { nodeWorld, twoChains } from '../support/nodes.ts';
+import { nodeFixtures, twoChains } from '../support/nodes.ts';
 import { endAll, startService } from '../support/service.ts';
 
 after(endAll);
 
 test('a start in production → standard output holds JSON log lines only, one of which says that it is ready', async () => {
   const chains = await twoChains();
-  const world = await nodeWorld(chains);
+  const fixtures = await nodeFixtures(chains);
   try {
     const port = String(await freePort());
     const baseUrl = `http://localhost:${port}`;
-    const env = { ...world.env, NODE_ENV: 'production', BASE_URL: baseUrl, PORT: port, RATE_PROVIDERS: 'fixed' };
+    const env = { ...fixtures.env, NODE_ENV: 'production', BASE_URL: baseUrl, PORT: port, RATE_PROVIDERS: 'fixed' };
     const service = await startService(env);
     await service.stop();
     const lines = service.stdout().trimEnd().split('\n');
@@ -23,7 +23,7 @@ test('a start in production → standard output holds JSON log lines only, one o
       [[30, baseUrl]],
     );
   } finally {
-    await world.drop();
+    await fixtures.drop();
     await chains.stop();
   }
 });

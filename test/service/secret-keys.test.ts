@@ -7,9 +7,9 @@ import type { SecretKey } from '../../src/lib/seal.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
-import { nodeWorld, twoChains } from '../support/nodes.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { nodeFixtures, twoChains } from '../support/nodes.ts';
 import { endAll, runService, startService } from '../support/service.ts';
-import { makePartner } from '../support/world.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 before(async () => {
@@ -97,20 +97,20 @@ test('doctor › says of lost and other keys what the start says', async () => {
 
 test('a service with a wrong or a lost key does not start, and says the way out', async () => {
   const chains = await twoChains();
-  const world = await nodeWorld(chains);
+  const fixtures = await nodeFixtures(chains);
   try {
-    const service = await startService(world.env);
+    const service = await startService(fixtures.env);
     await service.stop();
     const secret = Buffer.alloc(32, 9).toString('base64');
-    const wrong = await runService({ ...world.env, SECRET_KEYS: `test:${secret}` });
+    const wrong = await runService({ ...fixtures.env, SECRET_KEYS: `test:${secret}` });
     assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
     assert.match(wrong.stderr, /^Quittance does not start\. SECRET_KEYS .* holds another key "test".*\n$/);
-    const lost = await runService({ ...world.env, SECRET_KEYS: `new:${secret}` });
+    const lost = await runService({ ...fixtures.env, SECRET_KEYS: `new:${secret}` });
     assert.equal(lost.code, 1);
     assert.match(lost.stderr, /lacks the key "test".*secrets forget test\n$/);
-    await (await startService({ ...world.env, SECRET_KEYS: `new:${secret},${world.env.SECRET_KEYS}` })).stop();
+    await (await startService({ ...fixtures.env, SECRET_KEYS: `new:${secret},${fixtures.env.SECRET_KEYS}` })).stop();
   } finally {
-    await world.drop();
+    await fixtures.drop();
     await chains.stop();
   }
 });

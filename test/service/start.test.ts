@@ -11,8 +11,8 @@ import { embeddedUrl } from '../../src/db/embedded.ts';
 import type { Demo } from '../../src/demo.ts';
 import { freePort } from '../../src/lib/ports.ts';
 import { signalProcess } from '../../src/lib/processes.ts';
-import { type ApiJson, send } from '../support/client.ts';
-import { until } from '../support/receiver.ts';
+import { type ApiJson, send } from '../support/api/client.ts';
+import { until } from '../support/net/receiver.ts';
 import {
   crashService,
   dataFolder,

@@ -9,8 +9,8 @@ import { replayDelivery } from '../../src/webhooks/replay.ts';
 import { testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeEvents } from '../support/deliveries.ts';
-import { behaviours, startReceiver, until } from '../support/receiver.ts';
-import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/world.ts';
+import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
+import { behaviours, startReceiver, until } from '../support/net/receiver.ts';
 
 /** What only news can wake sleeps until long after the test. */
 const neverMs = 3_600_000;

@@ -6,7 +6,7 @@ import type { Database } from '../../src/db/connection.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { buildServer } from '../../src/server.ts';
 import { testDatabase } from './database.ts';
-import { testSecrets } from './world.ts';
+import { testSecrets } from './fixtures.ts';
 
 /** A chain that nobody asks: for tests whose requests are never paid. */
 export function idleChain(chainId: number): ChainConfig {

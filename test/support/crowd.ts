@@ -1,6 +1,6 @@
 import type { Database, Scope } from '../../src/db/connection.ts';
 import { openOne } from './database.ts';
-import { makeMerchant, makeRequest } from './world.ts';
+import { makeMerchant, makeRequest } from './fixtures.ts';
 
 /** So many rows of everything that is listed. */
 export const many = 100_000;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Access, connect, type Database, openOwner, type Sql, usualWaits } from '../../src/db/connection.ts';
 import { accessOf, ensureLogins } from '../../src/db/logins.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
-import { testSecrets } from './world.ts';
+import { testSecrets } from './fixtures.ts';
 
 /** One connection that is not the service's, with settings of its own. */
 export const openOne = (url: string, settings: Record<string, string | number> = {}): Pool =>

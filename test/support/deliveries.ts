@@ -3,7 +3,7 @@ import { type Config, readConfig } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
 import type { Database, Scope } from '../../src/db/connection.ts';
 import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
-import { makeMerchant, makeRequest, randomAddress, testSecrets } from './world.ts';
+import { makeMerchant, makeRequest, randomAddress, testSecrets } from './fixtures.ts';
 
 /** A clock that stands until it is moved. */
 export function movedClock() {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { ChainConfig } from '../../src/chain/config.ts';
 import { headNumber } from '../../src/chain/dev-wallet.ts';
 import { testContext } from './app.ts';
-import { testChain } from './chain.ts';
+import { testChain } from './chain/chain.ts';
 import { testDatabase } from './database.ts';
+import { makeMerchant, makePartner, makeRequest, secretsText } from './fixtures.ts';
 import { dataFolder } from './service.ts';
-import { makeMerchant, makePartner, makeRequest, secretsText } from './world.ts';
 
 function entryOf(chain: ChainConfig) {
   return {
@@ -25,9 +25,9 @@ export async function twoChains() {
 
 /**
  * A database and chains that outlive the services on them, and a partner in test mode with a merchant. `env` makes a
- * process of `startService` one of the nodes of this world.
+ * process of `startService` one of the nodes of these fixtures.
  */
-export async function nodeWorld(chains: Awaited<ReturnType<typeof twoChains>>) {
+export async function nodeFixtures(chains: Awaited<ReturnType<typeof twoChains>>) {
   const database = await testDatabase();
   const { db } = database;
   const { partner, test: scope } = await makePartner(db);
@@ -69,4 +69,4 @@ export async function nodeWorld(chains: Awaited<ReturnType<typeof twoChains>>) {
   };
 }
 
-export type NodeWorld = Awaited<ReturnType<typeof nodeWorld>>;
+export type NodeFixtures = Awaited<ReturnType<typeof nodeFixtures>>;

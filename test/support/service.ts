@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../src/lib/ports.ts';
 import { listCommands, signalProcess } from '../../src/lib/processes.ts';
-import { until } from './receiver.ts';
+import { until } from './net/receiver.ts';
 
 const root = join(import.meta.dirname, '../..');
 const startLimitMs = 60_000;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { encodeFunctionData, erc20Abi } from 'viem';
-import { callRpc, type Hex, toHex } from '../../src/chain/rpc.ts';
-import type { TestChain } from '../support/chain.ts';
+import { callRpc, type Hex, toHex } from '../../../src/chain/rpc.ts';
+import type { TestChain } from './chain.ts';
 
 const gas = 900_000_000n;
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ScopeName } from '../../src/auth/api-keys.ts';
-import type { Answer, ApiClient, CallOptions } from '../support/client.ts';
+import type { ScopeName } from '../../../src/auth/api-keys.ts';
+import type { Answer, ApiClient, CallOptions } from './client.ts';
 
 /** What a call may name. */
 export type Target = { accountId: string; requestId: string };

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { SignClient } from '@walletconnect/sign-client';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import type { ChainConfig } from '../../src/chain/config.ts';
-import { signCall } from '../../src/chain/dev-wallet.ts';
-import { callRpc } from '../../src/chain/rpc.ts';
-import { MemoryStorage } from '../../src/islands/late/memory-storage.ts';
+import type { ChainConfig } from '../../../src/chain/config.ts';
+import { signCall } from '../../../src/chain/dev-wallet.ts';
+import { callRpc } from '../../../src/chain/rpc.ts';
+import { MemoryStorage } from '../../../src/islands/late/memory-storage.ts';
 
 type Client = Awaited<ReturnType<typeof SignClient.init>>;
 export type WalletElsewhere = Awaited<ReturnType<typeof walletElsewhere>>;

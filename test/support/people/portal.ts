@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Role } from '../../src/auth/roles.ts';
-import { createUserSession } from '../../src/auth/user-session.ts';
-import type { Context } from '../../src/context.ts';
+import type { Role } from '../../../src/auth/roles.ts';
+import { createUserSession } from '../../../src/auth/user-session.ts';
+import type { Context } from '../../../src/context.ts';
 import { startVisitor, type Visitor } from './visitor.ts';
 
 /** Somebody of a partner who is signed in to the portal, without the journey of signing in. */

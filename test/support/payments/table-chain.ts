@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { transferTopic } from '../../src/chain/blocks.ts';
-import type { ChainConfig } from '../../src/chain/config.ts';
-import type { Database, Scope } from '../../src/db/connection.ts';
-import type { Row } from '../../src/db/sql.ts';
-import { insertion } from '../../src/db/sql.ts';
-import type { RequestRow } from '../../src/requests/store.ts';
-import { randomAddress } from '../support/world.ts';
+import { transferTopic } from '../../../src/chain/blocks.ts';
+import type { ChainConfig } from '../../../src/chain/config.ts';
+import type { Database, Scope } from '../../../src/db/connection.ts';
+import type { Row } from '../../../src/db/sql.ts';
+import { insertion } from '../../../src/db/sql.ts';
+import type { RequestRow } from '../../../src/requests/store.ts';
+import { randomAddress } from '../fixtures.ts';
 
 const word = (hex: string) => `0x${hex.replace('0x', '').padStart(64, '0')}`;
 const blockHash = (number: number) => word(number.toString(16));

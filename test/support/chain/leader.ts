@@ -1,8 +1,8 @@
-import { devUsdcAddress } from '../../src/chain/dev-usdc.ts';
-import { startWatching } from '../../src/chain/watcher.ts';
-import { connect } from '../../src/db/connection.ts';
-import { idleChain, testContext } from '../support/app.ts';
-import { accessTo } from '../support/database.ts';
+import { devUsdcAddress } from '../../../src/chain/dev-usdc.ts';
+import { startWatching } from '../../../src/chain/watcher.ts';
+import { connect } from '../../../src/db/connection.ts';
+import { idleChain, testContext } from '../app.ts';
+import { accessTo } from '../database.ts';
 
 /** A process that leads the chain of its environment until it is killed: the test kills it. */
 const chain = {

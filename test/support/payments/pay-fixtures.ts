@@ -1,16 +1,16 @@
-import { callRpc } from '../../src/chain/rpc.ts';
-import { startWatching } from '../../src/chain/watcher.ts';
-import type { Context } from '../../src/context.ts';
-import type { Scope } from '../../src/db/connection.ts';
-import { pause } from '../../src/lib/time.ts';
-import { judgePending } from '../../src/payments/match.ts';
-import { onRemoved } from '../../src/payments/removed.ts';
-import { settle } from '../../src/payments/verify.ts';
-import type { NewRequest, RequestRow } from '../../src/requests/store.ts';
-import { testContext } from '../support/app.ts';
-import { type TestChain, testChain } from '../support/chain.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import { callRpc } from '../../../src/chain/rpc.ts';
+import { startWatching } from '../../../src/chain/watcher.ts';
+import type { Context } from '../../../src/context.ts';
+import type { Scope } from '../../../src/db/connection.ts';
+import { pause } from '../../../src/lib/time.ts';
+import { judgePending } from '../../../src/payments/match.ts';
+import { onRemoved } from '../../../src/payments/removed.ts';
+import { settle } from '../../../src/payments/verify.ts';
+import type { NewRequest, RequestRow } from '../../../src/requests/store.ts';
+import { testContext } from '../app.ts';
+import { type TestChain, testChain } from '../chain/chain.ts';
+import { testDatabase } from '../database.ts';
+import { makeMerchant, makePartner, makeRequest } from '../fixtures.ts';
 
 /** Asks again until the answer is there. */
 export async function until<T>(what: string, ask: () => Promise<T | null | undefined | false>): Promise<T> {
@@ -39,7 +39,7 @@ export function movableClock() {
  *
  * @param firstEndpoint makes what the watcher reads instead of the chain itself, of the chain's address
  */
-export async function payWorld(
+export async function payFixtures(
   secondEndpoint: string[] = [],
   firstEndpoint: (target: string) => Promise<string[]> = async () => [],
 ) {
@@ -55,7 +55,7 @@ export async function payWorld(
   const { test: scope } = await makePartner(database.db);
   const merchant = await makeMerchant(database.db, scope);
 
-  const world = {
+  const fixtures = {
     ctx,
     db: database.db,
     owner: database.owner,
@@ -81,7 +81,7 @@ export async function payWorld(
       }),
     /** Waits for the watcher, then lets each loop turn once. */
     turn: async () => {
-      await world.caughtUp();
+      await fixtures.caughtUp();
       await judgePending(ctx);
       await settle(ctx);
     },
@@ -104,11 +104,11 @@ export async function payWorld(
       await database.drop();
     },
   };
-  return world;
+  return fixtures;
 }
 
 type Wallet = ReturnType<TestChain['wallet']>;
-export type PayWorld = Awaited<ReturnType<typeof payWorld>>;
+export type PayFixtures = Awaited<ReturnType<typeof payFixtures>>;
 
 async function cursorOf(ctx: Context, node: TestChain): Promise<number | null> {
   const [row] = await ctx.db.sql<{ number: string }[]>`

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { Role } from '../../src/auth/roles.ts';
-import type { Context } from '../../src/context.ts';
-import type { Partner } from '../../src/partners/read.ts';
-import { wordsOf } from '../../src/ui/language.ts';
-import { inviteUser } from '../../src/users/invite.ts';
+import type { Role } from '../../../src/auth/roles.ts';
+import type { Context } from '../../../src/context.ts';
+import type { Partner } from '../../../src/partners/read.ts';
+import { wordsOf } from '../../../src/ui/language.ts';
+import { inviteUser } from '../../../src/users/invite.ts';
+import type { makePartner } from '../fixtures.ts';
 import type { Visit } from './forms.ts';
 import { startVisitor, type Visitor } from './visitor.ts';
-import type { makePartner } from './world.ts';
 
 /** An address that nobody else in the test run has. */
 export const newEmail = () => `ada-${randomBytes(5).toString('hex')}@example.com`;
 
-type World = Awaited<ReturnType<typeof makePartner>>;
+type Fixtures = Awaited<ReturnType<typeof makePartner>>;
 
 /** Tests invite more people in a minute than a partner does. */
 const forgetCount = ({ db }: Context) => db.sql`delete from rate_counters where action = 'user_invite'`;
@@ -20,7 +20,7 @@ const forgetCount = ({ db }: Context) => db.sql`delete from rate_counters where 
 /** Somebody of a partner, invited by the command line; the link is not used yet. */
 export async function invitePartnerUser(
   ctx: Context,
-  { partner, test }: World,
+  { partner, test }: Fixtures,
   role: Role = 'owner',
   email = newEmail(),
 ) {
@@ -49,11 +49,11 @@ export async function acceptInvitation(visitor: Visitor, link: string): Promise<
 /** A browser in which somebody of a partner is signed in, and the portal it sees. */
 export async function signInPartnerUser(
   app: { ctx: Context; url: string },
-  world: World,
+  fixtures: Fixtures,
   role: Role = 'owner',
   headers: Record<string, string> = {},
 ) {
-  const { user, link } = await invitePartnerUser(app.ctx, world, role);
+  const { user, link } = await invitePartnerUser(app.ctx, fixtures, role);
   const visitor = startVisitor(app.url, headers);
   const portal = await acceptInvitation(visitor, link);
   return { user, visitor, portal };

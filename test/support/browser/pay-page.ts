@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { callRpc } from '../../src/chain/rpc.ts';
-import type { Config } from '../../src/config.ts';
-import type { Context } from '../../src/context.ts';
-import { runJobs } from '../../src/jobs.ts';
-import type { NewRequest, RequestRow } from '../../src/requests/store.ts';
-import { until } from '../payments/support.ts';
-import { startApp, testConfig } from './app.ts';
+import { callRpc } from '../../../src/chain/rpc.ts';
+import type { Config } from '../../../src/config.ts';
+import type { Context } from '../../../src/context.ts';
+import { runJobs } from '../../../src/jobs.ts';
+import type { NewRequest, RequestRow } from '../../../src/requests/store.ts';
+import { startApp, testConfig } from '../app.ts';
+import { type TestChain, testChain } from '../chain/chain.ts';
+import { makeMerchant, makePartner, makeRequest } from '../fixtures.ts';
+import { until } from '../payments/pay-fixtures.ts';
 import { assertAccessible } from './axe.ts';
 import { openBrowser, photograph, sizes } from './browser.ts';
-import { type TestChain, testChain } from './chain.ts';
 import { type PageWallet, putWallets } from './wallet-in-page.ts';
-import { makeMerchant, makePartner, makeRequest } from './world.ts';
 
-export type PayPageWorld = Awaited<ReturnType<typeof payPageWorld>>;
-type WorldOptions = {
+export type PayPageFixtures = Awaited<ReturnType<typeof payPageFixtures>>;
+type FixtureOptions = {
   chains?: 1 | 2;
   liveChain?: true;
   testPanel?: true;
@@ -29,7 +29,7 @@ type WorldOptions = {
  * @param options `chains`: of the test mode; `liveChain`: one of the live mode as well, `Base`; `testPanel`: as in the
  *   sandbox, where blocks come by themselves while a payment waits for them; `config`: what else is configured
  */
-export async function payPageWorld(options: WorldOptions = {}) {
+export async function payPageFixtures(options: FixtureOptions = {}) {
   const own = options.chains ?? 1;
   const ids = [...[31337, 31339].slice(0, own), ...(options.liveChain ? [31338] : [])];
   const [browser, ...nodes] = await Promise.all([openBrowser(), ...ids.map((chainId) => testChain({ chainId }))]);

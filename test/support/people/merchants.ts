@@ -1,9 +1,9 @@
 import type { Hex } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { Context } from '../../src/context.ts';
-import type { Scope } from '../../src/db/connection.ts';
-import { createShell } from '../../src/merchants/create.ts';
-import { onboardWithKey } from '../../src/merchants/sandbox-onboard.ts';
+import type { Context } from '../../../src/context.ts';
+import type { Scope } from '../../../src/db/connection.ts';
+import { createShell } from '../../../src/merchants/create.ts';
+import { onboardWithKey } from '../../../src/merchants/sandbox-onboard.ts';
 import type { Visit } from './forms.ts';
 import { startVisitor, type Visitor } from './visitor.ts';
 

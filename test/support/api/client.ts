@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import type { ScopeName } from '../../src/auth/api-keys.ts';
-import type { Database, Scope } from '../../src/db/connection.ts';
-import { startApp } from './app.ts';
-import { makeKey, makeMerchant, makePartner, setRate } from './world.ts';
+import type { ScopeName } from '../../../src/auth/api-keys.ts';
+import type { Database, Scope } from '../../../src/db/connection.ts';
+import { startApp } from '../app.ts';
+import { makeKey, makeMerchant, makePartner, setRate } from '../fixtures.ts';
 
 /** The fields tests look at; what an answer does not hold is undefined at run time. */
 export type ApiJson = {
@@ -169,7 +169,7 @@ export async function startApi() {
   const rates = { EUR: '0.92', USD: '1', JPY: '150', KWD: '0.3065' };
   for (const [code, rate] of Object.entries(rates)) await setRate(app.db, code, rate);
   /** A partner with a client, and a merchant ready to be paid, in each mode. */
-  const party = async (details: Parameters<typeof makePartner>[1] = {}) => {
+  const partner = async (details: Parameters<typeof makePartner>[1] = {}) => {
     const { partner, test, live } = await makePartner(app.db, details);
     const side = async (scope: Scope) => ({
       scope,
@@ -178,11 +178,11 @@ export async function startApi() {
     });
     return { partner, test: await side(test), live: await side(live) };
   };
-  return { ...app, party };
+  return { ...app, partner };
 }
 
 export type Api = Awaited<ReturnType<typeof startApi>>;
-export type Party = Awaited<ReturnType<Api['party']>>;
+export type ApiPartner = Awaited<ReturnType<Api['partner']>>;
 
 /** Runs work that must lie within one calendar minute of the database's clock; again when a minute began meanwhile. */
 export async function withinOneMinute<T>(db: Database, work: () => Promise<T>): Promise<T> {

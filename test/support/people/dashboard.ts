@@ -1,13 +1,13 @@
-import { createMerchantSession } from '../../src/auth/session.ts';
-import type { Context } from '../../src/context.ts';
-import type { Scope } from '../../src/db/connection.ts';
-import type { NewRequest } from '../../src/requests/store.ts';
-import { buildServer } from '../../src/server.ts';
-import { type PayWorld, payWorld } from '../payments/support.ts';
+import { createMerchantSession } from '../../../src/auth/session.ts';
+import type { Context } from '../../../src/context.ts';
+import type { Scope } from '../../../src/db/connection.ts';
+import type { NewRequest } from '../../../src/requests/store.ts';
+import { buildServer } from '../../../src/server.ts';
+import { makeRequest, setRate } from '../fixtures.ts';
+import { type PayFixtures, payFixtures } from '../payments/pay-fixtures.ts';
 import type { Visit } from './forms.ts';
 import { makeOnboarded } from './merchants.ts';
 import { startVisitor, type Visitor } from './visitor.ts';
-import { makeRequest, setRate } from './world.ts';
 
 type Paid = { id: string; wallet: string };
 
@@ -24,10 +24,10 @@ export async function openReturn(visitor: Visitor, name: string): Promise<Visit>
 }
 
 /** A real chain and a real server on it, with a merchant that is signed in; payments are judged when a test says so. */
-export async function dashboardWorld() {
-  const world: PayWorld = await payWorld();
-  const { ctx, scope, node } = world;
-  await setRate(world.db, 'EUR', '0.92');
+export async function dashboardFixtures() {
+  const fixtures: PayFixtures = await payFixtures();
+  const { ctx, scope, node } = fixtures;
+  await setRate(fixtures.db, 'EUR', '0.92');
   const app = await buildServer(ctx);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const signedIn = async (of: Scope, merchant: Paid): Promise<Visitor> => {
@@ -37,28 +37,28 @@ export async function dashboardWorld() {
   };
   const merchant = await makeOnboarded(ctx, scope);
   return {
-    ...world,
+    ...fixtures,
     url,
     merchant,
     visitor: await signedIn(scope, merchant),
     signedIn,
     /** A request of the merchant made at the chain's present block. */
     request: async (details: Partial<NewRequest> = {}) => {
-      const [row] = await world.db.sql<{ number: string }[]>`
+      const [row] = await fixtures.db.sql<{ number: string }[]>`
         select number from chain_cursors where chain_id = ${node.chain.chainId}`;
       const startBlocks = { [node.chain.chainId]: Number(row?.number ?? 0) };
-      return makeRequest(world.db, scope, merchant, { startBlocks, ...details });
+      return makeRequest(fixtures.db, scope, merchant, { startBlocks, ...details });
     },
     /** What the audit log of the partner says, the oldest first. */
     audit: () =>
-      world.db.sql<{ action: string; actor_kind: string; actor_name: string; object_id: string; details: string }[]>`
+      fixtures.db.sql<{ action: string; actor_kind: string; actor_name: string; object_id: string; details: string }[]>`
         select action, actor_kind, actor_name, object_id, details from audit_log
         where partner_id = ${scope.partnerId} order by number`,
     stop: async () => {
       await app.close();
-      await world.stop();
+      await fixtures.stop();
     },
   };
 }
 
-export type DashboardWorld = Awaited<ReturnType<typeof dashboardWorld>>;
+export type DashboardFixtures = Awaited<ReturnType<typeof dashboardFixtures>>;

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { ChainConfig } from '../../src/chain/config.ts';
-import { acquireLease, type Lease } from '../../src/chain/lease.ts';
-import { poll, type Reader, type WatchHooks } from '../../src/chain/read.ts';
-import type { RemovedTransfer } from '../../src/chain/store.ts';
-import { leaseName, makeReader } from '../../src/chain/watcher.ts';
-import { pause } from '../../src/lib/time.ts';
-import { testContext } from '../support/app.ts';
-import { testChain } from '../support/chain.ts';
-import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, makeRequest } from '../support/world.ts';
+import type { ChainConfig } from '../../../src/chain/config.ts';
+import { acquireLease, type Lease } from '../../../src/chain/lease.ts';
+import { poll, type Reader, type WatchHooks } from '../../../src/chain/read.ts';
+import type { RemovedTransfer } from '../../../src/chain/store.ts';
+import { leaseName, makeReader } from '../../../src/chain/watcher.ts';
+import { pause } from '../../../src/lib/time.ts';
+import { testContext } from '../app.ts';
+import { testDatabase } from '../database.ts';
+import { makeMerchant, makePartner, makeRequest } from '../fixtures.ts';
+import { testChain } from './chain.ts';
 
 export type TransferRow = {
   tx_hash: string;
@@ -26,7 +26,7 @@ export type TransferRow = {
 };
 
 /** A real chain and a database with one merchant, whose wallet is watched from its first request on. */
-export async function watchWorld() {
+export async function watchFixtures() {
   const database = await testDatabase();
   const node = await testChain({ pollMs: 10 });
   const ctx = testContext(database.db, { chains: { test: [node.chain], live: [] } });
@@ -39,7 +39,7 @@ export async function watchWorld() {
     },
   };
 
-  const world = {
+  const fixtures = {
     ctx,
     db: database.db,
     node,
@@ -61,7 +61,7 @@ export async function watchWorld() {
     /** A reader that leads this chain through the given endpoints, without a loop of its own. */
     reader: async (rpcUrls = node.chain.rpcUrls, changes: Partial<ChainConfig> = {}): Promise<Reader> => {
       const chain = { ...node.chain, ...changes, rpcUrls };
-      return makeReader(ctx, chain, true, await world.lease(), hooks, new AbortController().signal);
+      return makeReader(ctx, chain, true, await fixtures.lease(), hooks, new AbortController().signal);
     },
     transfers: () =>
       database.db.sql<TransferRow[]>`
@@ -75,10 +75,10 @@ export async function watchWorld() {
       await database.drop();
     },
   };
-  return world;
+  return fixtures;
 }
 
-export type WatchWorld = Awaited<ReturnType<typeof watchWorld>>;
+export type WatchFixtures = Awaited<ReturnType<typeof watchFixtures>>;
 
 /** Reads on until the condition holds. */
 export async function pollUntil(reader: Reader, holds: () => Promise<boolean>): Promise<void> {

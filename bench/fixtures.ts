@@ -17,10 +17,10 @@ export const prefixOf = (kind: 'a' | 'b' | 'c' | 'd') => `${kind.repeat(8)}-0000
 const partnerOf = (number: number) => idOf('a', number % shape.partners);
 
 /** Merchant `n` belongs to partner `n mod 100`, key `n` too. Calls of key `n` are for merchants of its partner. */
-export type World = { keys: string[] };
+export type Fixtures = { keys: string[] };
 
 /** Fills an empty database: partners with keys for each arm, and merchants that are ready to be paid. */
-export async function makeWorld(sql: Sql, secrets: SecretKey[]): Promise<World> {
+export async function makeFixtures(sql: Sql, secrets: SecretKey[]): Promise<Fixtures> {
   const { partners, merchants } = shape;
   await sql`insert into rate_overrides (code, rate) values ('EUR', '0.92')`;
   await sql`
