@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { Agent } from 'undici';
 import type { Context } from '../src/context.ts';
 import type { Sql } from '../src/db/connection.ts';
-import { newest } from '../src/lib/seal.ts';
+import { newest } from '../src/lib/encrypt.ts';
 import { pause } from '../src/lib/time.ts';
 import { startDelivering } from '../src/webhooks/deliver.ts';
 import { proofVerified, proofVerifiedBody } from '../src/webhooks/enqueue.ts';

@@ -1,7 +1,7 @@
 import type { Sql } from '../src/db/connection.ts';
 import { insertion } from '../src/db/sql.ts';
-import { checksum62, randomBase62 } from '../src/lib/base62.ts';
-import { keyedHash, newest, type SecretKey, seal } from '../src/lib/seal.ts';
+import { keyedHash, newest, type SecretKey, seal } from '../src/lib/encrypt.ts';
+import { checksum62, randomBase62 } from '../src/lib/text/base62.ts';
 import { newSecret } from '../src/webhooks/sign.ts';
 
 /** How much of everything there is. */

@@ -1,5 +1,5 @@
 import { readConfig } from '../src/config.ts';
-import { buildServer } from '../src/server.ts';
+import { buildServer } from '../src/http/server.ts';
 import { openService } from '../src/service.ts';
 
 /** The service without its loops, which would only wait here: `main.ts` starts the same server. */

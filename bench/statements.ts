@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from '../src/context.ts';
-import { buildServer } from '../src/server.ts';
+import { buildServer } from '../src/http/server.ts';
 import { idOf, prefixOf, shape } from './fixtures.ts';
 
 /** What the server sent to the database for one create: the two statements, word by word, and their parameters. */

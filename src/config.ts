@@ -6,10 +6,10 @@ import { readDatabaseUrl } from './config/database.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
 import { readList, readNetworks } from './config/networks.ts';
 import { decideSandbox } from './config/sandbox.ts';
+import type { SecretKey } from './lib/encrypt.ts';
 import { createFile } from './lib/files.ts';
 import type { Mode } from './lib/mode.ts';
 import { loopback, namesThisMachine } from './lib/networks.ts';
-import type { SecretKey } from './lib/seal.ts';
 
 /** Where e-mails are handed on, and as whose. */
 export type MailConfig = {

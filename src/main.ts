@@ -3,16 +3,16 @@ import { checkTokens } from './chain/status.ts';
 import { ConfigError, readConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { checkSecretKeys } from './db/secret-keys.ts';
-import { seedDemo } from './demo.ts';
-import { buildMetricsServer } from './health.ts';
+import { buildMetricsServer } from './http/health.ts';
+import { buildServer } from './http/server.ts';
 import { runJobs } from './jobs.ts';
 import { lockDataDir } from './lib/lock.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';
-import { buildServer } from './server.ts';
+import { seedDemo } from './sandbox/demo.ts';
+import { welcome } from './sandbox/welcome.ts';
 import { openService, type RunningService } from './service.ts';
-import { welcome } from './welcome.ts';
 
 /** Starts the service: config → context → listen → loops, and ends it in the opposite order. */
 async function main(): Promise<void> {

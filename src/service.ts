@@ -1,5 +1,4 @@
 import { type Logger, pino } from 'pino';
-import { readDevChains, startDevChains } from './chain/dev-chain.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import {
@@ -17,6 +16,7 @@ import { migrate, migrationSeconds } from './db/migrate.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
+import { readDevChains, startDevChains } from './sandbox/chain.ts';
 
 /** A context with everything it stands on running. */
 export type Service = { ctx: Context; close(): Promise<void> };

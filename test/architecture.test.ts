@@ -4,33 +4,42 @@ import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 
 /** What each layer may import besides itself, `lib`, `texts`, `errors`, `config` and `context`; types may come from anywhere. */
-const foundations = ['auth', 'net', 'chain', 'mail', 'db'];
-const nouns = ['rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts', 'payments', 'plans', 'customers'];
+const foundations = ['auth', 'net', 'chain', 'mail', 'db', 'ui', 'web'];
+const nouns = [
+  ...['rates', 'partners', 'merchants', 'wallets', 'onboarding', 'requests', 'webhooks', 'receipts'],
+  ...['payments', 'refunds', 'plans', 'customers', 'audit'],
+];
 const below: Record<string, string[]> = {
   lib: [],
   texts: [],
   db: [],
   ui: [],
-  auth: ['db', 'chain'],
   net: [],
+  web: ['ui'],
+  auth: ['db', 'chain'],
   chain: ['db'],
   mail: ['db', 'ui'],
   audit: ['db'],
   rates: foundations,
-  partners: [...foundations, 'ui'],
-  merchants: [...foundations, 'audit', 'rates', 'partners', 'ui'],
-  requests: [...foundations, 'audit', 'rates', 'partners', 'merchants', 'ui'],
-  webhooks: [...foundations, 'partners', 'audit', 'ui'],
-  receipts: [...foundations, 'audit', 'partners', 'merchants', 'requests', 'ui'],
-  payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts', 'ui'],
-  plans: [...foundations, 'audit', 'rates', 'partners', 'merchants', 'requests', 'payments', 'ui'],
+  partners: foundations,
+  merchants: [...foundations, 'audit', 'rates', 'partners'],
+  wallets: [...foundations, 'audit', 'partners', 'merchants', 'onboarding'],
+  onboarding: [...foundations, 'audit', 'partners', 'merchants', 'wallets'],
+  requests: [...foundations, 'audit', 'rates', 'partners', 'merchants'],
+  webhooks: [...foundations, 'audit', 'partners'],
+  receipts: [...foundations, 'audit', 'partners', 'merchants', 'requests'],
+  payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts', 'refunds'],
+  refunds: [...foundations, 'audit', 'partners', 'merchants', 'requests', 'payments'],
+  plans: [...foundations, 'audit', 'rates', 'partners', 'merchants', 'requests', 'payments'],
   customers: [...foundations, 'audit', 'requests', 'receipts', 'plans'],
-  checkout: [...foundations, 'partners', 'merchants', 'requests', 'payments', 'plans', 'ui'],
-  users: [...foundations, 'audit', 'partners', 'ui'],
-  dashboard: [...foundations, ...nouns, 'audit', 'ui'],
+  users: [...foundations, 'audit', 'partners'],
+  checkout: [...foundations, 'partners', 'merchants', 'requests', 'payments', 'plans', 'sandbox'],
   islands: [], // browser code: nothing of the server but types
-  portal: [...foundations, ...nouns, 'checkout', 'audit', 'users', 'ui'],
-  admin: [...foundations, ...nouns, 'checkout', 'audit', 'users', 'ui'],
+  dashboard: [...foundations, ...nouns],
+  portal: [...foundations, ...nouns, 'checkout', 'users', 'sandbox'],
+  admin: [...foundations, ...nouns, 'checkout', 'users'],
+  sandbox: [...foundations, ...nouns, 'checkout', 'http'],
+  http: [...foundations, ...nouns, 'users', 'checkout', 'dashboard', 'portal', 'admin', 'sandbox'],
 };
 
 const files = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));
@@ -83,10 +92,16 @@ test('chains are asked through chain/rpc.ts alone: a client of viem follows the 
   assert.deepEqual(makers, []);
 });
 
+/** Folders that were one still share their stores. */
+const family = (file: string) =>
+  folderOf(file)
+    ?.replace(/^(?:refunds)$/, 'payments')
+    .replace(/^onboarding$/, 'wallets');
+
 test('a store is private to its folder', () => {
   const wrong = files.flatMap((file) =>
     importsOf(file)
-      .filter((target) => /\/(?:[a-z]+-)?store\.ts$/.test(target) && folderOf(target) !== folderOf(file))
+      .filter((target) => /\/(?:[a-z]+-)?store\.ts$/.test(target) && family(target) !== family(file))
       .map((to) => `${file} → ${to}`),
   );
   assert.deepEqual(wrong, []);
@@ -97,7 +112,7 @@ test('a scope is made only by auth, and where nobody calls: seeding and the comm
     (file) => !file.startsWith('src/auth/') && /\bscopeOf\(/.test(readFileSync(file, 'utf8')),
   );
   assert.deepEqual(
-    makers.filter((file) => !/^src\/(demo\.ts|cli\/)/.test(file)),
+    makers.filter((file) => !/^src\/(sandbox\/demo\.ts|cli\/)/.test(file)),
     [],
   );
 });

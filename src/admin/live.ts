@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { keepHearing } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
-import { StreamPlaces, sendEvents } from '../net/event-stream.ts';
-import { adminDoor } from '../users/door.ts';
 import { isStillIn } from '../users/enter.ts';
+import { adminDoor } from '../users/realm.ts';
+import { StreamPlaces, sendEvents } from '../web/event-stream.ts';
 import { openAdmin } from './session.ts';
 
 /** The address that pages of the administration listen to. */

@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
-import { auditPages } from './audit.ts';
-import { chainsPage } from './chains.ts';
-import { erasePages } from './erase.ts';
 import { adminEvents } from './live.ts';
-import { merchantsPages } from './merchants.ts';
-import { overviewPage } from './overview.ts';
-import { partnerPages } from './partner.ts';
-import { partnersList } from './partners.ts';
-import { ratesPages } from './rates.ts';
+import { merchantsPages } from './partners/merchants.ts';
+import { partnerPages } from './partners/partner.ts';
+import { partnersList } from './partners/partners.ts';
+import { termsPage } from './partners/terms.ts';
+import { chainsPage } from './service/chains.ts';
+import { overviewPage } from './service/overview.ts';
+import { ratesPages } from './service/rates.ts';
+import { stuckPages } from './service/stuck.ts';
 import { adminSessionPages } from './session.ts';
-import { stuckPages } from './stuck.ts';
-import { termsPage } from './terms.ts';
-import { userPages } from './user.ts';
-import { usersPages } from './users.ts';
+import { auditPages } from './users/audit.ts';
+import { erasePages } from './users/erase.ts';
+import { userPages } from './users/user.ts';
+import { usersPages } from './users/users.ts';
 
 /** What those who run the service see and do; on the shared host only, where operators' sessions live. */
 export function adminPages(app: FastifyInstance, ctx: Context): void {

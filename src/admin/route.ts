@@ -3,11 +3,11 @@ import type { Act } from '../audit/actions.ts';
 import { audited } from '../audit/write.ts';
 import type { Operator } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
-import type { Html } from '../lib/html.ts';
+import type { Html } from '../lib/text/html.ts';
 import { type Words, wordsFor } from '../ui/language.ts';
-import { readQuery } from '../ui/query.ts';
-import { notice } from '../ui/shell.ts';
 import { actorOf } from '../users/enter.ts';
+import { readQuery } from '../web/query.ts';
+import { notice } from '../web/shell.ts';
 import { openAdmin, openAdminForm } from './session.ts';
 import { type AdminPage, sendAdmin } from './shell.ts';
 

@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operator } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import { signInTexts } from '../texts/sign-in.ts';
-import { sendForeignForm } from '../ui/error-page.ts';
 import { wordsFor } from '../ui/language.ts';
-import { isOwnForm } from '../ui/origin.ts';
-import { adminDoor } from '../users/door.ts';
 import { enter } from '../users/enter.ts';
 import { asksForMore, confirmAct, confirmPart, type Fresh } from '../users/fresh.ts';
+import { adminDoor } from '../users/realm.ts';
 import { sessionPages } from '../users/session-pages.ts';
+import { sendForeignForm } from '../web/error-page.ts';
+import { isOwnForm } from '../web/origin.ts';
 import { sendAdmin } from './shell.ts';
 
 /** Opens a page of the administration; null when nobody is signed in and the answer is sent already. */

@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import type { Operator } from '../auth/user-session.ts';
-import { type Html, html } from '../lib/html.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import { type AdminTexts, adminTexts } from '../texts/admin.ts';
 import { commonTexts } from '../texts/common.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { fill, wordsFor } from '../ui/language.ts';
-import { sendShell } from '../ui/shell.ts';
 import { serviceName } from '../users/mails.ts';
+import { sendShell } from '../web/shell.ts';
 
 const places: [path: string, name: keyof AdminTexts['places']][] = [
   ['/admin', 'overview'],

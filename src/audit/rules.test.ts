@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { checksum62, randomBase62 } from '../lib/base62.ts';
+import { checksum62, randomBase62 } from '../lib/text/base62.ts';
 import { contentOf, detailsJson, type Entry, hashOf, noHash } from './rules.ts';
 
 test('Keys, signing secrets and tokens are left out of details, wherever they stand and whatever they are called', () => {

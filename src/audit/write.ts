@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
-import { within, withinScope } from '../db/within.ts';
+import { within, withinScope } from '../db/nested.ts';
 import type { Act, Actor } from './actions.ts';
 import { detailsJson } from './rules.ts';
 import { appendEntry } from './store.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { parseStrictJson } from '../lib/strict-json.ts';
+import { parseStrictJson } from '../lib/text/strict-json.ts';
 
 /** The largest body that is read. */
 export const maxBodyBytes = 128 * 1024;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Scope } from '../db/connection.ts';
-import { checksum62, randomBase62 } from '../lib/base62.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { type Mode, modeOf } from '../lib/mode.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import { checksum62, randomBase62 } from '../lib/text/base62.ts';
 import { scopeOfRow } from './scope.ts';
 
 /** The scopes a key can have. */

@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { dayMs } from '../lib/durations.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { cookieName, readCookie, setOwnCookie } from './session-cookie.ts';
 import type { UserKind } from './user-session.ts';
 

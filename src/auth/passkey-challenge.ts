@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Tx } from '../db/connection.ts';
 import { minuteMs } from '../lib/durations.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 
 /** A challenge waits so long for its answer. */
 export const challengeMs = 5 * minuteMs;

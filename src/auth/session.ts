@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { list } from '../db/sql.ts';
 import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import type { OwnHost } from './host.ts';
 import { scopeOf } from './scope.ts';
 

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Database, Sql, Tx } from '../db/connection.ts';
 import { list } from '../db/sql.ts';
 import { dayMs, minuteMs } from '../lib/durations.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import type { HostOwner } from './host.ts';
 import type { Role } from './roles.ts';
 import type { UserKind } from './user-session.ts';

@@ -7,8 +7,8 @@ import type { Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connection.ts';
 import { AttemptLimit } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { isAddress } from '../lib/ids.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
 import { hostAddress, type OwnHost } from './host.ts';
 
 /** What a wallet is asked to sign. Two purposes never have the same text, so one can never serve as the other. */

@@ -1,6 +1,6 @@
-import { transferTopic } from './blocks.ts';
 import type { ChainConfig } from './config.ts';
-import { isConfirmed, isSameBlock, isSameLog } from './evidence.ts';
+import { transferTopic } from './reader/blocks.ts';
+import { isConfirmed, isSameBlock, isSameLog } from './reader/evidence.ts';
 import { connectRpc, isAway, type Rpc, RpcError } from './rpc.ts';
 
 /** A transfer as it was found; addresses and hashes in lower case. */

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { type Html, html } from '../lib/html.ts';
+import { type Html, html } from '../lib/text/html.ts';
+import { type TestRefusal, testPanel } from '../sandbox/test-panel.ts';
 import { commonTexts } from '../texts/common.ts';
 import { payTexts } from '../texts/pay.ts';
 import { card, mono } from '../ui/components.ts';
 import { fill, fillHtml } from '../ui/language.ts';
-import { sendPage } from '../ui/layout.ts';
-import { newsOf } from './news.ts';
+import { sendPage } from '../web/layout.ts';
 import { payPagePath } from './paths.ts';
+import { waysOf } from './payment-methods.ts';
 import { type Answer, proofForm } from './proof-form.ts';
 import type { Checkout } from './read.ts';
 import { receiptCard } from './receipt.ts';
 import { isOver, payable } from './state.ts';
+import { newsOf } from './status-message.ts';
 import { summary } from './summary.ts';
-import { type TestRefusal, testPanel } from './test-panel.ts';
-import { waysOf } from './ways.ts';
 
 /** A part of the page that is replaced alone when it changes. */
 export type Part = { name: string; version: string; html: string };

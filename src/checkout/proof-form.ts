@@ -1,4 +1,4 @@
-import { type Html, html } from '../lib/html.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import type { Outcome } from '../payments/outcome.ts';
 import { payTexts } from '../texts/pay.ts';
 import { card, carried, field } from '../ui/components.ts';

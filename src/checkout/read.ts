@@ -7,16 +7,16 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
-import { readLook } from '../partners/look.ts';
-import { claimTypedDataJson } from '../payments/claim.ts';
-import { readHints, refreshHints } from '../payments/hints.ts';
-import { type PaymentProgress, readProgress, type TransferProgress } from '../payments/progress.ts';
-import type { Stray } from '../payments/strays.ts';
+import { readLook } from '../partners/branding.ts';
+import { type PaymentProgress, readProgress, type TransferProgress } from '../payments/proof/progress.ts';
+import { claimTypedDataJson } from '../payments/submitted/claim.ts';
+import { readHints, refreshHints } from '../payments/submitted/follow.ts';
+import type { Stray } from '../payments/unmatched/strays.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { effectiveStatus } from '../requests/rules.ts';
+import type { Look } from '../ui/branding.ts';
 import type { Words } from '../ui/language.ts';
-import type { Look } from '../ui/look.ts';
 import { type PayState, payState } from './state.ts';
 
 /** All that a customer's page is made of. */

@@ -1,13 +1,13 @@
 import type { FastifyReply } from 'fastify';
-import { html } from '../lib/html.ts';
-import { receiptNumber } from '../lib/receipt-number.ts';
+import { html } from '../lib/text/html.ts';
+import { receiptNumber } from '../lib/text/receipt-number.ts';
 import { madeAt } from '../requests/rules.ts';
 import { payTexts } from '../texts/pay.ts';
 import { receiptTexts } from '../texts/receipts.ts';
+import { logoOf } from '../ui/branding.ts';
 import { card, stateLine } from '../ui/components.ts';
 import { fill } from '../ui/language.ts';
-import { sendPage } from '../ui/layout.ts';
-import { logoOf } from '../ui/look.ts';
+import { sendPage } from '../web/layout.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { receiptFacts } from './receipt.ts';

@@ -1,6 +1,6 @@
-import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
-import { receiptNumber } from '../lib/receipt-number.ts';
+import { type Html, html } from '../lib/text/html.ts';
+import { receiptNumber } from '../lib/text/receipt-number.ts';
 import { madeAt } from '../requests/rules.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import { card, facts, mono } from '../ui/components.ts';

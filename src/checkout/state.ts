@@ -1,7 +1,7 @@
 import { minuteMs } from '../lib/durations.ts';
-import type { PaymentHint } from '../payments/hints.ts';
-import type { PaymentProgress } from '../payments/progress.ts';
-import type { Stray } from '../payments/strays.ts';
+import type { PaymentProgress } from '../payments/proof/progress.ts';
+import type { PaymentHint } from '../payments/submitted/follow.ts';
+import type { Stray } from '../payments/unmatched/strays.ts';
 import type { RequestRow } from '../requests/store.ts';
 
 /** Where a payment stands, for its customer. */

@@ -1,10 +1,10 @@
-import { type Html, html } from '../lib/html.ts';
 import { formatFiat } from '../lib/money.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import { madeAt } from '../requests/rules.ts';
 import { payTexts } from '../texts/pay.ts';
+import { logoOf } from '../ui/branding.ts';
 import { formatRemaining, groupMicro, instant, rateOf } from '../ui/formats.ts';
 import { fill, fillHtml } from '../ui/language.ts';
-import { logoOf } from '../ui/look.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 

@@ -1,5 +1,5 @@
 import type { ChainConfig } from '../chain/config.ts';
-import { type Html, html } from '../lib/html.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import type { Checkout } from './read.ts';
 

@@ -5,7 +5,7 @@ import { adminTexts } from '../texts/admin.ts';
 import { wordsOf } from '../ui/language.ts';
 import { inviteUser } from '../users/invite.ts';
 import { serviceName } from '../users/mails.ts';
-import { removePasskeysOf } from '../users/passkeys.ts';
+import { removePasskeysOf } from '../users/passkeys/passkeys.ts';
 import type { User } from '../users/read.ts';
 import { commandLine, mustReadPartner } from './acting.ts';
 import { type Arguments, type Command, option } from './command.ts';

@@ -1,9 +1,9 @@
 import type { ChainConfig } from '../chain/config.ts';
-import { readDevChains } from '../chain/dev-chain.ts';
-import * as wallet from '../chain/dev-wallet.ts';
 import type { Context } from '../context.ts';
 import { isAddress } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
+import { readDevChains } from '../sandbox/chain.ts';
+import * as wallet from '../sandbox/wallet.ts';
 import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
 
 /**

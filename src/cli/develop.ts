@@ -7,7 +7,7 @@ import { openOwner } from '../db/connection.ts';
 import { startEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
 import { dumpSchema } from '../db/schema-dump.ts';
-import { buildServer } from '../server.ts';
+import { buildServer } from '../http/server.ts';
 import { breakingChanges, type OpenApi } from './api-changes.ts';
 import { type Arguments, type Command, word } from './command.ts';
 

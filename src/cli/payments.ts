@@ -1,12 +1,12 @@
 import { scopeOfRequest } from '../auth/scope.ts';
-import { defaultWallet } from '../chain/dev-wallet.ts';
 import { offeredChains } from '../chain/offered.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
-import { payInSandbox } from '../payments/sandbox-pay.ts';
 import { moveExpiry } from '../requests/proof.ts';
 import { readRequest } from '../requests/read.ts';
+import { payInSandbox } from '../sandbox/pay.ts';
+import { defaultWallet } from '../sandbox/wallet.ts';
 import { sandboxChain } from './chain.ts';
 import { type Arguments, type Command, word } from './command.ts';
 

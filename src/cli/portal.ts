@@ -3,7 +3,7 @@ import { scopeOf } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { wordsOf } from '../ui/language.ts';
 import { inviteUser } from '../users/invite.ts';
-import { removePasskeysOf } from '../users/passkeys.ts';
+import { removePasskeysOf } from '../users/passkeys/passkeys.ts';
 import type { User } from '../users/read.ts';
 import { commandLine, mustReadPartner } from './acting.ts';
 import { type Arguments, type Command, option } from './command.ts';

@@ -1,7 +1,7 @@
 import { scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUuid } from '../lib/ids.ts';
-import { cancelRecovery, startRecovery } from '../merchants/recovery.ts';
+import { cancelRecovery, startRecovery } from '../wallets/recovery.ts';
 import { recorded } from './acting.ts';
 import { type Arguments, type Command, word } from './command.ts';
 

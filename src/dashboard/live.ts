@@ -2,9 +2,9 @@ import type { FastifyReply } from 'fastify';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
-import { StreamPlaces, sendEvents } from '../net/event-stream.ts';
-import { readAccountRequest } from '../requests/of-account.ts';
-import { readQuery } from '../ui/query.ts';
+import { readAccountRequest } from '../requests/lists/by-merchant.ts';
+import { StreamPlaces, sendEvents } from '../web/event-stream.ts';
+import { readQuery } from '../web/query.ts';
 import { type DashboardRoutes, type MerchantVisit, merchantSessionOf } from './route.ts';
 
 /** The address that a page of the dashboard listens to; with the id of a request, for news of that one only. */

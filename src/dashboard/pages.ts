@@ -1,24 +1,24 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
-import { askPages } from './ask.ts';
-import { attachPages } from './attach.ts';
-import { cancelPages } from './cancel.ts';
-import { cashierPages } from './cashier.ts';
-import { giveBackPages } from './give-back.ts';
-import { homePages } from './home.ts';
+import { cashierPages } from './home/cashier.ts';
+import { homePages } from './home/home.ts';
+import { askPages } from './home/new-request.ts';
 import { dashboardEvents } from './live.ts';
-import { paymentPage } from './payment.ts';
-import { paymentList } from './payments.ts';
-import { planPage } from './plan.ts';
-import { planNewPages } from './plan-new.ts';
-import { planList } from './plans.ts';
-import { profilePages } from './profile.ts';
-import { recoveryPages } from './recovery.ts';
+import { attachPages } from './payments/attach.ts';
+import { cancelPages } from './payments/cancel.ts';
+import { paymentPage } from './payments/payment.ts';
+import { paymentList } from './payments/payments.ts';
+import { giveBackPages } from './payments/refund.ts';
+import { unmatchedList } from './payments/unmatched.ts';
+import { planPage } from './plans/plan.ts';
+import { planNewPages } from './plans/plan-new.ts';
+import { planList } from './plans/plans.ts';
 import { dashboardRoutes } from './route.ts';
-import { sessionPages } from './sessions.ts';
+import { profilePages } from './settings/profile.ts';
+import { recoveryPages } from './settings/recovery.ts';
+import { sessionPages } from './settings/sessions.ts';
+import { walletPages } from './settings/wallet.ts';
 import { signInPages } from './sign-in.ts';
-import { unmatchedList } from './unmatched.ts';
-import { walletPages } from './wallet.ts';
 
 /** The merchant's dashboard: signing in, payments, asking for money, the wallet and its recovery. */
 export function dashboardPages(app: FastifyInstance, ctx: Context): void {

@@ -5,8 +5,8 @@ import type { Context } from '../context.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
-import { sendForeignForm, sendTooMany } from '../ui/error-page.ts';
-import { isOwnForm } from '../ui/origin.ts';
+import { sendForeignForm, sendTooMany } from '../web/error-page.ts';
+import { isOwnForm } from '../web/origin.ts';
 
 /** What was typed into a form, by field. */
 export type Typed = Record<string, string | undefined>;

@@ -1,15 +1,15 @@
 import type { FastifyReply } from 'fastify';
 import type { Actor } from '../audit/actions.ts';
 import type { Context } from '../context.ts';
-import { type Html, html } from '../lib/html.ts';
-import { readLook } from '../partners/look.ts';
+import { type Html, html } from '../lib/text/html.ts';
+import { readLook } from '../partners/branding.ts';
 import { commonTexts } from '../texts/common.ts';
 import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';
-import type { IslandName } from '../ui/assets.ts';
 import { shortAddress } from '../ui/components.ts';
 import { wordsFor } from '../ui/language.ts';
-import { oneOf, readQuery } from '../ui/query.ts';
-import { notice, sendShell } from '../ui/shell.ts';
+import type { IslandName } from '../web/assets.ts';
+import { oneOf, readQuery } from '../web/query.ts';
+import { notice, sendShell } from '../web/shell.ts';
 import type { MerchantVisit } from './route.ts';
 
 /** The places of the dashboard. */

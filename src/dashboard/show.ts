@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify';
 import type { Context } from '../context.ts';
-import type { Html } from '../lib/html.ts';
+import type { Html } from '../lib/text/html.ts';
 import { type MerchantRefusal, refusalStatus } from '../merchants/refusal.ts';
-import { readLook } from '../partners/look.ts';
+import { readLook } from '../partners/branding.ts';
+import type { Look } from '../ui/branding.ts';
 import { type Words, wordsFor } from '../ui/language.ts';
-import { sendPage } from '../ui/layout.ts';
-import type { Look } from '../ui/look.ts';
+import { sendPage } from '../web/layout.ts';
 
 /** A page's content, made from words and, where a merchant is known, its partner's look. */
 export type Shown = {

@@ -1,4 +1,4 @@
-import { keyedHash, open, type SecretKey } from '../lib/seal.ts';
+import { keyedHash, open, type SecretKey } from '../lib/encrypt.ts';
 import { StartFault } from '../lib/start-fault.ts';
 import type { Sql } from './connection.ts';
 

@@ -4,7 +4,7 @@ import { focusAnswer, noticeIn, sendForm } from './lib/forms.ts';
 import { followState, type LiveState } from './lib/live.ts';
 import { localTimes } from './lib/local-times.ts';
 import { isInUse, type Part, partPlaces, replacePart } from './lib/parts.ts';
-import { PayWays } from './lib/pay-ways.ts';
+import { PayWays } from './lib/payment-methods.ts';
 import { tellIn } from './lib/tell.ts';
 import type { IslandTexts } from './lib/texts.ts';
 import { findWallets } from './lib/wallet-buttons.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { open, seal } from '../lib/seal.ts';
+import { open, seal } from '../lib/encrypt.ts';
 import type { NewMail } from './outbox.ts';
 
 /** What only the recipient is to read: it can hold links, codes and names. */

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer';
 import type { MailConfig } from '../config.ts';
-import { isOneAddress } from '../lib/email.ts';
+import { isOneAddress } from '../lib/text/email.ts';
 import type { MailTransport } from './transport.ts';
 
 const connectMs = 10_000;

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config.ts';
 import { dayMs } from '../lib/durations.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/seal.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 
 /** An onboarding link lives seven days; reading the merchant gives a fresh one. */
 const onboardingTokenMs = 7 * dayMs;

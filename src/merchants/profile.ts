@@ -3,7 +3,7 @@ import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { type NewMail, queueMail } from '../mail/outbox.ts';
 import { isKnownCurrency } from '../rates/known.ts';
-import { readDetails } from './onboarding-details.ts';
+import { readDetails } from './details.ts';
 import { type Profile, selectProfile, updateProfile } from './profile-store.ts';
 import { type DetailFault, MerchantRefusal } from './refusal.ts';
 

@@ -1,4 +1,4 @@
-import { isOneAddress } from '../lib/email.ts';
+import { isOneAddress } from '../lib/text/email.ts';
 
 /** The values `expiry_minutes` can have at all; a partner allows a subset. */
 export const expiryMinutes = [5, 10, 15, 30, 60, 180, 1440, 4320, 10_080, 43_200] as const;

@@ -1,6 +1,6 @@
 import { minuteMs } from '../lib/durations.ts';
-import { isOneAddress } from '../lib/email.ts';
-import { type Html, html } from '../lib/html.ts';
+import { isOneAddress } from '../lib/text/email.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import { type PortalTexts, portalTexts } from '../texts/portal.ts';
 import { field } from '../ui/components.ts';
 import { formatRemaining } from '../ui/formats.ts';

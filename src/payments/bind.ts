@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
+import { selectReturn } from '../refunds/store.ts';
 import { attachProof, lockForProof, type RequestRow } from '../requests/proof.ts';
 import { assetOf, completeProof } from './complete.ts';
-import { needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
-import { selectReturn } from './return-store.ts';
+import { needsSecondOpinion, readChainView, standsFinal } from './proof/heads.ts';
 import { admit, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
 import { isDoubted, keyOf, lockTransfers, type TransferRow, toTransfer, updateJudged } from './store.ts';
 

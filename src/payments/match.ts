@@ -2,14 +2,14 @@ import { scopeOfRow } from '../auth/scope.ts';
 import type { ChainConfig } from '../chain/config.ts';
 import { finalNumber } from '../chain/finality.ts';
 import type { Context } from '../context.ts';
-import { isBusy } from '../db/busy.ts';
+import { isBusy } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
 import { findReferenced, findReservations } from '../requests/proof.ts';
 import { bind } from './bind.ts';
-import { needsSecondOpinion, readHeads } from './heads.ts';
 import { selectKept } from './kept-store.ts';
-import { askOpinions, noOpinions } from './opinions.ts';
+import { needsSecondOpinion, readHeads } from './proof/heads.ts';
+import { askOpinions, noOpinions } from './proof/opinions.ts';
 import { putOff, selectUnjudged } from './queue-store.ts';
 import {
   type Choice,

@@ -1,13 +1,13 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
-import { withinScope } from '../db/within.ts';
+import { withinScope } from '../db/nested.ts';
 import { Refusal } from '../errors.ts';
-import { parseStrictJson } from '../lib/strict-json.ts';
+import { parseStrictJson } from '../lib/text/strict-json.ts';
+import type { MailLook } from '../mail/layout.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';
-import { readMailLook } from '../partners/look.ts';
-import { createByHand } from '../requests/by-hand.ts';
-import type { MailLook } from '../ui/mail-frame.ts';
+import { readMailLook } from '../partners/branding.ts';
+import { createByHand } from '../requests/manual.ts';
 import { planMail } from './mail.ts';
 import { afterCharge, retryMs, startOf } from './rules.ts';
 import {

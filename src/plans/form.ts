@@ -1,7 +1,7 @@
 import { parseAmount } from '../lib/amount.ts';
-import { isOneAddress } from '../lib/email.ts';
 import { currencyExponent } from '../lib/money.ts';
-import { isStorable } from '../lib/storable.ts';
+import { isOneAddress } from '../lib/text/email.ts';
+import { isStorable } from '../lib/text/storable.ts';
 import { type Day, mostCharges, mostEvery, type Period, periods, startOf, yearAfter } from './rules.ts';
 
 /** What was typed into the form of a new plan, by field. */

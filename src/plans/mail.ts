@@ -1,5 +1,7 @@
 import type { Context } from '../context.ts';
 import { formatFiat } from '../lib/money.ts';
+import { type Letter, type LetterFact, letterHtml, letterText } from '../mail/customer-mail.ts';
+import { type MailLook, oneLine } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { payPageUrl } from '../requests/render.ts';
 import type { RequestRow } from '../requests/store.ts';
@@ -7,8 +9,6 @@ import { planTexts } from '../texts/plans.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import { instant } from '../ui/formats.ts';
 import { fill, isLanguage, wordsOf } from '../ui/language.ts';
-import { type Letter, type LetterFact, letterHtml, letterText } from '../ui/letter.ts';
-import { type MailLook, oneLine } from '../ui/mail-frame.ts';
 import { stopMailsUrl } from './stop-mails.ts';
 import type { PlanInHand } from './store.ts';
 

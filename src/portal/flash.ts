@@ -1,5 +1,5 @@
-import type { Html } from '../lib/html.ts';
-import { notice } from '../ui/shell.ts';
+import type { Html } from '../lib/text/html.ts';
+import { notice } from '../web/shell.ts';
 import type { PortalCall } from './route.ts';
 
 /** What a page says after a change, by the word in `?done=`: what was done, or why nothing was. */

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
-import { StreamPlaces, sendEvents } from '../net/event-stream.ts';
 import { readRequest } from '../requests/read.ts';
-import { portalDoor } from '../users/door.ts';
 import { isStillIn } from '../users/enter.ts';
+import { portalDoor } from '../users/realm.ts';
+import { StreamPlaces, sendEvents } from '../web/event-stream.ts';
 import { openPortal } from './session.ts';
 
 /** A partner can invite as many people as it likes, so all of them together have an end too. */

@@ -1,21 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
-import { auditPages } from './audit.ts';
-import { gettingStarted } from './getting-started.ts';
-import { keyPages } from './keys.ts';
 import { portalEvents } from './live.ts';
-import { merchantDetail } from './merchant-detail.ts';
-import { merchantsList } from './merchants.ts';
-import { overviewPage } from './overview.ts';
-import { requestDetail } from './request-detail.ts';
-import { requestsList } from './requests-list.ts';
-import { settingsPages } from './settings.ts';
-import { teamPages } from './team.ts';
-import { unmatchedPages } from './unmatched.ts';
-import { deliveryPages } from './webhook-deliveries.ts';
-import { deliveryDetail } from './webhook-delivery.ts';
-import { testEventForm } from './webhook-test.ts';
-import { webhookPages } from './webhooks.ts';
+import { merchantDetail } from './merchants/merchant.ts';
+import { merchantsList } from './merchants/merchants.ts';
+import { gettingStarted } from './overview/getting-started.ts';
+import { overviewPage } from './overview/overview.ts';
+import { requestDetail } from './requests/request.ts';
+import { requestsList } from './requests/requests.ts';
+import { unmatchedPages } from './requests/unmatched.ts';
+import { auditPages } from './settings/audit.ts';
+import { keyPages } from './settings/keys.ts';
+import { settingsPages } from './settings/settings.ts';
+import { teamPages } from './settings/team.ts';
+import { deliveryPages } from './webhooks/deliveries.ts';
+import { deliveryDetail } from './webhooks/delivery.ts';
+import { testEventForm } from './webhooks/test.ts';
+import { webhookPages } from './webhooks/webhooks.ts';
 
 /** All that a partner's people see and do. */
 export function portalPages(app: FastifyInstance, ctx: Context): void {

@@ -4,17 +4,17 @@ import { readCookie } from '../auth/session-cookie.ts';
 import { type PartnerUser, userScope } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { html } from '../lib/html.ts';
 import { type Mode, modes } from '../lib/mode.ts';
+import { html } from '../lib/text/html.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { card } from '../ui/components.ts';
-import { sendForeignForm } from '../ui/error-page.ts';
 import { fill, wordsFor } from '../ui/language.ts';
-import { isOwnForm } from '../ui/origin.ts';
-import { portalDoor } from '../users/door.ts';
 import { enter } from '../users/enter.ts';
 import { asksForMore, confirmAct, confirmPart, type Fresh } from '../users/fresh.ts';
+import { portalDoor } from '../users/realm.ts';
 import { sessionPages } from '../users/session-pages.ts';
+import { sendForeignForm } from '../web/error-page.ts';
+import { isOwnForm } from '../web/origin.ts';
 import { sendPortal } from './shell.ts';
 
 /** A visit of a partner's user: who it is, and the mode that was chosen, with the scope to work in. */

@@ -1,14 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import { type Permission, permissions } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
-import { type Html, html } from '../lib/html.ts';
 import { modes } from '../lib/mode.ts';
-import { readLook } from '../partners/look.ts';
+import { type Html, html } from '../lib/text/html.ts';
+import { readLook } from '../partners/branding.ts';
 import { commonTexts } from '../texts/common.ts';
 import { type PortalTexts, portalTexts } from '../texts/portal.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { fill, wordsFor } from '../ui/language.ts';
-import { notice, sendShell } from '../ui/shell.ts';
+import { notice, sendShell } from '../web/shell.ts';
 import type { PortalVisit } from './session.ts';
 
 /** The places of the portal, and what one must be allowed to see them. */

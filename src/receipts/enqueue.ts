@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
-import { isOneAddress } from '../lib/email.ts';
+import { isOneAddress } from '../lib/text/email.ts';
 import { type Channel, insertReceipts } from './store.ts';
 
 /** A request as far as receipts go. */

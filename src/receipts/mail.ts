@@ -1,10 +1,10 @@
 import { formatFiat } from '../lib/money.ts';
+import { type Letter, type LetterFact, letterHtml, letterText, oneLine } from '../mail/customer-mail.ts';
+import type { MailLook } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
-import { type Letter, type LetterFact, letterHtml, letterText, oneLine } from '../ui/letter.ts';
-import type { MailLook } from '../ui/mail-frame.ts';
 import type { ReceiptFacts } from './facts.ts';
 
 /** The mail of a receipt: as text, and as HTML in the partner's look. */

@@ -2,7 +2,7 @@ import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';
-import { readMailLook } from '../partners/look.ts';
+import { readMailLook } from '../partners/branding.ts';
 import { lockCustomer } from '../requests/customer.ts';
 import { readReceipt } from './facts.ts';
 import { receiptMail } from './mail.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { insist } from '../db/busy.ts';
+import { insist } from '../db/conflict.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';

@@ -9,7 +9,7 @@ import { readMerchant } from '../merchants/read.ts';
 import { cancelRequest } from './cancel.ts';
 import { CreateRequest, RequestList, RequestObject, RequestQuery } from './contract.ts';
 import { type CreateFacts, createRequest, factsOfCreate } from './create.ts';
-import { readListQuery } from './list-query.ts';
+import { readListQuery } from './lists/list-query.ts';
 import { listRequests, readRequest } from './read.ts';
 import { renderRequest } from './render.ts';
 

@@ -1,7 +1,7 @@
 import { minuteMs } from '../lib/durations.ts';
-import { type Html, html } from '../lib/html.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { currencyExponent, formatFiat } from '../lib/money.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import { adminTexts } from '../texts/admin.ts';
 import { auditTexts } from '../texts/audit.ts';
 import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';

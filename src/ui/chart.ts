@@ -1,4 +1,4 @@
-import { type Html, html, raw } from '../lib/html.ts';
+import { type Html, html, raw } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
 import { fill, type Words } from './language.ts';
 

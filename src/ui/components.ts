@@ -1,5 +1,5 @@
 import { renderSVG } from 'uqr';
-import { type Html, html, raw } from '../lib/html.ts';
+import { type Html, html, raw } from '../lib/text/html.ts';
 
 /** A state has a word, a colour and a shape, never colour alone. */
 export type StateKind = 'waiting' | 'confirming' | 'paid' | 'attention' | 'failed' | 'ended';

@@ -1,4 +1,4 @@
-import { type Html, html } from '../lib/html.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
 import { facts, mono } from './components.ts';
 import type { Words } from './language.ts';

@@ -1,6 +1,6 @@
 import { minuteMs } from '../lib/durations.ts';
-import { type Html, html } from '../lib/html.ts';
 import { formatMicro } from '../lib/money.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import { type CommonTexts, commonTexts } from '../texts/common.ts';
 import { fill, type Words } from './language.ts';
 

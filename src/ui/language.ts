@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Html, html, raw } from '../lib/html.ts';
+import { type Html, html, raw } from '../lib/text/html.ts';
 
 /** Languages that pages are written in. */
 export const languages = ['en', 'de', 'es', 'fr', 'pt', 'hi', 'ja', 'ar'] as const;

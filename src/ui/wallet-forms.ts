@@ -1,4 +1,4 @@
-import { type Html, html } from '../lib/html.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import { type WalletTexts, walletTexts } from '../texts/wallets.ts';
 import { carried, field } from './components.ts';
 import type { Words } from './language.ts';

@@ -10,7 +10,7 @@ import {
   type UserKind,
 } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
-import type { Door } from './door.ts';
+import type { Door } from './realm.ts';
 
 /** Who is signed in at a door with this browser; null when nobody is, or not on this host. */
 export async function signedIn<K extends UserKind>(

@@ -3,17 +3,17 @@ import { hostOwner } from '../auth/host.ts';
 import { setSessionCookie } from '../auth/session-cookie.ts';
 import { isFreshSession, type SignedIn, type UserKind, userSessionLimits } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
-import { type Html, html } from '../lib/html.ts';
 import type { Mode } from '../lib/mode.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { carried } from '../ui/components.ts';
 import { fill, wordsFor } from '../ui/language.ts';
-import { notice } from '../ui/shell.ts';
-import type { Door } from './door.ts';
-import { confirmWithPasskey } from './passkey-enter.ts';
-import { passkeyConfirm } from './passkey-parts.ts';
-import type { PasskeyRefusalReason } from './passkey-refusal.ts';
-import { listPasskeys } from './passkeys.ts';
+import { notice } from '../web/shell.ts';
+import { confirmWithPasskey } from './passkeys/enter.ts';
+import { passkeyConfirm } from './passkeys/parts.ts';
+import { listPasskeys } from './passkeys/passkeys.ts';
+import type { PasskeyRefusalReason } from './passkeys/refusal.ts';
+import type { Door } from './realm.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

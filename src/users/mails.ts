@@ -1,10 +1,10 @@
+import type { MailLook } from '../mail/layout.ts';
+import { writeNote } from '../mail/notice.ts';
 import type { NewMail } from '../mail/outbox.ts';
-import { houseLook } from '../partners/look.ts';
+import { houseLook } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import type { Words } from '../ui/language.ts';
-import type { MailLook } from '../ui/mail-frame.ts';
-import { writeNote } from '../ui/note.ts';
 
 /** How a place is called whose host belongs to no partner. */
 export const serviceName = houseLook.name;

@@ -1,4 +1,4 @@
-import { isOneAddress } from '../lib/email.ts';
+import { isOneAddress } from '../lib/text/email.ts';
 
 /** An e-mail address as it is stored, in lower case; null for a text that is none. */
 export function emailFrom(text: string): string | null {

@@ -10,21 +10,21 @@ import {
   type UserKind,
 } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
-import { type Html, html } from '../lib/html.ts';
 import { isUuid } from '../lib/ids.ts';
-import { browserName } from '../lib/user-agent.ts';
+import { type Html, html } from '../lib/text/html.ts';
+import { browserName } from '../lib/text/user-agent.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { carried } from '../ui/components.ts';
-import { sendForeignForm } from '../ui/error-page.ts';
 import { instant } from '../ui/formats.ts';
 import { type Words, wordsFor } from '../ui/language.ts';
-import { isOwnForm } from '../ui/origin.ts';
-import { notice } from '../ui/shell.ts';
-import { table } from '../ui/table.ts';
-import type { Door } from './door.ts';
+import { sendForeignForm } from '../web/error-page.ts';
+import { isOwnForm } from '../web/origin.ts';
+import { notice } from '../web/shell.ts';
+import { table } from '../web/table.ts';
 import { actorOf, enter, leave } from './enter.ts';
-import { passkeyPages, passkeysOf } from './passkey-pages.ts';
-import { passkeyNotice } from './passkey-parts.ts';
+import { passkeyPages, passkeysOf } from './passkeys/pages.ts';
+import { passkeyNotice } from './passkeys/parts.ts';
+import type { Door } from './realm.ts';
 
 type Person = PartnerUser | Operator;
 type Visit = FastifyRequest<{ Body: Record<string, unknown> | undefined; Querystring: { done?: unknown } }>;

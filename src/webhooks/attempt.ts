@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { open } from '../lib/seal.ts';
+import { open } from '../lib/encrypt.ts';
 import { createPoster, type Poster, type PosterOptions } from '../net/post.ts';
 import { outboundPolicy } from './endpoint.ts';
 import type { AttemptRecord, Claimed } from './queue-store.ts';

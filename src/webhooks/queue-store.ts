@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../db/connection.ts';
-import type { MailSender } from '../partners/look.ts';
+import type { MailSender } from '../partners/branding.ts';
 import { deadReason, type Health, leaseMs, type Next, probeAfterFailures } from './rules.ts';
 
 /** A delivery under lease, with what its attempt needs to know of its endpoint. */

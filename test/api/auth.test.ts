@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { revokeApiKey, type ScopeName, scopeNames } from '../../src/auth/api-keys.ts';
-import { checksum62, randomBase62 } from '../../src/lib/base62.ts';
+import { checksum62, randomBase62 } from '../../src/lib/text/base62.ts';
 import {
   type Answer,
   type Api,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { after, before, test } from 'node:test';
-import { checksum62 } from '../../src/lib/base62.ts';
+import { checksum62 } from '../../src/lib/text/base62.ts';
 import { type Api, type ApiPartner, assertRefused, startApi } from '../support/api/client.ts';
 import { endpoints } from '../support/api/endpoints.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { connect } from '../../src/db/connection.ts';
-import { buildServer } from '../../src/server.ts';
+import { buildServer } from '../../src/http/server.ts';
 import { type Api, ApiClient, type ApiJson, type ApiPartner, startApi } from '../support/api/client.ts';
 import { makeMerchant } from '../support/fixtures.ts';
 

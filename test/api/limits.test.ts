@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { connect } from '../../src/db/connection.ts';
-import { buildServer } from '../../src/server.ts';
+import { buildServer } from '../../src/http/server.ts';
 import {
   type Answer,
   type Api,

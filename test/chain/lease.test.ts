@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { acquireLease, releaseLease, renewLease, whileLeading } from '../../src/chain/lease.ts';
-import { poll } from '../../src/chain/read.ts';
-import { Deposed } from '../../src/chain/store.ts';
-import { leaseName, startWatching } from '../../src/chain/watcher.ts';
+import { acquireLease, releaseLease, renewLease, whileLeading } from '../../src/chain/reader/lease.ts';
+import { poll } from '../../src/chain/reader/read.ts';
+import { Deposed } from '../../src/chain/reader/store.ts';
+import { leaseName, startWatching } from '../../src/chain/reader/watcher.ts';
 import { pause } from '../../src/lib/time.ts';
 import { type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
 

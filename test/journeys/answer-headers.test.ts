@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { after, before, test } from 'node:test';
-import { setLook } from '../../src/partners/look.ts';
+import { setLook } from '../../src/partners/branding.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makePartner } from '../support/fixtures.ts';
 import { visit } from '../support/people/forms.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Config } from '../../src/config.ts';
-import { buildServer } from '../../src/server.ts';
+import { buildServer } from '../../src/http/server.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { visit } from '../support/people/forms.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
-import { startRecovery } from '../../src/merchants/recovery.ts';
+import { startRecovery } from '../../src/wallets/recovery.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makeEvents } from '../support/deliveries.ts';
 import { makeKey, makePartner, makeRequest, setRate } from '../support/fixtures.ts';

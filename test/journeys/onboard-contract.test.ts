@@ -5,13 +5,13 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { readMerchantSession } from '../../src/auth/session.ts';
 import type { ChainConfig } from '../../src/chain/config.ts';
 import { createShell } from '../../src/merchants/create.ts';
-import { chooseWallet, completeOnboarding, onboardingMessage } from '../../src/merchants/onboard.ts';
 import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
 import { MerchantRefusal } from '../../src/merchants/refusal.ts';
-import { signIn, signInMessage } from '../../src/merchants/sign-in.ts';
-import { changeWallet, handOverMessage, proveChange, takeOverMessage } from '../../src/merchants/wallet-change.ts';
+import { chooseWallet, completeOnboarding, onboardingMessage } from '../../src/onboarding/onboard.ts';
 import { selectPayPage } from '../../src/requests/page-store.ts';
+import { changeWallet, handOverMessage, proveChange, takeOverMessage } from '../../src/wallets/change.ts';
+import { signIn, signInMessage } from '../../src/wallets/sign-in.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testChain } from '../support/chain/chain.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';

@@ -16,8 +16,8 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { callRpc } from '../../src/chain/rpc.ts';
-import { claim, claimTypedData, claimTypedDataJson } from '../../src/payments/claim.ts';
-import { submitHash } from '../../src/payments/submit.ts';
+import { claim, claimTypedData, claimTypedDataJson } from '../../src/payments/submitted/claim.ts';
+import { submitHash } from '../../src/payments/submitted/submit.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';

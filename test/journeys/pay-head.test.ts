@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
-import { attachUnmatched } from '../../src/payments/unmatched.ts';
-import { createByHand } from '../../src/requests/by-hand.ts';
+import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
+import { createByHand } from '../../src/requests/manual.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { signCall } from '../../src/chain/dev-wallet.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
-import { forgetHints, type PaymentHint, readHints, refreshHints } from '../../src/payments/hints.ts';
-import { submitHash } from '../../src/payments/submit.ts';
+import { forgetHints, type PaymentHint, readHints, refreshHints } from '../../src/payments/submitted/follow.ts';
+import { submitHash } from '../../src/payments/submitted/submit.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
+import { signCall } from '../../src/sandbox/wallet.ts';
 import type { TestWallet } from '../support/chain/chain.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';

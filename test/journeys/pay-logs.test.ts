@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { privateKeyToAccount } from 'viem/accounts';
-import { claimTypedDataJson } from '../../src/payments/claim.ts';
+import { buildServer } from '../../src/http/server.ts';
+import { claimTypedDataJson } from '../../src/payments/submitted/claim.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { buildServer } from '../../src/server.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { visit } from '../support/people/forms.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
 import { callRpc } from '../../src/chain/rpc.ts';
-import { claim, claimTypedData } from '../../src/payments/claim.ts';
-import { attachUnmatched } from '../../src/payments/unmatched.ts';
+import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
+import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { judgePending } from '../../src/payments/match.ts';
-import { settle } from '../../src/payments/verify.ts';
+import { settle } from '../../src/payments/proof/verify.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { secondEndpoint } from '../support/payments/second-endpoint.ts';
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeAbiParameters, type Hex, stringToHex } from 'viem';
-import { fundLookalike, lookalikeAddress, lookalikeTransfer } from '../../src/chain/dev-lookalike.ts';
-import { sendTransaction } from '../../src/chain/dev-wallet.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { readSymbol } from '../../src/chain/token-facts.ts';
 import type { Context } from '../../src/context.ts';
-import { findStrays } from '../../src/payments/strays.ts';
+import { findStrays } from '../../src/payments/unmatched/strays.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
+import { fundLookalike, lookalikeAddress, lookalikeTransfer } from '../../src/sandbox/lookalike.ts';
+import { sendTransaction } from '../../src/sandbox/wallet.ts';
 import { idleChain } from '../support/app.ts';
 import { type TestChain, testChain } from '../support/chain/chain.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';

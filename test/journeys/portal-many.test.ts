@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Scope, Tx } from '../../src/db/connection.ts';
-import { browseRequests, type Concern, concerns } from '../../src/requests/browse.ts';
-import { selectBrowsed } from '../../src/requests/browse-store.ts';
+import { browseRequests, type Concern, concerns } from '../../src/requests/lists/browse.ts';
+import { selectBrowsed } from '../../src/requests/lists/browse-store.ts';
 import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Context } from '../../src/context.ts';
 import { createShell } from '../../src/merchants/create.ts';
-import { onboardWithKey } from '../../src/merchants/sandbox-onboard.ts';
+import { onboardWithKey } from '../../src/sandbox/onboard.ts';
 import { startApi } from '../support/api/client.ts';
 import { makeMerchant, makeRequest } from '../support/fixtures.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
+import { buildServer } from '../../src/http/server.ts';
 import { openRequest } from '../../src/requests/open.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { buildServer } from '../../src/server.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { portalVisitor } from '../support/people/portal.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { mineWhileWaiting } from '../../src/chain/dev-mining.ts';
 import type { Context } from '../../src/context.ts';
 import { list } from '../../src/db/sql.ts';
+import { buildServer } from '../../src/http/server.ts';
 import { pause } from '../../src/lib/time.ts';
 import { judgePending } from '../../src/payments/match.ts';
-import { settle } from '../../src/payments/verify.ts';
-import { buildServer } from '../../src/server.ts';
+import { settle } from '../../src/payments/proof/verify.ts';
+import { mineWhileWaiting } from '../../src/sandbox/mining.ts';
 import { startDelivering } from '../../src/webhooks/deliver.ts';
 import { readEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
 import { verifySignature } from '../../src/webhooks/sign.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
-import { buildServer } from '../../src/server.ts';
+import { buildServer } from '../../src/http/server.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePartner } from '../support/fixtures.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
-import { buildServer } from '../../src/server.ts';
+import { buildServer } from '../../src/http/server.ts';
 import { changeRole, setUserDisabled } from '../../src/users/change.ts';
 import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';

@@ -15,8 +15,8 @@ import {
 import { callRpc } from '../../src/chain/rpc.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
-import { startRecovery } from '../../src/merchants/recovery.ts';
-import { submitHash } from '../../src/payments/submit.ts';
+import { submitHash } from '../../src/payments/submitted/submit.ts';
+import { startRecovery } from '../../src/wallets/recovery.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { randomAddress } from '../support/fixtures.ts';
 import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';

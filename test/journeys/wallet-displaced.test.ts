@@ -5,7 +5,7 @@ import type { Scope } from '../../src/db/connection.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
 import { MerchantRefusal } from '../../src/merchants/refusal.ts';
-import { onboardWithKey } from '../../src/merchants/sandbox-onboard.ts';
+import { onboardWithKey } from '../../src/sandbox/onboard.ts';
 import { type Api, assertRefused, startApi } from '../support/api/client.ts';
 import { makeOnboarded, signInMerchant, signOn } from '../support/people/merchants.ts';
 import { portalVisitor } from '../support/people/portal.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { confirmTransfer } from '../../src/chain/confirm.ts';
-import { headNumber } from '../../src/chain/dev-wallet.ts';
-import { poll, type Reader } from '../../src/chain/read.ts';
+import { poll, type Reader } from '../../src/chain/reader/read.ts';
+import { readUnread } from '../../src/chain/reader/unread.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
-import { readUnread } from '../../src/chain/unread.ts';
+import { headNumber } from '../../src/sandbox/wallet.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { giants } from '../support/chain/giant.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';

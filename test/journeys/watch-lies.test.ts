@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { headNumber } from '../../src/chain/dev-wallet.ts';
-import { poll } from '../../src/chain/read.ts';
-import { startWatching } from '../../src/chain/watcher.ts';
+import { poll } from '../../src/chain/reader/read.ts';
+import { startWatching } from '../../src/chain/reader/watcher.ts';
+import { headNumber } from '../../src/sandbox/wallet.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { confirmTransfer } from '../../src/chain/confirm.ts';
-import { mineWhileWaiting } from '../../src/chain/dev-mining.ts';
-import { headNumber } from '../../src/chain/dev-wallet.ts';
-import { poll } from '../../src/chain/read.ts';
+import { poll } from '../../src/chain/reader/read.ts';
 import { chainStatus, checkTokens } from '../../src/chain/status.ts';
+import { mineWhileWaiting } from '../../src/sandbox/mining.ts';
+import { headNumber } from '../../src/sandbox/wallet.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
 import { randomAddress } from '../support/fixtures.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { followReturns } from '../../src/payments/return-follow.ts';
+import { followReturns } from '../../src/refunds/follow.ts';
 import { assertAccessible } from '../support/browser/axe.ts';
 import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
 import { pageWallet, putWallets } from '../support/browser/wallet-in-page.ts';

@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
-import { setLook } from '../../src/partners/look.ts';
+import { setLook } from '../../src/partners/branding.ts';
 import { startApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser/browser.ts';
 import { type PageWallet, pageWallet } from '../support/browser/wallet-in-page.ts';

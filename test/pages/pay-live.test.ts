@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { signCall } from '../../src/chain/dev-wallet.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
-import { submitHash } from '../../src/payments/submit.ts';
+import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
+import { signCall } from '../../src/sandbox/wallet.ts';
 import { newsOf, type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
 import { startProxy } from '../support/net/proxy.ts';
 

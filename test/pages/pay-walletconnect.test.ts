@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { walletConnectPath } from '../../src/ui/assets.ts';
+import { walletConnectPath } from '../../src/web/assets.ts';
 import { startApp } from '../support/app.ts';
 import { assertAccessible } from '../support/browser/axe.ts';
 import { snap } from '../support/browser/browser.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { list } from '../../src/db/sql.ts';
-import { readFirm } from '../../src/payments/firm.ts';
-import { offerReturn } from '../../src/payments/give-back.ts';
-import { putBack, takeForReturn } from '../../src/payments/take.ts';
-import { settle } from '../../src/payments/verify.ts';
+import { readFirm } from '../../src/payments/proof/firm.ts';
+import { settle } from '../../src/payments/proof/verify.ts';
+import { offerReturn } from '../../src/refunds/refund.ts';
+import { putBack, takeForReturn } from '../../src/refunds/take.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { testDatabase } from '../support/database.ts';

@@ -5,7 +5,7 @@ import type { ChainConfig } from '../../src/chain/config.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { insertion } from '../../src/db/sql.ts';
-import { followReturns } from '../../src/payments/return-follow.ts';
+import { followReturns } from '../../src/refunds/follow.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';

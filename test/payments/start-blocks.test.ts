@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { claim, claimTypedData } from '../../src/payments/claim.ts';
 import { judgePending } from '../../src/payments/match.ts';
+import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { type Api, type ApiPartner, startApi } from '../support/api/client.ts';
 
 const chainId = 31337;

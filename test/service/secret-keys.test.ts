@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { doctorCommands } from '../../src/cli/doctor.ts';
 import { secretCommands } from '../../src/cli/secrets.ts';
 import { checkSecretKeys } from '../../src/db/secret-keys.ts';
-import type { SecretKey } from '../../src/lib/seal.ts';
+import type { SecretKey } from '../../src/lib/encrypt.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';

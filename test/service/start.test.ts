@@ -4,13 +4,13 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { readDevChains } from '../../src/chain/dev-chain.ts';
-import { headNumber, usdcBalance } from '../../src/chain/dev-wallet.ts';
 import { openOwner } from '../../src/db/connection.ts';
 import { embeddedUrl } from '../../src/db/embedded.ts';
-import type { Demo } from '../../src/demo.ts';
 import { freePort } from '../../src/lib/ports.ts';
 import { signalProcess } from '../../src/lib/processes.ts';
+import { readDevChains } from '../../src/sandbox/chain.ts';
+import type { Demo } from '../../src/sandbox/demo.ts';
+import { headNumber, usdcBalance } from '../../src/sandbox/wallet.ts';
 import { type ApiJson, send } from '../support/api/client.ts';
 import { until } from '../support/net/receiver.ts';
 import {

@@ -3,8 +3,8 @@ import type { ChainConfig } from '../../src/chain/config.ts';
 import type { Config } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
 import type { Database } from '../../src/db/connection.ts';
+import { buildServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/time.ts';
-import { buildServer } from '../../src/server.ts';
 import { testDatabase } from './database.ts';
 import { testSecrets } from './fixtures.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createApiKey, type ScopeName, scopeNames } from '../../src/auth/api-keys.ts';
 import { scopeOf } from '../../src/auth/scope.ts';
 import type { Database, Scope } from '../../src/db/connection.ts';
-import type { SecretKey } from '../../src/lib/seal.ts';
+import type { SecretKey } from '../../src/lib/encrypt.ts';
 import { createPartner } from '../../src/partners/create.ts';
 import type { Partner } from '../../src/partners/read.ts';
 import { insertRequest, type NewRequest, type RequestRow } from '../../src/requests/store.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChainConfig } from '../../src/chain/config.ts';
-import { headNumber } from '../../src/chain/dev-wallet.ts';
+import { headNumber } from '../../src/sandbox/wallet.ts';
 import { testContext } from './app.ts';
 import { testChain } from './chain/chain.ts';
 import { testDatabase } from './database.ts';

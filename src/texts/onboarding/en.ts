@@ -48,7 +48,7 @@ export const en = {
     accept: 'I have read the terms, version {version}, and accept them.',
     finish: 'Finish',
   },
-  /** The terms as they bind: a change takes a new version in `merchants/terms.ts`. Other languages translate them. */
+  /** The terms as they bind: a change takes a new version in `onboarding/terms.ts`. Other languages translate them. */
   terms: {
     get: {
       title: 'What you get',

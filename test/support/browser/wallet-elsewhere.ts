@@ -3,9 +3,9 @@ import { SignClient } from '@walletconnect/sign-client';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { ChainConfig } from '../../../src/chain/config.ts';
-import { signCall } from '../../../src/chain/dev-wallet.ts';
 import { callRpc } from '../../../src/chain/rpc.ts';
-import { MemoryStorage } from '../../../src/islands/late/memory-storage.ts';
+import { MemoryStorage } from '../../../src/islands/lazy/memory-storage.ts';
+import { signCall } from '../../../src/sandbox/wallet.ts';
 
 type Client = Awaited<ReturnType<typeof SignClient.init>>;
 export type WalletElsewhere = Awaited<ReturnType<typeof walletElsewhere>>;

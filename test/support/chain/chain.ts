@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { ChainConfig } from '../../../src/chain/config.ts';
-import { startDevChain } from '../../../src/chain/dev-chain.ts';
-import * as wallet from '../../../src/chain/dev-wallet.ts';
 import { callRpc, type Hex } from '../../../src/chain/rpc.ts';
+import { startDevChain } from '../../../src/sandbox/chain.ts';
+import * as wallet from '../../../src/sandbox/wallet.ts';
 
 export type TestWallet = { privateKey: Hex; address: Hex };
 type Offer = {

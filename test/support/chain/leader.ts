@@ -1,6 +1,6 @@
-import { devUsdcAddress } from '../../../src/chain/dev-usdc.ts';
-import { startWatching } from '../../../src/chain/watcher.ts';
+import { startWatching } from '../../../src/chain/reader/watcher.ts';
 import { connect } from '../../../src/db/connection.ts';
+import { devUsdcAddress } from '../../../src/sandbox/usdc.ts';
 import { idleChain, testContext } from '../app.ts';
 import { accessTo } from '../database.ts';
 

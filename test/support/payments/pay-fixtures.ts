@@ -1,11 +1,11 @@
+import { startWatching } from '../../../src/chain/reader/watcher.ts';
 import { callRpc } from '../../../src/chain/rpc.ts';
-import { startWatching } from '../../../src/chain/watcher.ts';
 import type { Context } from '../../../src/context.ts';
 import type { Scope } from '../../../src/db/connection.ts';
 import { pause } from '../../../src/lib/time.ts';
 import { judgePending } from '../../../src/payments/match.ts';
+import { settle } from '../../../src/payments/proof/verify.ts';
 import { onRemoved } from '../../../src/payments/removed.ts';
-import { settle } from '../../../src/payments/verify.ts';
 import type { NewRequest, RequestRow } from '../../../src/requests/store.ts';
 import { testContext } from '../app.ts';
 import { type TestChain, testChain } from '../chain/chain.ts';

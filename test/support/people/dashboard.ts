@@ -1,8 +1,8 @@
 import { createMerchantSession } from '../../../src/auth/session.ts';
 import type { Context } from '../../../src/context.ts';
 import type { Scope } from '../../../src/db/connection.ts';
+import { buildServer } from '../../../src/http/server.ts';
 import type { NewRequest } from '../../../src/requests/store.ts';
-import { buildServer } from '../../../src/server.ts';
 import { makeRequest, setRate } from '../fixtures.ts';
 import { type PayFixtures, payFixtures } from '../payments/pay-fixtures.ts';
 import type { Visit } from './forms.ts';

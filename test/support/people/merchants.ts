@@ -3,7 +3,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import type { Context } from '../../../src/context.ts';
 import type { Scope } from '../../../src/db/connection.ts';
 import { createShell } from '../../../src/merchants/create.ts';
-import { onboardWithKey } from '../../../src/merchants/sandbox-onboard.ts';
+import { onboardWithKey } from '../../../src/sandbox/onboard.ts';
 import type { Visit } from './forms.ts';
 import { startVisitor, type Visitor } from './visitor.ts';
 

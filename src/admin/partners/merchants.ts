@@ -1,0 +1,184 @@
+import type { FastifyInstance } from 'fastify';
+import { scopeOfMerchant } from '../../auth/scope.ts';
+import type { Context } from '../../context.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import {
+  type AllMerchantsFilter,
+  browseAllMerchants,
+  exportAllMerchants,
+  type ListedMerchant,
+} from '../../merchants/all.ts';
+import { setMerchantDisabled, toldDisabled } from '../../merchants/disable.ts';
+import { adminTexts } from '../../texts/admin.ts';
+import { carried } from '../../ui/components.ts';
+import { ago } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { csvOf, sendCsv } from '../../web/download.ts';
+import { sendNotFound } from '../../web/error-page.ts';
+import { oneOf } from '../../web/query.ts';
+import { badge, confirmed, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
+import { eventsPath } from '../live.ts';
+import { adminForm, adminPage, flash, recorded } from '../route.ts';
+
+const path = '/admin/merchants';
+const names = ['q', 'partner', 'mode', 'switch', 'onboarding', 'terms', 'after'] as const;
+const switches = ['partner', 'operator', 'none'] as const;
+const csvHeader = [
+  ...['account_id', 'partner', 'mode', 'name', 'email', 'wallet_address', 'onboarding_status', 'terms_version'],
+  ...['terms_accepted_at', 'disabled_by_partner', 'disabled_by_operator', 'created_at'],
+];
+
+/** `GET /admin/merchants`: those of all partners in both modes, with the operator's own switch. */
+export function merchantsPages(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, path, async (call) => {
+    const { words, query } = call;
+    const admin = adminTexts(words);
+    const wanted = query(names);
+    const { rows, next } = await browseAllMerchants(ctx, filterOf(wanted), wanted.after ?? null);
+    const said = { off: admin.merchants.switchedOff, on: admin.merchants.switchedOn };
+    const list =
+      rows.length > 0 ? merchantTable(words, rows, ctx.clock.now()) : emptyState(admin.nothing, admin.nothingRest);
+    return call.show({
+      path,
+      title: admin.places.merchants,
+      body: html`${flash(call, said)}${filters(words, path, wanted, choices(words), `${path}.csv`)}
+<div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>`,
+    });
+  });
+  adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) =>
+    sendCsv(
+      reply,
+      'merchants',
+      csvHeader,
+      csvOf(exportAllMerchants(ctx, filterOf(query(names))), (row) => [
+        ...[row.id, row.partner_slug, modeOf(row.test_mode), row.name, row.email, row.wallet_address],
+        ...[row.onboarded_at === null ? 'incomplete' : 'complete', row.terms_version, row.terms_accepted_at],
+        ...[String(row.disabled_by_partner), String(row.disabled_by_operator), row.created_at],
+      ]),
+    ),
+  );
+  adminForm(app, ctx, `${path}/switch`, 'always', async (call) => {
+    const [id, to] = [call.typed('account'), oneOf(ways, call.typed('to'))];
+    const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
+    const off = to === 'off';
+    if (!scope || !to) return sendNotFound(call.reply);
+    await recorded(
+      ctx,
+      call,
+      (inner) => setMerchantDisabled(inner.db, scope, id, 'operator', off),
+      (turned) => (turned ? toldDisabled(scope, id, 'operator', off) : null),
+    );
+    return call.done(`${path}?q=${id}`, off ? 'off' : 'on');
+  });
+}
+
+const ways = ['off', 'on'] as const;
+
+function filterOf(query: Record<string, string>): AllMerchantsFilter {
+  const { q, partner, mode, terms, onboarding } = query;
+  const disabled = oneOf(switches, query.switch);
+  return {
+    ...(q && { search: q }),
+    ...(partner && { partner: partner.toLowerCase() }),
+    ...((mode === 'test' || mode === 'live') && { testMode: mode === 'test' }),
+    ...(disabled && { disabled }),
+    ...((onboarding === 'complete' || onboarding === 'incomplete') && { onboarded: onboarding === 'complete' }),
+    ...(terms && { termsVersion: terms }),
+  };
+}
+
+function choices(words: Words): Filter[] {
+  const admin = adminTexts(words);
+  const { merchants: t } = admin;
+  return [
+    { kind: 'text', name: 'q', label: admin.search, hint: t.searchHint },
+    { kind: 'text', name: 'partner', label: admin.partner, hint: admin.allPartners },
+    {
+      kind: 'choice',
+      name: 'mode',
+      label: admin.mode,
+      options: [
+        ['live', admin.live],
+        ['test', admin.test],
+      ],
+    },
+    {
+      kind: 'choice',
+      name: 'switch',
+      label: t.switch,
+      options: [
+        ['none', t.none],
+        ['partner', t.byPartner],
+        ['operator', t.byOperator],
+      ],
+    },
+    {
+      kind: 'choice',
+      name: 'onboarding',
+      label: t.onboarding,
+      options: [
+        ['complete', t.complete],
+        ['incomplete', t.incomplete],
+      ],
+    },
+  ];
+}
+
+function merchantTable(words: Words, rows: ListedMerchant[], now: Date): Html {
+  const admin = adminTexts(words);
+  const { merchants: t } = admin;
+  return table<ListedMerchant>(
+    admin.places.merchants,
+    [
+      {
+        name: t.name,
+        cell: ({ id, name }) =>
+          html`${name ?? t.unnamed} <span class="quiet mono" title="${id}">${id.slice(0, 8)}</span>`,
+      },
+      {
+        name: admin.partner,
+        cell: ({ partner_slug: slug }) => html`<a href="/admin/partners/${slug}">${slug}</a>`,
+      },
+      { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
+      {
+        name: t.wallet,
+        cell: ({ wallet_address: wallet }) =>
+          wallet && html`<span class="mono" title="${wallet}">${wallet.slice(0, 6)}…${wallet.slice(-4)}</span>`,
+      },
+      {
+        name: t.onboarding,
+        cell: ({ onboarded_at }) =>
+          onboarded_at === null ? badge('waiting', t.incomplete) : badge('paid', t.complete),
+      },
+      {
+        name: t.terms,
+        cell: ({ terms_version: version, terms_accepted_at: at }) =>
+          version && html`${fill(t.version, { version })}${at && html`, ${ago(words, at, now)}`}`,
+      },
+      { name: t.switch, cell: (row) => switchCell(words, row) },
+      { name: admin.created, cell: ({ created_at }) => ago(words, created_at, now) },
+    ],
+    rows,
+  );
+}
+
+function switchCell(words: Words, row: ListedMerchant): Html {
+  const admin = adminTexts(words);
+  const { merchants: t } = admin;
+  const action = `${path}/switch`;
+  const carry = (to: string) => html`${carried('account', row.id)}${carried('to', to)}`;
+  const state = html`${row.disabled_by_operator && badge('ended', t.byOperator)} ${row.disabled_by_partner && badge('ended', t.byPartner)}`;
+  if (row.disabled_by_operator) {
+    return html`${state}<form method="post" action="${action}">${carry('on')}<button class="second">${admin.switchOn}</button></form>`;
+  }
+  const question = {
+    label: admin.switchOff,
+    title: fill(t.offTitle, { name: row.name ?? t.unnamed }),
+    consequence: t.offRest,
+    action,
+    danger: true as const,
+  };
+  return html`${state}${confirmed(question, carry('off'))}`;
+}

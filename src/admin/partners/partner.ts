@@ -1,0 +1,187 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { html } from '../../lib/text/html.ts';
+import { createPartner, SlugTaken } from '../../partners/create.ts';
+import { type Partner, readPartner, setPartnerDisabled } from '../../partners/read.ts';
+import { defaultExpiryMinutes, expiryMinutes, isReservedSlug, isSlug, type NewPartner } from '../../partners/rules.ts';
+import { setPartnerSettings } from '../../partners/settings.ts';
+import {
+  readSettings,
+  type SettingsFaults,
+  type SettingsForm,
+  settingsChanges,
+  settingsFaults,
+  settingsFields,
+} from '../../partners/settings-form.ts';
+import { onPartner } from '../../partners/told.ts';
+import { listCurrencies } from '../../rates/list.ts';
+import { adminTexts } from '../../texts/admin.ts';
+import { card, carried, facts, field } from '../../ui/components.ts';
+import { instant } from '../../ui/formats.ts';
+import { fill } from '../../ui/language.ts';
+import { sendNotFound } from '../../web/error-page.ts';
+import { oneOf } from '../../web/query.ts';
+import { confirmed, linkWith } from '../../web/table.ts';
+import { type AdminCall, adminForm, adminPage, flash, recorded } from '../route.ts';
+import { onOff } from './partners.ts';
+
+const newPath = '/admin/new-partner';
+const pathOf = (slug: string) => `/admin/partners/${slug}`;
+
+/** One partner: made, shown, set and switched off. */
+export function partnerPages(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, newPath, async (call) => showNew(ctx, call, 200, { slug: '', shown: initial }));
+  adminForm(app, ctx, newPath, 'always', async (call) => {
+    const [slug, shown] = [call.typed('slug'), readSettings(call.typed, call.ticked)];
+    const faults = settingsFaults(shown, await listCurrencies(ctx));
+    const slugFault = !isSlug(slug)
+      ? 'slugRule'
+      : isReservedSlug(slug)
+        ? 'slugReserved'
+        : Object.keys(faults).length === 0 && (await make(ctx, call, slug, shown));
+    if (slugFault || Object.keys(faults).length > 0) {
+      return showNew(ctx, call, 400, { slug, shown, faults, slugFault });
+    }
+    return call.done(pathOf(slug), 'created');
+  });
+
+  const page = `${pathOf(':slug')}`;
+  adminPage(app, ctx, page, async (call) => {
+    const partner = await readPartner(ctx.db, call.param('slug'));
+    return partner ? showPartner(ctx, call, partner) : sendNotFound(call.reply);
+  });
+  adminForm(app, ctx, `${page}/settings`, 'always', async (call) => {
+    const partner = await readPartner(ctx.db, call.param('slug'));
+    if (!partner) return sendNotFound(call.reply);
+    const shown = readSettings(call.typed, call.ticked);
+    const faults = settingsFaults(shown, await listCurrencies(ctx));
+    if (Object.keys(faults).length > 0) return showPartner(ctx, call, partner, { shown, faults });
+    const changes = settingsChanges(partner, shown);
+    await recorded(
+      ctx,
+      call,
+      (inner) => setPartnerSettings(inner.db, asWanted(partner.slug, shown)),
+      () =>
+        Object.keys(changes).length > 0 ? { ...onPartner(partner), action: 'partner.changed', details: changes } : null,
+    );
+    return call.done(pathOf(partner.slug), 'saved');
+  });
+  adminForm(app, ctx, `${page}/switch`, 'always', async (call) => {
+    const [slug, to] = [call.param('slug'), oneOf(ways, call.typed('to'))];
+    if (!to) return sendNotFound(call.reply);
+    const action = to === 'off' ? 'partner.disabled' : 'partner.enabled';
+    const done = await recorded(
+      ctx,
+      call,
+      (inner) => setPartnerDisabled(inner.db, slug, to === 'off'),
+      (switched) => (switched?.turned ? { ...onPartner(switched.partner), action, details: {} } : null),
+    );
+    return done ? call.done(pathOf(slug), to) : sendNotFound(call.reply);
+  });
+}
+
+const ways = ['off', 'on'] as const;
+const initial: SettingsForm = {
+  name: '',
+  currency: 'EUR',
+  allowed_expiry_minutes: [...expiryMinutes],
+  default_expiry_minutes: defaultExpiryMinutes,
+  email: null,
+};
+
+const asWanted = (slug: string, form: SettingsForm): NewPartner => ({
+  slug,
+  name: form.name,
+  currency: form.currency,
+  allowedExpiryMinutes: form.allowed_expiry_minutes,
+  defaultExpiryMinutes: form.default_expiry_minutes,
+  email: form.email,
+});
+
+/** Creates the partner; says what is wrong with its slug when it is another's already. */
+async function make(ctx: Context, call: AdminCall, slug: string, form: SettingsForm): Promise<'slugTaken' | false> {
+  try {
+    await recorded(
+      ctx,
+      call,
+      (inner) => createPartner(inner.db, asWanted(slug, form)),
+      (made) => ({ ...onPartner(made), action: 'partner.created', details: { slug, currency: form.currency } }),
+    );
+    return false;
+  } catch (error) {
+    if (error instanceof SlugTaken) return 'slugTaken';
+    throw error;
+  }
+}
+
+type NewForm = {
+  slug: string;
+  shown: SettingsForm;
+  faults?: SettingsFaults;
+  slugFault?: 'slugRule' | 'slugReserved' | 'slugTaken' | false;
+};
+
+async function showNew(ctx: Context, call: AdminCall, status: number, form: NewForm) {
+  const { slug, shown, faults = {}, slugFault } = form;
+  const { partners: t } = adminTexts(call.words);
+  const slugField = field({
+    name: 'slug',
+    label: t.slug,
+    value: slug,
+    hint: t.slugRule,
+    fault: slugFault ? fill(t[slugFault], { slug }) : undefined,
+    attributes: 'required maxlength="40" autocapitalize="none"',
+  });
+  return call.show({
+    path: newPath,
+    status,
+    title: t.add,
+    body: html`<div class="narrow">${card(html`<form method="post" action="${newPath}">${slugField}
+${settingsFields(call.words, shown, await listCurrencies(ctx), faults)}<button>${t.create}</button></form>`)}</div>`,
+  });
+}
+
+async function showPartner(
+  ctx: Context,
+  call: AdminCall,
+  partner: Partner,
+  wrong?: { shown: SettingsForm; faults: SettingsFaults },
+) {
+  const { words } = call;
+  const admin = adminTexts(words);
+  const { partners: t } = admin;
+  const path = pathOf(partner.slug);
+  const isOn = partner.disabled_at === null;
+  const said = { created: t.created, saved: t.saved, off: t.switchedOff, on: t.switchedOn };
+  const link = (to: string, label: string) =>
+    html`<a href="${linkWith(to, {}, { partner: partner.slug })}">${label}</a>`;
+  const turn = isOn
+    ? confirmed(
+        {
+          label: admin.switchOff,
+          title: fill(t.offTitle, { name: partner.name }),
+          consequence: t.offRest,
+          action: `${path}/switch`,
+          danger: true,
+        },
+        carried('to', 'off'),
+      )
+    : html`<form method="post" action="${path}/switch">${carried('to', 'on')}<button>${admin.switchOn}</button></form>`;
+  return call.show({
+    path,
+    status: wrong ? 400 : 200,
+    title: partner.name,
+    body: html`${!wrong && flash(call, said)}
+${card(
+  facts([
+    [t.slug, partner.slug],
+    [admin.state, onOff(words, isOn)],
+    [admin.created, instant(words, partner.created_at)],
+  ]),
+  html`<p>${link('/admin/users', t.people)} · ${link('/admin/merchants', t.merchants)} · ${link('/admin/audit', t.log)}</p>`,
+  turn,
+)}
+<div class="narrow">${card(html`<h2>${t.settings}</h2><p class="quiet">${t.settingsRest}</p>
+<form method="post" action="${path}/settings">${settingsFields(words, wrong?.shown ?? partner, await listCurrencies(ctx), wrong?.faults ?? {})}<button>${admin.save}</button></form>`)}</div>`,
+  });
+}

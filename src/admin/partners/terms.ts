@@ -1,0 +1,61 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { html } from '../../lib/text/html.ts';
+import { listTermsVersions } from '../../merchants/all.ts';
+import { terms } from '../../onboarding/terms.ts';
+import { adminTexts } from '../../texts/admin.ts';
+import { card, stateLine } from '../../ui/components.ts';
+import { ago } from '../../ui/formats.ts';
+import { fill } from '../../ui/language.ts';
+import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
+import { badge, csvLink, emptyState, linkWith, table } from '../../web/table.ts';
+import { eventsPath } from '../live.ts';
+import { adminPage } from '../route.ts';
+
+const path = '/admin/terms';
+const csvPath = `${path}.csv`;
+
+/** `GET /admin/terms`: which versions of the terms were accepted, by how many merchants, with the way to each of them; as CSV too. */
+export function termsPage(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, csvPath, async ({ reply }) => {
+    const versions = inOneBatch(await listTermsVersions(ctx));
+    return sendCsv(
+      reply,
+      'terms',
+      ['version', 'merchants', 'last_accepted_at', 'in_force'],
+      csvOf(versions, ({ version, merchants, last_at }) => [
+        ...[version, merchants, last_at],
+        version === terms.version ? 'yes' : 'no',
+      ]),
+    );
+  });
+  adminPage(app, ctx, path, async ({ words, show }) => {
+    const { terms: t, places } = adminTexts(words);
+    const versions = await listTermsVersions(ctx);
+    const now = ctx.clock.now();
+    const list = table(
+      places.terms,
+      [
+        { name: t.version, cell: ({ version }) => version },
+        {
+          name: t.merchants,
+          figures: true,
+          cell: ({ version, merchants }) =>
+            html`<a href="${linkWith('/admin/merchants', {}, { terms: version })}">${merchants}</a>`,
+        },
+        { name: t.last, cell: ({ last_at }) => ago(words, last_at, now) },
+        {
+          name: adminTexts(words).state,
+          cell: ({ version }) => (version === terms.version ? badge('paid', t.current) : badge('ended', t.earlier)),
+        },
+      ],
+      versions,
+    );
+    return show({
+      path,
+      title: places.terms,
+      body: html`<div class="list" data-live="${eventsPath}" data-region="terms">${card(stateLine('paid', fill(t.now, { version: terms.version }), t.nowRest))}
+${versions.length > 0 ? list : emptyState(t.empty, t.emptyRest)}</div>${csvLink(words, csvPath)}`,
+    });
+  });
+}

@@ -1,0 +1,135 @@
+import type { FastifyInstance } from 'fastify';
+import { type ChainLeader, chainLeaders } from '../../chain/reader/leaders.ts';
+import { type ChainStatus, chainStatus } from '../../chain/status.ts';
+import type { Context } from '../../context.ts';
+import type { CsvRow } from '../../lib/text/csv.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { adminTexts } from '../../texts/admin.ts';
+import { card, stateLine } from '../../ui/components.ts';
+import { ago } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
+import { badge, csvLink, table } from '../../web/table.ts';
+import { eventsPath } from '../live.ts';
+import { adminPage } from '../route.ts';
+
+const path = '/admin/chains';
+const csvPath = `${path}.csv`;
+/** A reader is this many blocks behind at times, while all is well. */
+const usualLag = 10;
+
+/** Providers are asked so often at most, however many pages are open. */
+const askEveryMs = 5_000;
+
+type Row = ChainStatus & { leader: ChainLeader | undefined };
+
+/** `GET /admin/chains`: every network with its head, what was read, its providers and who reads it, as CSV too; asks the providers. */
+export function chainsPage(app: FastifyInstance, ctx: Context): void {
+  let asked = { at: -askEveryMs, statuses: Promise.resolve<ChainStatus[]>([]) };
+  const statusesNow = () => {
+    const now = performance.now();
+    if (now - asked.at >= askEveryMs) asked = { at: now, statuses: chainStatus(ctx) };
+    return asked.statuses;
+  };
+  const readRows = async () => {
+    const [statuses, leaders] = await Promise.all([
+      statusesNow(),
+      chainLeaders(ctx, [...ctx.chains.test, ...ctx.chains.live]),
+    ]);
+    return statuses.map((status) => ({
+      ...status,
+      leader: leaders.find(({ chainId }) => chainId === status.chainId),
+    }));
+  };
+  adminPage(app, ctx, csvPath, async ({ reply }) =>
+    sendCsv(reply, 'networks', csvHeader, csvOf(inOneBatch(await readRows()), csvRow)),
+  );
+  adminPage(app, ctx, path, async ({ words, show }) => {
+    const rows = await readRows();
+    const { chains: t, places } = adminTexts(words);
+    const troubles = rows.flatMap((row) => troublesOf(words, row));
+    const summary = troubles.length > 0 ? troubles : [stateLine('paid', t.fine, t.fineRest)];
+    return show({
+      path,
+      title: places.chains,
+      body: html`<div class="list" data-live="${eventsPath}" data-region="chains">${card(...summary)}${chainTable(words, rows, ctx.clock.now())}</div>${csvLink(words, csvPath)}`,
+    });
+  });
+}
+
+const csvHeader = [
+  ...['chain_id', 'name', 'mode', 'head', 'read', 'lag_blocks', 'leader', 'leader_changes', 'last_read_at'],
+  'providers',
+];
+
+function csvRow({ chainId, name, mode, head, read, lag, leader, endpoints }: Row): CsvRow {
+  const providers = endpoints.map(({ host, head: at, error }) => `${host} ${at ?? error}`);
+  return [
+    ...[chainId, name, mode, head, read, lag, leader?.alive ? leader.holder : null],
+    ...[leader ? leader.fence - 1 : null, leader?.readAt ?? null, providers.join(', ')],
+  ];
+}
+
+/** What is wrong with a network, each with what helps. */
+function troublesOf(words: Words, row: Row): Html[] {
+  const admin = adminTexts(words);
+  const { chains: t } = admin;
+  const say = (title: string, rest: string) => stateLine('attention', fill(title, { name: row.name }), rest);
+  const silent = row.endpoints.filter(({ head }) => head === null);
+  return [
+    ...(row.reachable ? [] : [say(t.unreachable, t.unreachableRest)]),
+    ...(row.reachable && silent.length > 0 ? [say(t.half, t.halfRest)] : []),
+    ...(row.lag !== null && row.lag > usualLag ? [say(t.lagging, t.laggingRest)] : []),
+    ...(row.leader?.alive ? [] : [say(t.leaderless, t.leaderlessRest)]),
+  ];
+}
+
+function chainTable(words: Words, rows: Row[], now: Date): Html {
+  const admin = adminTexts(words);
+  const { chains: t } = admin;
+  const number = (value: number | null) => (value === null ? '–' : String(value));
+  return table<Row>(
+    admin.places.chains,
+    [
+      { name: t.name, cell: ({ name, chainId }) => html`${name} <span class="quiet">${chainId}</span>` },
+      { name: admin.mode, cell: ({ mode }) => admin[mode] },
+      { name: t.head, figures: true, cell: ({ head }) => number(head) },
+      { name: t.read, figures: true, cell: ({ read }) => number(read) },
+      {
+        name: t.lag,
+        cell: ({ lag }) =>
+          lag === null
+            ? badge('attention', '–')
+            : badge(lag > usualLag ? 'attention' : 'paid', fill(t.blocks, { count: lag })),
+      },
+      { name: t.leader, cell: ({ leader }) => leaderCell(words, leader) },
+      {
+        name: t.lastRead,
+        cell: ({ leader }) => (leader?.readAt ? ago(words, leader.readAt, now) : null),
+      },
+      {
+        name: t.providers,
+        cell: ({ endpoints }) => html`${endpoints.map((endpoint) => providerLine(words, endpoint))}`,
+      },
+    ],
+    rows,
+  );
+}
+
+function leaderCell(words: Words, leader: ChainLeader | undefined): Html {
+  const admin = adminTexts(words);
+  const { chains: t } = admin;
+  if (!leader?.alive) return badge('attention', t.leaderNone);
+  return html`<span class="mono" title="${leader.holder}">${leader.holder.slice(0, 8)}</span> <span class="quiet">${t.changes}: ${leader.fence - 1}</span>`;
+}
+
+function providerLine(words: Words, { host, head, error }: ChainStatus['endpoints'][number]): Html {
+  const admin = adminTexts(words);
+  const { chains: t } = admin;
+  // What went wrong is said in the provider's words, or the network's.
+  const state =
+    head === null
+      ? html`${badge('failed', t.silent)} <code lang="en" dir="ltr">${error}</code>`
+      : badge('paid', fill(t.answers, { head }));
+  return html`<p>${host} ${state}</p>`;
+}

@@ -1,0 +1,143 @@
+import type { FastifyInstance } from 'fastify';
+import { chainsInTrouble } from '../../chain/trouble.ts';
+import type { Context } from '../../context.ts';
+import { type Alarm, listAlarms } from '../../db/alarms.ts';
+import { modes } from '../../lib/mode.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { mailDepth } from '../../mail/stuck.ts';
+import { unjudgedDepth } from '../../payments/proof/depth.ts';
+import { receiptDepth } from '../../receipts/stuck.ts';
+import { adminTexts } from '../../texts/admin.ts';
+import { card, stateLine } from '../../ui/components.ts';
+import { ago } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
+import { oneOf } from '../../web/query.ts';
+import { badge, csvLink, table } from '../../web/table.ts';
+import { eventDepth } from '../../webhooks/stuck.ts';
+import { eventsPath } from '../live.ts';
+import { adminPage } from '../route.ts';
+import { alarmWords } from './alarm-words.ts';
+import { isAnythingStuck } from './stuck.ts';
+
+const path = '/admin';
+const csvPath = '/admin/alarms.csv';
+/** Queues are counted up to here. */
+const mostCounted = 10_000;
+const mostAlarms = 30;
+const mostExported = 10_000;
+
+type Depth = { name: string; waiting: number; oldest: Date | null };
+
+/** `GET /admin`: is everything fine? Alarms with what helps, as CSV too, networks in trouble, and what waits. Asks no provider. */
+export function overviewPage(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, csvPath, async ({ reply }) => {
+    const alarms = inOneBatch(await listAlarms(ctx.db.sql, mostExported));
+    return sendCsv(
+      reply,
+      'alarms',
+      ['name', 'message', 'raised_at', 'ended_at'],
+      csvOf(alarms, ({ name, message, raised_at, cleared_at }) => [name, message, raised_at, cleared_at]),
+    );
+  });
+  adminPage(app, ctx, path, async ({ words, show }) => {
+    const admin = adminTexts(words);
+    const { overview: t } = admin;
+    const [alarms, isStuck, troubled, ...depths] = await Promise.all([
+      listAlarms(ctx.db.sql, mostAlarms),
+      isAnythingStuck(ctx),
+      Promise.all(modes.map((mode) => chainsInTrouble(ctx, mode))),
+      eventDepth(ctx, mostCounted),
+      mailDepth(ctx.db.sql, mostCounted),
+      receiptDepth(ctx, mostCounted),
+      unjudgedDepth(ctx, mostCounted),
+    ]);
+    const names = [t.events, t.mails, t.receipts, t.transfers];
+    const queues = depths.map((depth, i) => ({ ...depth, name: names[i] ?? '' }));
+    const now = ctx.clock.now();
+    const silent = troubled
+      .flat()
+      .map(({ chain }) =>
+        stateLine(
+          'attention',
+          fill(admin.chains.unreachable, { name: chain.name }),
+          html`<a href="/admin/chains">${admin.places.chains}</a>`,
+        ),
+      );
+    const told = await Promise.all(
+      alarms.map(async (alarm) => ({ ...alarm, told: await alarmWords(ctx, words, alarm) })),
+    );
+    const raised = alarms.some(({ cleared_at }) => cleared_at === null);
+    const stuck = stateLine('attention', t.stuck, html`<a href="/admin/stuck">${t.toStuck}</a>`);
+    const troubles = isStuck ? [...silent, stuck] : silent;
+    const fine = troubles.length === 0 && !raised && [stateLine('paid', t.fine, t.fineRest)];
+    return show({
+      path,
+      title: admin.places.overview,
+      body: html`<div class="list" data-live="${eventsPath}" data-region="overview">
+${(fine || troubles.length > 0) && card(...(fine || troubles))}
+${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, told, now)}${csvLink(words, csvPath)}`}
+<h2>${t.queues}</h2>${queueTable(words, queues, now)}</div>`,
+    });
+  });
+}
+
+type Told = Alarm & { told: Html };
+
+function alarmTable(words: Words, alarms: Told[], now: Date): Html {
+  const admin = adminTexts(words);
+  const { overview: t } = admin;
+  return table<Told>(
+    t.alarms,
+    [
+      { name: t.message, cell: ({ told }) => told },
+      { name: t.advice, cell: ({ name, cleared_at }) => (cleared_at === null ? adviceOn(words, name) : null) },
+      { name: t.raised, cell: ({ raised_at }) => ago(words, raised_at, now) },
+      {
+        name: admin.state,
+        cell: ({ cleared_at: at }) =>
+          at === null
+            ? badge('attention', t.raised)
+            : html`${badge('ended', t.ended)} <span class="quiet">${ago(words, at, now)}</span>`,
+      },
+    ],
+    alarms,
+  );
+}
+
+const named = [
+  'mail_transport',
+  'mail_failing',
+  'phone_gateway',
+  'recoveries_stuck',
+  'plans_failing',
+  'order_ahead',
+] as const;
+
+/** What helps against an alarm; its name says which kind it is. */
+function adviceOn(words: Words, name: string): string {
+  const admin = adminTexts(words);
+  const { advices } = admin;
+  if (name.startsWith('webhook_disabled')) return advices.webhook;
+  const own = oneOf(named, name);
+  if (own) return advices[own];
+  return /chain|provider|opinion|reorg/.test(name) ? advices.chain : advices.other;
+}
+
+function queueTable(words: Words, queues: Depth[], now: Date): Html {
+  const admin = adminTexts(words);
+  const { overview: t } = admin;
+  return table<Depth>(
+    t.queues,
+    [
+      { name: t.queue, cell: ({ name }) => name },
+      {
+        name: t.waiting,
+        figures: true,
+        cell: ({ waiting }) => (waiting >= mostCounted ? fill(admin.atLeast, { count: waiting }) : String(waiting)),
+      },
+      { name: t.oldest, cell: ({ oldest }) => (oldest === null ? null : ago(words, oldest, now)) },
+    ],
+    queues,
+  );
+}

@@ -1,0 +1,214 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { Refusal } from '../../errors.ts';
+import type { CsvRow } from '../../lib/text/csv.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { parseInstant } from '../../lib/time.ts';
+import { readPartner } from '../../partners/read.ts';
+import { listRates, type RateView } from '../../rates/list.ts';
+import { clearOverride, setOverride } from '../../rates/override.ts';
+import { rateSources } from '../../rates/providers.ts';
+import { manualRefresh, type RefreshResult } from '../../rates/refresh.ts';
+import { type Deviation, RateRefusal } from '../../rates/refusal.ts';
+import { adminTexts } from '../../texts/admin.ts';
+import { commonTexts } from '../../texts/common.ts';
+import { card, carried, field } from '../../ui/components.ts';
+import { ago, instant } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
+import { notice } from '../../web/shell.ts';
+import { badge, confirmed, csvLink, emptyState, table } from '../../web/table.ts';
+import { eventsPath } from '../live.ts';
+import { type AdminCall, adminForm, adminPage, flash, recorded } from '../route.ts';
+
+const path = '/admin/rates';
+
+/** What was typed into the form that sets a rate. */
+type Typed = { code: string; rate: string; until: string; shown: string };
+const nothingTyped: Typed = { code: '', rate: '', until: '', shown: '' };
+
+/** Why nothing was set; with how far the rate deviates, where it can be set all the same. */
+type Fault = { text: string; deviation: Deviation | null };
+
+/** A rate holds for all partners. */
+const onRate = (code: string) => ({ partnerId: null, testMode: null, object: { kind: 'rate' as const, id: code } });
+
+/** `GET /admin/rates`: all rates with their age and sources; set with an end, cleared, and fetched at once. */
+export function ratesPages(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, path, (call) => show(ctx, call, 200, nothingTyped, null));
+  adminPage(app, ctx, `${path}.csv`, async ({ reply }) =>
+    sendCsv(reply, 'rates', csvHeader, csvOf(inOneBatch(await listRates(ctx)), csvRow)),
+  );
+  adminForm(app, ctx, `${path}/set`, 'always', async (call) => {
+    const [rate, until, shown] = [call.typed('rate'), call.typed('until'), call.typed('shown')];
+    const typed = { code: call.typed('code').toUpperCase(), rate, until, shown };
+    const fault = await setRate(ctx, call, typed);
+    return fault === null ? call.done(path, 'set') : show(ctx, call, 400, typed, fault);
+  });
+  adminForm(app, ctx, `${path}/clear`, 'always', async (call) => {
+    const code = call.typed('code').toUpperCase();
+    const cleared = await recorded(
+      ctx,
+      call,
+      (inner) => clearOverride(inner.db, code).catch(asNothing),
+      (done) => (done ? { ...onRate(code), action: 'rate.cleared', details: {} } : null),
+    );
+    return call.done(path, cleared ? 'cleared' : 'none_set');
+  });
+  adminForm(app, ctx, `${path}/refresh`, 'never', async (call) => call.done(path, await refresh(ctx, call)));
+}
+
+const csvHeader = ['currency', 'rate', 'fetched_at', 'sources', 'usable', 'override', 'override_until'];
+
+const csvRow = ({ code, rate, fetched_at, sources, usable, override, override_until }: RateView): CsvRow => [
+  ...[code, rate, fetched_at, sources.map((one) => `${one.source} ${one.rate}`).join(', ')],
+  ...[usable ? 'yes' : 'no', override ? 'yes' : 'no', override_until],
+];
+
+function asNothing(error: unknown): false {
+  if (error instanceof RateRefusal) return false;
+  throw error;
+}
+
+async function setRate(ctx: Context, call: AdminCall, { code, rate, until, shown }: Typed): Promise<Fault | null> {
+  // What the browser's field for an instant gives has neither seconds nor a zone: it is asked for in UTC.
+  const end = until === '' ? null : parseInstant(/T\d\d:\d\d$/.test(until) ? `${until}:00Z` : until);
+  const { rates: t } = adminTexts(call.words);
+  if (until !== '' && end === null) return { text: fill(t.fault, { why: t.untilRule }), deviation: null };
+  try {
+    await recorded(
+      ctx,
+      call,
+      (inner) => setOverride(inner, { code, rate, until: end, shownDeviation: shown === '' ? null : shown }),
+      () => ({ ...onRate(code), action: 'rate.set', details: { rate, until: end?.toISOString() ?? null } }),
+    );
+    return null;
+  } catch (error) {
+    if (!(error instanceof RateRefusal)) throw error;
+    const { reason, deviation } = error;
+    const far = { percent: percentOf(call.words, deviation), said: deviation?.said ?? '' };
+    return { text: fill(t.fault, { why: fill(t.faults[reason], { code, rate, ...far }) }), deviation };
+  }
+}
+
+/** Fetched beside the log's transaction: asking sources takes seconds. The word says what came of it. */
+async function refresh(ctx: Context, call: AdminCall): Promise<string> {
+  const partner = await readPartner(ctx.db, call.typed('partner').toLowerCase());
+  if (!partner) return 'no_partner';
+  let result: RefreshResult;
+  try {
+    result = await manualRefresh(ctx, rateSources(ctx.config.rateProviders), partner.id);
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'rate_limited') return 'limited';
+    throw error;
+  }
+  await recorded(
+    ctx,
+    call,
+    async () => partner.slug,
+    (slug) => ({ ...onRate('all'), action: 'rates.refreshed', details: { partner: slug } }),
+  );
+  return result.refreshed.length > 0 ? 'refreshed' : 'nothing';
+}
+
+async function show(ctx: Context, call: AdminCall, status: number, typed: Typed, fault: Fault | null) {
+  const { words } = call;
+  const { rates: t, places } = adminTexts(words);
+  const rates = await listRates(ctx);
+  const old = rates.filter(({ usable }) => !usable);
+  // What needs a look, or was set by hand, comes first.
+  const ours = rates.filter(({ usable, override }) => usable && override);
+  const sorted = [...old, ...ours, ...rates.filter(({ usable, override }) => usable && !override)];
+  const said = { set: t.saved, cleared: t.cleared, refreshed: t.refreshed };
+  const refused = { limited: t.limited, no_partner: t.noPartner, nothing: t.nothingFetched, none_set: t.noneSet };
+  return call.show({
+    path,
+    status,
+    title: places.rates,
+    body: html`${fault === null ? flash(call, said, refused) : notice('attention', fault.text)}
+${old.length > 0 && notice('attention', oldRates(words, old))}
+${setForm(words, typed, fault)}${refreshForm(words)}
+<div class="list" data-live="${eventsPath}" data-region="rates">${rates.length > 0 ? html`${csvLink(words, `${path}.csv`)}${rateTable(words, sorted, ctx.clock.now())}` : emptyState(t.empty, t.emptyRest)}</div>`,
+  });
+}
+
+function oldRates(words: Words, old: RateView[]): string {
+  const { common } = commonTexts(words);
+  const admin = adminTexts(words);
+  const title = `${old.map(({ code }) => code).join(', ')}: ${admin.rates.tooOld}`;
+  return fill(common.titleAndRest, { title, rest: admin.rates.tooOldRest });
+}
+
+function rateTable(words: Words, rates: RateView[], now: Date): Html {
+  const { rates: t } = adminTexts(words);
+  return table<RateView>(
+    adminTexts(words).places.rates,
+    [
+      { name: t.code, cell: ({ code }) => code },
+      { name: t.rate, figures: true, cell: ({ rate }) => rate },
+      {
+        name: t.age,
+        cell: ({ fetched_at: at }) => (at === null ? t.never : ago(words, new Date(at), now)),
+      },
+      {
+        name: t.sources,
+        cell: ({ sources }) =>
+          sources.length === 0
+            ? null
+            : html`<details><summary>${sources.map(({ source }) => source).join(', ')}</summary>${sources.map(
+                ({ source, rate }) => html`<p>${source}: <span class="figures">${rate}</span></p>`,
+              )}</details>`,
+      },
+      { name: t.state, cell: (rate) => stateOf(words, rate) },
+      { name: '', cell: (rate) => (rate.override ? clearForm(words, rate.code) : null) },
+    ],
+    rates,
+  );
+}
+
+function stateOf(words: Words, { usable, override, override_until: until }: RateView): Html {
+  const { rates: t } = adminTexts(words);
+  if (!override) return usable ? badge('paid', t.usable) : badge('attention', t.tooOld);
+  const [before = '', after = ''] = t.overrideUntil.split('{time}');
+  const end = until !== null && html`<p class="quiet">${before}${instant(words, new Date(until))}${after}</p>`;
+  return html`${badge('confirming', t.override)}${end}`;
+}
+
+function clearForm(words: Words, code: string): Html {
+  const { rates: t } = adminTexts(words);
+  const question = {
+    label: t.clear,
+    title: fill(t.clearTitle, { code }),
+    consequence: t.clearRest,
+    action: `${path}/clear`,
+  };
+  return confirmed(question, carried('code', code));
+}
+
+/** `-46` as `−46 %`, in the reader's language. */
+function percentOf({ language }: Words, deviation: Deviation | null): string {
+  if (deviation === null) return '';
+  return new Intl.NumberFormat(language, { signDisplay: 'always', style: 'unit', unit: 'percent' }).format(
+    BigInt(deviation.percent),
+  );
+}
+
+/** A rate far from the sources is asked for once more: the same form again, which knows what was shown. */
+function setForm(words: Words, typed: Typed, fault: Fault | null): Html {
+  const open = fault !== null;
+  const deviation = fault?.deviation ?? null;
+  const { rates: t } = adminTexts(words);
+  return card(html`<details${open && html` open`}><summary>${t.set}</summary><div class="stack"><p class="quiet">${t.setRest}</p><form method="post" action="${path}/set">
+${field({ name: 'code', label: t.code, value: typed.code, attributes: 'required maxlength="3" autocapitalize="characters"' })}
+${field({ name: 'rate', label: t.setRate, value: typed.rate, hint: t.setRateRule, attributes: 'required inputmode="decimal" maxlength="60"' })}
+${field({ name: 'until', label: t.until, value: typed.until, hint: t.untilRule, attributes: 'type="datetime-local"' })}
+${deviation && carried('shown', deviation.percent)}
+<button>${deviation ? t.setAnyway : t.setDo}</button></form></div></details>`);
+}
+
+function refreshForm(words: Words): Html {
+  const { rates: t, allPartners } = adminTexts(words);
+  return card(html`<details><summary>${t.refresh}</summary><div class="stack"><p class="quiet">${t.refreshRest}</p><form method="post" action="${path}/refresh">
+${field({ name: 'partner', label: t.refreshFor, hint: allPartners, attributes: 'required maxlength="40" autocapitalize="none"' })}
+<button>${t.refreshDo}</button></form></div></details>`);
+}

@@ -1,0 +1,270 @@
+import type { FastifyInstance } from 'fastify';
+import { scopeOfDelivery, scopeOfPartner, scopeOfPlan, scopeOfRequest } from '../../auth/scope.ts';
+import type { Context } from '../../context.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { type GivenUpMail, givenUpMails, retryMail } from '../../mail/stuck.ts';
+import { listStuckPlans, retryPlan, type StuckPlan } from '../../plans/stuck.ts';
+import { type GivenUpReceipt, listGivenUpReceipts, retryReceipt } from '../../receipts/stuck.ts';
+import { adminTexts } from '../../texts/admin.ts';
+import { card, carried, mono, stateLine } from '../../ui/components.ts';
+import { ago } from '../../ui/formats.ts';
+import type { Words } from '../../ui/language.ts';
+import { csvOf, sendCsv } from '../../web/download.ts';
+import { confirmed, csvLink, linkWith, pager, table } from '../../web/table.ts';
+import { enableEndpoint } from '../../webhooks/endpoint.ts';
+import { EndpointRefusal } from '../../webhooks/refusal.ts';
+import { replayDelivery } from '../../webhooks/replay.ts';
+import {
+  browseExhausted,
+  type DisabledEndpoint,
+  exportExhausted,
+  listDisabledEndpoints,
+  type StuckDelivery,
+} from '../../webhooks/stuck.ts';
+import { onEndpoint } from '../../webhooks/told.ts';
+import { eventsPath } from '../live.ts';
+import { type AdminCall, adminForm, adminPage, flash, recorded } from '../route.ts';
+
+const path = '/admin/stuck';
+const mostMails = 100;
+
+/** `GET /admin/stuck`: what waits for a hand, each with the button that helps. */
+export function stuckPages(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, path, async (call) => {
+    const { words } = call;
+    const { stuck: t, places } = adminTexts(words);
+    const wanted = call.query(['after']);
+    const [events, endpoints, mails, receipts, plans] = await Promise.all([
+      browseExhausted(ctx, wanted.after ?? null),
+      listDisabledEndpoints(ctx),
+      givenUpMails(ctx.db.sql, mostMails),
+      listGivenUpReceipts(ctx),
+      listStuckPlans(ctx),
+    ]);
+    const now = ctx.clock.now();
+    const parts = [
+      endpoints.length > 0 && endpointTable(words, endpoints, now),
+      events.rows.length > 0 &&
+        html`${eventTable(words, events.rows, now)}${pager(words, path, wanted, events.next)}${csvLink(words, `${path}.csv`)}`,
+      mails.length > 0 && mailTable(words, mails, now),
+      receipts.length > 0 && receiptTable(words, receipts, now),
+      plans.length > 0 && planTable(words, plans, now),
+    ].filter((part) => part !== false);
+    const said = { replayed: t.replayed, enabled: t.enabled, retried: t.retried };
+    return call.show({
+      path,
+      title: places.stuck,
+      body: html`${flash(call, said, { mended: t.mended })}
+<div class="list" data-live="${eventsPath}" data-region="stuck">${
+        parts.length > 0 ? parts : card(stateLine('paid', t.fine, t.fineRest))
+      }</div>`,
+    });
+  });
+  adminPage(app, ctx, `${path}.csv`, async ({ reply }) =>
+    sendCsv(
+      reply,
+      'stuck-events',
+      ['event', 'partner', 'mode', 'request', 'created_at'],
+      csvOf(exportExhausted(ctx), (row) => [
+        ...[row.id, row.partner_slug, modeOf(row.test_mode), row.request_id, row.created_at],
+      ]),
+    ),
+  );
+  adminForm(app, ctx, `${path}/replay`, 'never', async (call) => call.done(path, await replay(ctx, call)));
+  adminForm(app, ctx, `${path}/enable`, 'never', async (call) => call.done(path, await enable(ctx, call)));
+  adminForm(app, ctx, `${path}/mail`, 'never', async (call) => call.done(path, await mailAgain(ctx, call)));
+  adminForm(app, ctx, `${path}/receipt`, 'never', async (call) => call.done(path, await receiptAgain(ctx, call)));
+  adminForm(app, ctx, `${path}/plan`, 'never', async (call) => call.done(path, await planAgain(ctx, call)));
+}
+
+/** Whether anything stands on the page of what is stuck. */
+export async function isAnythingStuck(ctx: Context): Promise<boolean> {
+  const lists = await Promise.all([
+    browseExhausted(ctx, null).then(({ rows }) => rows),
+    listDisabledEndpoints(ctx),
+    givenUpMails(ctx.db.sql, 1),
+    listGivenUpReceipts(ctx),
+    listStuckPlans(ctx),
+  ]);
+  return lists.some((list) => list.length > 0);
+}
+
+async function replay(ctx: Context, call: AdminCall): Promise<string> {
+  const id = call.typed('delivery');
+  const scope = isUuid(id) ? await scopeOfDelivery(ctx.db, id) : null;
+  if (!scope) return 'mended';
+  await recorded(
+    ctx,
+    call,
+    (inner) => replayDelivery(inner, scope, id),
+    () => ({ ...scope, action: 'webhook.replayed', object: { kind: 'webhook_delivery', id }, details: {} }),
+  );
+  return 'replayed';
+}
+
+async function enable(ctx: Context, call: AdminCall): Promise<string> {
+  const [slug, testMode] = [call.typed('partner'), call.typed('mode') === 'test'];
+  const scope = await scopeOfPartner(ctx.db, slug, testMode);
+  if (!scope) return 'mended';
+  const done = await recorded(
+    ctx,
+    call,
+    (inner) => enableEndpoint(inner, scope).catch(asNotDone),
+    (enabled) => (enabled ? { ...onEndpoint(scope), action: 'webhook.enabled', details: {} } : null),
+  );
+  return done ? 'enabled' : 'mended';
+}
+
+/** Without a URL there is nothing to enable. */
+function asNotDone(error: unknown): false {
+  if (error instanceof EndpointRefusal) return false;
+  throw error;
+}
+
+async function mailAgain(ctx: Context, call: AdminCall): Promise<string> {
+  const id = call.typed('mail');
+  if (!isUuid(id)) return 'mended';
+  const done = await recorded(
+    ctx,
+    call,
+    (inner) => retryMail(inner.db.sql, id),
+    (retried) =>
+      retried
+        ? { action: 'mail.retried', partnerId: null, testMode: null, object: { kind: 'mail', id }, details: {} }
+        : null,
+  );
+  return done ? 'retried' : 'mended';
+}
+
+async function receiptAgain(ctx: Context, call: AdminCall): Promise<string> {
+  const id = call.typed('request');
+  const channel = call.typed('channel') === 'phone' ? 'phone' : 'mail';
+  const scope = isUuid(id) ? await scopeOfRequest(ctx.db, id) : null;
+  if (!scope) return 'mended';
+  const done = await recorded(
+    ctx,
+    call,
+    (inner) => retryReceipt(inner.db.sql, scope, id, channel),
+    (retried) =>
+      retried ? { ...scope, action: 'receipt.retried', object: { kind: 'receipt', id }, details: { channel } } : null,
+  );
+  return done ? 'retried' : 'mended';
+}
+
+async function planAgain(ctx: Context, call: AdminCall): Promise<string> {
+  const id = call.typed('plan');
+  const scope = isUuid(id) ? await scopeOfPlan(ctx.db, id) : null;
+  if (!scope) return 'mended';
+  const done = await recorded(
+    ctx,
+    call,
+    (inner) => retryPlan(inner, scope, id),
+    (retried) => (retried ? { ...scope, action: 'plan.retried', object: { kind: 'plan', id }, details: {} } : null),
+  );
+  return done ? 'retried' : 'mended';
+}
+
+const button = (action: string, fields: Html, label: string) =>
+  html`<form method="post" action="${path}/${action}">${fields}<button class="second">${label}</button></form>`;
+
+const partnerLink = ({ partner_slug: slug }: { partner_slug: string }) =>
+  html`<a href="/admin/partners/${slug}">${slug}</a>`;
+
+function endpointTable(words: Words, rows: DisabledEndpoint[], now: Date): Html {
+  const admin = adminTexts(words);
+  const { stuck: t } = admin;
+  const again = (row: DisabledEndpoint) =>
+    confirmed(
+      { label: t.enable, title: t.enableTitle, consequence: t.enableRest, action: `${path}/enable` },
+      html`${carried('partner', row.partner_slug)}${carried('mode', modeOf(row.test_mode))}`,
+    );
+  return html`<h2>${t.endpoints}</h2>${table<DisabledEndpoint>(
+    t.endpoints,
+    [
+      { name: admin.partner, cell: partnerLink },
+      { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
+      { name: t.endpoint, cell: ({ url }) => url && html`<span class="clip">${url}</span>` },
+      { name: t.why, cell: ({ disabled_reason: why }) => (why === 'gone' ? t.gone : t.silent) },
+      { name: t.since, cell: ({ disabled_at }) => ago(words, disabled_at, now) },
+      { name: '', cell: again },
+    ],
+    rows,
+  )}`;
+}
+
+function eventTable(words: Words, rows: StuckDelivery[], now: Date): Html {
+  const admin = adminTexts(words);
+  const { stuck: t } = admin;
+  return html`<h2>${t.events}</h2><p class="quiet">${t.eventsRest}</p>${table<StuckDelivery>(
+    t.events,
+    [
+      { name: t.event, cell: ({ id }) => mono(id) },
+      { name: admin.partner, cell: partnerLink },
+      { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
+      { name: t.request, cell: ({ request_id }) => html`<span class="mono clip">${request_id}</span>` },
+      { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
+      { name: '', cell: ({ id }) => button('replay', carried('delivery', id), t.replay) },
+    ],
+    rows,
+  )}`;
+}
+
+function mailTable(words: Words, rows: GivenUpMail[], now: Date): Html {
+  const { stuck: t } = adminTexts(words);
+  return html`<h2>${t.mails}</h2>${table<GivenUpMail>(
+    t.mails,
+    [
+      { name: t.mail, cell: ({ subject }) => html`<span dir="auto">${subject}</span>` },
+      { name: t.to, cell: ({ recipient }) => recipient },
+      { name: t.attempts, figures: true, cell: ({ attempts }) => String(attempts) },
+      { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
+      { name: '', cell: ({ id }) => button('mail', carried('mail', id), t.retry) },
+    ],
+    rows,
+  )}`;
+}
+
+function receiptTable(words: Words, rows: GivenUpReceipt[], now: Date): Html {
+  const admin = adminTexts(words);
+  const { stuck: t } = admin;
+  return html`<h2>${t.receipts}</h2>${table<GivenUpReceipt>(
+    t.receipts,
+    [
+      { name: t.request, cell: ({ request_id }) => mono(request_id) },
+      { name: admin.partner, cell: partnerLink },
+      { name: t.channel, cell: ({ channel }) => t.channels[channel] },
+      { name: t.why, cell: ({ error }) => error },
+      { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
+      {
+        name: '',
+        cell: (row) =>
+          button('receipt', html`${carried('request', row.request_id)}${carried('channel', row.channel)}`, t.retry),
+      },
+    ],
+    rows,
+  )}`;
+}
+
+function planTable(words: Words, rows: StuckPlan[], now: Date): Html {
+  const admin = adminTexts(words);
+  const { stuck: t, merchants } = admin;
+  return html`<h2>${t.plans}</h2><p class="quiet">${t.plansRest}</p>${table<StuckPlan>(
+    t.plans,
+    [
+      { name: t.plan, cell: ({ id }) => mono(id) },
+      { name: admin.partner, cell: partnerLink },
+      { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
+      {
+        name: merchants.name,
+        cell: (row) =>
+          html`<a class="clip" dir="auto" href="${linkWith('/admin/merchants', {}, { q: row.account_id })}">${row.merchant_name ?? merchants.unnamed}</a>`,
+      },
+      { name: t.why, cell: ({ failure }) => t.planFailures[failure] },
+      { name: t.since, cell: ({ failed_at }) => ago(words, failed_at, now) },
+      { name: '', cell: ({ id }) => button('plan', carried('plan', id), t.retry) },
+    ],
+    rows,
+  )}`;
+}

@@ -1,0 +1,180 @@
+import type { FastifyInstance } from 'fastify';
+import { actions } from '../../audit/actions.ts';
+import { type AuditRow, type LogFilter, readLog } from '../../audit/read.ts';
+import { type ChainCheck, isHash, verifyChains } from '../../audit/verify.ts';
+import { noPartner } from '../../audit/write.ts';
+import { scopeOfPartner } from '../../auth/scope.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { batchesOf } from '../../lib/batches.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { adminTexts } from '../../texts/admin.ts';
+import { auditDetails, auditObject } from '../../ui/audit-details.ts';
+import { actName, whoName } from '../../ui/audit-words.ts';
+import { card, carried, field, mono, stateLine } from '../../ui/components.ts';
+import { ago } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { csvOf, sendCsv } from '../../web/download.ts';
+import { sendNotFound } from '../../web/error-page.ts';
+import { instantOf, oneOf } from '../../web/query.ts';
+import { emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
+import { eventsPath } from '../live.ts';
+import { type AdminCall, adminForm, adminPage } from '../route.ts';
+
+const path = '/admin/audit';
+const names = ['partner', 'action', 'actor', 'since', 'until', 'after'] as const;
+const pageSize = 50;
+const known = Object.keys(actions);
+const csvHeader = [
+  ...['number', 'at', 'mode', 'actor_kind', 'actor', 'action', 'object_kind', 'object', 'ip', 'user_agent'],
+  ...['details', 'hash'],
+];
+
+type Whose = Scope | 'operators';
+/** What was typed to be compared, and what the check found; null: what was typed is no hash, and nothing was checked. */
+type Checked = { typed: string; check: ChainCheck | null };
+
+/** `GET /admin/audit`: the operators' log, or a partner's; as CSV, and checked from its beginning. */
+export function auditPages(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, path, async (call) => {
+    const whose = await whoseLog(ctx, call.query(names).partner);
+    return show(ctx, call, whose);
+  });
+  adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) => {
+    const wanted = query(names);
+    const whose = await whoseLog(ctx, wanted.partner);
+    if (!whose) return sendNotFound(reply);
+    const read = async (after: string | null, limit: number) =>
+      (await readLog(ctx, whose, filterOf({ ...wanted, after: after ?? '' }), limit)).rows;
+    return sendCsv(
+      reply,
+      `audit-${wanted.partner ?? 'operators'}`,
+      csvHeader,
+      csvOf(
+        batchesOf(read, ({ number }) => number),
+        (row) => [
+          ...[
+            row.number,
+            row.at,
+            modeOfRow(row),
+            row.actor_kind,
+            row.actor_name,
+            row.action,
+            row.object_kind,
+            row.object_id,
+          ],
+          ...[row.ip, row.user_agent, row.details, row.hash.toString('hex')],
+        ],
+      ),
+    );
+  });
+  adminForm(app, ctx, `${path}/check`, 'never', async (call) => {
+    const whose = await whoseLog(ctx, call.typed('partner') || undefined);
+    if (!whose) return sendNotFound(call.reply);
+    const typed = call.typed('kept').toLowerCase();
+    if (typed !== '' && !isHash(typed)) return show(ctx, call, whose, { typed, check: null });
+    const kept = typed === '' ? null : typed;
+    const [check] = await verifyChains(ctx, whose === 'operators' ? noPartner : whose.partnerId, kept);
+    return show(ctx, call, whose, { typed, check: check ?? null });
+  });
+}
+
+const whoseLog = (ctx: Context, slug: string | undefined): Promise<Whose | null> =>
+  slug === undefined ? Promise.resolve('operators') : scopeOfPartner(ctx.db, slug.toLowerCase(), true);
+
+const modeOfRow = ({ test_mode }: AuditRow) => (test_mode === null ? null : modeOf(test_mode));
+
+function filterOf({ action, actor, since, until, after }: Record<string, string>): LogFilter {
+  const [from, to, named] = [instantOf(since), instantOf(until), oneOf(known, action)];
+  return {
+    ...(named && { action: named }),
+    ...(actor && { actor }),
+    ...(from && { since: from }),
+    ...(to && { until: to }),
+    ...(/^\d{1,18}$/.test(after ?? '') && { before: BigInt(after ?? 0) }),
+  };
+}
+
+/** @param whose null: the partner that was asked for is none */
+async function show(ctx: Context, call: AdminCall, whose: Whose | null, checked?: Checked) {
+  const { words } = call;
+  const { audit: t, places, nothing, nothingRest } = adminTexts(words);
+  // A checked log is answered to a form: whose it was stands there.
+  const partner = call.typed('partner') || call.query(names).partner;
+  const wanted: Record<string, string> = { ...call.query(names), ...(partner && { partner }) };
+  const { rows, next } = whose ? await readLog(ctx, whose, filterOf(wanted), pageSize) : { rows: [], next: null };
+  const isFiltered = names.some((name) => name !== 'partner' && wanted[name] !== undefined);
+  const empty = whose && !isFiltered ? emptyState(t.empty, t.emptyRest) : emptyState(nothing, nothingRest);
+  // What was found by a check is answered to a form: fetched anew, it would be gone.
+  const live = !checked && html` data-live="${eventsPath}"`;
+  const list = rows.length > 0 ? logTable(words, rows, ctx.clock.now()) : empty;
+  return call.show({
+    path,
+    title: places.audit,
+    status: whose === null ? 404 : checked && !checked.check ? 400 : 200,
+    body: html`${checked?.check && card(found(words, checked.check), checked.typed !== '' && compared(words, checked.check))}${filters(words, path, wanted, choices(words), `${path}.csv`)}
+<div class="list"${live} data-region="list">${list}${pager(words, path, wanted, next === null ? null : String(next))}</div>${whose && checkForm(words, partner, checked)}`,
+  });
+}
+
+function checkForm(words: Words, partner: string | undefined, checked: Checked | undefined): Html {
+  const admin = adminTexts(words);
+  const { audit: t } = admin;
+  return card(html`<h2>${t.check}</h2><p class="quiet">${t.checkRest}</p>
+<form method="post" action="${path}/check">${partner && carried('partner', partner)}${field({
+    name: 'kept',
+    label: t.kept,
+    value: checked?.typed ?? null,
+    hint: t.keptHint,
+    fault: checked && !checked.check ? t.keptMalformed : undefined,
+    attributes: 'maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" dir="ltr"',
+  })}<button class="second">${t.check}</button></form>`);
+}
+
+function found(words: Words, { rows, hash, broken }: ChainCheck): Html {
+  const admin = adminTexts(words);
+  const { audit: t } = admin;
+  if (broken !== null) {
+    return stateLine('failed', fill(t.broken, { number: broken.number, why: t.breaches[broken.why] }));
+  }
+  return stateLine('paid', fill(t.whole, { rows }), html`${mono(hash)}<br>${t.keep}`);
+}
+
+/** Whether the hash that was noted earlier is still among those of the log. */
+function compared(words: Words, { keptAt }: ChainCheck): Html {
+  const admin = adminTexts(words);
+  const { audit: t } = admin;
+  return keptAt === null
+    ? stateLine('failed', t.keptMissing)
+    : stateLine('paid', fill(t.keptFound, { number: keptAt }));
+}
+
+function choices(words: Words): Filter[] {
+  const { audit: t } = adminTexts(words);
+  return [
+    { kind: 'text', name: 'partner', label: t.log, hint: t.logHint },
+    { kind: 'choice', name: 'action', label: t.what, options: known.map((name) => [name, actName(words, name)]) },
+    { kind: 'text', name: 'actor', label: t.who },
+    { kind: 'date', name: 'since', label: t.since },
+    { kind: 'date', name: 'until', label: t.until },
+  ];
+}
+
+function logTable(words: Words, rows: AuditRow[], now: Date): Html {
+  const { audit: t, mode, test, live } = adminTexts(words);
+  return table<AuditRow>(
+    adminTexts(words).places.audit,
+    [
+      { name: t.number, cell: ({ number }) => number },
+      { name: t.when, cell: ({ at }) => ago(words, at, now) },
+      { name: t.who, cell: (row) => html`<span class="clip">${whoName(words, row)}</span>` },
+      { name: t.what, cell: ({ action }) => actName(words, action) },
+      { name: t.on, cell: (row) => auditObject(words, row) },
+      { name: mode, cell: ({ test_mode: is }) => (is === null ? null : is ? test : live) },
+      { name: t.details, cell: ({ details }) => auditDetails(words, details) },
+      { name: t.from, cell: ({ ip, user_agent }) => ip && html`<span title="${user_agent}">${ip}</span>` },
+    ],
+    rows,
+  );
+}

@@ -1,0 +1,80 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { customerKey, eraseCustomer, findCustomer } from '../../customers/erase.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { adminTexts } from '../../texts/admin.ts';
+import { card, carried, field, stateLine } from '../../ui/components.ts';
+import { instant } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { actorOf } from '../../users/enter.ts';
+import { notice } from '../../web/shell.ts';
+import { confirmed } from '../../web/table.ts';
+import { type AdminCall, adminForm, adminPage } from '../route.ts';
+
+const path = '/admin/erase';
+const kinds = ['email', 'phone', 'request'] as const;
+type Typed = { by: (typeof kinds)[number]; value: string };
+
+/**
+ * `GET /admin/erase`: one customer is looked for, then erased. What is looked for is sent as a form, so that it stands in no
+ * address and no log; for the same reason the answer to a form is the page itself.
+ */
+export function erasePages(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, path, async (call) => show(ctx, call, 200, { by: 'email', value: '' }, null));
+  adminForm(app, ctx, `${path}/look`, 'never', async (call) => {
+    const { typed, key } = asked(call);
+    const { erase: t } = adminTexts(call.words);
+    if (!key) return show(ctx, call, 400, typed, notice('attention', t.malformed));
+    return show(ctx, call, 200, typed, foundCard(call.words, typed, await findCustomer(ctx, key)));
+  });
+  adminForm(app, ctx, `${path}/do`, 'always', async (call) => {
+    const { typed, key } = asked(call);
+    const { erase: t } = adminTexts(call.words);
+    if (!key) return show(ctx, call, 400, typed, notice('attention', t.malformed));
+    const { more, ...erased } = await eraseCustomer(ctx, key, actorOf(call.operator, call.request));
+    const said = notice('paid', `${fill(t.done, erased)}${more ? ` ${t.more}` : ''}`);
+    return show(ctx, call, 200, more ? typed : { ...typed, value: '' }, said);
+  });
+}
+
+function asked({ typed }: AdminCall) {
+  const by = kinds.find((kind) => kind === typed('by')) ?? 'email';
+  const value = typed('value').slice(0, 300);
+  return { typed: { by, value }, key: customerKey(by, value) };
+}
+
+function foundCard(words: Words, typed: Typed, found: Awaited<ReturnType<typeof findCustomer>>): Html {
+  const admin = adminTexts(words);
+  const { erase: t } = admin;
+  if (found.since === null) return card(stateLine('ended', t.none, t.noneRest));
+  const count = found.more ? fill(admin.atLeast, { count: found.requests }) : String(found.requests);
+  const [before = '', after = ''] = t.foundRest.split('{since}');
+  const told = (text: string) => fill(text, { count, plans: found.plans, partners: found.partners });
+  return card(
+    stateLine('attention', t.found, html`${told(before)}${instant(words, found.since)}${told(after)}`),
+    confirmed(
+      { label: t.erase, title: t.eraseTitle, consequence: t.eraseRest, action: `${path}/do`, danger: true },
+      html`${carried('by', typed.by)}${carried('value', typed.value)}`,
+    ),
+  );
+}
+
+function show(ctx: Context, call: AdminCall, status: number, typed: Typed, said: Html | null) {
+  const { words } = call;
+  const { erase: t, places } = adminTexts(words);
+  const days = ctx.config.eraseCustomersAfterDays;
+  const options = kinds.map(
+    (kind) => html`<option value="${kind}"${kind === typed.by && html` selected`}>${t.bys[kind]}</option>`,
+  );
+  return call.show({
+    path,
+    status,
+    title: places.erase,
+    body: html`${said}
+${card(html`<p>${t.rest}</p><form method="post" action="${path}/look">
+<div class="field"><label for="by">${t.by}</label><select id="by" name="by">${options}</select></div>
+${field({ name: 'value', label: t.value, value: typed.value, attributes: 'required maxlength="300" autocomplete="off" spellcheck="false"' })}
+<button>${t.look}</button></form>`)}
+${card(html`<p>${t.gone}</p><p>${t.kept}</p><p>${t.open}</p><p class="quiet">${days === null ? t.noAge : fill(t.age, { days })}</p>`)}`,
+  });
+}

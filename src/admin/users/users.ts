@@ -1,0 +1,212 @@
+import type { FastifyInstance } from 'fastify';
+import { isRole, roles } from '../../auth/roles.ts';
+import { scopeOfPartner } from '../../auth/scope.ts';
+import type { Context } from '../../context.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { readPartner } from '../../partners/read.ts';
+import { adminTexts } from '../../texts/admin.ts';
+import { signInTexts } from '../../texts/sign-in.ts';
+import { card, carried, field } from '../../ui/components.ts';
+import { ago } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { browseUsers, exportUsers, type ListedUser, readAnyUser, type UserFilter } from '../../users/browse.ts';
+import { changeRole, setUserDisabled } from '../../users/change.ts';
+import { actorOf } from '../../users/enter.ts';
+import { inviteUser } from '../../users/invite.ts';
+import { serviceName } from '../../users/mails.ts';
+import type { Team } from '../../users/read.ts';
+import { UserRefusal } from '../../users/refusal.ts';
+import { csvOf, sendCsv } from '../../web/download.ts';
+import { sendNotFound } from '../../web/error-page.ts';
+import { oneOf } from '../../web/query.ts';
+import { confirmed, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
+import { eventsPath } from '../live.ts';
+import { onOff } from '../partners/partners.ts';
+import { type AdminCall, adminForm, adminPage, flash } from '../route.ts';
+import { userPath } from './user.ts';
+
+const path = '/admin/users';
+const names = ['q', 'partner', 'state', 'after'] as const;
+const csvHeader = ['email', 'partner', 'role', 'created_at', 'last_sign_in_at', 'disabled_at'];
+
+/** `GET /admin/users`: the people of all partners and the operators; invited, given roles, and switched off. */
+export function usersPages(app: FastifyInstance, ctx: Context): void {
+  adminPage(app, ctx, path, async (call) => {
+    const { words, query } = call;
+    const admin = adminTexts(words);
+    const { account } = signInTexts(words);
+    const wanted = query(names);
+    const { rows, next } = await browseUsers(ctx, filterOf(wanted), wanted.after ?? null);
+    const { users: t } = admin;
+    const said = { invited: t.invited, role: t.changed, off: t.switchedOff, on: t.switchedOn };
+    const refused = { ...account.refusals, no_partner: t.noPartner, not_yourself: t.notYourself };
+    const list =
+      rows.length > 0 ? userTable(call, rows, ctx.clock.now()) : emptyState(admin.nothing, admin.nothingRest);
+    return call.show({
+      path,
+      title: admin.places.users,
+      body: html`${flash(call, said, refused)}${filters(words, path, wanted, choices(words), `${path}.csv`)}
+<div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>${inviteForm(words, wanted.partner)}`,
+    });
+  });
+  adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) =>
+    sendCsv(
+      reply,
+      'people',
+      csvHeader,
+      csvOf(exportUsers(ctx, filterOf(query(names))), (user) => [
+        ...[user.email, user.partner_slug, user.role ?? 'operator', user.created_at, user.last_sign_in_at],
+        user.disabled_at,
+      ]),
+    ),
+  );
+  userForms(app, ctx);
+}
+
+function userForms(app: FastifyInstance, ctx: Context): void {
+  adminForm(app, ctx, `${path}/invite`, 'always', (call) => act(call, () => invite(ctx, call)));
+  adminForm(app, ctx, `${path}/role`, 'always', (call) =>
+    act(call, async () => {
+      const { team, user } = await teamOf(ctx, call.typed('user'));
+      const role = call.typed('role');
+      if (team === 'operators' || !isRole(role)) throw new UserRefusal('user_unknown');
+      await changeRole(ctx, team, user.id, role, actorOf(call.operator, call.request));
+      return 'role';
+    }),
+  );
+  adminForm(app, ctx, `${path}/switch`, 'always', async (call) => {
+    const to = oneOf(ways, call.typed('to'));
+    if (!to) return sendNotFound(call.reply);
+    const off = to === 'off';
+    return act(call, async () => {
+      const { team, user } = await teamOf(ctx, call.typed('user'));
+      // So there is always an operator left.
+      if (off && user.id === call.operator.userId) return 'not_yourself';
+      await setUserDisabled(ctx, team, user.id, off, actorOf(call.operator, call.request));
+      return off ? 'off' : 'on';
+    });
+  });
+}
+
+const ways = ['off', 'on'] as const;
+
+/** Does what a form asks for; its word, or that of the refusal, is what the list says then. */
+async function act(call: AdminCall, work: () => Promise<string>) {
+  try {
+    return call.done(path, await work());
+  } catch (error) {
+    if (!(error instanceof UserRefusal)) throw error;
+    return call.done(path, error.reason);
+  }
+}
+
+async function invite(ctx: Context, call: AdminCall): Promise<string> {
+  const [email, slug, role] = [call.typed('email'), call.typed('team').toLowerCase(), call.typed('role')];
+  const actor = actorOf(call.operator, call.request);
+  if (slug === '') {
+    await inviteUser(ctx, 'operators', { email, role: null, place: serviceName, host: null }, actor, call.words);
+    return 'invited';
+  }
+  const [partner, team] = await Promise.all([readPartner(ctx.db, slug), scopeOfPartner(ctx.db, slug, true)]);
+  if (!partner || !team) return 'no_partner';
+  const invitation = { email, role: isRole(role) ? role : 'viewer', place: partner.name, host: slug };
+  await inviteUser(ctx, team, invitation, actor, call.words);
+  return 'invited';
+}
+
+/** Somebody of any team, with the team. */
+async function teamOf(ctx: Context, id: string): Promise<{ team: Team; user: ListedUser }> {
+  const user = await readAnyUser(ctx, id);
+  if (!user) throw new UserRefusal('user_unknown');
+  const team = user.partner_slug === null ? 'operators' : await scopeOfPartner(ctx.db, user.partner_slug, true);
+  if (team === null) throw new UserRefusal('user_unknown');
+  return { team, user };
+}
+
+function filterOf({ q, partner, state }: Record<string, string>): UserFilter {
+  return {
+    ...(q && { search: q }),
+    ...(partner && { partner }),
+    ...((state === 'on' || state === 'off') && { disabled: state === 'off' }),
+  };
+}
+
+function choices(words: Words): Filter[] {
+  const t = adminTexts(words);
+  return [
+    { kind: 'text', name: 'q', label: t.search, hint: t.users.email },
+    { kind: 'text', name: 'partner', label: t.partner, hint: `${t.allPartners}, operators` },
+    {
+      kind: 'choice',
+      name: 'state',
+      label: t.state,
+      options: [
+        ['on', t.on],
+        ['off', t.off],
+      ],
+    },
+  ];
+}
+
+function userTable(call: AdminCall, rows: ListedUser[], now: Date): Html {
+  const { words } = call;
+  const admin = adminTexts(words);
+  const { users: t } = admin;
+  return table<ListedUser>(
+    admin.places.users,
+    [
+      { name: t.email, cell: ({ id, email }) => html`<a href="${userPath(id)}">${email}</a>` },
+      {
+        name: t.team,
+        cell: ({ partner_slug: slug, partner_name: name }) =>
+          slug === null ? t.operators : html`<a href="/admin/partners/${slug}">${name}</a>`,
+      },
+      { name: t.role, cell: (user) => (user.role === null ? t.operator : roleForm(words, user)) },
+      {
+        name: t.lastSignIn,
+        cell: ({ last_sign_in_at: at }) => (at === null ? t.never : ago(words, at, now)),
+      },
+      { name: admin.state, cell: ({ disabled_at }) => onOff(words, disabled_at === null) },
+      { name: '', cell: (user) => (user.id === call.operator.userId ? t.yourself : switchForm(words, user)) },
+    ],
+    rows,
+  );
+}
+
+function roleSelect(words: Words, chosen: string, id: string): Html {
+  const { account } = signInTexts(words);
+  return html`<select id="${id}" name="role">${roles.map(
+    (role) => html`<option value="${role}"${role === chosen && html` selected`}>${account.roles[role]}</option>`,
+  )}</select>`;
+}
+
+function roleForm(words: Words, user: ListedUser): Html {
+  const { users: t } = adminTexts(words);
+  return html`<form class="inline" method="post" action="${path}/role">${carried('user', user.id)}<label class="hidden" for="role-${user.id}">${t.newRole}</label>${roleSelect(words, user.role ?? '', `role-${user.id}`)}<button class="second">${t.change}</button></form>`;
+}
+
+function switchForm(words: Words, { id, email, disabled_at }: ListedUser): Html {
+  const admin = adminTexts(words);
+  const action = `${path}/switch`;
+  if (disabled_at !== null) {
+    return html`<form method="post" action="${action}">${carried('user', id)}${carried('to', 'on')}<button class="second">${admin.switchOn}</button></form>`;
+  }
+  const question = {
+    label: admin.switchOff,
+    title: fill(admin.users.offTitle, { email }),
+    consequence: admin.users.offRest,
+    action,
+    danger: true as const,
+  };
+  return confirmed(question, html`${carried('user', id)}${carried('to', 'off')}`);
+}
+
+function inviteForm(words: Words, partner: string | undefined): Html {
+  const { users: t } = adminTexts(words);
+  const team = partner === 'operators' ? '' : (partner ?? '');
+  return card(html`<h2>${t.invite}</h2><form method="post" action="${path}/invite">
+${field({ name: 'email', label: t.email, attributes: 'type="email" required maxlength="254" autocomplete="off"' })}
+${field({ name: 'team', label: t.team, value: team, hint: t.teamRule, attributes: 'maxlength="40" autocapitalize="none"' })}
+<div class="field"><label for="role-new">${t.role}</label><p class="quiet">${t.roleRule}</p>${roleSelect(words, 'owner', 'role-new')}</div>
+<button>${t.inviteDo}</button></form>`);
+}

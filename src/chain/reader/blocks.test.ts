@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Header, Log } from '../rpc.ts';
+import { checkLinked, checkLogs, lacksPromised, nextRange, readTransfer, transferTopic } from './blocks.ts';
+import { bloomOf } from './bloom.ts';
+
+const word = (value: number | bigint) => value.toString(16).padStart(64, '0');
+const token = `0x${'a1'.repeat(20)}`;
+const other = `0x${'b2'.repeat(20)}`;
+
+function log(changes: Partial<Log> = {}): Log {
+  return {
+    address: token,
+    topics: [transferTopic, `0x${word(1)}`, `0x${word(2)}`],
+    data: `0x${word(5)}`,
+    blockHash: `0x${word(70)}`,
+    blockNumber: 7,
+    txHash: `0x${word(9)}`,
+    logIndex: 0,
+    ...changes,
+  };
+}
+
+function header(number: number, logs: Log[] = []): Header {
+  return {
+    number,
+    hash: `0x${word(number * 10)}`,
+    parentHash: `0x${word((number - 1) * 10)}`,
+    time: new Date(0),
+    logsBloom: bloomOf(logs),
+  };
+}
+
+test('a Transfer log is read; one of a token by number, of another event or without amount is none', () => {
+  assert.deepEqual(readTransfer(log()), {
+    from: `0x${'1'.padStart(40, '0')}`,
+    to: `0x${'2'.padStart(40, '0')}`,
+    value: 5n,
+  });
+  assert.equal(readTransfer(log({ topics: [...log().topics, `0x${word(3)}`] })), null);
+  assert.equal(readTransfer(log({ topics: [`0x${word(4)}`, `0x${word(1)}`, `0x${word(2)}`] })), null);
+  assert.equal(readTransfer(log({ data: '0x' })), null);
+});
+
+test('logs of another block, token or event, out of order or twice, are refused', () => {
+  checkLogs(header(7), [log(), log({ logIndex: 3 })], [token]);
+  const wrong = [{ blockHash: `0x${word(71)}` }, { blockNumber: 8 }, { address: other }, { topics: [`0x${word(1)}`] }];
+  for (const changes of wrong) assert.throws(() => checkLogs(header(7), [log(changes)], [token]));
+  assert.throws(() => checkLogs(header(7), [log(), log()], [token]));
+});
+
+test('an answer without logs of a token is doubted exactly when the filter has the token and the event', () => {
+  const full = header(7, [log()]);
+  assert.equal(lacksPromised(full, [], [token]), true);
+  assert.equal(lacksPromised(full, [log()], [token]), false);
+  assert.equal(lacksPromised(full, [], [other]), false);
+  assert.equal(lacksPromised(header(7), [], [token]), false);
+  assert.equal(lacksPromised(full, [log()], [token, other]), false);
+});
+
+test('headers with a gap, a wrong number or another parent are refused', () => {
+  checkLinked([header(7), header(8), header(9)], 7);
+  assert.throws(() => checkLinked([header(7), header(9)], 7));
+  assert.throws(() => checkLinked([header(8)], 7));
+  assert.throws(() => checkLinked([header(7), { ...header(8), parentHash: `0x${word(1)}` }], 7));
+});
+
+test('a range always shrinks by a failure down to one block, and grows by a success up to its limit', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 1_999 }), (range) => {
+      assert.ok(nextRange(range, false) < range && nextRange(range, false) >= 1);
+      assert.ok(nextRange(range, true) > range && nextRange(range, true) <= 2_000);
+    }),
+  );
+  assert.equal(nextRange(1, false), 1);
+  assert.equal(nextRange(2_000, true), 2_000);
+});

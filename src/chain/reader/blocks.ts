@@ -1,0 +1,72 @@
+import { toEventSelector } from 'viem';
+import type { Header, Log } from '../rpc.ts';
+import { bloomHas } from './bloom.ts';
+import { ProviderFault } from './pool.ts';
+
+/** ERC-20's `Transfer(address indexed from, address indexed to, uint256 value)`. */
+export const transferTopic = toEventSelector('Transfer(address,address,uint256)').toLowerCase();
+
+export type TransferLog = { from: string; to: string; value: bigint };
+
+/** Reads a Transfer log; null when it is none of ERC-20's shape (ERC-721 has a fourth topic). */
+export function readTransfer(log: Pick<Log, 'topics' | 'data'>): TransferLog | null {
+  const [topic, from, to, more] = log.topics;
+  if (topic !== transferTopic || !from || !to || more !== undefined || log.data.length !== 66) return null;
+  return { from: `0x${from.slice(-40)}`, to: `0x${to.slice(-40)}`, value: BigInt(log.data) };
+}
+
+/** The wallet that a Transfer log pays; null where nothing is moved. */
+export function paidBy(log: Pick<Log, 'topics' | 'data'>): string | null {
+  const transfer = readTransfer(log);
+  return transfer && transfer.value > 0n && transfer.from !== transfer.to ? transfer.to : null;
+}
+
+/**
+ * Refuses an answer that was not asked for: logs of another block, token or event, or one log twice.
+ *
+ * @throws ProviderFault
+ */
+export function checkLogs(header: Header, logs: readonly Log[], tokens: readonly string[]): void {
+  let last = -1;
+  for (const log of logs) {
+    if (log.blockHash !== header.hash || log.blockNumber !== header.number) {
+      throw new ProviderFault(
+        `logs of block ${log.blockNumber} ${log.blockHash} came for ${header.number} ${header.hash}`,
+      );
+    }
+    if (!tokens.includes(log.address) || log.topics[0] !== transferTopic || log.logIndex <= last) {
+      throw new ProviderFault(`block ${header.number}: logs came that were not asked for`);
+    }
+    last = log.logIndex;
+  }
+}
+
+/** True when the block's filter promises a transfer of a token of which the answer has none. */
+export function lacksPromised(header: Header, logs: readonly Log[], tokens: readonly string[]): boolean {
+  return tokens.some(
+    (token) => !logs.some((log) => log.address === token) && bloomHas(header.logsBloom, [token, transferTopic]),
+  );
+}
+
+/**
+ * Checks that headers follow each other without a gap.
+ *
+ * @throws ProviderFault when the provider changed its mind between two of them, or told a wrong number
+ */
+export function checkLinked(headers: readonly Header[], firstNumber: number): void {
+  for (const [i, header] of headers.entries()) {
+    const parent = headers[i - 1];
+    if (header.number !== firstNumber + i || (parent && header.parentHash !== parent.hash)) {
+      throw new ProviderFault(`block ${firstNumber + i}: the headers do not follow each other`);
+    }
+  }
+}
+
+/** How many blocks are asked for at once, at first and at most. */
+export const firstRange = 100;
+const largestRange = 2_000;
+
+/** How many blocks to ask for next: half after a failure, a tenth more after a success. */
+export function nextRange(range: number, worked: boolean): number {
+  return worked ? Math.min(largestRange, Math.ceil(range * 1.1)) : Math.max(1, Math.floor(range / 2));
+}

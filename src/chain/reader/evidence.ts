@@ -1,0 +1,71 @@
+import type { TransferKey } from '../confirm.ts';
+import type { Header, Log, Receipt, Transaction } from '../rpc.ts';
+import { readTransfer } from './blocks.ts';
+import { type Candidate, calldataReference } from './reference.ts';
+
+/** What one endpoint tells of a transfer: its transaction with the receipt, and the block they stand in. */
+export type Evidence = { receipt: Receipt; header: Header; transaction: Transaction };
+
+/** Whether an endpoint tells the same of a transfer as the one that it was read from. */
+export function isConfirmed(told: Evidence, key: TransferKey, tokens: readonly string[]): boolean {
+  return isSameTransfer(told, key) && (!key.calldata || isSameReference(told, key, key.calldata.reference, tokens));
+}
+
+function isSameTransfer({ receipt, header }: Evidence, key: TransferKey): boolean {
+  const log = receipt.logs[key.ordinal];
+  return (
+    receipt.success &&
+    receipt.blockNumber === key.blockNumber &&
+    isSameBlock(header, key) &&
+    log !== undefined &&
+    isSameLog(log, key)
+  );
+}
+
+export function isSameBlock(header: Header, key: TransferKey): boolean {
+  return (
+    header.number === key.blockNumber &&
+    header.hash === key.blockHash &&
+    header.time.getTime() === key.blockTime.getTime()
+  );
+}
+
+/** Whether a log is of this transfer, in its block. */
+export function isSameLog(log: Log, key: TransferKey): boolean {
+  const transfer = readTransfer(log);
+  return (
+    log.blockHash === key.blockHash &&
+    log.blockNumber === key.blockNumber &&
+    log.address === key.tokenAddress &&
+    transfer?.from === key.fromAddress &&
+    transfer.to === key.toAddress &&
+    transfer.value === key.value
+  );
+}
+
+/**
+ * Which wallets were watched when the transfer was read is not known any more. So bytes that were found must be there with
+ * the transfers to this one wallet alone; where none were, another transfer must be there that can have made them unclear.
+ */
+function isSameReference(
+  told: Evidence,
+  key: TransferKey,
+  reference: string | null,
+  tokens: readonly string[],
+): boolean {
+  const { receipt, transaction } = told;
+  if (transaction.hash !== key.txHash) return false;
+  const transfers = candidatesIn(receipt.logs, [key.tokenAddress, ...tokens]);
+  const candidates = reference === null ? transfers : transfers.filter(({ to }) => to === key.toAddress);
+  const own = { from: key.fromAddress, ordinal: key.ordinal };
+  const found = calldataReference(transaction, receipt.logs, candidates, own);
+  return (found?.toString('hex') ?? null) === reference;
+}
+
+function candidatesIn(logs: readonly Log[], tokens: readonly string[]): (Candidate & { to: string })[] {
+  return logs.flatMap((log, ordinal) => {
+    const transfer = tokens.includes(log.address) ? readTransfer(log) : null;
+    if (!transfer || transfer.value === 0n || transfer.from === transfer.to) return [];
+    return [{ from: transfer.from, to: transfer.to, ordinal }];
+  });
+}

@@ -1,0 +1,202 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Header, isAway, type Log, type Receipt, type Rpc, RpcError } from '../rpc.ts';
+import { checkLogs, lacksPromised, paidBy, readTransfer, transferTopic } from './blocks.ts';
+import { bloomHas, bloomHasOnce, bloomOf, isSaturated } from './bloom.ts';
+import { ProviderFault } from './pool.ts';
+import type { FoundTransfer, Unread } from './store.ts';
+import { readTransaction } from './transaction.ts';
+import type { Owner } from './wallets.ts';
+
+/** Does work on each item, a few at a time, and keeps their order. */
+export async function mapFew<T, R>(items: readonly T[], few: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = new Array(items.length);
+  let next = 0;
+  const lane = async () => {
+    for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i] as T);
+  };
+  await Promise.all(Array.from({ length: Math.min(few, items.length) }, lane));
+  return results;
+}
+
+/** Blocks whose empty answer could not be checked, and how often it was given. */
+export type Doubts = Map<string, { asked: number; sinceMs: number }>;
+
+/** Where nothing else can be asked, an empty answer is believed after so many times, over so long. */
+const believedAfter = { asked: 3, ms: 3_000 };
+
+/** True once a block's doubt was met often enough, over long enough; it is then forgotten. */
+function isEnough(doubts: Doubts, { hash }: Header): boolean {
+  const doubt = doubts.get(hash) ?? { asked: 0, sinceMs: performance.now() };
+  doubt.asked++;
+  if (doubts.size > 1_000) doubts.clear();
+  doubts.set(hash, doubt);
+  if (doubt.asked < believedAfter.asked || performance.now() - doubt.sinceMs < believedAfter.ms) return false;
+  doubts.delete(hash);
+  return true;
+}
+
+/** Whose transfers of a block are wanted, and who is asked for them. */
+export type Search = {
+  tokens: readonly string[];
+  owners: ReadonlyMap<string, Owner>;
+  rpc: Rpc;
+  /** For a second opinion. */
+  other: Rpc | null;
+  doubts: Doubts;
+};
+
+/**
+ * The token transfers of one block; of a block with more than a provider tells, those to watched wallets.
+ *
+ * An answer that lacks what the block's filter promises is settled by the block's receipts, whose own filter must equal
+ * the header's; else by another provider; else by asking again in later passes.
+ *
+ * @returns null when nobody tells them, however often asked: the block is to be set aside
+ * @throws ProviderFault, RpcError
+ */
+export async function logsOfBlock(header: Header, search: Search): Promise<Log[] | null> {
+  const { tokens, rpc, other, doubts } = search;
+  const logs = await askLogs(rpc, header, tokens);
+  if (!logs) return logsByWallet(header, search);
+  if (!lacksPromised(header, logs, tokens)) return logs;
+
+  const receipts = await answerOrNull(rpc, () => rpc.blockReceipts(header.hash));
+  if (receipts) return transfersIn(header, receipts, tokens);
+  const second = other && (await askLogs(other, header, tokens).catch(nullOfRpc));
+  if (second) {
+    if (second.length === logs.length) return logs;
+    throw new ProviderFault(
+      `block ${header.number}: ${rpc.host} has ${logs.length} logs, ${other.host} ${second.length}`,
+    );
+  }
+  if (isEnough(doubts, header)) return logs;
+  throw new ProviderFault(`block ${header.number}: no logs came, but the filter promises some`);
+}
+
+/** Null when the provider does not tell so many. */
+function askLogs(rpc: Rpc, header: Header, tokens: readonly string[], wallets?: string[]): Promise<Log[] | null> {
+  return answerOrNull(rpc, async () => {
+    const logs = wallets
+      ? await rpc.logsOfBlock(header.hash, tokens, transferTopic, null, wallets)
+      : await rpc.logsOfBlock(header.hash, tokens, transferTopic);
+    checkLogs(header, logs, tokens);
+    return logs;
+  });
+}
+
+async function answerOrNull<T>(rpc: Rpc, ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    // One that is asked too often is left alone.
+    if (!(error instanceof RpcError) || error.kind === 'limited' || (await isAway(rpc))) throw error;
+    return null;
+  }
+}
+
+export function nullOfRpc(error: unknown): null {
+  if (error instanceof RpcError) return null;
+  throw error;
+}
+
+/** Wallets named in one question, and questions about one block. */
+const walletsAtOnce = 500;
+const mostQuestions = 200;
+
+/** Asks for the transfers to watched wallets only; null when these cannot be told either, however often asked. */
+async function logsByWallet(header: Header, { tokens, owners, rpc, doubts }: Search): Promise<Log[] | null> {
+  const topics = [...owners.keys()].map((wallet) => `0x${wallet.slice(2).padStart(64, '0')}`);
+  const count = Math.ceil(topics.length / walletsAtOnce);
+  const parts = Array.from({ length: count }, (_, i) => topics.slice(i * walletsAtOnce, (i + 1) * walletsAtOnce));
+  const answers = count > mostQuestions ? [null] : await mapFew(parts, 4, (part) => askLogs(rpc, header, tokens, part));
+  const told = !answers.includes(null);
+  const logs = answers.flatMap((answer) => answer ?? []).sort((a, b) => a.logIndex - b.logIndex);
+  if (told && !(await lacksPromisedWallet(header, logs, tokens, topics))) return logs;
+  if (isEnough(doubts, header)) return told ? logs : null;
+  throw new ProviderFault(`block ${header.number}: its transfers cannot be told`);
+}
+
+const hashedAtOnce = 500;
+
+/** True when the block's filter promises a transfer to one of these wallets of which the answer has none. */
+async function lacksPromisedWallet(
+  { logsBloom }: Header,
+  logs: readonly Log[],
+  tokens: readonly string[],
+  topics: readonly string[],
+): Promise<boolean> {
+  if (isSaturated(logsBloom) || !tokens.some((token) => bloomHas(logsBloom, [token, transferTopic]))) return false;
+  const paid = new Set(logs.map((log) => log.topics[2]));
+  for (const [i, topic] of topics.entries()) {
+    if (i % hashedAtOnce === 0) await setImmediate();
+    if (!paid.has(topic) && bloomHasOnce(logsBloom, topic)) return true;
+  }
+  return false;
+}
+
+/** A block can hold a hundred thousand logs: others have their turn while they are hashed. */
+async function bloomOfMany(logs: readonly Log[]): Promise<string> {
+  let bits = 0n;
+  for (let at = 0; at < logs.length; at += hashedAtOnce) {
+    bits |= BigInt(bloomOf(logs.slice(at, at + hashedAtOnce)));
+    await setImmediate();
+  }
+  return `0x${bits.toString(16).padStart(512, '0')}`;
+}
+
+async function transfersIn(header: Header, receipts: readonly Receipt[], tokens: readonly string[]): Promise<Log[]> {
+  const all = receipts.flatMap((receipt) => receipt.logs);
+  if ((await bloomOfMany(all)) !== header.logsBloom) {
+    throw new ProviderFault(`block ${header.number}: its receipts do not make its filter`);
+  }
+  const logs = all.filter((log) => tokens.includes(log.address) && log.topics[0] === transferTopic);
+  checkLogs(header, logs, tokens);
+  return logs;
+}
+
+/** The transfers among these logs that pay a watched wallet, by transaction. */
+export function watchedLogs(logs: readonly Log[], owners: ReadonlyMap<string, Owner>): Map<string, Log[]> {
+  return Map.groupBy(
+    logs.filter((log) => owners.has(paidBy(log) ?? '')),
+    (log) => log.txHash,
+  );
+}
+
+function ownersOf(logs: readonly Log[], owners: ReadonlyMap<string, Owner>): Record<string, Owner> {
+  const own = logs.flatMap((log) => {
+    const to = readTransfer(log)?.to ?? '';
+    const owner = owners.get(to);
+    return owner ? [[to, owner]] : [];
+  });
+  return Object.fromEntries(own);
+}
+
+/** What was found in a block, and what of it could not be read. */
+export type Found = { transfers: FoundTransfer[]; unread: Unread[] };
+
+/**
+ * The transfers of a block to watched wallets, with what their transactions carry. Only those transactions are fetched;
+ * one that cannot be read is set aside.
+ *
+ * @param rpcs the provider that is read from, and another that is asked for what the first cannot tell
+ * @throws ProviderFault when the provider's transaction or receipt is missing or contradicts the log
+ * @throws RpcError when the first does not answer
+ */
+export async function findTransfers(
+  header: Header,
+  logs: readonly Log[],
+  owners: ReadonlyMap<string, Owner>,
+  rpcs: readonly Rpc[],
+): Promise<Found> {
+  const found: Found = { transfers: [], unread: [] };
+  const read = await mapFew([...watchedLogs(logs, owners)], 4, async ([txHash, own]) => ({
+    txHash,
+    own,
+    transfers: await readTransaction(header, txHash, own, owners, rpcs, false),
+  }));
+  for (const { txHash, own, transfers } of read) {
+    if (transfers) found.transfers.push(...transfers);
+    else found.unread.push({ block: header, txHash, logs: own, owners: ownersOf(own, owners) });
+  }
+  return found;
+}

@@ -1,0 +1,61 @@
+import { type Log, type Rpc, RpcError } from '../rpc.ts';
+import { nextRange, paidBy, readTransfer, transferTopic } from './blocks.ts';
+
+/** A transfer of any token to a wallet, as its log tells. */
+export type Incoming = { txHash: string; tokenAddress: string; value: bigint; blockNumber: number; blockHash: string };
+
+/** Looked at from the newest block backwards. */
+const mostBlocks = 5_000;
+const mostFound = 50;
+const limitMs = 4_000;
+const firstRange = 1_000;
+
+/**
+ * The newest transfers of any token to a wallet, newest first, as far back as time, blocks and number allow. What a
+ * provider refuses to tell of many blocks is asked of fewer.
+ *
+ * @param accepted tokens whose transfers are told apart, as many; what stands among them must not hide the others
+ * @throws RpcError when it does not answer even for one block, or not at all
+ */
+export async function findIncoming(
+  rpc: Rpc,
+  wallet: string,
+  sinceBlock: number,
+  accepted: readonly string[],
+): Promise<{ others: Incoming[]; accepted: Incoming[] }> {
+  const deadline = performance.now() + limitMs;
+  const head = (await rpc.header('latest'))?.number ?? -1;
+  const first = Math.max(sinceBlock + 1, head - mostBlocks + 1, 0);
+  const topics = [transferTopic, null, `0x${wallet.slice(2).padStart(64, '0')}`];
+  const found: Incoming[] = [];
+  const known: Incoming[] = [];
+  let to = head;
+  let range = firstRange;
+  while (to >= first && found.length < mostFound && performance.now() < deadline) {
+    const from = Math.max(first, to - range + 1);
+    try {
+      const logs = await rpc.logsOfTopics(from, to, topics);
+      const told = logs.flatMap((log) => describe(log, wallet)).reverse();
+      found.push(...told.filter(({ tokenAddress }) => !accepted.includes(tokenAddress)));
+      known.push(...told.filter(({ tokenAddress }) => accepted.includes(tokenAddress)));
+      to = from - 1;
+      range = nextRange(range, true);
+    } catch (error) {
+      if (!(error instanceof RpcError) || !isTooMuch(error) || range === 1) throw error;
+      range = nextRange(range, false);
+    }
+  }
+  return { others: found.slice(0, mostFound), accepted: known.slice(0, mostFound) };
+}
+
+function describe(log: Log, wallet: string): Incoming[] {
+  const transfer = readTransfer(log);
+  if (!transfer || paidBy(log) !== wallet) return [];
+  const { txHash, address: tokenAddress, blockNumber, blockHash } = log;
+  return [{ txHash, tokenAddress, value: transfer.value, blockNumber, blockHash }];
+}
+
+/** Failures that fewer blocks may help. */
+function isTooMuch(error: RpcError): boolean {
+  return error.kind === 'refused' || error.kind === 'too_large' || error.kind === 'timeout';
+}

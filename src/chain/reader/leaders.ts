@@ -1,0 +1,23 @@
+import type { Context } from '../../context.ts';
+import type { ChainConfig } from '../config.ts';
+import { leaseName } from './watcher.ts';
+
+/** Who reads a chain. `holder` is the process's own number, the same for all chains it leads; `fence` grows with each change. */
+export type ChainLeader = { chainId: number; holder: string; fence: number; alive: boolean; readAt: Date | null };
+
+/** Who leads each of these chains, and when it last read something; chains that nobody ever led are left out. */
+export async function chainLeaders(ctx: Pick<Context, 'db'>, chains: ChainConfig[]): Promise<ChainLeader[]> {
+  const names = chains.map(leaseName);
+  const rows = await ctx.db.sql<
+    { name: string; holder: string; fence: string; alive: boolean; updated_at: Date | null }[]
+  >`
+    select l.name, l.holder, l.fence, l.held_until > now() as alive, c.updated_at
+    from leases l left join chain_cursors c on l.name = 'chain-' || c.chain_id
+    where l.name = any(${names}::text[])`;
+  return chains.flatMap((chain) => {
+    const row = rows.find(({ name }) => name === leaseName(chain));
+    if (!row) return [];
+    const { holder, fence, alive, updated_at: readAt } = row;
+    return [{ chainId: chain.chainId, holder, fence: Number(fence), alive, readAt }];
+  });
+}

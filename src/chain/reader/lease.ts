@@ -1,0 +1,108 @@
+import type { Database } from '../../db/connection.ts';
+import { pause } from '../../lib/time.ts';
+
+/** The right to do what only one process may do. Whoever writes checks the fence in the same transaction. */
+export type Lease = { name: string; holder: string; fence: number };
+
+/** A holder that stops renewing loses the lease after `leaseMs`; others look every `retryMs`. */
+const leaseMs = 10_000;
+const renewMs = 5_000;
+/** A renewal that failed is tried again after this. */
+const renewAgainMs = 1_000;
+const retryMs = 3_000;
+
+/** Takes a lease that is free or whose holder stopped renewing it; null when somebody holds it. */
+export async function acquireLease(db: Database, name: string, holder: string): Promise<Lease | null> {
+  const [row] = await db.sql<{ fence: string }[]>`
+    insert into leases as held (name, holder, fence, held_until)
+    values (${name}, ${holder}, 1, now() + ${`${leaseMs} ms`}::interval)
+    on conflict (name) do update
+      set holder = excluded.holder, fence = held.fence + 1, held_until = excluded.held_until
+      where held.held_until <= now()
+    returning fence`;
+  return row ? { name, holder, fence: Number(row.fence) } : null;
+}
+
+/** Holds a lease for longer; false when another has it. */
+export async function renewLease(db: Database, lease: Lease): Promise<boolean> {
+  const rows = await db.sql`
+    update leases set held_until = now() + ${`${leaseMs} ms`}::interval
+    where name = ${lease.name} and holder = ${lease.holder} and fence = ${lease.fence} returning name`;
+  return rows.length === 1;
+}
+
+/** Gives a lease back, so that the next process need not wait for it to run out. */
+export async function releaseLease(db: Database, lease: Lease): Promise<void> {
+  await db.sql`
+    update leases set held_until = now()
+    where name = ${lease.name} and holder = ${lease.holder} and fence = ${lease.fence}`;
+}
+
+/**
+ * Does work while holding a lease, again each time it is won, until the signal aborts.
+ *
+ * @param work gets a signal that also aborts when the lease is lost; it returns soon after, or when it was told by the
+ *   database that it is no longer the holder
+ * @param onError hears what the database or the work threw; it is tried again
+ */
+export async function whileLeading(
+  db: Database,
+  name: string,
+  holder: string,
+  signal: AbortSignal,
+  work: (lease: Lease, signal: AbortSignal) => Promise<void>,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const lease = await acquireLease(db, name, holder);
+      if (lease) await lead(db, lease, signal, work, onError);
+    } catch (error) {
+      onError(error);
+    }
+    await pause(retryMs, signal);
+  }
+}
+
+async function lead(
+  db: Database,
+  lease: Lease,
+  signal: AbortSignal,
+  work: (lease: Lease, signal: AbortSignal) => Promise<void>,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const over = new AbortController();
+  const both = AbortSignal.any([signal, over.signal]);
+  const renewing = keepRenewing(db, lease, both, onError).finally(() => over.abort());
+  try {
+    await work(lease, both);
+  } finally {
+    over.abort();
+    await renewing;
+    await releaseLease(db, lease);
+  }
+}
+
+/** Returns when the lease is lost, or could not be renewed for as long as it lasts. */
+async function keepRenewing(
+  db: Database,
+  lease: Lease,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  let renewedAt = performance.now();
+  let waitMs = renewMs;
+  while (!signal.aborted && performance.now() - renewedAt < leaseMs) {
+    await pause(waitMs, signal);
+    if (signal.aborted) return;
+    try {
+      const startedAt = performance.now();
+      if (!(await renewLease(db, lease))) return;
+      renewedAt = startedAt;
+      waitMs = renewMs;
+    } catch (error) {
+      onError(error);
+      waitMs = renewAgainMs;
+    }
+  }
+}

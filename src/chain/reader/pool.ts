@@ -1,0 +1,73 @@
+import { connectRpc, type Rpc, RpcError } from '../rpc.ts';
+
+/** A provider said something that cannot be true, or is behind what was read elsewhere. */
+export class ProviderFault extends Error {}
+
+/** One endpoint of a chain and how it has behaved. */
+export type Provider = {
+  rpc: Rpc;
+  /** Whether it was found to be of this chain, with the tokens as configured; nothing is read from it before. */
+  checked: 'no' | 'asking' | 'yes';
+  /** Failed passes in a row. */
+  failures: number;
+  restUntilMs: number;
+  /** The newest head it told, and when that was news. */
+  head: number;
+  headAtMs: number;
+};
+
+const firstRestMs = 250;
+const longestRestMs = 10_000;
+
+/** The endpoints of one chain: one is used as long as it works, so that one pass sees one view of the chain. */
+export type Pool = {
+  providers: Provider[];
+  /** The one to use now; null while all of them rest. */
+  pick(): Provider | null;
+  /** Another one than this, for a second opinion; null when there is none that works. */
+  other(than: Provider): Provider | null;
+  isAwake(provider: Provider): boolean;
+  worked(provider: Provider): void;
+  failed(provider: Provider, error: Error): void;
+  /** How long until one can be asked again. */
+  restMs(): number;
+};
+
+export function makePool(urls: readonly string[], timeoutMs?: number, nowMs = () => performance.now()): Pool {
+  const providers: Provider[] = urls.map((url) => ({
+    rpc: connectRpc(url, timeoutMs),
+    checked: 'no',
+    failures: 0,
+    restUntilMs: 0,
+    head: -1,
+    headAtMs: nowMs(),
+  }));
+  let current = 0;
+  const awake = (provider: Provider | undefined): provider is Provider =>
+    provider !== undefined && provider.restUntilMs <= nowMs();
+  return {
+    providers,
+    pick: () => {
+      for (let step = 0; step < providers.length; step++) {
+        const index = (current + step) % providers.length;
+        if (!awake(providers[index])) continue;
+        current = index;
+        return providers[index] as Provider;
+      }
+      return null;
+    },
+    other: (than) =>
+      providers.find((provider) => provider !== than && provider.checked === 'yes' && awake(provider)) ?? null,
+    isAwake: awake,
+    worked: (provider) => {
+      provider.failures = 0;
+    },
+    failed: (provider, error) => {
+      provider.failures++;
+      const wishedMs = error instanceof RpcError ? error.retryAfterMs : null;
+      const backoffMs = Math.min(longestRestMs, firstRestMs * 2 ** (provider.failures - 1));
+      provider.restUntilMs = nowMs() + (wishedMs ?? backoffMs);
+    },
+    restMs: () => Math.max(0, Math.min(...providers.map((provider) => provider.restUntilMs)) - nowMs()),
+  };
+}

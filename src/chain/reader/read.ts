@@ -1,0 +1,286 @@
+import type { Logger } from 'pino';
+import type { Database, Tx } from '../../db/connection.ts';
+import type { ChainConfig } from '../config.ts';
+import { finalNumber } from '../finality.ts';
+import { type Header, isAway, type Log, RpcError } from '../rpc.ts';
+import { findFault } from '../tokens.ts';
+import { checkLinked, checkLogs, lacksPromised, nextRange, transferTopic } from './blocks.ts';
+import { type Doubts, type Found, findTransfers, logsOfBlock, mapFew } from './find.ts';
+import type { Lease } from './lease.ts';
+import { type Pool, type Provider, ProviderFault } from './pool.ts';
+import { rewind } from './rewind.ts';
+import * as store from './store.ts';
+import type { Wallets } from './wallets.ts';
+
+export type WatchHooks = {
+  /** Called after transfers were stored; it returns at once. */
+  onFound?: () => void;
+  /**
+   * Called inside the transaction, as the owner role, that removed transfers which a reorganisation took away: it
+   * re-judges their requests. It may be called again for the same transfers when that transaction fails.
+   */
+  onRemoved: (tx: Tx, removed: store.RemovedTransfer[]) => Promise<void>;
+};
+
+/** What the leader of one chain needs to read it. */
+export type Reader = {
+  db: Database;
+  log: Logger;
+  chain: ChainConfig;
+  testMode: boolean;
+  lease: Lease;
+  pool: Pool;
+  wallets: Wallets;
+  hooks: WatchHooks;
+  /** Aborts when the lease is lost or the service stops. */
+  signal: AbortSignal;
+  /** Blocks asked for at once while catching up. */
+  range: number;
+  doubts: Doubts;
+  /** Up to where this reader has read; null before it knows, and after trouble. Each write compares it with the stored one. */
+  cursor: store.Cursor | null;
+  progressAtMs: number;
+  /** False once it is known that no transaction of the chain is set aside. */
+  mayBeUnread: boolean;
+};
+
+const stepsPerPass = 100;
+const rewindsPerPass = 3;
+/** Up to here behind the head, block by block: that costs least and is bound to each block's hash. */
+const fewBehind = 3;
+/** A provider whose head stands still for so long is compared with another. */
+const stalledMs = 10_000;
+const progressEveryMs = 7_000;
+
+/**
+ * Reads on from the cursor to the head, with one provider.
+ *
+ * What a provider does wrong never moves the cursor: it rests, and the next pass asks another.
+ *
+ * @returns how long to wait before the next pass
+ * @throws store.Deposed when another process leads; database errors
+ */
+export async function poll(reader: Reader): Promise<{ waitMs: number }> {
+  const { pool, chain } = reader;
+  const provider = pool.pick();
+  if (!provider) return { waitMs: pool.restMs() };
+  try {
+    await checkProvider(reader, provider);
+    for (const other of pool.providers) if (other !== provider && pool.isAwake(other)) void checkOther(reader, other);
+    const behind = await readPass(reader, provider);
+    pool.worked(provider);
+    return { waitMs: behind > 0 ? 0 : chain.pollMs };
+  } catch (error) {
+    reader.cursor = null;
+    if (!(error instanceof RpcError || error instanceof ProviderFault)) throw error;
+    pool.failed(provider, error);
+    reader.log.warn({ chain: chain.chainId, provider: provider.rpc.host, reason: error.message }, 'a provider failed');
+    return { waitMs: pool.pick() ? 0 : pool.restMs() };
+  }
+}
+
+/** Compares a provider with the configuration, once. */
+async function checkProvider(reader: Reader, provider: Provider): Promise<void> {
+  if (provider.checked === 'yes') return;
+  provider.checked = 'asking';
+  try {
+    const fault = await findFault(reader.chain, provider.rpc);
+    if (fault) throw new ProviderFault(fault);
+    provider.checked = 'yes';
+  } finally {
+    if (provider.checked === 'asking') provider.checked = 'no';
+  }
+}
+
+/** The same beside the reading, for one that may be needed later: it must not hold up the one that works. */
+async function checkOther(reader: Reader, provider: Provider): Promise<void> {
+  if (provider.checked !== 'no') return;
+  try {
+    await checkProvider(reader, provider);
+  } catch (error) {
+    reader.pool.failed(provider, error as Error);
+    const reason = (error as Error).message;
+    reader.log.warn({ chain: reader.chain.chainId, provider: provider.rpc.host, reason }, 'a provider failed');
+  }
+}
+
+/** One view of the chain's end: its newest block and the tags. */
+type View = { head: Header; safe: number | null; finalized: number | null };
+
+/** Returns how many blocks are still to be read. */
+async function readPass(reader: Reader, provider: Provider): Promise<number> {
+  const { db, chain, lease } = reader;
+  const view = await readView(chain, provider);
+  const cursor = reader.cursor ?? (await store.selectCursor(db, chain.chainId));
+  if (!cursor) {
+    await store.insertCursor(db, chain.chainId, lease, view.head, progressOf(chain, view, view.head.number));
+    return 0;
+  }
+  await checkStalled(reader, provider, view.head);
+  if (view.head.number < cursor.number && (await isJustBehind(reader, view.head))) {
+    // Alone, it is waited for. Another one may be further.
+    if (reader.pool.other(provider)) throw new ProviderFault(`its head ${view.head.number} is behind what was read`);
+    return 0;
+  }
+  let at = cursor;
+  if (view.head.hash !== cursor.hash) {
+    // After the head: whoever is paid in a block up to there is known now.
+    await reader.wallets.refresh();
+    at = await readUpTo(reader, provider, cursor, view);
+  }
+  reader.cursor = at;
+  await keepProgress(reader, view, at);
+  return view.head.number - at.number;
+}
+
+/** Reads towards the head, over reorganisations; stops after a number of steps, so that the head is asked for anew. */
+async function readUpTo(reader: Reader, provider: Provider, from: store.Cursor, view: View): Promise<store.Cursor> {
+  const { head } = view;
+  let at = from;
+  let rewinds = 0;
+  for (let step = 0; step < stepsPerPass && at.hash !== head.hash && !reader.signal.aborted; step++) {
+    const next: store.Cursor | null = at.number < head.number ? await readOn(reader, provider, at, view) : null;
+    if (!next && ++rewinds > rewindsPerPass) throw new ProviderFault('the chain keeps changing while it is read');
+    at = next ?? (await rewind(reader, provider, at, head, progressOf(reader.chain, view, at.number)));
+  }
+  return at;
+}
+
+async function readView(chain: ChainConfig, provider: Provider): Promise<View> {
+  const uses = (tag: 'safe' | 'finalized') => chain.finality.some((tier) => 'tag' in tier && tier.tag === tag);
+  const numberOf = async (tag: 'safe' | 'finalized') =>
+    uses(tag) ? ((await provider.rpc.header(tag))?.number ?? null) : null;
+  const [head, safe, finalized] = await Promise.all([
+    provider.rpc.header('latest'),
+    numberOf('safe'),
+    numberOf('finalized'),
+  ]);
+  if (!head) throw new ProviderFault('it has no newest block');
+  return { head, safe, finalized };
+}
+
+function progressOf(chain: ChainConfig, view: View, readUpTo: number): store.Progress {
+  const { safe, finalized } = view;
+  const final = finalNumber(chain.finality, { latest: readUpTo, safe, finalized });
+  return { head: view.head.number, final, safe, finalized };
+}
+
+/** Whether a head before the cursor is a block that was read: the provider is late. Otherwise the chain was reorganised. */
+async function isJustBehind(reader: Reader, head: Header): Promise<boolean> {
+  const known = (await store.selectBlocks(reader.db, reader.chain.chainId)).get(head.number);
+  return known === undefined || known === head.hash;
+}
+
+async function checkStalled(reader: Reader, provider: Provider, head: Header): Promise<void> {
+  const now = performance.now();
+  if (head.number > provider.head) {
+    provider.head = head.number;
+    provider.headAtMs = now;
+  }
+  const other = now - provider.headAtMs > stalledMs ? reader.pool.other(provider) : null;
+  if (!other) return;
+  provider.headAtMs = now;
+  try {
+    const theirs = await other.rpc.header('latest');
+    if (!theirs || theirs.number <= head.number) return;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    reader.pool.failed(other, error);
+    return;
+  }
+  throw new ProviderFault(`its head stands still at ${head.number}, ${other.rpc.host} is further`);
+}
+
+async function keepProgress(reader: Reader, view: View, at: store.Cursor): Promise<void> {
+  const now = performance.now();
+  if (now - reader.progressAtMs < progressEveryMs) return;
+  reader.progressAtMs = now;
+  const progress = progressOf(reader.chain, view, at.number);
+  const { unread } = await store.updateProgress(reader.db, reader.chain.chainId, reader.lease, progress);
+  if (unread) reader.mayBeUnread = true;
+}
+
+/** Reads the next block or blocks; null when the chain no longer holds the block at the cursor. */
+async function readOn(reader: Reader, provider: Provider, at: store.Cursor, view: View): Promise<store.Cursor | null> {
+  const behind = view.head.number - at.number;
+  const count = behind <= fewBehind ? 1 : Math.min(reader.range, behind);
+  const numbers = Array.from({ length: count }, (_, i) => at.number + 1 + i);
+  const headers = await mapFew(numbers, 8, async (number) => {
+    const header = number === view.head.number ? view.head : await provider.rpc.header(number);
+    if (!header) throw new ProviderFault(`it does not have block ${number} below its head`);
+    return header;
+  });
+  checkLinked(headers, at.number + 1);
+  const last = headers.at(-1);
+  if (!last || headers[0]?.parentHash !== at.hash) return null;
+
+  const logs = count === 1 ? await readBlock(reader, provider, last) : await readRange(reader, provider, headers);
+  if (!logs) return at;
+  const found = await findAll(reader, provider, headers, logs);
+  const progress = progressOf(reader.chain, view, last.number);
+  const scope = { chainId: reader.chain.chainId, testMode: reader.testMode };
+  await store.saveBlocks(reader.db, scope, reader.lease, at, headers, found, progress);
+  if (found.transfers.length > 0) reader.hooks.onFound?.();
+  for (const { txHash, block } of found.unread) {
+    reader.mayBeUnread = true;
+    reader.log.warn({ chain: scope.chainId, block: block.number, tx: txHash }, 'a transaction cannot be read');
+  }
+  return { number: last.number, hash: last.hash };
+}
+
+/** Null for a block whose logs nobody tells. */
+type LogsByBlock = Map<number, Log[] | null>;
+
+async function findAll(reader: Reader, provider: Provider, headers: Header[], logs: LogsByBlock): Promise<Found> {
+  const other = reader.pool.other(provider);
+  const rpcs = other ? [provider.rpc, other.rpc] : [provider.rpc];
+  const all: Found = { transfers: [], unread: [] };
+  for (const header of headers) {
+    const own = logs.get(header.number);
+    const found: Found =
+      own === null
+        ? { transfers: [], unread: [{ block: header, txHash: null, logs: [], owners: {} }] }
+        : await findTransfers(header, own ?? [], reader.wallets.owners, rpcs);
+    all.transfers.push(...found.transfers);
+    all.unread.push(...found.unread);
+  }
+  return all;
+}
+
+async function readBlock(reader: Reader, provider: Provider, header: Header): Promise<LogsByBlock> {
+  const tokens = reader.chain.tokens.map((token) => token.address);
+  const other = reader.pool.other(provider)?.rpc ?? null;
+  const search = { tokens, owners: reader.wallets.owners, rpc: provider.rpc, other, doubts: reader.doubts };
+  return new Map([[header.number, await logsOfBlock(header, search)]]);
+}
+
+/** Logs of several blocks at once, each block's checked as if it had been asked for alone; null: ask for fewer. */
+async function readRange(reader: Reader, provider: Provider, headers: Header[]): Promise<LogsByBlock | null> {
+  const tokens = reader.chain.tokens.map((token) => token.address);
+  const [from, to] = [headers[0]?.number ?? 0, headers.at(-1)?.number ?? 0];
+  try {
+    const logs: LogsByBlock = Map.groupBy(
+      await provider.rpc.logsOfRange(from, to, tokens, transferTopic),
+      (log) => log.blockNumber,
+    );
+    if ([...logs.keys()].some((number) => number < from || number > to)) {
+      throw new ProviderFault(`logs of other blocks than ${from} to ${to} came`);
+    }
+    for (const header of headers) {
+      const own = logs.get(header.number) ?? [];
+      checkLogs(header, own, tokens);
+      if (!lacksPromised(header, own, tokens)) continue;
+      const again = (await readBlock(reader, provider, header)).get(header.number) ?? null;
+      if (!again) logs.set(header.number, null);
+      else if (again.length > own.length)
+        throw new ProviderFault(`blocks ${from} to ${to}: logs of ${header.number} were left out`);
+    }
+    reader.range = nextRange(reader.range, true);
+    return logs;
+  } catch (error) {
+    if (error instanceof RpcError || error instanceof ProviderFault) reader.range = nextRange(headers.length, false);
+    // Providers refuse large ranges each in words of their own; asked for few enough blocks, they answer.
+    if (error instanceof RpcError && error.kind !== 'limited' && !(await isAway(provider.rpc))) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+import { type Rpc, RpcError } from '../rpc.ts';
+
+/** More blocks than a chain makes while a transaction is waited for. */
+const maxSteps = 24;
+const limitMs = 5_000;
+
+/**
+ * The transaction that an account sent under a nonce, found by halving the blocks in which the nonce may have been used.
+ *
+ * @param sinceBlock a block at which the nonce was not used yet
+ * @returns its hash; null when the provider keeps no states so old, or it takes too long
+ */
+export async function findByNonce(rpc: Rpc, from: string, nonce: number, sinceBlock: number): Promise<string | null> {
+  const deadline = performance.now() + limitMs;
+  try {
+    let before = sinceBlock;
+    let at = (await rpc.header('latest'))?.number ?? 0;
+    for (let step = 0; at - before > 1; step++) {
+      if (step === maxSteps || performance.now() > deadline) return null;
+      const middle = Math.floor((before + at) / 2);
+      if ((await rpc.nonceAt(from, middle)) > nonce) at = middle;
+      else before = middle;
+    }
+    const transactions = await rpc.blockTransactions(at);
+    return transactions?.find((tx) => tx.from === from && tx.nonce === nonce)?.hash ?? null;
+  } catch (error) {
+    if (error instanceof RpcError) return null;
+    throw error;
+  }
+}

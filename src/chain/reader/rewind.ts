@@ -1,0 +1,72 @@
+import { type Header, RpcError } from '../rpc.ts';
+import { type Provider, ProviderFault } from './pool.ts';
+import type { Reader } from './read.ts';
+import * as store from './store.ts';
+
+/**
+ * Walks back from the cursor to the last block that the provider's chain shares with what was read, and takes back what
+ * came after it. Where not even the oldest kept block is shared, reading begins anew just before that one.
+ *
+ * @returns the new cursor
+ * @throws ProviderFault when the provider contradicts itself or another provider
+ */
+export async function rewind(
+  reader: Reader,
+  provider: Provider,
+  at: store.Cursor,
+  head: Header,
+  progress: store.Progress,
+): Promise<store.Cursor> {
+  const { db, chain } = reader;
+  const blocks = await store.selectBlocks(db, chain.chainId);
+  const top = Math.min(at.number, head.number);
+  await askSecondOpinion(reader, provider, top, blocks.get(top));
+  const { ancestor, shared } = await findAncestor(provider, blocks, top, head);
+  if (shared && ancestor.number === at.number) {
+    throw new ProviderFault(`block ${at.number} is on its chain, but not the parent of the next`);
+  }
+  const depth = at.number - ancestor.number;
+  const deep = shared
+    ? null
+    : `Chain ${chain.chainId} was reorganised by more than ${depth} blocks; they are read again.`;
+  await store.rewindTo(db, chain.chainId, reader.lease, at, ancestor, progress, deep, reader.hooks.onRemoved);
+  reader.log.warn({ chain: chain.chainId, depth, block: ancestor.number }, 'the chain was reorganised');
+  return { number: ancestor.number, hash: ancestor.hash };
+}
+
+/** One provider alone cannot take back what another still has. */
+async function askSecondOpinion(reader: Reader, provider: Provider, number: number, ours: string | undefined) {
+  const other = reader.pool.other(provider);
+  if (!other || ours === undefined) return;
+  let theirs: Header | null;
+  try {
+    theirs = await other.rpc.header(number);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    reader.pool.failed(other, error);
+    return;
+  }
+  if (theirs?.hash === ours)
+    throw new ProviderFault(`${other.rpc.host} still has the block ${number} that it took back`);
+}
+
+async function findAncestor(
+  provider: Provider,
+  blocks: ReadonlyMap<number, string>,
+  top: number,
+  head: Header,
+): Promise<{ ancestor: Header; shared: boolean }> {
+  const oldest = Math.min(top, ...blocks.keys());
+  let child: Header | null = null;
+  for (let number = top; number >= 0; number--) {
+    const header: Header | null = number === head.number ? head : await provider.rpc.header(number);
+    if (!header || header.number !== number) throw new ProviderFault(`it does not have block ${number} below its head`);
+    if (child && child.parentHash !== header.hash)
+      throw new ProviderFault(`its block ${number} is not the parent of the next`);
+    if (blocks.get(number) === header.hash) return { ancestor: header, shared: true };
+    if (number < oldest) return { ancestor: header, shared: false };
+    child = header;
+  }
+  if (!child) throw new ProviderFault('it has no blocks');
+  return { ancestor: child, shared: false };
+}

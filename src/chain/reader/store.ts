@@ -1,0 +1,280 @@
+import { raiseAlarm } from '../../db/alarms.ts';
+import type { Database, Tx } from '../../db/connection.ts';
+import { insertion } from '../../db/sql.ts';
+import type { Header, Log } from '../rpc.ts';
+import type { Lease } from './lease.ts';
+import { deleteUnreadAfter, insertUnread } from './unread-store.ts';
+import type { Owner } from './wallets.ts';
+
+/** Blocks kept to compare parents with and to walk back along. */
+const keptBlocks = 512;
+
+/** Up to where a chain was read. */
+export type Cursor = { number: number; hash: string };
+
+/** What the provider says of the chain, kept beside the cursor. */
+export type Progress = { head: number; final: number; safe: number | null; finalized: number | null };
+
+/** A transfer to a watched wallet, as it stands in a block. Addresses and hashes in lower case. */
+export type FoundTransfer = {
+  txHash: string;
+  /** Of the log among all logs of its transaction, and among all of its block. */
+  ordinal: number;
+  logIndex: number;
+  block: Header;
+  tokenAddress: string;
+  fromAddress: string;
+  toAddress: string;
+  value: bigint;
+  partnerId: string;
+  accountId: string;
+  /** False where nobody told what the transaction carries. */
+  calldataRead: boolean;
+  calldataReference: Buffer | null;
+};
+
+/** A transaction of a block that could not be read; without a hash, all logs of the block. */
+export type Unread = {
+  block: Header;
+  txHash: string | null;
+  /** Its transfers to watched wallets, and for whom each of these is watched. */
+  logs: Log[];
+  owners: Record<string, Owner>;
+};
+
+/** A transfer that a reorganisation took away, and the request it was bound to. Its row is gone. */
+export type RemovedTransfer = {
+  chainId: number;
+  txHash: string;
+  ordinal: number;
+  partnerId: string;
+  testMode: boolean;
+  accountId: string;
+  requestId: string | null;
+  /** By which rule it was bound; null for none. */
+  rule: string | null;
+  tokenAddress: string;
+  fromAddress: string;
+  toAddress: string;
+  value: bigint;
+};
+
+/** This process is no longer the one that reads the chain; nothing was written. */
+export class Deposed extends Error {}
+
+export async function selectCursor(db: Database, chainId: number): Promise<Cursor | null> {
+  const [row] = await db.sql<{ number: string; hash: string }[]>`
+    select number, hash from chain_cursors where chain_id = ${chainId}`;
+  return row ? { number: Number(row.number), hash: row.hash } : null;
+}
+
+/** The hashes of the blocks that are kept, by number. */
+export async function selectBlocks(db: Database, chainId: number): Promise<Map<number, string>> {
+  const rows = await db.sql<{ number: string; hash: string }[]>`
+    select number, hash from chain_blocks where chain_id = ${chainId} order by number desc limit ${keptBlocks + 1}`;
+  return new Map(rows.map((row) => [Number(row.number), row.hash]));
+}
+
+/** Shuts out every earlier holder of the lease: their writes find a greater fence. */
+export async function raiseFence(db: Database, chainId: number, lease: Lease): Promise<void> {
+  await db.sql`update chain_cursors set fence = ${lease.fence} where chain_id = ${chainId} and fence < ${lease.fence}`;
+}
+
+/** Begins reading a chain behind this block: what was paid before the service knew the chain is not its business. */
+export async function insertCursor(db: Database, chainId: number, lease: Lease, head: Header, progress: Progress) {
+  await db.transaction(async (tx) => {
+    await tx`
+      insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, safe_number,
+        finalized_number, updated_at)
+      values (${chainId}, ${lease.fence}, ${head.number}, ${head.hash}, ${head.time}, ${progress.head}, ${progress.final},
+        ${progress.safe}, ${progress.finalized}, now())
+      on conflict (chain_id) do nothing`;
+    await insertBlocks(tx, chainId, [head]);
+  });
+}
+
+/**
+ * Moves the cursor from where this process saw it. The row stays locked until the transaction ends.
+ *
+ * @throws Deposed when another process leads the chain or moved the cursor
+ */
+async function moveCursor(tx: Tx, chainId: number, lease: Lease, from: Cursor, to: Header, progress: Progress) {
+  const moved = await tx`
+    update chain_cursors set fence = ${lease.fence}, number = ${to.number}, hash = ${to.hash}, block_time = ${to.time},
+      head_number = ${progress.head}, final_number = ${progress.final}, safe_number = ${progress.safe},
+      finalized_number = ${progress.finalized}, updated_at = now()
+    where chain_id = ${chainId} and fence <= ${lease.fence} and number = ${from.number} and hash = ${from.hash}
+      and exists (select from leases where name = ${lease.name} and fence = ${lease.fence})
+    returning chain_id`;
+  if (moved.length === 0) throw new Deposed(`chain ${chainId}: another process leads`);
+}
+
+/**
+ * Holds the cursor where it is until the transaction ends, for a write that belongs to blocks read before.
+ *
+ * @throws Deposed
+ */
+export async function holdCursor(tx: Tx, chainId: number, lease: Lease): Promise<void> {
+  const held = await tx`
+    select from chain_cursors where chain_id = ${chainId} and fence <= ${lease.fence}
+      and exists (select from leases where name = ${lease.name} and fence = ${lease.fence}) for update`;
+  if (held.length === 0) throw new Deposed(`chain ${chainId}: another process leads`);
+}
+
+/**
+ * Keeps what the provider says of the chain while no block is read.
+ *
+ * @returns whether transactions are set aside: other processes do so, too
+ */
+export async function updateProgress(
+  db: Database,
+  chainId: number,
+  lease: Lease,
+  progress: Progress,
+): Promise<{ unread: boolean }> {
+  const [row] = await db.sql<{ unread: boolean }[]>`
+    update chain_cursors set head_number = ${progress.head}, final_number = ${progress.final},
+      safe_number = ${progress.safe}, finalized_number = ${progress.finalized}, updated_at = now()
+    where chain_id = ${chainId} and fence <= ${lease.fence}
+    returning exists (select from unread_transactions u where u.chain_id = ${chainId}) as unread`;
+  if (!row) throw new Deposed(`chain ${chainId}: another process leads`);
+  return row;
+}
+
+/** Stores blocks that were read, what was found in them and what is to be read again: all or nothing. */
+export async function saveBlocks(
+  db: Database,
+  chain: { chainId: number; testMode: boolean },
+  lease: Lease,
+  from: Cursor,
+  headers: readonly Header[],
+  found: { transfers: readonly FoundTransfer[]; unread: readonly Unread[] },
+  progress: Progress,
+): Promise<void> {
+  const last = headers.at(-1);
+  if (!last) return;
+  await db.transaction(async (tx) => {
+    await moveCursor(tx, chain.chainId, lease, from, last, progress);
+    await insertBlocks(tx, chain.chainId, headers.slice(-keptBlocks));
+    await insertTransfers(tx, chain, found.transfers);
+    for (const unread of found.unread) await insertUnread(tx, chain.chainId, unread);
+    await tx`delete from chain_blocks where chain_id = ${chain.chainId} and number < ${last.number - keptBlocks}`;
+  });
+}
+
+async function insertBlocks(tx: Tx, chainId: number, headers: readonly Header[]): Promise<void> {
+  const rows = headers.map((header) => ({
+    chain_id: chainId,
+    number: header.number,
+    hash: header.hash,
+    parent_hash: header.parentHash,
+    block_time: header.time,
+  }));
+  await tx`
+    insert into chain_blocks ${insertion(rows)} on conflict (chain_id, number) do update
+      set hash = excluded.hash, parent_hash = excluded.parent_hash, block_time = excluded.block_time`;
+}
+
+const rowsAtOnce = 500;
+
+/** One that is still there was final before a reorganisation: it is known to be in another block now. */
+export async function insertTransfers(
+  tx: Tx,
+  chain: { chainId: number; testMode: boolean },
+  transfers: readonly FoundTransfer[],
+): Promise<void> {
+  for (let at = 0; at < transfers.length; at += rowsAtOnce) {
+    const rows = transfers.slice(at, at + rowsAtOnce).map((t) => ({
+      chain_id: chain.chainId,
+      tx_hash: t.txHash,
+      ordinal: t.ordinal,
+      log_index: t.logIndex,
+      block_number: t.block.number,
+      block_hash: t.block.hash,
+      block_time: t.block.time,
+      token_address: t.tokenAddress,
+      from_address: t.fromAddress,
+      to_address: t.toAddress,
+      value: t.value.toString(),
+      partner_id: t.partnerId,
+      test_mode: chain.testMode,
+      account_id: t.accountId,
+      calldata_reference: t.calldataReference,
+      calldata_read: t.calldataRead,
+    }));
+    await tx`
+      insert into transfers ${insertion(rows)}
+      on conflict (chain_id, tx_hash, ordinal) do update set block_number = excluded.block_number,
+        block_hash = excluded.block_hash, block_time = excluded.block_time, log_index = excluded.log_index,
+        denials = 0, denied_at = null
+        where transfers.block_hash <> excluded.block_hash`;
+  }
+}
+
+type RemovedRow = {
+  tx_hash: string;
+  ordinal: number;
+  partner_id: string;
+  test_mode: boolean;
+  account_id: string;
+  request_id: string | null;
+  rule: string | null;
+  token_address: string;
+  from_address: string;
+  to_address: string;
+  value: string;
+};
+
+/**
+ * Goes back to a block that the chain still has: later blocks and the transfers in them that were not final are removed,
+ * and `onRemoved` re-judges what they paid, all in one transaction. Final ones stay, and the operator is told.
+ *
+ * @param deep what to tell the operator when no kept block is on the chain any more
+ * @throws Deposed
+ */
+export async function rewindTo(
+  db: Database,
+  chainId: number,
+  lease: Lease,
+  from: Cursor,
+  ancestor: Header,
+  progress: Progress,
+  deep: string | null,
+  onRemoved: (tx: Tx, removed: RemovedTransfer[]) => Promise<void>,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await moveCursor(tx, chainId, lease, from, ancestor, progress);
+    await tx`delete from chain_blocks where chain_id = ${chainId} and number > ${ancestor.number}`;
+    await deleteUnreadAfter(tx, chainId, ancestor.number);
+    await insertBlocks(tx, chainId, [ancestor]);
+    const rows = await tx<RemovedRow[]>`
+      delete from transfers where chain_id = ${chainId} and block_number > ${ancestor.number} and final_at is null
+      returning tx_hash, ordinal, partner_id, test_mode, account_id, request_id, rule, token_address, from_address,
+        to_address, value`;
+    const final = await tx<{ tx_hash: string }[]>`
+      select tx_hash from transfers where chain_id = ${chainId} and block_number > ${ancestor.number} limit 20`;
+    if (final.length > 0) {
+      const hashes = final.map((row) => row.tx_hash).join(', ');
+      await raiseAlarm(tx, `chain-${chainId}-final-reorged`, `Chain ${chainId} took back final transfers: ${hashes}`);
+    }
+    if (deep) await raiseAlarm(tx, `chain-${chainId}-deep-reorg`, deep);
+    if (rows.length === 0) return;
+    await onRemoved(
+      tx,
+      rows.map((row) => ({
+        chainId,
+        txHash: row.tx_hash,
+        ordinal: row.ordinal,
+        partnerId: row.partner_id,
+        testMode: row.test_mode,
+        accountId: row.account_id,
+        requestId: row.request_id,
+        rule: row.rule,
+        tokenAddress: row.token_address,
+        fromAddress: row.from_address,
+        toAddress: row.to_address,
+        value: BigInt(row.value),
+      })),
+    );
+  });
+}

@@ -1,0 +1,129 @@
+import { type Header, isAway, type Log, type Receipt, type Rpc, RpcError, type Transaction } from '../rpc.ts';
+import { readTransfer } from './blocks.ts';
+import { ProviderFault } from './pool.ts';
+import { calldataReferences, isEntryPoint } from './reference.ts';
+import type { FoundTransfer } from './store.ts';
+import type { Owner } from './wallets.ts';
+
+/**
+ * Reads what a transaction carries for its transfers to watched wallets.
+ *
+ * @param logs those transfers, as the block's logs told them
+ * @param rpcs as `findTransfers` takes them
+ * @param anyhow store them without a reference, when nobody tells what the transaction carries
+ * @returns null when nobody tells enough of it: whatever a transaction does, the next one can still be read
+ * @throws ProviderFault, RpcError
+ */
+export async function readTransaction(
+  header: Header,
+  txHash: string,
+  logs: readonly Log[],
+  owners: ReadonlyMap<string, Owner>,
+  rpcs: readonly Rpc[],
+  anyhow: boolean,
+): Promise<FoundTransfer[] | null> {
+  const [told, toldReceipt] = await Promise.all([
+    askEach(rpcs, (rpc) => rpc.transaction(txHash)),
+    askEach(rpcs, (rpc) => rpc.receipt(txHash)),
+  ]);
+  const [tx, receipt] = [told?.answer, toldReceipt?.answer];
+  const isOther = toldReceipt && (receipt?.blockHash !== header.hash || !receipt.success);
+  if (isOther || (told && tx?.hash !== txHash)) {
+    throw new ProviderFault(`block ${header.number}: the provider's receipt of ${txHash} does not fit its log`);
+  }
+  const ordinals = receipt ? ordinalsIn(receipt, logs, header) : await ordinalsWithout(header, txHash, logs, rpcs);
+  const referenceOf = tx && readReferences(tx, receipt ?? null, logs, ordinals ?? [], owners);
+  if (!ordinals || (!referenceOf && !anyhow)) return null;
+  return logs.flatMap((log, i) => {
+    const transfer = readTransfer(log);
+    const owner = transfer && owners.get(transfer.to);
+    if (!transfer || !owner) return [];
+    const ordinal = ordinals[i] ?? 0;
+    return {
+      txHash,
+      ordinal,
+      logIndex: log.logIndex,
+      block: header,
+      tokenAddress: log.address,
+      fromAddress: transfer.from,
+      toAddress: transfer.to,
+      value: transfer.value,
+      partnerId: owner.partnerId,
+      accountId: owner.accountId,
+      calldataRead: !!referenceOf,
+      calldataReference: referenceOf?.({ from: transfer.from, ordinal }) ?? null,
+    };
+  });
+}
+
+/** The first answer; null when none of them can tell. Where the first provider does not answer at all, nobody else is asked. */
+async function askEach<T>(rpcs: readonly Rpc[], ask: (rpc: Rpc) => Promise<T>): Promise<{ answer: T } | null> {
+  for (const [i, rpc] of rpcs.entries()) {
+    try {
+      return { answer: await ask(rpc) };
+    } catch (error) {
+      if (!(error instanceof RpcError) || (i === 0 && (await isAway(rpc)))) throw error;
+    }
+  }
+  return null;
+}
+
+/** Null where a receipt that nobody tells would be needed. */
+function readReferences(
+  tx: Transaction,
+  receipt: Receipt | null,
+  logs: readonly Log[],
+  ordinals: readonly number[],
+  owners: ReadonlyMap<string, Owner>,
+) {
+  if (!receipt && isEntryPoint(tx.to)) return null;
+  const candidates = logs.flatMap((log, i) => {
+    const transfer = readTransfer(log);
+    return transfer && owners.has(transfer.to) ? [{ from: transfer.from, ordinal: ordinals[i] ?? 0 }] : [];
+  });
+  return calldataReferences(tx, receipt?.logs ?? [], candidates);
+}
+
+/** The places of logs among all of their transaction. */
+function ordinalsIn(receipt: Receipt, logs: readonly Log[], header: Header): number[] {
+  const places = new Map(receipt.logs.map((log, ordinal) => [log.logIndex, ordinal]));
+  return logs.map((log) => {
+    const ordinal = places.get(log.logIndex) ?? -1;
+    if (!isSame(receipt.logs[ordinal], log)) {
+      throw new ProviderFault(`block ${header.number}: a log of ${receipt.txHash} is not in its receipt`);
+    }
+    return ordinal;
+  });
+}
+
+/** Whether two logs say the same. */
+function isSame(a: Log | undefined, b: Log): boolean {
+  return a?.address === b.address && a.data === b.data && a.topics.join() === b.topics.join();
+}
+
+/** The same without the receipt: a block counts its logs through, so those of earlier transactions tell where they begin. */
+async function ordinalsWithout(
+  header: Header,
+  txHash: string,
+  logs: readonly Log[],
+  rpcs: readonly Rpc[],
+): Promise<number[] | null> {
+  const first = (await askEach(rpcs, (rpc) => countLogsBefore(rpc, header, txHash)))?.answer ?? null;
+  if (first === null || logs.some(({ logIndex }) => logIndex < first)) return null;
+  return logs.map(({ logIndex }) => logIndex - first);
+}
+
+/** So many transactions without a log are passed on the way back. */
+const mostSteps = 20;
+
+async function countLogsBefore(rpc: Rpc, header: Header, txHash: string): Promise<number | null> {
+  const hashes = (await rpc.transactionHashes(header.hash)) ?? [];
+  const own = hashes.indexOf(txHash);
+  for (let at = own - 1; at >= 0 && own - at <= mostSteps; at--) {
+    const receipt = await rpc.receipt(hashes[at] as string);
+    if (receipt?.blockHash !== header.hash) return null;
+    const last = receipt.logs.at(-1);
+    if (last) return last.logIndex + 1;
+  }
+  return own >= 0 && own <= mostSteps ? 0 : null;
+}

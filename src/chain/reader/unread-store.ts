@@ -1,0 +1,137 @@
+import type { Database, Tx } from '../../db/connection.ts';
+import { minuteMs } from '../../lib/durations.ts';
+import type { Log } from '../rpc.ts';
+import type { Unread } from './store.ts';
+import type { Owner } from './wallets.ts';
+
+/** What was set aside, and since when. */
+export type UnreadRow = {
+  block_number: string;
+  block_hash: string;
+  block_time: Date;
+  /** Empty for all logs of the block. */
+  tx_hash: string;
+  logs: Log[];
+  owners: Record<string, Owner>;
+  /** It was tried for so long that its transfers are stored without what it carries. */
+  is_late: boolean;
+  /** It waits for so long that it is given up where no endpoint knows of it. */
+  is_stale: boolean;
+};
+
+/** So long is waited for what a transaction carries, and then the operator is told. */
+const patienceMs = 2 * minuteMs;
+/** So long the operator is told of what was stored without. */
+const toldFor = '24 hours';
+/** So long is asked for what one endpoint told of and all deny now. */
+const soughtFor = '24 hours';
+const longestWaitSeconds = 600;
+
+export async function insertUnread(tx: Tx, chainId: number, { block, txHash, logs, owners }: Unread): Promise<void> {
+  await tx`
+    insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners)
+    values (${chainId}, ${block.number}, ${block.hash}, ${block.time}, ${txHash ?? ''}, ${JSON.stringify(logs)},
+      ${JSON.stringify(owners)})
+    on conflict (chain_id, block_hash, tx_hash) do nothing`;
+}
+
+/** What stood in blocks that are no longer on the chain. */
+export async function deleteUnreadAfter(tx: Tx, chainId: number, blockNumber: number): Promise<void> {
+  await tx`delete from unread_transactions where chain_id = ${chainId} and block_number > ${blockNumber}`;
+}
+
+/** What is due to be tried again, the longest due first. */
+export function selectUnread(db: Database, chainId: number, limit: number): Promise<UnreadRow[]> {
+  return db.sql<UnreadRow[]>`
+    select block_number, block_hash, block_time, tx_hash, logs, owners,
+      seen_at < now() - ${patienceMs} * interval '1 ms' as is_late,
+      seen_at < now() - ${soughtFor}::interval as is_stale
+    from unread_transactions where chain_id = ${chainId} and stored_at is null and look_at <= now()
+    order by look_at, block_number, tx_hash limit ${limit}`;
+}
+
+/**
+ * Ends the wait for one; false when a reorganisation was faster.
+ *
+ * @param complete otherwise the operator is told of it for a day
+ */
+export async function endUnread(tx: Tx, chainId: number, row: UnreadRow, complete: boolean): Promise<boolean> {
+  const own = tx`
+    chain_id = ${chainId} and block_hash = ${row.block_hash} and tx_hash = ${row.tx_hash} and stored_at is null`;
+  const rows = complete
+    ? await tx`delete from unread_transactions where ${own} returning tx_hash`
+    : await tx`update unread_transactions set stored_at = now() where ${own} returning tx_hash`;
+  return rows.length > 0;
+}
+
+/** Has one tried again after 1, 2, 4 … seconds, at most ten minutes. */
+export async function putOffUnread(db: Database, chainId: number, row: UnreadRow): Promise<void> {
+  await db.sql`
+    update unread_transactions set tries = tries + 1,
+      look_at = now() + least(power(2, least(tries, 16)), ${longestWaitSeconds}) * interval '1 second'
+    where chain_id = ${chainId} and block_hash = ${row.block_hash} and tx_hash = ${row.tx_hash}`;
+}
+
+/** A transaction that pays a watched wallet, as an endpoint tells. */
+export type Pointed = { txHash: string; blockHash: string; blockNumber: number };
+
+/**
+ * Sets aside those of which nothing is stored for the wallet though their block was read; without logs, as nobody has read any.
+ * What they pay others may be stored: a reader can be told a part of a transaction.
+ *
+ * @param sinceBlock blocks after it were read, also those that are kept no more; null where that is not known
+ * @param anew sets them aside also where something is stored for the wallet: it is known not to be all
+ */
+export async function insertOmitted(
+  { sql }: Database,
+  chain: { chainId: number; testMode: boolean },
+  wallet: string,
+  sinceBlock: number | null,
+  pointed: readonly Pointed[],
+  anew = false,
+): Promise<void> {
+  await sql`
+    insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners)
+    select c.chain_id, p.number, p.block_hash, coalesce(b.block_time, now()), p.tx_hash, '[]', '{}'
+    from unnest(${pointed.map(({ txHash }) => txHash)}::text[], ${pointed.map(({ blockHash }) => blockHash)}::text[],
+        ${pointed.map(({ blockNumber }) => blockNumber)}::bigint[]) as p (tx_hash, block_hash, number)
+      join chain_cursors c on c.chain_id = ${chain.chainId} and c.number >= p.number
+      left join chain_blocks b on b.chain_id = c.chain_id and b.number = p.number
+    where case when b.number is null
+        then p.number > ${sinceBlock} and p.number < (select min(number) from chain_blocks k where k.chain_id = c.chain_id)
+        else b.hash = p.block_hash end
+      and (${anew} or not exists (
+        select from transfers t
+        where t.chain_id = c.chain_id and t.tx_hash = p.tx_hash and t.to_address = ${wallet}))
+      and not exists (
+        select from unread_transactions u
+        where u.chain_id = c.chain_id and u.block_hash = p.block_hash and u.tx_hash = '')
+      and exists (
+        select from watched_wallets w
+        where w.test_mode = ${chain.testMode} and w.wallet_address = ${wallet} and w.watch_until > now())
+    on conflict (chain_id, block_hash, tx_hash) do nothing`;
+}
+
+/** Whether a transaction waits to be read, or its whole block does. */
+export async function isSetAside(
+  { sql }: Database,
+  chainId: number,
+  { blockHash, txHash }: { blockHash: string; txHash: string },
+): Promise<boolean> {
+  const rows = await sql`
+    select from unread_transactions
+    where chain_id = ${chainId} and block_hash = ${blockHash} and tx_hash in (${txHash}, '') and stored_at is null`;
+  return rows.length > 0;
+}
+
+/** How many are set aside, and a few of those that the operator is to be told of. */
+export async function selectUnreadState(db: Database, chainId: number): Promise<{ count: number; late: string[] }> {
+  await db.sql`
+    delete from unread_transactions where chain_id = ${chainId} and stored_at < now() - ${toldFor}::interval`;
+  const [row] = await db.sql<{ count: number; late: string[] | null }[]>`
+    select count(*)::int as count,
+      (array_agg(case tx_hash when '' then 'block ' || block_number else tx_hash end order by seen_at)
+        filter (where seen_at < now() - ${patienceMs} * interval '1 ms'))[1:5] as late
+    from unread_transactions where chain_id = ${chainId}`;
+  return { count: row?.count ?? 0, late: row?.late ?? [] };
+}

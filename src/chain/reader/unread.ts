@@ -1,0 +1,122 @@
+import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
+import { type Header, type Rpc, RpcError } from '../rpc.ts';
+import { type Found, findTransfers, logsOfBlock, nullOfRpc, watchedLogs } from './find.ts';
+import { type Provider, ProviderFault } from './pool.ts';
+import type { Reader } from './read.ts';
+import { holdCursor, insertTransfers } from './store.ts';
+import { readTransaction } from './transaction.ts';
+import * as store from './unread-store.ts';
+
+export { insertOmitted as askToRead, isSetAside, type Pointed } from './unread-store.ts';
+
+/** In one pass; what is left comes in the next one. */
+const passSize = 5;
+
+/**
+ * Tries again to read transactions that were set aside, beside the reading of new blocks. After two minutes the operator
+ * is told, and transfers are stored without what their transaction carries: they are matched by amount, or unmatched.
+ * One whose place in its transaction nobody tells is tried on; one that all endpoints deny is given up after a day.
+ *
+ * @throws Deposed, database errors
+ */
+export async function readUnread(reader: Reader): Promise<void> {
+  const { db, chain, pool } = reader;
+  if (!reader.mayBeUnread) return;
+  const provider = pool.pick();
+  if (provider?.checked !== 'yes') return;
+  for (const row of await store.selectUnread(db, chain.chainId, passSize)) {
+    if (reader.signal.aborted) return;
+    const read = await tryAgain(reader, provider, row);
+    if (read) {
+      await save(reader, row, read);
+      reader.hooks.onFound?.();
+    } else await store.putOffUnread(db, chain.chainId, row);
+  }
+  // Before the look: what is set aside meanwhile is looked for next time.
+  reader.mayBeUnread = false;
+  const { count, late } = await store.selectUnreadState(db, chain.chainId);
+  if (count > 0) reader.mayBeUnread = true;
+  const name = `chain-${chain.chainId}-unread`;
+  if (late.length === 0) return clearAlarm(db.sql, name);
+  await raiseAlarm(
+    db.sql,
+    name,
+    `Transactions on ${chain.name} cannot be read, their payments may be missing: ${late.join(', ')}`,
+  );
+}
+
+type Read = Found & { complete: boolean };
+
+/** Null when it is to be tried later. */
+async function tryAgain(reader: Reader, provider: Provider, row: store.UnreadRow): Promise<Read | null> {
+  const other = reader.pool.other(provider);
+  const rpcs = other ? [provider.rpc, other.rpc] : [provider.rpc];
+  const owners = new Map(Object.entries(row.owners));
+  try {
+    const header = await provider.rpc.header(Number(row.block_number));
+    // The reading comes upon the reorganisation, and takes this back then.
+    if (header?.hash !== row.block_hash) return null;
+    if (row.tx_hash === '') return await readBlock(reader, provider, header, rpcs);
+    const told = row.logs.length > 0 ? { logs: row.logs, owners, rpcs } : await readOmitted(reader, header, row, rpcs);
+    if (told === 'denied' && row.is_stale) return { transfers: [], unread: [], complete: true };
+    if (!told || told === 'denied') return null;
+    const read = (anyhow: boolean) => readTransaction(header, row.tx_hash, told.logs, told.owners, told.rpcs, anyhow);
+    const transfers = await read(false);
+    if (transfers) return { transfers, unread: [], complete: true };
+    const poorer = row.is_late ? await read(true) : null;
+    return poorer && { transfers: poorer, unread: [], complete: false };
+  } catch (error) {
+    if (!(error instanceof RpcError || error instanceof ProviderFault)) throw error;
+    reader.log.warn({ chain: reader.chain.chainId, tx: row.tx_hash, reason: error.message }, 'still not to be read');
+    return null;
+  }
+}
+
+/**
+ * What the reading left out of a block, as the receipt tells of the endpoint that knows most of it; that one is asked first
+ * for the rest, too. `denied` where all answer that it pays no watched wallet in this block; null while one cannot tell.
+ */
+async function readOmitted(reader: Reader, header: Header, { tx_hash }: store.UnreadRow, rpcs: readonly Rpc[]) {
+  await reader.wallets.refresh();
+  const { owners } = reader.wallets;
+  const tokens = reader.chain.tokens.map(({ address }) => address as string);
+  const told = await Promise.all(
+    rpcs.map(async (rpc) => {
+      let answered = true;
+      const receipt = await rpc.receipt(tx_hash).catch((error) => {
+        answered = false;
+        return nullOfRpc(error);
+      });
+      const all = receipt?.success && receipt.blockHash === header.hash ? receipt.logs : [];
+      const own = all.filter(({ address }) => tokens.includes(address));
+      return { rpc, answered, logs: watchedLogs(own, owners).get(tx_hash) ?? [] };
+    }),
+  );
+  const [most] = told.sort((a, b) => b.logs.length - a.logs.length);
+  if (!most || most.logs.length === 0) return told.every(({ answered }) => answered) ? 'denied' : null;
+  return { logs: most.logs, owners, rpcs: told.map(({ rpc }) => rpc) };
+}
+
+async function readBlock(
+  reader: Reader,
+  provider: Provider,
+  header: Header,
+  rpcs: Provider['rpc'][],
+): Promise<Read | null> {
+  const tokens = reader.chain.tokens.map((token) => token.address);
+  const [rpc = provider.rpc, other = null] = rpcs;
+  await reader.wallets.refresh();
+  const { owners } = reader.wallets;
+  const logs = await logsOfBlock(header, { tokens, owners, rpc, other, doubts: new Map() });
+  return logs && { ...(await findTransfers(header, logs, owners, rpcs)), complete: true };
+}
+
+function save(reader: Reader, row: store.UnreadRow, { transfers, unread, complete }: Read): Promise<void> {
+  const { db, chain, testMode, lease } = reader;
+  return db.transaction(async (tx) => {
+    await holdCursor(tx, chain.chainId, lease);
+    if (!(await store.endUnread(tx, chain.chainId, row, complete))) return;
+    await insertTransfers(tx, { chainId: chain.chainId, testMode }, transfers);
+    for (const one of unread) await store.insertUnread(tx, chain.chainId, one);
+  });
+}

@@ -1,0 +1,109 @@
+import { formatMicro } from '../lib/money.ts';
+import { type Html, html, raw } from '../lib/text/html.ts';
+import { commonTexts } from '../texts/common.ts';
+import { payTexts } from '../texts/pay.ts';
+import { mono, qr } from '../ui/components.ts';
+import { groupMicro } from '../ui/formats.ts';
+import { fill } from '../ui/language.ts';
+import { walletConnectPath } from '../web/assets.ts';
+import { type Option, payOptions, walletOrders } from './options.ts';
+import { payPagePath } from './paths.ts';
+import type { Checkout } from './read.ts';
+import { payable } from './state.ts';
+
+/** How to pay: a wallet in this browser, one on a phone, or by hand; null when there is nothing to pay. */
+export function waysOf(checkout: Checkout): Html | null {
+  const options = payOptions(checkout);
+  const { ways } = payTexts(checkout.words);
+  if (options.length === 0) {
+    if (payable(checkout.state) === 'no') return null;
+    return html`<section class="card ways"><p>${fill(ways.none, { merchant: checkout.merchant })}</p></section>`;
+  }
+  const orders = JSON.stringify(walletOrders(checkout, options));
+  return html`<section class="card ways" data-orders="${orders}">
+<h2>${ways.heading}</h2>
+${options.length > 1 && networkChips(checkout, options)}
+<div class="wallets" hidden></div>
+${walletElsewhere(checkout)}
+<p class="told" role="status" hidden></p>
+${phone(checkout)}
+${byHand(checkout, options)}
+</section>`;
+}
+
+/** WalletConnect, where it is configured: a button that loads it, and the place for its code. Shows with script only. */
+function walletElsewhere({ walletConnect, words, merchant }: Checkout): Html | null {
+  if (!walletConnect) return null;
+  const { ways, wallet } = payTexts(words);
+  const { common } = commonTexts(words);
+  const offer = JSON.stringify({ script: walletConnectPath, ...walletConnect, name: merchant });
+  return html`<div class="late" data-offer="${offer}" hidden>
+<button type="button" class="second" data-wallet="walletconnect">${fill(wallet.payWith, { wallet: ways.walletConnect })}</button>
+<div class="pairing" hidden><figure class="qr there"><div role="img" aria-label="${common.qrCode}"></div><figcaption class="quiet">${ways.walletConnectRest}</figcaption></figure>
+<a class="button second here">${ways.openIn}</a><button type="button" class="second" data-copy="">${ways.copyLink}</button></div></div>`;
+}
+
+/** One chip a network and token; browser code hides what belongs to the others. */
+function networkChips({ words }: Checkout, options: Option[]): Html {
+  return html`<fieldset class="chips" hidden><legend class="quiet">${payTexts(words).ways.network}</legend>${options.map(
+    ({ index, chain, token }) =>
+      html`<label><input type="radio" name="option" value="${index}"${index === 0 && html` checked`}><span>${optionName(chain.name, token.symbol, options)}</span></label>`,
+  )}</fieldset>`;
+}
+
+/** The network's name, and the token's where a network offers several or they differ. */
+function optionName(network: string, symbol: string, options: Option[]): string {
+  const symbols = new Set(options.map(({ token }) => token.symbol));
+  return symbols.size > 1 ? `${network} · ${symbol}` : network;
+}
+
+/** Wallets that open a page in their own browser, by links their makers document. */
+const walletLinks: [name: string, link: (url: string) => string][] = [
+  ['MetaMask', (url) => `https://metamask.app.link/dapp/${url.replace(/^https?:\/\//, '')}`],
+  ['Base', (url) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(url)}`],
+  ['Trust Wallet', (url) => `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(url)}`],
+];
+
+function phone({ url, words }: Checkout): Html {
+  const { ways } = payTexts(words);
+  const { common } = commonTexts(words);
+  return html`<details class="phone" open><summary>${ways.phone}</summary>
+<div class="there">${qr(url, common.qrCode, ways.phoneRest)}</div>
+<div class="here"><p class="quiet">${ways.openIn}</p><p class="links">${walletLinks.map(
+    ([name, link]) => html`<a class="button second" href="${link(url)}" rel="noreferrer">${name}</a>`,
+  )}</p></div></details>`;
+}
+
+function byHand(checkout: Checkout, options: Option[]): Html | null {
+  const { words } = checkout;
+  const { ways } = payTexts(words);
+  // A rest that is typed by hand could be the amount of another customer's request.
+  if (payable(checkout.state) === 'rest') return null;
+  return html`<details class="by-hand"><summary>${ways.byHand}</summary>
+${options.map((option) => html`<div data-option="${option.index}">${instructions(checkout, option)}</div>`)}
+<p class="quiet">${ways.exactly}</p></details>`;
+}
+
+function instructions({ row, url, words }: Checkout, { index, chain, token, amountMicro }: Option): Html {
+  const { ways } = payTexts(words);
+  const exact = formatMicro(amountMicro);
+  const grouped = groupMicro(words, amountMicro);
+  const values = { network: chain.name, token: token.symbol };
+  return html`<p><strong>${fill(ways.sendExactly, { ...values, amount: grouped })}</strong></p>
+<dl class="facts">
+${copyable(ways.amount, ways.copyAmount, exact)}
+${copyable(ways.address, ways.copyAddress, row.wallet_address)}
+<div><dt>${ways.network}</dt><dd>${chain.name}</dd></div>
+${copyable(fill(ways.tokenContract, values), ways.copyToken, token.address)}
+</dl>
+<p class="warning">${fill(ways.warning, values)}</p>
+<details><summary>${ways.phoneDirect}</summary><p class="quiet">${ways.phoneDirectRest}</p><figure class="qr"><img loading="lazy" width="200" height="200" src="${payPagePath(url)}/qr/${index}" alt="${fill(ways.sendExactly, { ...values, amount: grouped })}: ${row.wallet_address}"></figure></details>`;
+}
+
+/** A fact with a button that copies it; the button needs script and shows only with it. */
+function copyable(name: string, label: string, value: string): Html {
+  return html`<div class="copyable"><dt>${name}</dt><dd>${mono(value)}</dd><dd><button type="button" class="copy" data-copy="${value}" aria-label="${label}" hidden>${raw(copyShape)}</button></dd></div>`;
+}
+
+const copyShape =
+  '<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.8"><rect x="8" y="8" width="12" height="12" rx="2.5"/><path d="M16 8V6a2 2 0 0 0-2-2H6a2 2 0 0 0-2 2v8a2 2 0 0 0 2 2h2"/></svg>';

@@ -1,0 +1,115 @@
+import type { ChainConfig } from '../chain/config.ts';
+import { type Html, html } from '../lib/text/html.ts';
+import { payTexts } from '../texts/pay.ts';
+import { facts, type StateKind, stateLine } from '../ui/components.ts';
+import { groupMicro, oneOf } from '../ui/formats.ts';
+import { fill } from '../ui/language.ts';
+import type { Checkout } from './read.ts';
+import { isOver, payable } from './state.ts';
+import { explorerLink, transactionFact } from './transactions.ts';
+
+type News = { shape: StateKind; title: string; rest: string };
+
+/** What is going on, in words, and what else the customer should know. */
+export function newsOf(checkout: Checkout): Html {
+  const { shape, title, rest } = tell(checkout);
+  const { state, words } = checkout;
+  const done = state.kind === 'confirming' && state.needed !== null ? state.seen / state.needed : undefined;
+  return html`${stateLine(shape, title, rest, 'strong', done)}${extra(checkout)}${checkout.troubled && !isOver(state) && trouble(checkout.troubled, words)}`;
+}
+
+function tell(checkout: Checkout): News {
+  const { state, words, merchant } = checkout;
+  const { news } = payTexts(words);
+  const usdc = (micro: bigint) => groupMicro(words, micro);
+  const due = usdc(checkout.progress.dueMicro);
+  const accepted = oneOf(
+    words,
+    checkout.chains.map(({ name }) => name),
+  );
+  switch (state.kind) {
+    case 'waiting':
+      return { shape: 'waiting', title: news.waiting, rest: news.waitingRest };
+    case 'seen':
+      return {
+        shape: 'confirming',
+        title: fill(news.seen, { network: networkOf(checkout, state.hint.chainId) }),
+        rest: payable(state) === 'no' ? news.seenRest : news.seenOpenRest,
+      };
+    case 'confirming': {
+      const network = networkOf(checkout, state.chainId);
+      const count =
+        state.needed === null
+          ? fill(news.confirmingTag, { network })
+          : fill(news.confirmingCount, { seen: state.seen, needed: state.needed, network });
+      return { shape: 'confirming', title: news.confirming, rest: `${count} ${news.confirmingRest}` };
+    }
+    case 'paid':
+      return { shape: 'paid', title: news.paid, rest: fill(news.paidRest, { merchant }) };
+    case 'part': {
+      const rest = fill(news.partRest, { paid: usdc(state.paidMicro), due });
+      return { shape: 'attention', title: fill(news.part, { amount: usdc(state.missingMicro) }), rest };
+    }
+    case 'expired': {
+      const part = fill(news.expiredPart, { paid: usdc(state.paidMicro), due, merchant });
+      return {
+        shape: 'ended',
+        title: news.expired,
+        rest: state.paidMicro > 0n ? part : fill(news.expiredRest, { merchant }),
+      };
+    }
+    case 'voided':
+      return { shape: 'ended', title: news.voided, rest: news.voidedRest };
+    case 'too_late': {
+      const rest = fill(news.tooLateRest, { amount: usdc(state.micro), merchant });
+      return { shape: 'attention', title: state.voided ? news.voidedPaid : news.tooLate, rest };
+    }
+    case 'reorged':
+      return { shape: 'attention', title: news.reorged, rest: news.reorgedRest };
+    case 'failed': {
+      const rest = fill(news.failedRest, { network: networkOf(checkout, state.hint.chainId) });
+      return { shape: 'failed', title: news.failed, rest };
+    }
+    case 'replaced':
+      return { shape: 'attention', title: news.replaced, rest: news.replacedRest };
+    case 'gone':
+      return { shape: 'attention', title: news.gone, rest: news.goneRest };
+    case 'stray': {
+      const { kind, chainName, tokenAddress, symbol } = state.stray;
+      const values = { network: chainName, token: tokenAddress, symbol: symbol ?? '?', merchant, accepted };
+      if (kind === 'wrong_network')
+        return { shape: 'attention', title: news.wrongNetwork, rest: fill(news.wrongNetworkRest, values) };
+      const tokens = [...new Set(checkout.chains.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
+      const rest = fill(news.wrongTokenRest, { ...values, accepted: oneOf(words, tokens) });
+      return { shape: 'attention', title: news.wrongToken, rest };
+    }
+  }
+}
+
+/** Beside the state: the transactions under way, money that was not needed, or came late. */
+function extra(checkout: Checkout): Html | null {
+  const { state, progress, words, merchant, chains } = checkout;
+  if (state.kind === 'confirming') return facts([transactionFact(checkout)]);
+  if ('hint' in state) {
+    const chain = chains.find(({ chainId }) => chainId === state.hint.chainId);
+    return html`<p>${explorerLink(chain, state.hint.txHash)}</p>`;
+  }
+  if (state.kind !== 'paid') return null;
+  const { news } = payTexts(words);
+  const second = progress.unmatched.find(({ reason }) => reason === 'already_paid');
+  const lines = [
+    state.late && news.paidLate,
+    state.overMicro > 0n && fill(news.paidOver, { amount: groupMicro(words, state.overMicro), merchant }),
+    second && fill(news.alreadyPaid, { amount: groupMicro(words, second.usdcMicro), merchant }),
+  ].filter((line) => typeof line === 'string');
+  return html`${lines.map((line) => html`<p class="quiet">${line}</p>`)}`;
+}
+
+function trouble(chain: ChainConfig, words: Checkout['words']): Html {
+  const { news } = payTexts(words);
+  return stateLine('attention', fill(news.trouble, { network: chain.name }), news.troubleRest);
+}
+
+function networkOf({ chains }: Checkout, chainId: number): string {
+  return chains.find((chain) => chain.chainId === chainId)?.name ?? String(chainId);
+}

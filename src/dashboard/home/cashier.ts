@@ -1,0 +1,117 @@
+import type { FastifyReply } from 'fastify';
+import type { Context } from '../../context.ts';
+import { currencyExponent, formatFiat } from '../../lib/money.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { readLook } from '../../partners/branding.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { carried, qr, stateLine } from '../../ui/components.ts';
+import { groupMicro } from '../../ui/formats.ts';
+import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { sendPage } from '../../web/layout.ts';
+import { eventsPath } from '../live.ts';
+import { type Payment, readPayment } from '../payments/payment.ts';
+import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import { nameOf } from '../shell.ts';
+import { standingOf } from './display-status.ts';
+import { askByHand, type Faults, formKey, sayFault, sayOff } from './new-request.ts';
+
+const path = '/dashboard/cashier';
+
+/** The cashier's screen: an amount, a code to scan, a big "paid". One column, turned to the customer. */
+export function cashierPages(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showKeypad(ctx, visit, {}, 200) });
+  routes.signedIn({
+    method: 'POST',
+    url: path,
+    handle: async (visit) => {
+      const asked = await askByHand(ctx, visit);
+      if ('faults' in asked) return showKeypad(ctx, visit, asked.faults, asked.status);
+      return visit.reply.redirect(`${path}/${asked.row.id}`, 303);
+    },
+  });
+  routes.signedIn({ method: 'GET', url: `${path}/:id`, handle: (visit) => showCode(ctx, visit) });
+}
+
+async function send(ctx: Context, visit: MerchantVisit, status: number, body: Html): Promise<FastifyReply> {
+  const { merchant, reply, request } = visit;
+  const words = wordsFor(request);
+  return sendPage(reply, status, {
+    title: dashboardTexts(words).cashier.title,
+    words,
+    look: await readLook(ctx, merchant.partner_id),
+    testMode: merchant.test_mode,
+    island: 'cashier',
+    frame: { before: html``, wide: true },
+    body: html`<div class="cashier"><h1 class="quiet">${nameOf(merchant) ?? dashboardTexts(words).cashier.title}</h1>${body}</div>`,
+  });
+}
+
+const digits = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
+
+function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: number): Promise<FastifyReply> {
+  const { typed, merchant, request } = visit;
+  const words = wordsFor(request);
+  const { cashier } = dashboardTexts(words);
+  const currency = merchant.display_currency;
+  const told = Object.values(faults).find((one) => one !== undefined);
+  const fault = sayFault(words, visit, told) ?? sayOff(words, visit);
+  const exponent = currencyExponent(currency) ?? 2;
+  const point = exponent === 0 ? '00' : '.';
+  const nothing = exponent === 0 ? '0' : `0.${'0'.repeat(exponent)}`;
+  const key = (value: string) => html`<button type="button" class="second key" data-key="${value}">${value}</button>`;
+  return send(
+    ctx,
+    visit,
+    status,
+    html`<form method="post" action="${path}" class="card" data-keypad="${exponent}">
+${carried('key', formKey())}${carried('currency', currency)}
+<div class="field"><label for="amount">${fill(cashier.amount, { currency })}</label>
+<input id="amount" name="amount" class="large" value="${typed.amount ?? ''}" inputmode="decimal" autocomplete="off" required maxlength="16" placeholder="${nothing}"${fault !== undefined && html` aria-invalid="true" aria-describedby="amount-fault"`}>
+${fault !== undefined && html`<p class="fault" id="amount-fault" role="alert">${fault}</p>`}</div>
+<div class="keys" role="group" aria-label="${cashier.keys}" hidden>${digits.map(key)}${key(point)}${key('0')}<button type="button" class="second key" data-key="back" aria-label="${cashier.clear}">⌫</button></div>
+<button class="large">${cashier.show}</button></form>
+<p><a href="/dashboard">${cashier.leave}</a></p>`,
+  );
+}
+
+async function showCode(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { session, request } = visit;
+  const { id } = request.params as { id: string };
+  const payment = await readPayment(ctx, session.scope, session.accountId, id);
+  const words = wordsFor(request);
+  const { cashier } = dashboardTexts(words);
+  const { row } = payment;
+  const standing = standingOf(row);
+  return send(
+    ctx,
+    visit,
+    200,
+    html`<div class="list" data-live="${eventsPath(row.id)}" data-region="cashier"><p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>
+<p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
+${standing === 'open' && qr(payment.url, cashier.scan, cashier.scanRest)}
+<div class="verdict" role="status" data-standing="${standing}">${verdict(words, payment)}</div>
+<p><a class="button large${standing !== 'open' && html` primary`}" href="${path}">${cashier.next}</a></p></div>
+<p><a href="/dashboard/payments/${row.id}">${cashier.detail}</a></p>`,
+  );
+}
+
+/** What the cashier must know, seen from across the counter. */
+function verdict(words: Words, { row, progress }: Payment): Html {
+  const { cashier } = dashboardTexts(words);
+  const isShort = progress.receivedMicro > 0n && progress.missingMicro > 0n;
+  const short = stateLine('attention', fill(cashier.short, { amount: groupMicro(words, progress.missingMicro) }));
+  switch (standingOf(row)) {
+    case 'paid':
+      return stateLine('paid', cashier.paid);
+    case 'confirming':
+      return stateLine('confirming', cashier.confirming);
+    case 'expired':
+      return isShort
+        ? html`${short}${stateLine('ended', cashier.expired)}`
+        : stateLine('ended', cashier.expired, cashier.expiredRest);
+    case 'voided':
+      return stateLine('ended', cashier.voided);
+    case 'open':
+      return isShort ? short : stateLine('waiting', row.status === 'opened' ? cashier.opened : cashier.waiting);
+  }
+}

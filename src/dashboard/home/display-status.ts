@@ -1,0 +1,83 @@
+import { formatFiat } from '../../lib/money.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { receiptNumber } from '../../lib/text/receipt-number.ts';
+import type { AccountRequestRow, Standing } from '../../requests/lists/by-merchant.ts';
+import { madeAt } from '../../requests/rules.ts';
+import type { RequestRow } from '../../requests/store.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import type { StateKind } from '../../ui/components.ts';
+import { ago, groupMicro } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { badge, table } from '../../web/table.ts';
+
+const shapes: Record<Standing, StateKind> = {
+  open: 'waiting',
+  part: 'attention',
+  confirming: 'confirming',
+  paid: 'paid',
+  expired: 'ended',
+  voided: 'ended',
+};
+export const standings = Object.keys(shapes) as Standing[];
+
+/** Where a request stands, as word and shape. */
+export function standingBadge(words: Words, standing: Standing): Html {
+  return badge(shapes[standing], dashboardTexts(words).standing[standing]);
+}
+
+/** Where a request stands that was read by itself, whatever came of it in part; its status is as it is now. */
+export function standingOf(row: { status: string; proof_status: string }): Exclude<Standing, 'part'> {
+  if (row.proof_status === 'verified') return 'paid';
+  if (row.proof_status === 'attached') return 'confirming';
+  if (row.status === 'voided') return 'voided';
+  return row.status === 'expired' ? 'expired' : 'open';
+}
+
+/** What a person would call a request: who it is for, what for, or else its number. */
+export function callName(
+  words: Words,
+  row: Pick<RequestRow, 'id' | 'created_at' | 'made_at' | 'proof_verified_at' | 'customer_name' | 'memo'>,
+): string {
+  const number = receiptNumber(row.id, row.proof_verified_at ?? madeAt(row));
+  return row.customer_name ?? row.memo?.split('\n', 1)[0] ?? fill(dashboardTexts(words).list.unnamed, { number });
+}
+
+/** What wants a decision beside where a request stands: money that is missing, came too much, or does not count. */
+function besides(words: Words, row: AccountRequestRow): Html[] {
+  const { payment: t } = dashboardTexts(words);
+  const [due, received, stray] = [BigInt(row.usdc_micro), BigInt(row.received_micro), BigInt(row.stray_micro)];
+  const line = (text: string, micro: bigint) =>
+    html`<p class="quiet">${fill(text, { amount: groupMicro(words, micro) })}</p>`;
+  return [
+    row.standing === 'part' ? line(t.short, due - received) : null,
+    row.overpaid ? line(t.over, received - due) : null,
+    stray > 0n ? line(t.stray, stray) : null,
+  ].filter((one) => one !== null);
+}
+
+/** Requests of a merchant as people read them, newest first. */
+export function paymentTable(words: Words, rows: AccountRequestRow[], now: Date): Html {
+  const { list } = dashboardTexts(words);
+  return table<AccountRequestRow>(
+    list.title,
+    [
+      {
+        name: list.for,
+        cell: (row) =>
+          html`<a class="clip" dir="auto" href="/dashboard/payments/${row.id}">${callName(words, row)}</a>`,
+      },
+      {
+        name: list.amount,
+        figures: true,
+        cell: (row) => formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language),
+      },
+      { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },
+      {
+        name: list.state,
+        cell: (row) => html`<div>${standingBadge(words, row.standing)}${besides(words, row)}</div>`,
+      },
+      { name: list.when, cell: (row) => ago(words, madeAt(row), now) },
+    ],
+    rows,
+  );
+}

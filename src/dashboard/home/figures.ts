@@ -1,0 +1,94 @@
+import { dayMs } from '../../lib/durations.ts';
+import { formatFiat } from '../../lib/money.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import type { DaySum } from '../../requests/lists/by-merchant.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { chart } from '../../ui/chart.ts';
+import { groupMicro } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { linkWith } from '../../web/table.ts';
+
+const dayOf = (at: Date | number) => new Date(at).toISOString().slice(0, 10);
+
+/** The midnight (UTC) at which a period of so many days begins, today included. */
+export function periodStart(now: Date, days: number): Date {
+  return new Date(`${dayOf(now.getTime() - (days - 1) * dayMs)}T00:00:00Z`);
+}
+
+export type FiguresInput = {
+  sums: DaySum[];
+  /** Of the page, for the links of the choices. */
+  path: string;
+  query: Record<string, string>;
+  days: string;
+  periods: readonly string[];
+  now: Date;
+};
+
+type Total = { code: string; fiatInt: bigint; usdcMicro: bigint; payments: number };
+
+/** What was paid in a period: totals by currency, and one currency by day. */
+export function figures(words: Words, input: FiguresInput): Html {
+  const { sums, path, query, days, periods } = input;
+  const { home } = dashboardTexts(words);
+  const totals = totalsOf(sums);
+  const shown = totals.find(({ code }) => code === query.currency) ?? totals[0];
+  const choice = (label: string, links: { name: string; change: Record<string, string>; current: boolean }[]) =>
+    html`<nav class="switch" aria-label="${label}">${links.map(
+      ({ name, change, current }) =>
+        html`<a href="${linkWith(path, query, change)}"${current && html` aria-current="true"`}>${name}</a>`,
+    )}</nav>`;
+  const period = choice(
+    home.period,
+    periods.map((one) => ({ name: fill(home.days, { days: one }), change: { days: one }, current: one === days })),
+  );
+  const currencies =
+    totals.length > 1 &&
+    choice(
+      dashboardTexts(words).currency,
+      totals.map(({ code }) => ({ name: code, change: { currency: code }, current: code === shown?.code })),
+    );
+  return html`<section class="list"><div class="row">${period}${currencies}</div>
+${
+  shown
+    ? html`<div class="tiles">${totals.map((total) => tile(words, total))}</div>${dayChart(words, input, shown.code)}`
+    : html`<p class="quiet">${home.none}</p>`
+}</section>`;
+}
+
+/** By currency, the one with the most payments first. */
+function totalsOf(sums: DaySum[]): Total[] {
+  const totals = [...Map.groupBy(sums, ({ fiat_code }) => fiat_code)].map(([code, rows]) => ({
+    code,
+    fiatInt: rows.reduce((sum, row) => sum + BigInt(row.fiat_int), 0n),
+    usdcMicro: rows.reduce((sum, row) => sum + BigInt(row.usdc_micro), 0n),
+    payments: rows.reduce((sum, row) => sum + row.payments, 0),
+  }));
+  return totals.sort((a, b) => b.payments - a.payments || (a.code < b.code ? -1 : 1));
+}
+
+function tile(words: Words, { code, fiatInt, usdcMicro, payments }: Total): Html {
+  const { home } = dashboardTexts(words);
+  const count = payments === 1 ? home.paymentsOne : fill(home.payments, { count: payments });
+  return html`<div class="tile"><p class="quiet">${fill(home.received, { currency: code })}</p>
+<p class="value">${formatFiat(fiatInt, code, words.language)}</p>
+<p class="quiet">${count} · <bdi>${groupMicro(words, usdcMicro)} USDC</bdi></p></div>`;
+}
+
+function dayChart(words: Words, { sums, days, now }: FiguresInput, code: string): Html {
+  const { home, currency } = dashboardTexts(words);
+  const paid = new Map(sums.filter(({ fiat_code }) => fiat_code === code).map((row) => [row.day, row]));
+  const label = new Intl.DateTimeFormat(words.language, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  const start = periodStart(now, Number(days)).getTime();
+  const bars = Array.from({ length: Number(days) }, (_, i) => {
+    const at = new Date(start + i * dayMs);
+    // A column's height need not be exact to the last minor unit; the sums above are.
+    return { label: label.format(at), values: [Number(paid.get(dayOf(at))?.fiat_int ?? 0)] };
+  });
+  return chart(words, {
+    title: `${home.perDay}, ${code}`,
+    series: [currency],
+    bars,
+    format: (value) => formatFiat(BigInt(Math.round(value)), code, words.language),
+  });
+}

@@ -1,0 +1,118 @@
+import { revokeMerchantSession } from '../../auth/session.ts';
+import { clearSessionCookie } from '../../auth/session-cookie.ts';
+import { offeredChains } from '../../chain/offered.ts';
+import type { Context } from '../../context.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { chainsOf } from '../../onboarding/onboard.ts';
+import { countedOpen, countOpenPayments } from '../../payments/unmatched/by-merchant.ts';
+import { latestOfAccount, sumByDay } from '../../requests/lists/by-merchant.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { card, facts, mono, stateLine } from '../../ui/components.ts';
+import { instant } from '../../ui/formats.ts';
+import { fill, fillHtml, type Words, wordsFor } from '../../ui/language.ts';
+import { readOpenRecovery } from '../../wallets/recovery.ts';
+import { oneOf, readQuery } from '../../web/query.ts';
+import { emptyState } from '../../web/table.ts';
+import { eventsPath } from '../live.ts';
+import { type DashboardRoutes, type MerchantVisit, signInPath } from '../route.ts';
+import { recoveryLine } from '../settings/recovery-line.ts';
+import { sendDashboard } from '../shell.ts';
+import { paymentTable } from './display-status.ts';
+import { figures, periodStart } from './figures.ts';
+
+const path = '/dashboard';
+const periods = ['7', '30', '90'] as const;
+const shownRequests = 8;
+
+/** `GET /dashboard`: is everything fine, how business goes, and what came last; and the way out. */
+export function homePages(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showHome(ctx, visit) });
+  routes.signedIn({
+    method: 'POST',
+    url: '/dashboard/sign-out',
+    handle: async ({ reply, session }) => {
+      await revokeMerchantSession(ctx, session.scope, session.accountId, session.id);
+      clearSessionCookie(reply, ctx.config, 'merchant');
+      return reply.redirect(signInPath, 303);
+    },
+  });
+}
+
+async function showHome(ctx: Context, visit: MerchantVisit) {
+  const { session, merchant, request } = visit;
+  const { scope, accountId } = session;
+  const words = wordsFor(request);
+  const query = readQuery(request.query, ['days', 'currency']);
+  const days = oneOf(periods, query.days) ?? '30';
+  const now = ctx.clock.now();
+  const [recovery, sums, latest, open] = await Promise.all([
+    readOpenRecovery(ctx, scope, accountId),
+    sumByDay(ctx.db, scope, accountId, periodStart(now, Number(days)), now),
+    latestOfAccount(ctx.db, scope, accountId, shownRequests),
+    countOpenPayments(ctx.db, scope, accountId),
+  ]);
+  const { home } = dashboardTexts(words);
+  return sendDashboard(ctx, visit, {
+    path,
+    title: dashboardTexts(words).places.home,
+    body: html`<div class="list" data-live="${eventsPath()}" data-region="home">${card(
+      recovery && recoveryLine(words, merchant, recovery),
+      standingLine(words, visit),
+      open > 0 && openLine(words, open),
+    )}
+<p class="row"><a class="button primary" href="/dashboard/ask">${home.askNow}</a> <a href="/dashboard/cashier">${home.cashier}</a></p>
+${figures(words, { sums, path, query, days, periods, now })}
+<section class="list"><h2>${home.latest}</h2>${
+      latest.length > 0
+        ? html`${paymentTable(words, latest, now)}<p><a href="/dashboard/payments">${home.all}</a></p>`
+        : noPayments(words, merchant.partner_name)
+    }</section></div>
+${merchantFacts(ctx, words, visit)}`,
+  });
+}
+
+/** Before the first payment. */
+function noPayments(words: Words, partner: string): Html {
+  const dashboard = dashboardTexts(words);
+  return emptyState(
+    dashboard.noPayments,
+    html`<p>${fill(dashboard.noPaymentsRest, { partner })}</p><p><a href="/dashboard/ask">${dashboard.home.askNow}</a></p>`,
+  );
+}
+
+/** Whether money can be asked for; if not, who switched the merchant off, what to do, and what still works. */
+function standingLine(words: Words, { merchant }: MerchantVisit): Html {
+  const dashboard = dashboardTexts(words);
+  const partner = merchant.partner_name;
+  const reasons = [
+    merchant.disabled_by_partner && fill(dashboard.offByPartner, { partner }),
+    merchant.disabled_by_operator && fill(dashboard.offByOperator, { partner }),
+  ].filter((reason) => reason !== false);
+  if (reasons.length === 0) return stateLine('paid', dashboard.ready, fill(dashboard.readyRest, { partner }));
+  return stateLine('attention', dashboard.off, [...reasons, dashboard.offRest].join(' '));
+}
+
+function openLine(words: Words, open: number): Html {
+  const { home } = dashboardTexts(words);
+  const count = open >= countedOpen ? `${countedOpen}+` : open;
+  const title = open === 1 ? home.waitingOne : fill(home.waiting, { count });
+  return html`<div>${stateLine('attention', title, home.waitingRest)}<p class="after-state"><a href="/dashboard/unmatched">${home.seeUnmatched}</a></p></div>`;
+}
+
+function merchantFacts(ctx: Context, words: Words, { merchant }: MerchantVisit): Html {
+  const dashboard = dashboardTexts(words);
+  const networks = offeredChains(chainsOf(ctx, merchant), merchant.wallet_chain_ids).map(({ name }) => name);
+  const { terms_version: version, terms_accepted_at: at } = merchant;
+  const accepted = version !== null && at !== null;
+  return card(
+    facts([
+      [dashboard.wallet, html`<span dir="ltr">${mono(merchant.wallet_address ?? '')}</span>`],
+      [dashboard.networks, networks.join(', ')],
+      [dashboard.currency, merchant.display_currency],
+      [dashboard.through, merchant.partner_name],
+      accepted ? [dashboard.terms, fillHtml(dashboard.termsVersion, { version, time: instant(words, at) })] : null,
+      [dashboard.number, html`<span dir="ltr">${mono(merchant.id)}</span>`],
+    ]),
+    html`<p><a href="/dashboard/wallet">${dashboard.changeWallet}</a></p>`,
+  );
+}

@@ -1,0 +1,213 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+import { auditedIn } from '../../audit/write.ts';
+import type { Context } from '../../context.ts';
+import { Refusal } from '../../errors.ts';
+import { parseAmount } from '../../lib/amount.ts';
+import { minuteMs } from '../../lib/durations.ts';
+import { currencyExponent } from '../../lib/money.ts';
+import { type Html, html, raw } from '../../lib/text/html.ts';
+import { createByHand, readExpiries } from '../../requests/manual.ts';
+import type { RequestRow } from '../../requests/store.ts';
+import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
+import { card, carried, field, stateLine } from '../../ui/components.ts';
+import { formatRemaining } from '../../ui/formats.ts';
+import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import type { DashboardRoutes, MerchantVisit, Typed } from '../route.ts';
+import { actorOf, sendDashboard } from '../shell.ts';
+
+const path = '/dashboard/ask';
+const maxFiatInt = 2_147_483_647n;
+
+export type FaultKey = Extract<keyof DashboardTexts['faults'], string>;
+/** What was wrong with what was typed, by field; `form` is about all of it. */
+export type Faults = Partial<Record<string, FaultKey>>;
+export type Asked = { row: RequestRow } | { faults: Faults; status: number };
+
+/** `GET` and `POST /dashboard/ask`: a request or an invoice, made by hand. */
+export function askPages(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showForm(ctx, visit, {}, 200) });
+  routes.signedIn({
+    method: 'POST',
+    url: path,
+    handle: async (visit) => {
+      const asked = await askByHand(ctx, visit);
+      if ('faults' in asked) return showForm(ctx, visit, asked.faults, asked.status);
+      return visit.reply.redirect(`/dashboard/payments/${asked.row.id}?done=asked`, 303);
+    },
+  });
+}
+
+/** A key for a form: sent twice, it asks once. */
+export const formKey = () => randomBytes(24).toString('base64url');
+
+/** Makes the request that a form asks for, and writes it into the audit log. */
+export async function askByHand(ctx: Context, visit: MerchantVisit): Promise<Asked> {
+  const { typed, session, merchant } = visit;
+  const currency = merchant.display_currency;
+  const amount = parseAmount(typed.amount ?? '', currencyExponent(currency) ?? 2);
+  if (amount === null || amount === 0n) return { faults: { amount: 'amount' }, status: 400 };
+  if (amount > maxFiatInt) return { faults: { amount: 'tooMuch' }, status: 400 };
+  const { scope, accountId } = session;
+  const fields = {
+    account_id: accountId,
+    fiat_amount_int: Number(amount),
+    // What was typed was meant in the currency that the form showed.
+    fiat_currency_code: typed.currency ?? currency,
+    idempotency_key: typed.key ?? formKey(),
+    payment_mode: typed.payment_mode === 'invoice' ? ('invoice' as const) : ('pos' as const),
+    ...given('memo', typed.memo?.replaceAll('\r\n', '\n')),
+    ...given('customer_name', typed.customer_name),
+    ...given('customer_email', typed.customer_email),
+    ...(typed.expiry && { expiry_minutes: Number(typed.expiry) }),
+  };
+  try {
+    const { row } = await auditedIn(
+      ctx,
+      scope,
+      actorOf(visit),
+      (inner) => createByHand(inner, scope, fields),
+      ({ row, replayed }) =>
+        replayed
+          ? null
+          : {
+              action: 'request.created',
+              partnerId: scope.partnerId,
+              testMode: scope.testMode,
+              object: { kind: 'request', id: row.id },
+              details: { amount: Number(row.fiat_int), currency: row.fiat_code, payment_mode: row.payment_mode },
+            },
+    );
+    return { row };
+  } catch (error) {
+    if (error instanceof Refusal) return faultsOf(error);
+    throw error;
+  }
+}
+
+function given(name: string, value: string | undefined): Record<string, string> {
+  const text = value?.trim();
+  return text ? { [name]: text } : {};
+}
+
+/** Faults that the contract tells of a field, by the form's own names. */
+const fieldFaults: Record<string, Faults> = {
+  memo: { memo: 'memo' },
+  customer_name: { customer_name: 'customerTooLong' },
+  customer_email: { customer_email: 'customer_email' },
+  expiry_minutes: { expiry: 'expiry' },
+  // Of a currency that nobody has a rate for.
+  fiat_currency_code: { form: 'rate_unavailable' },
+};
+
+function faultsOf({ code, extra }: Refusal): Asked {
+  switch (code) {
+    case 'customer_name_required':
+      return { faults: { customer_name: 'customer_name' }, status: 400 };
+    case 'expiry_not_allowed':
+      return { faults: { expiry: 'expiry' }, status: 400 };
+    case 'merchant_disabled':
+    case 'partner_disabled':
+      return { faults: { form: code }, status: 403 };
+    case 'currency_mismatch':
+    case 'rate_unavailable':
+      return { faults: { form: code }, status: code === 'rate_unavailable' ? 503 : 409 };
+    case 'invalid_request': {
+      const fields = (extra.details as { field: string }[]).map(({ field }) => field);
+      const known = fields.flatMap((name) => Object.entries(fieldFaults[name] ?? {}));
+      return { faults: known.length > 0 ? Object.fromEntries(known) : { form: 'other' }, status: 400 };
+    }
+    default:
+      return { faults: { form: 'other' }, status: 400 };
+  }
+}
+
+/** `12.50`, in the digits of the currency. */
+export function exampleOf(currency: string): string {
+  const exponent = currencyExponent(currency) ?? 2;
+  return exponent === 0 ? '1200' : `12.${'5'.padEnd(exponent, '0')}`;
+}
+
+/** A fault as a sentence. */
+export function sayFault(words: Words, visit: MerchantVisit, fault: FaultKey | undefined): string | undefined {
+  if (fault === undefined) return undefined;
+  const { merchant } = visit;
+  return fill(dashboardTexts(words).faults[fault], {
+    example: exampleOf(merchant.display_currency),
+    partner: merchant.partner_name,
+    limit: 200,
+  });
+}
+
+/** What is in the way before anything is typed: nobody should learn it by trying. */
+export function sayOff(words: Words, { merchant }: MerchantVisit): string | undefined {
+  const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
+  return isOff ? dashboardTexts(words).plans.failures.merchant_disabled : undefined;
+}
+
+async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, status: number): Promise<FastifyReply> {
+  const { typed, session, request, merchant } = visit;
+  const words = wordsFor(request);
+  const { ask } = dashboardTexts(words);
+  const expiries = await readExpiries(ctx, session.scope);
+  const say = (name: string) => sayFault(words, visit, faults[name]);
+  const failed = say('form') ?? sayOff(words, visit);
+  return sendDashboard(ctx, visit, {
+    path,
+    title: ask.title,
+    status,
+    body: html`<p><a href="/dashboard/cashier">${ask.cashier}</a></p>
+${failed !== undefined && html`<div role="alert">${stateLine('attention', ask.off, failed)}</div>`}
+<div class="narrow">${card(html`<form method="post" action="${path}">
+${carried('key', formKey())}${carried('currency', merchant.display_currency)}
+${kindChoice(words, typed)}
+${field({
+  name: 'amount',
+  label: fill(ask.amount, { currency: merchant.display_currency }),
+  hint: fill(ask.amountHint, { example: exampleOf(merchant.display_currency) }),
+  value: typed.amount ?? '',
+  fault: say('amount'),
+  attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',
+})}
+${field({
+  name: 'customer_name',
+  label: ask.customer,
+  hint: ask.customerHint,
+  value: typed.customer_name ?? '',
+  fault: say('customer_name'),
+  attributes: 'maxlength="200" autocomplete="off"',
+})}
+${field({
+  name: 'customer_email',
+  label: ask.email,
+  value: typed.customer_email ?? '',
+  fault: say('customer_email'),
+  attributes: 'type="email" maxlength="254" autocomplete="off"',
+})}
+${field({ name: 'memo', label: ask.memo, hint: ask.memoHint, value: typed.memo ?? '', fault: say('memo'), rows: 3, attributes: 'maxlength="500"' })}
+${expiryChoice(words, typed, expiries, say('expiry'))}
+<button>${ask.make}</button></form>`)}</div>`,
+  });
+}
+
+function kindChoice(words: Words, typed: Typed): Html {
+  const { ask } = dashboardTexts(words);
+  const kinds = [
+    ['pos', ask.pos, ask.posRest],
+    ['invoice', ask.invoice, ask.invoiceRest],
+  ] as const;
+  const chosen = typed.payment_mode === 'invoice' ? 'invoice' : 'pos';
+  return html`<fieldset class="choice"><legend>${ask.what}</legend>${kinds.map(
+    ([value, name, rest]) =>
+      html`<label><input type="radio" name="payment_mode" value="${value}"${value === chosen && raw(' checked')}><span><strong>${name}</strong> <span class="quiet">${rest}</span></span></label>`,
+  )}</fieldset>`;
+}
+
+function expiryChoice(words: Words, typed: Typed, minutes: number[], fault: string | undefined): Html {
+  const { ask } = dashboardTexts(words);
+  const options = minutes.map((one) => [String(one), formatRemaining(words, one * minuteMs)] as const);
+  return html`<div class="field"><label for="expiry">${ask.expiry}</label>
+<select id="expiry" name="expiry"${fault !== undefined && raw(' aria-invalid="true" aria-describedby="expiry-fault"')}><option value="">${ask.usual}</option>${options.map(
+    ([value, name]) => html`<option value="${value}"${typed.expiry === value && html` selected`}>${name}</option>`,
+  )}</select>${fault !== undefined && html`<p class="fault" id="expiry-fault">${fault}</p>`}</div>`;
+}

@@ -1,0 +1,138 @@
+import type { FastifyReply } from 'fastify';
+import { auditedIn } from '../../audit/write.ts';
+import type { Context } from '../../context.ts';
+import { refuse } from '../../errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { formatFiat } from '../../lib/money.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import type { Outcome } from '../../payments/outcome.ts';
+import type { TransferKey } from '../../payments/store.ts';
+import { attachUnmatched } from '../../payments/unmatched/attach.ts';
+import {
+  type Attachable,
+  readOpenPayment,
+  readTransferKey,
+  standsReturned,
+  writeTransferKey,
+} from '../../payments/unmatched/by-merchant.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { card, carried, facts, mono, stateLine } from '../../ui/components.ts';
+import { ago, groupMicro, instant } from '../../ui/formats.ts';
+import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { confirmed } from '../../web/table.ts';
+import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import { actorOf, sendDashboard } from '../shell.ts';
+import { returnedFacts, returnedLine } from './refunded.ts';
+
+const path = '/dashboard/unmatched';
+
+/** `GET /dashboard/unmatched/<key>`: one payment without a request; `POST …/attach` gives it one. */
+export function attachPages(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: `${path}/:key`, handle: (visit) => showPayment(ctx, visit, null) });
+  routes.signedIn({ method: 'POST', url: `${path}/:key/attach`, handle: (visit) => attach(ctx, visit) });
+}
+
+/** The key in the address; throws Refusal not_found. */
+export function keyIn({ request }: MerchantVisit): TransferKey {
+  const key = readTransferKey((request.params as { key: string }).key);
+  if (!key) throw refuse('not_found');
+  return key;
+}
+
+async function attach(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { session, typed, reply } = visit;
+  const { scope, accountId } = session;
+  const key = keyIn(visit);
+  const requestId = typed.request ?? '';
+  if (!isUuid(requestId)) return showPayment(ctx, visit, { kind: 'not_found' });
+  const outcome = await auditedIn(
+    ctx,
+    scope,
+    actorOf(visit),
+    (inner) => attachUnmatched(inner, scope, { ...key, accountId, requestId }),
+    ({ kind }) =>
+      kind !== 'counted'
+        ? null
+        : {
+            action: 'payment.attached',
+            partnerId: scope.partnerId,
+            testMode: scope.testMode,
+            object: { kind: 'payment', id: writeTransferKey(key) },
+            details: { request: requestId },
+          },
+  );
+  if (outcome.kind === 'counted') return reply.redirect(`/dashboard/payments/${requestId}?done=attached`, 303);
+  return showPayment(ctx, visit, outcome);
+}
+
+async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome | null): Promise<FastifyReply> {
+  const { session, request, merchant } = visit;
+  const key = keyIn(visit);
+  const words = wordsFor(request);
+  const { unmatched: t, reason, giveBack } = dashboardTexts(words);
+  const { row, given, attachable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
+  const amount = groupMicro(words, BigInt(row.value));
+  const chain = ctx.chains[modeOf(session.scope.testMode)].find(({ chainId }) => chainId === key.chainId);
+  const why = row.reason ?? 'no_match';
+  const canReturn = why !== 'wrong_token' && why !== 'self_transfer';
+  const decided = standsReturned(given);
+  return sendDashboard(ctx, visit, {
+    path: `${path}/${writeTransferKey(key)}`,
+    title: fill(t.payment, { amount }),
+    status: outcome === null ? 200 : 409,
+    body: html`${outcome !== null && html`<div role="alert" class="card">${stateLine('attention', refusedText(words, outcome))}</div>`}
+${card(
+  given && returnedLine(words, given),
+  given === null && stateLine('attention', reason[why]),
+  facts([
+    [t.from, mono(row.from_address)],
+    [t.when, instant(words, row.block_time)],
+    [t.network, chain?.name ?? String(key.chainId)],
+    [t.transaction, mono(row.tx_hash)],
+  ]),
+  given && returnedFacts(words, given),
+  !decided &&
+    canReturn &&
+    html`<p><a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${giveBack.heading}</a></p>`,
+)}
+${given === null && attachPart(words, ctx, attachable, { amount, key, partner: merchant.partner_name })}`,
+  });
+}
+
+type Wanted = { amount: string; key: TransferKey; partner: string };
+
+function attachPart(words: Words, ctx: Context, attachable: Attachable[], wanted: Wanted): Html {
+  const { unmatched: t } = dashboardTexts(words);
+  const now = ctx.clock.now();
+  return html`<section class="list"><h2>${t.attachHeading}</h2><p class="quiet">${t.attachRest}</p>${
+    attachable.length === 0
+      ? html`<p>${t.nothing}</p>`
+      : html`<ul class="options">${attachable.map((one) => html`<li>${option(words, one, wanted, now)}</li>`)}</ul>`
+  }</section>`;
+}
+
+function option(words: Words, one: Attachable, { amount, key, partner }: Wanted, now: Date): Html {
+  const { unmatched: t } = dashboardTexts(words);
+  const asked = formatFiat(one.fiatInt, one.fiatCode, words.language);
+  const what = one.customerName ?? one.memo;
+  return html`<p><strong>${asked}</strong> <bdi class="quiet">${groupMicro(words, one.dueMicro)} USDC</bdi></p>
+<p class="quiet">${what !== null && html`<span dir="auto">${what}</span>, `}${ago(words, one.createdAt, now)}${
+    one.paidMicro > 0n && html`, ${fill(t.partly, { amount: groupMicro(words, one.paidMicro) })}`
+  }</p>
+${confirmed(
+  {
+    label: t.attach,
+    title: fill(t.attachTitle, { amount, asked }),
+    consequence: fill(t.attachFollows, { partner }),
+    action: `${path}/${writeTransferKey(key)}/attach`,
+  },
+  carried('request', one.requestId),
+)}`;
+}
+
+function refusedText(words: Words, outcome: Outcome): string {
+  const { refused } = dashboardTexts(words).unmatched;
+  if (outcome.kind === 'underpaid') return fill(refused.underpaid, { amount: groupMicro(words, outcome.missingMicro) });
+  return outcome.kind === 'not_found' || outcome.kind === 'already_used' ? refused[outcome.kind] : refused.other;
+}

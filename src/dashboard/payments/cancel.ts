@@ -1,0 +1,79 @@
+import type { FastifyReply } from 'fastify';
+import { auditedIn } from '../../audit/write.ts';
+import type { Context } from '../../context.ts';
+import { Refusal } from '../../errors.ts';
+import { formatFiat } from '../../lib/money.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { cancelRequest } from '../../requests/cancel.ts';
+import { readAccountRequest } from '../../requests/lists/by-merchant.ts';
+import type { RequestRow } from '../../requests/store.ts';
+import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
+import { card } from '../../ui/components.ts';
+import { groupMicro } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { notice } from '../../web/shell.ts';
+import { confirmed } from '../../web/table.ts';
+import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import { actorOf } from '../shell.ts';
+import type { Payment } from './payment.ts';
+
+const path = '/dashboard/payments';
+
+/** `POST /dashboard/payments/<id>/cancel`: voids a request of the merchant, by the rules of the API's cancel. */
+export function cancelPages(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'POST', url: `${path}/:id/cancel`, handle: (visit) => cancel(ctx, visit) });
+}
+
+async function cancel(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { session, request, reply } = visit;
+  const { scope, accountId } = session;
+  const { id } = await readAccountRequest(ctx.db, scope, accountId, (request.params as { id: string }).id);
+  try {
+    await auditedIn(
+      ctx,
+      scope,
+      actorOf(visit),
+      (inner) => cancelRequest(inner, scope, id),
+      () => ({ ...scope, action: 'request.cancelled', object: { kind: 'request', id }, details: {} }),
+    );
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'cannot_cancel') throw error;
+    return reply.redirect(`${path}/${id}?done=refused`, 303);
+  }
+  return reply.redirect(`${path}/${id}?done=cancelled`, 303);
+}
+
+/** Why a request cannot be cancelled; null when it can. */
+function obstacle({ status, proof_status }: RequestRow): keyof DashboardTexts['cancel']['why'] | null {
+  if (proof_status !== 'none') return proof_status;
+  return status === 'requested' ? null : status;
+}
+
+/** After a cancel that was refused: what stands in its way, as the request is now. */
+export function refusedNotice(words: Words, row: RequestRow, done: unknown): Html | null {
+  const dashboard = dashboardTexts(words);
+  const why = obstacle(row);
+  if (done !== 'refused' || why === null) return null;
+  return notice('attention', fill(dashboard.cancel.refused, { why: dashboard.cancel.why[why] }));
+}
+
+/** The question that cancels a request, or, while money can still come, why it cannot be cancelled. */
+export function cancelCard(words: Words, { row, progress }: Payment): Html | null {
+  const { cancel: t } = dashboardTexts(words);
+  const why = obstacle(row);
+  if (why === 'opened' || why === 'attached') {
+    return card(html`<h2>${t.act}</h2><p class="quiet">${fill(t.cannot, { why: t.why[why] })}</p>`);
+  }
+  if (why !== null) return null;
+  const part = fill(t.part, { amount: groupMicro(words, progress.receivedMicro) });
+  return confirmed(
+    {
+      label: t.act,
+      title: fill(t.title, { amount: formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language) }),
+      consequence: progress.receivedMicro > 0n ? `${t.rest} ${part}` : t.rest,
+      action: `${path}/${row.id}/cancel`,
+      danger: true,
+    },
+    null,
+  );
+}

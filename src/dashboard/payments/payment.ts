@@ -1,0 +1,172 @@
+import type { ChainConfig } from '../../chain/config.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { formatFiat } from '../../lib/money.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { receiptNumber } from '../../lib/text/receipt-number.ts';
+import { type PaymentProgress, readProgress, type TransferProgress } from '../../payments/proof/progress.ts';
+import { type ReturnRow, readReturns, standsReturned, writeTransferKey } from '../../payments/unmatched/by-merchant.ts';
+import { type PlanRow, readPlanOfRequest } from '../../plans/read.ts';
+import { readAccountRequest } from '../../requests/lists/by-merchant.ts';
+import { payPageUrl } from '../../requests/render.ts';
+import { madeAt } from '../../requests/rules.ts';
+import type { RequestRow } from '../../requests/store.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { card, facts, mono, qr, stateLine } from '../../ui/components.ts';
+import { copyable } from '../../ui/copyable.ts';
+import { groupMicro, instant } from '../../ui/formats.ts';
+import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { notice } from '../../web/shell.ts';
+import { confirmed } from '../../web/table.ts';
+import { standingBadge, standingOf } from '../home/display-status.ts';
+import { eventsPath } from '../live.ts';
+import { planName } from '../plans/plan-words.ts';
+import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import { sendDashboard } from '../shell.ts';
+import { cancelCard, refusedNotice } from './cancel.ts';
+import { returnedLine } from './refunded.ts';
+import { timelineOf } from './timeline.ts';
+
+/** All that is known about one request of the merchant. */
+export type Payment = {
+  row: RequestRow;
+  progress: PaymentProgress;
+  chains: ChainConfig[];
+  /** By `writeTransferKey`: what was given back, and what the network says of it. */
+  returns: Map<string, ReturnRow>;
+  url: string;
+};
+
+/** Reads one request of a merchant; throws Refusal not_found. */
+export async function readPayment(ctx: Context, scope: Scope, accountId: string, id: string): Promise<Payment> {
+  const row = await readAccountRequest(ctx.db, scope, accountId, id);
+  const progress = await readProgress(ctx, scope, row.id);
+  const returns = await readReturns(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
+  const chains = ctx.chains[modeOf(scope.testMode)];
+  return { row, progress, chains, returns, url: payPageUrl(ctx.config, row.id) };
+}
+
+/** `GET /dashboard/payments/<id>`: one request, what happened to it, and what can be done. */
+export function paymentPage(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: '/dashboard/payments/:id', handle: (visit) => showPayment(ctx, visit) });
+}
+
+async function showPayment(ctx: Context, visit: MerchantVisit) {
+  const { session, request } = visit;
+  const { id } = request.params as { id: string };
+  const payment = await readPayment(ctx, session.scope, session.accountId, id);
+  const { row } = payment;
+  const plan = await readPlanOfRequest(ctx, session.scope, row.id);
+  const words = wordsFor(request);
+  const number = receiptNumber(row.id, row.proof_verified_at ?? madeAt(row));
+  const { done } = request.query as { done?: unknown };
+  return sendDashboard(ctx, visit, {
+    path: `/dashboard/payments/${row.id}`,
+    title: fill(dashboardTexts(words).payment.title, { number }),
+    body: html`${refusedNotice(words, row, done)}${
+      done === 'part_refused' && notice('attention', dashboardTexts(words).payment.partRefused)
+    }<div class="list" data-live="${eventsPath(row.id)}" data-region="payment">${concerns(words, payment)}
+<div class="two">${factsCard(words, payment, plan)}<div class="list">${shareCard(words, payment)}${card(
+      html`<h2>${dashboardTexts(words).payment.timeline}</h2>`,
+      timelineOf(words, payment),
+    )}${cancelCard(words, payment)}</div></div></div>`,
+  });
+}
+
+/** What wants a decision: a part, too much, or money that does not count. */
+function concerns(words: Words, { row, progress, returns }: Payment): Html | null {
+  const { payment: t, reason } = dashboardTexts(words);
+  const usdc = (micro: bigint) => groupMicro(words, micro);
+  const lines: Html[] = [];
+  if (progress.receivedMicro > 0n && progress.missingMicro > 0n) {
+    const rest = fill(standingOf(row) === 'open' ? t.shortRest : t.shortEnded, {
+      paid: usdc(progress.receivedMicro),
+      due: usdc(progress.dueMicro),
+    });
+    const title = fill(t.short, { amount: usdc(progress.missingMicro) });
+    const backs = standingOf(row) === 'open' ? [] : progress.transfers.map((part) => partBack(words, part));
+    lines.push(html`<div>${stateLine('attention', title, rest)}${backs}</div>`);
+  }
+  const last = progress.transfers.findLast(({ final }) => final);
+  if (row.proof_status === 'verified' && progress.overpaidMicro > 0n && last) {
+    const title = fill(t.over, { amount: usdc(progress.overpaidMicro) });
+    const key = writeTransferKey(last);
+    lines.push(afterwards(words, title, t.overRest, `/dashboard/give-back/${key}`, t.giveBack, returns.get(key)));
+  }
+  for (const stray of progress.unmatched) {
+    const key = writeTransferKey(stray);
+    const title = fill(t.stray, { amount: usdc(stray.usdcMicro) });
+    const href = `/dashboard/unmatched/${key}`;
+    lines.push(afterwards(words, title, reason[stray.reason], href, t.decide, returns.get(key)));
+  }
+  return lines.length === 0 ? null : card(html`${lines}`);
+}
+
+/** The way back for a part of a request that has ended; what could still vanish waits for it. */
+function partBack(words: Words, part: TransferProgress): Html {
+  const { payment: t } = dashboardTexts(words);
+  const amount = groupMicro(words, part.usdcMicro);
+  if (!part.final) return html`<p class="after-state quiet">${fill(t.partSoon, { amount })}</p>`;
+  const act = {
+    label: fill(t.partBack, { amount }),
+    title: fill(t.partBackTitle, { amount }),
+    consequence: t.partBackRest,
+    action: `/dashboard/give-back/${writeTransferKey(part)}/part`,
+  };
+  return html`<div class="after-state">${confirmed(act, null)}</div>`;
+}
+
+/** Something to decide about; where it was given back, what the network says of that. */
+function afterwards(
+  words: Words,
+  title: string,
+  rest: string,
+  href: string,
+  label: string,
+  given: ReturnRow | undefined,
+): Html {
+  const isDone = given !== undefined && standsReturned(given);
+  return html`<div>${stateLine(isDone ? 'ended' : 'attention', title, isDone ? null : rest)}${
+    given && html`<div class="after-state">${returnedLine(words, given)}</div>`
+  }${!isDone && html`<p class="after-state"><a href="${href}">${label}</a></p>`}</div>`;
+}
+
+function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow | null): Html {
+  const { payment: t } = dashboardTexts(words);
+  const isPart = row.proof_status === 'none' && row.status !== 'voided' && progress.receivedMicro > 0n;
+  const standing = isPart ? 'part' : standingOf(row);
+  const rate = `1 USDC = ${row.rate} ${row.fiat_code}`;
+  const source = row.rate_source === 'override' ? t.override : row.rate_source;
+  const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((part) => part !== null);
+  return card(
+    html`<p>${standingBadge(words, standing)}</p><p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>`,
+    facts([
+      [t.usdc, html`<bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi>`],
+      [t.rate, source === null ? rate : fill(t.rateFrom, { rate, source })],
+      customer.length > 0 ? [t.customer, html`<span dir="auto">${customer.join(', ')}</span>`] : null,
+      row.memo !== null ? [t.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
+      plan && [
+        dashboardTexts(words).plans.name,
+        html`<a dir="auto" href="/dashboard/plans/${plan.id}">${planName(words, plan)}</a>`,
+      ],
+      [t.created, instant(words, madeAt(row))],
+      [t.expires, instant(words, row.expires_at)],
+      [t.wallet, mono(row.wallet_address)],
+      [t.id, mono(row.id)],
+    ]),
+    standing === 'paid' && html`<p><a href="${new URL(url).pathname}/receipt">${t.receipt}</a></p>`,
+  );
+}
+
+/** The link and its code, while money can still come. */
+function shareCard(words: Words, { row, url }: Payment): Html | null {
+  const { payment: t } = dashboardTexts(words);
+  if (standingOf(row) !== 'open') return null;
+  return card(
+    html`<h2>${t.share}</h2>`,
+    copyable(words, t.link, url, t.copy),
+    qr(url, t.qr, t.qrRest),
+    html`<p><a href="/dashboard/cashier/${row.id}">${t.cashier}</a></p>`,
+  );
+}

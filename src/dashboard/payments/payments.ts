@@ -1,0 +1,118 @@
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { dayMs } from '../../lib/durations.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { decimalOf, formatMicro } from '../../lib/money.ts';
+import type { CsvRow } from '../../lib/text/csv.ts';
+import { html } from '../../lib/text/html.ts';
+import { knownInstant } from '../../lib/time.ts';
+import {
+  type AccountFilter,
+  type AccountRequestRow,
+  exportAccountRequests,
+  listAccountRequests,
+} from '../../requests/lists/by-merchant.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { sendCsv } from '../../web/download.ts';
+import { instantOf, oneOf, readQuery } from '../../web/query.ts';
+import { emptyState, type Filter, filters, pager } from '../../web/table.ts';
+import { paymentTable, standings } from '../home/display-status.ts';
+import { eventsPath } from '../live.ts';
+import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import { sendDashboard } from '../shell.ts';
+
+const path = '/dashboard/payments';
+const csvPath = '/dashboard/payments.csv';
+const names = ['q', 'state', 'since', 'until', 'after'] as const;
+
+/** `GET /dashboard/payments`: all requests of the merchant, and the same as CSV. */
+export function paymentList(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showList(ctx, visit) });
+  routes.signedIn({
+    method: 'GET',
+    url: csvPath,
+    handle: ({ session, request, reply }) => {
+      const rows = exportAccountRequests(
+        ctx.db,
+        session.scope,
+        session.accountId,
+        filterOf(ctx, session.scope, request.query),
+      );
+      const chains = [...ctx.chains.test, ...ctx.chains.live];
+      const networks = new Map(chains.map(({ chainId, name }) => [String(chainId), name]));
+      return sendCsv(reply, 'payments', csvHeader, csvRows(rows, networks));
+    },
+  });
+}
+
+async function showList(ctx: Context, visit: MerchantVisit) {
+  const { session, merchant, request } = visit;
+  const words = wordsFor(request);
+  const { list } = dashboardTexts(words);
+  const query = readQuery(request.query, names);
+  const { scope, accountId } = session;
+  const after = query.after ?? null;
+  const filter = filterOf(ctx, scope, request.query);
+  const { rows, next } = await listAccountRequests(ctx.db, scope, accountId, filter, after);
+  const filtered = names.some((name) => query[name] !== undefined);
+  const nothing = filtered
+    ? emptyState(list.none, list.noneRest)
+    : emptyState(
+        list.first,
+        html`${fill(list.firstRest, { partner: merchant.partner_name })} <a href="/dashboard/ask">${dashboardTexts(words).ask.title}</a>`,
+      );
+  return sendDashboard(ctx, visit, {
+    path,
+    title: list.title,
+    body: html`${filters(words, path, query, choices(words), csvPath)}
+<div class="list" data-live="${eventsPath()}" data-region="list">${
+      rows.length > 0 ? paymentTable(words, rows, ctx.clock.now()) : nothing
+    }${pager(words, path, query, next)}</div>`,
+  });
+}
+
+/** What an address asks for; a day is whole, the last one too. */
+function filterOf(ctx: Context, { testMode }: Scope, given: unknown): AccountFilter {
+  const query = readQuery(given, names);
+  const until = instantOf(query.until);
+  const isDay = query.until !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(query.until);
+  const chainIds = ctx.chains[modeOf(testMode)].map(({ chainId }) => chainId);
+  return {
+    search: query.q === undefined ? null : { text: query.q, chainIds },
+    standing: oneOf(standings, query.state) ?? null,
+    since: instantOf(query.since) ?? null,
+    until: until ? knownInstant(until.getTime() + (isDay ? dayMs : 0)) : null,
+  };
+}
+
+function choices(words: Words): Filter[] {
+  const { list, standing } = dashboardTexts(words);
+  return [
+    { kind: 'text', name: 'q', label: list.search, hint: list.searchHint },
+    { kind: 'choice', name: 'state', label: list.state, options: standings.map((one) => [one, standing[one]]) },
+    { kind: 'date', name: 'since', label: list.since },
+    { kind: 'date', name: 'until', label: list.until },
+  ];
+}
+
+/** Named as the fields of the API. */
+const csvHeader = [
+  ...['request_id', 'created_at', 'state', 'fiat_amount', 'fiat_currency', 'usdc', 'received_usdc', 'rate'],
+  ...['rate_source', 'proof_verified_at', 'block_time', 'network', 'tx_hash', 'payer_address', 'customer_name', 'memo'],
+];
+
+async function* csvRows(
+  batches: AsyncIterable<AccountRequestRow[]>,
+  networks: Map<string, string>,
+): AsyncGenerator<CsvRow[]> {
+  for await (const batch of batches) {
+    yield batch.map((row) => [
+      ...[row.id, row.created_at, row.standing, decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
+      ...[formatMicro(BigInt(row.usdc_micro)), formatMicro(BigInt(row.received_micro)), row.rate, row.rate_source],
+      ...[row.proof_verified_at, row.paid_block_time],
+      row.paid_chain_id && (networks.get(row.paid_chain_id) ?? row.paid_chain_id),
+      ...[row.tx_hash, row.payer_address, row.customer_name, row.memo],
+    ]);
+  }
+}

@@ -1,0 +1,70 @@
+import type { ChainConfig } from '../../chain/config.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import type { TransferProgress } from '../../payments/proof/progress.ts';
+import type { ReturnRow } from '../../payments/unmatched/by-merchant.ts';
+import { madeAt } from '../../requests/rules.ts';
+import { commonTexts } from '../../texts/common.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { mono, shortAddress } from '../../ui/components.ts';
+import { groupMicro, instant } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import type { Payment } from './payment.ts';
+
+type Event = { at: Date; title: string; rest?: Html | string };
+
+/** What happened to a request, the oldest first. */
+export function timelineOf(words: Words, payment: Payment): Html {
+  const { row, progress } = payment;
+  const { payment: t, reason } = dashboardTexts(words);
+  const events: (Event | null)[] = [
+    row.opened_at && { at: row.opened_at, title: t.opened },
+    ...progress.transfers.map((transfer) => arrival(words, payment, transfer, confirmationsOf(words, transfer))),
+    ...progress.unmatched.map((stray) => {
+      const title = fill(t.stray, { amount: groupMicro(words, stray.usdcMicro) });
+      return { ...arrival(words, payment, stray, reason[stray.reason]), title };
+    }),
+    row.status === 'expired' ? { at: row.expires_at, title: t.expired } : null,
+    row.voided_at && { at: row.voided_at, title: t.voided },
+    ...[...payment.returns.values()].map((given) => returning(words, payment, given)),
+    row.proof_verified_at && { at: row.proof_verified_at, title: t.verified },
+  ];
+  const later = events.filter((event) => event !== null).sort((a, b) => a.at.getTime() - b.at.getTime());
+  // Blocks have whole seconds, and clocks of their own: what came for a request still came after it was made.
+  const sorted = [{ at: madeAt(row), title: t.madeAt } as Event, ...later];
+  return html`<ol class="timeline">${sorted.map(
+    ({ at, title, rest }) =>
+      html`<li><strong>${title}</strong><span class="quiet">${instant(words, at)}</span>${rest !== undefined && html`<div class="quiet">${rest}</div>`}</li>`,
+  )}${row.proof_note === 'reorged' && html`<li><strong>${t.reorged}</strong></li>`}</ol>`;
+}
+
+/** A transaction, by where its network shows it. */
+function hashOf(chain: ChainConfig | undefined, hash: string): Html {
+  if (!chain?.explorerUrl) return mono(hash);
+  return html`<a class="mono" href="${chain.explorerUrl}/tx/${hash}" rel="noreferrer">${hash}</a>`;
+}
+
+function returning(words: Words, { chains }: Payment, given: ReturnRow): Event {
+  const chain = chains.find(({ chainId }) => String(chainId) === given.chain_id);
+  const title = commonTexts(words).returned.badges[given.state];
+  if (given.return_tx_hash === null) return { at: given.noted_at, title };
+  return { at: given.noted_at, title, rest: html`<p>${hashOf(chain, given.return_tx_hash)}</p>` };
+}
+
+function arrival(words: Words, { chains }: Payment, transfer: TransferProgress, rest: string): Event {
+  const { payment: t } = dashboardTexts(words);
+  const chain = chains.find(({ chainId }) => chainId === transfer.chainId);
+  const hash = hashOf(chain, transfer.txHash);
+  return {
+    at: transfer.blockTime,
+    title: fill(t.seen, { amount: groupMicro(words, transfer.usdcMicro), network: chain?.name ?? transfer.chainId }),
+    rest: html`<p>${rest}</p><p>${t.from} ${shortAddress(transfer.fromAddress)}</p><p>${hash}</p>`,
+  };
+}
+
+function confirmationsOf(words: Words, { final, confirmations, neededConfirmations }: TransferProgress): string {
+  const { payment } = dashboardTexts(words);
+  if (final) return payment.final;
+  if (neededConfirmations === null) return payment.confirmedTag;
+  const seen = Math.min(confirmations, neededConfirmations);
+  return fill(payment.confirmed, { seen, needed: neededConfirmations });
+}

@@ -1,0 +1,115 @@
+import type { ChainConfig } from '../../chain/config.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { formatMicro } from '../../lib/money.ts';
+import type { CsvRow } from '../../lib/text/csv.ts';
+import { html } from '../../lib/text/html.ts';
+import { browseUnmatched, exportUnmatched, type UnmatchedRow } from '../../payments/unmatched/browse.ts';
+import { type ReturnRow, readReturns, writeTransferKey } from '../../payments/unmatched/by-merchant.ts';
+import { commonTexts } from '../../texts/common.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { shortAddress } from '../../ui/components.ts';
+import { ago, groupMicro } from '../../ui/formats.ts';
+import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { sendCsv } from '../../web/download.ts';
+import { readQuery } from '../../web/query.ts';
+import { returnedBadge } from '../../web/refunded.ts';
+import { emptyState, pager, table } from '../../web/table.ts';
+import { eventsPath } from '../live.ts';
+import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import { sendDashboard } from '../shell.ts';
+
+const path = '/dashboard/unmatched';
+const csvPath = '/dashboard/unmatched.csv';
+
+const transferOf = (row: UnmatchedRow) => ({
+  chainId: Number(row.chain_id),
+  txHash: row.tx_hash,
+  ordinal: row.ordinal,
+});
+const keyOf = (row: UnmatchedRow) => writeTransferKey(transferOf(row));
+
+/** `GET /dashboard/unmatched`: money that belongs to no request, each with its reason; and the same as CSV. */
+export function unmatchedList(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showList(ctx, visit) });
+  routes.signedIn({
+    method: 'GET',
+    url: csvPath,
+    handle: ({ session, reply }) => {
+      const chains = ctx.chains[modeOf(session.scope.testMode)];
+      const rows = exportUnmatched(ctx, session.scope, { accountId: session.accountId });
+      return sendCsv(reply, 'unmatched', csvHeader, csvRows(ctx, session.scope, rows, chains));
+    },
+  });
+}
+
+async function showList(ctx: Context, visit: MerchantVisit) {
+  const { session, request } = visit;
+  const words = wordsFor(request);
+  const { unmatched: t } = dashboardTexts(words);
+  const query = readQuery(request.query, ['after']);
+  const { rows, next } = await browseUnmatched(
+    ctx,
+    session.scope,
+    { accountId: session.accountId },
+    query.after ?? null,
+  );
+  const returns = await readReturns(ctx.db, session.scope, rows.map(transferOf));
+  const list = rows.length > 0 ? unmatchedTable(words, rows, returns, ctx.clock.now()) : emptyState(t.none, t.noneRest);
+  return sendDashboard(ctx, visit, {
+    path,
+    title: t.title,
+    body: html`<p>${t.rest}${rows.length > 0 && html` <a href="${csvPath}" download>${commonTexts(words).app.csv}</a>`}</p>
+<div class="list" data-live="${eventsPath()}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
+  });
+}
+
+function unmatchedTable(words: Words, rows: UnmatchedRow[], returns: Map<string, ReturnRow>, now: Date) {
+  const { unmatched: t, reason } = dashboardTexts(words);
+  return table<UnmatchedRow>(
+    t.title,
+    [
+      {
+        name: t.amount,
+        cell: (row) =>
+          html`<a href="${path}/${keyOf(row)}">${fill(t.payment, { amount: groupMicro(words, BigInt(row.value)) })}</a>`,
+      },
+      {
+        name: t.why,
+        cell: (row) => {
+          const given = returns.get(keyOf(row));
+          return given ? returnedBadge(words, given) : reason[row.reason ?? 'no_match'];
+        },
+      },
+      { name: t.from, cell: (row) => shortAddress(row.from_address) },
+      { name: t.when, cell: (row) => ago(words, row.block_time, now) },
+    ],
+    rows,
+  );
+}
+
+const csvHeader = [
+  ...['block_time', 'network', 'tx_hash', 'usdc', 'from_address', 'to_address', 'reason', 'seems_for'],
+  ...['given_back', 'given_back_tx_hash'],
+];
+
+async function* csvRows(
+  ctx: Context,
+  scope: Scope,
+  batches: AsyncIterable<UnmatchedRow[]>,
+  chains: ChainConfig[],
+): AsyncGenerator<CsvRow[]> {
+  for await (const batch of batches) {
+    const returns = await readReturns(ctx.db, scope, batch.map(transferOf));
+    yield batch.map((row) => {
+      const given = returns.get(keyOf(row));
+      return [
+        row.block_time,
+        chains.find(({ chainId }) => String(chainId) === row.chain_id)?.name ?? row.chain_id,
+        ...[row.tx_hash, formatMicro(BigInt(row.value)), row.from_address, row.to_address, row.reason ?? 'no_match'],
+        ...[row.candidate_request_id, given?.state ?? null, given?.return_tx_hash ?? null],
+      ];
+    });
+  }
+}

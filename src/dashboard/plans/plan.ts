@@ -1,0 +1,188 @@
+import type { FastifyReply } from 'fastify';
+import type { AuditAction } from '../../audit/actions.ts';
+import { auditedIn } from '../../audit/write.ts';
+import type { Context } from '../../context.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { endPlan, type PlanOf, pausePlan, resumePlan } from '../../plans/change.ts';
+import { type ChargeFailure, chargeFailures } from '../../plans/charge.ts';
+import { type ChargeRow, courseOf, exportCharges, listCharges, type PlanRow, readPlan } from '../../plans/read.ts';
+import { afterPause, dayOf, nextDates } from '../../plans/rules.ts';
+import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
+import { card, facts, mono, stateLine } from '../../ui/components.ts';
+import { instant } from '../../ui/formats.ts';
+import { fill, fillHtml, languageName, type Words, wordsFor } from '../../ui/language.ts';
+import { csvOf, sendCsv } from '../../web/download.ts';
+import { readQuery } from '../../web/query.ts';
+import { confirmed, csvLink, emptyState, pager, table } from '../../web/table.ts';
+import { standingBadge, standingOf } from '../home/display-status.ts';
+import { eventsPath } from '../live.ts';
+import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import { actorOf, sendDashboard } from '../shell.ts';
+import { chargeHeading, dayHtml, dayText, planBadge, planName, waitingCard } from './plan-words.ts';
+
+const path = '/dashboard/plans';
+const shownDates = 3;
+
+type Act = {
+  action: AuditAction & `plan.${string}`;
+  done: keyof DashboardTexts['done'];
+  work: (ctx: Context, plan: PlanOf) => Promise<boolean>;
+};
+const acts: Record<'pause' | 'resume' | 'end', Act> = {
+  pause: { action: 'plan.paused', done: 'planPaused', work: pausePlan },
+  resume: { action: 'plan.resumed', done: 'planResumed', work: resumePlan },
+  end: { action: 'plan.ended', done: 'planEnded', work: endPlan },
+};
+
+/** `GET /dashboard/plans/<id>`: one plan and its charges, these as CSV too; `POST …/pause`, `…/resume` and `…/end` change its course. */
+export function planPage(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: `${path}/:id`, handle: (visit) => showPlan(ctx, visit) });
+  routes.signedIn({ method: 'GET', url: `${path}/:id/charges.csv`, handle: (visit) => sendCharges(ctx, visit) });
+  for (const [name, act] of Object.entries(acts)) {
+    routes.signedIn({ method: 'POST', url: `${path}/:id/${name}`, handle: (visit) => change(ctx, visit, act) });
+  }
+}
+
+const idIn = ({ request }: MerchantVisit) => (request.params as { id: string }).id;
+
+/** Where a plan does not stand so any more, its page says how it stands now. */
+async function change(ctx: Context, visit: MerchantVisit, { action, done, work }: Act): Promise<FastifyReply> {
+  const { scope, accountId } = visit.session;
+  const id = idIn(visit).toLowerCase();
+  const changed = await auditedIn(
+    ctx,
+    scope,
+    actorOf(visit),
+    (inner) => work(inner, { scope, accountId, id }),
+    (isDone) => (isDone ? { ...scope, action, object: { kind: 'plan', id }, details: {} } : null),
+  );
+  return visit.reply.redirect(`${path}/${id}${changed ? `?done=${done}` : ''}`, 303);
+}
+
+async function sendCharges(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { scope, accountId } = visit.session;
+  const { id } = await readPlan(ctx, scope, accountId, idIn(visit));
+  return sendCsv(
+    visit.reply,
+    'charges',
+    ['number', 'due_on', 'request_id', 'made_at', 'status', 'proof_status'],
+    csvOf(exportCharges(ctx, scope, id), (row) => [
+      ...[row.number, row.due_on, row.request_id, row.made_at, row.status, row.proof_status],
+    ]),
+  );
+}
+
+async function showPlan(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { session, request } = visit;
+  const { scope, accountId } = session;
+  const words = wordsFor(request);
+  const { plans: t } = dashboardTexts(words);
+  const query = readQuery(request.query, ['after']);
+  const plan = await readPlan(ctx, scope, accountId, idIn(visit));
+  const { rows, next } = await listCharges(ctx, scope, plan.id, query.after ?? null);
+  const here = `${path}/${plan.id}`;
+  return sendDashboard(ctx, visit, {
+    path: here,
+    title: planName(words, plan),
+    body: html`<div class="list" data-live="${eventsPath()}" data-region="plan">${
+      plan.state === 'active' && plan.failure === null && waitingCard(words, visit)
+    }${failureCard(words, visit, plan)}${
+      plan.mails_stopped_at !== null && plan.state !== 'ended' && card(stateLine('attention', t.mailsStopped, t.noMail))
+    }
+<div class="two">${factsCard(words, plan)}<section class="list"><h2>${t.charges}</h2>${
+      rows.length > 0 ? chargeTable(words, rows) : noCharges(words, plan)
+    }${pager(words, here, query, next)}${rows.length > 0 && csvLink(words, `${here}/charges.csv`)}</section></div>
+${actsOf(ctx, words, plan)}</div>`,
+  });
+}
+
+/** Why the charge that is due could not be made, and what helps. */
+function failureCard(words: Words, { merchant }: MerchantVisit, plan: PlanRow): Html | null {
+  const { failure, failed_at, due_at, next_on } = plan;
+  if (failure === null || failed_at === null || due_at === null || next_on === null) return null;
+  const { plans: t } = dashboardTexts(words);
+  const reason: ChargeFailure = chargeFailures.find((one) => one === failure) ?? 'other';
+  const why = fill(t.failures[reason], { partner: merchant.partner_name, currency: plan.fiat_code });
+  const times = fillHtml(t.retry, { since: instant(words, failed_at), time: instant(words, due_at) });
+  return card(
+    html`<div>${stateLine('attention', fill(t.failed, { date: dayText(words, next_on) }), why)}<p class="after-state quiet">${times}</p><p class="after-state quiet">${t.missed}</p></div>`,
+  );
+}
+
+function factsCard(words: Words, plan: PlanRow): Html {
+  const { plans: t } = dashboardTexts(words);
+  const customer = [plan.customer_name, plan.customer_email, plan.customer_phone].filter((part) => part !== null);
+  const dates = plan.state === 'active' ? nextDates(courseOf(plan), shownDates) : [];
+  const language = [plan.language].map((one) => languageName(one as Words['language']));
+  const ends =
+    plan.max_charges === null ? t.never : fill(t.afterCharges, { made: plan.charges, count: plan.max_charges });
+  return card(
+    html`<p>${planBadge(words, plan)}</p>${chargeHeading(words, plan)}`,
+    facts([
+      dates.length > 0 ? [t.ahead, html`<span class="dates">${dates.map((day) => dayHtml(words, day))}</span>`] : null,
+      customer.length > 0
+        ? [t.customer, html`<span dir="auto">${customer.join(', ')}</span>`]
+        : [t.customer, t.forgotten],
+      plan.customer_email === null ? null : [t.language, language.join()],
+      [t.began, dayHtml(words, plan.first_on)],
+      plan.ended_at === null ? [t.ends, ends] : [t.ended, instant(words, plan.ended_at)],
+      ...metadataFacts(plan),
+      [t.number, mono(plan.id)],
+    ]),
+  );
+}
+
+function metadataFacts({ metadata }: PlanRow): [string, Html][] {
+  const pairs = Object.entries(JSON.parse(metadata) as Record<string, string>);
+  return pairs.map(([key, value]) => [key, html`<span dir="auto">${value}</span>`]);
+}
+
+function noCharges(words: Words, { state, next_on }: PlanRow): Html {
+  const { plans: t } = dashboardTexts(words);
+  const rest = state === 'active' && next_on !== null ? fill(t.nextCharge, { date: dayText(words, next_on) }) : '';
+  return emptyState(t.noCharges, rest);
+}
+
+function chargeTable(words: Words, rows: ChargeRow[]): Html {
+  const { plans: t } = dashboardTexts(words);
+  return table<ChargeRow>(
+    t.charges,
+    [
+      {
+        name: t.due,
+        cell: (row) => html`<a href="/dashboard/payments/${row.request_id}">${dayHtml(words, row.due_on)}</a>`,
+      },
+      { name: t.count, figures: true, cell: (row) => String(row.number) },
+      { name: t.state, cell: (row) => standingBadge(words, standingOf(row)) },
+    ],
+    rows,
+  );
+}
+
+/** What can be done with a plan as it stands, each asked again. */
+function actsOf({ clock }: Context, words: Words, plan: PlanRow): Html | null {
+  const { plans: t } = dashboardTexts(words);
+  const name = planName(words, plan);
+  const ask = (act: keyof typeof acts, texts: { label: string; title: string; follows: string }, danger: boolean) =>
+    confirmed(
+      {
+        label: texts.label,
+        title: fill(texts.title, { name }),
+        consequence: texts.follows,
+        action: `${path}/${plan.id}/${act}`,
+        ...(danger && { danger: true as const }),
+      },
+      null,
+    );
+  if (plan.state === 'ended') return null;
+  const date = dayText(words, afterPause(courseOf(plan), dayOf(clock.now())).nextOn);
+  const first =
+    plan.state === 'active'
+      ? ask('pause', t.pause, false)
+      : ask(
+          'resume',
+          { label: t.resume.label, title: t.resume.title, follows: fill(t.resume.follows, { date }) },
+          false,
+        );
+  return html`<div class="row">${first}${ask('end', t.end, true)}</div>`;
+}

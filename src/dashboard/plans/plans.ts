@@ -1,0 +1,101 @@
+import type { Context } from '../../context.ts';
+import { decimalOf } from '../../lib/money.ts';
+import type { CsvRow } from '../../lib/text/csv.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import {
+  exportPlans,
+  listPlans,
+  type PlanRow,
+  type PlanStanding,
+  planStandings,
+  standingOfPlan,
+} from '../../plans/read.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { type Words, wordsFor } from '../../ui/language.ts';
+import { csvOf, sendCsv } from '../../web/download.ts';
+import { oneOf, readQuery } from '../../web/query.ts';
+import { emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
+import { eventsPath } from '../live.ts';
+import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import { sendDashboard } from '../shell.ts';
+import { chargeText, dayHtml, planBadge, planName, waitingCard } from './plan-words.ts';
+
+const path = '/dashboard/plans';
+const csvPath = '/dashboard/plans.csv';
+const names = ['state', 'after'] as const;
+
+/** `GET /dashboard/plans`: what the merchant asks its customers for again and again, and the same as CSV. */
+export function planList(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showList(ctx, visit) });
+  routes.signedIn({
+    method: 'GET',
+    url: csvPath,
+    handle: ({ session, request, reply }) => {
+      const rows = exportPlans(ctx, session.scope, session.accountId, standingIn(readQuery(request.query, names)));
+      return sendCsv(reply, 'plans', csvHeader, csvOf(rows, csvRow));
+    },
+  });
+}
+
+const standingIn = (query: Record<string, string>): PlanStanding | null => oneOf(planStandings, query.state) ?? null;
+
+async function showList(ctx: Context, visit: MerchantVisit) {
+  const { session, request } = visit;
+  const words = wordsFor(request);
+  const { plans: t } = dashboardTexts(words);
+  const query = readQuery(request.query, names);
+  const { scope, accountId } = session;
+  const { rows, next } = await listPlans(ctx, scope, accountId, standingIn(query), query.after ?? null);
+  const filtered = names.some((name) => query[name] !== undefined);
+  const nothing = filtered ? emptyState(t.none, t.noneRest) : emptyState(t.first, t.firstRest);
+  return sendDashboard(ctx, visit, {
+    path,
+    title: t.title,
+    body: html`${waitingCard(words, visit)}
+<p class="row"><a class="button primary" href="${path}/new">${t.make}</a></p>
+${filters(words, path, query, choices(words), csvPath)}
+<div class="list" data-live="${eventsPath()}" data-region="list">${
+      rows.length > 0 ? planTable(words, rows) : nothing
+    }${pager(words, path, query, next)}</div>`,
+  });
+}
+
+function choices(words: Words): Filter[] {
+  const { plans } = dashboardTexts(words);
+  const options = planStandings.map((one): [string, string] => [one, plans.standing[one]]);
+  return [{ kind: 'choice', name: 'state', label: plans.state, options }];
+}
+
+function planTable(words: Words, rows: PlanRow[]): Html {
+  const { plans: t } = dashboardTexts(words);
+  return table<PlanRow>(
+    t.title,
+    [
+      {
+        name: t.name,
+        cell: (row) => html`<a class="clip" dir="auto" href="${path}/${row.id}">${planName(words, row)}</a>`,
+      },
+      {
+        name: t.customer,
+        cell: (row) => row.customer_name && html`<span class="clip" dir="auto">${row.customer_name}</span>`,
+      },
+      { name: t.each, cell: (row) => chargeText(words, row) },
+      { name: t.state, cell: (row) => planBadge(words, row) },
+      { name: t.next, cell: (row) => (row.state === 'active' && row.next_on ? dayHtml(words, row.next_on) : null) },
+    ],
+    rows,
+  );
+}
+
+const csvHeader = [
+  ...['plan_id', 'created_at', 'state', 'name', 'customer_name', 'customer_email', 'customer_phone', 'fiat_amount'],
+  ...['fiat_currency', 'every', 'period', 'first_on', 'next_on', 'charges', 'ends_after', 'ended_at', 'metadata'],
+];
+
+function csvRow(row: PlanRow): CsvRow {
+  return [
+    ...[row.id, row.created_at, standingOfPlan(row), row.name, row.customer_name, row.customer_email],
+    ...[row.customer_phone, decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code, row.every, row.period],
+    ...[row.first_on, row.next_on, row.charges, row.max_charges, row.ended_at, row.metadata],
+  ];
+}

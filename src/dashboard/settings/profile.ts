@@ -1,0 +1,130 @@
+import type { FastifyReply } from 'fastify';
+import { auditedIn } from '../../audit/write.ts';
+import type { Context } from '../../context.ts';
+import { countryNames } from '../../lib/text/countries.ts';
+import { html } from '../../lib/text/html.ts';
+import { writeNote } from '../../mail/notice.ts';
+import { changeProfile, type ProfileFault } from '../../merchants/profile.ts';
+import { readMailLook } from '../../partners/branding.ts';
+import { listCurrencies } from '../../rates/list.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { card, field } from '../../ui/components.ts';
+import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import { actorOf, sendDashboard } from '../shell.ts';
+
+const path = '/dashboard/profile';
+const limits: Record<string, number> = {
+  display_name: 120,
+  business_name: 120,
+  email: 254,
+  phone: 32,
+  website: 200,
+  instagram: 200,
+  industry: 80,
+};
+
+/** `GET` and `POST /dashboard/profile`: what the merchant says of itself, and its currency. */
+export function profilePages(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showForm(ctx, visit, null) });
+  routes.signedIn({ method: 'POST', url: path, handle: (visit) => save(ctx, visit) });
+}
+
+async function save(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { session, typed, reply, request, merchant } = visit;
+  const { scope, accountId } = session;
+  const words = wordsFor(request);
+  const { mailSubject: subject, mailBody: body } = dashboardTexts(words).profile;
+  const look = await readMailLook(ctx, scope.partnerId);
+  const notice = writeNote({ words, look, subject, body, values: { partner: merchant.partner_name } });
+  const outcome = await auditedIn(
+    ctx,
+    scope,
+    actorOf(visit),
+    (inner) => changeProfile(inner, scope, accountId, typed, notice),
+    (done) =>
+      'faults' in done || done.changed.length === 0
+        ? null
+        : {
+            action: 'merchant.changed',
+            partnerId: scope.partnerId,
+            testMode: scope.testMode,
+            object: { kind: 'merchant', id: accountId },
+            details: { fields: done.changed, currency: done.currency },
+          },
+  );
+  if ('faults' in outcome) return showForm(ctx, visit, outcome.faults);
+  return reply.redirect(`${path}?done=saved`, 303);
+}
+
+async function showForm(
+  ctx: Context,
+  visit: MerchantVisit,
+  faults: Record<string, ProfileFault> | null,
+): Promise<FastifyReply> {
+  const { merchant, typed, request } = visit;
+  const words = wordsFor(request);
+  const { profile: t, faults: sentences } = dashboardTexts(words);
+  type Name = 'display_name' | 'business_name' | 'email' | 'phone' | 'website' | 'instagram' | 'industry';
+  // After a fault, what was typed stays.
+  const value = (name: string) => (faults ? (typed[name] ?? '') : (merchant[name as Name] ?? ''));
+  const fault = (name: string) => {
+    const kind = faults?.[name];
+    return kind && fill(sentences[kind], { limit: limits[name] ?? 200 });
+  };
+  const text = (name: Name, label: string, autocomplete: string, hint?: string) =>
+    field({
+      name,
+      label,
+      value: value(name),
+      fault: fault(name),
+      attributes: `maxlength="${limits[name]}" autocomplete="${autocomplete}"${name === 'email' ? ' type="email"' : ''}`,
+      ...(hint !== undefined && { hint }),
+    });
+  return sendDashboard(ctx, visit, {
+    path,
+    title: t.title,
+    status: faults ? 400 : 200,
+    body: html`<div class="narrow">${card(
+      html`<p class="quiet">${fill(t.rest, { partner: merchant.partner_name })}</p>
+<form method="post" action="${path}">
+${text('business_name', t.businessName, 'organization', t.businessHint)}
+${text('display_name', t.name, 'name')}
+${text('email', t.email, 'email', t.emailHint)}
+${countryField(words, faults ? (typed.country ?? '') : (merchant.country ?? ''), fault('country'))}
+${text('phone', t.phone, 'tel')}
+${text('website', t.website, 'url')}
+${text('instagram', t.instagram, 'off')}
+${text('industry', t.industry, 'off')}
+${await currencyField(ctx, words, visit, faults ? (typed.display_currency ?? '') : merchant.display_currency, fault('display_currency'))}
+<button>${t.save}</button></form>`,
+    )}</div>`,
+  });
+}
+
+function countryField(words: Words, chosen: string, fault: string | undefined) {
+  const { profile: t } = dashboardTexts(words);
+  return html`<div class="field"><label for="country">${t.country}</label><select id="country" name="country" autocomplete="country"><option value="">${t.noCountry}</option>${countryNames(
+    words.language,
+  ).map(
+    ({ code, name }) => html`<option value="${code}"${code === chosen && html` selected`}>${name}</option>`,
+  )}</select>${fault !== undefined && html`<p class="fault">${fault}</p>`}</div>`;
+}
+
+async function currencyField(
+  ctx: Context,
+  words: Words,
+  { merchant }: MerchantVisit,
+  chosen: string,
+  fault: string | undefined,
+) {
+  const { profile: t } = dashboardTexts(words);
+  const codes = [...new Set([...(await listCurrencies(ctx)), merchant.display_currency])].sort();
+  const names = new Intl.DisplayNames(words.language, { type: 'currency' });
+  return html`<div class="field"><label for="display_currency">${t.currency}</label>
+<p class="quiet" id="display_currency-hint">${fill(t.currencyHint, { partner: merchant.partner_name })}</p>
+<select id="display_currency" name="display_currency" aria-describedby="display_currency-hint">${codes.map(
+    (code) =>
+      html`<option value="${code}"${code === chosen && html` selected`}>${code}, ${names.of(code) ?? code}</option>`,
+  )}</select>${fault !== undefined && html`<p class="fault">${fault}</p>`}</div>`;
+}

@@ -1,0 +1,226 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../../audit/actions.ts';
+import { auditedIn } from '../../audit/write.ts';
+import type { Context } from '../../context.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { asRefusal, MerchantRefusal, signAgain } from '../../merchants/refusal.ts';
+import { chainsOf } from '../../onboarding/onboard.ts';
+import { refusalLine, refusalSentence } from '../../onboarding/page.ts';
+import { sendRefusal } from '../../onboarding/pages.ts';
+import { walletTexts } from '../../texts/wallets.ts';
+import { logoOf } from '../../ui/branding.ts';
+import { card, shortAddress, stateLine } from '../../ui/components.ts';
+import { instant } from '../../ui/formats.ts';
+import { fill, fillHtml, type Words } from '../../ui/language.ts';
+import { connectForm, signForm } from '../../ui/wallet-forms.ts';
+import {
+  openRecovery,
+  proveVeto,
+  type Recovery,
+  type RecoveryLink,
+  recoveryMessage,
+  signRecovery,
+  vetoMessage,
+  vetoRecovery,
+} from '../../wallets/recovery.ts';
+import type { DashboardRoutes, Visit } from '../route.ts';
+import { showPage } from '../show.ts';
+
+/** Pages of a recovery, opened by their links: the new wallet signs on one, the present wallet objects on the other. */
+export function recoveryPages(routes: DashboardRoutes, ctx: Context): void {
+  const page = (link: RecoveryLink, base: string, steps: Record<string, Step>, first: Step) => {
+    const run = (visit: Visit, step: Step) => answer(ctx, visit, link, base, step);
+    routes.open({ method: 'GET', url: `${base}/:token`, handle: (visit) => run(visit, first) });
+    for (const [name, step] of Object.entries(steps)) {
+      const url = `${base}/:token/${name}`;
+      routes.open({ method: 'POST', url, handle: (visit) => run(visit, step) });
+      routes.open({
+        method: 'GET',
+        url,
+        handle: ({ request, reply }) => reply.redirect(`${base}/${encodeURIComponent(tokenOf(request))}`, 303),
+      });
+    }
+  };
+  const sign: Record<string, Step> = { wallet: takeWallet, complete: completeSigning };
+  page('sign', '/recover', sign, (c, opened) => showRecovery(c, opened, null));
+  page('veto', '/veto', { complete: completeVeto }, (c, opened) => showVeto(c, opened, null));
+}
+
+type Opened = Visit & { recovery: Recovery; path: string };
+type Step = (ctx: Context, opened: Opened) => Promise<FastifyReply>;
+
+const tokenOf = (request: FastifyRequest) => (request.params as { token: string }).token;
+
+async function answer(ctx: Context, visit: Visit, link: RecoveryLink, base: string, step: Step): Promise<FastifyReply> {
+  try {
+    const token = tokenOf(visit.request);
+    const recovery = await openRecovery(ctx, link, token, visit.request.ownHost);
+    return await step(ctx, { ...visit, recovery, path: `${base}/${token}` });
+  } catch (error) {
+    if (error instanceof MerchantRefusal) return sendRefusal(visit.reply, error.reason);
+    throw error;
+  }
+}
+
+/** A page of the recovery: what is to be done on it, or that nothing is. */
+function show(ctx: Context, opened: Opened, refusal: MerchantRefusal | null, body: (words: Words) => Html | null) {
+  const { recovery, reply, request, path } = opened;
+  const { change, merchant } = recovery;
+  return showPage(ctx, reply, {
+    title: (words) => walletTexts(words).recovery.title,
+    of: merchant,
+    path: request.method === 'GET' ? path : null,
+    refusal,
+    body: (words, look) => {
+      const { recovery } = walletTexts(words);
+      const { walletChange } = walletTexts(words);
+      const { refusals } = walletTexts(words);
+      const wallet = shortAddress(change.new_wallet ?? '');
+      const ended: Partial<Record<typeof change.state, Html>> = {
+        applied: stateLine('paid', recovery.applied, fillHtml(recovery.appliedRest, { wallet }), 'h1'),
+        vetoed: stateLine(
+          'ended',
+          walletChange.stopped,
+          fillHtml(walletChange.stoppedRest, { wallet: shortAddress(change.old_wallet) }),
+          'h1',
+        ),
+        cancelled: stateLine('ended', refusals.change_over.title, refusals.change_over.rest, 'h1'),
+      };
+      return card(look && logoOf(look), ended[change.state] ?? body(words));
+    },
+  });
+}
+
+function showRecovery(ctx: Context, opened: Opened, refusal: MerchantRefusal | null): Promise<FastifyReply> {
+  const { change, merchant } = opened.recovery;
+  return show(ctx, opened, refusal, (words) => {
+    const { recovery } = walletTexts(words);
+    const { due_at: dueAt, new_wallet: newWallet } = change;
+    if (dueAt !== null && newWallet !== null) {
+      const values = { time: instant(words, dueAt), wallet: shortAddress(newWallet) };
+      return stateLine('confirming', recovery.waiting, fillHtml(recovery.waitingRest, values), 'h1');
+    }
+    return html`<h1>${fill(recovery.heading, { partner: merchant.partner_name })}</h1>
+<p>${fillHtml(recovery.rest, { wallet: shortAddress(change.old_wallet) })}</p>
+${refusalLine(words, refusal, ['wallet_malformed', 'wallet_same'])}
+${connectForm(words, {
+  action: `${opened.path}/wallet`,
+  chains: chainsOf(ctx, merchant),
+  typed: opened.typed,
+  unwanted: change.old_wallet,
+  fault: refusalSentence(words, refusal, 'wallet_malformed') ?? refusalSentence(words, refusal, 'wallet_same'),
+})}`;
+  });
+}
+
+function showSigning(ctx: Context, opened: Opened, message: string, refusal: MerchantRefusal | null) {
+  const { typed, path } = opened;
+  const address = typed.wallet_address?.trim() ?? '';
+  return show(ctx, opened, refusal, (words) => {
+    const { recovery, walletChange } = walletTexts(words);
+    return html`<h1>${recovery.signHeading}</h1>
+${refusalLine(words, refusal, ['signature_invalid'])}
+<p>${fillHtml(recovery.signRest, { wallet: shortAddress(address) })}</p>
+${signForm(words, {
+  action: `${path}/complete`,
+  address: address.toLowerCase(),
+  message,
+  signature: refusal ? (typed.signature ?? '') : '',
+  fault: refusalSentence(words, refusal, 'signature_invalid'),
+  carry: { wallet_address: address, chain_id: typed.chain_id ?? '' },
+  button: recovery.sign,
+})}
+<p class="quiet"><a href="${path}">${walletChange.cancel}</a></p>`;
+  });
+}
+
+function messageOf(ctx: Context, { recovery, typed, request }: Opened): string {
+  const chainId = typed.chain_id ? Number(typed.chain_id) : null;
+  return recoveryMessage(ctx, recovery, {
+    address: typed.wallet_address?.trim() ?? '',
+    chainId,
+    host: request.ownHost,
+  });
+}
+
+async function takeWallet(ctx: Context, opened: Opened): Promise<FastifyReply> {
+  try {
+    return await showSigning(ctx, opened, messageOf(ctx, opened), null);
+  } catch (error) {
+    return showRecovery(ctx, opened, asRefusal(error));
+  }
+}
+
+async function completeSigning(ctx: Context, opened: Opened): Promise<FastifyReply> {
+  const { typed, recovery, reply, path } = opened;
+  const { message = '', signature = '' } = typed;
+  try {
+    const { ip, headers, ownHost: host } = opened.request;
+    await signRecovery(ctx, recovery, { message, signature, host }, { ip, userAgent: headers['user-agent'] });
+    return reply.redirect(path, 303);
+  } catch (error) {
+    const refusal = asRefusal(error);
+    if (refusal.reason === 'wallet_taken' || refusal.reason === 'wallet_same')
+      return showRecovery(ctx, opened, refusal);
+    const same = signAgain.includes(refusal.reason) ? message.replaceAll('\r\n', '\n') : null;
+    try {
+      return await showSigning(ctx, opened, same ?? messageOf(ctx, opened), refusal);
+    } catch (fault) {
+      return showRecovery(ctx, opened, asRefusal(fault));
+    }
+  }
+}
+
+function showVeto(ctx: Context, opened: Opened, refusal: MerchantRefusal | null): Promise<FastifyReply> {
+  const { recovery, typed, path } = opened;
+  const { old_wallet: oldWallet } = recovery.change;
+  const kept = refusal && signAgain.includes(refusal.reason) ? typed.message?.replaceAll('\r\n', '\n') : undefined;
+  const message = kept ?? vetoMessage(ctx, recovery, opened.request.ownHost);
+  return show(ctx, opened, refusal, (words) => {
+    const { walletChange } = walletTexts(words);
+    return html`<h1>${walletChange.stopHeading}</h1>
+${refusalLine(words, refusal, ['signature_invalid'])}
+<p>${fillHtml(walletChange.stopRest, { wallet: shortAddress(oldWallet) })}</p>
+${signForm(words, {
+  action: `${path}/complete`,
+  address: oldWallet,
+  message,
+  signature: kept === undefined ? '' : (typed.signature ?? ''),
+  fault: refusalSentence(words, refusal, 'signature_invalid'),
+  button: walletChange.stop,
+})}`;
+  });
+}
+
+async function completeVeto(ctx: Context, opened: Opened): Promise<FastifyReply> {
+  const { typed, recovery, request, reply, path } = opened;
+  const { message = '', signature = '' } = typed;
+  try {
+    await proveVeto(ctx, recovery, { message, signature, host: request.ownHost });
+    await stopRecovery(ctx, recovery, {
+      kind: 'merchant',
+      accountId: recovery.change.account_id,
+      walletAddress: recovery.change.old_wallet,
+      ip: request.ip,
+      userAgent: request.headers['user-agent'],
+    });
+    return reply.redirect(path, 303);
+  } catch (error) {
+    return showVeto(ctx, opened, asRefusal(error));
+  }
+}
+
+/** The merchant objects, by its session or its signature; the audit log says so. Throws MerchantRefusal change_over. */
+export function stopRecovery(
+  ctx: Context,
+  { scope, change }: Pick<Recovery, 'scope' | 'change'>,
+  actor: Actor,
+): Promise<void> {
+  return auditedIn(
+    ctx,
+    scope,
+    actor,
+    (inner) => vetoRecovery(inner, scope, change.id),
+    () => ({ ...scope, action: 'recovery.vetoed', object: { kind: 'merchant', id: change.account_id }, details: {} }),
+  );
+}

@@ -1,0 +1,61 @@
+import { audited } from '../../audit/write.ts';
+import { listMerchantSessions, revokeMerchantSession, type SessionView } from '../../auth/session.ts';
+import type { Context } from '../../context.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { html } from '../../lib/text/html.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { carried } from '../../ui/components.ts';
+import { instant } from '../../ui/formats.ts';
+import { fillHtml, type Words, wordsFor } from '../../ui/language.ts';
+import type { DashboardRoutes } from '../route.ts';
+import { actorOf, sendDashboard } from '../shell.ts';
+
+const path = '/dashboard/sessions';
+
+/** `GET /dashboard/sessions`: where the merchant is signed in; `POST …/end` signs another browser out. */
+export function sessionPages(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({
+    method: 'GET',
+    url: path,
+    handle: async (visit) => {
+      const { session, request } = visit;
+      const words = wordsFor(request);
+      const sessions = await listMerchantSessions(ctx, session.scope, session.accountId);
+      return sendDashboard(ctx, visit, {
+        path,
+        title: dashboardTexts(words).sessions,
+        body: html`<ul class="options">${sessions.map((one) => html`<li>${entry(words, one, one.id === session.id)}</li>`)}</ul>`,
+      });
+    },
+  });
+  routes.signedIn({
+    method: 'POST',
+    url: `${path}/end`,
+    handle: async (visit) => {
+      const { reply, session, typed } = visit;
+      const { scope, accountId } = session;
+      const id = typed.session ?? '';
+      if (isUuid(id)) {
+        await audited(
+          ctx,
+          actorOf(visit),
+          (inner) => revokeMerchantSession(inner, scope, accountId, id),
+          (revoked) =>
+            revoked ? { ...scope, action: 'session.revoked', object: { kind: 'session', id }, details: {} } : null,
+        );
+      }
+      return reply.redirect(`${path}?done=ended`, 303);
+    },
+  });
+}
+
+function entry(words: Words, { id, last_seen_at, ip, user_agent }: SessionView, own: boolean) {
+  const dashboard = dashboardTexts(words);
+  return html`<p><strong>${own ? dashboard.thisOne : (user_agent ?? ip)}</strong></p>
+<p class="quiet">${fillHtml(dashboard.lastSeen, { time: instant(words, last_seen_at), ip })}</p>
+${
+  own
+    ? html`<form method="post" action="/dashboard/sign-out"><button class="second">${dashboard.signOut}</button></form>`
+    : html`<form method="post" action="${path}/end">${carried('session', id)}<button class="second">${dashboard.signOutThere}</button></form>`
+}`;
+}

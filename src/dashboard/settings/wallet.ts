@@ -1,0 +1,218 @@
+import type { FastifyReply } from 'fastify';
+import { audited } from '../../audit/write.ts';
+import { createMerchantSession, merchantSession } from '../../auth/session.ts';
+import { setSessionCookie } from '../../auth/session-cookie.ts';
+import type { Context } from '../../context.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { asRefusal, type MerchantRefusal, refusalStatus, signAgain } from '../../merchants/refusal.ts';
+import { chainsOf, type TypedWallet } from '../../onboarding/onboard.ts';
+import { refusalLine, refusalSentence } from '../../onboarding/page.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { walletTexts } from '../../texts/wallets.ts';
+import { card, shortAddress, stateLine } from '../../ui/components.ts';
+import { fill, fillHtml, wordsFor } from '../../ui/language.ts';
+import { connectForm, signForm } from '../../ui/wallet-forms.ts';
+import { changeWallet, handOverMessage, proveChange, proveHandOver, takeOverMessage } from '../../wallets/change.ts';
+import { readOpenRecovery } from '../../wallets/recovery.ts';
+import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import { actorOf, sendDashboard } from '../shell.ts';
+import { stopRecovery } from './recovery.ts';
+import { recoveryLine } from './recovery-line.ts';
+
+const path = '/dashboard/wallet';
+
+/** Changing the wallet: the new one is named, the present one signs, the new one signs. */
+export function walletPages(routes: DashboardRoutes, ctx: Context): void {
+  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showStart(ctx, visit, null) });
+  const steps = { 'hand-over': handOver, 'take-over': takeOver, apply, veto };
+  for (const [name, run] of Object.entries(steps)) {
+    routes.signedIn({ method: 'GET', url: `${path}/${name}`, handle: ({ reply }) => reply.redirect(path, 303) });
+    routes.signedIn({ method: 'POST', url: `${path}/${name}`, handle: (visit) => run(ctx, visit) });
+  }
+}
+
+const typedWallet = ({ typed: { wallet_address = '', chain_id }, request }: MerchantVisit): TypedWallet => ({
+  address: wallet_address.trim(),
+  chainId: chain_id ? Number(chain_id) : null,
+  host: request.ownHost,
+});
+
+/** Which wallet is paid now, and which one is to be; after a change, that it was made. */
+async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRefusal | null): Promise<FastifyReply> {
+  const { merchant, session, request, typed } = visit;
+  const words = wordsFor(request);
+  const { walletChange } = walletTexts(words);
+  const { done } = request.query as { done?: unknown };
+  const wallet = shortAddress(merchant.wallet_address ?? '');
+  if (done === 'changed' || done === 'stopped') {
+    const news = {
+      changed: stateLine('paid', walletChange.done, fillHtml(walletChange.doneRest, { wallet })),
+      stopped: stateLine('paid', walletChange.stopped, fillHtml(walletChange.stoppedRest, { wallet })),
+    };
+    const back = html`<p class="quiet"><a href="/dashboard">${walletChange.back}</a></p>`;
+    const body = card(html`<div role="status">${news[done]}</div>`, back);
+    return sendStep(ctx, visit, refusal, walletChange.title, body);
+  }
+  const recovery = await readOpenRecovery(ctx, session.scope, session.accountId);
+  const body = card(
+    recovery && recoveryLine(words, merchant, recovery),
+    html`<p>${walletChange.rest}</p>
+<dl class="facts"><div><dt>${walletChange.now}</dt><dd>${wallet}</dd></div></dl>`,
+    refusalLine(words, refusal, ['wallet_malformed', 'wallet_same']),
+    html`<h2>${walletChange.newWallet}</h2>`,
+    connectForm(words, {
+      action: `${path}/hand-over`,
+      chains: chainsOf(ctx, merchant),
+      typed,
+      unwanted: merchant.wallet_address,
+      fault: refusalSentence(words, refusal, 'wallet_malformed') ?? refusalSentence(words, refusal, 'wallet_same'),
+    }),
+    html`<p class="quiet">${fill(walletChange.lost, { partner: merchant.partner_name })}</p>`,
+  );
+  return sendStep(ctx, visit, refusal, walletChange.heading, body);
+}
+
+/** A step of the change beside the navigation, as wide as a form needs; with a refusal, under its status. */
+function sendStep(
+  ctx: Context,
+  visit: MerchantVisit,
+  refusal: MerchantRefusal | null,
+  title: string,
+  body: Html,
+): Promise<FastifyReply> {
+  return sendDashboard(ctx, visit, {
+    path,
+    title,
+    island: 'onboard',
+    status: refusal ? refusalStatus[refusal.reason] : 200,
+    body: html`<div class="narrow">${body}</div>`,
+  });
+}
+
+type Signing = {
+  step: 'hand-over' | 'take-over';
+  message: string;
+  refusal: MerchantRefusal | null;
+  carry: Record<string, string>;
+};
+
+/** One of the two signatures: the present wallet's, then the new one's. */
+function showSigning(ctx: Context, visit: MerchantVisit, signing: Signing): Promise<FastifyReply> {
+  const { merchant, request, typed } = visit;
+  const { step, message, refusal, carry } = signing;
+  const { address } = typedWallet(visit);
+  const signer = step === 'hand-over' ? (merchant.wallet_address ?? '') : address.toLowerCase();
+  const words = wordsFor(request);
+  const { walletChange } = walletTexts(words);
+  const dashboard = dashboardTexts(words);
+  const [heading, rest] =
+    step === 'hand-over' ? [walletChange.step1, walletChange.step1Rest] : [walletChange.step2, walletChange.step2Rest];
+  const body = card(
+    refusalLine(words, refusal, ['signature_invalid']),
+    html`<p>${fillHtml(rest, { wallet: shortAddress(address) })}</p>
+<dl class="facts"><div><dt>${step === 'hand-over' ? dashboard.wallet : walletChange.newWallet}</dt><dd>${shortAddress(signer)}</dd></div></dl>`,
+    signForm(words, {
+      action: `${path}/${step === 'hand-over' ? 'take-over' : 'apply'}`,
+      address: signer,
+      message,
+      signature: refusal ? (typed.signature ?? '') : '',
+      fault: refusalSentence(words, refusal, 'signature_invalid'),
+      carry: { wallet_address: address, chain_id: typed.chain_id ?? '', ...carry },
+      button: walletChange.sign,
+    }),
+    html`<p class="quiet"><a href="/dashboard">${walletChange.cancel}</a></p>`,
+  );
+  return sendStep(ctx, visit, refusal, heading, body);
+}
+
+const plain = (text = '') => text.replaceAll('\r\n', '\n');
+
+async function handOver(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  try {
+    const message = handOverMessage(ctx, visit.merchant, typedWallet(visit));
+    return await showSigning(ctx, visit, { step: 'hand-over', message, refusal: null, carry: {} });
+  } catch (error) {
+    return showStart(ctx, visit, asRefusal(error));
+  }
+}
+
+/** After a refusal: the same message where it can still be signed, a new one, or back to the start. */
+async function signingAgain(
+  ctx: Context,
+  visit: MerchantVisit,
+  refusal: MerchantRefusal,
+  signing: Omit<Signing, 'refusal' | 'message'>,
+): Promise<FastifyReply> {
+  const { typed, merchant } = visit;
+  if (signAgain.includes(refusal.reason)) {
+    return showSigning(ctx, visit, { ...signing, message: plain(typed.message), refusal });
+  }
+  try {
+    const write = signing.step === 'hand-over' ? handOverMessage : takeOverMessage;
+    const message = write(ctx, merchant, typedWallet(visit));
+    if (refusal.reason === 'wallet_taken') return await showStart(ctx, visit, refusal);
+    return await showSigning(ctx, { ...visit, typed: { ...typed, signature: '' } }, { ...signing, message, refusal });
+  } catch (error) {
+    return showStart(ctx, visit, asRefusal(error));
+  }
+}
+
+async function takeOver(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { typed, merchant, request } = visit;
+  const { message = '', signature = '' } = typed;
+  try {
+    await proveHandOver(ctx, merchant, typedWallet(visit), { message, signature, host: request.ownHost });
+    return await showSigning(ctx, visit, {
+      step: 'take-over',
+      message: takeOverMessage(ctx, merchant, typedWallet(visit)),
+      refusal: null,
+      carry: { old_message: plain(message), old_signature: signature },
+    });
+  } catch (error) {
+    return signingAgain(ctx, visit, asRefusal(error), { step: 'hand-over', carry: {} });
+  }
+}
+
+async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { typed, merchant, session, request, reply } = visit;
+  const { message = '', signature = '', old_message = '', old_signature = '' } = typed;
+  const { scope, accountId } = session;
+  try {
+    const proved = await proveChange(ctx, merchant, typedWallet(visit), {
+      handOver: { message: old_message, signature: old_signature, host: request.ownHost },
+      takeOver: { message, signature, host: request.ownHost },
+    });
+    const walletAddress = proved.newWallet.address;
+    await audited(
+      ctx,
+      actorOf(visit),
+      (inner) => changeWallet(inner, scope, accountId, proved),
+      (endedRecovery) => ({
+        ...scope,
+        action: 'wallet.changed',
+        object: { kind: 'merchant', id: accountId },
+        details: { from: proved.oldWallet, to: walletAddress, ...(endedRecovery && { recovery: 'ended' }) },
+      }),
+    );
+    // Every session of the earlier wallet is over, this one too.
+    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
+    const token = await createMerchantSession(ctx, { scope, accountId, walletAddress }, client, null);
+    setSessionCookie(reply, ctx.config, 'merchant', token, merchantSession.absoluteMs);
+    return reply.redirect(`${path}?done=changed`, 303);
+  } catch (error) {
+    const carry = { old_message: plain(old_message), old_signature };
+    return signingAgain(ctx, visit, asRefusal(error), { step: 'take-over', carry });
+  }
+}
+
+/** A merchant that is signed in has its wallet: it needs no further signature to stop a recovery. */
+async function veto(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { session, reply } = visit;
+  try {
+    const recovery = await readOpenRecovery(ctx, session.scope, session.accountId);
+    if (recovery) await stopRecovery(ctx, { scope: session.scope, change: recovery }, actorOf(visit));
+    return reply.redirect(`${path}?done=stopped`, 303);
+  } catch (error) {
+    return showStart(ctx, visit, asRefusal(error));
+  }
+}

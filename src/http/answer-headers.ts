@@ -1,0 +1,61 @@
+import type { FastifyReply } from 'fastify';
+import type { Config } from '../config.ts';
+import { docsPath } from './api-document.ts';
+
+/** What no page of ours uses, so that nothing that got into one could. */
+const permissions = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'hid', 'midi']
+  .map((name) => `${name}=()`)
+  .join(', ');
+
+const yearSeconds = 365 * 24 * 3600;
+/** Pages of people who are signed in. Pay pages and onboarding stay within reach of the shop's page that opened them. */
+const closed = ['/portal', '/admin', '/dashboard', '/dev'];
+
+/**
+ * The API's reference comes from a library that writes style into its page. It shares its origin with the portal, so it can
+ * call the API and nothing else there, and opens no window: one of another page could call what that page can.
+ */
+const referencePolicy = (baseUrl: string) =>
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+  `connect-src ${new URL(baseUrl).origin}/api/; img-src 'self' data: blob:; font-src 'self' data:; ` +
+  "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-same-origin allow-downloads";
+
+const isBelow = (path: string, paths: string[]) => paths.some((one) => path === one || path.startsWith(`${one}/`));
+
+type Hosts = Pick<Config, 'baseUrl' | 'payUrl' | 'hsts'>;
+
+/**
+ * What sets the headers that every answer has unless its page says otherwise: kept by nobody, read as what it says it is,
+ * and of no use to pages of other sites. It is given the path that was called, without the query.
+ */
+export function answerHeaders(config: Hosts): (reply: FastifyReply, path: string) => void {
+  const transportFor = strictTransport(config);
+  const reference = referencePolicy(config.baseUrl);
+  return (reply, path) => {
+    reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    const transport = transportFor(reply.request.headers.host);
+    if (transport) reply.header('strict-transport-security', transport);
+    if (path.startsWith('/api/')) return;
+    reply.headers(pageHeaders);
+    if (isBelow(path, [docsPath])) reply.header('content-security-policy', reference);
+    if (isBelow(path, closed)) reply.header('cross-origin-opener-policy', 'same-origin');
+  };
+}
+
+const pageHeaders = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': permissions,
+  // Not `no-referrer`: under it browsers say of no form which site it comes from.
+  'referrer-policy': 'same-origin',
+};
+
+/** On the base host it holds for the hosts below it too: those are partners' own. Null where nothing is to be said. */
+function strictTransport({ baseUrl, payUrl, hsts }: Hosts): (host: string | undefined) => string | null {
+  const [base, pay] = [new URL(baseUrl), new URL(payUrl)];
+  return (host) => {
+    const isSecure = base.protocol === 'https:' || (pay.protocol === 'https:' && host === pay.host);
+    if (!hsts || !isSecure) return null;
+    return `max-age=${yearSeconds}${host === base.host ? '; includeSubDomains' : ''}`;
+  };
+}

@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { type ErrorCode, errors } from '../errors.ts';
+
+/** What Node's parser calls its faults; everything else is `malformed_http`. */
+const known: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'body_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+/**
+ * Answers what is no HTTP, before there is a request: in the shape of every other answer, by itself the last on its
+ * connection. Strangers cause this at will, so it is logged for debugging only.
+ */
+export function answerClientErrors(log: Logger) {
+  return (error: Error & { code?: string }, socket: Duplex): void => {
+    const id = randomUUID();
+    log.debug({ err: error, request_id: id }, 'a client sent what could not be read');
+    // An answer that has begun, as when a body turns out malformed, cannot be followed by another one.
+    const begun = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
+    if (begun || !socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+    socket.end(rawAnswer(known[error.code ?? ''] ?? 'malformed_http', id), () => socket.destroy());
+  };
+}
+
+function rawAnswer(code: ErrorCode, id: string): string {
+  const [status, message] = errors[code];
+  const body = JSON.stringify({ ok: false, error: code, message });
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'x-request-id': id,
+    connection: 'close',
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`;
+}
+
+/** An `Expect` other than `100-continue` is passed over, as the standard allows; Node would answer 417 by itself. */
+export function passOverExpectations(app: FastifyInstance): void {
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response));
+}

@@ -1,0 +1,91 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import { chainStatus } from '../chain/status.ts';
+import type { Context } from '../context.ts';
+import { pendingMigrations } from '../db/migrate.ts';
+import { keptFor } from '../lib/kept.ts';
+import { answerClientErrors } from './client-errors.ts';
+import { openRegistry } from './metrics.ts';
+import { closeSilentSockets } from './silent-sockets.ts';
+
+/** What readiness depends on: each part is `ok` or a sentence that says what is wrong. */
+type Readiness = { ready: boolean; parts: Record<string, string> };
+
+/** Probes may ask at any rate: the database and the chains' providers are asked so often at most. */
+const keepMs = 5_000;
+
+/** Asks database, migrations and chains. */
+async function checkReadiness(ctx: Context): Promise<Readiness> {
+  const parts: Record<string, string> = { database: 'ok', migrations: 'ok' };
+  try {
+    const pending = await pendingMigrations(ctx.db.sql);
+    if (pending.length > 0) parts.migrations = `not applied yet: ${pending.join(', ')}`;
+  } catch (error) {
+    ctx.log.error({ err: error }, 'not ready: the database cannot be reached');
+    parts.database = 'cannot be reached';
+    parts.migrations = 'unknown without the database';
+  }
+  for (const chain of await chainStatus(ctx)) {
+    parts[`chain ${chain.chainId}`] = chain.reachable ? 'ok' : 'no provider answers';
+  }
+  return { ready: Object.values(parts).every((state) => state === 'ok'), parts };
+}
+
+/** Who may read figures, and details of readiness: nobody, who brings the token, or who reaches the listener at all. */
+type Readers = 'nobody' | 'anybody' | { token: string };
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest();
+
+function isReader(readers: Readers, { headers }: FastifyRequest): boolean {
+  if (typeof readers === 'string') return readers === 'anybody';
+  const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  return given !== undefined && timingSafeEqual(hashOf(given), hashOf(readers.token));
+}
+
+/** `/healthz`: the process lives. `/readyz`: it can do its work, in a word. For operators its parts, and `/metrics`. */
+export function healthRoutes(app: FastifyInstance, ctx: Context): void {
+  const { port, token } = ctx.config.metrics;
+  addRoutes(app, ctx, port !== null || token === null ? 'nobody' : { token });
+}
+
+/** The operator's own listener with the same for `METRICS_PORT`, not listening yet. */
+export async function buildMetricsServer(ctx: Context): Promise<FastifyInstance> {
+  const { token } = ctx.config.metrics;
+  const app: FastifyInstance = fastify({
+    loggerInstance: ctx.log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    exposeHeadRoutes: false,
+    requestTimeout: 30_000,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: answerClientErrors(ctx.log),
+  });
+  closeSilentSockets(app);
+  app.setNotFoundHandler((_request, reply) => reply.code(404).type('application/json').send('{"ok":false}'));
+  app.setErrorHandler((error, _request, reply) => {
+    ctx.log.error({ err: error }, 'figures could not be read');
+    return reply.code(503).type('application/json').send('{"ok":false}');
+  });
+  addRoutes(app, ctx, token === null ? 'anybody' : { token });
+  await app.ready();
+  return app;
+}
+
+function addRoutes(app: FastifyInstance, ctx: Context, readers: Readers): void {
+  const registry = openRegistry(ctx);
+  const readiness = keptFor(keepMs, ctx.clock, () => checkReadiness(ctx));
+  const config = { auth: 'public' as const };
+  app.get('/healthz', { config }, async (_request, reply) => reply.type('application/json').send('{"ok":true}'));
+  app.get('/readyz', { config }, async (request, reply) => {
+    const { ready, parts } = await readiness();
+    const told = isReader(readers, request) ? { ok: ready, ...parts } : { ok: ready };
+    return reply
+      .code(ready ? 200 : 503)
+      .type('application/json')
+      .send(JSON.stringify(told));
+  });
+  if (readers === 'nobody') return;
+  app.get('/metrics', { config }, async (request, reply) => {
+    if (isReader(readers, request)) return reply.type(registry.contentType).send(await registry.metrics());
+    return reply.code(401).header('www-authenticate', 'Bearer').type('application/json').send('{"ok":false}');
+  });
+}

@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { hostName, hostOwner, type OwnHost } from '../auth/host.ts';
+import { scopeOfRequest } from '../auth/scope.ts';
+import { payRoute } from '../checkout/paths.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { isUuid } from '../lib/ids.ts';
+import { readPartner } from '../partners/read.ts';
+
+/** Answered on any host: probes call a node by whatever name it has for them. */
+const everywhere = ['/healthz', '/readyz', '/metrics'];
+/** Pages of those who run the service. */
+const sharedOnly = ['/admin', '/dev'];
+/** What pages of customers are made of, besides themselves. */
+const parts = ['/assets', '/logo'];
+
+/** Partners found by their slug are kept: neither it nor the id ever changes. Names that are nobody's are not. */
+const mostKept = 10_000;
+
+const isBelow = (url: string, paths: string[]) => paths.some((path) => url === path || url.startsWith(`${path}/`));
+
+/**
+ * Turns away pages that the host of a call does not have, with 404, and says in `request.ownHost` whose host it is. A
+ * partner's own host has its pages only, the shared host all. The API's gate looks at hosts by itself, after the key.
+ */
+export function guardHosts(app: FastifyInstance, ctx: Context): void {
+  const payUrl = payRoute(ctx.config);
+  const payHost = hostName(new URL(ctx.config.payUrl).host);
+
+  const partners = new Map<string, OwnHost>();
+  const partnerOf = async (slug: string): Promise<OwnHost | null> => {
+    const known = partners.get(slug);
+    if (known) return known;
+    const partner = await readPartner(ctx.db, slug);
+    const found = partner && { partnerId: partner.id, slug: partner.slug };
+    if (found && partners.size < mostKept) partners.set(slug, found);
+    return found;
+  };
+
+  app.decorateRequest('ownHost', null);
+  app.addHook('onRequest', async (request) => {
+    const { url, config } = request.routeOptions;
+    if (url === undefined || config.auth === 'api-key' || everywhere.includes(url)) return;
+    const isPayPage = url.startsWith(payUrl);
+    // Pay pages may have a host of their own, and it has nothing else.
+    if (hostName(request.headers.host) === payHost && (isPayPage || isBelow(url, parts))) return;
+
+    const owner = hostOwner(ctx.config, request.headers.host);
+    if (owner === null) return;
+    const partner = owner === undefined || isBelow(url, sharedOnly) ? null : await partnerOf(owner);
+    if (!partner) throw refuse('not_found');
+    request.ownHost = partner;
+    if (isPayPage && !(await isRequestOf(ctx, request, partner))) throw refuse('not_found');
+    if (isBelow(url, ['/logo']) && paramOf(request, 'slug') !== partner.slug) throw refuse('not_found');
+  });
+}
+
+const paramOf = ({ params }: FastifyRequest, name: string) => (params as Record<string, string | undefined>)[name];
+
+async function isRequestOf({ db }: Context, request: FastifyRequest, { partnerId }: OwnHost): Promise<boolean> {
+  const id = paramOf(request, 'request_id');
+  const scope = isUuid(id) ? await scopeOfRequest(db, id.toLowerCase()) : null;
+  return scope?.partnerId === partnerId;
+}

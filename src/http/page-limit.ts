@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { shownTokens } from '../auth/session-cookie.ts';
+import { payRoute } from '../checkout/paths.ts';
+import type { Context } from '../context.ts';
+import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { pause } from '../lib/time.ts';
+import { sendSlowDown } from '../web/slow-down.ts';
+import { docsPath } from './api-document.ts';
+
+const windowMs = 10_000;
+/** All browsers of one client that show a session, real or made up, open at most so many times what one of them may. */
+const sessionsOfClient = 10;
+/** Who is turned away hears so late: a program that asks again at once is slowed down, as far as so many wait at most. */
+const holdMs = 1_000;
+const mostHeld = 1_000;
+/** Said from memory, or kept for a while. */
+const free = ['/healthz', '/readyz', '/metrics', '/assets', docsPath];
+
+/**
+ * Turns a client away that opens pages faster than people do, before anything is asked of the database for it. Who shows a
+ * session is counted apart, so that strangers at the same address take nothing from a merchant. Whether the session is real
+ * nobody asks here: made-up ones share what all sessions of a client have.
+ */
+export function limitPages(app: FastifyInstance, ctx: Context): void {
+  const { pageLimit } = ctx.config;
+  const strangers = new AttemptLimit(pageLimit, windowMs);
+  const sessions = new AttemptLimit(pageLimit, windowMs);
+  const allSessions = new AttemptLimit(pageLimit * sessionsOfClient, windowMs);
+  // A pay page's own questions have limits of theirs.
+  const unlimited = [...free, `${payRoute(ctx.config)}/state`, `${payRoute(ctx.config)}/events`];
+  const isLimited = ({ routeOptions: { url, config } }: FastifyRequest): boolean => {
+    if (url === undefined || config.auth === undefined || config.auth === 'api-key') return false;
+    return !unlimited.some((path) => url === path || url.startsWith(`${path}/`));
+  };
+  const take = (request: FastifyRequest): boolean => {
+    const [client, now] = [clientSubject(request.ip), ctx.clock.now()];
+    const shown = request.routeOptions.config.auth === 'session' ? shownTokens(request, ctx.config) : '';
+    if (shown === '') return strangers.take(client, now);
+    const session = createHash('sha256').update(shown).digest('base64url');
+    return sessions.take(`${client} ${session}`, now) && allSessions.take(client, now);
+  };
+  const ending = new AbortController();
+  app.addHook('preClose', async () => ending.abort());
+  let held = 0;
+  app.addHook('onRequest', async (request, reply) => {
+    if (!isLimited(request) || take(request)) return;
+    if (held < mostHeld) {
+      held++;
+      await pause(holdMs, ending.signal);
+      held--;
+    }
+    return sendSlowDown(reply);
+  });
+}

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { parse as parseForm } from 'node:querystring';
+import formbody from '@fastify/formbody';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+  type RouteOptions,
+} from 'fastify';
+import { adminPages } from '../admin/pages.ts';
+import { adminSignIn } from '../admin/sign-in.ts';
+import { readApiBodies } from '../auth/api-body.ts';
+import { liveStates } from '../checkout/live.ts';
+import { payPages } from '../checkout/pages.ts';
+import type { Context } from '../context.ts';
+import { dashboardPages } from '../dashboard/pages.ts';
+import { asRefusal, type Database } from '../db/connection.ts';
+import { errors, Refusal, refuse } from '../errors.ts';
+import { areStorable } from '../lib/text/storable.ts';
+import { maxUserAgent } from '../lib/text/user-agent.ts';
+import { merchantRoutes } from '../merchants/routes.ts';
+import { onboardingPages } from '../onboarding/pages.ts';
+import { partnerPages } from '../partners/pages.ts';
+import { portalPages } from '../portal/pages.ts';
+import { portalSessionPages } from '../portal/session.ts';
+import { portalSignIn } from '../portal/sign-in.ts';
+import { requestRoutes } from '../requests/routes.ts';
+import { frontPage } from '../sandbox/front-page.ts';
+import { guardDev } from '../sandbox/guard.ts';
+import { mailPages } from '../sandbox/mail-pages.ts';
+import { testPayments } from '../sandbox/test-route.ts';
+import { assetRoutes } from '../web/assets.ts';
+import { errorPage } from '../web/error-page.ts';
+import { answerHeaders } from './answer-headers.ts';
+import { apiDocument, docsPath } from './api-document.ts';
+import { answerClientErrors, passOverExpectations } from './client-errors.ts';
+import { healthRoutes } from './health.ts';
+import { guardHosts } from './hosts.ts';
+import { limitPages } from './page-limit.ts';
+import { closeSilentSockets } from './silent-sockets.ts';
+
+/**
+ * The HTTP server with all its routes, not listening yet.
+ *
+ * @param pagesDb the connections of pages, so that they cannot take the API's
+ */
+export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Promise<FastifyInstance> {
+  const pages: Context = { ...ctx, db: pagesDb };
+  const setHeaders = answerHeaders(ctx.config);
+  const begin = (request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('x-request-id', request.id);
+    setHeaders(reply, pathOf(request));
+  };
+  const app: FastifyInstance = fastify({
+    loggerInstance: ctx.log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    exposeHeadRoutes: false,
+    bodyLimit: 64 * 1024,
+    requestTimeout: 30_000,
+    trustProxy: ctx.config.trustProxy.length > 0 ? ctx.config.trustProxy : false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false, // what still arrives at a stop is answered like everything else
+    http: { requireHostHeader: false }, // Node would answer in words of its own; see onRequest
+    clientErrorHandler: answerClientErrors(ctx.log),
+    // An address that cannot be decoded, or an id of any length, fails before any hook has run.
+    frameworkErrors: (error, request, reply) => {
+      begin(request, reply);
+      return answerError(ctx, error, request, reply);
+    },
+  });
+  passOverExpectations(app);
+  closeSilentSockets(app);
+  const routes = collectRoutes(app);
+  // Contracts are checked by the routes themselves, after the key; here they only describe.
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => (value) => (typeof value === 'string' ? value : JSON.stringify(value)));
+  app.addHook('onRequest', async (request, reply) => {
+    // A socket that is asked once keeps this beyond its end: the audit log says from where, whoever hangs up.
+    void request.socket.remoteAddress;
+    cutUserAgent(request);
+    begin(request, reply);
+    if (!hasOneHost(request)) throw refuse('malformed_http');
+    const allowed = routes.allowedMethods(pathOf(request));
+    // Fastify would match an empty id, letters that are escaped, and a whole URL. An address that only looks alike is
+    // unknown, so headers, checks and errors that go by the path mean what is answered.
+    const isAlike = request.routeOptions.url !== undefined || request.url.startsWith('/api/');
+    if (allowed.length === 0 && isAlike) throw refuse('not_found');
+    if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(reply, allowed);
+  });
+  limitPages(app, ctx);
+  guardHosts(app, pages);
+  guardDev(app, ctx.config);
+  app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply));
+  app.setNotFoundHandler((request, reply) => answerError(ctx, refuse('not_found'), request, reply));
+
+  // Pages take forms and nothing else; the API takes bodies by itself.
+  app.removeAllContentTypeParsers();
+  await app.register(formbody, { parser: parseForm });
+  refuseUnstorable(app);
+  await apiDocument(app, ctx);
+  await app.register(async (api) => {
+    readApiBodies(api);
+    requestRoutes(api, ctx);
+    merchantRoutes(api, ctx);
+  });
+  healthRoutes(app, ctx);
+  assetRoutes(app);
+  payPages(app, pages);
+  liveStates(app, pages);
+  testPayments(app, pages);
+  onboardingPages(app, pages);
+  dashboardPages(app, pages);
+  partnerPages(app, pages);
+  portalSignIn(app, pages);
+  portalSessionPages(app, pages);
+  portalPages(app, pages);
+  adminSignIn(app, pages);
+  adminPages(app, pages);
+  frontPage(app, pages);
+  if (ctx.config.sandbox) mailPages(app, pages);
+  await app.ready();
+  return app;
+}
+
+/** What the database cannot hold goes no further, whichever page it is for. The API tells it at its turn in the order of checks. */
+function refuseUnstorable(app: FastifyInstance): void {
+  app.addHook('preValidation', async ({ params, query, body, routeOptions }) => {
+    if (routeOptions.config.auth === 'api-key') return;
+    if (!areStorable(params)) throw refuse('not_found');
+    if (!areStorable(query) || !areStorable(body)) throw refuse('malformed_text');
+  });
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '';
+}
+
+/** HTTP/1.1 demands one Host header; with two, a proxy in front may have read the other one. */
+function hasOneHost({ raw }: FastifyRequest): boolean {
+  const hosts = raw.headersDistinct.host?.length ?? 0;
+  return hosts === 1 || (hosts === 0 && raw.httpVersion === '1.0');
+}
+
+/** Whatever matches it or keeps it, none has to be on its guard. */
+function cutUserAgent({ raw: { headers } }: FastifyRequest): void {
+  if (headers['user-agent'] !== undefined) headers['user-agent'] = headers['user-agent'].slice(0, maxUserAgent);
+}
+
+type Route = { pattern: RegExp; methods: string[]; fixed: boolean };
+
+/**
+ * A route says who may call it, and a form of those who are signed in by e-mail whether it asks for more than the session.
+ *
+ * @throws Error on one that does not
+ */
+export function assertDeclared({ url, method, config }: Pick<RouteOptions, 'url' | 'method' | 'config'>): void {
+  // The reference page's routes come from a library that knows nothing of our declaration.
+  if (config?.auth === undefined && !url.startsWith(docsPath))
+    throw new Error(`Route ${method} ${url} does not say who may call it.`);
+  const isForm = method === 'POST' && config?.auth === 'session' && /^\/(?:portal|admin)\//.test(url);
+  if (isForm && config.fresh === undefined)
+    throw new Error(`Route POST ${url} does not say whether it asks for more than the session.`);
+}
+
+/** Watches routes being added: one that does not say who may call it fails the start. Knows which methods a path has. */
+function collectRoutes(app: FastifyInstance): { allowedMethods(path: string): string[] } {
+  const routes = new Map<string, Route>();
+  app.addHook('onRoute', ({ url, method, config }) => {
+    assertDeclared({ url, method, config });
+    const pattern = new RegExp(
+      `^${url
+        .replace(/(:[a-z_]+)\([^/]*\)/gi, '$1') // what a parameter looks like
+        .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+        .replace(/:[a-z_]+/gi, '[^/]+')
+        .replace('\\*', '.*')}$`,
+    );
+    const known = routes.get(url) ?? { pattern, methods: [], fixed: !url.includes(':') };
+    known.methods.push(...[method].flat());
+    routes.set(url, known);
+  });
+  return {
+    // A path that is written out wins over one with a parameter, whatever the method.
+    allowedMethods: (path) => {
+      const matching = [...routes.values()].filter((route) => route.pattern.test(path));
+      return (matching.find((route) => route.fixed) ?? matching[0])?.methods ?? [];
+    },
+  };
+}
+
+function methodNotAllowed(reply: FastifyReply, allowed: string[]): Refusal {
+  reply.header('allow', [...new Set(allowed)].join(', '));
+  return refuse('method_not_allowed');
+}
+
+/** The one place where errors become answers: JSON under /api/, a page for people elsewhere. */
+function answerError(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const refusal = toRefusal(error);
+  const [status, message] = errors[refusal.code];
+  if (status >= 500) {
+    // The route, not the address: that can hold the token of a link, which opens something.
+    ctx.log.error({ err: error, request_id: request.id, route: request.routeOptions.url ?? null }, refusal.code);
+  }
+  reply.code(status);
+  if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
+  if (refusal.code === 'body_too_large') reply.header('connection', 'close'); // the rest of the body is not read
+  if (!request.url.startsWith('/api/')) return errorPage(reply, status, message);
+  return reply
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ ok: false, error: refusal.code, message, ...refusal.extra }));
+}
+
+function toRefusal(error: unknown): Refusal {
+  const known = asRefusal(error);
+  if (known instanceof Refusal) return known;
+  const status = (error as FastifyError).statusCode ?? 500;
+  if (status === 413) return refuse('body_too_large');
+  if (status === 415) return refuse('unsupported_media_type');
+  // What Fastify refuses by itself is an address or a form that nothing here could have understood.
+  return refuse(status >= 400 && status < 500 ? 'not_found' : 'internal_error');
+}

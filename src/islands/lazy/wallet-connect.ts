@@ -1,0 +1,198 @@
+import { SignClient } from '@walletconnect/sign-client';
+import { renderSVG } from 'uqr';
+import type { LateProvider, PairingPage } from '../lib/lazy-wallet.ts';
+import { MemoryStorage } from './memory-storage.ts';
+
+type Client = Awaited<ReturnType<typeof SignClient.init>>;
+type Session = ReturnType<Client['session']['get']>;
+
+const methods = ['eth_sendTransaction'];
+const events = ['chainChanged', 'accountsChanged'];
+/** For the relay to take what is sent to it. */
+const relayMs = 10_000;
+/** A code lives for five minutes, and is then renewed: about an hour. */
+const mostCodes = 12;
+const longestName = 40;
+
+/** EIP-1193: the wallet's owner said no; the wallet cannot be reached. */
+const declined = 4001;
+const disconnected = 4900;
+
+/** A wallet on another device, or in another app of this one, by WalletConnect: answers as a wallet of this browser would. */
+class WalletConnect implements LateProvider {
+  readonly #page: PairingPage;
+  #client: Promise<Client> | undefined;
+  #pairing: Promise<Session> | undefined;
+  #session: Session | null = null;
+  #uri = '';
+  #chainId = 0;
+  #lost: ((error: Error) => void) | undefined;
+
+  constructor(page: PairingPage) {
+    this.#page = page;
+  }
+
+  async request({ method, params = [] }: { method: string; params?: readonly unknown[] }): Promise<unknown> {
+    switch (method) {
+      case 'eth_requestAccounts':
+        return this.#accountsOf(this.#session ?? (await this.#pair()));
+      case 'eth_accounts':
+        return this.#session ? this.#accountsOf(this.#session) : [];
+      case 'eth_chainId':
+        return `0x${this.#chainId.toString(16)}`;
+      case 'wallet_switchEthereumChain':
+        return this.#switchTo(Number((params[0] as { chainId: string }).chainId));
+      default:
+        return this.#forward(method, params);
+    }
+  }
+
+  async leave(): Promise<void> {
+    const session = this.#session;
+    if (!session || !this.#client) return;
+    this.#session = null;
+    const client = await this.#client;
+    // The wallet forgets a session by itself when it has run out.
+    await client
+      .disconnect({ topic: session.topic, reason: { code: 6000, message: 'Paid, or left.' } })
+      .catch(() => {});
+  }
+
+  /** Shows a code until a wallet has taken it; asked twice, the same one. */
+  async #pair(): Promise<Session> {
+    if (this.#uri) this.#show(this.#uri);
+    this.#pairing ??= this.#propose().finally(() => {
+      this.#pairing = undefined;
+      this.#show('');
+    });
+    return this.#pairing;
+  }
+
+  async #propose(): Promise<Session> {
+    const [first = 0, ...others] = this.#page.chainIds();
+    const chains = [first, ...others].map((id) => `eip155:${id}`);
+    for (let i = 0; i < mostCodes; i++) {
+      const proposal = async () =>
+        (await this.#start()).connect({ optionalNamespaces: { eip155: { chains, methods, events } } });
+      const { uri = '', approval } = await within(relayMs, proposal()).catch((error) => {
+        throw fault(disconnected, String((error as Error).message));
+      });
+      this.#show(uri);
+      try {
+        return this.#begin(await approval());
+      } catch (error) {
+        if (!/expired/i.test((error as Error).message)) throw asWalletFault(error);
+      }
+    }
+    throw fault(disconnected, 'No wallet took the code.');
+  }
+
+  #begin(session: Session): Session {
+    this.#session = session;
+    const [account = ''] = session.namespaces.eip155?.accounts ?? [];
+    const wanted = this.#page.chainIds()[0] ?? 0;
+    this.#chainId = isOpenTo(session, wanted) ? wanted : Number(account.split(':')[1]);
+    this.#page.named(session.peer.metadata.name.slice(0, longestName));
+    return session;
+  }
+
+  #accountsOf(session: Session): string[] {
+    const prefix = `eip155:${this.#chainId}:`;
+    const accounts = session.namespaces.eip155?.accounts ?? [];
+    return accounts.filter((account) => account.startsWith(prefix)).map((account) => account.slice(prefix.length));
+  }
+
+  #switchTo(chainId: number): null {
+    // A session is open to the networks that the wallet agreed to, and to no others.
+    if (!this.#session || !isOpenTo(this.#session, chainId)) throw fault(4902, '');
+    this.#chainId = chainId;
+    return null;
+  }
+
+  async #forward(method: string, params: readonly unknown[]): Promise<unknown> {
+    const session = this.#session;
+    if (!session || !methods.includes(method)) throw fault(4200, `${method} is not offered.`);
+    const client = await this.#start();
+    const request = { method, params: [...params] };
+    const lost = new Promise((_, reject) => {
+      this.#lost = reject;
+    });
+    const answer = client.request({ topic: session.topic, chainId: `eip155:${this.#chainId}`, request });
+    return Promise.race([answer, lost]).catch((error) => {
+      throw asWalletFault(error);
+    });
+  }
+
+  #start(): Promise<Client> {
+    this.#client ??= this.#init().catch((error) => {
+      this.#client = undefined;
+      throw error;
+    });
+    return this.#client;
+  }
+
+  async #init(): Promise<Client> {
+    const { projectId, relayUrl, name } = this.#page.offer;
+    const client = await SignClient.init({
+      projectId,
+      relayUrl,
+      metadata: { name, description: name, url: location.origin, icons: [] },
+      storage: new MemoryStorage(),
+      telemetryEnabled: false,
+      logger: 'silent',
+    });
+    // It would load a page of another host to vouch for this one's address, which our policy forbids.
+    client.core.verify.register = () => Promise.resolve('');
+    const forget = ({ topic }: { topic: string }) => {
+      if (topic !== this.#session?.topic) return;
+      this.#session = null;
+      this.#lost?.(fault(disconnected, 'The wallet ended the connection.'));
+    };
+    client.on('session_delete', forget);
+    client.on('session_expire', forget);
+    return client;
+  }
+
+  /** The code to scan, and the link for a wallet of this device; hides both when there is none. */
+  #show(uri: string): void {
+    this.#uri = uri;
+    const place = this.#page.place();
+    if (!place) return;
+    place.hidden = uri === '';
+    place.dataset.uri = uri;
+    const image = place.querySelector('[role="img"]');
+    if (image) image.innerHTML = uri && renderSVG(uri, { border: 3, ecc: 'L' });
+    const link = place.querySelector('a');
+    if (link) link.href = uri;
+    const copy = place.querySelector<HTMLElement>('[data-copy]');
+    if (copy) copy.dataset.copy = uri;
+    if (uri) this.#page.shown();
+  }
+}
+
+/** What stands behind the button; loaded when it is first pressed. */
+export function openWalletConnect(page: PairingPage): LateProvider {
+  return new WalletConnect(page);
+}
+
+function isOpenTo({ namespaces }: Session, chainId: number): boolean {
+  return (namespaces.eip155?.accounts ?? []).some((account) => account.startsWith(`eip155:${chainId}:`));
+}
+
+function fault(code: number, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+/** WalletConnect's own codes of refusals begin with 5. */
+function asWalletFault(error: unknown): Error {
+  const { code = 0, message = '' } = (error ?? {}) as { code?: number; message?: string };
+  return fault(code >= 5000 && code < 5100 ? declined : code, message);
+}
+
+async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+  let timer = 0;
+  const late = new Promise<never>((_, reject) => {
+    timer = window.setTimeout(() => reject(new Error('The relay does not answer.')), limitMs);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

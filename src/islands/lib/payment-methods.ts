@@ -1,0 +1,210 @@
+import { OptionChoice } from './choose-option.ts';
+import { type LateOffer, LateWallet } from './lazy-wallet.ts';
+import type { Orders, PayOption } from './order.ts';
+import { Refusal, refusalFrom } from './refusal.ts';
+import { checkBalance, moveTo, sendPayment } from './send-payment.ts';
+import { tellIn } from './tell.ts';
+import { fill, type IslandTexts } from './texts.ts';
+import { markBusy, showWalletButtons } from './wallet-buttons.ts';
+import { askAccount, currentChain, type FoundWallet, knownAccounts } from './wallets.ts';
+
+/** A node may hear of a transaction later than the wallet's own, so its hash is handed in again. */
+const reportAfterMs = [0, 3_000, 8_000, 20_000];
+
+type Page = {
+  root: HTMLElement;
+  path: string;
+  texts: IslandTexts;
+  /** Asks for the state at once. */
+  askNow(): void;
+  /** The section may be replaced again. */
+  released(): void;
+};
+
+/** Pays with the wallets of this browser. */
+export class PayWays {
+  readonly #page: Page;
+  readonly #choice = new OptionChoice();
+  #wallets: FoundWallet[] = [];
+  /** `connecting`: another wallet may be taken instead. From `asking` on, a second press could pay twice. */
+  #step: 'idle' | 'connecting' | 'asking' | 'sent' = 'idle';
+  #running: FoundWallet | null = null;
+  #run = 0;
+  #kind = '';
+  #late: LateWallet | null = null;
+
+  constructor(page: Page) {
+    this.#page = page;
+    addEventListener('pagehide', () => void this.#late?.provider.leave());
+  }
+
+  /** True while a wallet is asked: the section must stay. */
+  get busy(): boolean {
+    return this.#step !== 'idle';
+  }
+
+  show(wallets: FoundWallet[] = this.#wallets): void {
+    const known = new Set(this.#wallets.map(({ info }) => info.uuid));
+    const fresh = wallets.filter(({ info }) => !known.has(info.uuid));
+    this.#wallets = wallets;
+    const section = this.#section();
+    if (!section) {
+      this.#end();
+      void this.#late?.provider.leave();
+      return;
+    }
+    const { rest, options } = ordersOf(section);
+    const { payWith, payRest } = this.#page.texts;
+    this.#choice.show(section);
+    const late = section.querySelector<HTMLElement>('.late');
+    if (late) late.hidden = false;
+    const place = this.#place('.wallets');
+    if (place) {
+      showWalletButtons(place, wallets, ({ info }) => fill(rest ? payRest : payWith, { wallet: info.name }));
+    }
+    const phone = section.querySelector<HTMLDetailsElement>('.phone');
+    // The wallet at hand is the shorter way.
+    if (phone && wallets.length > 0 && !phone.dataset.seen) {
+      phone.dataset.seen = 'yes';
+      phone.open = false;
+    }
+    for (const wallet of fresh) void this.#lookForFunds(section, wallet, options);
+  }
+
+  /** A new state of the payment: what was sent is on its way, or has come to its end. */
+  hear(kind: string): void {
+    if (this.#step === 'sent' && kind !== this.#kind) this.#end();
+    this.#kind = kind;
+  }
+
+  /** A wallet's button, or a network's chip: arrow keys press it too, and the one that is chosen already counts. */
+  pressed(target: Element): void {
+    const section = this.#section();
+    if (!section?.contains(target)) return;
+    const uuid = target.closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
+    const wallet = uuid === LateWallet.uuid ? this.#lateWallet() : this.#wallets.find(({ info }) => info.uuid === uuid);
+    if (wallet) void this.#pay(section, wallet);
+    if (!target.matches('input[name="option"]')) return;
+    // While a payment is under way the chips stay with what it is for.
+    if (this.busy) this.#choice.show(section);
+    else this.#choice.choose(section, Number((target as HTMLInputElement).value), true);
+  }
+
+  async #pay(section: HTMLElement, wallet: FoundWallet): Promise<void> {
+    if (this.#step === 'asking' || this.#step === 'sent' || this.#running === wallet) return;
+    const run = ++this.#run;
+    const isOver = () => run !== this.#run;
+    const { options, suffix } = ordersOf(section);
+    let option = this.#choice.chosen(options);
+    const tell = (text: string, values: Record<string, string> = {}, isFault = false) => {
+      if (isOver() || !option) return;
+      const { chain, symbol: token } = option;
+      const known = { wallet: wallet.info.name, network: chain.name, token, coin: chain.coin };
+      tellIn(this.#place('.told'), fill(this.#page.texts[text], { ...known, ...values }), isFault);
+    };
+    this.#step = 'connecting';
+    this.#running = wallet;
+    markBusy(section, wallet);
+    const pairing = this.#place('.pairing');
+    if (pairing) pairing.hidden = true;
+    try {
+      tell(wallet === this.#late ? 'pairing' : 'connecting');
+      const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
+      if (!account) throw new Refusal('noAccount');
+      if (isOver()) return;
+      markBusy(section, wallet);
+      await this.#choice.preferFunded(section, wallet, account, options);
+      option = this.#choice.chosen(options);
+      if (!option || isOver()) return;
+      if ((await currentChain(wallet)) !== option.chain.chainId) tell('switching');
+      await moveTo(wallet, option);
+      await checkBalance(wallet, account, option);
+      if (isOver()) return;
+      this.#step = 'asking';
+      tell('confirm');
+      const hash = await sendPayment(wallet, account, option, suffix, () => {
+        if (isOver()) return;
+        this.#step = 'sent';
+        tell('sent');
+      });
+      await this.#report(hash, isOver);
+      tell('unseen');
+    } catch (error) {
+      const { text, values } = refusalFrom(error, 'failed');
+      tell(text, values, true);
+    }
+    if (!isOver()) this.#free();
+  }
+
+  /** Hands the hash in until the page shows it: it is a hint only, and nothing depends on it. */
+  async #report(hash: string | null, isOver: () => boolean): Promise<void> {
+    for (const afterMs of reportAfterMs) {
+      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      if (isOver()) return;
+      if (hash) {
+        const body = new URLSearchParams({ tx_hash: hash });
+        await fetch(`${this.#page.path}/proof`, { method: 'POST', body }).catch(() => {});
+      }
+      this.#page.askNow();
+    }
+  }
+
+  /** A wallet that knows this page tells what it holds without asking anybody. */
+  async #lookForFunds(section: HTMLElement, wallet: FoundWallet, options: PayOption[]): Promise<void> {
+    if (options.length < 2) return;
+    const [account] = await knownAccounts(wallet).catch(() => []);
+    if (account && !this.busy) await this.#choice.preferFunded(section, wallet, account, options);
+  }
+
+  #lateWallet(): LateWallet | null {
+    const offer = this.#place('.late')?.dataset.offer;
+    if (!this.#late && offer) {
+      this.#late = new LateWallet({
+        offer: JSON.parse(offer) as LateOffer,
+        chainIds: () => {
+          const section = this.#section();
+          const options = section ? ordersOf(section).options : [];
+          const chosen = this.#choice.chosen(options)?.chain.chainId ?? 0;
+          return [...new Set([chosen, ...options.map(({ chain }) => chain.chainId)])];
+        },
+        place: () => this.#place('.pairing'),
+        shown: () => this.#codeShown(),
+      });
+    }
+    return this.#late;
+  }
+
+  /** A code waits to be scanned: it stands alone, and the other wallets can be taken instead. */
+  #codeShown(): void {
+    tellIn(this.#place('.told'), '');
+    const section = this.#section();
+    if (section) markBusy(section, null);
+    const phone = section?.querySelector<HTMLDetailsElement>('.phone');
+    if (phone) phone.open = false;
+  }
+
+  #end(): void {
+    if (!this.busy) return;
+    this.#run++;
+    tellIn(this.#place('.told'), '');
+    this.#free();
+  }
+
+  #free(): void {
+    this.#step = 'idle';
+    this.#running = null;
+    const section = this.#section();
+    if (section) markBusy(section, null);
+    this.#page.released();
+  }
+
+  #section(): HTMLElement | null {
+    return this.#page.root.querySelector<HTMLElement>('.ways');
+  }
+
+  #place(name: string): HTMLElement | null | undefined {
+    return this.#section()?.querySelector<HTMLElement>(name);
+  }
+}
+
+const ordersOf = (section: HTMLElement) => JSON.parse(section.dataset.orders ?? '') as Orders;

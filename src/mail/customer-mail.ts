@@ -1,0 +1,51 @@
+import { type Html, html } from '../lib/text/html.ts';
+import type { Words } from '../ui/language.ts';
+import { type MailLook, mailButton, mailColours, mailFrame } from './layout.ts';
+
+export { oneLine } from './layout.ts';
+
+/** One line of a letter's table; `shown` is what readers of HTML see in place of the text. */
+export type LetterFact = [name: string, value: string, shown?: Html];
+
+/** What a mail to a customer says: the same as text, and as HTML in the partner's look. */
+export type Letter = {
+  words: Words;
+  look: MailLook;
+  subject: string;
+  heading: string;
+  /** Said before all else where no real money is meant. */
+  test: string | null;
+  facts: LetterFact[];
+  /** The one thing to do: its address, the words of its button, and the sentence that has the address in it. */
+  link: { url: string; label: string; sentence: string };
+  /** Why the reader is written to. */
+  why: string;
+  /** Where the reader stops such letters; null where they asked for it themselves. */
+  stop: { url: string; label: string } | null;
+};
+
+export function letterText({ heading, test, facts, link, why, stop }: Letter): string {
+  const lines = facts.map(([name, value]) => `${name}: ${value}`);
+  const parts = [`${heading}.`, test, lines.join('\n'), link.sentence, why, stop && `${stop.label}\n${stop.url}`];
+  return `${parts.filter(Boolean).join('\n\n')}\n`;
+}
+
+export function letterHtml({ words, look, subject, heading, test, facts, link, why, stop }: Letter): string {
+  const { quiet, line } = mailColours;
+  const rtl = words.direction === 'rtl';
+  const [end, side] = rtl ? ['left', '8px 16px 8px 0'] : ['right', '8px 0 8px 16px'];
+  const rows = facts.map(
+    ([name, value, shown]) =>
+      html`<tr><th scope="row" style="width:34%;padding:8px 0;border-top:1px solid ${line};font-weight:400;color:${quiet};text-align:start;vertical-align:top">${name}</th>
+<td style="padding:${side};border-top:1px solid ${line};text-align:${end};word-break:break-word;white-space:pre-line"><bdi>${shown ?? value}</bdi></td></tr>`,
+  );
+  const inside = html`${test !== null && html`<p style="margin:16px 0 0"><strong>${test}</strong></p>`}
+<table role="presentation" style="width:100%;margin:16px 0 0;border-collapse:collapse;font-size:14px">${rows}</table>
+${mailButton(look, link.url, link.label)}`;
+  return mailFrame(words, look, {
+    title: subject,
+    heading,
+    inside,
+    below: html`${why}${stop && html` <a href="${stop.url}" style="color:${quiet}">${stop.label}</a>`}`,
+  });
+}

@@ -1,0 +1,43 @@
+import { type Html, html } from '../lib/text/html.ts';
+import type { Words } from '../ui/language.ts';
+
+/** Colours of `style.css`: readers of mail know no variables, and many no dark mode. */
+const [paper, ink, faces] = ['#fbfaf8', '#1a2029', "system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"];
+export const mailColours = { quiet: '#5d646f', line: '#dcdee2' };
+
+/** How the mails of a partner, or of the house, look: `logoUrl` is public, null without a logo; colours are `#rrggbb`. */
+export type MailLook = { name: string; logoUrl: string | null; accent: string; onAccent: string };
+
+/** A header holds one line, whatever somebody calls themselves. */
+export const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+
+/** The one thing to do in a mail. */
+export function mailButton({ accent, onAccent }: MailLook, url: string, label: string): Html {
+  return html`<p style="margin:24px 0 0"><a href="${url}" style="display:inline-block;background:${accent};color:${onAccent};padding:12px 20px;border-radius:10px;text-decoration:none;font-weight:600">${label}</a></p>`;
+}
+
+/**
+ * The HTML of a mail: a card in somebody's look with a heading, and small print below. Nothing of it is loaded but the logo.
+ * Language and direction stand on an inner element too, since mail readers drop the outer ones.
+ */
+export function mailFrame(
+  words: Words,
+  look: MailLook,
+  texts: { title: string; heading: Html | string; inside: Html; below: Html | null },
+): string {
+  const { language, direction } = words;
+  const { quiet, line } = mailColours;
+  return html`<!doctype html>
+<html lang="${language}" dir="${direction}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light"><title>${texts.title}</title></head>
+<body style="margin:0;background:${paper};color:${ink};font:16px/1.5 ${faces}">
+<div lang="${language}" dir="${direction}" style="max-width:440px;margin:0 auto;padding:24px 16px;text-align:start${language === 'ja' && ';word-break:auto-phrase'}">
+<p style="margin:0 0 16px;font-weight:600">${
+    look.logoUrl === null ? look.name : html`<img src="${look.logoUrl}" alt="${look.name}" height="40">`
+  }</p>
+<div style="background:#ffffff;border:1px solid ${line};border-top:4px solid ${look.accent};border-radius:10px;padding:24px">
+<h1 style="margin:0;font-size:20px;line-height:1.3;overflow-wrap:anywhere">${texts.heading}</h1>
+${texts.inside}
+</div>
+${texts.below !== null && html`<p style="margin:16px 0 0;font-size:12px;color:${quiet}">${texts.below}</p>`}
+</div></body></html>`.text;
+}

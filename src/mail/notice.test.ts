@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dashboardTexts } from '../texts/dashboard.ts';
+import { mailTexts } from '../texts/mails.ts';
+import { signInTexts } from '../texts/sign-in.ts';
+import { type Language, languages, wordsOf } from '../ui/language.ts';
+import { writeNote } from './notice.ts';
+
+const look = { name: 'Höker & <Söhne>', logoUrl: null, accent: '#2769b7', onAccent: '#ffffff' };
+const link = 'https://pay.example/link/abc?x=1&y=2';
+
+/** Every mail of a few sentences in a language, with all that any of them is filled with. */
+function notesIn(language: Language) {
+  const words = wordsOf(language);
+  const mails = mailTexts(words);
+  const { signInUser, passkey } = signInTexts(words);
+  const dashboard = dashboardTexts(words);
+  const { about, changed, recovery_started, recovery_signed, recovered, recovery_stopped } = mails.wallet;
+  const wallet = [changed, recovery_started, recovery_signed, recovered, recovery_stopped];
+  const texts = [
+    mails.code,
+    ...wallet.map(({ subject, body }) => ({ subject, body: `${body}\n\n${about}` })),
+    { subject: mails.endpoint.testSubject, body: mails.endpoint.body },
+    { subject: mails.endpoint.liveSubject, body: mails.endpoint.body },
+    { subject: signInUser.mailSubject, body: signInUser.mailBody },
+    { subject: signInUser.inviteSubject, body: signInUser.inviteBody },
+    passkey.mails.added,
+    passkey.mails.removed,
+    { subject: dashboard.profile.mailSubject, body: dashboard.profile.mailBody },
+  ];
+  const figures = { code: '012345', oldWallet: '0xold', newWallet: '0xnew', url: 'https://hook.example/?a&b' };
+  const values = {
+    partner: '<b>Corner</b>\nShops',
+    merchant: 'Ada & Bob',
+    account: 'a-number',
+    time: '21:00 UTC',
+    reason: 'Because.',
+    place: 'Höker',
+  };
+  const links = { link, signIn: 'https://pay.example/sign-in' };
+  return texts.map((text) => writeNote({ words, look, ...text, values, figures, links, button: 'Press' }));
+}
+
+test('Every mail can be written in every language, from the right where it is read so; nothing in it is HTML of others', () => {
+  for (const language of languages) {
+    const direction = language === 'ar' ? 'rtl' : 'ltr';
+    const notes = notesIn(language);
+    assert.equal(new Set(notes.map(({ subject }) => subject)).size, notes.length);
+    for (const { subject, body, html } of notes) {
+      assert.match(html, new RegExp(`<html lang="${language}" dir="${direction}">`));
+      assert.match(html, new RegExp(`<div lang="${language}" dir="${direction}"`));
+      assert.ok(!/[{}\n]/.test(subject), subject);
+      assert.ok(!/[{}]/.test(body.replace(/\{(?!\w+\})/g, '')), body);
+      assert.ok(!html.includes('<b>') && !html.includes('<Söhne>'), html);
+      assert.ok(!/src=|@import|url\(/.test(html), 'nothing is loaded');
+    }
+  }
+});
+
+test('An address of ours that is a paragraph becomes a button and can be read, and one in a sentence a link; a code is large, a sentence of ours is not', () => {
+  const [code, , started, , , , disabled, , signIn, invitation] = notesIn('en');
+  assert.match(code?.html ?? '', /font-size:28px[^>]*>012345</);
+  assert.match(disabled?.html ?? '', /<p style="[^"]*"><bdi>Because\.<\/bdi><\/p>/);
+  const shown = 'https://pay.example/link/abc?x=1&amp;y=2';
+  for (const note of [started, signIn, invitation]) {
+    assert.ok(note?.body.includes(`\n\n${link}\n`));
+    assert.match(note?.html ?? '', new RegExp(`<a href="${shown.replace(/[?.]/g, '\\$&')}"[^>]*>Press</a>`));
+    assert.ok(note?.html.includes(`>${shown}</p>`));
+  }
+  assert.match(
+    invitation?.html ?? '',
+    /<a href="https:\/\/pay\.example\/sign-in"[^>]*>https:\/\/pay\.example\/sign-in<\/a>/,
+  );
+});
+
+test('A code stands first in its mail’s subject in every language, so that it is read on a locked screen', () => {
+  for (const language of languages) assert.match(mailTexts(wordsOf(language)).code.subject, /^\{code\}/);
+});

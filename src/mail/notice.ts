@@ -1,0 +1,63 @@
+import { type Html, html } from '../lib/text/html.ts';
+import { fill, fillHtml, type Words } from '../ui/language.ts';
+import { type MailLook, mailButton, mailColours, mailFrame, oneLine } from './layout.ts';
+
+/** A mail of a few sentences, as text and as HTML. */
+export type Note = {
+  words: Words;
+  look: MailLook;
+  /** Texts with `{placeholders}`. Paragraphs of the body stand apart by an empty line. */
+  subject: string;
+  body: string;
+  values?: Record<string, string>;
+  /** Values that are read off or compared; one that is a paragraph by itself stands out. */
+  figures?: Record<string, string>;
+  /** Addresses of ours. One that is a paragraph by itself becomes a button that says `button`. */
+  links?: Record<string, string>;
+  button?: string;
+};
+
+/** Writes a note: what goes into the outbox, but for whom it is. */
+export function writeNote({ words, look, subject, body, values = {}, figures = {}, links = {}, button = '' }: Note) {
+  const all = { ...values, ...figures, ...links };
+  const title = oneLine(fill(subject, all));
+  const inSentence = {
+    ...shownAs({ ...values, ...figures }, (text) => html`<bdi>${text}</bdi>`),
+    ...shownAs(links, (url) => html`<a href="${url}" style="color:inherit;overflow-wrap:anywhere">${url}</a>`),
+  };
+  const alone = {
+    ...shownAs(figures, standingOut),
+    ...shownAs(links, (url) => html`${mailButton(look, url, button)}${readable(url)}`),
+  };
+  const paragraphs = body
+    .trim()
+    .split(/\n{2,}/)
+    .map((paragraph) => {
+      const name = /^\{(\w+)\}$/.exec(paragraph)?.[1] ?? '';
+      return (
+        alone[name] ??
+        html`<p style="margin:16px 0 0;white-space:pre-line;overflow-wrap:anywhere">${fillHtml(paragraph, inSentence)}</p>`
+      );
+    });
+  const heading = fillHtml(subject, inSentence);
+  return {
+    subject: title,
+    body: `${fill(body, all).trim()}\n`,
+    html: mailFrame(words, look, { title, heading, inside: html`${paragraphs}`, below: null }),
+  };
+}
+
+const shownAs = (texts: Record<string, string>, show: (text: string) => Html): Record<string, Html> =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, show(text)]));
+
+/** For those who would rather see where a button leads, or open it elsewhere. */
+const readable = (url: string) =>
+  html`<p dir="ltr" style="margin:12px 0 0;font-size:12px;line-height:1.4;color:${mailColours.quiet};word-break:break-all">${url}</p>`;
+
+const longCode = 12;
+
+/** A code large, an address in a face in which digits cannot be mistaken. */
+function standingOut(text: string): Html {
+  const size = text.length <= longCode ? 'text-align:center;font-size:28px;letter-spacing:0.1em' : 'font-size:14px';
+  return html`<p dir="ltr" style="margin:16px 0 0;padding:12px;background:#f3f3f1;border-radius:6px;font-family:ui-monospace,Menlo,Consolas,monospace;word-break:break-all;${size}">${text}</p>`;
+}

@@ -1,0 +1,98 @@
+import { randomInt, timingSafeEqual } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { hourMs, minuteMs } from '../lib/durations.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { writeNote } from '../mail/notice.ts';
+import { queueMail } from '../mail/outbox.ts';
+import { MerchantRefusal } from '../merchants/refusal.ts';
+import { readMailLook } from '../partners/branding.ts';
+import { mailTexts } from '../texts/mails.ts';
+import type { Words } from '../ui/language.ts';
+import { type OpenOnboarding, openLink } from './link.ts';
+import { type OnboardingRow, selectCode, updateCodeAttempts, upsertCode } from './store.ts';
+
+const codeMs = 15 * minuteMs;
+const resendMs = minuteMs;
+const maxAttempts = 5;
+/** How long a browser in which the code was entered need not enter it again. */
+export const passMs = hourMs;
+
+function hashCode(secret: SecretKey, accountId: string, code: string): Buffer {
+  return keyedHash(secret, 'onboarding', `code/${accountId}/${code}`);
+}
+
+/**
+ * Mails a new six-digit code to the address the partner gave. It lives 15 minutes. Wrong tries carry over from a code
+ * that has not run out, so asking for new ones gives no more tries.
+ *
+ * @throws MerchantRefusal of the link; email_code_just_sent within a minute; email_code_exhausted
+ */
+export async function sendEmailCode(ctx: Context, token: string, words: Words): Promise<void> {
+  const { scope, row } = await openLink(ctx, token);
+  const recipient = row.email;
+  if (recipient === null) return;
+  const now = ctx.clock.now();
+  const code = String(randomInt(1_000_000)).padStart(6, '0');
+  const hash = hashCode(newest(ctx.config.secretKeys), row.id, code);
+  const look = await readMailLook(ctx, row.partner_id);
+  const values = { partner: row.partner_name };
+  const mail = writeNote({ words, look, ...mailTexts(words).code, values, figures: { code } });
+  await ctx.db.scoped(scope, async (tx) => {
+    const known = await selectCode(tx, scope, row.id);
+    const alive = known !== null && known.expires_at > now ? known : null;
+    if (alive && alive.expires_at.getTime() - codeMs > now.getTime() - resendMs) {
+      throw new MerchantRefusal('email_code_just_sent');
+    }
+    if (alive && alive.attempts >= maxAttempts) throw new MerchantRefusal('email_code_exhausted');
+    const expiresAt = new Date(now.getTime() + codeMs);
+    await upsertCode(tx, scope, row.id, { hash, attempts: alive?.attempts ?? 0, expiresAt });
+    await queueMail(ctx, tx, { recipient, urgent: true, ...mail });
+  });
+}
+
+/**
+ * Checks a code and counts the wrong ones; the count is committed by itself.
+ *
+ * @returns a pass for this browser, to go on with for an hour
+ * @throws MerchantRefusal of the link; email_code_needed, email_code_wrong, email_code_expired, email_code_exhausted
+ */
+export async function enterEmailCode(ctx: Context, token: string, code: string): Promise<string> {
+  const { scope, row } = await openLink(ctx, token);
+  const digits = code.replace(/\s/g, '');
+  if (digits === '' || row.email === null) throw new MerchantRefusal('email_code_needed');
+  const hashes = ctx.config.secretKeys.map((secret) => hashCode(secret, row.id, digits));
+  const fault = await ctx.db.scoped(scope, async (tx) => {
+    const known = await selectCode(tx, scope, row.id);
+    if (!known || known.expires_at <= ctx.clock.now()) return 'email_code_expired' as const;
+    if (known.attempts >= maxAttempts) return 'email_code_exhausted' as const;
+    if (hashes.some((hash) => timingSafeEqual(hash, known.code_hash))) return null;
+    await updateCodeAttempts(tx, scope, row.id, known.attempts + 1);
+    return 'email_code_wrong' as const;
+  });
+  if (fault) throw new MerchantRefusal(fault);
+  const until = String(Math.floor((ctx.clock.now().getTime() + passMs) / 1000));
+  return `${until}.${passProof(newest(ctx.config.secretKeys), row, until).toString('hex')}`;
+}
+
+type PassSubject = Pick<OnboardingRow, 'id' | 'email' | 'onboarding_epoch'>;
+
+function passProof(secret: SecretKey, row: PassSubject, until: string): Buffer {
+  return keyedHash(secret, 'onboarding', `pass/${row.id}/${row.onboarding_epoch}/${until}/${row.email}`);
+}
+
+/** True when a code was entered in this browser, or where the partner gave no e-mail address and so none is asked. */
+export function passedEmail(ctx: Pick<Context, 'config' | 'clock'>, row: PassSubject, pass: string | null): boolean {
+  if (row.email === null) return true;
+  const [until = '', hex = ''] = pass?.split('.') ?? [];
+  const given = Buffer.from(hex, 'hex');
+  if (given.length !== 32 || Number(until) * 1000 <= ctx.clock.now().getTime()) return false;
+  return ctx.config.secretKeys.some((secret) => timingSafeEqual(passProof(secret, row, until), given));
+}
+
+/** True while a code that was sent still counts. */
+export function codeUnderWay(ctx: Context, { scope, row }: OpenOnboarding): Promise<boolean> {
+  return ctx.db.scoped(scope, async (tx) => {
+    const known = await selectCode(tx, scope, row.id);
+    return known !== null && known.expires_at > ctx.clock.now();
+  });
+}

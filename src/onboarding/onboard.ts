@@ -1,0 +1,184 @@
+import { writeAudit } from '../audit/write.ts';
+import type { OwnHost } from '../auth/host.ts';
+import type { Client } from '../auth/session.ts';
+import {
+  type AskedWallet,
+  type HandedIn,
+  makeWalletMessage,
+  proveMessage,
+  useWalletMessage,
+  type WalletRequest,
+} from '../auth/siwe.ts';
+import type { ChainConfig } from '../chain/config.ts';
+import type { Context } from '../context.ts';
+import { isAddress } from '../lib/ids.ts';
+import { modeOf } from '../lib/mode.ts';
+import { MerchantRefusal } from '../merchants/refusal.ts';
+import type { Language } from '../ui/language.ts';
+import { claimingWallet } from '../wallets/claim.ts';
+import { passedEmail } from './code.ts';
+import { assertOpen, type OpenOnboarding, openLink } from './link.ts';
+import type { OnboardingDetails } from './store.ts';
+import {
+  deleteCode,
+  deleteProgress,
+  lockOnboarding,
+  type OnboardingRow,
+  updateChosenWallet,
+  updateCompleted,
+  updateDetails,
+  upsertProgress,
+} from './store.ts';
+import { terms } from './terms.ts';
+
+export { releaseStaleWallets, releaseWallet, resetOnboarding, toldReleased } from './release.ts';
+
+/** The chains a merchant of this mode can be paid on. */
+export function chainsOf(ctx: Context, row: { test_mode: boolean }): ChainConfig[] {
+  return ctx.chains[modeOf(row.test_mode)];
+}
+
+/** What a wallet signs to become the wallet of one merchant, and its owner to accept the terms. */
+function onboardingRequest({ id }: Pick<OnboardingRow, 'id'>): WalletRequest {
+  const statement = `I receive payments at this wallet as merchant ${id} and accept the terms in version ${terms.version}.`;
+  return { path: '/onboard', statement };
+}
+
+/**
+ * Opens a link for a browser in which the e-mail code was entered, where one is asked.
+ *
+ * @throws MerchantRefusal of the link; email_code_needed
+ */
+async function openChecked(ctx: Context, token: string, emailPass: string | null): Promise<OpenOnboarding> {
+  const open = await openLink(ctx, token);
+  if (!passedEmail(ctx, open.row, emailPass)) throw new MerchantRefusal('email_code_needed');
+  return open;
+}
+
+export type HandIn = {
+  token: string;
+  emailPass: string | null;
+  details: OnboardingDetails;
+  /** Given by the merchant where the partner gave none. */
+  email: string | null;
+};
+
+/**
+ * Keeps the details, so that the merchant can go on after a reload or on another device.
+ *
+ * @throws MerchantRefusal of the link; email_code_needed
+ */
+export async function handInDetails(ctx: Context, { token, emailPass, details, email }: HandIn): Promise<void> {
+  const { scope, row } = await openChecked(ctx, token, emailPass);
+  await ctx.db.scoped(scope, async (tx) => {
+    await updateDetails(tx, scope, row.id, details);
+    await upsertProgress(tx, scope, row.id, { email: row.email === null ? email : null, now: ctx.clock.now() });
+  });
+}
+
+/** `chainId`: the network the wallet signs in on; the first of the mode when null. */
+export type Choice = TypedWallet & { token: string; emailPass: string | null };
+
+/**
+ * Keeps which wallet the merchant wants to be paid at; nothing is claimed before it has signed.
+ *
+ * @throws MerchantRefusal of the link; email_code_needed, wallet_malformed, wallet_differs, chain_unknown
+ */
+export async function chooseWallet(ctx: Context, choice: Choice): Promise<AskedWallet> {
+  const { scope, row } = await openChecked(ctx, choice.token, choice.emailPass);
+  const wallet = readWallet(chainsOf(ctx, row), choice);
+  assertAnnounced(row, wallet.address);
+  await ctx.db.scoped(scope, (tx) => updateChosenWallet(tx, scope, row.id, wallet));
+  return wallet;
+}
+
+/** A wallet as a form names it, and the host the form was sent to. */
+export type TypedWallet = { address: string; chainId: number | null; host: OwnHost | null };
+
+/**
+ * The wallet that a form names, to be asked for a signature.
+ *
+ * @throws MerchantRefusal wallet_malformed, chain_unknown
+ */
+export function readWallet(chains: ChainConfig[], wallet: TypedWallet): AskedWallet {
+  if (!isAddress(wallet.address)) throw new MerchantRefusal('wallet_malformed');
+  const chainId = wallet.chainId ?? chains[0]?.chainId;
+  if (chainId === undefined || !chains.some((chain) => chain.chainId === chainId)) {
+    throw new MerchantRefusal('chain_unknown');
+  }
+  return { address: wallet.address.toLowerCase(), chainId, host: wallet.host };
+}
+
+function assertAnnounced(row: OnboardingRow, address: string): void {
+  if (row.wallet_address !== null && row.wallet_address !== address) throw new MerchantRefusal('wallet_differs');
+}
+
+/** The message for a wallet to sign, a new one each time. */
+export function onboardingMessage(ctx: Context, row: Pick<OnboardingRow, 'id'>, wallet: AskedWallet): string {
+  return makeWalletMessage(ctx, onboardingRequest(row), wallet);
+}
+
+export type Complete = HandedIn & {
+  token: string;
+  emailPass: string | null;
+  acceptTerms: boolean;
+  /** In which the merchant read the pages, and is written to; null when nobody read any. */
+  language: Language | null;
+  /** Internet address and browser of who accepts the terms. */
+  client: Client;
+};
+
+/**
+ * Finishes onboarding: the wallet has signed, the terms are accepted, the merchant can be paid. All in one transaction,
+ * after the chains were asked: message used up, wallet claimed over the whole platform, merchant complete.
+ *
+ * @throws MerchantRefusal of the link, the e-mail code, the terms, the message, the signature or the wallet
+ */
+export async function completeOnboarding(
+  ctx: Context,
+  complete: Complete,
+): Promise<{ account_id: string; wallet_address: string }> {
+  const { scope, row } = await openChecked(ctx, complete.token, complete.emailPass);
+  if (!complete.acceptTerms) throw new MerchantRefusal('terms_not_accepted');
+
+  const signed = await proveMessage(ctx, onboardingRequest(row), chainsOf(ctx, row), complete);
+  if (typeof signed === 'string') throw new MerchantRefusal(signed);
+  const { address, chainIds } = signed;
+  assertAnnounced(row, address);
+
+  const now = ctx.clock.now();
+  await claimingWallet(ctx, scope, async (tx, claim) => {
+    const current = await lockOnboarding(tx, scope, row.id);
+    if (!current) throw new MerchantRefusal('link_unknown');
+    assertOpen(current, row.onboarding_epoch);
+    assertAnnounced(current, address);
+    // An address that came after the code was asked for was not checked by it.
+    if (current.email !== row.email) throw new MerchantRefusal('email_code_needed');
+    if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
+    await claim(row.id, address, now);
+    await updateCompleted(tx, scope, row.id, {
+      walletAddress: address,
+      walletChainIds: chainIds,
+      email: current.given_email,
+      emailChecked: row.email !== null,
+      termsVersion: terms.version,
+      fromAddress: complete.client.ip,
+      language: complete.language,
+      now,
+    });
+    await deleteCode(tx, scope, row.id);
+    await deleteProgress(tx, scope, row.id);
+    await writeAudit(
+      ctx,
+      tx,
+      { kind: 'merchant', accountId: row.id, walletAddress: address, ...complete.client },
+      {
+        ...scope,
+        action: 'merchant.onboarded',
+        object: { kind: 'merchant', id: row.id },
+        details: { wallet: address, terms_version: terms.version },
+      },
+    );
+  });
+  return { account_id: row.id, wallet_address: address };
+}

@@ -1,0 +1,238 @@
+import { countryNames } from '../lib/text/countries.ts';
+import { type Html, html } from '../lib/text/html.ts';
+import { type DetailName, detailLimits } from '../merchants/details.ts';
+import type { MerchantRefusal, RefusalReason } from '../merchants/refusal.ts';
+import { commonTexts } from '../texts/common.ts';
+import { onboardingTexts } from '../texts/onboarding.ts';
+import { walletTexts } from '../texts/wallets.ts';
+import { type Look, logoOf } from '../ui/branding.ts';
+import { card, field, shortAddress, stateLine } from '../ui/components.ts';
+import { fill, fillHtml, type Words } from '../ui/language.ts';
+import { connectForm, type OfferedChain, signForm } from '../ui/wallet-forms.ts';
+import type { OnboardingRow } from './store.ts';
+import { bindingTerms, terms, termsIn } from './terms.ts';
+
+/** What was typed into a form, by field. */
+export type Typed = Record<string, string | undefined>;
+
+/** What every step is written with. */
+export type StepPage = {
+  words: Words;
+  look: Look;
+  row: OnboardingRow;
+  /** Address of the onboarding link, without a host. */
+  path: string;
+  refusal: MerchantRefusal | null;
+  typed: Typed;
+};
+
+const steps = ['stepEmail', 'stepDetails', 'stepWallet', 'stepSign'] as const;
+type Step = (typeof steps)[number];
+
+function head({ words, look, row }: StepPage, current: Step): Html {
+  const { onboard } = onboardingTexts(words);
+  const shown = row.email === null ? steps.slice(1) : steps;
+  const at = steps.indexOf(current);
+  return html`${logoOf(look)}<ol class="steps" aria-label="${onboard.steps}">${shown.map((step) => {
+    if (step === current) return html`<li aria-current="step">${onboard[step]}</li>`;
+    return html`<li${steps.indexOf(step) < at && html` class="done"`}>${onboard[step]}</li>`;
+  })}</ol>`;
+}
+
+/** A refusal above the form, unless it stands beside its field. */
+export function refusalLine(words: Words, refusal: MerchantRefusal | null, inPlace: RefusalReason[] = []): Html | null {
+  if (!refusal || inPlace.includes(refusal.reason)) return null;
+  const { title, rest } = walletTexts(words).refusals[refusal.reason];
+  return html`<div role="alert">${stateLine('attention', title, rest)}</div>`;
+}
+
+/** A refusal as a sentence beside its field. */
+export function refusalSentence(
+  words: Words,
+  refusal: MerchantRefusal | null,
+  reason: RefusalReason,
+): string | undefined {
+  if (refusal?.reason !== reason) return undefined;
+  const { title, rest } = walletTexts(words).refusals[reason];
+  return fill(commonTexts(words).common.titleAndRest, { title, rest });
+}
+
+/** `a••••@example.com`: enough to know the mailbox by, not enough to learn it. */
+function maskEmail(email: string): string {
+  const at = email.lastIndexOf('@');
+  return `${email.slice(0, 1)}••••${email.slice(at)}`;
+}
+
+/** What this is and who invited, on the first page of a link. */
+function introduction({ words, row }: StepPage): Html {
+  const { onboard } = onboardingTexts(words);
+  const partner = row.partner_name;
+  return html`<h1>${fill(onboard.invites, { partner })}</h1>
+<p>${fill(onboard.what, { partner })}</p>
+<p class="quiet">${onboard.needs}</p>`;
+}
+
+/** Where the partner gave an e-mail address: have a code sent. */
+export function sendCodePage(page: StepPage): Html {
+  const { words, row, path } = page;
+  const { onboard } = onboardingTexts(words);
+  const email = html`<strong>${maskEmail(row.email ?? '')}</strong>`;
+  return card(
+    head(page, 'stepEmail'),
+    introduction(page),
+    refusalLine(words, page.refusal),
+    html`<p>${fillHtml(onboard.makeSure, { email, partner: row.partner_name })}</p>
+<form method="post" action="${path}/code"><button>${onboard.sendCode}</button></form>`,
+  );
+}
+
+/** The code is under way. */
+export function enterCodePage(page: StepPage): Html {
+  const { words, row, path, refusal } = page;
+  const { onboard } = onboardingTexts(words);
+  return card(
+    head(page, 'stepEmail'),
+    html`<h1>${onboard.enterCode}</h1>`,
+    refusalLine(words, refusal, ['email_code_wrong']),
+    html`<form method="post" action="${path}/email">
+${field({
+  name: 'code',
+  label: onboard.code,
+  hint: fill(onboard.codeHint, { email: maskEmail(row.email ?? '') }),
+  fault: refusalSentence(words, refusal, 'email_code_wrong'),
+  attributes: 'required inputmode="numeric" autocomplete="one-time-code" maxlength="12" autofocus',
+})}
+<button>${onboard.goOn}</button></form>
+<form method="post" action="${path}/code"><button class="second">${onboard.sendAnother}</button></form>`,
+  );
+}
+
+/** Who they are. */
+export function detailsPage(page: StepPage): Html {
+  const { words, row, path, refusal, typed } = page;
+  const { onboard } = onboardingTexts(words);
+  const value = (name: DetailName) => typed[name] ?? row[name] ?? '';
+  const fault = (name: DetailName | 'email') => {
+    const kind = refusal?.faults[name];
+    return kind && fill(onboard[kind], { limit: name === 'email' ? 254 : detailLimits[name] });
+  };
+  const text = (name: DetailName, label: string, autocomplete: string, hint?: string) =>
+    field({
+      name,
+      label,
+      value: value(name),
+      fault: fault(name),
+      attributes: `autocomplete="${autocomplete}" maxlength="${detailLimits[name]}"`,
+      ...(hint && { hint }),
+    });
+  return card(
+    head(page, 'stepDetails'),
+    row.email === null && row.details_at === null ? introduction(page) : null,
+    row.email === null && row.details_at === null ? html`<h2>${onboard.who}</h2>` : html`<h1>${onboard.who}</h1>`,
+    html`<p class="quiet">${fill(onboard.whoRest, { partner: row.partner_name })}</p>`,
+    refusalLine(words, refusal),
+    html`<form method="post" action="${path}/details">
+${text('business_name', onboard.businessName, 'organization', onboard.businessHint)}
+${text('display_name', onboard.name, 'name')}
+${countryField(words, value('country'), fault('country'))}
+${text('phone', onboard.phone, 'tel')}
+${text('website', onboard.website, 'url')}
+${
+  row.email === null &&
+  field({
+    name: 'email',
+    label: onboard.email,
+    hint: onboard.emailHint,
+    value: typed.email ?? row.given_email ?? '',
+    fault: fault('email'),
+    attributes: 'type="email" autocomplete="email" maxlength="254"',
+  })
+}
+<button>${onboard.goToWallet}</button></form>`,
+  );
+}
+
+/** A country the partner gave and the list does not know stays choosable. */
+function countryField(words: Words, value: string, fault: string | undefined): Html {
+  const { onboard } = onboardingTexts(words);
+  const countries = countryNames(words.language);
+  const known = value === '' || countries.some(({ code }) => code === value);
+  const all = known ? countries : [{ code: value, name: value }, ...countries];
+  const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="country-fault"`;
+  return html`<div class="field"><label for="country">${onboard.country}</label>
+<select id="country" name="country" autocomplete="country"${described}><option value="">${onboard.noCountry}</option>${all.map(
+    ({ code, name }) => html`<option value="${code}"${code === value && html` selected`}>${name}</option>`,
+  )}</select>
+${fault !== undefined && html`<p class="fault" id="country-fault">${fault}</p>`}</div>`;
+}
+
+/** Which wallet is to be paid. */
+export function walletPage(page: StepPage, chains: OfferedChain[]): Html {
+  const { words, row, path, refusal, typed } = page;
+  const { onboard } = onboardingTexts(words);
+  const announced = row.wallet_address;
+  const partner = row.partner_name;
+  return card(
+    head(page, 'stepWallet'),
+    html`<h1>${onboard.whichWallet}</h1>`,
+    announced
+      ? html`<p>${fillHtml(onboard.announced, { partner, wallet: shortAddress(announced) })}</p>`
+      : html`<p>${onboard.whichRest}</p>`,
+    refusalLine(words, refusal, ['wallet_malformed']),
+    connectForm(words, {
+      action: `${path}/wallet`,
+      chains,
+      typed: { wallet_address: typed.wallet_address ?? announced ?? undefined, chain_id: typed.chain_id },
+      fault: refusalSentence(words, refusal, 'wallet_malformed'),
+      wanted: announced,
+      unwanted: refusal ? row.chosen_wallet : null,
+    }),
+    html`<p class="quiet"><a href="${path}?step=details">${onboard.changeDetails}</a></p>`,
+  );
+}
+
+/** The message, its signature, and the terms. */
+export function signPage(page: StepPage, message: string, address: string): Html {
+  const { words, path, refusal, typed } = page;
+  const { onboard } = onboardingTexts(words);
+  return card(
+    head(page, 'stepSign'),
+    html`<h1>${onboard.signTitle}</h1>`,
+    refusalLine(words, refusal, ['signature_invalid', 'terms_not_accepted']),
+    html`<p>${onboard.signRest}</p>
+<dl class="facts"><div><dt>${onboard.wallet}</dt><dd>${shortAddress(address)}</dd></div></dl>`,
+    signForm(words, {
+      action: `${path}/complete`,
+      address,
+      message,
+      before: termsField(words, refusalSentence(words, refusal, 'terms_not_accepted'), typed.accept_terms),
+      signature: typed.signature ?? '',
+      fault: refusalSentence(words, refusal, 'signature_invalid'),
+      button: onboard.finish,
+    }),
+    html`<p class="quiet"><a href="${path}?step=wallet">${onboard.changeWallet}</a> · <a href="${path}?step=details">${onboard.changeDetails}</a></p>`,
+  );
+}
+
+/** The terms as they bind, in English; before them a translation for whoever reads another language; and the box that accepts. */
+function termsField(words: Words, fault: string | undefined, typed: string | undefined): Html {
+  const { onboard } = onboardingTexts(words);
+  const { version } = terms;
+  const name = fill(onboard.terms, { version });
+  const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="terms-fault"`;
+  const translated =
+    words.language !== 'en' &&
+    html`<p class="quiet">${onboard.termsTranslated}</p>${termsText(termsIn(words), name)}<p><strong>${onboard.termsBinding}</strong></p>`;
+  return html`<details><summary>${name}</summary>
+${translated}${termsText(bindingTerms(), words.language === 'en' ? name : onboard.termsBinding, html` lang="en" dir="ltr"`)}</details>
+<div class="field"><label class="check"><input type="checkbox" name="accept_terms" value="${version}" required${
+    typed === version && html` checked`
+  }${described}><span>${fill(onboard.accept, { version })}</span></label>
+${fault !== undefined && html`<p class="fault" id="terms-fault">${fault}</p>`}</div>`;
+}
+
+function termsText(sections: { title: string; text: string }[], name: string, language: Html | null = null): Html {
+  return html`<div class="terms" tabindex="0" role="group" aria-label="${name}"${language}>${sections.map(
+    ({ title, text }) => html`<div><h3>${title}</h3><p>${text}</p></div>`,
+  )}</div>`;
+}

@@ -1,0 +1,243 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createMerchantSession, merchantSession } from '../auth/session.ts';
+import { readCookie, sessionToken, setSessionCookie } from '../auth/session-cookie.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
+import type { Html } from '../lib/text/html.ts';
+import { readDetails } from '../merchants/details.ts';
+import { asRefusal, MerchantRefusal, type RefusalReason, refusalStatus, signAgain } from '../merchants/refusal.ts';
+import { readLook } from '../partners/branding.ts';
+import { onboardingTexts } from '../texts/onboarding.ts';
+import { walletTexts } from '../texts/wallets.ts';
+import { fill, languageFor, wordsFor } from '../ui/language.ts';
+import { sendForeignForm, sendNotice } from '../web/error-page.ts';
+import { sendPage } from '../web/layout.ts';
+import { isOwnForm } from '../web/origin.ts';
+import { codeUnderWay, enterEmailCode, passedEmail, passMs, sendEmailCode } from './code.ts';
+import { openLink } from './link.ts';
+import { chainsOf, chooseWallet, completeOnboarding, handInDetails, onboardingMessage } from './onboard.ts';
+import { detailsPage, enterCodePage, type StepPage, sendCodePage, signPage, type Typed, walletPage } from './page.ts';
+import type { OnboardingRow } from './store.ts';
+import { terms } from './terms.ts';
+
+type Visit = FastifyRequest<{ Params: { token: string }; Querystring: { step?: string }; Body: Typed | undefined }>;
+
+/** What a step works on: the open link, and what was typed. */
+type Step = {
+  token: string;
+  path: string;
+  scope: Scope;
+  row: OnboardingRow;
+  emailPass: string | null;
+  typed: Typed;
+  request: Visit;
+  reply: FastifyReply;
+};
+
+const passCookie = 'onboarding';
+
+/** `GET /onboard/:token` and its steps, as plain forms: e-mail code, details, wallet, signature and terms. */
+export function onboardingPages(app: FastifyInstance, ctx: Context): void {
+  const perLink = new AttemptLimit(20, minuteMs);
+  const perClient = new AttemptLimit(300, minuteMs);
+  const config = { auth: 'public' as const };
+
+  app.route({
+    config,
+    method: ['GET', 'HEAD'],
+    url: '/onboard/:token',
+    handler: (request: Visit, reply) => answer(ctx, request, reply, (step) => showStep(ctx, step)),
+  });
+  const steps = { code: sendCode, email: enterCode, details: saveDetails, wallet: saveWallet, complete: finish };
+  for (const [name, run] of Object.entries(steps)) {
+    // Opened by itself, by a reload for example: back to where the link begins.
+    app.route({
+      config,
+      method: ['GET', 'HEAD'],
+      url: `/onboard/:token/${name}`,
+      handler: (request: Visit, reply) => reply.redirect(`/onboard/${encodeURIComponent(request.params.token)}`, 303),
+    });
+    app.route({
+      config,
+      method: 'POST',
+      url: `/onboard/:token/${name}`,
+      handler: (request: Visit, reply) => {
+        if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
+        const now = ctx.clock.now();
+        if (!perClient.take(clientSubject(request.ip), now) || !perLink.take(request.params.token, now)) {
+          return sendRefusal(reply, 'too_many_attempts');
+        }
+        return answer(ctx, request, reply, (step) => run(ctx, step));
+      },
+    });
+  }
+}
+
+/** Opens the link, runs the step, and turns refusals that belong to no form into a page. */
+async function answer(
+  ctx: Context,
+  request: Visit,
+  reply: FastifyReply,
+  run: (step: Step) => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  const { token } = request.params;
+  try {
+    const { scope, row } = await openLink(ctx, token);
+    const { ownHost } = request;
+    if (ownHost && ownHost.partnerId !== row.partner_id) throw new MerchantRefusal('link_unknown');
+    const typed = Object.fromEntries(
+      Object.entries(request.body ?? {}).filter(([, value]) => typeof value === 'string'),
+    );
+    const emailPass = readCookie(request.headers.cookie, passCookie);
+    return await run({ token, path: `/onboard/${token}`, scope, row, emailPass, typed, request, reply });
+  } catch (error) {
+    if (error instanceof MerchantRefusal) return sendRefusal(reply, error.reason);
+    throw error;
+  }
+}
+
+/** A refusal that ends the visit, as a page of its own. */
+export function sendRefusal(reply: FastifyReply, reason: RefusalReason): FastifyReply {
+  const { title, rest } = walletTexts(wordsFor(reply.request)).refusals[reason];
+  return sendNotice(reply, refusalStatus[reason], title, rest);
+}
+
+/** Shows one step's page; with a refusal it says so with its status, and keeps what was typed. */
+async function show(
+  ctx: Context,
+  step: Step,
+  refusal: MerchantRefusal | null,
+  render: (page: StepPage) => Html,
+): Promise<FastifyReply> {
+  const { row, path, typed, reply } = step;
+  const words = wordsFor(reply.request);
+  const look = await readLook(ctx, row.partner_id);
+  return sendPage(reply, refusal ? refusalStatus[refusal.reason] : 200, {
+    title: fill(onboardingTexts(words).onboard.title, { partner: row.partner_name }),
+    words,
+    look,
+    testMode: row.test_mode,
+    island: 'onboard',
+    path,
+    body: render({ words, look, row, path, refusal, typed: refusal ? typed : {} }),
+  });
+}
+
+/** The step the merchant is at, or an earlier one that it wants to change. */
+async function showStep(ctx: Context, step: Step, refusal: MerchantRefusal | null = null): Promise<FastifyReply> {
+  const { row, emailPass, request, scope } = step;
+  if (!passedEmail(ctx, row, emailPass)) {
+    const sent = await codeUnderWay(ctx, { scope, row });
+    return show(ctx, step, refusal, sent ? enterCodePage : sendCodePage);
+  }
+  const wanted = refusal ? undefined : request.query.step;
+  if (row.details_at === null || wanted === 'details') return show(ctx, step, refusal, detailsPage);
+  if (row.chosen_wallet === null || wanted === 'wallet') return showWallet(ctx, step, refusal);
+  return showSign(ctx, step, refusal);
+}
+
+const showWallet = (ctx: Context, step: Step, refusal: MerchantRefusal | null) =>
+  show(ctx, step, refusal, (page) => walletPage(page, chainsOf(ctx, step.row)));
+
+/** With the message that was not signed yet, or with a new one. */
+function showSign(
+  ctx: Context,
+  step: Step,
+  refusal: MerchantRefusal | null,
+  message?: string,
+): FastifyReply | Promise<FastifyReply> {
+  const { chosen_wallet: address, chosen_chain_id: chainId } = step.row;
+  if (address === null || chainId === null) return showWallet(ctx, step, refusal);
+  // On another device the merchant may have taken another wallet meanwhile.
+  const kept = message?.toLowerCase().includes(address) ? message : undefined;
+  const text =
+    kept ?? onboardingMessage(ctx, step.row, { address, chainId: Number(chainId), host: step.request.ownHost });
+  return show(ctx, step, refusal, (page) => signPage(page, text, address));
+}
+
+async function sendCode(ctx: Context, step: Step): Promise<FastifyReply> {
+  try {
+    await sendEmailCode(ctx, step.token, wordsFor(step.request));
+  } catch (error) {
+    return showStep(ctx, step, asRefusal(error));
+  }
+  return step.reply.redirect(step.path, 303);
+}
+
+async function enterCode(ctx: Context, step: Step): Promise<FastifyReply> {
+  const { token, reply, path } = step;
+  try {
+    const pass = await enterEmailCode(ctx, token, step.typed.code ?? '');
+    const secure = ctx.config.baseUrl.startsWith('https:') ? '; Secure' : '';
+    reply.header(
+      'set-cookie',
+      `${passCookie}=${pass}; Path=/onboard; Max-Age=${passMs / 1000}; HttpOnly; SameSite=Lax${secure}`,
+    );
+    return reply.redirect(path, 303);
+  } catch (error) {
+    return showStep(ctx, step, asRefusal(error));
+  }
+}
+
+const isCodeTrouble = (refusal: MerchantRefusal) => refusal.reason.startsWith('email_code_');
+
+async function saveDetails(ctx: Context, step: Step): Promise<FastifyReply> {
+  const { token, emailPass, typed } = step;
+  try {
+    await handInDetails(ctx, { token, emailPass, ...readDetails(typed) });
+    return step.reply.redirect(step.path, 303);
+  } catch (error) {
+    const refusal = asRefusal(error);
+    return isCodeTrouble(refusal) ? showStep(ctx, step, refusal) : show(ctx, step, refusal, detailsPage);
+  }
+}
+
+async function saveWallet(ctx: Context, step: Step): Promise<FastifyReply> {
+  const { token, emailPass, typed } = step;
+  const address = typed.wallet_address?.trim() ?? '';
+  const chainId = typed.chain_id ? Number(typed.chain_id) : null;
+  try {
+    await chooseWallet(ctx, { token, emailPass, address, chainId, host: step.request.ownHost });
+    return step.reply.redirect(step.path, 303);
+  } catch (error) {
+    const refusal = asRefusal(error);
+    return isCodeTrouble(refusal) ? showStep(ctx, step, refusal) : showWallet(ctx, step, refusal);
+  }
+}
+
+/** Refusals after which another wallet is needed. */
+const takeAnother: RefusalReason[] = ['wallet_taken', 'wallet_differs'];
+
+async function finish(ctx: Context, step: Step): Promise<FastifyReply> {
+  const { token, typed, scope, emailPass, request, reply } = step;
+  const { message = '', signature = '' } = typed;
+  const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
+  try {
+    const { account_id: accountId, wallet_address: walletAddress } = await completeOnboarding(ctx, {
+      token,
+      emailPass,
+      message,
+      signature,
+      host: request.ownHost,
+      acceptTerms: typed.accept_terms === terms.version,
+      language: languageFor(request),
+      client,
+    });
+    const session = await createMerchantSession(
+      ctx,
+      { scope, accountId, walletAddress },
+      client,
+      sessionToken(request, ctx.config, 'merchant'),
+    );
+    setSessionCookie(reply, ctx.config, 'merchant', session, merchantSession.absoluteMs);
+    return reply.redirect('/dashboard', 303);
+  } catch (error) {
+    const refusal = asRefusal(error);
+    if (isCodeTrouble(refusal)) return showStep(ctx, step, refusal);
+    if (takeAnother.includes(refusal.reason)) return showWallet(ctx, step, refusal);
+    const same = signAgain.includes(refusal.reason) ? message.replaceAll('\r\n', '\n') : undefined;
+    return showSign(ctx, step, refusal, same);
+  }
+}

@@ -1,0 +1,57 @@
+import type { Act } from '../audit/actions.ts';
+import { audited, theService } from '../audit/write.ts';
+import { scopeOfRow } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import { isUnreachable, type Scope } from '../db/connection.ts';
+import { dayMs } from '../lib/durations.ts';
+import { deleteUnsignedWallet, selectUnsignedWallets, type UnsignedWallet, updateReset } from './store.ts';
+
+/** A wallet claimed at create and never signed for is released after this. */
+const staleMs = 30 * dayMs;
+const maxPerTurn = 500;
+
+/**
+ * Takes a merchant back to the start of onboarding: its wallet is free again, older links die, open requests are voided.
+ *
+ * @returns false for a merchant that has taken money: its wallet may only be changed by signatures
+ */
+export async function resetOnboarding(ctx: Context, scope: Scope, accountId: string): Promise<boolean> {
+  const outcome = await ctx.db.scoped(scope, (tx) => updateReset(tx, scope, accountId, ctx.clock.now()));
+  return outcome === 'reset';
+}
+
+/**
+ * Operators: frees a wallet that was claimed and never signed for.
+ *
+ * @returns whose it was; null when the address is not claimed, or was signed for
+ */
+export function releaseWallet(ctx: Context, address: string): Promise<UnsignedWallet | null> {
+  return deleteUnsignedWallet(ctx.db.sql, address.toLowerCase(), null);
+}
+
+/** What the log of its partner says of a wallet that was released. */
+export function toldReleased(freed: UnsignedWallet): Act {
+  return {
+    ...scopeOfRow(freed),
+    action: 'wallet.released',
+    object: { kind: 'wallet', id: freed.address },
+    details: { merchant: freed.account_id },
+  };
+}
+
+/** Loop: frees the wallets that were claimed more than 30 days ago and never signed for. Returns how many. */
+export async function releaseStaleWallets(ctx: Context): Promise<number> {
+  const claimedBefore = new Date(ctx.clock.now().getTime() - staleMs);
+  let released = 0;
+  for (const { address } of await selectUnsignedWallets(ctx.db, claimedBefore, maxPerTurn)) {
+    // It may have been freed and claimed anew since it was looked up.
+    const free = (inner: Context) => deleteUnsignedWallet(inner.db.sql, address, claimedBefore);
+    try {
+      if (await audited(ctx, theService, free, (freed) => freed && toldReleased(freed))) released++;
+    } catch (error) {
+      if (isUnreachable(error)) throw error;
+      ctx.log.error({ err: error, address }, 'a stale wallet could not be released; it is tried again');
+    }
+  }
+  return released;
+}

@@ -1,0 +1,45 @@
+import { confirmTransfer } from '../../chain/confirm.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { refuse } from '../../errors.ts';
+import { selectTransfer, type TransferKey, type TransferRow } from '../store.ts';
+import { asSeen, needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
+
+/**
+ * Whether a payment is certain enough to send its money back: final for all of its value, and where a chain has several
+ * endpoints, confirmed by each. It asks them, so no transaction may be open.
+ */
+export async function isFirm(ctx: Context, row: TransferRow): Promise<boolean> {
+  const view = await readChainView(ctx, ctx.db.sql, row.test_mode);
+  const chain = view.get(Number(row.chain_id))?.chain;
+  if (!chain || !standsFinal(row, BigInt(row.value), view)) return false;
+  // What was marked as final, all have confirmed.
+  if (row.final_at !== null || !needsSecondOpinion(chain)) return true;
+  // Who gets the money back stands in the log; the calldata decide nothing about it.
+  return (await confirmTransfer(chain, { ...asSeen(row), calldata: null })) === 'agreed';
+}
+
+/**
+ * Asks about a payment before it is taken (`takeForReturn`).
+ *
+ * @param accountId the merchant who decides: the payment must be theirs
+ * @returns the payment as it was confirmed; null while it is not firm
+ * @throws Refusal not_found
+ */
+export async function readFirm(
+  ctx: Context,
+  scope: Scope,
+  accountId: string,
+  key: TransferKey,
+): Promise<TransferRow | null> {
+  const row = await ctx.db.scoped(scope, (tx) => selectTransfer(tx, scope, key));
+  if (row?.account_id !== accountId) throw refuse('not_found');
+  return (await isFirm(ctx, row)) ? row : null;
+}
+
+/** Whether a payment still is what was confirmed: a reorganisation may have put another in its place. */
+export function isAsConfirmed(row: TransferRow, confirmed: TransferRow): boolean {
+  return (['block_hash', 'token_address', 'from_address', 'to_address', 'value'] as const).every(
+    (name) => row[name] === confirmed[name],
+  );
+}

@@ -1,0 +1,67 @@
+import type { ChainConfig } from '../../chain/config.ts';
+import type { TransferKey as SeenTransfer } from '../../chain/confirm.ts';
+import { type Heads, isFinal } from '../../chain/finality.ts';
+import type { Context } from '../../context.ts';
+import type { Sql, Tx } from '../../db/connection.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { type CursorRow, selectCursors, type TransferRow, toTransfer } from '../store.ts';
+
+/** The chains of a mode and how far each was read; a chain that was never read has no heads. */
+export type ChainView = Map<number, { chain: ChainConfig; heads: Heads | null }>;
+
+export async function readChainView(ctx: Context, sql: Sql | Tx, testMode: boolean): Promise<ChainView> {
+  const chains = ctx.chains[modeOf(testMode)];
+  const cursors = await selectCursors(
+    sql,
+    chains.map(({ chainId }) => chainId),
+  );
+  return new Map(
+    chains.map((chain) => {
+      const row = cursors.find(({ chain_id }) => Number(chain_id) === chain.chainId);
+      return [chain.chainId, { chain, heads: row ? toHeads(row) : null }];
+    }),
+  );
+}
+
+/** How far one chain was read; null when it never was. */
+export async function readHeads(sql: Sql, chainId: number): Promise<Heads | null> {
+  const [row] = await selectCursors(sql, [chainId]);
+  return row ? toHeads(row) : null;
+}
+
+function toHeads(row: CursorRow): Heads {
+  const tag = (value: string | null) => (value === null ? null : Number(value));
+  return { latest: Number(row.number), safe: tag(row.safe_number), finalized: tag(row.finalized_number) };
+}
+
+/** Whether a transfer can no longer be reorganised away, for a request of this amount. */
+export function standsFinal(row: TransferRow, usdcMicro: bigint, view: ChainView): boolean {
+  const found = view.get(Number(row.chain_id));
+  return !!found?.heads && isFinal(Number(row.block_number), usdcMicro, found.chain.finality, found.heads);
+}
+
+/** Whether two endpoints must agree on a transfer before it proves anything. */
+export function needsSecondOpinion(chain: ChainConfig): boolean {
+  return chain.rpcUrls.length > 1;
+}
+
+/**
+ * A transfer as two endpoints are asked about it: everything that must be the same on both. A signature and a merchant's
+ * word bind whatever the calldata say; what nobody told when it was read bound nothing.
+ */
+export function asSeen(row: TransferRow): SeenTransfer {
+  const byHand = row.rule === 'claim' || row.rule === 'merchant';
+  return {
+    txHash: row.tx_hash,
+    ordinal: row.ordinal,
+    blockNumber: Number(row.block_number),
+    logIndex: row.log_index,
+    blockHash: row.block_hash,
+    blockTime: row.block_time,
+    tokenAddress: row.token_address,
+    fromAddress: row.from_address,
+    toAddress: row.to_address,
+    value: BigInt(row.value),
+    calldata: byHand || !row.calldata_read ? null : { reference: toTransfer(row).reference },
+  };
+}

@@ -1,0 +1,93 @@
+import { tierOf } from '../../chain/finality.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { refuse } from '../../errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { findRequest } from '../../requests/proof.ts';
+import { type Reason, sumMicro } from '../rules.ts';
+import { isDoubted, selectCandidates, selectCounted, type TransferKey, type TransferRow } from '../store.ts';
+import { type ChainView, readChainView, standsFinal } from './heads.ts';
+
+/** How far one transfer has come. */
+export type TransferProgress = TransferKey & {
+  fromAddress: string;
+  usdcMicro: bigint;
+  blockTime: Date;
+  /** Blocks read since and with its own. */
+  confirmations: number;
+  /** How many make it final; null where the chain says so by a tag. */
+  neededConfirmations: number | null;
+  final: boolean;
+};
+
+/** A transfer that seems meant for the request and pays nothing: late, second, after a cancel. */
+export type UnmatchedProgress = TransferProgress & { reason: Reason };
+
+/** How far the payment of a request has come. */
+export type PaymentProgress = {
+  proofStatus: 'none' | 'attached' | 'verified';
+  /** Why a proof was taken back. */
+  proofNote: string | null;
+  dueMicro: bigint;
+  receivedMicro: bigint;
+  /** Without what endpoints have long failed to confirm. */
+  soundMicro: bigint;
+  /** 0n when it is paid in full. */
+  missingMicro: bigint;
+  /** What came beyond the amount due, of the transfers that count and are final; 0n otherwise. */
+  overpaidMicro: bigint;
+  /** Those that count, in the order of the chain. */
+  transfers: TransferProgress[];
+  /** The newest first, at most 20. */
+  unmatched: UnmatchedProgress[];
+};
+
+/**
+ * What pages and dashboards show of a payment under way, read in one round trip; the one place that counts confirmations.
+ *
+ * @throws Refusal not_found
+ */
+export async function readProgress(ctx: Context, scope: Scope, requestId: string): Promise<PaymentProgress> {
+  if (!isUuid(requestId)) throw refuse('not_found');
+  const [request, counted, candidates, view] = await ctx.db.scoped(scope, (tx) =>
+    Promise.all([
+      findRequest(tx, scope, requestId),
+      selectCounted(tx, scope, requestId),
+      selectCandidates(tx, scope, requestId),
+      readChainView(ctx, tx, scope.testMode),
+    ]),
+  );
+  if (!request) throw refuse('not_found');
+  const dueMicro = BigInt(request.usdc_micro);
+  const receivedMicro = sumMicro(counted);
+  const beyondMicro = receivedMicro - dueMicro;
+  const overMicro = sumMicro(counted.filter(({ final_at }) => final_at !== null)) - dueMicro;
+  return {
+    proofStatus: request.proof_status,
+    proofNote: request.proof_note,
+    dueMicro,
+    receivedMicro,
+    soundMicro: sumMicro(counted.filter((row) => !isDoubted(row))),
+    missingMicro: beyondMicro < 0n ? -beyondMicro : 0n,
+    overpaidMicro: overMicro > 0n ? overMicro : 0n,
+    transfers: counted.map((row) => describe(row, dueMicro, view)),
+    unmatched: candidates.map((row) => ({ ...describe(row, dueMicro, view), reason: row.reason ?? 'no_match' })),
+  };
+}
+
+function describe(row: TransferRow, dueMicro: bigint, view: ChainView): TransferProgress {
+  const found = view.get(Number(row.chain_id));
+  const tier = found && tierOf(found.chain.finality, dueMicro);
+  const latest = found?.heads?.latest ?? Number(row.block_number);
+  return {
+    chainId: Number(row.chain_id),
+    txHash: row.tx_hash,
+    ordinal: row.ordinal,
+    fromAddress: row.from_address,
+    usdcMicro: BigInt(row.value),
+    blockTime: row.block_time,
+    confirmations: Math.max(0, latest - Number(row.block_number) + 1),
+    neededConfirmations: tier && 'confirmations' in tier ? tier.confirmations : null,
+    final: row.final_at !== null || standsFinal(row, dueMicro, view),
+  };
+}

@@ -1,0 +1,49 @@
+import type { ChainConfig } from '../../chain/config.ts';
+import { askToRead } from '../../chain/reader/unread.ts';
+import type { Context } from '../../context.ts';
+import { raiseAlarm } from '../../db/alarms.ts';
+import { within } from '../../db/nested.ts';
+import { deleteRefuted, deniedLooks } from '../queue-store.ts';
+import { onRemoved } from '../removed.ts';
+import { keyOf, type TransferRow } from '../store.ts';
+
+/**
+ * Takes away transfers whose block is final and that all endpoints have long denied alike: as in a reorganisation, what they
+ * proved is taken back. Each is read and judged anew as soon as an endpoint tells of it. The operator is told.
+ *
+ * @param denied what all endpoints deny in this look, as it was before it
+ */
+export async function removeRefuted(ctx: Context, chain: ChainConfig, denied: readonly TransferRow[]): Promise<void> {
+  for (const row of denied) {
+    if (row.denials + 1 < deniedLooks || !(await remove(ctx, chain, row))) continue;
+    ctx.log.warn({ chain: chain.chainId, tx: row.tx_hash }, 'all endpoints deny a final transfer: it was taken back');
+  }
+}
+
+/** False when it is not denied for long, or changed. */
+async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promise<boolean> {
+  const { chainId } = chain;
+  return ctx.db.transaction(async (tx) => {
+    if (!(await deleteRefuted(tx, row))) return false;
+    const message = `Chain ${chainId} took back final transfers: ${row.tx_hash}`;
+    await raiseAlarm(tx, `chain-${chainId}-final-reorged:${row.tx_hash}`, message);
+    await onRemoved(tx, [
+      {
+        ...keyOf(row),
+        partnerId: row.partner_id,
+        testMode: row.test_mode,
+        requestId: row.request_id,
+        rule: row.rule,
+        tokenAddress: row.token_address,
+        fromAddress: row.from_address,
+        toAddress: row.to_address,
+        value: BigInt(row.value),
+      },
+    ]);
+    const blockNumber = Number(row.block_number);
+    const place = { chainId, testMode: row.test_mode };
+    const pointed = { txHash: row.tx_hash, blockHash: row.block_hash, blockNumber };
+    await askToRead(within(tx, ctx.db), place, row.to_address, blockNumber - 1, [pointed], true);
+    return true;
+  });
+}

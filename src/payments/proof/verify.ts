@@ -1,0 +1,109 @@
+import { scopeOfRow } from '../../auth/scope.ts';
+import type { ChainConfig } from '../../chain/config.ts';
+import type { Context } from '../../context.ts';
+import { isBusy } from '../../db/conflict.ts';
+import type { Scope } from '../../db/connection.ts';
+import { lockForProof } from '../../requests/proof.ts';
+import { completeProof } from '../complete.ts';
+import { countDenials, putOff, putOffBriefly, selectUnsettled } from '../queue-store.ts';
+import { isDoubted, lockTransfers, type TransferRow, updateFinal, updateRejudge } from '../store.ts';
+import { needsSecondOpinion, readChainView, readHeads, standsFinal } from './heads.ts';
+import { noteOpinions } from './opinion-alarm.ts';
+import { askOpinions, noOpinions, type Opinions } from './opinions.ts';
+import { removeRefuted } from './refuted.ts';
+
+/** Per chain and pass; what is left comes in the next one. */
+const passSize = 200;
+/** So long are endpoints asked in one pass. */
+const opinionsMs = 5_000;
+
+/**
+ * Settles what has become final: marks transfers as final, and verifies each request that final ones pay in full, with
+ * its event in the same transaction. Where a chain has two endpoints, both must agree on a transfer first.
+ *
+ * @param chains side by side; all of them unless said
+ * @returns how many requests were verified
+ */
+export async function settle(ctx: Context, chains = [...ctx.chains.test, ...ctx.chains.live]): Promise<number> {
+  let verified = 0;
+  for (const count of await Promise.all(chains.map((chain) => settleChain(ctx, chain)))) verified += count;
+  return verified;
+}
+
+async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
+  const heads = await readHeads(ctx.db.sql, chain.chainId);
+  const final = heads ? await selectUnsettled(ctx.db, chain, heads, passSize) : [];
+  const opinions = await confirmAll(ctx, chain, final);
+  const agreed = final.filter((row) => opinions.agreed.has(row));
+  let verified = 0;
+  for (const [requestId, own] of Map.groupBy(agreed, (row) => row.request_id)) {
+    if (requestId === null || !own[0]) continue;
+    const scope = scopeOfRow(own[0]);
+    try {
+      if (await settleRequest(ctx, scope, requestId, own)) verified++;
+    } catch (error) {
+      if (isBusy(error)) continue;
+      // One request that cannot be settled must not hold up the others.
+      ctx.log.error({ err: error, request_id: requestId }, 'a request could not be settled');
+      await putOff(ctx.db, own, 'unsettled');
+    }
+  }
+  if (needsSecondOpinion(chain)) await noteOpinions(ctx, chain, opinions.away || opinions.doubted.length > 0);
+  return verified;
+}
+
+/** Where a chain has one endpoint only, that one has told all already. */
+async function confirmAll(ctx: Context, chain: ChainConfig, rows: TransferRow[]): Promise<Opinions> {
+  const opinions = noOpinions();
+  if (!needsSecondOpinion(chain)) return { ...opinions, agreed: new Set(rows) };
+  await askOpinions(chain, rows, opinionsMs, opinions);
+  await putOff(ctx.db, opinions.doubted, 'unsettled');
+  const denied = [...opinions.refuted.keys()];
+  const others = [...opinions.agreed, ...opinions.doubted, ...opinions.unheard].filter(
+    (row) => !opinions.refuted.has(row),
+  );
+  await countDenials(ctx.db, denied, true);
+  await countDenials(ctx.db, others, false);
+  await removeRefuted(ctx, chain, denied);
+  await rejudgeSeconds(ctx, opinions.doubted);
+  // Should one of them have driven the endpoint away, it does not come first again.
+  await putOffBriefly(ctx.db, opinions.unheard);
+  return opinions;
+}
+
+/** What came second for a request whose first payment is long doubted may pay it: it is judged anew. */
+async function rejudgeSeconds(ctx: Context, doubted: readonly TransferRow[]): Promise<void> {
+  const late = doubted.filter((row) => isDoubted({ ...row, looks: row.looks + 1 }));
+  for (const [requestId, [row]] of Map.groupBy(late, (one) => one.request_id)) {
+    if (requestId === null || !row) continue;
+    const scope = scopeOfRow(row);
+    await ctx.db.scoped(scope, async (tx) => {
+      const request = await lockForProof(tx, scope, requestId);
+      if (request?.proof_status === 'attached') await updateRejudge(tx, scope, requestId);
+    });
+  }
+}
+
+/** Everything is looked at again under the locks: the chain may have changed its mind while the endpoints were asked. */
+function settleRequest(ctx: Context, scope: Scope, requestId: string, agreed: TransferRow[]): Promise<boolean> {
+  return ctx.db.scoped(scope, async (tx) => {
+    const request = await lockForProof(tx, scope, requestId);
+    if (!request) return false;
+    const counted = await lockTransfers(tx, scope, requestId, null);
+    const view = await readChainView(ctx, tx, scope.testMode);
+    const due = BigInt(request.usdc_micro);
+    const isAgreed = (row: TransferRow) =>
+      standsFinal(row, due, view) && agreed.some((other) => isSameBlock(other, row));
+    const settled = counted.filter((row) => row.final_at !== null || isAgreed(row));
+    // What cannot be settled holds back nothing that suffices without it.
+    if (request.proof_status === 'attached' && (await completeProof(tx, ctx, scope, request, settled))) return true;
+    for (const row of settled) if (!row.final_at) await updateFinal(tx, scope, row, ctx.clock.now());
+    return false;
+  });
+}
+
+function isSameBlock(a: TransferRow, b: TransferRow): boolean {
+  return (
+    a.chain_id === b.chain_id && a.tx_hash === b.tx_hash && a.ordinal === b.ordinal && a.block_hash === b.block_hash
+  );
+}

@@ -1,0 +1,109 @@
+import { getTypesForEIP712Domain, type Hex, hashTypedData, serializeTypedData, type TypedData } from 'viem';
+import { scopeOfRequest } from '../../auth/scope.ts';
+import type { ChainConfig } from '../../chain/config.ts';
+import { askContract, isKeySigned, readSignature } from '../../chain/signature.ts';
+import type { Config } from '../../config.ts';
+import type { Context } from '../../context.ts';
+import { insist } from '../../db/conflict.ts';
+import { refuse } from '../../errors.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { bind } from '../bind.ts';
+import { boundOutcome, type Outcome } from '../outcome.ts';
+import { flaw, isMint } from '../rules.ts';
+import { selectTransfer, type TransferKey, type TransferRow, toTransfer } from '../store.ts';
+
+/** As it is stored. */
+const maxOrdinal = 2 ** 31 - 1;
+
+const types = {
+  Claim: [
+    { name: 'host', type: 'string' },
+    { name: 'request', type: 'string' },
+    { name: 'chainId', type: 'uint256' },
+    { name: 'transaction', type: 'bytes32' },
+    { name: 'ordinal', type: 'uint256' },
+  ],
+} as const;
+
+/**
+ * The EIP-712 data by which the sender of a transfer says which request it pays. It names everything that it is about,
+ * so that a signature is of no use anywhere else.
+ */
+export function claimTypedData(config: Pick<Config, 'baseUrl'>, requestId: string, key: TransferKey) {
+  return {
+    domain: { name: 'Quittance', version: '1', chainId: key.chainId },
+    types,
+    primaryType: 'Claim' as const,
+    message: {
+      host: new URL(config.baseUrl).host,
+      request: requestId,
+      chainId: BigInt(key.chainId),
+      transaction: key.txHash as Hex,
+      ordinal: BigInt(key.ordinal),
+    },
+  };
+}
+
+/** The same as wallets take it: the JSON text of `eth_signTypedData_v4`. */
+export function claimTypedDataJson(config: Pick<Config, 'baseUrl'>, requestId: string, key: TransferKey): string {
+  const { domain, types, primaryType, message } = claimTypedData(config, requestId, key);
+  const withDomain: TypedData = { EIP712Domain: getTypesForEIP712Domain({ domain }), ...types };
+  return serializeTypedData({ domain, types: withDomain, primaryType, message });
+}
+
+/**
+ * Binds an unmatched transfer to a request by the signature of its sender, a key or a contract (ERC-1271, ERC-6492), on
+ * whose word all endpoints of the chain agree. A mint has no sender who could sign.
+ * Apart from that it is judged like any other. Chains are asked, so the caller limits attempts.
+ *
+ * @param claim hash and ordinal as `needs_signature` named them
+ * @throws Refusal not_found for an unknown request
+ */
+export async function claim(
+  ctx: Context,
+  requestId: string,
+  claim: TransferKey & { signature: string },
+): Promise<Outcome> {
+  const scope = await scopeOfRequest(ctx.db, requestId);
+  if (!scope) throw refuse('not_found');
+  const id = requestId.toLowerCase();
+  const key: TransferKey = { chainId: claim.chainId, txHash: claim.txHash.toLowerCase(), ordinal: claim.ordinal };
+  if (!/^0x[0-9a-f]{64}$/.test(key.txHash) || key.ordinal < 0 || key.ordinal > maxOrdinal) return { kind: 'malformed' };
+  const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => chainId === key.chainId);
+  const row = chain ? await ctx.db.scoped(scope, (tx) => selectTransfer(tx, scope, key)) : null;
+  if (!chain || !row) return { kind: 'not_found' };
+  const known = beforeSigning(row, id, chain);
+  if (known) return known;
+  const signed = await isSigned(chain, row.from_address, claimTypedData(ctx.config, id, key), claim.signature);
+  if (signed !== 'yes') return { kind: signed === 'no' ? 'bad_signature' : 'unavailable' };
+  // Whether it is confirmed by a second endpoint is found out when it is settled.
+  const binding = { row, requestId: id, rule: 'claim', from: 'unmatched', confirmed: false } as const;
+  return boundOutcome(await insist(() => ctx.db.scoped(scope, (tx) => bind(tx, ctx, scope, binding))));
+}
+
+/** What needs no signature to be known. */
+function beforeSigning(row: TransferRow, requestId: string, chain: ChainConfig): Outcome | null {
+  if (row.judged_at === null || row.request_id === requestId) return { kind: 'seen' };
+  if (row.request_id !== null) return { kind: 'already_used' };
+  const fault = flaw(
+    toTransfer(row),
+    chain.tokens.map(({ address }) => address),
+  );
+  if (fault) return { kind: fault === 'wrong_token' ? 'wrong_token' : 'wrong_recipient' };
+  return isMint(toTransfer(row)) ? { kind: 'minted' } : null;
+}
+
+async function isSigned(
+  chain: ChainConfig,
+  address: string,
+  data: ReturnType<typeof claimTypedData>,
+  typed: string,
+): Promise<'yes' | 'no' | 'unknown'> {
+  const signature = readSignature(typed);
+  if (signature === null) return 'no';
+  const signed = { address, hash: hashTypedData(data), signature };
+  if (await isKeySigned(signed)) return 'yes';
+  const word = await askContract(chain, signed, { undeployed: true });
+  if (word === 'accepted') return 'yes';
+  return word === 'unreachable' ? 'unknown' : 'no';
+}

@@ -1,0 +1,61 @@
+import { decodeFunctionData, type Hex, parseAbi } from 'viem';
+import type { ChainConfig } from '../../chain/config.ts';
+import type { Transaction } from '../../chain/rpc.ts';
+import type { Scope, Tx } from '../../db/connection.ts';
+import { findReferenced, findReservations, type RequestRow } from '../../requests/proof.ts';
+import { canBePaid } from '../rules.ts';
+
+/** How a token is moved by a direct call: ERC-20, and EIP-3009 with either form of signature. */
+const moves = parseAbi([
+  'function transfer(address to, uint256 value)',
+  'function transferFrom(address from, address to, uint256 value)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  'function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  'function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+]);
+
+/** Where a call to a token moves money to, and how much in its own units; null for any other call. */
+function readMove(input: string): { to: string; value: bigint } | null {
+  try {
+    const { functionName, args } = decodeFunctionData({ abi: moves, data: input as Hex });
+    const [to, value] = functionName === 'transfer' ? args : [args[1], args[2]];
+    return { to: to.toLowerCase(), value };
+  } catch {
+    return null; // another function, or no calldata at all
+  }
+}
+
+/**
+ * Whether a transaction that is not mined looks like a payment of this request, so that nobody can pin other people's
+ * transactions on its page: it carries the request's reference and names its wallet, or it moves an accepted token to the request's wallet
+ * and neither reference nor amount name another request.
+ *
+ * @returns `micro`: what it would move there; null where only its being mined can tell. Null when it does not fit
+ */
+export async function fits(
+  tx: Tx,
+  scope: Scope,
+  request: RequestRow,
+  chain: ChainConfig,
+  transaction: Pick<Transaction, 'to' | 'input'>,
+): Promise<{ micro: bigint | null } | null> {
+  if (!canBePaid(chain.chainId, request.wallet_chain_ids)) return null;
+  const names = (hex: string) => transaction.input.includes(hex);
+  const move = chain.tokens.some(({ address }) => address === transaction.to) ? readMove(transaction.input) : null;
+  const micro = move?.to === request.wallet_address ? move.value : null;
+  // A wallet of code wraps the call. Both can be read on the page: what is mined is measured by its logs.
+  if (names(Buffer.from(request.reference).toString('hex')) && names(request.wallet_address.slice(2))) return { micro };
+  if (!move || micro === null) return null;
+  const [named, holders] = await Promise.all([
+    findReferenced(tx, scope, Buffer.from(transaction.input.slice(-32), 'hex')),
+    findReservations(tx, scope, {
+      walletAddress: move.to,
+      chainId: chain.chainId,
+      fromMicro: move.value,
+      toMicro: move.value,
+    }),
+  ]);
+  const fitting = named === null && holders.every(({ request_id }) => request_id === request.id);
+  return fitting ? { micro } : null;
+}

@@ -1,0 +1,173 @@
+import type { ChainConfig } from '../../chain/config.ts';
+import { paidBy, readTransfer } from '../../chain/reader/blocks.ts';
+import { findByNonce } from '../../chain/reader/replacement.ts';
+import { isSetAside } from '../../chain/reader/unread.ts';
+import { connectRpc, type Receipt, type Rpc, RpcError } from '../../chain/rpc.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { pause } from '../../lib/time.ts';
+import { findRequest, type RequestRow } from '../../requests/proof.ts';
+import { selectCursors } from '../store.ts';
+import { fits } from './fit.ts';
+import type { Sighting } from './lookup.ts';
+import { readIfOmitted } from './omitted.ts';
+import {
+  claimHints,
+  deleteHint,
+  deleteOldHints,
+  type HintRow,
+  type HintState,
+  selectHints,
+  updateHint,
+  upsertHint,
+} from './store.ts';
+
+/** A transaction that was told of and that no stored transfer stands for yet. It proves nothing and changes no state. */
+export type PaymentHint = {
+  chainId: number;
+  txHash: string;
+  fromAddress: string;
+  /**
+   * `seen`: waits to be mined. `mined`: the watcher is about to read it. `failed`: mined, and moved nothing. `replaced`:
+   * its sender used its nonce for another one. `gone`: no longer known, nor is anything in its place.
+   */
+  state: HintState;
+  /** With `replaced`: what was mined instead, where it could be found. */
+  replacedBy: string | null;
+  firstSeenAt: Date;
+  /** What it moves to the request's wallet, in micro units; null while only its being mined can tell. */
+  usdcMicro: bigint | null;
+  /** When the first hint of the request was. */
+  heardAt: Date;
+};
+
+const timeoutMs = 2_500;
+/** A page waits for this. */
+const limitMs = 3_000;
+const batchSize = 500;
+const maxBatches = 20;
+
+/** Keeps what was seen of a transaction for the page of its request, if it looks like a payment of it. */
+export async function keepHint(ctx: Context, scope: Scope, request: RequestRow, sighting: Sighting): Promise<void> {
+  const { chain, transaction, headNumber, state } = sighting;
+  await ctx.db.scoped(scope, async (tx) => {
+    const fit = await fits(tx, scope, request, chain, transaction);
+    if (!fit) return;
+    await upsertHint(tx, scope, {
+      requestId: request.id,
+      chainId: chain.chainId,
+      txHash: transaction.hash,
+      fromAddress: transaction.from,
+      nonce: transaction.nonce,
+      seenBlock: headNumber,
+      state,
+      valueMicro: fit.micro,
+    });
+  });
+}
+
+/** The hints of a request as they were last found, newest first, at most ten. */
+export async function readHints(ctx: Context, scope: Scope, requestId: string): Promise<PaymentHint[]> {
+  return (await ctx.db.scoped(scope, (tx) => selectHints(tx, scope, requestId))).map(toHint);
+}
+
+function toHint(row: HintRow): PaymentHint {
+  return {
+    chainId: Number(row.chain_id),
+    txHash: row.tx_hash,
+    fromAddress: row.from_address,
+    state: row.state,
+    replacedBy: row.replaced_by,
+    firstSeenAt: row.first_seen_at,
+    usdcMicro: row.value === null ? null : BigInt(row.value),
+    heardAt: row.heard_at,
+  };
+}
+
+/**
+ * Asks the chains again about the hints of a request, each at most once a second however many pages ask. Where a chain
+ * does not answer, a hint stays as it was; what comes after three seconds is stored for the next reader.
+ *
+ * @returns as `readHints`
+ */
+export async function refreshHints(ctx: Context, scope: Scope, requestId: string): Promise<PaymentHint[]> {
+  const due = await ctx.db.scoped(scope, (tx) => claimHints(tx, scope, requestId));
+  const enough = new AbortController();
+  const asked = Promise.all(due.map((row) => askAgain(ctx, scope, row))).catch((error) => {
+    ctx.log.warn({ err: error, request_id: requestId }, 'a hint could not be followed');
+  });
+  await Promise.race([asked, pause(limitMs, enough.signal)]);
+  enough.abort();
+  return readHints(ctx, scope, requestId);
+}
+
+async function askAgain(ctx: Context, scope: Scope, row: HintRow): Promise<void> {
+  const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => String(chainId) === row.chain_id);
+  const news = chain ? await askChain(chain, row) : null;
+  const valueMicro = chain && news?.receipt && (await microToBeRead(ctx, scope, chain, row, news.receipt));
+  if (valueMicro === 0n) return ctx.db.scoped(scope, (tx) => deleteHint(tx, scope, row));
+  if (!news || (news.state === row.state && news.replacedBy === row.replaced_by)) return;
+  await ctx.db.scoped(scope, (tx) => updateHint(tx, scope, row, { ...news, valueMicro }));
+}
+
+/** What was mined pays the request's wallet, in micro units, where the watcher is still to read it; 0n otherwise. */
+async function microToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row: HintRow, receipt: Receipt) {
+  const request = await ctx.db.scoped(scope, (tx) => findRequest(tx, scope, row.request_id));
+  const tokens = chain.tokens.map(({ address }) => address as string);
+  const paying = receipt.logs.filter((log) => tokens.includes(log.address) && paidBy(log) === request?.wallet_address);
+  if (!request || paying.length === 0) return 0n;
+  const micro = paying.reduce((sum, log) => sum + (readTransfer(log)?.value ?? 0n), 0n);
+  const [cursor] = await selectCursors(ctx.db.sql, [chain.chainId]);
+  if (!cursor || receipt.blockNumber > Number(cursor.number)) return micro;
+  await readIfOmitted(ctx, request, chain, receipt);
+  return (await isSetAside(ctx.db, chain.chainId, receipt)) ? micro : 0n;
+}
+
+/** `receipt`: of what was mined and succeeded. */
+type News = { state: HintState; replacedBy: string | null; receipt?: Receipt };
+
+/** What a chain says of a transaction now; null when not all who were asked have answered and none knows it. */
+async function askChain(chain: ChainConfig, row: HintRow): Promise<News | null> {
+  let without: Rpc | null = null;
+  let silent = false;
+  // What waits is not known everywhere, so the second endpoint has a say.
+  for (const url of chain.rpcUrls.slice(0, 2)) {
+    const rpc = connectRpc(url, timeoutMs);
+    try {
+      const [receipt, tx] = await Promise.all([rpc.receipt(row.tx_hash), rpc.transaction(row.tx_hash)]);
+      if (receipt?.success) return { state: 'mined', replacedBy: null, receipt };
+      if (receipt) return { state: 'failed', replacedBy: null };
+      if (tx) return { state: 'seen', replacedBy: null };
+      without = rpc;
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      silent = true;
+    }
+  }
+  return silent || !without ? null : askWhy(without, row);
+}
+
+/** Why a transaction is no longer known. */
+async function askWhy(rpc: Rpc, row: HintRow): Promise<News | null> {
+  const nonce = Number(row.nonce);
+  try {
+    if ((await rpc.nonceAt(row.from_address, 'latest')) <= nonce) return { state: 'gone', replacedBy: null };
+  } catch (error) {
+    if (error instanceof RpcError) return null;
+    throw error;
+  }
+  const other = await findByNonce(rpc, row.from_address, nonce, Number(row.seen_block));
+  return other === row.tx_hash ? { state: 'mined', replacedBy: null } : { state: 'replaced', replacedBy: other };
+}
+
+/** Forgets hints of three days ago; what they told of has long been mined or given up. Returns how many. */
+export async function forgetHints(ctx: Context): Promise<number> {
+  let forgotten = 0;
+  for (let batch = 0; batch < maxBatches; batch++) {
+    const count = await deleteOldHints(ctx.db, batchSize);
+    forgotten += count;
+    if (count < batchSize) break;
+  }
+  return forgotten;
+}

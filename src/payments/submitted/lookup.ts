@@ -1,0 +1,100 @@
+import type { ChainConfig } from '../../chain/config.ts';
+import { readTransfer } from '../../chain/reader/blocks.ts';
+import { connectRpc, type Receipt, type Rpc, RpcError, type Transaction } from '../../chain/rpc.ts';
+import type { Outcome } from '../outcome.ts';
+import { canBePaid, type Payable } from '../rules.ts';
+
+/** A customer waits for this. */
+const timeoutMs = 2_500;
+
+type Answer = Extract<
+  Outcome['kind'],
+  | 'not_found'
+  | 'unavailable'
+  | 'pending_in_mempool'
+  | 'failed'
+  | 'wrong_token'
+  | 'wrong_recipient'
+  | 'wrong_network'
+  | 'before_request'
+  | 'seen'
+>;
+
+/** A transaction that moved nothing yet, or failed to, as an endpoint of its chain knows it. */
+export type Sighting = {
+  chain: ChainConfig;
+  transaction: Transaction;
+  /** The newest block of that endpoint. */
+  headNumber: number;
+  state: 'seen' | 'failed';
+};
+
+export type Look = {
+  kind: Answer;
+  sighting: Sighting | null;
+  /** Where it pays the wallet in order: it is the watcher's. */
+  mined: { chain: ChainConfig; receipt: Receipt } | null;
+};
+
+/** What is looked for: `startBlocks` are the newest blocks that were known when the request was made, by chain id. */
+export type Sought = {
+  txHash: string;
+  request: Pick<Payable, 'walletAddress' | 'walletChainIds'>;
+  startBlocks: Readonly<Record<string, number>>;
+};
+
+/** Asks the chains what they know of a transaction that the watcher has not brought; the most telling answer counts. */
+export async function lookOnChains(chains: ChainConfig[], sought: Sought): Promise<Look> {
+  const looks = await Promise.all(chains.map((chain) => lookOnChain(chain, sought)));
+  const told = looks.find(({ kind }) => kind !== 'not_found' && kind !== 'unavailable');
+  return told ?? answerOnly(looks.some(({ kind }) => kind === 'unavailable') ? 'unavailable' : 'not_found');
+}
+
+/** What an endpoint that leaves logs out would say, too. */
+const mayLackLogs: Answer[] = ['wrong_recipient', 'wrong_token'];
+
+async function lookOnChain(chain: ChainConfig, sought: Sought): Promise<Look> {
+  let look = answerOnly('unavailable');
+  // The second endpoint may know what the first does not, or be up when it is down; more would take too long.
+  for (const url of chain.rpcUrls.slice(0, 2)) {
+    try {
+      const next = await askEndpoint(connectRpc(url, timeoutMs), chain, sought);
+      if (!mayLackLogs.includes(look.kind) || next.mined) look = next;
+      if (look.kind !== 'not_found' && !mayLackLogs.includes(look.kind)) return look;
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+    }
+  }
+  return look;
+}
+
+async function askEndpoint(rpc: Rpc, chain: ChainConfig, sought: Sought): Promise<Look> {
+  const { txHash } = sought;
+  const [receipt, transaction] = await Promise.all([rpc.receipt(txHash), rpc.transaction(txHash)]);
+  if (receipt?.success) {
+    const kind = readPayment(chain, sought, receipt, transaction?.to ?? null);
+    return { ...answerOnly(kind), mined: kind === 'seen' ? { chain, receipt } : null };
+  }
+  if (!transaction) return answerOnly(receipt ? 'failed' : 'not_found');
+  const headNumber = (await rpc.header('latest'))?.number ?? 0;
+  const state = receipt ? 'failed' : 'seen';
+  return {
+    kind: receipt ? 'failed' : 'pending_in_mempool',
+    sighting: { chain, transaction, headNumber, state },
+    mined: null,
+  };
+}
+
+const answerOnly = (kind: Answer): Look => ({ kind, sighting: null, mined: null });
+
+function readPayment(chain: ChainConfig, sought: Sought, receipt: Receipt, recipient: string | null): Answer {
+  const { walletAddress, walletChainIds } = sought.request;
+  const tokens = chain.tokens.map(({ address }) => address as string);
+  const own = receipt.logs.filter((log) => readTransfer(log)?.to === walletAddress);
+  if (own.some((log) => tokens.includes(log.address))) {
+    if (!canBePaid(chain.chainId, walletChainIds)) return 'wrong_network';
+    // A later one may be read soon, or be set aside for a while.
+    return receipt.blockNumber <= (sought.startBlocks[chain.chainId] ?? -1) ? 'before_request' : 'seen';
+  }
+  return own.length > 0 || recipient === walletAddress ? 'wrong_token' : 'wrong_recipient';
+}

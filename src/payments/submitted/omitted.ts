@@ -1,0 +1,24 @@
+import type { ChainConfig } from '../../chain/config.ts';
+import { paidBy } from '../../chain/reader/blocks.ts';
+import { askToRead } from '../../chain/reader/unread.ts';
+import type { Receipt } from '../../chain/rpc.ts';
+import type { Context } from '../../context.ts';
+import type { RequestRow } from '../../requests/proof.ts';
+
+/**
+ * Has the watcher look at a mined transaction once more that pays a request's wallet, where its block was read and nothing of
+ * it was found: an endpoint may leave logs out. What it pays is found, or the operator is told.
+ */
+export async function readIfOmitted(
+  ctx: Context,
+  request: Pick<RequestRow, 'wallet_address' | 'start_blocks' | 'test_mode'>,
+  chain: ChainConfig,
+  receipt: Receipt,
+): Promise<void> {
+  const tokens = chain.tokens.map(({ address }) => address as string);
+  const pays = receipt.logs.some((log) => tokens.includes(log.address) && paidBy(log) === request.wallet_address);
+  if (!pays) return;
+  const place = { chainId: chain.chainId, testMode: request.test_mode };
+  const sinceBlock = request.start_blocks[String(chain.chainId)] ?? null;
+  await askToRead(ctx.db, place, request.wallet_address, sinceBlock, [receipt]);
+}

@@ -1,0 +1,84 @@
+import { scopeOfRequest } from '../../auth/scope.ts';
+import type { ChainConfig } from '../../chain/config.ts';
+import type { Context } from '../../context.ts';
+import { refuse } from '../../errors.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { selectReturns } from '../../refunds/store.ts';
+import { readRequest } from '../../requests/read.ts';
+import { toPayable } from '../bind.ts';
+import { type Outcome, refusedOutcome } from '../outcome.ts';
+import { admit, isMint, type Payable } from '../rules.ts';
+import { isSameTransfer, keyOf, selectByHash, selectCounted, type TransferRow, toTransfer } from '../store.ts';
+import { keepHint } from './follow.ts';
+import { lookOnChains } from './lookup.ts';
+import { readIfOmitted } from './omitted.ts';
+
+const hashPattern = /^0x[0-9a-f]{64}$/;
+
+/**
+ * Looks up a transaction that a customer says has paid a request. It is a hint and binds nothing: anyone can read a
+ * hash off the chain and post it. What is not mined yet, or failed, is kept for the page: see `readHints`.
+ *
+ * @param hint `chainId` where it is known; otherwise all chains of the request's mode are asked
+ * @throws Refusal not_found for an unknown request
+ */
+export async function submitHash(
+  ctx: Context,
+  requestId: string,
+  hint: { chainId?: number; txHash: string },
+): Promise<Outcome> {
+  const scope = await scopeOfRequest(ctx.db, requestId);
+  if (!scope) throw refuse('not_found');
+  const txHash = hint.txHash.trim().toLowerCase();
+  if (!hashPattern.test(txHash)) return { kind: 'malformed' };
+  const all = ctx.chains[modeOf(scope.testMode)];
+  const chains = all.filter(({ chainId }) => hint.chainId === undefined || chainId === hint.chainId);
+  const chainIds = chains.map(({ chainId }) => chainId);
+
+  const row = await readRequest(ctx.db, scope, requestId);
+  const [counted, found, given] = await ctx.db.scoped(scope, async (tx) => {
+    const parts = await selectCounted(tx, scope, row.id);
+    const same = await selectByHash(tx, scope, txHash, chainIds);
+    const returns = await selectReturns(tx, scope, same.map(keyOf));
+    return [parts, same, returns] as const;
+  });
+  const request = toPayable(row, counted);
+  const isGiven = (one: TransferRow) =>
+    one.reason === 'released' || given.some((back) => isSameTransfer(keyOf(one), keyOf(back)));
+  const judged = found.length > 0 ? judgeFound(request, found, chains, isGiven) : null;
+  // What it pays others says nothing of this wallet: an endpoint may have left that log out.
+  if (judged && found.some((one) => one.request_id === row.id || one.to_address === row.wallet_address)) return judged;
+  const { kind, sighting, mined } = await lookOnChains(chains, { txHash, request, startBlocks: row.start_blocks });
+  if (sighting) await keepHint(ctx, scope, row, sighting);
+  if (mined) await readIfOmitted(ctx, row, mined.chain, mined.receipt);
+  return mined || !judged ? { kind } : judged;
+}
+
+/** What became of the transfers of one transaction, as far as this request is concerned. */
+function judgeFound(
+  request: Payable,
+  found: TransferRow[],
+  chains: ChainConfig[],
+  isGiven: (row: TransferRow) => boolean,
+): Outcome {
+  if (found.some((row) => row.request_id === request.id)) {
+    if (request.proofStatus !== 'none') return { kind: 'counted', proofStatus: request.proofStatus };
+    return { kind: 'underpaid', missingMicro: request.usdcMicro - request.countedMicro };
+  }
+  if (found.some((row) => row.judged_at === null)) return { kind: 'seen' };
+  const free = found.filter((row) => row.request_id === null);
+  if (free.length === 0) return { kind: 'already_used' };
+  const outcomes = free.map(
+    (row): Outcome => (isGiven(row) ? { kind: 'given_back' } : judgeFree(request, row, chains)),
+  );
+  return outcomes.find(({ kind }) => kind === 'needs_signature') ?? outcomes[0] ?? { kind: 'wrong_recipient' };
+}
+
+function judgeFree(request: Payable, row: TransferRow, chains: ChainConfig[]): Outcome {
+  const chain = chains.find(({ chainId }) => String(chainId) === row.chain_id);
+  if (!chain?.tokens.some(({ address }) => address === row.token_address)) return { kind: 'wrong_token' };
+  if (isMint(toTransfer(row))) return { kind: 'minted' };
+  const admission = admit(toTransfer(row), request, 'claim');
+  if (!admission.counts) return refusedOutcome(admission.reason);
+  return { kind: 'needs_signature', ...keyOf(row), from: row.from_address };
+}

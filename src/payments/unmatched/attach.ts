@@ -1,0 +1,37 @@
+import type { Context } from '../../context.ts';
+import { insist } from '../../db/conflict.ts';
+import type { Scope } from '../../db/connection.ts';
+import { selectReturn } from '../../refunds/store.ts';
+import { bind } from '../bind.ts';
+import { boundOutcome, type Outcome } from '../outcome.ts';
+import type { TransferKey } from '../store.ts';
+import { lockTransfer } from './merchant-store.ts';
+
+/**
+ * A merchant attaches an unmatched payment to a request by hand, late money too, if the sum then pays it in full. It is
+ * verified like any other. A cancelled request stays cancelled.
+ *
+ * @param attach `accountId` is the merchant who decides: the transfer must be theirs
+ * @returns `underpaid` with what is missing when the sum does not suffice, `already_used` for what is given back; nothing
+ *   is changed then
+ */
+export async function attachUnmatched(
+  ctx: Context,
+  scope: Scope,
+  attach: TransferKey & { accountId: string; requestId: string },
+): Promise<Outcome> {
+  const key: TransferKey = { chainId: attach.chainId, txHash: attach.txHash.toLowerCase(), ordinal: attach.ordinal };
+  return insist(() =>
+    ctx.db.scoped(scope, async (tx): Promise<Outcome> => {
+      const row = await lockTransfer(tx, scope, key, attach.accountId);
+      if (!row || row.judged_at === null || row.account_id !== attach.accountId) return { kind: 'not_found' };
+      if (row.request_id !== null) return { kind: 'already_used' };
+      if (row.reason === 'wrong_token' || row.reason === 'self_transfer') return { kind: 'wrong_token' };
+      if (await selectReturn(tx, scope, key)) return { kind: 'already_used' };
+      const { requestId } = attach;
+      return boundOutcome(
+        await bind(tx, ctx, scope, { row, requestId, rule: 'merchant', from: 'unmatched', confirmed: false }),
+      );
+    }),
+  );
+}

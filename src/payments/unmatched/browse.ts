@@ -1,0 +1,47 @@
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { batchesOf, pageOf, type ReadFrom } from '../../lib/batches.ts';
+import { instantOfMs } from '../../lib/time.ts';
+import {
+  selectUnmatchedAfter,
+  selectUnmatchedSums,
+  type UnmatchedCursor,
+  type UnmatchedFilter,
+  type UnmatchedRow,
+  type UnmatchedSum,
+} from './store.ts';
+
+export type { UnmatchedFilter, UnmatchedRow, UnmatchedSum } from './store.ts';
+
+const mostSummed = 1_000;
+
+const readFrom =
+  (ctx: Context, scope: Scope, filter: UnmatchedFilter): ReadFrom<UnmatchedRow> =>
+  (after, limit) =>
+    ctx.db.scoped(scope, (tx) => selectUnmatchedAfter(tx, scope, filter, readCursor(after), limit));
+
+/** One page of a scope's unmatched payments, newest first, and the cursor it goes on after; null at the end. */
+export const browseUnmatched = (ctx: Context, scope: Scope, filter: UnmatchedFilter, after: string | null) =>
+  pageOf(readFrom(ctx, scope, filter), writeCursor, after);
+
+/** All unmatched payments of a filter, newest first, in batches. */
+export const exportUnmatched = (ctx: Context, scope: Scope, filter: UnmatchedFilter) =>
+  batchesOf(readFrom(ctx, scope, filter), writeCursor);
+
+/** What came unmatched since a time, by reason; of the newest 1,000 payments. */
+export function sumUnmatched(ctx: Context, scope: Scope, since: Date): Promise<UnmatchedSum[]> {
+  return ctx.db.scoped(scope, (tx) => selectUnmatchedSums(tx, scope, since, mostSummed));
+}
+
+function writeCursor(row: UnmatchedRow): string {
+  return `${row.block_time.getTime()}_${row.chain_id}_${row.tx_hash}_${row.ordinal}`;
+}
+
+/** Block times have whole seconds, so milliseconds name them exactly. Anything that is no cursor begins at the newest. */
+function readCursor(after: string | null): UnmatchedCursor | null {
+  const parts = /^(\d{1,15})_(\d{1,15})_(0x[0-9a-f]{64})_(\d{1,9})$/.exec(after ?? '');
+  const blockTime = instantOfMs(parts?.[1] ?? '');
+  if (!parts || blockTime === null) return null;
+  const [, , chainId, txHash = '', ordinal] = parts;
+  return { blockTime, chainId: Number(chainId), txHash, ordinal: Number(ordinal) };
+}

@@ -1,0 +1,75 @@
+import type { Scope, Tx } from '../../db/connection.ts';
+import type { Fragment } from '../../db/sql.ts';
+import type { Reason } from '../rules.ts';
+import type { TransferRow } from '../store.ts';
+
+/** An unmatched transfer with its merchant's name. */
+export type UnmatchedRow = TransferRow & { merchant_name: string | null };
+
+/** A place in the list: newest block time first, then by what names a transfer. */
+export type UnmatchedCursor = { blockTime: Date; chainId: number; txHash: string; ordinal: number };
+
+export type UnmatchedFilter = {
+  /** One merchant, or any of several. */
+  accountId?: string | string[];
+  reason?: Reason;
+  /** Of the block. */
+  since?: Date;
+  /** Not included. */
+  until?: Date;
+};
+
+/** True of a transfer `t` that was not given back. */
+export const isKept = (tx: Tx) => tx`
+  not exists (select from returns b where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
+    = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state in ('sent', 'confirmed', 'other'))`;
+
+/** Unmatched transfers of a scope, newest first. */
+export function selectUnmatchedAfter(
+  tx: Tx,
+  scope: Scope,
+  filter: UnmatchedFilter,
+  after: UnmatchedCursor | null,
+  limit: number,
+): Promise<UnmatchedRow[]> {
+  const { accountId, reason, since, until } = filter;
+  const newest = (of: Fragment) => tx`
+    select t.* from transfers t
+    where t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode} and t.request_id is null
+      and t.judged_at is not null ${of}
+      ${reason ? tx`and (case when t.reason is null then 'no_match' else t.reason end) = ${reason}` : tx``}
+      ${since ? tx`and t.block_time >= ${since}` : tx``}
+      ${until ? tx`and t.block_time < ${until}` : tx``}
+      ${
+        after // the time alone, too: the index can be used for it under row-level security
+          ? tx`and t.block_time <= ${after.blockTime} and (t.block_time, t.chain_id, t.tx_hash, t.ordinal)
+              < (${after.blockTime}, ${after.chainId}, ${after.txHash}, ${after.ordinal})`
+          : tx``
+      } ${inOrder(tx)} limit ${limit}`;
+  const [account, ...more] = [accountId ?? []].flat();
+  const found =
+    more.length > 0 // each by itself: the order of the index serves one merchant
+      ? tx`select t.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)
+          cross join lateral (${newest(tx`and t.account_id = a.id`)}) t ${inOrder(tx)} limit ${limit}`
+      : newest(account ? tx`and t.account_id = ${account}` : tx``);
+  return tx<UnmatchedRow[]>`
+    select t.*, coalesce(m.business_name, m.display_name) as merchant_name
+    from (${found}) t join merchants m on (m.partner_id, m.test_mode, m.id) = (t.partner_id, t.test_mode, t.account_id)
+    ${inOrder(tx)}`;
+}
+
+const inOrder = (tx: Tx) => tx`order by t.block_time desc, t.chain_id desc, t.tx_hash desc, t.ordinal desc`;
+
+export type UnmatchedSum = { reason: Reason; payments: number; usdc_micro: string };
+
+/** What came unmatched since a time and was not given back, by reason; of the newest `most` transfers. */
+export function selectUnmatchedSums(tx: Tx, scope: Scope, since: Date, most: number): Promise<UnmatchedSum[]> {
+  return tx<UnmatchedSum[]>`
+    select coalesce(reason, 'no_match') as reason, count(*)::int as payments, sum(value)::text as usdc_micro
+    from (
+      select reason, value from transfers t
+      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
+        and judged_at is not null and block_time >= ${since} and ${isKept(tx)}
+      order by block_time desc limit ${most}) newest
+    group by 1 order by 1`;
+}

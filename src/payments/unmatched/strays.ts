@@ -1,0 +1,166 @@
+import type { ChainConfig } from '../../chain/config.ts';
+import { findIncoming, type Incoming } from '../../chain/reader/incoming.ts';
+import { askToRead } from '../../chain/reader/unread.ts';
+import { connectRpc, type Rpc, RpcError } from '../../chain/rpc.ts';
+import { readTokenFacts, type TokenFacts } from '../../chain/token-facts.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { pause } from '../../lib/time.ts';
+import { type PayPageRow, readPayPageRow } from '../../requests/payable.ts';
+import { madeAt } from '../../requests/rules.ts';
+import { canBePaid } from '../rules.ts';
+
+/** Money that reached a request's wallet, looks meant for the request, and cannot count. */
+export type Stray = {
+  kind: 'wrong_token' | 'wrong_network';
+  chainId: number;
+  chainName: string;
+  tokenAddress: string;
+  /** As the token calls itself, cleaned, at most 20 characters: it may lie. Null when it does not say. */
+  symbol: string | null;
+  txHash: string;
+};
+
+/** What was found of one wallet on one chain, shared by all who ask within ten seconds. */
+type Scan = {
+  atMs: number;
+  sinceBlock: number;
+  found: Promise<{ rpc: Rpc; incoming: Incoming[] } | null>;
+  facts: Map<string, Promise<TokenFacts>>;
+  calldata: Map<string, Promise<string>>;
+};
+
+const scans = new Map<string, Scan>();
+const keptMs = 10_000;
+const mostScans = 1_000;
+
+const mostStrays = 5;
+/** A page waits for this. */
+const limitMs = 6_000;
+const timeoutMs = 2_000;
+
+/** Where a request's wallet is looked at, and which tokens are the watcher's there. */
+type Place = { chain: ChainConfig; kind: Stray['kind']; accepted: string[] };
+
+/**
+ * Looks for money that went to a request's wallet by mistake: another token, or a network that is not offered, in the
+ * amount due or with the request's reference. Asks the chains, so only while somebody looks at the page. A chain in
+ * trouble is left out.
+ *
+ * @returns the newest of each chain, at most five; none of an unknown request
+ */
+export async function findStrays(ctx: Context, scope: Scope, requestId: string): Promise<Stray[]> {
+  const row = await readPayPageRow(ctx.db, scope, requestId);
+  if (!row) return [];
+  const enough = new AbortController();
+  const late = pause(limitMs, enough.signal).then((): Stray[] => []);
+  const looks = places(ctx, scope, row).map((place) => Promise.race([findAt(ctx, place, row), late]));
+  const found = await Promise.all(looks).finally(() => enough.abort());
+  return found.flat().slice(0, mostStrays);
+}
+
+/** Accepted tokens on any chain of the mode are the watcher's: they count, or stand among the unmatched payments. */
+function places(ctx: Context, scope: Scope, row: PayPageRow): Place[] {
+  const [own, other] = scope.testMode ? [ctx.chains.test, ctx.chains.live] : [ctx.chains.live, ctx.chains.test];
+  return [
+    ...own.map(
+      (chain): Place => ({
+        chain,
+        kind: canBePaid(chain.chainId, row.wallet_chain_ids) ? 'wrong_token' : 'wrong_network',
+        accepted: chain.tokens.map(({ address }) => address),
+      }),
+    ),
+    ...other.map((chain): Place => ({ chain, kind: 'wrong_network', accepted: [] })),
+  ];
+}
+
+async function findAt(ctx: Context, place: Place, row: PayPageRow): Promise<Stray[]> {
+  try {
+    return await sift(ctx, place, row);
+  } catch (error) {
+    if (error instanceof RpcError) return [];
+    throw error;
+  }
+}
+
+async function sift(ctx: Context, { chain, kind, accepted }: Place, row: PayPageRow): Promise<Stray[]> {
+  const start = row.start_blocks[String(chain.chainId)];
+  const scan = scanOf(ctx, chain, row, start ?? -1, accepted);
+  const found = await scan.found;
+  if (!found) return [];
+  const strays: Stray[] = [];
+  for (const { txHash, tokenAddress, value, blockNumber } of found.incoming) {
+    if (strays.length === mostStrays) break;
+    if (start !== undefined && blockNumber <= start) continue;
+    const { decimals, symbol } = await once(scan.facts, tokenAddress, () => readTokenFacts(found.rpc, tokenAddress));
+    const isDue = decimals !== null && value === inUnits(BigInt(row.usdc_micro), decimals);
+    if (!isDue && !(await carriesReference(scan, found.rpc, txHash, row))) continue;
+    if (start === undefined && !(await isYounger(found.rpc, blockNumber, row))) continue;
+    strays.push({ kind, chainId: chain.chainId, chainName: chain.name, tokenAddress, symbol, txHash });
+  }
+  return strays;
+}
+
+/** An amount of micro units in a token's own smallest units; null where it has none so small. */
+function inUnits(micro: bigint, decimals: number): bigint | null {
+  if (decimals >= 6) return micro * 10n ** BigInt(decimals - 6);
+  const divisor = 10n ** BigInt(6 - decimals);
+  return micro % divisor === 0n ? micro / divisor : null;
+}
+
+async function carriesReference(scan: Scan, rpc: Rpc, txHash: string, row: PayPageRow): Promise<boolean> {
+  const calldata = await once(scan.calldata, txHash, async () => (await rpc.transaction(txHash))?.input ?? '');
+  return calldata.includes(Buffer.from(row.reference).toString('hex'));
+}
+
+/** Blocks have whole seconds. */
+async function isYounger(rpc: Rpc, blockNumber: number, row: PayPageRow): Promise<boolean> {
+  const header = await rpc.header(blockNumber);
+  return header !== null && header.time.getTime() >= Math.floor(madeAt(row).getTime() / 1000) * 1000;
+}
+
+function once<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
+  const answer = known.get(key) ?? ask();
+  known.set(key, answer);
+  return answer;
+}
+
+/** The scan of the last ten seconds, if it reaches back far enough; otherwise a new one. */
+function scanOf(ctx: Context, chain: ChainConfig, row: PayPageRow, sinceBlock: number, accepted: string[]): Scan {
+  const key = `${chain.chainId} ${chain.rpcUrls[0]} ${row.wallet_address}`;
+  const nowMs = performance.now();
+  const last = scans.get(key);
+  if (last && nowMs - last.atMs < keptMs && last.sinceBlock <= sinceBlock) return last;
+  if (scans.size >= mostScans) {
+    for (const [old, { atMs }] of scans) if (nowMs - atMs >= keptMs) scans.delete(old);
+    if (scans.size >= mostScans) scans.clear();
+  }
+  const scan: Scan = {
+    atMs: nowMs,
+    sinceBlock,
+    found: scanChain(ctx, chain, row, sinceBlock, accepted),
+    facts: new Map(),
+    calldata: new Map(),
+  };
+  scans.set(key, scan);
+  return scan;
+}
+
+/**
+ * The second endpoint has the first word: the watcher reads by the first, so what that left out is found here as well, and
+ * handed to the watcher. Null when no endpoint tells.
+ */
+async function scanChain(ctx: Context, chain: ChainConfig, row: PayPageRow, sinceBlock: number, accepted: string[]) {
+  for (const url of chain.rpcUrls.slice(0, 2).reverse()) {
+    const rpc = connectRpc(url, timeoutMs);
+    try {
+      const found = await findIncoming(rpc, row.wallet_address, sinceBlock, accepted);
+      const place = { chainId: chain.chainId, testMode: row.test_mode };
+      if (found.accepted.length > 0) await askToRead(ctx.db, place, row.wallet_address, null, found.accepted);
+      return { rpc, incoming: found.others };
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+    }
+  }
+  return null;
+}

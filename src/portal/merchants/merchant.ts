@@ -1,0 +1,209 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { may } from '../../auth/roles.ts';
+import type { Context } from '../../context.ts';
+import { refuse } from '../../errors.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { setMerchantDisabled, toldDisabled } from '../../merchants/disable.ts';
+import { onboardingUrl } from '../../merchants/onboarding-token.ts';
+import { type MerchantView, readMerchant } from '../../merchants/read.ts';
+import { asRefusal, MerchantRefusal } from '../../merchants/refusal.ts';
+import { resetOnboarding } from '../../onboarding/onboard.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { card, facts, mono, stateLine } from '../../ui/components.ts';
+import { copyable } from '../../ui/copyable.ts';
+import { instant } from '../../ui/formats.ts';
+import { fill, fillHtml, type Words } from '../../ui/language.ts';
+import { cancelRecovery, readOpenRecovery, startRecovery, type WalletChange } from '../../wallets/recovery.ts';
+import { notice } from '../../web/shell.ts';
+import { confirmed } from '../../web/table.ts';
+import { flashOf } from '../flash.ts';
+import { merchantEventsPath } from '../live.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recordedIn } from '../route.ts';
+import { sendPortal } from '../shell.ts';
+import { merchantBadges, merchantName } from './merchants.ts';
+
+const path = '/portal/merchants';
+const own = `${path}/:account_id`;
+
+/** `/portal/merchants/<account_id>`: one merchant, its invitation, and what its partner can do about it. */
+export function merchantDetail(app: FastifyInstance, ctx: Context): void {
+  // A form that is answered by the page itself leaves its own address in the browser: there the page is, too.
+  for (const address of [own, `${own}/recover`]) {
+    portalPage(app, ctx, address, 'read', async (call) => showMerchant(ctx, call, await mustRead(ctx, call), null));
+  }
+
+  const flip = (disabled: boolean) =>
+    portalForm(
+      app,
+      ctx,
+      `${own}/${disabled ? 'disable' : 'enable'}`,
+      { permission: 'merchants.disable', fresh: 'never' },
+      async (call) => {
+        const { scope, reply } = call;
+        const { id } = await mustRead(ctx, call);
+        await recordedIn(
+          ctx,
+          call,
+          (inner) => setMerchantDisabled(inner.db, scope, id, 'partner', disabled),
+          (turned) => (turned ? toldDisabled(scope, id, 'partner', disabled) : null),
+        );
+        return doneAt(reply, `${path}/${id}`, disabled ? 'disabled' : 'enabled');
+      },
+    );
+  flip(true);
+  flip(false);
+
+  portalForm(app, ctx, `${own}/reset`, { permission: 'merchants.reset', fresh: 'always' }, async (call) => {
+    const { scope, reply } = call;
+    const { id } = await mustRead(ctx, call);
+    const isReset = await recordedIn(
+      ctx,
+      call,
+      (inner) => resetOnboarding(inner, scope, id),
+      (done) => (done ? { ...scope, action: 'merchant.reset', object: { kind: 'merchant', id }, details: {} } : null),
+    );
+    return doneAt(reply, `${path}/${id}`, isReset ? 'reset' : 'has_money');
+  });
+
+  portalForm(app, ctx, `${own}/recover`, { permission: 'merchants.recover', fresh: 'always' }, async (call) => {
+    const { scope, reply } = call;
+    const merchant = await mustRead(ctx, call);
+    const { id } = merchant;
+    const started = await recordedIn(
+      ctx,
+      call,
+      (inner) => startRecovery(inner, scope, id),
+      () => ({ ...scope, action: 'recovery.started', object: { kind: 'merchant', id }, details: {} }),
+    ).catch(asRefusal);
+    if (started instanceof MerchantRefusal) return doneAt(reply, `${path}/${id}`, 'no_recovery');
+    return showMerchant(ctx, call, merchant, started.url);
+  });
+
+  portalForm(app, ctx, `${own}/recover/cancel`, { permission: 'merchants.recover', fresh: 'never' }, async (call) => {
+    const { scope, reply } = call;
+    const { id } = await mustRead(ctx, call);
+    const isCancelled = await recordedIn(
+      ctx,
+      call,
+      (inner) => cancelRecovery(inner, scope, id),
+      (done) =>
+        done ? { ...scope, action: 'recovery.cancelled', object: { kind: 'merchant', id }, details: {} } : null,
+    );
+    return doneAt(reply, `${path}/${id}`, isCancelled ? 'recovery_cancelled' : 'no_recovery');
+  });
+}
+
+async function mustRead(ctx: Context, { scope, param }: PortalCall): Promise<MerchantView> {
+  const merchant = await readMerchant(ctx, scope, param('account_id'));
+  if (!merchant) throw refuse('not_found');
+  return merchant;
+}
+
+async function showMerchant(
+  ctx: Context,
+  call: PortalCall,
+  merchant: MerchantView,
+  recoveryUrl: string | null,
+): Promise<FastifyReply> {
+  const { words, scope, mode, user, reply } = call;
+  const { merchants } = portalTexts(words);
+  const recovery = await readOpenRecovery(ctx, scope, merchant.id);
+  const invitation = merchant.onboarded_at === null && may(user, 'merchants.invite', mode);
+  return sendPortal(ctx, reply, call, {
+    path: `${path}/${merchant.id}`,
+    otherModePath: path,
+    title: merchantName(words, merchant),
+    body: html`<p><a href="${path}">${merchants.back}</a></p>${flashOf(call, merchants)}
+${recoveryUrl !== null && card(stateLine('paid', merchants.recoveryMade, merchants.recoveryMadeRest), copyable(words, merchants.recoveryLink, recoveryUrl, merchants.copyLink))}
+<div class="list" data-live="${merchantEventsPath(mode, merchant.id)}" data-region="merchant"><div class="row">${merchantBadges(words, merchant)}</div>
+${merchant.displaced_at !== null && notice('attention', fill(merchants.displaced, { wallet: merchant.displaced_wallet ?? '' }))}
+<div class="two">${factCard(words, merchant)}<div class="part">${invitation && inviteCard(ctx, words, merchant)}
+${recovery && recoveryCard(words, recovery)}${acts(call, merchant, recovery)}</div></div></div>`,
+  });
+}
+
+function factCard(words: Words, row: MerchantView): Html {
+  const { profile } = dashboardTexts(words);
+  const { merchants, places } = portalTexts(words);
+  const text = (name: string, value: string | null): [string, Html] | null =>
+    value === null ? null : [name, html`<span dir="auto">${value}</span>`];
+  return card(
+    facts([
+      [merchants.number, mono(row.id)],
+      text(merchants.fields.business_name, row.business_name),
+      text(merchants.fields.display_name, row.display_name),
+      text(merchants.email, row.email),
+      text(merchants.phone, row.phone),
+      text(merchants.website, row.website),
+      text(profile.instagram, row.instagram),
+      text(profile.industry, row.industry),
+      text(merchants.fields.country, row.country),
+      [merchants.fields.app_mode, merchants.appModes[row.app_mode]],
+      [merchants.currency, row.display_currency],
+      row.wallet_address === null ? null : [merchants.wallet, mono(row.wallet_address)],
+      [merchants.createdAt, instant(words, row.created_at)],
+      row.onboarded_at && [merchants.onboardedAt, instant(words, row.onboarded_at)],
+      termsFact(words, row),
+    ]),
+    html`<p><a href="/portal/requests?account_id=${row.id}">${places.requests}</a> · <a href="/portal/unmatched?account_id=${row.id}">${places.unmatched}</a></p>`,
+  );
+}
+
+function termsFact(words: Words, { terms_version, terms_accepted_at }: MerchantView): [string, Html] | null {
+  if (terms_version === null || terms_accepted_at === null) return null;
+  const { terms, termsVersion } = dashboardTexts(words);
+  return [terms, fillHtml(termsVersion, { version: html`${terms_version}`, time: instant(words, terms_accepted_at) })];
+}
+
+function inviteCard(ctx: Context, words: Words, merchant: MerchantView): Html {
+  const { merchants } = portalTexts(words);
+  const url = onboardingUrl(ctx.config, merchant, ctx.clock.now());
+  const rest =
+    merchant.email === null ? merchants.inviteNoEmail : fill(merchants.inviteEmail, { email: merchant.email });
+  return card(
+    html`<h2>${merchants.invite}</h2>`,
+    html`<p class="quiet">${merchants.inviteRest} ${rest}</p>`,
+    copyable(words, merchants.inviteLink, url, merchants.copyLink),
+  );
+}
+
+function recoveryCard(words: Words, { state, due_at, link_until, new_wallet }: WalletChange): Html {
+  const { merchants } = portalTexts(words);
+  const until = state === 'signed' ? due_at : link_until;
+  const title = state === 'signed' ? merchants.recoverySigned : merchants.recoveryOpen;
+  const rest = state === 'signed' ? merchants.recoverySignedRest : merchants.recoveryOpenRest;
+  return card(
+    stateLine('waiting', title, html`${rest} ${until && instant(words, until)}`),
+    new_wallet !== null && facts([[merchants.newWallet, mono(new_wallet)]]),
+  );
+}
+
+/** What may be done about this merchant by who looks at it; each is asked again. */
+function acts(call: PortalCall, merchant: MerchantView, recovery: WalletChange | null): Html | null {
+  const { words, user, mode } = call;
+  const { merchants } = portalTexts(words);
+  const name = merchantName(words, merchant);
+  const act = (key: keyof typeof merchants.acts, to: string, danger = false) => {
+    const { label, title, rest } = merchants.acts[key];
+    const action = actionIn(call, `${path}/${merchant.id}/${to}`);
+    const asked = {
+      label,
+      title: fill(title, { name }),
+      consequence: rest,
+      action,
+      ...(danger && { danger: true as const }),
+    };
+    return confirmed(asked, null);
+  };
+  const isOnboarded = merchant.onboarded_at !== null;
+  const list = [
+    may(user, 'merchants.disable', mode) &&
+      (merchant.disabled_by_partner ? act('enable', 'enable') : act('disable', 'disable', true)),
+    may(user, 'merchants.recover', mode) && isOnboarded && recovery?.state !== 'signed' && act('recover', 'recover'),
+    may(user, 'merchants.recover', mode) && recovery && act('cancelRecovery', 'recover/cancel'),
+    may(user, 'merchants.reset', mode) && act('reset', 'reset', true),
+  ].filter(Boolean);
+  const off = merchant.disabled_by_operator && html`<p class="quiet">${merchants.operatorOff}</p>`;
+  return list.length > 0 ? card(html`<h2>${merchants.actsTitle}</h2>`, off, html`${list}`) : null;
+}

@@ -1,0 +1,114 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { scopeNames } from '../../auth/api-keys.ts';
+import { browseKeys } from '../../auth/own-keys.ts';
+import { may, type Permission } from '../../auth/roles.ts';
+import type { Context } from '../../context.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { listMerchants } from '../../merchants/read.ts';
+import { browseRequests } from '../../requests/lists/browse.ts';
+import { findPayableMerchant, hasTestWallet } from '../../sandbox/test-event.ts';
+import { commonTexts } from '../../texts/common.ts';
+import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
+import { card, shapeOf } from '../../ui/components.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { readDeliveryHealth } from '../../webhooks/health.ts';
+import { actionIn, type PortalCall, portalForm, portalPage } from '../route.ts';
+import { makeKey, newKey } from '../settings/keys.ts';
+import { sendPortal } from '../shell.ts';
+import { newTestMerchant } from '../webhooks/test.ts';
+import { createSnippet, receiverPort, receiverSnippet, type SnippetValues, snippetLanguages } from './snippets.ts';
+
+const path = '/portal/start';
+
+/** `/portal/start`: what to do until the first event is delivered, with programs that run as they are pasted. */
+export function gettingStarted(app: FastifyInstance, ctx: Context): void {
+  // A form that is answered by the page itself leaves its own address in the browser: there the page is, too.
+  for (const address of [path, `${path}/key`]) {
+    portalPage(app, ctx, address, 'read', (call) => showStart(ctx, call, null));
+  }
+
+  // Only for test mode: keys for real money are made where they are looked after.
+  portalForm(app, ctx, `${path}/key`, { permission: 'keys', fresh: 'never' }, async (call) => {
+    if (call.mode === 'live') return call.reply.redirect('/portal/keys', 303);
+    const isAlone = hasTestWallet(ctx, call.scope) && (await findPayableMerchant(ctx, call.scope)) === null;
+    if (isAlone) await newTestMerchant(ctx, call);
+    const { key } = await makeKey(ctx, call, scopeNames);
+    return showStart(ctx, call, key);
+  });
+}
+
+async function showStart(ctx: Context, call: PortalCall, made: string | null): Promise<FastifyReply> {
+  const { words, scope, mode, user, reply } = call;
+  const { start, places } = portalTexts(words);
+  const [keys, [merchant], requests, health, payable] = await Promise.all([
+    browseKeys(ctx.db, scope, null),
+    listMerchants(ctx, scope, { limit: 1, offset: 0 }),
+    browseRequests(ctx, scope, {}, null),
+    readDeliveryHealth(ctx, scope),
+    findPayableMerchant(ctx, scope),
+  ]);
+  const key = keys.rows.find(({ revoked_at }) => revoked_at === null);
+  const values: SnippetValues = {
+    baseUrl: ctx.config.baseUrl,
+    key: made ?? key?.hint ?? `qt_${mode}_…`,
+    accountId: payable ?? '…',
+  };
+  const done: Record<Step, boolean> = {
+    key: key !== undefined,
+    merchant: merchant !== undefined,
+    request: requests.rows.length > 0,
+    webhook: health.url !== null,
+    event: health.last_success_at !== null,
+  };
+  const keyForm = html`<form method="post" action="${actionIn(call, `${path}/key`)}"><p class="quiet">${start.keyRest}</p><button>${start.makeKey}</button></form>`;
+  const isMaker = mode === 'test' && may(user, 'keys', mode);
+  return sendPortal(ctx, reply, call, {
+    path,
+    title: places.start,
+    body: html`${checklist(call, done, hasTestWallet(ctx, scope))}
+${made === null ? isMaker && card(keyForm) : newKey(words, made)}
+<section class="part" id="programs"><h2>${start.snippets}</h2><p class="quiet">${payable === null ? start.noMerchant : start.snippetsRest}</p>
+${snippetLanguages.map((language, i) => snippetCard(words, language, values, i === 0))}</section>`,
+  });
+}
+
+type Step = keyof PortalTexts['start']['steps'];
+const steps: [step: Step, path: string, permission: Permission][] = [
+  ['key', '/portal/keys', 'keys'],
+  ['merchant', '/portal/merchants', 'merchants.invite'],
+  ['request', '#programs', 'read'],
+  ['webhook', '/portal/webhooks', 'webhooks'],
+  ['event', '/portal/webhooks', 'read'],
+];
+
+function checklist({ words, user, mode }: PortalCall, done: Record<Step, boolean>, canPay: boolean): Html {
+  const { start, webhooks } = portalTexts(words);
+  // Only a test wallet pays at the press of a button.
+  const byHand = mode === 'live' ? webhooks.testLive : webhooks.testByHand;
+  const count = steps.filter(([step]) => done[step]).length;
+  return card(
+    html`<h2>${fill(start.progress, { done: count, of: steps.length })}</h2>`,
+    html`<ol class="timeline">${steps.map(([step, to, permission]) => {
+      const { title, rest } = start.steps[step];
+      const label = may(user, permission, mode) ? html`<a href="${to}">${title}</a>` : title;
+      const state = done[step] ? start.done : start.toDo;
+      return html`<li class="${done[step] ? 'paid' : 'waiting'}">${shapeOf(done[step] ? 'paid' : 'waiting')}<p><strong>${label}</strong> <span class="hidden">${state}</span></p><p class="quiet">${step === 'event' && !canPay ? byHand : rest}</p></li>`;
+    })}</ol>`,
+  );
+}
+
+function snippetCard(
+  words: Words,
+  language: (typeof snippetLanguages)[number],
+  values: SnippetValues,
+  isOpen: boolean,
+): Html {
+  const { start } = portalTexts(words);
+  const code = (id: string, title: string, text: string) =>
+    html`<div class="part"><h3>${title}</h3><pre class="code" tabindex="0" id="${language}-${id}">${text}</pre>
+<button type="button" class="second" data-copy="${text}" data-copied="${commonTexts(words).common.copied}" hidden>${commonTexts(words).common.copy}</button></div>`;
+  return html`<details class="card"${isOpen && html` open`}><summary>${start.languages[language]}</summary>
+${code('create', start.create, createSnippet(language, values))}
+${code('receive', language === 'curl' ? start.check : start.receive, receiverSnippet(language))}
+${language !== 'curl' && html`<p class="quiet">${fill(start.receiveRest, { port: receiverPort })}</p>`}</details>`;
+}

@@ -1,0 +1,104 @@
+import { chainsInTrouble } from '../../chain/trouble.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { dayMs, minuteMs } from '../../lib/durations.ts';
+import type { Mode } from '../../lib/mode.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { sumUnmatched, type UnmatchedSum } from '../../payments/unmatched/browse.ts';
+import { type ConcernCounts, mostCounted } from '../../requests/lists/figures.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { type StateKind, stateLine } from '../../ui/components.ts';
+import { formatRemaining, groupMicro } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { type DeliveryHealth, readDeliveryHealth } from '../../webhooks/health.ts';
+
+type Line = { kind: StateKind; title: string; rest: string; link?: { path: string; label: string } };
+
+/** An event that waits so long without a failure is worth a word. */
+const slowMs = 5 * minuteMs;
+const unmatchedSinceMs = 30 * dayMs;
+
+/** Answers "is everything fine?": one line when it is, otherwise one for each thing that is not. */
+export async function healthOf(
+  ctx: Context,
+  scope: Scope,
+  mode: Mode,
+  words: Words,
+  concerns: ConcernCounts,
+): Promise<Html> {
+  const now = ctx.clock.now();
+  const [delivery, chains, unmatched] = await Promise.all([
+    readDeliveryHealth(ctx, scope),
+    chainsInTrouble(ctx, mode),
+    sumUnmatched(ctx, scope, new Date(now.getTime() - unmatchedSinceMs)),
+  ]);
+  const { overview } = portalTexts(words);
+  const lines = [
+    webhookLine(words, delivery, now),
+    ...chains.map(({ chain }): Line => {
+      return { kind: 'attention', title: fill(overview.chain, { network: chain.name }), rest: overview.chainRest };
+    }),
+    unmatchedLine(words, unmatched),
+    ...concernLines(words, concerns),
+  ].filter((line) => line !== null);
+  if (lines.length === 0) lines.push({ kind: 'paid', title: overview.fine, rest: overview.fineRest });
+  return html`<section class="card">${lines.map(
+    ({ kind, title, rest, link }) =>
+      html`<div>${stateLine(kind, title, rest)}${link && html`<p class="after-state"><a href="${link.path}">${link.label}</a></p>`}</div>`,
+  )}</section>`;
+}
+
+const counted = (words: Words, count: number) =>
+  count >= mostCounted ? fill(portalTexts(words).overview.atLeast, { count }) : count;
+
+function webhookLine(words: Words, health: DeliveryHealth, now: Date): Line | null {
+  const { overview } = portalTexts(words);
+  const link = { path: '/portal/webhooks', label: overview.toWebhooks };
+  const count = counted(words, health.waiting);
+  if (health.url === null) {
+    return { kind: 'attention', title: overview.noUrl, rest: fill(overview.noUrlRest, { count }), link };
+  }
+  if (health.disabled_at) {
+    const rest = health.disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent;
+    return { kind: 'failed', title: overview.disabled, rest: fill(rest, { count }), link };
+  }
+  if (health.failures > 0) {
+    const rest = fill(overview.failingRest, { failures: health.failures, count });
+    return { kind: 'attention', title: overview.failing, rest, link };
+  }
+  if (health.exhausted > 0) {
+    const rest = fill(overview.exhaustedRest, { count: counted(words, health.exhausted) });
+    return { kind: 'attention', title: overview.exhausted, rest, link };
+  }
+  const waitedMs = health.oldest_waiting_at ? now.getTime() - health.oldest_waiting_at.getTime() : 0;
+  if (waitedMs < slowMs) return null;
+  const rest = fill(overview.waitingRest, { count, time: formatRemaining(words, waitedMs) });
+  return { kind: 'attention', title: overview.waiting, rest, link };
+}
+
+function unmatchedLine(words: Words, sums: UnmatchedSum[]): Line | null {
+  const { overview } = portalTexts(words);
+  const payments = sums.reduce((sum, one) => sum + one.payments, 0);
+  if (payments === 0) return null;
+  // What another token is worth, nobody knows.
+  const micro = sums.reduce((sum, one) => sum + (one.reason === 'wrong_token' ? 0n : BigInt(one.usdc_micro)), 0n);
+  return {
+    kind: 'attention',
+    title: fill(overview.unmatched, { count: counted(words, payments) }),
+    rest: fill(overview.unmatchedRest, { amount: groupMicro(words, micro) }),
+    link: { path: '/portal/unmatched', label: overview.toUnmatched },
+  };
+}
+
+function concernLines(words: Words, counts: ConcernCounts): Line[] {
+  const { overview } = portalTexts(words);
+  const links = { underpaid: overview.toUnderpaid, overpaid: overview.toUnderpaid, replayed: overview.toReplayed };
+  return (['underpaid', 'overpaid', 'replayed'] as const)
+    .filter((concern) => counts[concern] > 0)
+    .map((concern) => ({
+      kind: 'attention',
+      title: fill(overview[concern], { count: counted(words, counts[concern]) }),
+      rest: overview[`${concern}Rest`],
+      link: { path: `/portal/requests?concern=${concern}`, label: links[concern] },
+    }));
+}

@@ -1,0 +1,164 @@
+import type { FastifyInstance } from 'fastify';
+import { permissions } from '../../auth/roles.ts';
+import type { Context } from '../../context.ts';
+import { formatFiat } from '../../lib/money.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { listMerchants } from '../../merchants/read.ts';
+import { browseRequests } from '../../requests/lists/browse.ts';
+import { type Figures, readFigures } from '../../requests/lists/figures.ts';
+import { commonTexts } from '../../texts/common.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { chart } from '../../ui/chart.ts';
+import { formatRemaining } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { oneOf, readQuery } from '../../web/query.ts';
+import { emptyState, linkWith } from '../../web/table.ts';
+import { eventsPath } from '../live.ts';
+import { requestTable } from '../requests/requests.ts';
+import { type PortalCall, portalPage } from '../route.ts';
+import { sendPortal } from '../shell.ts';
+import { healthOf } from './health.ts';
+
+const path = '/portal';
+const periods = ['14', '30', '90'] as const;
+const shownRequests = 8;
+/** Letters of a figure that a tile has room for in its large size. */
+const shortValue = 12;
+
+/** `GET /portal`: is everything fine, how business goes, and what came last. */
+export function overviewPage(app: FastifyInstance, ctx: Context): void {
+  portalPage(app, ctx, path, 'read', async (call) => {
+    const { words, scope, mode, request, reply } = call;
+    const portal = portalTexts(words);
+    const query = readQuery(request.query, ['days', 'currency']);
+    const days = oneOf(periods, query.days) ?? '14';
+    const [figures, latest] = await Promise.all([
+      readFigures(ctx, scope, Number(days)),
+      browseRequests(ctx, scope, {}, null),
+    ]);
+    const isNew = latest.rows.length === 0;
+    const body = isNew
+      ? await firstSteps(ctx, call)
+      : html`${await healthOf(ctx, scope, mode, words, figures.concerns)}
+${figuresPart(words, figures, { days, currency: query.currency })}
+<section class="part"><h2>${portal.overview.latest}</h2>${requestTable(words, latest.rows.slice(0, shownRequests), ctx.clock.now())}
+<p><a href="/portal/requests">${portal.overview.allRequests}</a></p></section>`;
+    return sendPortal(ctx, reply, call, {
+      path,
+      title: portal.places.overview,
+      body: html`<div class="list" data-live="${eventsPath(mode)}" data-region="overview">${body}</div>`,
+    });
+  });
+}
+
+/** Before the first request: the way to the first steps, and a call that works as it stands, but for the key; who may make none is told who may. */
+async function firstSteps(ctx: Context, { words, scope, mode, user }: PortalCall): Promise<Html> {
+  const { overview, places } = portalTexts(words);
+  const start = html`<p><a class="button" href="/portal/start">${places.start}</a></p>`;
+  if (!permissions['keys.read'][mode].includes(user.role)) {
+    const rest = fill(overview.emptyViewer, { partner: user.partner.name });
+    return emptyState(overview.empty, html`<p>${rest}</p>${start}`);
+  }
+  const [merchant] = await listMerchants(ctx, scope, { complete: true, disabled: false, limit: 1, offset: 0 });
+  const call = merchant
+    ? { path: '/api/v1/requests/create', body: { account_id: merchant.id, fiat_amount_int: 1250, memo: 'Table 4' } }
+    : { path: '/api/v1/accounts', body: { business_name: 'Ada’s Bakery', country: 'DE' } };
+  const curl = `curl ${ctx.config.baseUrl}${call.path} \\
+  -H 'Authorization: Bearer qt_${mode}_…' \\
+  -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify(call.body)}'`;
+  const rest = fill(merchant ? overview.emptyRest : overview.emptyMerchant, {
+    mode: commonTexts(words).app[mode].toLowerCase(),
+  });
+  return emptyState(
+    overview.empty,
+    html`${start}
+<p>${rest}</p><pre class="code" tabindex="0">${curl}</pre>`,
+  );
+}
+
+type Chosen = { days: string; currency: string | undefined };
+
+function figuresPart(words: Words, figures: Figures, { days, currency: wanted }: Chosen): Html {
+  const { overview } = portalTexts(words);
+  const totals = totalsOf(figures);
+  const currency = totals.find(({ code }) => code === wanted)?.code ?? totals[0]?.code;
+  const query = { days, ...(wanted !== undefined && { currency: wanted }) };
+  const choice = (label: string, links: [string, string, boolean][]) =>
+    html`<nav class="switch" aria-label="${label}">${links.map(
+      ([name, href, current]) => html`<a href="${href}"${current && html` aria-current="true"`}>${name}</a>`,
+    )}</nav>`;
+  const period = choice(
+    overview.period,
+    periods.map((one) => [fill(overview.days, { count: one }), linkWith(path, query, { days: one }), one === days]),
+  );
+  const currencies =
+    totals.length > 1 &&
+    choice(
+      overview.currency,
+      totals.map(({ code }) => [code, linkWith(path, query, { currency: code }), code === currency]),
+    );
+  return html`<div class="row">${period}${currencies}</div>
+${tiles(words, figures, totals, days)}
+${currency !== undefined && html`<section class="card">${volumeChart(words, figures, currency)}</section>`}`;
+}
+
+type Total = { code: string; payments: number; fiatInt: bigint };
+
+/** What was paid in each currency, the one with the most payments first. */
+function totalsOf({ volume }: Figures): Total[] {
+  const byCode = Map.groupBy(volume, ({ fiat_code }) => fiat_code);
+  return [...byCode]
+    .map(([code, rows]) => ({
+      code,
+      payments: rows.reduce((sum, { payments }) => sum + payments, 0),
+      fiatInt: rows.reduce((sum, { fiat_int }) => sum + BigInt(fiat_int), 0n),
+    }))
+    .sort((a, b) => b.payments - a.payments || (a.code < b.code ? -1 : 1));
+}
+
+function tiles(words: Words, { sample }: Figures, totals: Total[], days: string): Html {
+  const { overview } = portalTexts(words);
+  const tile = (name: string, value: string, rest: string | false) =>
+    html`<div class="tile"><p class="quiet">${name}</p><p class="value${value.length > shortValue && ' long'}">${value}</p>${rest && html`<p class="quiet">${rest}</p>`}</div>`;
+  const paidIn = fill(overview.paidIn, { count: days });
+  const share = new Intl.NumberFormat(words.language, { style: 'percent', maximumFractionDigits: 1 });
+  return html`<div class="tiles">${
+    totals.length === 0
+      ? tile(paidIn, overview.none, false)
+      : totals.map(({ code, payments, fiatInt }) =>
+          tile(paidIn, formatFiat(fiatInt, code, words.language), fill(overview.payments, { count: payments })),
+        )
+  }${tile(
+    overview.share,
+    sample.ended > 0 ? share.format(sample.paid / sample.ended) : overview.none,
+    sample.ended > 0 && fill(overview.shareRest, { count: sample.ended }),
+  )}${tile(
+    overview.speed,
+    sample.median_ms === null ? overview.none : spanOf(words, sample.median_ms),
+    sample.median_ms !== null && overview.speedRest,
+  )}</div>`;
+}
+
+/** Seconds up to two minutes, then as people say it. */
+function spanOf(words: Words, ms: number): string {
+  if (ms >= 120_000) return formatRemaining(words, ms);
+  const seconds = Math.max(1, Math.round(ms / 1000));
+  return new Intl.NumberFormat(words.language, { style: 'unit', unit: 'second', unitDisplay: 'long' }).format(seconds);
+}
+
+/** Heights are drawn from floating point; the figures that are read come from whole minor units. */
+function volumeChart(words: Words, { days, volume }: Figures, currency: string): Html {
+  const { overview } = portalTexts(words);
+  const byDay = new Map(volume.filter((row) => row.fiat_code === currency).map((row) => [row.day, row.fiat_int]));
+  const label = new Intl.DateTimeFormat(words.language, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  return chart(words, {
+    title: fill(overview.volume, { currency }),
+    series: [overview.paid],
+    bars: days.map((day) => ({
+      label: label.format(new Date(`${day}T00:00:00Z`)),
+      values: [Number(byDay.get(day) ?? 0)],
+    })),
+    format: (value) => formatFiat(BigInt(Math.round(value)), currency, words.language),
+  });
+}

@@ -1,0 +1,41 @@
+import type { Html } from '../../lib/text/html.ts';
+import type { BrowsedRow } from '../../requests/lists/browse.ts';
+import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
+import type { StateKind } from '../../ui/components.ts';
+import type { Words } from '../../ui/language.ts';
+import { badge } from '../../web/table.ts';
+
+type Standing = keyof PortalTexts['requests']['standings'];
+
+const shapes: Record<Standing, StateKind> = {
+  requested: 'waiting',
+  opened: 'waiting',
+  expired: 'ended',
+  voided: 'ended',
+  confirming: 'confirming',
+  paid: 'paid',
+  paidTwice: 'attention',
+  overpaid: 'attention',
+  underpaid: 'attention',
+  late: 'attention',
+  paidVoided: 'attention',
+};
+
+/** Where a request stands, in one word: what wants a person's eye comes first. */
+export function standingOf(
+  row: Pick<BrowsedRow, 'status' | 'proof_status' | 'received_micro' | 'stray_reason' | 'overpaid'>,
+): Standing {
+  if (row.proof_status === 'verified') {
+    if (row.stray_reason === 'already_paid') return 'paidTwice';
+    return row.overpaid ? 'overpaid' : 'paid';
+  }
+  if (row.proof_status === 'attached') return 'confirming';
+  if (row.stray_reason === 'voided') return 'paidVoided';
+  if (row.stray_reason === 'late') return 'late';
+  return BigInt(row.received_micro) > 0n ? 'underpaid' : row.status;
+}
+
+export function standingBadge(words: Words, row: Parameters<typeof standingOf>[0]): Html {
+  const standing = standingOf(row);
+  return badge(shapes[standing], portalTexts(words).requests.standings[standing]);
+}

@@ -1,0 +1,188 @@
+import type { FastifyInstance } from 'fastify';
+import { may } from '../../auth/roles.ts';
+import type { ChainConfig } from '../../chain/config.ts';
+import { explorerLink } from '../../checkout/transactions.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { Refusal } from '../../errors.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { formatFiat } from '../../lib/money.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { type MerchantView, readMerchant } from '../../merchants/read.ts';
+import { readProgress } from '../../payments/proof/progress.ts';
+import { readHints } from '../../payments/submitted/follow.ts';
+import { readReturns } from '../../payments/unmatched/by-merchant.ts';
+import { cancelRequest } from '../../requests/cancel.ts';
+import { readRequest } from '../../requests/read.ts';
+import { payPageUrl } from '../../requests/render.ts';
+import { type DifferingReplays, readDifferingReplays } from '../../requests/replay.ts';
+import { madeAt } from '../../requests/rules.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { card, facts, mono, qr } from '../../ui/components.ts';
+import { groupMicro, instant, rateOf } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { notice } from '../../web/shell.ts';
+import { confirmed } from '../../web/table.ts';
+import { listDeliveries } from '../../webhooks/log.ts';
+import { eventsPath } from '../live.ts';
+import { actionIn, doneAt, portalForm, portalPage, recordedIn } from '../route.ts';
+import { sendPortal } from '../shell.ts';
+import { requestConcerns } from './concerns.ts';
+import { standingBadge } from './display-status.ts';
+import { type History, timeline } from './timeline.ts';
+
+const listPath = '/portal/requests';
+
+/** `GET /portal/requests/<request_id>`: everything about one request; and the form that cancels it. */
+export function requestDetail(app: FastifyInstance, ctx: Context): void {
+  portalPage(app, ctx, `${listPath}/:request_id`, 'read', async (call) => {
+    const { words, scope, mode, user, request, reply } = call;
+    const known = await readAll(ctx, scope, call.param('request_id'));
+    const { row } = known.history;
+    const { done } = request.query as { done?: unknown };
+    return sendPortal(ctx, reply, call, {
+      path: `${listPath}/${row.id}`,
+      otherModePath: listPath,
+      title: fill(portalTexts(words).request.title, { amount: amountOf(words, row) }),
+      body: html`<p><a href="${listPath}">${portalTexts(words).request.back}</a></p>${flash(words, done)}
+<div class="list" data-live="${eventsPath(mode, row.id)}" data-region="request">${detail(ctx, words, known, may(user, 'requests.cancel', mode))}</div>`,
+    });
+  });
+
+  portalForm(
+    app,
+    ctx,
+    `${listPath}/:request_id/cancel`,
+    { permission: 'requests.cancel', fresh: 'never' },
+    async (call) => {
+      const { scope } = call;
+      const id = call.param('request_id').toLowerCase();
+      const path = `${listPath}/${id}`;
+      const cancel = (inner: Context) => cancelRequest(inner, scope, id);
+      try {
+        await recordedIn(ctx, call, cancel, () => ({
+          action: 'request.cancelled',
+          partnerId: scope.partnerId,
+          testMode: scope.testMode,
+          object: { kind: 'request', id },
+          details: {},
+        }));
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== 'cannot_cancel') throw error;
+        return doneAt(call.reply, path, 'cannot_cancel');
+      }
+      return doneAt(call.reply, path, 'cancelled');
+    },
+  );
+}
+
+/** What the page is made of. */
+type Known = { history: History; merchant: MerchantView | null; replays: DifferingReplays | null };
+
+async function readAll(ctx: Context, scope: Scope, requestId: string): Promise<Known> {
+  const row = await readRequest(ctx.db, scope, requestId);
+  const { id } = row;
+  const [progress, hints, { deliveries }, merchant, replays] = await Promise.all([
+    readProgress(ctx, scope, id),
+    readHints(ctx, scope, id),
+    listDeliveries(ctx, scope, { requestId: id, limit: 1, offset: 0 }),
+    readMerchant(ctx, scope, row.account_id),
+    readDifferingReplays(ctx, scope, id),
+  ]);
+  const returns = await readReturns(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
+  const chains = ctx.chains[modeOf(scope.testMode)];
+  const history = { row, progress, hints, returns, delivery: deliveries[0] ?? null, chains, now: ctx.clock.now() };
+  return { history, merchant, replays };
+}
+
+const amountOf = ({ language }: Words, row: History['row']) =>
+  formatFiat(BigInt(row.fiat_int), row.fiat_code, language);
+
+function flash(words: Words, done: unknown): Html | null {
+  const { request } = portalTexts(words);
+  if (done === 'cancelled') return notice('paid', request.cancelled);
+  return done === 'cannot_cancel' ? notice('attention', request.cannotCancel) : null;
+}
+
+function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): Html {
+  const { history, replays } = known;
+  const { row, progress } = history;
+  const { request } = portalTexts(words);
+  const standing = standingBadge(words, {
+    ...row,
+    received_micro: progress.receivedMicro.toString(),
+    stray_reason: progress.unmatched[0]?.reason ?? null,
+    overpaid: progress.overpaidMicro > 0n,
+  });
+  const cancellable = row.status === 'requested' && row.proof_status === 'none' && mayCancel;
+  const cancel = confirmed(
+    {
+      label: request.cancel,
+      title: fill(request.cancelTitle, { amount: amountOf(words, row) }),
+      consequence: request.cancelRest,
+      action: actionIn(row.test_mode ? { mode: 'test' } : { mode: 'live' }, `${listPath}/${row.id}/cancel`),
+      danger: true,
+    },
+    null,
+  );
+  return html`<div class="row">${standing}</div>${requestConcerns(words, history, replays)}
+<div class="two"><div class="part">${requestFacts(words, known)}${payCard(ctx, words, row)}${metadataCard(words, row)}${cancellable && cancel}</div>
+${timeline(words, history)}</div>`;
+}
+
+function requestFacts(words: Words, { history, merchant }: Known): Html {
+  const { row, progress, chains } = history;
+  const { request, requests } = portalTexts(words);
+  const name = merchant?.business_name ?? merchant?.display_name ?? requests.unnamed;
+  const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((part) => part !== null);
+  const [assetChain] = chains.filter((chain) => paidOn(row, chain));
+  return card(
+    html`<h2>${request.facts}</h2>`,
+    facts([
+      [request.number, mono(row.id)],
+      [request.amount, amountOf(words, row)],
+      [request.usdc, groupMicro(words, BigInt(row.usdc_micro))],
+      progress.receivedMicro > 0n ? [request.received, groupMicro(words, progress.receivedMicro)] : null,
+      [request.rate, rateOf(words, row)],
+      [request.merchant, html`<a href="/portal/merchants/${row.account_id}">${name}</a>`],
+      row.memo !== null ? [request.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
+      [request.mode, html`${request.modes[row.payment_mode]} <code>${row.payment_mode}</code>`],
+      customer.length > 0 ? [request.customer, html`${customer.map((part) => html`<p dir="auto">${part}</p>`)}`] : null,
+      row.payer_address !== null ? [request.payer, mono(row.payer_address)] : null,
+      row.proof_status === 'verified' && row.tx_hash !== null
+        ? [request.transaction, explorerLink(assetChain, row.tx_hash)]
+        : null,
+      [request.wallet, mono(row.wallet_address)],
+      row.idempotency_key !== null ? [request.key, mono(row.idempotency_key)] : null,
+      [request.created, instant(words, madeAt(row))],
+      [request.expires, instant(words, row.expires_at)],
+    ]),
+  );
+}
+
+/** An asset is named `eip155:<chain id>/erc20:<token>`. */
+function paidOn(row: History['row'], { chainId }: ChainConfig): boolean {
+  return row.asset_id?.startsWith(`eip155:${chainId}/`) ?? false;
+}
+
+function payCard(ctx: Context, words: Words, row: History['row']): Html {
+  const { request } = portalTexts(words);
+  const url = payPageUrl(ctx.config, row.id);
+  const isOpen = row.proof_status === 'none' && (row.status === 'requested' || row.status === 'opened');
+  return card(
+    html`<h2>${request.payPage}</h2>`,
+    html`<p><a class="mono" href="${url}" rel="noreferrer">${url}</a></p>`,
+    isOpen && qr(url, request.payPage, request.payPageRest),
+    row.proof_status === 'verified' && html`<p><a href="${url}/receipt" rel="noreferrer">${request.receipt}</a></p>`,
+  );
+}
+
+function metadataCard(words: Words, row: History['row']): Html {
+  const { request } = portalTexts(words);
+  const pairs = Object.entries(JSON.parse(row.metadata) as Record<string, string>);
+  const list = facts(pairs.map(([key, value]) => [key, html`<span dir="auto">${value}</span>`]));
+  return card(
+    html`<h2>${request.metadata}</h2>`,
+    pairs.length > 0 ? list : html`<p class="quiet">${request.noMetadata}</p>`,
+  );
+}

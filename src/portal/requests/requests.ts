@@ -1,0 +1,147 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { decimalOf, formatFiat, formatMicro } from '../../lib/money.ts';
+import type { CsvRow } from '../../lib/text/csv.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import {
+  type BrowsedRow,
+  type BrowseFilter,
+  browseRequests,
+  concerns,
+  exportRequests,
+} from '../../requests/lists/browse.ts';
+import { madeAt } from '../../requests/rules.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { ago, groupMicro } from '../../ui/formats.ts';
+import type { Words } from '../../ui/language.ts';
+import { csvOf, sendCsv } from '../../web/download.ts';
+import { instantOf, oneOf, readQuery } from '../../web/query.ts';
+import { emptyState, type Filter, filters, linkWith, pager, table } from '../../web/table.ts';
+import { eventsPath } from '../live.ts';
+import { accountsFor } from '../merchants/merchant-choice.ts';
+import { portalPage } from '../route.ts';
+import { sendPortal } from '../shell.ts';
+import { standingBadge, standingOf } from './display-status.ts';
+
+const path = '/portal/requests';
+const csvPath = '/portal/requests.csv';
+const names = ['q', 'status', 'proof_status', 'concern', 'account_id', 'since', 'until', 'after'] as const;
+const statuses = ['requested', 'opened', 'expired', 'voided'] as const;
+const proofs = ['none', 'attached', 'verified'] as const;
+
+/** `GET /portal/requests` and the same as CSV. */
+export function requestsList(app: FastifyInstance, ctx: Context): void {
+  portalPage(app, ctx, path, 'read', async (call) => {
+    const { words, scope, mode, request, reply } = call;
+    const portal = portalTexts(words);
+    const query = readQuery(request.query, names);
+    const isFiltered = names.some((name) => query[name] !== undefined);
+    const filter = await filterOf(ctx, scope, query);
+    const { rows, next } = await browseRequests(ctx, scope, filter, query.after ?? null);
+    const list =
+      rows.length > 0
+        ? requestTable(words, rows, ctx.clock.now())
+        : isFiltered
+          ? emptyState(portal.requests.none, portal.requests.noneRest)
+          : emptyState(portal.overview.empty, html`<p><a href="/portal/start">${portal.places.start}</a></p>`);
+    return sendPortal(ctx, reply, call, {
+      path,
+      title: portal.places.requests,
+      body: html`${filters(words, path, query, choices(words), csvPath)}
+<div class="list" data-live="${eventsPath(mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
+    });
+  });
+
+  portalPage(app, ctx, csvPath, 'read', async ({ scope, mode, request, reply }) => {
+    const filter = await filterOf(ctx, scope, readQuery(request.query, names));
+    const rows = exportRequests(ctx, scope, filter);
+    return sendCsv(reply, `requests-${mode}`, csvHeader, csvOf(rows, csvRow));
+  });
+}
+
+/** What an address asks for. A merchant that does not exist has no requests. */
+async function filterOf(ctx: Context, scope: Scope, query: Record<string, string>): Promise<BrowseFilter> {
+  const [status, proofStatus] = [oneOf(statuses, query.status), oneOf(proofs, query.proof_status)];
+  const [since, until] = [instantOf(query.since), instantOf(query.until)];
+  const concern = oneOf(concerns, query.concern);
+  return {
+    ...(query.q && { search: query.q }),
+    ...(status && { status }),
+    ...(proofStatus && { proofStatus }),
+    ...(concern && { concern }),
+    ...(await accountsFor(ctx, scope, query.account_id)),
+    ...(since && { since }),
+    ...(until && { until }),
+  };
+}
+
+function choices(words: Words): Filter[] {
+  const { requests, merchants } = portalTexts(words);
+  return [
+    { kind: 'text', name: 'q', label: requests.search, hint: requests.searchHint },
+    {
+      kind: 'choice',
+      name: 'status',
+      label: requests.status,
+      options: statuses.map((status) => [status, requests.statuses[status]]),
+    },
+    {
+      kind: 'choice',
+      name: 'proof_status',
+      label: requests.proof,
+      options: proofs.map((proof) => [proof, requests.proofs[proof]]),
+    },
+    {
+      kind: 'choice',
+      name: 'concern',
+      label: requests.concern,
+      options: concerns.map((concern) => [concern, requests.concerns[concern]]),
+    },
+    { kind: 'text', name: 'account_id', label: requests.merchant, hint: merchants.searchHint },
+    { kind: 'date', name: 'since', label: requests.since },
+    { kind: 'date', name: 'until', label: requests.until },
+  ];
+}
+
+/** Requests as people read them, newest first. */
+export function requestTable(words: Words, rows: BrowsedRow[], now: Date): Html {
+  const { requests } = portalTexts(words);
+  const amount = (row: BrowsedRow) => formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
+  return table<BrowsedRow>(
+    requests.list,
+    [
+      {
+        name: requests.amount,
+        cell: (row) => html`<a href="${path}/${row.id}">${amount(row)}</a>`,
+      },
+      {
+        name: requests.merchant,
+        cell: (row) =>
+          html`<a href="${linkWith(path, {}, { account_id: row.account_id })}">${row.merchant_name ?? requests.unnamed}</a>`,
+      },
+      { name: requests.memo, cell: (row) => row.memo && html`<span class="clip" dir="auto">${row.memo}</span>` },
+      { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },
+      { name: requests.state, cell: (row) => standingBadge(words, row) },
+      { name: requests.created, cell: (row) => ago(words, madeAt(row), now) },
+    ],
+    rows,
+  );
+}
+
+/** Named as the fields of the API. */
+const csvHeader = [
+  ...['request_id', 'created_at', 'expires_at', 'account_id', 'merchant', 'status', 'proof_status', 'standing'],
+  ...['fiat_amount', 'fiat_currency', 'usdc', 'received_usdc', 'rate', 'memo', 'payment_mode', 'customer_name'],
+  ...['customer_email', 'customer_phone', 'proof_verified_at', 'tx_hash', 'payer_address', 'metadata'],
+];
+
+function csvRow(row: BrowsedRow): CsvRow {
+  return [
+    ...[row.id, row.created_at, row.expires_at, row.account_id, row.merchant_name, row.status, row.proof_status],
+    ...[standingOf(row), decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
+    ...[formatMicro(BigInt(row.usdc_micro)), formatMicro(BigInt(row.received_micro)), row.rate, row.memo],
+    ...[row.payment_mode, row.customer_name, row.customer_email, row.customer_phone, row.proof_verified_at],
+    ...[row.tx_hash, row.payer_address, row.metadata === '{}' ? null : row.metadata],
+  ];
+}

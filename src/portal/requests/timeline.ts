@@ -1,0 +1,165 @@
+import type { ChainConfig } from '../../chain/config.ts';
+import { explorerLink } from '../../checkout/transactions.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import type { PaymentProgress, TransferProgress } from '../../payments/proof/progress.ts';
+import type { PaymentHint } from '../../payments/submitted/follow.ts';
+import type { ReturnRow } from '../../payments/unmatched/by-merchant.ts';
+import type { RequestRow } from '../../requests/proof.ts';
+import { madeAt } from '../../requests/rules.ts';
+import { commonTexts } from '../../texts/common.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { type StateKind, shapeOf } from '../../ui/components.ts';
+import { groupMicro, instant } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { returnedShapes } from '../../web/refunded.ts';
+import type { AttemptRow, LoggedDelivery } from '../../webhooks/log.ts';
+import { returnedRest, returnedWord } from './refunded.ts';
+
+/** All that is known of what happened to a request. */
+export type History = {
+  row: RequestRow;
+  progress: PaymentProgress;
+  hints: PaymentHint[];
+  /** By `writeTransferKey`: what the merchant gave back. */
+  returns: Map<string, ReturnRow>;
+  /** Its event; null while there is none. */
+  delivery: LoggedDelivery | null;
+  chains: ChainConfig[];
+  now: Date;
+};
+
+/** One thing that happened, or is about to. Without a time, nobody noted it. */
+type Item = { at: Date | null; kind: StateKind; title: string; rest?: Html | string | null };
+
+/** What happened to a request, from its creation to the last attempt of its event, in the order of time. */
+export function timeline(words: Words, history: History): Html {
+  const { request } = portalTexts(words);
+  const items = [
+    ...beginning(words, history),
+    ...history.hints.map((hint) => hintItem(words, history, hint)),
+    ...paymentItems(words, history),
+    ...ending(words, history),
+    ...[...history.returns.values()].map((given) => returnItem(words, history, given)),
+    ...(history.delivery ? eventItems(words, history.delivery) : []),
+  ];
+  // Blocks have whole seconds: within one, and before the creation, things happened in the order above.
+  const second = ({ at }: Item) =>
+    at === null ? Number.MAX_VALUE : Math.floor(Math.max(at.getTime(), madeAt(history.row).getTime()) / 1000);
+  items.sort((a, b) => second(a) - second(b));
+  return html`<section class="card"><h2>${request.timeline}</h2><ol class="timeline">${items.map(
+    ({ at, kind, title, rest }) =>
+      html`<li class="${kind}">${shapeOf(kind)}<p><strong>${title}</strong></p>${rest && html`<div class="quiet">${rest}</div>`}${at && html`<p class="quiet">${instant(words, at, 'medium')}</p>`}</li>`,
+  )}</ol></section>`;
+}
+
+function beginning(words: Words, { row }: History): Item[] {
+  const { events } = portalTexts(words).request;
+  const items: Item[] = [{ at: madeAt(row), kind: 'waiting', title: events.created }];
+  if (row.opened_at) items.push({ at: row.opened_at, kind: 'waiting', title: events.opened });
+  return items;
+}
+
+function ending(words: Words, { row, now }: History): Item[] {
+  const { events } = portalTexts(words).request;
+  const items: Item[] = [];
+  if (row.voided_at) items.push({ at: row.voided_at, kind: 'ended', title: events.voided });
+  if (row.status === 'expired' && row.expires_at <= now) {
+    items.push({ at: row.expires_at, kind: 'ended', title: events.expired });
+  }
+  if (row.proof_note === 'reorged') {
+    items.push({ at: null, kind: 'attention', title: events.reorged, rest: events.reorgedRest });
+  }
+  if (row.proof_verified_at) items.push({ at: row.proof_verified_at, kind: 'paid', title: events.verified });
+  return items;
+}
+
+function hintItem(words: Words, { chains }: History, { state, chainId, txHash, firstSeenAt }: PaymentHint): Item {
+  const { events } = portalTexts(words).request;
+  const chain = chains.find((one) => one.chainId === chainId);
+  const rest = html`<p>${explorerLink(chain, txHash)}</p>`;
+  const at = firstSeenAt;
+  if (state === 'failed') return { at, kind: 'failed', title: events.hintFailed, rest };
+  if (state === 'replaced') return { at, kind: 'attention', title: events.hintReplaced, rest };
+  if (state === 'gone') return { at, kind: 'attention', title: events.hintGone, rest };
+  return { at, kind: 'confirming', title: events.hint, rest };
+}
+
+function paymentItems(words: Words, { progress, chains }: History): Item[] {
+  const { request, reasons } = portalTexts(words);
+  const { events } = request;
+  const told = (transfer: TransferProgress, text: string) => {
+    const chain = chains.find(({ chainId }) => chainId === transfer.chainId);
+    const network = chain?.name ?? String(transfer.chainId);
+    const amount = groupMicro(words, transfer.usdcMicro);
+    return { network, link: explorerLink(chain, transfer.txHash), title: fill(text, { amount, network }) };
+  };
+  return [
+    ...progress.transfers.map((transfer): Item => {
+      const { network, link, title } = told(transfer, events.transfer);
+      const { confirmations: seen, neededConfirmations: needed } = transfer;
+      const count =
+        needed === null
+          ? fill(events.confirmationsTag, { seen, network })
+          : fill(events.confirmations, { seen: Math.min(seen, needed), needed });
+      return {
+        at: transfer.blockTime,
+        kind: transfer.final ? 'paid' : 'confirming',
+        title,
+        rest: html`<p>${transfer.final ? events.final : count}</p><p>${link}</p>`,
+      };
+    }),
+    ...progress.unmatched.map((transfer): Item => {
+      const { link, title } = told(transfer, events.stray);
+      const rest = html`<p>${fill(commonTexts(words).common.sentence, { text: reasons[transfer.reason] })}</p><p>${link}</p>`;
+      return { at: transfer.blockTime, kind: 'attention', title, rest };
+    }),
+  ];
+}
+
+function returnItem(words: Words, { chains }: History, given: ReturnRow): Item {
+  const kind = returnedShapes[given.state];
+  const rest = returnedRest(words, given, chains);
+  return { at: given.noted_at, kind, title: returnedWord(words, given), rest };
+}
+
+function eventItems(words: Words, delivery: LoggedDelivery): Item[] {
+  const { events } = portalTexts(words).request;
+  const { log, state } = delivery;
+  const items: Item[] = [
+    {
+      at: delivery.created_at,
+      kind: 'waiting',
+      title: events.event,
+      rest: log.length === 0 ? events.eventWaits : null,
+    },
+    ...log.map((attempt) => attemptItem(words, attempt)),
+  ];
+  if (state === 'exhausted') {
+    items.push({ at: null, kind: 'failed', title: events.exhausted, rest: events.exhaustedRest });
+  }
+  if (state === 'waiting' && log.length > 0) {
+    items.push({ at: delivery.next_attempt_at, kind: 'waiting', title: events.next });
+  }
+  return items;
+}
+
+function attemptItem(words: Words, attempt: AttemptRow): Item {
+  const { events, failures } = portalTexts(words).request;
+  const { status_code: status, duration_ms: ms, error } = attempt;
+  const host = URL.parse(attempt.url)?.host ?? attempt.url;
+  const values = { host, status: status ?? '', ms };
+  const at = attempt.started_at;
+  if (error === null) {
+    return { at, kind: 'paid', title: fill(events.delivered, values), rest: fill(events.attemptDone, values) };
+  }
+  const known = Object.entries(failures).find(([name]) => name === error)?.[1] ?? failures.other;
+  const why = fill(known, { status: status ?? '', error });
+  return {
+    at,
+    kind: 'attention',
+    title: fill(events.attempt, values),
+    rest: html`<p>${fill(events.attemptFailed, { ...values, why })}</p>${
+      attempt.response_body && html`<pre class="code" tabindex="0">${attempt.response_body.slice(0, 500)}</pre>`
+    }`,
+  };
+}

@@ -1,0 +1,182 @@
+import type { FastifyInstance } from 'fastify';
+import type { ChainConfig } from '../../chain/config.ts';
+import { explorerLink } from '../../checkout/transactions.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { formatMicro } from '../../lib/money.ts';
+import type { CsvRow } from '../../lib/text/csv.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import {
+  browseUnmatched,
+  exportUnmatched,
+  type UnmatchedFilter,
+  type UnmatchedRow,
+} from '../../payments/unmatched/browse.ts';
+import { type ReturnRow, readReturns, writeTransferKey } from '../../payments/unmatched/by-merchant.ts';
+import { auditTexts } from '../../texts/audit.ts';
+import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
+import { ago, groupMicro } from '../../ui/formats.ts';
+import type { Words } from '../../ui/language.ts';
+import { sendCsv } from '../../web/download.ts';
+import { instantOf, oneOf, readQuery } from '../../web/query.ts';
+import { returnedBadge } from '../../web/refunded.ts';
+import { emptyState, type Filter, filters, linkWith, pager, table } from '../../web/table.ts';
+import { eventsPath } from '../live.ts';
+import { accountsFor } from '../merchants/merchant-choice.ts';
+import { type PortalCall, portalPage } from '../route.ts';
+import { sendPortal } from '../shell.ts';
+
+const path = '/portal/unmatched';
+const csvPath = '/portal/unmatched.csv';
+const names = ['account_id', 'reason', 'since', 'until', 'after'] as const;
+
+/** `GET /portal/unmatched`: money that pays no request, with the reason; and the same as CSV. */
+export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
+  portalPage(app, ctx, path, 'read', async (call) => {
+    const { words, scope, mode, request, reply } = call;
+    const portal = portalTexts(words);
+    const audit = auditTexts(words);
+    const query = readQuery(request.query, names);
+    const isFiltered = names.some((name) => query[name] !== undefined);
+    const { rows, next } = await browseUnmatched(ctx, scope, await filterOf(ctx, call, query), query.after ?? null);
+    const returns = await readReturns(ctx.db, scope, rows.map(keyOf));
+    const list =
+      rows.length > 0
+        ? unmatchedTable(words, rows, returns, ctx.chains[mode], ctx.clock.now())
+        : isFiltered
+          ? emptyState(audit.none, audit.noneRest)
+          : emptyState(portal.unmatched.none, portal.unmatched.noneRest);
+    return sendPortal(ctx, reply, call, {
+      path,
+      title: portal.places.unmatched,
+      body: html`<p class="quiet">${portal.unmatched.rest}</p>${filters(words, path, query, choices(words), csvPath)}
+<div class="list" data-live="${eventsPath(mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
+    });
+  });
+
+  portalPage(app, ctx, csvPath, 'read', async (call) => {
+    const { scope, mode, request, reply } = call;
+    const batches = exportUnmatched(ctx, scope, await filterOf(ctx, call, readQuery(request.query, names)));
+    return sendCsv(reply, `unmatched-${mode}`, csvHeader, csvRows(ctx, scope, batches, ctx.chains[mode]));
+  });
+}
+
+const reasonsOf = (words: Words) =>
+  Object.entries(portalTexts(words).reasons) as [keyof PortalTexts['reasons'], string][];
+
+type Reading = Pick<PortalCall, 'words' | 'scope'>;
+
+async function filterOf(
+  ctx: Context,
+  { words, scope }: Reading,
+  query: Record<string, string>,
+): Promise<UnmatchedFilter> {
+  const reason = oneOf(
+    reasonsOf(words).map(([name]) => name),
+    query.reason,
+  );
+  const [since, until] = [instantOf(query.since), instantOf(query.until)];
+  return {
+    ...(await accountsFor(ctx, scope, query.account_id)),
+    ...(reason && { reason }),
+    ...(since && { since }),
+    ...(until && { until }),
+  };
+}
+
+function choices(words: Words): Filter[] {
+  const { unmatched, requests, merchants } = portalTexts(words);
+  return [
+    { kind: 'text', name: 'account_id', label: requests.merchant, hint: merchants.searchHint },
+    { kind: 'choice', name: 'reason', label: unmatched.reason, options: reasonsOf(words) },
+    { kind: 'date', name: 'since', label: requests.since },
+    { kind: 'date', name: 'until', label: requests.until },
+  ];
+}
+
+const chainOf = (row: UnmatchedRow, chains: ChainConfig[]) =>
+  chains.find(({ chainId }) => String(chainId) === row.chain_id);
+const tokenOf = (row: UnmatchedRow, chain: ChainConfig | undefined) =>
+  chain?.tokens.find(({ address }) => address === row.token_address);
+
+const keyOf = (row: UnmatchedRow) => ({ chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal });
+
+function unmatchedTable(
+  words: Words,
+  rows: UnmatchedRow[],
+  returns: Map<string, ReturnRow>,
+  chains: ChainConfig[],
+  now: Date,
+): Html {
+  const { unmatched, requests, reasons } = portalTexts(words);
+  const amount = (row: UnmatchedRow) => {
+    const token = tokenOf(row, chainOf(row, chains));
+    // What a stranger's token counts in is not known: only that it came.
+    return token ? `${groupMicro(words, BigInt(row.value))} ${token.symbol}` : reasons.wrong_token;
+  };
+  return table<UnmatchedRow>(
+    unmatched.list,
+    [
+      { name: unmatched.amount, cell: (row) => html`<span class="figures">${amount(row)}</span>` },
+      {
+        name: unmatched.merchant,
+        cell: (row) =>
+          html`<a href="${linkWith(path, {}, { account_id: row.account_id })}">${row.merchant_name ?? requests.unnamed}</a>`,
+      },
+      {
+        name: unmatched.why,
+        cell: (row) => {
+          const given = returns.get(writeTransferKey(keyOf(row)));
+          return html`<div>${given && returnedBadge(words, given)}<p${given && html` class="quiet"`}>${reasons[row.reason ?? 'no_match']}</p></div>`;
+        },
+      },
+      {
+        name: unmatched.seemsFor,
+        cell: (row) =>
+          row.candidate_request_id &&
+          html`<a class="mono" href="/portal/requests/${row.candidate_request_id}">${short(row.candidate_request_id)}</a>`,
+      },
+      {
+        name: unmatched.payer,
+        cell: (row) => html`<span class="mono" title="${row.from_address}">${short(row.from_address)}</span>`,
+      },
+      {
+        name: unmatched.transaction,
+        cell: (row) => explorerLink(chainOf(row, chains), row.tx_hash, short(row.tx_hash)),
+      },
+      { name: unmatched.when, cell: (row) => ago(words, row.block_time, now) },
+    ],
+    rows,
+  );
+}
+
+/** A long text by its ends. */
+const short = (text: string) => `${text.slice(0, 8)}…${text.slice(-4)}`;
+
+const csvHeader = [
+  ...['account_id', 'merchant', 'reason', 'candidate_request_id', 'amount', 'token', 'token_address', 'value'],
+  ...['chain_id', 'tx_hash', 'ordinal', 'from_address', 'to_address', 'block_time'],
+  ...['given_back', 'given_back_tx_hash'],
+];
+
+async function* csvRows(
+  ctx: Context,
+  scope: Scope,
+  batches: AsyncIterable<UnmatchedRow[]>,
+  chains: ChainConfig[],
+): AsyncGenerator<CsvRow[]> {
+  for await (const rows of batches) {
+    const returns = await readReturns(ctx.db, scope, rows.map(keyOf));
+    yield rows.map((row) => csvRow(row, returns.get(writeTransferKey(keyOf(row))), chains));
+  }
+}
+
+function csvRow(row: UnmatchedRow, given: ReturnRow | undefined, chains: ChainConfig[]): CsvRow {
+  const token = tokenOf(row, chainOf(row, chains));
+  return [
+    ...[row.account_id, row.merchant_name, row.reason ?? 'no_match', row.candidate_request_id],
+    ...[token ? formatMicro(BigInt(row.value)) : null, token?.symbol ?? null, row.token_address, row.value],
+    ...[row.chain_id, row.tx_hash, row.ordinal, row.from_address, row.to_address, row.block_time],
+    ...[given?.state ?? null, given?.return_tx_hash ?? null],
+  ];
+}

@@ -1,0 +1,120 @@
+import type { FastifyInstance } from 'fastify';
+import { type AuditAction, actions } from '../../audit/actions.ts';
+import { type AuditRow, type LogFilter, readLog } from '../../audit/read.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { modeOf } from '../../lib/mode.ts';
+import type { CsvRow } from '../../lib/text/csv.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { auditTexts } from '../../texts/audit.ts';
+import { commonTexts } from '../../texts/common.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { auditDetails, auditObject } from '../../ui/audit-details.ts';
+import { actName, whoName } from '../../ui/audit-words.ts';
+import { ago } from '../../ui/formats.ts';
+import type { Words } from '../../ui/language.ts';
+import { sendCsv } from '../../web/download.ts';
+import { instantOf, oneOf, readQuery } from '../../web/query.ts';
+import { emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
+import { eventsPath } from '../live.ts';
+import { portalPage } from '../route.ts';
+import { sendPortal } from '../shell.ts';
+
+const path = '/portal/audit';
+const csvPath = '/portal/audit.csv';
+const names = ['action', 'actor', 'since', 'until', 'after'] as const;
+const known = Object.keys(actions) as AuditAction[];
+const pageSize = 50;
+const batchSize = 500;
+/** An export ends here: two million rows are more than a spreadsheet takes. */
+const mostBatches = 4_000;
+
+/** `/portal/audit`: all that was done for this partner, in both modes, by whom, when and from where; as CSV too. */
+export function auditPages(app: FastifyInstance, ctx: Context): void {
+  portalPage(app, ctx, path, 'read', async (call) => {
+    const { words, scope, request, reply } = call;
+    const audit = auditTexts(words);
+    const { places } = portalTexts(words);
+    const query = readQuery(request.query, names);
+    const { rows, next } = await readLog(ctx, scope, filterOf(query), pageSize);
+    const list = rows.length > 0 ? logTable(words, rows, ctx.clock.now()) : emptyState(audit.none, audit.noneRest);
+    return sendPortal(ctx, reply, call, {
+      path,
+      title: places.audit,
+      body: html`<p class="quiet">${audit.rest}</p>${filters(words, path, query, choices(words), csvPath)}
+<div class="list" data-live="${eventsPath(call.mode)}" data-region="list">${list}${pager(words, path, query, next === null ? null : String(next))}</div>`,
+    });
+  });
+
+  portalPage(app, ctx, csvPath, 'read', async ({ scope, request, reply }) => {
+    const filter = filterOf(readQuery(request.query, names));
+    return sendCsv(reply, 'audit', csvHeader, csvRows(ctx, scope, filter));
+  });
+}
+
+function filterOf(query: Record<string, string>): LogFilter {
+  const action = oneOf(known, query.action);
+  const [since, until] = [instantOf(query.since), instantOf(query.until)];
+  const before = /^\d{1,18}$/.test(query.after ?? '') ? BigInt(query.after ?? '') : null;
+  return {
+    ...(action && { action }),
+    ...(query.actor !== undefined && { actor: query.actor }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(before !== null && { before }),
+  };
+}
+
+function choices(words: Words): Filter[] {
+  const audit = auditTexts(words);
+  const { requests } = portalTexts(words);
+  return [
+    {
+      kind: 'choice',
+      name: 'action',
+      label: audit.action,
+      options: known.map((action) => [action, actName(words, action)]),
+    },
+    { kind: 'text', name: 'actor', label: audit.who, hint: audit.whoHint },
+    { kind: 'date', name: 'since', label: requests.since },
+    { kind: 'date', name: 'until', label: requests.until },
+  ];
+}
+
+function logTable(words: Words, rows: AuditRow[], now: Date): Html {
+  const { app } = commonTexts(words);
+  const audit = auditTexts(words);
+  const { places } = portalTexts(words);
+  return table<AuditRow>(
+    places.audit,
+    [
+      { name: audit.action, cell: ({ action }) => actName(words, action) },
+      { name: audit.object, cell: (row) => auditObject(words, row) },
+      { name: audit.who, cell: (row) => html`<span dir="auto">${whoName(words, row)}</span>` },
+      { name: audit.from, cell: ({ ip }) => ip && html`<span class="mono">${ip}</span>` },
+      { name: app.mode, cell: ({ test_mode: test }) => (test === null ? null : test ? app.test : app.live) },
+      { name: audit.details, cell: ({ details }) => auditDetails(words, details) },
+      { name: audit.when, cell: ({ at }) => ago(words, at, now) },
+    ],
+    rows,
+  );
+}
+
+const csvHeader = [
+  ...['number', 'at', 'action', 'object_kind', 'object_id', 'actor_kind', 'actor', 'ip', 'user_agent', 'mode'],
+  ...['details', 'hash'],
+];
+
+async function* csvRows(ctx: Context, scope: Scope, filter: LogFilter): AsyncGenerator<CsvRow[]> {
+  let from = filter;
+  for (let batch = 0; batch < mostBatches; batch++) {
+    const { rows, next } = await readLog(ctx, scope, from, batchSize);
+    yield rows.map((row) => [
+      ...[row.number, row.at, row.action, row.object_kind, row.object_id, row.actor_kind, row.actor_name, row.ip],
+      ...[row.user_agent, row.test_mode === null ? null : modeOf(row.test_mode), row.details],
+      row.hash.toString('hex'),
+    ]);
+    if (next === null) return;
+    from = { ...filter, before: next };
+  }
+}

@@ -1,0 +1,171 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { createApiKey, type ScopeName, scopeNames } from '../../auth/api-keys.ts';
+import { browseKeys, exportKeys, type OwnKey, revokeOwnKey } from '../../auth/own-keys.ts';
+import { may } from '../../auth/roles.ts';
+import type { Context } from '../../context.ts';
+import { refuse } from '../../errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { CsvRow } from '../../lib/text/csv.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { commonTexts } from '../../texts/common.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { card, carried, mono, stateLine } from '../../ui/components.ts';
+import { copyable } from '../../ui/copyable.ts';
+import { ago } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { csvOf, sendCsv } from '../../web/download.ts';
+import { readQuery } from '../../web/query.ts';
+import { notice } from '../../web/shell.ts';
+import { badge, confirmed, csvLink, emptyState, pager, table } from '../../web/table.ts';
+import { flashOf } from '../flash.ts';
+import { eventsPath } from '../live.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from '../route.ts';
+import { sendPortal } from '../shell.ts';
+
+const path = '/portal/keys';
+const csvPath = '/portal/keys.csv';
+
+/** `/portal/keys`: the API keys of the mode, with making one, which is shown this once, and revoking. */
+export function keyPages(app: FastifyInstance, ctx: Context): void {
+  portalPage(app, ctx, path, 'keys.read', (call) => showKeys(ctx, call, null));
+
+  portalPage(app, ctx, csvPath, 'keys.read', async ({ scope, mode, reply }) =>
+    sendCsv(reply, `keys-${mode}`, csvHeader, csvOf(exportKeys(ctx.db, scope), csvRow)),
+  );
+
+  portalForm(app, ctx, path, { permission: 'keys', fresh: 'live' }, async (call) => {
+    const scopes = scopeNames.filter((name) => call.ticked('scopes').includes(name));
+    if (scopes.length === 0) return doneAt(call.reply, path, 'no_scope');
+    const { key } = await makeKey(ctx, call, scopes);
+    return showKeys(ctx, call, key);
+  });
+
+  portalForm(app, ctx, `${path}/revoke`, { permission: 'keys', fresh: 'live' }, async (call) => {
+    const { scope } = call;
+    const id = call.typed('key').toLowerCase();
+    if (!isUuid(id)) throw refuse('not_found');
+    const hint = await recorded(
+      ctx,
+      call,
+      (inner) => revokeOwnKey(inner.db, scope, id),
+      (revoked) =>
+        revoked === null
+          ? null
+          : { ...scope, action: 'key.revoked', object: { kind: 'key', id }, details: { hint: revoked } },
+    );
+    return doneAt(call.reply, path, hint === null ? 'not_revoked' : 'revoked');
+  });
+}
+
+/** Makes a key of the call's mode, written into the audit log. */
+export function makeKey(
+  ctx: Context,
+  call: PortalCall,
+  scopes: readonly ScopeName[],
+): Promise<{ key_id: string; key: string }> {
+  const { scope } = call;
+  return recorded(
+    ctx,
+    call,
+    (inner) => createApiKey(inner.db, ctx.config.secretKeys, scope, scopes),
+    ({ key_id }) => ({ ...scope, action: 'key.created', object: { kind: 'key', id: key_id }, details: { scopes } }),
+  );
+}
+
+async function showKeys(ctx: Context, call: PortalCall, made: string | null): Promise<FastifyReply> {
+  const { words, mode, scope, user, request } = call;
+  const { keys, places } = portalTexts(words);
+  const query = readQuery(request.query, ['after']);
+  const { rows, next } = await browseKeys(ctx.db, scope, query.after ?? null);
+  const mayChange = may(user, 'keys', mode);
+  const list =
+    rows.length > 0
+      ? keyTable(words, rows, ctx.clock.now(), mayChange ? actionIn(call, `${path}/revoke`) : null)
+      : emptyState(keys.none, fill(keys.noneRest, { mode: commonTexts(words).app[mode].toLowerCase() }));
+  const flashes = {
+    done: { revoked: keys.revoked },
+    refused: { no_scope: keys.noScope, not_revoked: keys.notRevoked },
+  };
+  return sendPortal(ctx, call.reply, call, {
+    path,
+    title: places.keys,
+    body: html`${flashOf(call, flashes)}${made !== null && newKey(words, made)}
+${mayChange ? keyForm(call) : notice('attention', keys.ownersOnly)}
+<div class="list" data-live="${eventsPath(call.mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>${rows.length > 0 && csvLink(words, csvPath)}`,
+  });
+}
+
+/** A key that was made just now. */
+export function newKey(words: Words, key: string): Html {
+  const { keys } = portalTexts(words);
+  return card(stateLine('paid', keys.made, keys.madeRest), copyable(words, keys.key, key, keys.copy));
+}
+
+function keyForm(call: PortalCall): Html {
+  const { words, mode } = call;
+  const { keys } = portalTexts(words);
+  const boxes = scopeNames.map(
+    (name) =>
+      html`<label class="check"><input type="checkbox" name="scopes" value="${name}" checked><span>${keys.scopes[name]} <code class="quiet">${name}</code></span></label>`,
+  );
+  const title = mode === 'test' ? keys.newTest : keys.newLive;
+  return html`<details class="card"><summary>${title}</summary><form method="post" action="${actionIn(call, path)}">
+<p class="quiet">${mode === 'test' ? keys.newTestRest : keys.newLiveRest}</p>
+<fieldset class="boxes"><legend>${keys.may}</legend>${boxes}</fieldset>
+<button>${keys.make}</button></form></details>`;
+}
+
+/** What a key may do, in words, with the API's names on hover: a row of the list has little room. */
+function scopesOf(words: Words, scopes: string[]): Html {
+  const known = Object.entries(portalTexts(words).keys.scopes).filter(([name]) => scopes.includes(name));
+  return html`<span class="quiet">${known.map(([name, told], i) => html`${i > 0 && ', '}<span title="${name}">${told}</span>`)}</span>`;
+}
+
+function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | null): Html {
+  const { keys, places } = portalTexts(words);
+  return table<OwnKey>(
+    places.keys,
+    [
+      { name: keys.key, cell: ({ hint }) => mono(hint) },
+      {
+        name: keys.may,
+        cell: ({ scopes }) => scopesOf(words, scopes),
+      },
+      { name: keys.created, cell: ({ created_at }) => ago(words, created_at, now) },
+      {
+        name: keys.lastUsed,
+        cell: ({ last_used_at }) => (last_used_at === null ? keys.never : ago(words, last_used_at, now)),
+      },
+      {
+        name: keys.state,
+        cell: ({ revoked_at }) =>
+          revoked_at === null
+            ? badge('paid', keys.inForce)
+            : html`<span>${badge('ended', keys.isRevoked)} ${ago(words, revoked_at, now)}</span>`,
+      },
+      {
+        name: '',
+        cell: ({ id, hint, revoked_at }) =>
+          revokePath !== null && revoked_at === null
+            ? confirmed(
+                {
+                  label: keys.revoke,
+                  title: fill(keys.revokeTitle, { hint }),
+                  consequence: keys.revokeRest,
+                  action: revokePath,
+                  danger: true,
+                },
+                carried('key', id),
+              )
+            : null,
+      },
+    ],
+    rows,
+  );
+}
+
+const csvHeader = ['key_id', 'hint', 'scopes', 'created_at', 'last_used_at', 'revoked_at'];
+
+const csvRow = ({ id, hint, scopes, created_at, last_used_at, revoked_at }: OwnKey): CsvRow => [
+  ...[id, hint, scopes.join(' '), created_at, last_used_at, revoked_at],
+];

@@ -1,0 +1,152 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Context } from '../../context.ts';
+import { parseHex } from '../../lib/text/color.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { forgetLook, setLook, type WantedLook } from '../../partners/branding.ts';
+import { logoFrom, logoPath } from '../../partners/logo.ts';
+import { type Partner, readPartner } from '../../partners/read.ts';
+import { setPartnerSettings } from '../../partners/settings.ts';
+import {
+  readSettings,
+  type SettingsFaults,
+  settingsChanges,
+  settingsFaults,
+  settingsFields,
+} from '../../partners/settings-form.ts';
+import { onPartner } from '../../partners/told.ts';
+import { listCurrencies } from '../../rates/list.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { field } from '../../ui/components.ts';
+import { flashOf } from '../flash.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from '../route.ts';
+import { sendPortal } from '../shell.ts';
+import { type MultipartFields, multipartFields, takeMultipart } from './multipart.ts';
+
+const path = '/portal/settings';
+
+/** `/portal/settings`: name, look, currency, expiry values, and whom to tell. They hold in both modes. */
+export function settingsPages(app: FastifyInstance, ctx: Context): void {
+  portalPage(app, ctx, path, 'settings', async (call) => showSettings(ctx, call, await ownPartner(ctx, call), {}));
+
+  portalForm(app, ctx, path, { permission: 'settings', fresh: 'always' }, async (call) => {
+    const before = await ownPartner(ctx, call);
+    const wanted = { ...before, ...readSettings(call.typed, call.ticked) };
+    const faults = settingsFaults(wanted, await listCurrencies(ctx));
+    if (Object.keys(faults).length > 0) return showSettings(ctx, call, wanted, faults);
+    const changes = settingsChanges(before, wanted);
+    await recorded(
+      ctx,
+      call,
+      ({ db }) =>
+        setPartnerSettings(db, {
+          ...wanted,
+          allowedExpiryMinutes: wanted.allowed_expiry_minutes,
+          defaultExpiryMinutes: wanted.default_expiry_minutes,
+        }),
+      () =>
+        Object.keys(changes).length > 0 ? { ...onPartner(wanted), action: 'partner.changed', details: changes } : null,
+    );
+    forgetLook(ctx, wanted.id);
+    return doneAt(call.reply, path, 'saved');
+  });
+
+  app.register(async (forms) => {
+    takeMultipart(forms);
+    portalForm(forms, ctx, `${path}/look`, { permission: 'settings', fresh: 'never' }, async (call) => {
+      const partner = await ownPartner(ctx, call);
+      const fields = await multipartFields(call.request);
+      if (fields === 'too_large') return showSettings(ctx, call, partner, { logo: true });
+      const { wanted, faults } = readLookForm(fields);
+      if (Object.keys(faults).length > 0) {
+        return showSettings(ctx, call, { ...partner, accent: accentIn(fields) }, faults);
+      }
+      if (Object.keys(wanted).length === 0) return doneAt(call.reply, path, 'unchanged');
+      await recorded(
+        ctx,
+        call,
+        (inner) => setLook(inner.db, partner.slug, wanted),
+        () => ({
+          ...onPartner(partner),
+          action: 'partner.changed',
+          details: {
+            ...(wanted.accent !== undefined && { accent: wanted.accent }),
+            ...(wanted.logo !== undefined && { logo: wanted.logo !== null }),
+          },
+        }),
+      );
+      forgetLook(ctx, partner.id);
+      return doneAt(call.reply, path, 'saved');
+    });
+  });
+}
+
+async function ownPartner(ctx: Context, { user }: PortalCall): Promise<Partner> {
+  const partner = await readPartner(ctx.db, user.partner.slug);
+  if (!partner) throw new Error('the partner of a session vanished'); // partners are never deleted
+  return partner;
+}
+
+/** A colour that is left empty is taken away; a logo that is not chosen stays, unless it is to go. */
+function readLookForm(fields: MultipartFields): { wanted: WantedLook; faults: SettingsFaults } {
+  const { logo } = fields;
+  const accent = accentIn(fields);
+  const isChosen = Buffer.isBuffer(logo) && logo.length > 0;
+  const faults: SettingsFaults = {
+    ...(accent !== '' && parseHex(accent) === null && { accent: true }),
+    ...(isChosen && !isLogo(logo) && { logo: true }),
+  };
+  const wanted: WantedLook = {
+    ...(fields.accent !== undefined && { accent: accent === '' ? null : accent }),
+    ...(isChosen ? { logo } : fields.no_logo === 'yes' ? { logo: null } : {}),
+  };
+  return { wanted, faults };
+}
+
+const accentIn = ({ accent }: MultipartFields) => (typeof accent === 'string' ? accent.trim() : '');
+
+function isLogo(bytes: Buffer): boolean {
+  try {
+    logoFrom(bytes);
+    return true;
+  } catch {
+    return false; // the page says the rule
+  }
+}
+
+async function showSettings(
+  ctx: Context,
+  call: PortalCall,
+  shown: Partner,
+  faults: SettingsFaults,
+): Promise<FastifyReply> {
+  const { words, reply } = call;
+  const { settings, places } = portalTexts(words);
+  const codes = await listCurrencies(ctx);
+  return sendPortal(ctx, reply, call, {
+    path,
+    title: places.settings,
+    status: Object.keys(faults).length > 0 ? 400 : 200,
+    body: html`${flashOf(call, { done: { saved: settings.saved }, refused: { unchanged: settings.unchanged } })}
+<div class="two">${mainForm(call, shown, codes, faults)}${lookForm(call, shown, faults)}</div>`,
+  });
+}
+
+function mainForm(call: PortalCall, shown: Partner, codes: string[], faults: SettingsFaults): Html {
+  const { settings } = portalTexts(call.words);
+  return html`<form class="card" method="post" action="${actionIn(call, path)}"><h2>${settings.main}</h2>
+${settingsFields(call.words, shown, codes, faults)}
+<button>${settings.save}</button></form>`;
+}
+
+function lookForm(call: PortalCall, shown: Partner, faults: SettingsFaults): Html {
+  const { settings } = portalTexts(call.words);
+  const logo = logoPath(shown);
+  const fault = (name: keyof SettingsFaults) => (faults[name] ? settings.faults[name] : undefined);
+  return html`<form class="card" method="post" action="${actionIn(call, `${path}/look`)}" enctype="multipart/form-data"><h2>${settings.look}</h2>
+<p class="quiet">${settings.lookRest}</p>
+${field({ name: 'accent', label: settings.accent, hint: settings.accentRest, value: shown.accent, fault: fault('accent'), attributes: 'maxlength="7" autocomplete="off" spellcheck="false" placeholder="#0a7"' })}
+${logo && html`<p><img class="logo" src="${logo}" alt="${settings.logo}" height="40"></p>`}
+${field({ name: 'logo', label: settings.logo, hint: settings.logoRest, fault: fault('logo'), attributes: `type="file" accept="image/png,image/jpeg,image/webp"` })}
+${logo && html`<label class="check"><input type="checkbox" name="no_logo" value="yes"><span>${settings.noLogo}</span></label>`}
+<button>${settings.save}</button></form>`;
+}

@@ -1,0 +1,206 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { hostOwner } from '../../auth/host.ts';
+import { isRole, roles } from '../../auth/roles.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { refuse } from '../../errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { CsvRow } from '../../lib/text/csv.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { signInTexts } from '../../texts/sign-in.ts';
+import { carried, field } from '../../ui/components.ts';
+import { ago } from '../../ui/formats.ts';
+import { fill } from '../../ui/language.ts';
+import { changeRole, setUserDisabled } from '../../users/change.ts';
+import { actorOf } from '../../users/enter.ts';
+import { inviteUser } from '../../users/invite.ts';
+import { passkeyHolders, removePasskeysOf } from '../../users/passkeys/passkeys.ts';
+import { listUsers, type User } from '../../users/read.ts';
+import { UserRefusal, type UserRefusalReason } from '../../users/refusal.ts';
+import { csvOf, sendCsv } from '../../web/download.ts';
+import { badge, confirmed, csvLink, table } from '../../web/table.ts';
+import { flashOf } from '../flash.ts';
+import { eventsPath } from '../live.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
+import { sendPortal } from '../shell.ts';
+
+const path = '/portal/team';
+const csvPath = '/portal/team.csv';
+/** What was typed into the invitation, and why nobody was invited. */
+type Typed = { email: string; role: string; reason: UserRefusalReason };
+
+/** `/portal/team`: who may sign in and as what; inviting, changing a role, removing passkeys, switching off and on. */
+export function teamPages(app: FastifyInstance, ctx: Context): void {
+  portalPage(app, ctx, path, 'team', (call) => showTeam(ctx, call, null));
+
+  portalPage(app, ctx, csvPath, 'team', async ({ scope, reply }) =>
+    sendCsv(reply, 'team', csvHeader, csvOf(everybody(ctx, scope), csvRow)),
+  );
+
+  portalForm(app, ctx, path, { permission: 'team', fresh: 'always' }, async (call) => {
+    const { scope, user, words, request, reply, typed } = call;
+    const [email, role] = [typed('email'), typed('role')];
+    if (!isRole(role)) throw refuse('not_found');
+    const host = hostOwner(ctx.config, request.headers.host) ?? null;
+    try {
+      const invitation = { email, role, place: user.partner.name, host };
+      await inviteUser(ctx, scope, invitation, actorOf(user, request), words);
+    } catch (error) {
+      if (!(error instanceof UserRefusal)) throw error;
+      return showTeam(ctx, call, { email, role, reason: error.reason });
+    }
+    return doneAt(reply, path, 'invited');
+  });
+
+  const change = (name: string, work: (call: PortalCall, userId: string) => Promise<string>) =>
+    portalForm(app, ctx, `${path}/${name}`, { permission: 'team', fresh: 'always' }, async (call) => {
+      const id = call.typed('user').toLowerCase();
+      if (!isUuid(id)) throw refuse('not_found');
+      try {
+        return doneAt(call.reply, path, await work(call, id));
+      } catch (error) {
+        if (!(error instanceof UserRefusal)) throw error;
+        return doneAt(call.reply, path, error.reason);
+      }
+    });
+  change('role', async ({ scope, user, request, typed }, id) => {
+    const role = typed('role');
+    if (!isRole(role)) throw refuse('not_found');
+    await changeRole(ctx, scope, id, role, actorOf(user, request));
+    return 'role_changed';
+  });
+  change('remove', async ({ scope, user, request }, id) => {
+    await setUserDisabled(ctx, scope, id, true, actorOf(user, request));
+    return 'removed';
+  });
+  change('restore', async ({ scope, user, request }, id) => {
+    await setUserDisabled(ctx, scope, id, false, actorOf(user, request));
+    return 'restored';
+  });
+  change('passkeys', async ({ scope, user, request, words }, id) => {
+    // One's own need a passkey or a fresh session: they are looked after where one is signed in.
+    if (id === user.userId) throw refuse('not_found');
+    const isMeant = (one: User) => one.id === id;
+    await removePasskeysOf(ctx, scope, isMeant, user.partner.name, actorOf(user, request), words);
+    return 'passkeys_removed';
+  });
+}
+
+async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Promise<FastifyReply> {
+  const { words, scope, reply } = call;
+  const portal = portalTexts(words);
+  const { account } = signInTexts(words);
+  const [users, holders] = await Promise.all([listUsers(ctx, scope), passkeyHolders(ctx, scope)]);
+  return sendPortal(ctx, reply, call, {
+    path,
+    title: portal.places.team,
+    status: typed ? 400 : 200,
+    body: html`${flashOf(call, { done: portal.team.done, refused: account.refusals })}${inviteForm(call, typed)}
+<div class="list" data-live="${eventsPath(call.mode)}" data-region="list">${userTable(call, users, holders, ctx.clock.now())}</div>${csvLink(words, csvPath)}
+<p><a href="/portal/sessions">${account.sessions}</a></p>`,
+  });
+}
+
+/** The three roles to choose from; `named` says whose it is where no label stands beside it. */
+function roleChoice({ words }: PortalCall, chosen: string, named: Html): Html {
+  return html`<select name="role" ${named}>${roles.map(
+    (role) =>
+      html`<option value="${role}"${role === chosen && html` selected`}>${signInTexts(words).account.roles[role]}</option>`,
+  )}</select>`;
+}
+
+function inviteForm(call: PortalCall, typed: Typed | null): Html {
+  const { account } = signInTexts(call.words);
+  const portal = portalTexts(call.words);
+  const { team } = portal;
+  return html`<details class="card"${typed && html` open`}><summary>${team.invite}</summary>
+<form method="post" action="${actionIn(call, path)}"><p class="quiet">${team.inviteRest}</p>
+${field({
+  name: 'email',
+  label: team.email,
+  value: typed?.email ?? null,
+  fault: typed ? account.refusals[typed.reason] : undefined,
+  attributes: 'type="email" required maxlength="254" autocomplete="off"',
+})}
+<div class="field"><label for="role">${team.role}</label><p class="quiet">${team.roleRest}</p>${roleChoice(call, typed?.role ?? 'developer', html`id="role"`)}</div>
+<button>${team.inviteDo}</button></form></details>`;
+}
+
+function userTable(call: PortalCall, users: User[], holders: Set<string>, now: Date): Html {
+  const { words, user: self } = call;
+  const portal = portalTexts(words);
+  const { account } = signInTexts(words);
+  const { team } = portal;
+  return table<User>(
+    portal.places.team,
+    [
+      {
+        name: team.email,
+        cell: ({ email, id }) =>
+          html`<span>${email}${id === self.userId && html` <span class="quiet">${team.you}</span>`}</span>`,
+      },
+      {
+        name: team.role,
+        cell: (user) => (user.disabled_at ? account.roles[user.role ?? 'viewer'] : roleForm(call, user)),
+      },
+      {
+        name: portal.requests.state,
+        cell: ({ disabled_at, last_sign_in_at }) => {
+          if (disabled_at) return badge('ended', team.off);
+          return last_sign_in_at ? badge('paid', team.active) : badge('waiting', team.invited);
+        },
+      },
+      {
+        name: team.lastSignIn,
+        cell: ({ last_sign_in_at: at }) => (at ? ago(words, at, now) : null),
+      },
+      {
+        name: '',
+        cell: (user) =>
+          html`<div class="row">${holders.has(user.id) && user.id !== self.userId && passkeysForm(call, user)}${switchForm(call, user)}</div>`,
+      },
+    ],
+    users,
+  );
+}
+
+function roleForm(call: PortalCall, { id, email, role }: User): Html {
+  const { team } = portalTexts(call.words);
+  return html`<form class="inline" method="post" action="${actionIn(call, `${path}/role`)}">${carried('user', id)}
+${roleChoice(call, role ?? 'viewer', html`aria-label="${fill(team.roleOf, { email })}"`)}<button class="second">${team.roleDo}</button></form>`;
+}
+
+function passkeysForm(call: PortalCall, { id, email }: User): Html {
+  const { words } = call;
+  const { label, title, rest } = portalTexts(words).team.removePasskeys;
+  const act = { label, title: fill(title, { email }), consequence: rest, danger: true as const };
+  return confirmed({ ...act, action: actionIn(call, `${path}/passkeys`) }, carried('user', id));
+}
+
+function switchForm(call: PortalCall, { id, email, disabled_at }: User): Html {
+  const { words } = call;
+  const { remove, restore } = portalTexts(words).team;
+  const [act, to] = disabled_at ? [restore, 'restore'] : [remove, 'remove'];
+  return confirmed(
+    {
+      label: act.label,
+      title: fill(act.title, { email }),
+      consequence: act.rest,
+      action: actionIn(call, `${path}/${to}`),
+      ...(!disabled_at && { danger: true as const }),
+    },
+    carried('user', id),
+  );
+}
+
+/** A team is read at once: it has a most. */
+async function* everybody(ctx: Context, scope: Scope): AsyncGenerator<User[]> {
+  yield await listUsers(ctx, scope);
+}
+
+const csvHeader = ['user_id', 'email', 'role', 'invited_at', 'last_sign_in_at', 'removed_at'];
+
+const csvRow = ({ id, email, role, created_at, last_sign_in_at, disabled_at }: User): CsvRow => [
+  ...[id, email, role, created_at, last_sign_in_at, disabled_at],
+];

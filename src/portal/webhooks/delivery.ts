@@ -1,0 +1,117 @@
+import type { FastifyInstance } from 'fastify';
+import { may } from '../../auth/roles.ts';
+import type { Context } from '../../context.ts';
+import { refuse } from '../../errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { card, facts, mono } from '../../ui/components.ts';
+import { formatMs, instant } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { badge, confirmed } from '../../web/table.ts';
+import { type AttemptRow, type LoggedDelivery, listDeliveries } from '../../webhooks/log.ts';
+import { replayDelivery } from '../../webhooks/replay.ts';
+import { flashOf } from '../flash.ts';
+import { eventsPath } from '../live.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recordedIn } from '../route.ts';
+import { sendPortal } from '../shell.ts';
+import { deliveriesPath, deliveryBadge, failureOf } from './deliveries.ts';
+import { shownUrl } from './url.ts';
+
+/** `/portal/webhooks/deliveries/<delivery_id>`: one event with request and answer of every attempt; sending it again. */
+export function deliveryDetail(app: FastifyInstance, ctx: Context): void {
+  portalPage(app, ctx, `${deliveriesPath}/:delivery_id`, 'read', async (call) => {
+    const { words, scope, user, mode, reply } = call;
+    const { webhooks } = portalTexts(words);
+    const id = idOf(call);
+    const { deliveries } = await listDeliveries(ctx, scope, { id, limit: 1, offset: 0 });
+    const [delivery] = deliveries;
+    if (!delivery) throw refuse('not_found');
+    const replay = confirmed(
+      {
+        label: webhooks.replay,
+        title: webhooks.replayTitle,
+        consequence: webhooks.replayRest,
+        action: actionIn(call, `${deliveriesPath}/${id}/replay`),
+      },
+      null,
+    );
+    return sendPortal(ctx, reply, call, {
+      path: `${deliveriesPath}/${id}`,
+      otherModePath: deliveriesPath,
+      title: fill(webhooks.deliveryTitle, { event: delivery.event }),
+      body: html`<p><a href="${deliveriesPath}">${webhooks.allDeliveries}</a></p>
+${flashOf(call, { done: { replayed: webhooks.replayedOne } })}
+<div class="list" data-live="${eventsPath(mode, delivery.request_id)}" data-region="delivery">${deliveryFacts(words, delivery)}
+${delivery.log.map((attempt, i) => attemptCard(call, attempt, i + 1)).reverse()}</div>
+${may(user, 'deliveries.replay', mode) && replay}`,
+    });
+  });
+
+  portalForm(
+    app,
+    ctx,
+    `${deliveriesPath}/:delivery_id/replay`,
+    { permission: 'deliveries.replay', fresh: 'never' },
+    async (call) => {
+      const { scope, reply } = call;
+      const id = idOf(call);
+      await recordedIn(
+        ctx,
+        call,
+        (inner) => replayDelivery(inner, scope, id),
+        () => ({ ...scope, action: 'webhook.replayed', object: { kind: 'webhook_delivery', id }, details: {} }),
+      );
+      return doneAt(reply, `${deliveriesPath}/${id}`, 'replayed');
+    },
+  );
+}
+
+function idOf({ param }: PortalCall): string {
+  const id = param('delivery_id').toLowerCase();
+  if (!isUuid(id)) throw refuse('not_found');
+  return id;
+}
+
+function deliveryFacts(words: Words, delivery: LoggedDelivery): Html {
+  const { webhooks, requests } = portalTexts(words);
+  const { id, request_id, state, created_at, delivered_at, next_attempt_at, body } = delivery;
+  return card(
+    facts([
+      [requests.state, deliveryBadge(words, delivery)],
+      [webhooks.deliveryNumber, mono(id)],
+      [webhooks.request, html`<a class="mono" href="/portal/requests/${request_id}">${request_id}</a>`],
+      [webhooks.written, instant(words, created_at, 'medium')],
+      delivered_at ? [webhooks.delivered, instant(words, delivered_at, 'medium')] : null,
+      state === 'waiting' ? [webhooks.nextAttempt, instant(words, next_attempt_at, 'medium')] : null,
+    ]),
+    html`<h2>${webhooks.body}</h2>`,
+    html`<pre class="code" tabindex="0">${body}</pre>`,
+  );
+}
+
+function attemptCard(call: PortalCall, attempt: AttemptRow, number: number): Html {
+  const { words } = call;
+  const { webhooks } = portalTexts(words);
+  const { url, started_at, duration_ms: ms, status_code: status, error } = attempt;
+  const { request_headers, response_headers, response_body } = attempt;
+  const state = badge(
+    error === null ? 'paid' : 'attention',
+    status === null ? failureOf(words, error ?? '') : fill(webhooks.answered, { status }),
+  );
+  return html`<details class="card"><summary>${fill(webhooks.attempt, { number })} ${state}</summary>
+${facts([
+  [webhooks.sentAt, instant(words, started_at, 'medium')],
+  [webhooks.took, formatMs(words, ms)],
+  [webhooks.address, mono(shownUrl(call, url))],
+])}
+<h2>${webhooks.requestHeaders}</h2>${headerText(request_headers)}
+<h2>${webhooks.responseHeaders}</h2>${response_headers === null ? html`<p class="quiet">${webhooks.noHeaders}</p>` : headerText(response_headers)}
+<h2>${webhooks.responseBody}</h2>${response_body ? html`<pre class="code" tabindex="0">${response_body}</pre>` : html`<p class="quiet">${webhooks.noBody}</p>`}</details>`;
+}
+
+/** Headers, kept as JSON, one in a line. */
+function headerText(json: string): Html {
+  const lines = Object.entries(JSON.parse(json) as Record<string, string>).map(([name, value]) => `${name}: ${value}`);
+  return html`<pre class="code" tabindex="0">${lines.join('\n')}</pre>`;
+}

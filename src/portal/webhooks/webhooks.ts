@@ -1,0 +1,233 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { may } from '../../auth/roles.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { Refusal } from '../../errors.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { card, field, stateLine } from '../../ui/components.ts';
+import { copyable } from '../../ui/copyable.ts';
+import { instant } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { confirmed, emptyState } from '../../web/table.ts';
+import { browseDeliveries } from '../../webhooks/browse.ts';
+import {
+  activateSecret,
+  type Endpoint,
+  enableEndpoint,
+  readEndpoint,
+  rotateSecret,
+  setUrl,
+} from '../../webhooks/endpoint.ts';
+import { type DeliveryHealth, readDeliveryHealth } from '../../webhooks/health.ts';
+import { EndpointRefusal } from '../../webhooks/refusal.ts';
+import { onEndpoint } from '../../webhooks/told.ts';
+import { flashOf } from '../flash.ts';
+import { eventsPath } from '../live.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from '../route.ts';
+import type { FormRule } from '../session.ts';
+import { sendPortal } from '../shell.ts';
+import { deliveriesPath, deliveryTable } from './deliveries.ts';
+import { testEventPart } from './test.ts';
+import { shownUrl } from './url.ts';
+
+const path = '/portal/webhooks';
+const latest = 5;
+
+/** A secret that was made just now: for the URL that was set, or by a rotation. */
+type Fresh = { kind: 'secret' | 'pending'; secret: string };
+/** A URL that was typed and cannot be used. */
+type Faulty = { url: string; fault: string };
+
+/** `/portal/webhooks`: where the events of the mode go, whether they get there, and the secret that signs them. */
+export function webhookPages(app: FastifyInstance, ctx: Context): void {
+  // A form that is answered by the page itself leaves its own address in the browser: there the page is, too.
+  for (const address of [path, `${path}/url`, `${path}/rotate`]) {
+    portalPage(app, ctx, address, 'read', (call) => showWebhooks(ctx, call));
+  }
+
+  portalForm(app, ctx, `${path}/url`, { permission: 'webhooks', fresh: 'live' }, async (call) => {
+    const { scope, words } = call;
+    const url = call.typed('url');
+    const before = await readEndpoint(ctx, scope);
+    try {
+      const secret = await recorded(
+        ctx,
+        call,
+        (inner) => setUrl(inner, scope, url),
+        () => ({ ...onEndpoint(scope), action: 'webhook.url_set', details: { host: new URL(url).host } }),
+      );
+      if (before) return doneAt(call.reply, path, 'url_set');
+      return await showWebhooks(ctx, call, { kind: 'secret', secret });
+    } catch (error) {
+      if (refusalOf(error) !== 'url_refused') return refused(call, error);
+      return showWebhooks(ctx, call, null, { url, fault: portalTexts(words).webhooks.refused.url_refused });
+    }
+  });
+
+  portalForm(app, ctx, `${path}/rotate`, { permission: 'webhooks', fresh: 'live' }, async (call) => {
+    const { scope } = call;
+    try {
+      const secret = await recorded(
+        ctx,
+        call,
+        (inner) => rotateSecret(inner, scope),
+        () => ({ ...onEndpoint(scope), action: 'webhook.secret_rotated', details: {} }),
+      );
+      return await showWebhooks(ctx, call, { kind: 'pending', secret });
+    } catch (error) {
+      return refused(call, error);
+    }
+  });
+
+  const act = (
+    name: string,
+    fresh: FormRule['fresh'],
+    done: string,
+    action: 'webhook.secret_activated' | 'webhook.enabled',
+    work: (inner: Context, scope: Scope) => Promise<boolean>,
+  ) =>
+    portalForm(app, ctx, `${path}/${name}`, { permission: 'webhooks', fresh }, async (call) => {
+      const { scope } = call;
+      try {
+        await recorded(
+          ctx,
+          call,
+          (inner) => work(inner, scope),
+          (changed) => (changed ? { ...onEndpoint(scope), action, details: {} } : null),
+        );
+        return doneAt(call.reply, path, done);
+      } catch (error) {
+        return refused(call, error);
+      }
+    });
+  act('activate', 'live', 'activated', 'webhook.secret_activated', async (inner, scope) => {
+    await activateSecret(inner, scope);
+    return true;
+  });
+  act('enable', 'never', 'enabled', 'webhook.enabled', enableEndpoint);
+}
+
+function refusalOf(error: unknown): string | null {
+  if (error instanceof EndpointRefusal) return error.reason;
+  return error instanceof Refusal && error.code === 'rate_limited' ? error.code : null;
+}
+
+/** Expected failures are told on the page; all others go on. */
+function refused({ reply }: PortalCall, error: unknown): FastifyReply {
+  const reason = refusalOf(error);
+  if (reason === null) throw error;
+  return doneAt(reply, path, reason);
+}
+
+async function showWebhooks(
+  ctx: Context,
+  call: PortalCall,
+  fresh: Fresh | null = null,
+  faulty: Faulty | null = null,
+): Promise<FastifyReply> {
+  const { words, scope, mode, user } = call;
+  const { webhooks, places } = portalTexts(words);
+  const [endpoint, health, { rows }, test] = await Promise.all([
+    readEndpoint(ctx, scope),
+    readDeliveryHealth(ctx, scope),
+    browseDeliveries(ctx, scope, {}, null),
+    testEventPart(ctx, call),
+  ]);
+  const mayChange = may(user, 'webhooks', mode);
+  const deliveries =
+    rows.length > 0
+      ? html`${deliveryTable(words, rows.slice(0, latest), ctx.clock.now())}<p><a href="${deliveriesPath}">${webhooks.allDeliveries}</a></p>`
+      : emptyState(webhooks.noDeliveries, webhooks.noDeliveriesRest);
+  return sendPortal(ctx, call.reply, call, {
+    path,
+    title: places.webhooks,
+    status: faulty ? 400 : 200,
+    body: html`${flashOf(call, webhooks)}${fresh && freshSecret(words, fresh)}
+<div data-live="${eventsPath(mode)}" data-region="health">${stateCard(call, health, mayChange)}</div>
+${mayChange && html`<div class="two"><div class="part">${urlCard(call, endpoint, faulty)}${endpoint && test}</div>${endpoint ? secretCard(call, endpoint) : test}</div>`}
+<section class="part"><h2>${webhooks.latest}</h2><div class="list" data-region="deliveries">${deliveries}</div></section>`,
+  });
+}
+
+function freshSecret(words: Words, { kind, secret }: Fresh): Html {
+  const { webhooks } = portalTexts(words);
+  const rest = kind === 'secret' ? webhooks.secretMadeRest : webhooks.pendingMadeRest;
+  const shown = copyable(words, webhooks.secret, secret, webhooks.copySecret);
+  return card(stateLine('paid', webhooks.secretMade, rest), shown);
+}
+
+function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean): Html {
+  const { words } = call;
+  const { webhooks, overview } = portalTexts(words);
+  const { url, waiting: count, failures, disabled_at, disabled_reason, last_success_at } = health;
+  const success =
+    last_success_at === null ? webhooks.noSuccess : html`${webhooks.lastSuccess} ${instant(words, last_success_at)}`;
+  if (url === null) {
+    return card(stateLine('attention', overview.noUrl, fill(overview.noUrlRest, { count })));
+  }
+  if (disabled_at !== null) {
+    const rest = fill(disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent, { count });
+    const enable = html`<form method="post" action="${actionIn(call, `${path}/enable`)}"><button>${webhooks.enable}</button></form>`;
+    return card(stateLine('failed', overview.disabled, rest), mayChange && enable);
+  }
+  if (failures > 0) {
+    return card(
+      stateLine('attention', overview.failing, fill(overview.failingRest, { failures, count })),
+      html`<p class="quiet">${success}</p>`,
+    );
+  }
+  if (last_success_at === null)
+    return card(stateLine('waiting', webhooks.ready, fill(webhooks.readyRest, { url: shownUrl(call, url) })));
+  return card(stateLine('paid', webhooks.works, html`${success}`));
+}
+
+function urlCard(call: PortalCall, endpoint: Endpoint | null, faulty: Faulty | null): Html {
+  const { words, mode } = call;
+  const { webhooks } = portalTexts(words);
+  return card(
+    html`<h2>${webhooks.url}</h2>`,
+    html`<form method="post" action="${actionIn(call, `${path}/url`)}">${field({
+      name: 'url',
+      label: webhooks.address,
+      hint: mode === 'live' ? webhooks.addressLive : webhooks.addressTest,
+      value: faulty?.url ?? endpoint?.url ?? null,
+      fault: faulty?.fault,
+      attributes:
+        'type="url" required maxlength="2048" autocomplete="off" spellcheck="false" dir="ltr" placeholder="https://"',
+    })}<button>${webhooks.save}</button></form>`,
+  );
+}
+
+function secretCard(call: PortalCall, endpoint: Endpoint): Html {
+  const { words } = call;
+  const { webhooks } = portalTexts(words);
+  const rotate = confirmed(
+    {
+      label: webhooks.rotate,
+      title: webhooks.rotateTitle,
+      consequence: webhooks.rotateRest,
+      action: actionIn(call, `${path}/rotate`),
+    },
+    null,
+  );
+  const activate = confirmed(
+    {
+      label: webhooks.activate,
+      title: webhooks.activateTitle,
+      consequence: webhooks.activateRest,
+      action: actionIn(call, `${path}/activate`),
+    },
+    null,
+  );
+  const isPending = endpoint.pendingSecret !== null;
+  return card(
+    html`<h2>${webhooks.secret}</h2>`,
+    stateLine(
+      isPending ? 'waiting' : 'paid',
+      isPending ? webhooks.pending : webhooks.inForce,
+      isPending ? webhooks.pendingRest : webhooks.inForceRest,
+    ),
+    html`<div class="row">${isPending && activate}${rotate}</div>`,
+  );
+}

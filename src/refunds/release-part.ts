@@ -1,0 +1,54 @@
+import { zeroAddress } from 'viem';
+import type { Context } from '../context.ts';
+import { insist } from '../db/conflict.ts';
+import type { Scope } from '../db/connection.ts';
+import { refuse } from '../errors.ts';
+import { selectTransfer, type TransferKey, updateReleased } from '../payments/store.ts';
+import { lockTransfer } from '../payments/unmatched/merchant-store.ts';
+import { lockForProof, type RequestRow } from '../requests/proof.ts';
+import { takeLocked } from './take.ts';
+
+/** What came of the wish to take a part payment off its request. */
+export type Release =
+  | { kind: 'released'; requestId: string; usdcMicro: bigint }
+  /** It was before: nothing is to be done. */
+  | { kind: 'again' }
+  /** The customer can still pay the rest, or the network could still take the part away. */
+  | { kind: 'too_early'; requestId: string }
+  /** It pays its request together with the rest. */
+  | { kind: 'paid'; requestId: string };
+
+/**
+ * Takes a part payment off a request that ended unpaid, to be given back like any unmatched payment. It is
+ * done before anything is sent, under the request's lock: money that comes afterwards can no longer complete the request
+ * with what is on its way back.
+ *
+ * @param accountId the merchant who decides: the payment must be theirs
+ * @throws Refusal not_found
+ */
+export async function releasePart(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<Release> {
+  return insist(() =>
+    ctx.db.scoped(scope, async (tx): Promise<Release> => {
+      const seen = await selectTransfer(tx, scope, key);
+      if (!seen || seen.account_id !== accountId) throw refuse('not_found');
+      const requestId = seen.request_id ?? seen.candidate_request_id;
+      const request = requestId === null ? null : await lockForProof(tx, scope, requestId);
+      if (!request || requestId === null) throw refuse('not_found');
+      const row = await lockTransfer(tx, scope, key, accountId);
+      if (row?.request_id === null && row.reason === 'released') return { kind: 'again' };
+      if (row?.request_id !== requestId) throw refuse('not_found');
+      if (request.proof_status !== 'none') return { kind: 'paid', requestId };
+      if (!isOver(request, ctx.clock.now()) || row.final_at === null) return { kind: 'too_early', requestId };
+      await updateReleased(tx, scope, key, requestId);
+      if (row.from_address !== zeroAddress) {
+        await takeLocked(tx, ctx, scope, { ...row, request_id: null, reason: 'released' });
+      }
+      return { kind: 'released', requestId, usdcMicro: BigInt(row.value) };
+    }),
+  );
+}
+
+/** Expiry is true at once, stored or not. */
+function isOver({ status, expires_at }: RequestRow, now: Date): boolean {
+  return status === 'expired' || status === 'voided' || expires_at <= now;
+}

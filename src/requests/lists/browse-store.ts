@@ -1,0 +1,133 @@
+import type { Scope, Tx } from '../../db/connection.ts';
+import type { Fragment } from '../../db/sql.ts';
+import { isAddress, isUuid } from '../../lib/ids.ts';
+import { inStates, isPast, statesOf } from '../in-states.ts';
+import type { RequestRow } from '../store.ts';
+
+/** What about a request wants a person's eye. */
+export const concerns = ['underpaid', 'overpaid', 'late', 'voided', 'twice', 'replayed'] as const;
+/**
+ * `underpaid`: part of the amount has come. `overpaid`: more than the amount has come, and the rest was not given back. `late`, `voided`, `twice`: money that seems meant for it came too late, after it
+ * was cancelled, or a second time, and pays nothing. `replayed`: its create was repeated with other values.
+ */
+export type Concern = (typeof concerns)[number];
+
+export type BrowseFilter = {
+  status?: RequestRow['status'];
+  proofStatus?: RequestRow['proof_status'];
+  /** One merchant, or any of several. */
+  accountId?: string | string[];
+  since?: Date;
+  /** Not included. */
+  until?: Date;
+  concern?: Concern;
+  /** An id, a transaction, a payer or a value of the metadata. */
+  search?: string;
+};
+
+/** A request as lists show it. */
+export type BrowsedRow = RequestRow & {
+  merchant_name: string | null;
+  /** Micro units that count for it. */
+  received_micro: string;
+  /** Why the newest money that seems meant for it does not count; null when there is none. */
+  stray_reason: string | null;
+  /** More has come than was due, and it was not given back. */
+  overpaid: boolean;
+};
+
+const mostFound = 500;
+const hashPattern = /^0x[0-9a-fA-F]{64}$/;
+
+/** The ids of requests that a search names, at most 500, the newest first. */
+export async function selectFound(tx: Tx, scope: Scope, text: string, chainIds: number[]): Promise<string[]> {
+  const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
+  const named = tx`select coalesce(request_id, candidate_request_id) as id from transfers where ${inScope}`;
+  const looks = [
+    tx<{ id: string }[]>`select find_by_metadata(${text}, ${mostFound}) as id`,
+    ...(isUuid(text) ? [tx<{ id: string }[]>`select id from requests where ${inScope} and id = ${text}`] : []),
+    ...(hashPattern.test(text)
+      ? [
+          tx<{ id: string }[]>`
+            ${named} and chain_id = any(${chainIds}::bigint[]) and tx_hash = ${text.toLowerCase()} limit ${mostFound}`,
+        ]
+      : []),
+    ...(isAddress(text)
+      ? [
+          tx<{ id: string }[]>`
+            ${named} and from_address = ${text.toLowerCase()} order by block_time desc limit ${mostFound}`,
+        ]
+      : []),
+  ];
+  return (await Promise.all(looks)).flat().flatMap(({ id }) => id ?? []);
+}
+
+const strayReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
+
+/** True of a request `r` that was paid too much, as long as nothing of it was given back. */
+export function isOverpaid(tx: Tx) {
+  const counted = tx`(t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts`;
+  return tx`(
+    r.proof_status = 'verified' and r.usdc_micro < (select sum(t.value) from transfers t where ${counted})
+    and not exists (select from transfers t join returns b
+      on (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
+        = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
+      where ${counted} and b.state in ('sent', 'confirmed', 'other')))`;
+}
+
+/** Joined: where few are meant they are looked up, where many are the newest are found on the way through the requests. */
+function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
+  const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
+  const meant =
+    concern === 'underpaid'
+      ? tx`select request_id from underpaid_requests where ${inScope}`
+      : concern === 'overpaid'
+        ? tx`select request_id from overpaid_requests where ${inScope}`
+        : concern === 'replayed'
+          ? tx`select request_id from differing_replays where ${inScope}`
+          : tx`select candidate_request_id from transfers
+            where ${inScope} and request_id is null and judged_at is not null
+              and candidate_request_id is not null and reason = ${strayReasons[concern]}`;
+  return tx`and r.id in (${meant}) ${concern === 'overpaid' ? tx`and ${isOverpaid(tx)}` : tx``}`;
+}
+
+/**
+ * Requests of a scope, newest first.
+ *
+ * @param ids only these; null for all
+ * @param before only those created before; `created_at` is unique within a scope
+ */
+export function selectBrowsed(
+  tx: Tx,
+  scope: Scope,
+  filter: Omit<BrowseFilter, 'search'>,
+  { ids, before, limit }: { ids: string[] | null; before: Date | null; limit: number },
+): Promise<BrowsedRow[]> {
+  const { status, proofStatus, accountId, since, until, concern } = filter;
+  const where = tx`
+    ${since ? tx`and r.created_at >= ${since}` : tx``} ${until ? tx`and r.created_at < ${until}` : tx``}
+    ${before ? tx`and r.created_at < ${before}` : tx``}
+    ${ids ? tx`and r.id = any(${ids}::uuid[])` : tx``} ${concern ? ofConcern(tx, scope, concern) : tx``}`;
+  const states = statesOf(status, proofStatus);
+  const place = tx`order by created_at desc limit ${limit}`;
+  const newest = (of: Fragment) => inStates(tx, scope, states, { where: tx`${where} ${of}`, place });
+  const [account, ...more] = [accountId ?? []].flat();
+  const page =
+    more.length > 0 // each by itself: the order of the index serves one merchant
+      ? tx`select r.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)
+          cross join lateral (${newest(tx`and r.account_id = a.id`)}) r ${place}`
+      : newest(account ? tx`and r.account_id = ${account}` : tx``);
+  return tx<BrowsedRow[]>`
+    with page as (${page})
+    select r.*, case when ${isPast(tx)} then 'expired' else r.status end as status,
+      coalesce(m.business_name, m.display_name) as merchant_name,
+      (select coalesce(sum(t.value), 0)::text from transfers t
+        where (t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts) as received_micro,
+      (select t.reason from transfers t
+        where (t.partner_id, t.test_mode, t.candidate_request_id) = (r.partner_id, r.test_mode, r.id)
+          and t.request_id is null and t.judged_at is not null
+        order by t.block_time desc limit 1) as stray_reason,
+      ${isOverpaid(tx)} as overpaid
+    from page r join merchants m on (m.partner_id, m.test_mode, m.id) = (r.partner_id, r.test_mode, r.account_id)
+    order by r.created_at desc`;
+}

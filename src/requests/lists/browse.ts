@@ -1,0 +1,38 @@
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { batchesOf, pageOf, type ReadFrom } from '../../lib/batches.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { instantOfMs } from '../../lib/time.ts';
+import { type BrowsedRow, type BrowseFilter, selectBrowsed, selectFound } from './browse-store.ts';
+
+export { type BrowsedRow, type BrowseFilter, type Concern, concerns } from './browse-store.ts';
+
+/** One page of requests, newest first, and the cursor it goes on after; null at the end. */
+export async function browseRequests(
+  ctx: Context,
+  scope: Scope,
+  filter: BrowseFilter,
+  after: string | null,
+): Promise<{ rows: BrowsedRow[]; next: string | null }> {
+  return pageOf(readFrom(ctx, scope, filter, await foundIds(ctx, scope, filter)), cursorOf, after);
+}
+
+/** All requests of a filter, newest first, in batches. */
+export async function* exportRequests(ctx: Context, scope: Scope, filter: BrowseFilter): AsyncGenerator<BrowsedRow[]> {
+  yield* batchesOf(readFrom(ctx, scope, filter, await foundIds(ctx, scope, filter)), cursorOf);
+}
+
+const readFrom =
+  (ctx: Context, scope: Scope, filter: BrowseFilter, ids: string[] | null): ReadFrom<BrowsedRow> =>
+  (after, limit) => {
+    const before = after === null ? null : instantOfMs(after);
+    return ctx.db.scoped(scope, (tx) => selectBrowsed(tx, scope, filter, { ids, before, limit }));
+  };
+/** `created_at` is unique within a scope. */
+const cursorOf = (row: BrowsedRow) => String(row.created_at.getTime());
+
+async function foundIds(ctx: Context, scope: Scope, { search }: BrowseFilter): Promise<string[] | null> {
+  if (!search) return null;
+  const chainIds = ctx.chains[modeOf(scope.testMode)].map(({ chainId }) => chainId);
+  return ctx.db.scoped(scope, (tx) => selectFound(tx, scope, search, chainIds));
+}

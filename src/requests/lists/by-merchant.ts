@@ -1,0 +1,77 @@
+import type { Database, Scope } from '../../db/connection.ts';
+import { refuse } from '../../errors.ts';
+import { batchesOf, cursorAt, pageOf, placeOf, type ReadFrom } from '../../lib/batches.ts';
+import { readRequest } from '../read.ts';
+import type { RequestRow } from '../store.ts';
+import {
+  type AccountRequestFilter,
+  type AccountRequestRow,
+  type DaySum,
+  selectAccountRequests,
+  selectDaySums,
+} from './merchant-store.ts';
+
+export type { AccountRequestRow, DaySum, Standing } from './merchant-store.ts';
+
+/** What of a merchant's requests is wanted. */
+export type AccountFilter = Omit<AccountRequestFilter, 'after' | 'limit'>;
+
+const reading =
+  (db: Database, scope: Scope, accountId: string, filter: AccountFilter): ReadFrom<AccountRequestRow> =>
+  (after, limit) => {
+    const place = placeOf(after);
+    const cursor = place && { createdAt: place.at, id: place.id };
+    return db.scoped(scope, (tx) => selectAccountRequests(tx, scope, accountId, { ...filter, after: cursor, limit }));
+  };
+
+/** One page of a merchant's requests, newest first, and the cursor it goes on after; null at the end. */
+export function listAccountRequests(
+  db: Database,
+  scope: Scope,
+  accountId: string,
+  filter: AccountFilter,
+  after: string | null,
+): Promise<{ rows: AccountRequestRow[]; next: string | null }> {
+  return pageOf(reading(db, scope, accountId, filter), cursorAt, after);
+}
+
+/** All requests of a merchant that a filter lets through, newest first, in batches. */
+export function exportAccountRequests(
+  db: Database,
+  scope: Scope,
+  accountId: string,
+  filter: AccountFilter,
+): AsyncGenerator<AccountRequestRow[]> {
+  return batchesOf(reading(db, scope, accountId, filter), cursorAt);
+}
+
+/** The newest requests of a merchant. */
+export function latestOfAccount(
+  db: Database,
+  scope: Scope,
+  accountId: string,
+  limit: number,
+): Promise<AccountRequestRow[]> {
+  return reading(db, scope, accountId, { standing: null, since: null, until: null, search: null })(null, limit);
+}
+
+/**
+ * A request of one merchant.
+ *
+ * @throws Refusal not_found, also for another merchant's
+ */
+export async function readAccountRequest(
+  db: Database,
+  scope: Scope,
+  accountId: string,
+  id: string,
+): Promise<RequestRow> {
+  const row = await readRequest(db, scope, id);
+  if (row.account_id !== accountId) throw refuse('not_found');
+  return row;
+}
+
+/** A merchant's verified payments between two instants, by day (UTC) and currency. */
+export function sumByDay(db: Database, scope: Scope, accountId: string, since: Date, until: Date): Promise<DaySum[]> {
+  return db.scoped(scope, (tx) => selectDaySums(tx, scope, accountId, since, until));
+}

@@ -1,0 +1,121 @@
+import type { Scope, Tx } from '../../db/connection.ts';
+import { inStates, type States, statesOf } from '../in-states.ts';
+import type { RequestRow } from '../store.ts';
+import { isOverpaid } from './browse-store.ts';
+import { type AccountSearch, searchCondition, selectNumbered } from './merchant-search-store.ts';
+
+/** Where a request stands for its merchant: one word out of status and proof. `part`: money came, but less than asked. */
+export type Standing = 'open' | 'part' | 'confirming' | 'paid' | 'expired' | 'voided';
+
+/** A place in a list that is sorted by creation, newest first. */
+export type RequestCursor = { createdAt: Date; id: string };
+
+export type AccountRequestFilter = {
+  standing: Standing | null;
+  /** `created_at` at or after. */
+  since: Date | null;
+  /** `created_at` before. */
+  until: Date | null;
+  search: AccountSearch | null;
+  /** What comes after it in the list. */
+  after: RequestCursor | null;
+  limit: number;
+};
+
+/** A request of a merchant, with its payment where it is verified. */
+export type AccountRequestRow = RequestRow & {
+  standing: Standing;
+  /** Micro units that count for it. */
+  received_micro: string;
+  /** More has come than was due, and it was not given back. */
+  overpaid: boolean;
+  /** Micro units that seem meant for it, do not count, and were not given back. */
+  stray_micro: string;
+  /** Of the transfer that completed the payment. */
+  paid_chain_id: string | null;
+  paid_block_time: Date | null;
+};
+
+/** Expiry is true at once, stored or not. */
+const standing = (tx: Tx) => tx`
+  case when r.proof_status = 'verified' then 'paid' when r.proof_status = 'attached' then 'confirming'
+    when r.status = 'voided' then 'voided'
+    when exists (select from underpaid_requests u
+      where (u.partner_id, u.test_mode, u.request_id) = (r.partner_id, r.test_mode, r.id)) then 'part'
+    when r.status = 'expired' or r.expires_at <= clock_timestamp() then 'expired' else 'open' end`;
+
+/** One page of a merchant's requests, newest first. */
+export async function selectAccountRequests(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  { standing: wanted, since, until, search, after, limit }: AccountRequestFilter,
+): Promise<AccountRequestRow[]> {
+  const ids = search && (await selectNumbered(tx, scope, accountId, search));
+  const where = tx`
+    and r.account_id = ${accountId}
+    ${
+      wanted === 'part' // by themselves: the few are looked up, and not all requests gone through
+        ? tx`and r.id in (select request_id from underpaid_requests
+            where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode})`
+        : tx``
+    }
+    ${since ? tx`and r.created_at >= ${since}` : tx``}
+    ${until ? tx`and r.created_at < ${until}` : tx``}
+    ${search ? searchCondition(tx, scope, accountId, search, ids, { since, until }) : tx``}
+    ${
+      after // the time alone, too: the index can be used for it under row-level security
+        ? tx`and r.created_at <= ${after.createdAt} and (r.created_at, r.id) < (${after.createdAt}, ${after.id})`
+        : tx``
+    }
+    ${wanted ? tx`and ${standing(tx)} = ${wanted}` : tx``}`;
+  const place = tx`order by created_at desc, id desc limit ${limit}`;
+  return tx<AccountRequestRow[]>`
+    select r.*, ${standing(tx)} as standing, (
+        select coalesce(sum(t.value), 0)::text from transfers t
+        where (t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts) as received_micro,
+      ${isOverpaid(tx)} as overpaid, (
+        select coalesce(sum(t.value), 0)::text from transfers t
+        where (t.partner_id, t.test_mode, t.candidate_request_id) = (r.partner_id, r.test_mode, r.id)
+          and t.request_id is null and t.judged_at is not null
+          and not exists (select from returns b where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
+            = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state in ('sent', 'confirmed', 'other'))
+      ) as stray_micro,
+      paid.chain_id as paid_chain_id, paid.block_time as paid_block_time
+    from (${inStates(tx, scope, statesOfStanding(search ? null : wanted), { where, place })}) r left join lateral (
+      select t.chain_id, t.block_time from transfers t
+      where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts
+        and t.tx_hash = r.tx_hash
+      order by t.ordinal limit 1) paid on r.proof_status = 'verified'
+    order by r.created_at desc, r.id desc`;
+}
+
+/** The states, as they are stored, that can stand so; null for all. */
+function statesOfStanding(standing: Standing | null): States | null {
+  if (standing === 'paid') return statesOf(undefined, 'verified');
+  if (standing === 'confirming') return statesOf(undefined, 'attached');
+  if (standing === 'voided' || standing === 'expired') return statesOf(standing, 'none');
+  if (standing !== 'open') return null; // those paid in part are few, and looked up
+  return {
+    stored: [
+      ['requested', 'none'],
+      ['opened', 'none'],
+    ],
+    past: false,
+    waiting: true,
+  };
+}
+
+/** What was paid on one day (UTC) in one currency. */
+export type DaySum = { day: string; fiat_code: string; payments: number; fiat_int: string; usdc_micro: string };
+
+/** Verified payments of a merchant between two instants, by day and currency; amounts are those asked for. */
+export function selectDaySums(tx: Tx, scope: Scope, accountId: string, since: Date, until: Date): Promise<DaySum[]> {
+  return tx<DaySum[]>`
+    select to_char(proof_verified_at at time zone 'UTC', 'YYYY-MM-DD') as day, fiat_code, count(*)::int as payments,
+      sum(fiat_int)::text as fiat_int, sum(usdc_micro)::text as usdc_micro
+    from requests
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}
+      and proof_status = 'verified' and proof_verified_at >= ${since} and proof_verified_at < ${until}
+    group by 1, 2 order by 1, 2 limit 5000`;
+}

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { callRpc } from '../chain/rpc.ts';
+import { replaceFile } from '../lib/files.ts';
+import { freePort } from '../lib/ports.ts';
+import { listCommands, signalProcess } from '../lib/processes.ts';
+import { StartFault } from '../lib/start-fault.ts';
+import { pause } from '../lib/time.ts';
+
+const require = createRequire(import.meta.url);
+
+/** A running development chain. Its process is known by the state file among its arguments, so no pid is kept anywhere. */
+export type DevProcess = { url: string; pid: number; stop(): Promise<void> };
+
+const platforms: Record<string, string> = { x64: 'amd64', arm64: 'arm64' };
+
+function findAnvil(): string {
+  const name = `@foundry-rs/anvil-${process.platform}-${platforms[process.arch] ?? process.arch}`;
+  return join(dirname(require.resolve(`${name}/package.json`)), 'bin', 'anvil');
+}
+
+const startLimitMs = 10_000;
+const startAttempts = 3;
+/** What a chain that was ended just now may hold its port for: its process is gone from the lists before its sockets are. */
+const portWaitMs = 1_000;
+
+/**
+ * Starts anvil on a state file. It saves its state each second and when it ends; killed hard, it loses at most that
+ * second. Nothing is mined but by a transaction or on demand.
+ *
+ * @param wishedPort used when it is free
+ * @throws StartFault when it does not answer within 10 s
+ */
+export async function spawnAnvil(chainId: number, stateFile: string, wishedPort = 0): Promise<DevProcess> {
+  restoreState(stateFile);
+  // A free port can be taken by somebody else before anvil opens it: then it ends at once, and another one is tried.
+  for (let attempt = 1; attempt <= startAttempts; attempt++) {
+    const port = await (attempt === 1 ? freePort(wishedPort, portWaitMs) : freePort());
+    const child = launch(chainId, stateFile, port);
+    const url = `http://127.0.0.1:${port}`;
+    if (!(await waitForChain(url, chainId, child))) continue;
+    // A chain loaded from a file goes on at the time of its last block; people pay now.
+    await setTimeToNow(url);
+    const pid = child.pid as number;
+    return { url, pid, stop: () => endProcess(pid, stateFile) };
+  }
+  throw new StartFault(`The local chain ${chainId} does not start; see ${stateFile}.log`);
+}
+
+function launch(chainId: number, stateFile: string, port: number): ChildProcess {
+  const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--quiet'];
+  args.push('--state', stateFile, '--state-interval', '1', '--slots-in-an-epoch', '4', '--order', 'fifo');
+  // States older than these blocks are forgotten, which bounds memory and the depth of a rehearsed reorganisation.
+  args.push('--prune-history', '256', '--cache-path', `${stateFile}.cache`);
+  const log = openSync(`${stateFile}.log`, 'a');
+  // Detached: a Ctrl-C in the terminal must reach the service first.
+  const child = spawn(findAnvil(), args, { stdio: ['ignore', log, log], detached: true });
+  closeSync(log);
+  child.unref();
+  return child;
+}
+
+/** False when the process ended, or does not answer in time and was ended. */
+async function waitForChain(url: string, chainId: number, child: ChildProcess): Promise<boolean> {
+  let failed = false;
+  child.once('error', () => {
+    failed = true;
+  });
+  const ended = () => failed || child.exitCode !== null || child.signalCode !== null;
+  const deadline = performance.now() + startLimitMs;
+  while (!ended() && performance.now() < deadline) {
+    if ((await answersAs(url, chainId)) && !ended()) return true;
+    await pause(20);
+  }
+  child.kill('SIGKILL');
+  return false;
+}
+
+/** True when a chain with this id answers there. */
+export async function answersAs(url: string, chainId: number): Promise<boolean> {
+  try {
+    return Number(await callRpc(url, 'eth_chainId', [], 2_000)) === chainId;
+  } catch {
+    return false; // not up yet, or not ours: whoever asks has a limit of its own
+  }
+}
+
+/** Makes the chain's clock show the real time again. */
+export async function setTimeToNow(url: string): Promise<void> {
+  await callRpc(url, 'evm_setTime', [Math.floor(Date.now() / 1000)]);
+}
+
+/** The anvil that a killed service left behind on a state file; null when there is none. */
+export function findAnvilOn(stateFile: string): DevProcess | null {
+  for (const [pid, command] of listCommands()) {
+    const port = command.includes(` --state ${stateFile} `) ? / --port (\d+) /.exec(command)?.[1] : undefined;
+    if (port) return { url: `http://127.0.0.1:${port}`, pid, stop: () => endProcess(pid, stateFile) };
+  }
+  return null;
+}
+
+/** Ends an anvil, which saves its state first; by force after 15 s. */
+async function endProcess(pid: number, stateFile: string): Promise<void> {
+  const runs = () => findAnvilOn(stateFile)?.pid === pid;
+  for (let waitedMs = 0; runs(); waitedMs += 20) {
+    if (waitedMs === 0) signalProcess(pid, 'SIGTERM');
+    if (waitedMs === 15_000) signalProcess(pid, 'SIGKILL');
+    if (waitedMs > 20_000) return;
+    await pause(20);
+  }
+}
+
+const backupOf = (stateFile: string) => `${stateFile}.backup`;
+
+/** Anvil overwrites its state in place, so a kill at the wrong moment tears the file: then the copy is used. */
+function restoreState(stateFile: string): void {
+  for (const file of [stateFile, backupOf(stateFile)]) {
+    if (!existsSync(file)) continue;
+    const text = readFileSync(file, 'utf8');
+    if (!isJson(text)) continue;
+    if (file !== stateFile) replaceFile(stateFile, text);
+    return;
+  }
+  rmSync(stateFile, { force: true });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The end of a complete state file: anvil writes its keys in a fixed order, the last of which is not used here. */
+const completeEnd = Buffer.from('"historical_states":null}');
+
+/**
+ * Copies a state file that is complete beside it, whole or not at all.
+ *
+ * @param last what the copy holds, to spare writing the same again
+ * @returns what the copy holds now
+ */
+export function backUpState(stateFile: string, last: Buffer | null): Buffer | null {
+  if (!existsSync(stateFile)) return last;
+  const before = statSync(stateFile).mtimeMs;
+  const content = readFileSync(stateFile);
+  const settled = statSync(stateFile).mtimeMs === before;
+  if (!settled || !content.subarray(-completeEnd.length).equals(completeEnd)) return last;
+  if (last?.equals(content)) return last;
+  replaceFile(backupOf(stateFile), content);
+  return content;
+}

@@ -1,0 +1,111 @@
+import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ChainConfig, readChains } from '../chain/config.ts';
+import { replaceFile } from '../lib/files.ts';
+import type { Mode } from '../lib/mode.ts';
+import { answersAs, backUpState, type DevProcess, findAnvilOn, setTimeToNow, spawnAnvil } from './anvil.ts';
+import { deployUsdc, devUsdcAddress, hasUsdc } from './usdc.ts';
+
+/** The sandbox's two chains: one per mode, each with the real USDC contract. No real money is on either. */
+export type DevChains = {
+  chains: Record<Mode, ChainConfig[]>;
+  /** False when both were found running: whoever started them may still use them. */
+  started: boolean;
+  stop(): Promise<void>;
+};
+
+export const devChainIds = { test: 31337, live: 31338 } as const;
+const backupEveryMs = 5_000;
+
+/**
+ * Starts the two local chains of a data folder, or adopts those that a killed service left running. First of all it
+ * deploys USDC. Ports are chosen free and kept in `<dataDir>/chains.json`.
+ *
+ * @throws Error when a chain does not start
+ */
+export async function startDevChains(dataDir: string): Promise<DevChains> {
+  mkdirSync(join(dataDir, 'chains'), { recursive: true });
+  const folder = realpathSync(join(dataDir, 'chains')); // one name, so that a process is found by it
+  const known = readDevChains(dataDir);
+  const [test, live] = await allOrNone(
+    openChain(devChainIds.test, join(folder, 'test.json'), known?.test),
+    openChain(devChainIds.live, join(folder, 'live.json'), known?.live),
+  );
+  const entries = { test: [describe('test', test.url)], live: [describe('live', live.url)] };
+  replaceFile(join(dataDir, 'chains.json'), `${JSON.stringify(entries, null, 2)}\n`);
+
+  const stopBackups = startBackups([test.stateFile, live.stateFile]);
+  return {
+    chains: readChains(JSON.stringify(entries)),
+    started: test.started || live.started,
+    stop: async () => {
+      stopBackups();
+      await Promise.all([test.stop(), live.stop()]);
+    },
+  };
+}
+
+/** The local chains of a data folder, for programs that only connect; null when there are none. */
+export function readDevChains(dataDir: string): Record<Mode, ChainConfig[]> | null {
+  const file = join(dataDir, 'chains.json');
+  return existsSync(file) ? readChains(readFileSync(file, 'utf8')) : null;
+}
+
+type OpenChain = DevProcess & { stateFile: string; started: boolean };
+
+/** Both chains; when one does not start, the other is ended again. */
+async function allOrNone(...opening: [Promise<OpenChain>, Promise<OpenChain>]): Promise<[OpenChain, OpenChain]> {
+  try {
+    return await Promise.all(opening);
+  } catch (error) {
+    const opened = await Promise.allSettled(opening);
+    await Promise.all(opened.map((part) => (part.status === 'fulfilled' ? part.value.stop() : null)));
+    throw error;
+  }
+}
+
+/** Opens one chain on a state file: the one that runs there, or a new process; with USDC in either case. */
+async function openChain(chainId: number, stateFile: string, known: ChainConfig[] = []): Promise<OpenChain> {
+  const running = findAnvilOn(stateFile);
+  if (running) {
+    if ((await answersAs(running.url, chainId)) && (await hasUsdc(running.url))) {
+      await setTimeToNow(running.url);
+      return { ...running, stateFile, started: false };
+    }
+    await running.stop();
+  }
+  const wishedPort = Number(new URL(known[0]?.rpcUrls[0] ?? 'http://localhost').port);
+  const chain = await spawnAnvil(chainId, stateFile, wishedPort);
+  if (!(await hasUsdc(chain.url))) await deployUsdc(chain.url);
+  return { ...chain, stateFile, started: true };
+}
+
+/** One chain of its own in a folder, for tests. */
+export async function startDevChain(chainId: number, folder: string): Promise<{ chain: ChainConfig } & DevProcess> {
+  const process = await openChain(chainId, join(folder, `${chainId}.json`));
+  const entry = { ...describe('test', process.url), chain_id: chainId };
+  const other = { ...entry, chain_id: chainId + 1 };
+  const [chain] = readChains(JSON.stringify({ test: [entry], live: [other] })).test;
+  return { ...process, chain: chain as ChainConfig };
+}
+
+function describe(mode: Mode, url: string) {
+  return {
+    chain_id: devChainIds[mode],
+    name: mode === 'test' ? 'Local test chain' : 'Local live chain (no real money)',
+    rpc_urls: [url],
+    public_rpc_url: url,
+    tokens: [{ symbol: 'USDC', address: devUsdcAddress }],
+    finality: [{ up_to_usdc_micro: '1000000000', confirmations: 2 }, { confirmations: 4 }],
+    poll_ms: 250,
+  };
+}
+
+function startBackups(stateFiles: string[]): () => void {
+  const copies = new Map<string, Buffer | null>();
+  const timer = setInterval(() => {
+    for (const file of stateFiles) copies.set(file, backUpState(file, copies.get(file) ?? null));
+  }, backupEveryMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

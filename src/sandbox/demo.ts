@@ -1,0 +1,94 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { audited, theService } from '../audit/write.ts';
+import { createApiKey, listApiKeys, scopeNames } from '../auth/api-keys.ts';
+import { scopeOf } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { replaceFile } from '../lib/files.ts';
+import { createShell } from '../merchants/create.ts';
+import { createPartner } from '../partners/create.ts';
+import { type Partner, readPartner } from '../partners/read.ts';
+import { expiryMinutes } from '../partners/rules.ts';
+import { onPartner } from '../partners/told.ts';
+import { onboardWithKey } from './onboard.ts';
+
+/** What the sandbox starts with. Kept in the data folder: keys are stored hashed and could not be shown again. */
+export type Demo = {
+  partner: string;
+  test_key: string;
+  live_key: string;
+  test_key_id: string;
+  merchant: string;
+  incomplete_merchant: string;
+};
+
+const slug = 'demo';
+
+/** Makes the demo partner with its keys and merchants at the first start, and finds them again later. */
+export async function seedDemo(ctx: Context): Promise<Demo> {
+  const file = join(ctx.config.dataDir, 'demo.json');
+  const partner = await readPartner(ctx.db, slug);
+  if (partner && existsSync(file)) {
+    const demo = JSON.parse(readFileSync(file, 'utf8')) as Demo;
+    const keys = await listApiKeys(ctx.db, partner.id);
+    if (keys.some((key) => key.key_id === demo.test_key_id)) return demo;
+  }
+  const { id } = partner ?? (await makePartner(ctx));
+  const test = scopeOf(id, true);
+  const testKey = await makeKey(ctx, test);
+  const liveKey = await makeKey(ctx, scopeOf(id, false));
+  const merchant = await createShell(ctx, test, {
+    business_name: 'Ada’s Bakery',
+    country: 'DE',
+    display_currency: 'EUR',
+  });
+  await onboardWithKey(ctx, merchant.id);
+  const shell = await createShell(ctx, test, { business_name: 'Corner Books', country: 'DE', display_currency: 'EUR' });
+  const demo: Demo = {
+    partner: slug,
+    test_key: testKey.key,
+    live_key: liveKey.key,
+    test_key_id: testKey.key_id,
+    merchant: merchant.id,
+    incomplete_merchant: shell.id,
+  };
+  replaceFile(file, JSON.stringify(demo, null, 2), 0o600);
+  return demo;
+}
+
+function makeKey(ctx: Context, scope: Scope) {
+  return audited(
+    ctx,
+    theService,
+    (inner) => createApiKey(inner.db, ctx.config.secretKeys, scope, scopeNames),
+    ({ key_id: id }) => ({
+      ...scope,
+      action: 'key.created',
+      object: { kind: 'key', id },
+      details: { scopes: scopeNames },
+    }),
+  );
+}
+
+const currency = 'EUR';
+const wanted = {
+  ...{ slug, name: 'Demo Platform', currency, email: 'demo@example.com' },
+  allowedExpiryMinutes: [...expiryMinutes],
+  defaultExpiryMinutes: 15,
+};
+
+async function makePartner(ctx: Context): Promise<Partner> {
+  try {
+    return await audited(
+      ctx,
+      theService,
+      (inner) => createPartner(inner.db, wanted),
+      (made) => ({ ...onPartner(made), action: 'partner.created', details: { slug, currency } }),
+    );
+  } catch (error) {
+    const partner = await readPartner(ctx.db, slug);
+    if (!partner) throw error;
+    return partner; // another node that starts at the same time was faster
+  }
+}

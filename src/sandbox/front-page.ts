@@ -1,0 +1,48 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
+import { docsPath } from '../http/api-document.ts';
+import { html } from '../lib/text/html.ts';
+import { card } from '../ui/components.ts';
+import { wordsOf } from '../ui/language.ts';
+import { sendPage } from '../web/layout.ts';
+
+/** For developers, who read the documentation in English too. */
+const words = wordsOf('en');
+
+type Door = { path: string; name: string; about: string };
+
+const ofPartner: Door[] = [
+  { path: '/portal', name: 'Portal', about: 'where a partner’s people work' },
+  { path: '/dashboard', name: 'Dashboard', about: 'where merchants work, signed in with their wallet' },
+];
+const ofService: Door[] = [
+  { path: '/admin', name: 'Administration', about: 'for those who run the service' },
+  { path: `${docsPath}/`, name: 'API reference', about: 'tries calls from the browser' },
+  { path: '/openapi.json', name: 'OpenAPI document', about: 'the same for programs' },
+  { path: '/dev/mail', name: 'Mails', about: 'which go to nobody else; shown to this machine only' },
+  { path: '/readyz', name: 'Health', about: 'whether all is well' },
+];
+
+/** Whoever opens the address that the sandbox printed sees where to go. Holds no key: others may reach a sandbox too. */
+export function frontPage(app: FastifyInstance, ctx: Context): void {
+  if (!ctx.config.sandbox) return;
+  app.route({
+    method: 'GET',
+    url: '/',
+    config: { auth: 'public' },
+    handler: async (request, reply) => {
+      const title = 'Quittance sandbox';
+      const list = doorsOf(request).map(
+        ({ path, name, about }) => html`<li><a href="${path}">${name}</a>: ${about}</li>`,
+      );
+      const body = html`<h1>${title}</h1>
+${card(html`<p>It runs. No real money is here.</p>
+<ul>${list}</ul>
+<p class="quiet">Keys, merchants and a first call to paste stand in the terminal where it was started.</p>`)}`;
+      return sendPage(reply, 200, { title, words, testMode: true, body });
+    },
+  });
+}
+
+/** A partner's own host has that partner's doors only. */
+const doorsOf = ({ ownHost }: FastifyRequest): Door[] => (ownHost === null ? [...ofPartner, ...ofService] : ofPartner);

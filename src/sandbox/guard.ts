@@ -1,0 +1,24 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
+import { refuse } from '../errors.ts';
+import { inNetworks, isLoopback } from '../lib/networks.ts';
+
+/** What a proxy adds: behind the address of its socket there is somebody else. */
+const forwarding = /^(?:forwarded|via|x-real-ip|x-forwarded-.+)$/;
+
+/**
+ * Shows the sandbox's `/dev` pages, which hold everybody's mails, to this machine alone, and to the networks that the
+ * configuration names. Others hear 404. The socket says who is this machine; no header can.
+ */
+export function guardDev(app: FastifyInstance, config: Pick<Config, 'devAllowCidrs' | 'trustProxy'>): void {
+  const isAllowed = inNetworks(config.devAllowCidrs);
+  const isProxy = inNetworks(config.trustProxy);
+  const isThisMachine = ({ headers, socket }: FastifyRequest) =>
+    isLoopback(socket.remoteAddress) &&
+    !isProxy(socket.remoteAddress) &&
+    !Object.keys(headers).some((name) => forwarding.test(name));
+  app.addHook('onRequest', async (request) => {
+    if (!request.routeOptions.url?.startsWith('/dev/')) return;
+    if (!isThisMachine(request) && !isAllowed(request.ip)) throw refuse('not_found');
+  });
+}

@@ -1,0 +1,36 @@
+import type { Context } from '../context.ts';
+import type { Sql } from '../db/connection.ts';
+import type { Due } from '../db/due.ts';
+import { devChainIds } from './chain.ts';
+import { rehearsalPrefix } from './rehearsal.ts';
+import { mine } from './wallet.ts';
+
+/** A transaction that is seen to give a payment back; one that is not, and may never be, for ten minutes. */
+const isOnItsWay = (sql: Sql) => sql`
+  state = 'sent' and (given_micro is not null or noted_at > now() - interval '10 minutes')`;
+
+/** Whether something waits for blocks, on any chain. */
+export const blocksDue: Due = (sql) => sql`
+  select now() where exists (select from transfers where counts and final_at is null)
+    or exists (select from returns where ${isOnItsWay(sql)})`;
+
+/**
+ * Mines one block on each local chain on which a payment, or what gives one back, waits for finality, and none where nothing
+ * waits or somebody rehearses a reorganisation. Does nothing for chains of a file.
+ *
+ * @returns on how many chains something waits
+ */
+export async function mineWhileWaiting(ctx: Context): Promise<number> {
+  if (!ctx.config.sandbox || ctx.config.chains) return 0;
+  const ids: number[] = Object.values(devChainIds);
+  const local = [...ctx.chains.test, ...ctx.chains.live].filter((chain) => ids.includes(chain.chainId));
+  const rows = await ctx.db.sql<{ chain_id: string; rehearsed: boolean }[]>`
+    select id as chain_id,
+      exists (select from leases where name = ${rehearsalPrefix} || id and held_until > now()) as rehearsed
+    from unnest(${local.map((chain) => chain.chainId)}::bigint[]) as id
+    where exists (select from transfers t where t.chain_id = id and t.counts and t.final_at is null)
+      or exists (select from returns b where b.chain_id = id and ${isOnItsWay(ctx.db.sql)})`;
+  const waiting = new Set(rows.flatMap((row) => (row.rehearsed ? [] : [Number(row.chain_id)])));
+  await Promise.all(local.filter((chain) => waiting.has(chain.chainId)).map((chain) => mine(chain, 1)));
+  return rows.length;
+}

@@ -1,0 +1,22 @@
+import { privateKeyToAccount } from 'viem/accounts';
+import type { ChainConfig } from '../chain/config.ts';
+import type { Hex } from '../chain/rpc.ts';
+import type { RequestRow } from '../requests/proof.ts';
+import { fund, sendUsdc } from './wallet.ts';
+
+/**
+ * Pays a request on a local chain from a wallet that is given the money first.
+ *
+ * @returns the transaction's hash, mined
+ */
+export async function payInSandbox(
+  chain: ChainConfig,
+  request: Pick<RequestRow, 'wallet_address' | 'reference'>,
+  payment: { privateKey: Hex; usdcMicro: bigint; tagged: boolean },
+): Promise<string> {
+  const { privateKey, usdcMicro, tagged } = payment;
+  // Always the whole amount: what the wallet holds may already be on its way elsewhere.
+  await fund(chain, privateKeyToAccount(privateKey).address, usdcMicro);
+  const reference = tagged ? request.reference : undefined;
+  return sendUsdc(chain, { privateKey, to: request.wallet_address, usdcMicro, reference });
+}

@@ -1,0 +1,110 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { ChainConfig } from '../chain/config.ts';
+import { acquireLease, releaseLease } from '../chain/reader/lease.ts';
+import { callRpc, type Hex } from '../chain/rpc.ts';
+import type { Database } from '../db/connection.ts';
+import { pause } from '../lib/time.ts';
+import { setTimeToNow } from './anvil.ts';
+import { endpointOf, sendOnce, signCall, transferCall, type UsdcPayment, waitMined } from './wallet.ts';
+
+/** A wallet that nobody has used before, so that its transactions never get into each other's way. */
+export function freshWallet(): { privateKey: Hex; address: Hex } {
+  const privateKey: Hex = `0x${randomBytes(32).toString('hex')}`;
+  return { privateKey, address: privateKeyToAccount(privateKey).address.toLowerCase() as Hex };
+}
+
+/** With a chain's id: the lease over rehearsals on it. While it is held, nothing is mined but by a transaction. */
+export const rehearsalPrefix = 'rehearsal-';
+const waitMs = 10_000;
+const retryMs = 50;
+
+/**
+ * Does work on a local chain while nobody else rehearses on it, on any node. The work ends within 8 s: then the lease
+ * runs out.
+ *
+ * @returns null when the chain was not free within 10 s
+ */
+export async function whileRehearsing<T>(
+  db: Database,
+  chain: ChainConfig,
+  work: () => Promise<T>,
+): Promise<{ result: T } | null> {
+  const deadline = performance.now() + waitMs;
+  let lease = await acquireLease(db, rehearsalPrefix + chain.chainId, randomUUID());
+  while (!lease) {
+    if (performance.now() > deadline) return null;
+    await pause(retryMs);
+    lease = await acquireLease(db, rehearsalPrefix + chain.chainId, randomUUID());
+  }
+  try {
+    return { result: await work() };
+  } finally {
+    await releaseLease(db, lease);
+  }
+}
+
+/**
+ * Sends a payment that the token refuses.
+ *
+ * @returns the transaction's hash: mined, and nothing moved
+ * @throws Error when it went through
+ */
+export async function sendReverting(chain: ChainConfig, payment: UsdcPayment): Promise<string> {
+  const { url, usdc } = endpointOf(chain);
+  const signed = await signCall(chain, payment.privateKey, usdc, transferCall(payment));
+  const hash = await sendOnce(() => callRpc(url, 'eth_sendRawTransaction', [signed]));
+  if ((await waitMined(url, hash)) !== '0x0') throw new Error(`The transaction ${hash} was to fail, but did not.`);
+  return hash;
+}
+
+/**
+ * Sends a payment as the second transaction of a wallet that has sent none: the chain knows it and cannot mine it.
+ *
+ * @returns its hash, and what sends the first, so that both are mined
+ */
+export async function sendAhead(
+  chain: ChainConfig,
+  payment: UsdcPayment,
+): Promise<{ txHash: string; release(): Promise<void> }> {
+  const { url, usdc } = endpointOf(chain);
+  const second = await signCall(chain, payment.privateKey, usdc, transferCall(payment), { nonce: 1 });
+  const txHash = (await callRpc(url, 'eth_sendRawTransaction', [second])) as string;
+  return {
+    txHash,
+    release: async () => {
+      const { address } = privateKeyToAccount(payment.privateKey);
+      const first = await signCall(chain, payment.privateKey, address, '0x', { nonce: 0 });
+      await callRpc(url, 'eth_sendRawTransaction', [first]);
+      await waitMined(url, txHash);
+    },
+  };
+}
+
+const deepest = 8;
+
+type Block = { transactions: string[] };
+
+/**
+ * Replaces the last blocks of a local chain, from a transaction's own on, by others that hold everything but it.
+ *
+ * @throws Error when the transaction lies deeper than 8 blocks, or is in none
+ */
+export async function reorgAway(chain: ChainConfig, txHash: string): Promise<void> {
+  const { url } = endpointOf(chain);
+  const receipt = (await callRpc(url, 'eth_getTransactionReceipt', [txHash])) as { blockNumber: Hex } | null;
+  const head = Number(await callRpc(url, 'eth_blockNumber', []));
+  const first = Number(receipt?.blockNumber ?? 0);
+  const depth = head - first + 1;
+  if (!receipt || depth > deepest)
+    throw new Error(`The transaction ${txHash} is in none of the last ${deepest} blocks.`);
+  const kept: [raw: unknown, block: number][] = [];
+  for (let at = 0; at < depth; at++) {
+    const block = (await callRpc(url, 'eth_getBlockByNumber', [`0x${(first + at).toString(16)}`, false])) as Block;
+    for (const hash of block.transactions) {
+      if (hash !== txHash) kept.push([await callRpc(url, 'eth_getRawTransactionByHash', [hash]), at]);
+    }
+  }
+  await callRpc(url, 'anvil_reorg', [depth, kept], 20_000);
+  await setTimeToNow(url);
+}

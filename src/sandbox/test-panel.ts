@@ -1,0 +1,26 @@
+import { payPagePath } from '../checkout/paths.ts';
+import type { Checkout } from '../checkout/read.ts';
+import { payable } from '../checkout/state.ts';
+import { type Html, html } from '../lib/text/html.ts';
+import { payTexts } from '../texts/pay.ts';
+import { type SandboxOutcome, type SandboxRefusal, sandboxOutcomes } from './outcomes.ts';
+
+/** Why a test payment was not sent. */
+export type TestRefusal = SandboxRefusal['reason'];
+
+/** Where a part has come, only what can be added to it. */
+const afterPart: SandboxOutcome[] = ['rest', 'too_little', 'too_much'];
+
+/** In the sandbox's test mode: pays with a test wallet, every way a payment can go; null elsewhere. */
+export function testPanel(checkout: Checkout, refusal: TestRefusal | null): Html | null {
+  const { testWallet, state, words, url } = checkout;
+  const part = payable(state);
+  if (!testWallet || (part === 'no' && refusal === null)) return null;
+  const { test } = payTexts(words);
+  const offered = part === 'rest' ? afterPart : sandboxOutcomes.filter((outcome) => outcome !== 'rest');
+  return html`<section class="card test"><h2>${test.heading}</h2><p class="quiet">${test.hint}</p>
+${refusal && html`<p role="status">${test.refused[refusal]}</p>`}
+<form method="post" action="${payPagePath(url)}/test" class="outcomes" data-working="${test.working}">${offered.map(
+    (outcome) => html`<button name="outcome" value="${outcome}" class="second">${test.outcomes[outcome]}</button>`,
+  )}</form></section>`;
+}

@@ -1,0 +1,41 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { sendPayPage } from '../checkout/page.ts';
+import { payRoute } from '../checkout/paths.ts';
+import { readCheckout } from '../checkout/read.ts';
+import type { Context } from '../context.ts';
+import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
+import { wordsFor } from '../ui/language.ts';
+import { sendForeignForm, sendNotFound, sendTooMany } from '../web/error-page.ts';
+import { isOwnForm } from '../web/origin.ts';
+import { SandboxRefusal, sandboxOutcome, sandboxOutcomes } from './outcomes.ts';
+import type { TestRefusal } from './test-panel.ts';
+
+type Press = FastifyRequest<{ Params: { request_id: string }; Body: { outcome?: unknown } | undefined }>;
+
+/** `POST {pay_url}/<request_id>/test`: pays with a test wallet as the panel's button says. In the sandbox's test mode only. */
+export function testPayments(app: FastifyInstance, ctx: Context): void {
+  const perClient = new AttemptLimit(30, minuteMs);
+  app.route({
+    method: 'POST',
+    url: `${payRoute(ctx.config)}/test`,
+    config: { auth: 'public' },
+    handler: async (request: Press, reply) => {
+      if (!isOwnForm(request.headers, ctx.config.payUrl)) return sendForeignForm(reply);
+      if (!perClient.take(clientSubject(request.ip), ctx.clock.now())) return sendTooMany(reply);
+      const words = wordsFor(request);
+      const before = await readCheckout(ctx, request.params.request_id, words);
+      const outcome = sandboxOutcomes.find((name) => name === request.body?.outcome);
+      if (!before?.testWallet || !outcome) return sendNotFound(reply);
+      let refusal: TestRefusal | null = null;
+      try {
+        await sandboxOutcome(ctx, before.scope, before.row.id, outcome);
+      } catch (error) {
+        if (!(error instanceof SandboxRefusal)) throw error;
+        refusal = error.reason;
+      }
+      const after = (await readCheckout(ctx, before.row.id, words, [])) ?? before;
+      return sendPayPage(reply, refusal === null ? 200 : 409, after, null, refusal);
+    },
+  });
+}

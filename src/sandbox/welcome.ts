@@ -1,0 +1,48 @@
+import type { Context } from '../context.ts';
+import type { Mode } from '../lib/mode.ts';
+import type { Demo } from './demo.ts';
+
+/** What the sandbox prints when everything runs: addresses, keys, and a call that works when pasted. */
+export function welcome(ctx: Context, demo: Demo): string {
+  const { baseUrl, dataDir } = ctx.config;
+  const lines = [
+    '',
+    `  Quittance is ready at ${baseUrl}`,
+    '',
+    `    API reference    ${baseUrl}/docs`,
+    `    OpenAPI          ${baseUrl}/openapi.json`,
+    `    Health           ${baseUrl}/readyz`,
+  ];
+  const chain = (mode: Mode) => {
+    const [first] = ctx.chains[mode];
+    return `${first?.chainId} at ${first?.rpcUrls[0]} (sandbox, no real money)`;
+  };
+  lines.push(
+    `    Mails            ${baseUrl}/dev/mail`,
+    `    Data             ${dataDir}`,
+    `    Test chain       ${chain('test')}`,
+    `    Live chain       ${chain('live')}`,
+    '',
+    `  Demo partner       ${demo.partner}`,
+    `    Test key         ${demo.test_key}`,
+    `    Live key         ${demo.live_key}`,
+    `    Merchant, ready  ${demo.merchant}`,
+    `    Merchant, shell  ${demo.incomplete_merchant}  (finish it: bin/quittance sandbox onboard <id>)`,
+    '',
+    '  Ask for € 12.50:',
+    '',
+    `    curl -s ${baseUrl}/api/v1/requests/create \\`,
+    `      -H 'Authorization: Bearer ${demo.test_key}' \\`,
+    `      -H 'Content-Type: application/json' \\`,
+    `      -d '{"account_id":"${demo.merchant}","fiat_amount_int":1250,"memo":"Two loaves"}'`,
+    '',
+    '  Then pay it and watch the event arrive:',
+    '',
+    `    bin/quittance listen --partner ${demo.partner} --mode test`,
+    '    bin/quittance sandbox pay <request_id>',
+    '',
+    '  Ctrl-C stops everything and keeps all data.',
+    '',
+  );
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { accentFor, fromOklch } from '../lib/text/color.ts';
+import { type Html, html } from '../lib/text/html.ts';
+
+/** How a partner's pages look: what it set, ready for a page. */
+export type Look = {
+  name: string;
+  /** Address of its logo on this site; null without one. */
+  logoPath: string | null;
+  /** A style sheet that sets its accent colour, light and dark; null for the house's own. */
+  accentStyle: string | null;
+};
+
+/** What an accent must be readable on: the paper and the cards of a style sheet's light or dark half. */
+function groundsOf(half: string): string[] {
+  const tokens = [...half.matchAll(/--(?:paper|card): oklch\(([\d.]+)% ([\d.]+) ([\d.]+)\);/g)];
+  if (tokens.length !== 2)
+    throw new Error('style.css does not say --paper and --card once for light and once for dark.');
+  return tokens.map(([, l, c, h]) => fromOklch({ l: Number(l) / 100, c: Number(c), h: Number(h) }));
+}
+
+const [light = '', dark = ''] = readFileSync(new URL('./style.css', import.meta.url), 'utf8').split(
+  '@media (prefers-color-scheme: dark)',
+);
+const lightGrounds = groundsOf(light);
+const darkGrounds = groundsOf(dark);
+
+/** A partner's accent, `#rrggbb`, readable on light paper, and the colour of text on it: for mails, which know no style sheet. */
+export function lightAccent(wanted: string): { accent: string; onAccent: string } {
+  return accentFor(lightGrounds, wanted);
+}
+
+/** A style sheet that puts a partner's accent, `#rrggbb`, in place of the house's: readable in light and in dark. */
+export function accentStyle(wanted: string): string {
+  const root = (grounds: string[]) => {
+    const { accent, onAccent } = accentFor(grounds, wanted);
+    return `:root{--accent:${accent};--on-accent:${onAccent}}`;
+  };
+  return `${root(lightGrounds)}@media (prefers-color-scheme:dark){${root(darkGrounds)}}`;
+}
+
+/** A partner's logo, no higher than a line of figures; null where it has none. */
+export function logoOf(look: Look): Html | null {
+  return look.logoPath === null ? null : html`<img class="logo" src="${look.logoPath}" alt="${look.name}" height="40">`;
+}

@@ -1,0 +1,126 @@
+import { writeAudit } from '../../audit/write.ts';
+import type { HostOwner } from '../../auth/host.ts';
+import { askOptions, isCopy, proveHeld, type RelyingParty, readAnswer, relyingParty } from '../../auth/passkey.ts';
+import { makeChallenge, type PasskeyUse, takeChallenge } from '../../auth/passkey-challenge.ts';
+import type { Client } from '../../auth/session.ts';
+import {
+  confirmSession,
+  createUserSession,
+  type Operator,
+  type PartnerUser,
+  type UserKind,
+} from '../../auth/user-session.ts';
+import type { Context } from '../../context.ts';
+import type { Tx } from '../../db/connection.ts';
+import type { Language } from '../../ui/language.ts';
+import type { Door } from '../realm.ts';
+import type { Entered } from '../sign-in/sign-in.ts';
+import { updateLanguage } from '../store.ts';
+import type { PasskeyRefusalReason } from './refusal.ts';
+import { type HolderRow, lockPasskey, updatePasskeyUsed, updateSignedIn } from './store.ts';
+
+/** Where a passkey is shown: the kind of people who enter there, and the host. */
+export type PasskeyPlace = { kind: UserKind; host: HostOwner };
+
+/** The use of a challenge to sign in (`session` is null), or to confirm a session that is open. */
+function useFor(party: RelyingParty, { kind }: PasskeyPlace, session: string | null): PasskeyUse {
+  const { origin } = party;
+  return session === null
+    ? { purpose: 'sign_in', subject: kind, origin }
+    : { purpose: 'confirm', subject: session, origin };
+}
+
+/** What the browser is asked for a passkey with; null where there are none. */
+export async function askForPasskey(ctx: Context, place: PasskeyPlace, session: string | null) {
+  const party = relyingParty(ctx.config, place.host);
+  return party && askOptions(party, makeChallenge(ctx, useFor(party, place, session)));
+}
+
+/**
+ * Signs in with a passkey. An answer is good for one try, whatever comes of it.
+ *
+ * @param answer what the browser handed back, as JSON
+ * @param earlier the session's token that the browser still holds; null when it has none
+ * @param language in which the user reads, and is written to from now on
+ */
+export function signInWithPasskey(
+  ctx: Context,
+  door: Door,
+  host: HostOwner,
+  answer: unknown,
+  client: Client,
+  earlier: string | null,
+  language: Language,
+): Promise<Entered | { refused: PasskeyRefusalReason }> {
+  return ctx.db.transaction(async (tx) => {
+    const holder = await prove(ctx, tx, { kind: door.kind, host }, null, answer, client);
+    if (typeof holder === 'string') return { refused: holder };
+    await updateSignedIn(tx, holder.user_id, ctx.clock.now());
+    await updateLanguage(tx, holder.user_id, language);
+    const user = { id: holder.user_id, partnerId: holder.partner_id };
+    const token = await createUserSession(ctx, tx, user, client, earlier);
+    await writeAudit(ctx, tx, actorOf(holder, door.kind, client), {
+      action: 'session.started',
+      partnerId: holder.partner_id,
+      testMode: null,
+      object: { kind: 'user', id: holder.user_id },
+      details: {},
+    });
+    return { token, email: holder.email };
+  });
+}
+
+/**
+ * Confirms with a passkey that somebody who is signed in is still there.
+ *
+ * @returns the token under which the session goes on
+ */
+export function confirmWithPasskey(
+  ctx: Context,
+  person: PartnerUser | Operator,
+  host: HostOwner,
+  answer: unknown,
+  client: Client,
+): Promise<{ token: string } | { refused: PasskeyRefusalReason }> {
+  return ctx.db.transaction(async (tx) => {
+    const holder = await prove(ctx, tx, { kind: person.kind, host }, person.sessionId, answer, client);
+    if (typeof holder === 'string') return { refused: holder };
+    if (holder.user_id !== person.userId) return { refused: 'unknown' };
+    return { token: await confirmSession(ctx, tx, person.sessionId) };
+  });
+}
+
+const actorOf = (holder: HolderRow, kind: UserKind, client: Client) =>
+  ({ kind, userId: holder.user_id, email: holder.email, ...client }) as const;
+
+/** Whose passkey has answered, or why it counts for nothing. */
+async function prove(
+  ctx: Context,
+  tx: Tx,
+  place: PasskeyPlace,
+  session: string | null,
+  typed: unknown,
+  client: Client,
+): Promise<HolderRow | PasskeyRefusalReason> {
+  const party = relyingParty(ctx.config, place.host);
+  const answer = readAnswer(typed);
+  if (!party || !answer) return 'unknown';
+  const taken = await takeChallenge(ctx, tx, useFor(party, place, session), answer.challenge);
+  if (taken !== 'taken') return taken;
+  const holder = await lockPasskey(tx, answer.credentialId, place.kind, place.host);
+  if (!holder) return 'unknown';
+  const counter = await proveHeld(party, answer, { userId: holder.user_id, publicKey: holder.public_key });
+  if (counter === null) return 'unknown';
+  if (isCopy(Number(holder.counter), counter)) {
+    await writeAudit(ctx, tx, actorOf(holder, place.kind, client), {
+      action: 'passkey.copied',
+      partnerId: holder.partner_id,
+      testMode: null,
+      object: { kind: 'user', id: holder.user_id },
+      details: { name: holder.name },
+    });
+    return 'copied';
+  }
+  await updatePasskeyUsed(tx, holder.id, counter, ctx.clock.now());
+  return holder;
+}

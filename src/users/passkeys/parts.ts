@@ -1,0 +1,117 @@
+import { type Html, html } from '../../lib/text/html.ts';
+import { commonTexts } from '../../texts/common.ts';
+import { type SignInTexts, signInTexts } from '../../texts/sign-in.ts';
+import { carried, field } from '../../ui/components.ts';
+import { instant } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { notice } from '../../web/shell.ts';
+import { confirmed, table } from '../../web/table.ts';
+import type { Door } from '../realm.ts';
+import type { Passkey } from './passkeys.ts';
+import { isPasskeyRefusal } from './refusal.ts';
+
+/** What browser code says while it waits for a passkey, or when there was none. */
+export type PasskeyTexts = SignInTexts['passkey']['browser'];
+
+/**
+ * A form that browser code shows and sends, with what a passkey has answered; without it there is only `instead`.
+ *
+ * @param action where it goes
+ * @param inside fields of the form and its button
+ * @param options where it stands what the browser is asked for
+ */
+function passkeyForm(
+  words: Words,
+  action: string,
+  inside: Html,
+  instead: Html | null,
+  options = `${action}/options`,
+): Html {
+  const texts: PasskeyTexts = signInTexts(words).passkey.browser;
+  return html`<form method="post" action="${action}" data-passkey="${options}" data-texts="${JSON.stringify(texts)}" hidden>${carried('passkey', '')}${inside}<p class="told" role="status" hidden></p></form>
+${instead && html`<div data-passkey-none>${instead}</div>`}`;
+}
+
+/** The button that signs in with a passkey. `alone`: there is no other way on this page. */
+export function passkeySignIn(words: Words, door: Door, alone: boolean): Html {
+  const { passkey: t } = signInTexts(words);
+  const button = html`<button${!alone && html` class="second"`}>${t.signIn}</button>`;
+  return passkeyForm(words, `${door.path}/sign-in/passkey`, button, alone ? html`<p>${t.none}</p>` : null);
+}
+
+/** A form that goes on to `action` with a passkey, and with what was typed before it was asked for. */
+export function passkeyConfirm(words: Words, door: Door, action: string, kept: Html): Html {
+  const { passkey: t } = signInTexts(words);
+  const options = `${door.path}/passkeys/confirm/options`;
+  return passkeyForm(words, action, html`${kept}<button>${t.confirm}</button>`, html`<p>${t.none}</p>`, options);
+}
+
+/** How a page of one's own passkeys stands. */
+export type PasskeysView = { door: Door; passkeys: Passkey[]; fresh: boolean; browser: string };
+
+/** One's passkeys, and the ways to add one and to take one away; or the way to be let do that. */
+export function passkeysPart(words: Words, { door, passkeys, fresh, browser }: PasskeysView): Html {
+  const { passkey: t } = signInTexts(words);
+  const path = `${door.path}/passkeys`;
+  const may = fresh ? addForm(words, path, browser) : confirmForm(words, door, path, passkeys.length > 0);
+  return html`<h2 id="passkeys">${t.heading}</h2><p class="quiet">${t.rest}</p>
+${passkeys.length > 0 && passkeyTable(words, path, passkeys, fresh)}<section class="card">${may}</section>`;
+}
+
+function passkeyTable(words: Words, path: string, passkeys: Passkey[], fresh: boolean): Html {
+  const { passkey: t } = signInTexts(words);
+  const question = (name: string) => ({
+    label: t.remove.label,
+    title: fill(t.remove.title, { name }),
+    consequence: passkeys.length === 1 ? t.remove.lastRest : t.remove.rest,
+    action: `${path}/remove`,
+    danger: true as const,
+  });
+  return table<Passkey>(
+    t.heading,
+    [
+      { name: t.name, cell: ({ name }) => name },
+      { name: t.created, cell: ({ created_at }) => instant(words, created_at) },
+      {
+        name: t.lastUsed,
+        cell: ({ last_used_at }) => (last_used_at === null ? t.never : instant(words, last_used_at)),
+      },
+      {
+        name: '',
+        cell: ({ id, name }) => (fresh ? confirmed(question(name), carried('id', id)) : null),
+      },
+    ],
+    passkeys,
+  );
+}
+
+function addForm(words: Words, path: string, browser: string): Html {
+  const { passkey: t } = signInTexts(words);
+  const name = field({
+    name: 'name',
+    label: t.name,
+    hint: t.nameHint,
+    value: browser,
+    attributes: 'required maxlength="60" autocomplete="off"',
+  });
+  return passkeyForm(words, path, html`${name}<button>${t.add}</button>`, html`<p>${t.none}</p>`);
+}
+
+/** Who signed in a while ago shows a passkey first, or signs in anew. */
+function confirmForm(words: Words, door: Door, path: string, has: boolean): Html {
+  const { passkey: t } = signInTexts(words);
+  const { app } = commonTexts(words);
+  if (!has) {
+    return html`<p>${t.signInAnew}</p><form method="post" action="${door.path}/sign-out"><button class="second">${app.signOut}</button></form>`;
+  }
+  const confirm = passkeyForm(words, `${path}/confirm`, html`<button>${t.confirm}</button>`, html`<p>${t.none}</p>`);
+  return html`<p>${t.confirmRest}</p>${confirm}`;
+}
+
+/** The sentence for `?done=`; null for a word that is not ours. */
+export function passkeyNotice(words: Words, word: unknown): Html | null {
+  const { done, refusals } = signInTexts(words).passkey;
+  if (isPasskeyRefusal(word)) return notice('attention', refusals[word]);
+  const said = Object.entries(done).find(([name]) => name === word);
+  return said ? notice('paid', said[1]) : null;
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '../../audit/actions.ts';
+import { audited } from '../../audit/write.ts';
+import type { HostOwner } from '../../auth/host.ts';
+import { makeOptions, proveNew, readAnswer, relyingParty } from '../../auth/passkey.ts';
+import { makeChallenge, type PasskeyUse, takeChallenge } from '../../auth/passkey-challenge.ts';
+import { isFreshSession, type Operator, type PartnerUser } from '../../auth/user-session.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { queueMail } from '../../mail/outbox.ts';
+import { readMailLook } from '../../partners/branding.ts';
+import { type Words, wordsKept } from '../../ui/language.ts';
+import { passkeyMail, serviceName } from '../mails.ts';
+import { UserRefusal } from '../refusal.ts';
+import { selectUsers, type User } from '../store.ts';
+import { inTeam, maxTeam, partnerOf, type Team } from '../team.ts';
+import type { PasskeyRefusalReason } from './refusal.ts';
+import {
+  deletePasskey,
+  deletePasskeysOf,
+  insertPasskey,
+  type Passkey,
+  selectHolders,
+  selectPasskeys,
+} from './store.ts';
+
+export type { Passkey } from './store.ts';
+
+type Person = PartnerUser | Operator;
+/** The most passkeys that one user has. */
+const maxPasskeys = 20;
+const maxNameLength = 60;
+
+const partnerIdOf = (person: Person) => (person.kind === 'partner_user' ? person.partner.id : null);
+const placeOf = (person: Person) => (person.kind === 'partner_user' ? person.partner.name : serviceName);
+
+/** The passkeys of a user, the oldest first. */
+export function listPasskeys(ctx: Pick<Context, 'db'>, { userId }: Pick<Person, 'userId'>): Promise<Passkey[]> {
+  return selectPasskeys(ctx.db.sql, userId, maxPasskeys);
+}
+
+/** What the browser is asked to make a passkey with; null where there are none. */
+export async function offerPasskey(ctx: Context, person: Person, host: HostOwner) {
+  const party = relyingParty(ctx.config, host);
+  if (!party) return null;
+  const held = await selectPasskeys(ctx.db.sql, person.userId, maxPasskeys);
+  const place = placeOf(person);
+  return makeOptions(party, makeChallenge(ctx, addingIn(person, party.origin)), {
+    id: person.userId,
+    name: `${person.email} (${place})`,
+    place,
+    held: held.map(({ credential_id }) => credential_id),
+  });
+}
+
+const addingIn = ({ sessionId }: Person, origin: string): PasskeyUse => ({
+  purpose: 'add',
+  subject: sessionId,
+  origin,
+});
+
+/**
+ * Keeps a passkey that the browser has made. From then on a mailed link alone signs this user in no more. The user is
+ * told by mail.
+ *
+ * @param made `answer` is what the browser handed back, as JSON
+ * @returns null when it is kept
+ */
+export function addPasskey(
+  ctx: Context,
+  person: Person,
+  host: HostOwner,
+  made: { answer: unknown; name: string },
+  actor: Actor,
+  words: Words,
+): Promise<PasskeyRefusalReason | null> {
+  const name = [...made.name.replace(/\p{C}/gu, '').trim()].slice(0, maxNameLength).join('');
+  const keep = async (inner: Context): Promise<PasskeyRefusalReason | null> => {
+    const party = relyingParty(ctx.config, host);
+    const answer = readAnswer(made.answer);
+    if (!party || !answer) return 'not_made';
+    const use = addingIn(person, party.origin);
+    const taken = await inner.db.transaction((tx) => takeChallenge(ctx, tx, use, answer.challenge));
+    if (taken !== 'taken') return taken === 'expired' ? 'expired' : 'not_made';
+    if (!(await isFreshSession(inner, person.sessionId))) return 'stale';
+    const passkey = await proveNew(party, answer);
+    if (!passkey) return 'not_made';
+    const { sql } = inner.db;
+    if ((await selectPasskeys(sql, person.userId, maxPasskeys)).length >= maxPasskeys) return 'enough';
+    const owned = { userId: person.userId, partnerId: partnerIdOf(person), createdAt: ctx.clock.now() };
+    if (!(await insertPasskey(sql, { ...passkey, ...owned, id: randomUUID(), name }))) return 'not_made';
+    const look = await readMailLook(inner, partnerIdOf(person));
+    await queueMail(ctx, sql, passkeyMail(words, look, person.email, 'added', placeOf(person)));
+    return null;
+  };
+  return audited(ctx, actor, keep, (refused) =>
+    refused ? null : { ...about(partnerIdOf(person), person.userId), action: 'passkey.added', details: { name } },
+  );
+}
+
+/** Takes a passkey of one's own away; null when it is gone. Without any, a mailed link alone signs in again. */
+export async function removePasskey(
+  ctx: Context,
+  person: Person,
+  id: string,
+  actor: Actor,
+  words: Words,
+): Promise<PasskeyRefusalReason | null> {
+  if (!(await isFreshSession(ctx, person.sessionId))) return 'stale';
+  const take = async (inner: Context) => {
+    const { sql } = inner.db;
+    const name = await deletePasskey(sql, person.userId, id);
+    if (name === null) return null;
+    const look = await readMailLook(inner, partnerIdOf(person));
+    await queueMail(ctx, sql, passkeyMail(words, look, person.email, 'removed', placeOf(person)));
+    return name;
+  };
+  await audited(ctx, actor, take, (name) =>
+    name === null
+      ? null
+      : { ...about(partnerIdOf(person), person.userId), action: 'passkey.removed', details: { name } },
+  );
+  return null;
+}
+
+/** Who of a partner's people has passkeys, by their ids. */
+export async function passkeyHolders(ctx: Pick<Context, 'db'>, team: Scope): Promise<Set<string>> {
+  return new Set(await inTeam(ctx, team, (tx) => selectHolders(tx, team.partnerId)));
+}
+
+/**
+ * Takes all passkeys of somebody away who has lost them: the next mailed link signs in. The user is told by mail.
+ *
+ * @param wanted the user of the team
+ * @param place what the mail calls it
+ * @returns how many there were
+ * @throws UserRefusal user_unknown
+ */
+export async function removePasskeysOf(
+  ctx: Context,
+  team: Team,
+  wanted: (user: User) => boolean,
+  place: string,
+  actor: Actor,
+  words: Words,
+): Promise<number> {
+  const partnerId = partnerOf(team);
+  const take = async (inner: Context) => {
+    const { user, count } = await inTeam(inner, team, async (tx) => {
+      const user = (await selectUsers(tx, partnerId, maxTeam)).find(wanted);
+      if (!user) throw new UserRefusal('user_unknown');
+      return { user, count: await deletePasskeysOf(tx, partnerId, user.id) };
+    });
+    if (count === 0) return { user, count };
+    const theirs = wordsKept(user.language, words);
+    const look = await readMailLook(inner, partnerId);
+    await queueMail(ctx, inner.db.sql, passkeyMail(theirs, look, user.email, 'removed', place));
+    return { user, count };
+  };
+  const { count } = await audited(ctx, actor, take, ({ user, count }) =>
+    count === 0
+      ? null
+      : {
+          ...about(partnerId, user.id),
+          action: 'passkeys.removed',
+          details: { email: user.email, passkeys: count },
+        },
+  );
+  return count;
+}
+
+const about = (partnerId: string | null, userId: string) => ({
+  partnerId,
+  testMode: null,
+  object: { kind: 'user' as const, id: userId },
+});

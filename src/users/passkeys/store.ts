@@ -1,0 +1,86 @@
+import type { HostOwner } from '../../auth/host.ts';
+import type { NewPasskey } from '../../auth/passkey.ts';
+import type { UserKind } from '../../auth/user-session.ts';
+import type { Sql, Tx } from '../../db/connection.ts';
+
+/** A passkey as its owner sees it. */
+export type Passkey = { id: string; name: string; created_at: Date; last_used_at: Date | null };
+
+/** The passkeys of a user, the oldest first. */
+export function selectPasskeys(sql: Sql | Tx, userId: string, limit: number) {
+  return sql<(Passkey & { credential_id: Buffer })[]>`
+    select id, name, created_at, last_used_at, credential_id from passkeys
+    where user_id = ${userId} order by created_at, id limit ${limit}`;
+}
+
+/** A passkey with its owner. */
+export type HolderRow = {
+  id: string;
+  name: string;
+  public_key: Buffer;
+  counter: string;
+  user_id: string;
+  partner_id: string | null;
+  email: string;
+};
+
+/** The passkey of this id whose owner may sign in at this door and host, locked until the transaction ends. */
+export async function lockPasskey(
+  tx: Tx,
+  credentialId: Buffer,
+  kind: UserKind,
+  host: HostOwner,
+): Promise<HolderRow | null> {
+  const [row] = await tx<HolderRow[]>`
+    select k.id, k.name, k.public_key, k.counter, k.user_id, u.partner_id, u.email
+    from passkeys k join users u on u.id = k.user_id left join partners p on p.id = u.partner_id
+    where k.credential_id = ${credentialId} and u.disabled_at is null
+      and (u.partner_id is null) = (${kind}::text = 'operator')
+      and (${host ?? null}::text is null or p.slug = ${host ?? null})
+    for update of k`;
+  return row ?? null;
+}
+
+/** Notes that a passkey has signed. */
+export async function updatePasskeyUsed(tx: Tx, id: string, counter: number, now: Date): Promise<void> {
+  await tx`update passkeys set counter = ${counter}, last_used_at = ${now} where id = ${id}`;
+}
+
+/** Notes that a user signed in. */
+export async function updateSignedIn(tx: Tx, userId: string, now: Date): Promise<void> {
+  await tx`update users set last_sign_in_at = ${now} where id = ${userId}`;
+}
+
+/** False when somebody has this passkey already. */
+export async function insertPasskey(
+  tx: Tx | Sql,
+  passkey: NewPasskey & { id: string; userId: string; partnerId: string | null; name: string; createdAt: Date },
+): Promise<boolean> {
+  const { id, userId, partnerId, credentialId, publicKey, counter, name, createdAt } = passkey;
+  const { count } = await tx`
+    insert into passkeys (id, partner_id, user_id, credential_id, public_key, counter, name, created_at)
+    values (${id}, ${partnerId}, ${userId}, ${credentialId}, ${publicKey}, ${counter}, ${name}, ${createdAt})
+    on conflict (credential_id) do nothing`;
+  return count === 1;
+}
+
+/** The name of the passkey that was taken away; null when the user has no such one. */
+export async function deletePasskey(tx: Tx | Sql, userId: string, id: string): Promise<string | null> {
+  const [row] = await tx<{ name: string }[]>`
+    delete from passkeys where user_id = ${userId} and id = ${id} returning name`;
+  return row?.name ?? null;
+}
+
+/** Takes all passkeys of a user away; returns how many. */
+export async function deletePasskeysOf(tx: Tx, partnerId: string | null, userId: string): Promise<number> {
+  const { count } = await tx`
+    delete from passkeys where partner_id is not distinct from ${partnerId}::uuid and user_id = ${userId}`;
+  return count;
+}
+
+/** Who of a partner has passkeys. */
+export async function selectHolders(tx: Tx, partnerId: string): Promise<string[]> {
+  const rows = await tx<{ user_id: string }[]>`
+    select distinct user_id from passkeys where partner_id = ${partnerId}`;
+  return rows.map(({ user_id }) => user_id);
+}

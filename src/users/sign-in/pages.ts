@@ -1,0 +1,170 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { bindBrowser, browserToken } from '../../auth/browser-cookie.ts';
+import { hostOwner } from '../../auth/host.ts';
+import { knownBrowser, rememberBrowser } from '../../auth/known-browser.ts';
+import { sessionToken, setSessionCookie } from '../../auth/session-cookie.ts';
+import { type LinkOpened, readLink } from '../../auth/sign-in-link.ts';
+import { userSessionLimits } from '../../auth/user-session.ts';
+import type { Context } from '../../context.ts';
+import { refuse } from '../../errors.ts';
+import { AttemptLimit, clientSubject, networkSubject } from '../../lib/attempts.ts';
+import { minuteMs } from '../../lib/durations.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { Html } from '../../lib/text/html.ts';
+import { readLook } from '../../partners/branding.ts';
+import { type Partner, readPartner } from '../../partners/read.ts';
+import type { Look } from '../../ui/branding.ts';
+import { languageFor, wordsFor } from '../../ui/language.ts';
+import { sendForeignForm, sendTooMany } from '../../web/error-page.ts';
+import { sendPage } from '../../web/layout.ts';
+import { isOwnForm } from '../../web/origin.ts';
+import { signedIn } from '../enter.ts';
+import { askForPasskey, signInWithPasskey } from '../passkeys/enter.ts';
+import { sendOptions } from '../passkeys/pages.ts';
+import type { Door } from '../realm.ts';
+import { againPage, askPage, openPage, refusedPage, sentPage, titleOf } from './page.ts';
+import { askForLink, type Entered, signIn } from './sign-in.ts';
+
+type Visit = FastifyRequest<{ Params: { token: string }; Body: Record<string, unknown> | undefined }>;
+
+/** Where a visit stands: on the shared host (`partner` is null) or on a partner's own, in its look. */
+type Place = { partner: Partner | null; look: Look | null };
+
+const asksPerMinute = 10;
+const opensPerMinute = 60;
+
+/**
+ * `<door>/sign-in` and `<door>/link/:token`: an address is typed, a link is mailed, and a button on its page signs in; or
+ * a passkey does. Opening the link alone changes nothing, since programs that scan mails open links too.
+ */
+export function signInPages(app: FastifyInstance, ctx: Context, door: Door): void {
+  const config = { auth: 'public' as const };
+  const asks = new AttemptLimit(asksPerMinute, minuteMs);
+  const opens = new AttemptLimit(opensPerMinute, minuteMs);
+  const earlierOf = (request: Visit) => sessionToken(request, ctx.config, door.kind);
+  const letIn = (reply: FastifyReply, { token, email }: Entered) => {
+    setSessionCookie(reply, ctx.config, door.kind, token, userSessionLimits[door.kind].absoluteMs);
+    rememberBrowser(ctx, reply, { kind: door.kind, email });
+    return reply.redirect(door.path, 303);
+  };
+  const get = (url: string, run: (request: Visit, reply: FastifyReply, place: Place) => Promise<FastifyReply>) =>
+    app.route({
+      config,
+      method: ['GET', 'HEAD'],
+      url: door.path + url,
+      exposeHeadRoute: false,
+      handler: async (request: Visit, reply) => run(request, reply, await placeOf(ctx, door, request)),
+    });
+  const post = (
+    url: string,
+    limit: AttemptLimit,
+    run: (request: Visit, reply: FastifyReply, place: Place) => Promise<FastifyReply>,
+  ) =>
+    app.route({
+      config,
+      method: 'POST',
+      url: door.path + url,
+      handler: async (request: Visit, reply) => {
+        if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
+        if (!limit.take(clientSubject(request.ip), ctx.clock.now())) return sendTooMany(reply);
+        return run(request, reply, await placeOf(ctx, door, request));
+      },
+    });
+
+  get('/sign-in', async (request, reply, place) => {
+    if (await signedIn(ctx, door, request)) return reply.redirect(door.path, 303);
+    return show(reply, door, place, 200, askPage(wordsFor(request), door, place.look, '', false));
+  });
+  get('/sign-in/sent', async (request, reply, place) =>
+    show(reply, door, place, 200, sentPage(wordsFor(request), door)),
+  );
+  post('/sign-in', asks, (request, reply, place) => ask(ctx, door, request, reply, place));
+  get('/sign-in/passkey/options', async (request, reply) =>
+    sendOptions(reply, await askForPasskey(ctx, { kind: door.kind, host: hostIn(ctx, request) }, null)),
+  );
+  post('/sign-in/passkey', opens, async (request, reply, place) => {
+    const [host, answer] = [hostIn(ctx, request), request.body?.passkey];
+    const [earlier, language] = [earlierOf(request), languageFor(request)];
+    const entered = await signInWithPasskey(ctx, door, host, answer, clientOf(request), earlier, language);
+    if ('refused' in entered)
+      return show(reply, door, place, 403, refusedPage(wordsFor(request), door, entered.refused));
+    return letIn(reply, entered);
+  });
+  get('/link/:token', (request, reply, place) => open(ctx, door, request, reply, place));
+  post('/link/:token', opens, async (request, reply, place) => {
+    const user = request.body?.user;
+    const entered = isUuid(user)
+      ? await signIn(ctx, opened(ctx, door, request), user, clientOf(request), earlierOf(request), languageFor(request))
+      : null;
+    return entered ? letIn(reply, entered) : open(ctx, door, request, reply, place); // says why not
+  });
+}
+
+const hostIn = (ctx: Context, request: Visit) => hostOwner(ctx.config, request.headers.host);
+const clientOf = (request: Visit) => ({ ip: request.ip, userAgent: request.headers['user-agent'] });
+
+/** Operators sign in on the shared host only; on a host that is nobody's there is nothing. */
+async function placeOf(ctx: Context, door: Door, request: FastifyRequest): Promise<Place> {
+  const host = hostOwner(ctx.config, request.headers.host);
+  if (host === null) return { partner: null, look: null };
+  const partner = host === undefined || door.kind === 'operator' ? null : await readPartner(ctx.db, host);
+  if (!partner) throw refuse('not_found');
+  return { partner, look: await readLook(ctx, partner.id) };
+}
+
+function show(reply: FastifyReply, door: Door, { look }: Place, status: number, body: Html): FastifyReply {
+  const words = wordsFor(reply.request);
+  return sendPage(reply, status, {
+    title: titleOf(words, door),
+    words,
+    testMode: false,
+    body,
+    island: 'passkey',
+    look: look ?? undefined,
+    path: reply.request.method === 'POST' ? undefined : reply.request.url.split('?', 1)[0],
+  });
+}
+
+async function ask(ctx: Context, door: Door, request: Visit, reply: FastifyReply, place: Place): Promise<FastifyReply> {
+  const words = wordsFor(request);
+  const typed = request.body?.email;
+  const email = typeof typed === 'string' ? typed : '';
+  const { partner } = place;
+  const asking = {
+    email,
+    partner,
+    browser: bindBrowser(request, reply, ctx.config),
+    network: networkSubject(request.ip),
+    knownAs: (address: string) => knownBrowser(ctx, request, { kind: door.kind, email: address }),
+  };
+  const answer = await askForLink(ctx, door, asking, words);
+  if (answer === 'asked') return reply.redirect(`${door.path}/sign-in/sent`, 303);
+  if (answer === 'exhausted') return show(reply, door, place, 429, againPage(words, door, 'enough'));
+  return show(reply, door, place, 400, askPage(words, door, place.look, email, true));
+}
+
+const opened = (ctx: Context, door: Door, request: Visit): LinkOpened => ({
+  kind: door.kind,
+  token: request.params.token,
+  browser: browserToken(request, ctx.config),
+  host: hostOwner(ctx.config, request.headers.host),
+});
+
+const statusOf = { unknown: 404, used: 410, expired: 410, other_browser: 403 } as const;
+
+async function open(
+  ctx: Context,
+  door: Door,
+  request: Visit,
+  reply: FastifyReply,
+  place: Place,
+): Promise<FastifyReply> {
+  const words = wordsFor(request);
+  const link = await readLink(ctx, opened(ctx, door, request));
+  if (link.state !== 'open') {
+    const why = link.state === 'other_browser' ? 'otherBrowser' : link.state;
+    return show(reply, door, place, statusOf[link.state], againPage(words, door, why));
+  }
+  const action = `${door.path}/link/${request.params.token}`;
+  return show(reply, door, place, 200, openPage(words, door, action, link.email, link.users));
+}

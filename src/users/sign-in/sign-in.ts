@@ -1,0 +1,98 @@
+import { writeAudit } from '../../audit/write.ts';
+import { hostAddress } from '../../auth/host.ts';
+import type { Client } from '../../auth/session.ts';
+import { type LinkOpened, newLinkToken, storeLink, useLink } from '../../auth/sign-in-link.ts';
+import { createUserSession } from '../../auth/user-session.ts';
+import type { Context } from '../../context.ts';
+import { queueMail } from '../../mail/outbox.ts';
+import { readMailLook } from '../../partners/branding.ts';
+import type { Language, Words } from '../../ui/language.ts';
+import { linkMail, serviceName } from '../mails.ts';
+import type { Door } from '../realm.ts';
+import { emailFrom } from '../rules.ts';
+import { updateLanguage } from '../store.ts';
+
+/** `partner` is the one on whose own host it is asked; null on the shared host. `browser` binds the link to it. */
+export type Asking = {
+  email: string;
+  partner: { id: string; slug: string; name: string } | null;
+  browser: string;
+  /** The client's network; or, by the address as it is stored, what proves that the browser is known. */
+  network: string;
+  knownAs(email: string): string | null;
+};
+
+/** Somebody who has come in: `token` is the new session's. */
+export type Entered = { token: string; email: string };
+
+class NobodyToMail extends Error {}
+
+/**
+ * Mails a link to sign in with, if the address may sign in here. Nothing tells whether it may: known and unknown
+ * addresses take the same statements, and count the same.
+ */
+export async function askForLink(
+  ctx: Context,
+  door: Door,
+  asking: Asking,
+  words: Words,
+): Promise<'asked' | 'email_invalid' | 'exhausted'> {
+  const email = emailFrom(asking.email);
+  if (email === null) return 'email_invalid';
+  const { partner, browser } = asking;
+  const known = asking.knownAs(email);
+  const asker = { subject: known ?? asking.network, known: known !== null };
+  const token = newLinkToken();
+  const link = `${hostAddress(ctx.config, partner?.slug ?? null)}${door.path}/link/${token}`;
+  const look = await readMailLook(ctx, partner?.id ?? null);
+  const mail = linkMail(words, look, email, { place: partner?.name ?? serviceName, link });
+  return ctx.db.transaction(async (tx) => {
+    const asked = { kind: door.kind, email, partnerId: partner?.id ?? null, browser, token, asker };
+    const stored = await storeLink(ctx, tx, asked);
+    if (stored === 'exhausted') return 'exhausted';
+    const mailing = tx.savepoint(async (inner) => {
+      await queueMail(ctx, inner, mail);
+      if (stored === 'unknown') throw new NobodyToMail();
+    });
+    await mailing.catch((error) => {
+      if (!(error instanceof NobodyToMail)) throw error;
+    });
+    return 'asked';
+  });
+}
+
+/**
+ * Signs in with a link, as the user that was chosen among those of its address.
+ *
+ * @param earlier the session's token that the browser still holds; null when it has none
+ * @param language in which the user reads, and is written to from now on
+ * @returns null when the link is no longer open here
+ */
+export function signIn(
+  ctx: Context,
+  opened: LinkOpened,
+  userId: string,
+  client: Client,
+  earlier: string | null,
+  language: Language,
+): Promise<Entered | null> {
+  return ctx.db.transaction(async (tx) => {
+    const user = await useLink(ctx, tx, opened, userId);
+    if (!user) return null;
+    await updateLanguage(tx, user.id, language);
+    const token = await createUserSession(ctx, tx, user, client, earlier);
+    await writeAudit(
+      ctx,
+      tx,
+      { kind: opened.kind, userId: user.id, email: user.email, ...client },
+      {
+        action: 'session.started',
+        partnerId: user.partnerId,
+        testMode: null,
+        object: { kind: 'user', id: user.id },
+        details: {},
+      },
+    );
+    return { token, email: user.email };
+  });
+}

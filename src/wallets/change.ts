@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type HandedIn,
+  makeWalletMessage,
+  proveMessage,
+  type SignedMessage,
+  useWalletMessage,
+  type WalletRequest,
+} from '../auth/siwe.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import type { MerchantView } from '../merchants/read.ts';
+import { MerchantRefusal } from '../merchants/refusal.ts';
+import { chainsOf, readWallet, type TypedWallet } from '../onboarding/onboard.ts';
+import { claimingWallet } from './claim.ts';
+import { tellOfWallet } from './notices.ts';
+import { provableChains } from './sign-in.ts';
+import { lockWalletOwner, type NewWallet, selectOpenChange, updateStopped, updateWallet } from './store.ts';
+
+const path = '/dashboard/wallet';
+
+const handOverRequest = (accountId: string, newWallet: string): WalletRequest => ({
+  path,
+  statement: `I hand over the payments of merchant ${accountId} from this wallet to ${newWallet}.`,
+});
+const takeOverRequest = (accountId: string, oldWallet: string): WalletRequest => ({
+  path,
+  statement: `I receive the payments of merchant ${accountId} at this wallet, in place of ${oldWallet}.`,
+});
+
+/** The wallet that a merchant has; one that is signed in always has one. */
+function presentWallet(merchant: MerchantView): string {
+  if (merchant.wallet_address === null) throw new Error(`merchant ${merchant.id} has no wallet`);
+  return merchant.wallet_address;
+}
+
+/**
+ * The new wallet, as the merchant named it.
+ *
+ * @throws MerchantRefusal wallet_malformed, chain_unknown, wallet_same
+ */
+function readNewWallet(ctx: Context, merchant: MerchantView, typed: TypedWallet) {
+  const wallet = readWallet(chainsOf(ctx, merchant), typed);
+  if (wallet.address === merchant.wallet_address) throw new MerchantRefusal('wallet_same');
+  return wallet;
+}
+
+/** What the present wallet signs: it names the new one. Throws as readNewWallet. */
+export function handOverMessage(ctx: Context, merchant: MerchantView, typed: TypedWallet): string {
+  const { address: newWallet, chainId, host } = readNewWallet(ctx, merchant, typed);
+  const wallet = { address: presentWallet(merchant), chainId, host };
+  return makeWalletMessage(ctx, handOverRequest(merchant.id, newWallet), wallet);
+}
+
+/** What the new wallet signs: it names the present one. Throws as readNewWallet. */
+export function takeOverMessage(ctx: Context, merchant: MerchantView, typed: TypedWallet): string {
+  const wallet = readNewWallet(ctx, merchant, typed);
+  return makeWalletMessage(ctx, takeOverRequest(merchant.id, presentWallet(merchant)), wallet);
+}
+
+/**
+ * Checks that the present wallet hands over to the new one; its message is used up when the change is made.
+ *
+ * @throws MerchantRefusal of the new wallet, the message or the signature
+ */
+export async function proveHandOver(ctx: Context, merchant: MerchantView, typed: TypedWallet, handedIn: HandedIn) {
+  const { address: newWallet } = readNewWallet(ctx, merchant, typed);
+  const request = handOverRequest(merchant.id, newWallet);
+  const signed = await proveMessage(ctx, request, provableChains(ctx, merchant), handedIn);
+  if (typeof signed === 'string') throw new MerchantRefusal(signed);
+  if (signed.address !== merchant.wallet_address) throw new MerchantRefusal('message_changed');
+  return signed;
+}
+
+/** A change that both wallets have signed for, each naming the other. Addresses are in lower case. */
+export type ProvedChange = { oldWallet: string; newWallet: NewWallet; messages: SignedMessage[] };
+
+/**
+ * Checks both signatures of a change. Asks the chains, so never inside a transaction.
+ *
+ * @throws MerchantRefusal of the wallets, the messages or the signatures
+ */
+export async function proveChange(
+  ctx: Context,
+  merchant: MerchantView,
+  typed: TypedWallet,
+  handedIn: { handOver: HandedIn; takeOver: HandedIn },
+): Promise<ProvedChange> {
+  const oldWallet = presentWallet(merchant);
+  const byOld = await proveHandOver(ctx, merchant, typed, handedIn.handOver);
+  const { address } = readNewWallet(ctx, merchant, typed);
+  const request = takeOverRequest(merchant.id, oldWallet);
+  const byNew = await proveMessage(ctx, request, chainsOf(ctx, merchant), handedIn.takeOver);
+  if (typeof byNew === 'string') throw new MerchantRefusal(byNew);
+  if (byNew.address !== address) throw new MerchantRefusal('message_changed');
+  return { oldWallet, newWallet: { address, chainIds: byNew.chainIds }, messages: [byOld, byNew] };
+}
+
+/**
+ * Changes a merchant's wallet at once. Open requests keep the wallet they were made with; the merchant keeps its earlier
+ * wallet claimed for them. A recovery under way ends.
+ *
+ * @returns whether one was under way
+ * @throws MerchantRefusal message_used, wallet_taken
+ */
+export async function changeWallet(
+  ctx: Context,
+  scope: Scope,
+  accountId: string,
+  { oldWallet, newWallet, messages }: ProvedChange,
+): Promise<boolean> {
+  const now = ctx.clock.now();
+  return claimingWallet(ctx, scope, async (tx, claim) => {
+    const owner = await lockWalletOwner(tx, scope, accountId);
+    if (owner?.wallet_address !== oldWallet || owner.onboarded_at === null) throw new MerchantRefusal('message_used');
+    for (const signed of messages) {
+      if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
+    }
+    await claim(accountId, newWallet.address, now);
+    await updateWallet(tx, scope, { id: randomUUID(), accountId, wallet: newWallet, now });
+    const recovery = await selectOpenChange(tx, scope, accountId);
+    if (recovery) await updateStopped(tx, scope, recovery.id, 'cancelled', now);
+    await tellOfWallet(ctx, tx, scope, accountId, { kind: 'changed', oldWallet, newWallet: newWallet.address });
+    return recovery !== null;
+  });
+}

@@ -1,0 +1,49 @@
+import { theService, writeAudit } from '../audit/write.ts';
+import { scopeOfRow } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import type { Scope, Tx } from '../db/connection.ts';
+import { within } from '../db/nested.ts';
+import { MerchantRefusal } from '../merchants/refusal.ts';
+import { claimSignedWallet, type UnsignedWallet } from '../onboarding/store.ts';
+import { tellOfWallet } from './notices.ts';
+
+/** Makes a wallet that has signed the merchant's own over the whole platform. Throws MerchantRefusal wallet_taken. */
+export type ClaimWallet = (accountId: string, address: string, now: Date) => Promise<void>;
+
+/**
+ * Does something in one transaction of a scope that claims a wallet by its signature. A merchant of another partner or mode
+ * that had only claimed it loses it; its partner is told with the same commit.
+ */
+export function claimingWallet<T>(
+  ctx: Context,
+  scope: Scope,
+  work: (tx: Tx, claim: ClaimWallet) => Promise<T>,
+): Promise<T> {
+  return ctx.db.transaction(async (outer) => {
+    const inner = { ...ctx, db: within(outer, ctx.db) };
+    const displaced: UnsignedWallet[] = [];
+    const result = await inner.db.scoped(scope, (tx) =>
+      work(tx, async (accountId, address, now) => {
+        const claimed = await claimSignedWallet(tx, scope, accountId, address, now);
+        if (!claimed) throw new MerchantRefusal('wallet_taken');
+        if (claimed.displaced) displaced.push(claimed.displaced);
+      }),
+    );
+    for (const claim of displaced) await tellDisplaced(inner, claim);
+    return result;
+  });
+}
+
+/** Who has signed is not told: it may be another partner's merchant. */
+async function tellDisplaced(inner: Context, claim: UnsignedWallet): Promise<void> {
+  const scope = scopeOfRow(claim);
+  await inner.db.scoped(scope, async (tx) => {
+    await tellOfWallet(inner, tx, scope, claim.account_id, { kind: 'displaced', oldWallet: claim.address });
+    await writeAudit(inner, tx, theService, {
+      ...scope,
+      action: 'wallet.displaced',
+      object: { kind: 'wallet', id: claim.address },
+      details: { merchant: claim.account_id },
+    });
+  });
+}

@@ -1,0 +1,63 @@
+import type { Context } from '../context.ts';
+import type { Scope, Tx } from '../db/connection.ts';
+import { writeNote } from '../mail/notice.ts';
+import { queueMail } from '../mail/outbox.ts';
+import { mailLookOf } from '../partners/branding.ts';
+import { mailTexts } from '../texts/mails.ts';
+import { instantText } from '../ui/formats.ts';
+import { type Words, wordsKept } from '../ui/language.ts';
+import { selectTold, type Told } from './store.ts';
+
+/** What happened to a merchant's wallet. */
+export type WalletNotice =
+  | { kind: 'changed'; oldWallet: string; newWallet: string }
+  /** It was claimed and never signed for, and somebody else has signed. For the partner, who claimed it. */
+  | { kind: 'displaced'; oldWallet: string }
+  | { kind: 'recovery_started'; oldWallet: string; vetoUrl: string }
+  | { kind: 'recovery_signed'; oldWallet: string; newWallet: string; dueAt: Date; vetoUrl: string }
+  | { kind: 'recovered'; oldWallet: string; newWallet: string }
+  | { kind: 'recovery_stopped'; oldWallet: string; by: 'merchant' | 'partner' | 'time' };
+
+function write(ctx: Context, words: Words, notice: WalletNotice, told: Told, accountId: string) {
+  const { wallet: t } = mailTexts(words);
+  const { subject, body } = t[notice.kind];
+  return writeNote({
+    words,
+    look: mailLookOf(ctx, { ...told, name: told.partner_name }),
+    subject,
+    body: `${body}\n\n${t.about}`,
+    values: {
+      merchant: told.merchant_name ?? t.unnamed,
+      account: accountId,
+      partner: told.partner_name,
+      ...('dueAt' in notice && { time: instantText(words, notice.dueAt) }),
+      ...('by' in notice && { reason: t.stoppedBy[notice.by] }),
+    },
+    figures: { oldWallet: notice.oldWallet, ...('newWallet' in notice && { newWallet: notice.newWallet }) },
+    ...('vetoUrl' in notice && { links: { link: notice.vetoUrl }, button: t.stop }),
+  });
+}
+
+/**
+ * Mails what happened to the merchant and to its partner, each in its own language, with the transaction that makes it
+ * true. Of a wallet that was only claimed, the merchant may know nothing: its partner alone is told.
+ */
+export async function tellOfWallet(
+  ctx: Context,
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  notice: WalletNotice,
+): Promise<void> {
+  const told = await selectTold(tx, scope, accountId);
+  if (!told) return;
+  // An address that is both is told once, as the merchant.
+  const languages = new Map([
+    [told.partner_email, told.partner_language],
+    ...(notice.kind === 'displaced' ? [] : [[told.merchant_email, told.merchant_language] as const]),
+  ]);
+  for (const [recipient, language] of languages) {
+    if (recipient === null) continue;
+    await queueMail(ctx, tx, { recipient, ...write(ctx, wordsKept(language), notice, told, accountId) });
+  }
+}

@@ -1,0 +1,238 @@
+import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { writeAudit } from '../audit/write.ts';
+import type { OwnHost } from '../auth/host.ts';
+import { scopeOfWalletChange } from '../auth/scope.ts';
+import type { Client } from '../auth/session.ts';
+import { type HandedIn, makeWalletMessage, proveMessage, useWalletMessage, type WalletRequest } from '../auth/siwe.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { dayMs, hourMs } from '../lib/durations.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { type MerchantView, readMerchant } from '../merchants/read.ts';
+import { MerchantRefusal } from '../merchants/refusal.ts';
+import { chainsOf, readWallet, type TypedWallet } from '../onboarding/onboard.ts';
+import { claimingWallet } from './claim.ts';
+import { tellOfWallet } from './notices.ts';
+import { provableChains } from './sign-in.ts';
+import {
+  insertRecovery,
+  lockWalletOwner,
+  selectChange,
+  selectOpenChange,
+  updateSigned,
+  updateStopped,
+  type WalletChange,
+} from './store.ts';
+
+export type { WalletChange } from './store.ts';
+
+/** How long the link of a recovery lives. */
+const linkMs = 7 * dayMs;
+/** How long the present wallet can object after the new one has signed. */
+const objectionMs = 48 * hourMs;
+
+/** `sign`: for the new wallet. `veto`: for the present one. One link never does the work of the other. */
+export type RecoveryLink = 'sign' | 'veto';
+
+function linkProof(secret: SecretKey, link: RecoveryLink, id: string): Buffer {
+  return keyedHash(secret, 'recovery', `${link}/${id}`).subarray(0, 16);
+}
+
+function linkUrl({ config }: Context, link: RecoveryLink, id: string): string {
+  const bytes = Buffer.concat([
+    Buffer.from(id.replaceAll('-', ''), 'hex'),
+    linkProof(newest(config.secretKeys), link, id),
+  ]);
+  return `${config.baseUrl}/${link === 'veto' ? 'veto' : 'recover'}/${bytes.toString('base64url')}`;
+}
+
+function readLink({ config }: Context, link: RecoveryLink, token: string): string | null {
+  const bytes = Buffer.from(token, 'base64url');
+  if (bytes.length !== 32 || bytes.toString('base64url') !== token) return null;
+  const id = bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  const given = bytes.subarray(16);
+  return config.secretKeys.some((secret) => timingSafeEqual(linkProof(secret, link, id), given)) ? id : null;
+}
+
+/** A recovery and its merchant, in their scope. */
+export type Recovery = { scope: Scope; change: WalletChange; merchant: MerchantView };
+
+/**
+ * Starts the recovery of a merchant whose wallet is lost. An earlier one that no wallet signed for is replaced.
+ *
+ * @returns the link for the merchant, and until when a new wallet may sign there
+ * @throws MerchantRefusal merchant_unknown, not_onboarded; recovery_signed when one is in its 48 hours
+ */
+export async function startRecovery(
+  ctx: Context,
+  scope: Scope,
+  accountId: string,
+): Promise<{ url: string; until: Date }> {
+  const id = randomUUID();
+  const now = ctx.clock.now();
+  const until = new Date(now.getTime() + linkMs);
+  await ctx.db.scoped(scope, async (tx) => {
+    const owner = await lockWalletOwner(tx, scope, accountId);
+    if (!owner) throw new MerchantRefusal('merchant_unknown');
+    const oldWallet = owner.wallet_address;
+    if (owner.onboarded_at === null || oldWallet === null) throw new MerchantRefusal('not_onboarded');
+    const earlier = await selectOpenChange(tx, scope, accountId);
+    if (earlier?.state === 'signed') throw new MerchantRefusal('recovery_signed');
+    if (earlier) await updateStopped(tx, scope, earlier.id, 'cancelled', now);
+    await insertRecovery(tx, scope, { id, accountId, oldWallet, now, linkUntil: until });
+    const vetoUrl = linkUrl(ctx, 'veto', id);
+    await tellOfWallet(ctx, tx, scope, accountId, { kind: 'recovery_started', oldWallet, vetoUrl });
+  });
+  return { url: linkUrl(ctx, 'sign', id), until };
+}
+
+/**
+ * Takes a merchant's recovery back, whoever started it.
+ *
+ * @returns false when none is under way
+ */
+export async function cancelRecovery(ctx: Context, scope: Scope, accountId: string): Promise<boolean> {
+  return ctx.db.scoped(scope, async (tx) => {
+    const open = await selectOpenChange(tx, scope, accountId);
+    const stopped = open && (await updateStopped(tx, scope, open.id, 'cancelled', ctx.clock.now()));
+    if (!stopped) return false;
+    await tellOfWallet(ctx, tx, scope, accountId, {
+      kind: 'recovery_stopped',
+      oldWallet: stopped.old_wallet,
+      by: 'partner',
+    });
+    return true;
+  });
+}
+
+/** The recovery of a merchant that is under way; null when there is none. */
+export function readOpenRecovery(ctx: Context, scope: Scope, accountId: string): Promise<WalletChange | null> {
+  return ctx.db.scoped(scope, (tx) => selectOpenChange(tx, scope, accountId));
+}
+
+/**
+ * Opens a link of a recovery, in whatever state it is; on a partner's own host, its merchants' only.
+ *
+ * @throws MerchantRefusal link_unknown; link_expired when no wallet signed in time
+ */
+export async function openRecovery(
+  ctx: Context,
+  link: RecoveryLink,
+  token: string,
+  host: OwnHost | null,
+): Promise<Recovery> {
+  const id = readLink(ctx, link, token);
+  const scope = id && (await scopeOfWalletChange(ctx.db, id));
+  if (!id || !scope || (host && host.partnerId !== scope.partnerId)) throw new MerchantRefusal('link_unknown');
+  const change = await ctx.db.scoped(scope, (tx) => selectChange(tx, scope, id));
+  const merchant = change && (await readMerchant(ctx, scope, change.account_id));
+  if (!change || !merchant) throw new MerchantRefusal('link_unknown');
+  if (isExpired(change, ctx.clock.now())) throw new MerchantRefusal('link_expired');
+  return { scope, change, merchant };
+}
+
+function isExpired({ state, link_until: until }: WalletChange, now: Date): boolean {
+  return state === 'expired' || (state === 'started' && until !== null && until <= now);
+}
+
+const signRequest = ({ change }: Recovery): WalletRequest => ({
+  path: '/recover',
+  statement: `I receive the payments of merchant ${change.account_id} at this wallet from 48 hours after this signature, in place of ${change.old_wallet}, unless that wallet objects.`,
+});
+const vetoRequest = ({ change }: Recovery): WalletRequest => ({
+  path: '/veto',
+  statement: `I object to the recovery ${change.id}: the payments of merchant ${change.account_id} stay at this wallet.`,
+});
+
+/**
+ * What the new wallet signs.
+ *
+ * @throws MerchantRefusal change_over, wallet_malformed, chain_unknown, wallet_same
+ */
+export function recoveryMessage(ctx: Context, recovery: Recovery, typed: TypedWallet): string {
+  const { change, merchant } = recovery;
+  if (change.state !== 'started') throw new MerchantRefusal('change_over');
+  const wallet = readWallet(chainsOf(ctx, merchant), typed);
+  if (wallet.address === change.old_wallet) throw new MerchantRefusal('wallet_same');
+  return makeWalletMessage(ctx, signRequest(recovery), wallet);
+}
+
+/**
+ * The new wallet has signed: it is claimed from now on, and takes over 48 hours later.
+ *
+ * @throws MerchantRefusal of the message or the signature; change_over, wallet_same, wallet_taken
+ */
+export async function signRecovery(
+  ctx: Context,
+  recovery: Recovery,
+  handedIn: HandedIn,
+  client: Client,
+): Promise<void> {
+  const { scope, change, merchant } = recovery;
+  if (change.state !== 'started') throw new MerchantRefusal('change_over');
+  const signed = await proveMessage(ctx, signRequest(recovery), chainsOf(ctx, merchant), handedIn);
+  if (typeof signed === 'string') throw new MerchantRefusal(signed);
+  const { address: newWallet, chainIds } = signed;
+  const oldWallet = change.old_wallet;
+  if (newWallet === oldWallet) throw new MerchantRefusal('wallet_same');
+  const now = ctx.clock.now();
+  const dueAt = new Date(now.getTime() + objectionMs);
+  await claimingWallet(ctx, scope, async (tx, claim) => {
+    await lockWalletOwner(tx, scope, merchant.id);
+    if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
+    if (!(await updateSigned(tx, scope, change.id, { address: newWallet, chainIds }, { now, dueAt }))) {
+      throw new MerchantRefusal('change_over');
+    }
+    await claim(merchant.id, newWallet, now);
+    const vetoUrl = linkUrl(ctx, 'veto', change.id);
+    await tellOfWallet(ctx, tx, scope, merchant.id, { kind: 'recovery_signed', oldWallet, newWallet, dueAt, vetoUrl });
+    await writeAudit(
+      ctx,
+      tx,
+      { kind: 'merchant', accountId: merchant.id, walletAddress: newWallet, ...client },
+      {
+        ...scope,
+        action: 'recovery.signed',
+        object: { kind: 'merchant', id: merchant.id },
+        details: { from: oldWallet, to: newWallet, due: dueAt.toISOString() },
+      },
+    );
+  });
+}
+
+/** What the present wallet signs to object, on the first network of the mode. */
+export function vetoMessage(ctx: Context, recovery: Recovery, host: OwnHost | null): string {
+  const [chain] = chainsOf(ctx, recovery.merchant);
+  const wallet = { address: recovery.change.old_wallet, chainId: chain?.chainId ?? 1, host };
+  return makeWalletMessage(ctx, vetoRequest(recovery), wallet);
+}
+
+/**
+ * Checks that the present wallet objects by its signature, without a session; `vetoRecovery` then stops the recovery.
+ * Asks the chains, so never inside a transaction.
+ *
+ * @throws MerchantRefusal of the message or the signature
+ */
+export async function proveVeto(ctx: Context, recovery: Recovery, handedIn: HandedIn): Promise<void> {
+  const { change, merchant } = recovery;
+  const signed = await proveMessage(ctx, vetoRequest(recovery), provableChains(ctx, merchant), handedIn);
+  if (typeof signed === 'string') throw new MerchantRefusal(signed);
+  if (signed.address !== change.old_wallet) throw new MerchantRefusal('message_changed');
+}
+
+/**
+ * Stops a recovery for the merchant, which has shown that it still has its wallet. At once, and for good.
+ *
+ * @throws MerchantRefusal change_over when it has ended before
+ */
+export async function vetoRecovery(ctx: Context, scope: Scope, changeId: string): Promise<void> {
+  await ctx.db.scoped(scope, async (tx) => {
+    const stopped = await updateStopped(tx, scope, changeId, 'vetoed', ctx.clock.now());
+    if (!stopped) throw new MerchantRefusal('change_over');
+    await tellOfWallet(ctx, tx, scope, stopped.account_id, {
+      kind: 'recovery_stopped',
+      oldWallet: stopped.old_wallet,
+      by: 'merchant',
+    });
+  });
+}

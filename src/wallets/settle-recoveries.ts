@@ -1,0 +1,90 @@
+import { theService, writeAudit } from '../audit/write.ts';
+import { scopeOfRow } from '../auth/scope.ts';
+import type { Context } from '../context.ts';
+import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
+import { isUnreachable } from '../db/connection.ts';
+import { hourMs, minuteMs } from '../lib/durations.ts';
+import { tellOfWallet } from './notices.ts';
+import {
+  type DueChange,
+  lockWalletOwner,
+  selectDueChanges,
+  selectStuckChanges,
+  updatePostponed,
+  updateRecovered,
+  updateStopped,
+} from './store.ts';
+
+const maxDue = 100;
+/** The wait after a first failure; each is twice the one before. */
+const firstWaitMs = minuteMs;
+const maxWaitMs = hourMs;
+/** From so many failures on, an operator should look. */
+const stuckAfter = 3;
+const stuckAlarm = 'recoveries_stuck';
+
+/**
+ * Loop: applies the recoveries whose 48 hours have passed, and ends those whose links ran out. One that fails holds up no
+ * other: it is tried again later, and an alarm says so when it stays.
+ *
+ * @returns how many were applied or ended
+ */
+export async function settleRecoveries(ctx: Context): Promise<number> {
+  const now = ctx.clock.now();
+  let settled = 0;
+  for (const due of await selectDueChanges(ctx.db, now, maxDue)) {
+    try {
+      if (await (due.state === 'signed' ? apply : expire)(ctx, due, now)) settled++;
+    } catch (error) {
+      if (isUnreachable(error)) throw error;
+      ctx.log.error({ err: error, recovery_id: due.id }, 'a recovery could not be settled; it is tried again later');
+      const waitMs = Math.min(firstWaitMs * 2 ** Math.min(due.settle_failures, 10), maxWaitMs);
+      await updatePostponed(ctx.db, due, new Date(now.getTime() + waitMs));
+    }
+  }
+  await watchStuck(ctx);
+  return settled;
+}
+
+async function apply(ctx: Context, due: DueChange, now: Date): Promise<boolean> {
+  const scope = scopeOfRow(due);
+  return ctx.db.scoped(scope, async (tx) => {
+    await lockWalletOwner(tx, scope, due.account_id); // in the order of a change by signatures
+    const applied = await updateRecovered(tx, scope, due.id, now);
+    if (!applied) return false;
+    const { account_id: accountId, old_wallet: oldWallet, new_wallet: newWallet } = applied;
+    await tellOfWallet(ctx, tx, scope, accountId, { kind: 'recovered', oldWallet, newWallet: newWallet ?? '' });
+    await writeAudit(ctx, tx, theService, {
+      ...scope,
+      action: 'wallet.changed',
+      object: { kind: 'merchant', id: accountId },
+      details: { from: oldWallet, to: newWallet },
+    });
+    return true;
+  });
+}
+
+async function expire(ctx: Context, due: DueChange, now: Date): Promise<boolean> {
+  const scope = scopeOfRow(due);
+  return ctx.db.scoped(scope, async (tx) => {
+    const ended = await updateStopped(tx, scope, due.id, 'expired', now);
+    if (!ended) return false;
+    const { account_id: accountId, old_wallet: oldWallet } = ended;
+    await tellOfWallet(ctx, tx, scope, accountId, { kind: 'recovery_stopped', oldWallet, by: 'time' });
+    await writeAudit(ctx, tx, theService, {
+      ...scope,
+      action: 'recovery.expired',
+      object: { kind: 'merchant', id: accountId },
+      details: {},
+    });
+    return true;
+  });
+}
+
+async function watchStuck({ db }: Context): Promise<void> {
+  const stuck = await selectStuckChanges(db, stuckAfter, maxDue);
+  if (stuck.length === 0) return clearAlarm(db.sql, stuckAlarm);
+  const ids = stuck.slice(0, 5).map(({ account_id }) => account_id);
+  const message = `${stuck.length === 1 ? 'A recovery of a wallet' : `${stuck.length} recoveries of wallets`} cannot be carried out; the log says why. Merchants: ${ids.join(', ')}${stuck.length > ids.length ? ' …' : ''}.`;
+  await raiseAlarm(db.sql, stuckAlarm, message);
+}

@@ -1,0 +1,79 @@
+import { scopeOfWallet } from '../auth/scope.ts';
+import { type Client, createMerchantSession } from '../auth/session.ts';
+import {
+  type HandedIn,
+  makeWalletMessage,
+  proveMessage,
+  readWalletMessage,
+  useWalletMessage,
+  type WalletRequest,
+} from '../auth/siwe.ts';
+import type { ChainConfig } from '../chain/config.ts';
+import type { Context } from '../context.ts';
+import { AttemptLimit } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
+import { readMerchant } from '../merchants/read.ts';
+import { MerchantRefusal } from '../merchants/refusal.ts';
+import { chainsOf, readWallet, type TypedWallet } from '../onboarding/onboard.ts';
+
+/** Merchants with a contract wallet who sign in at one node within a minute; anybody can make it ask chains. */
+const contractsPerMinute = 300;
+const contractChecks = new AttemptLimit(contractsPerMinute, minuteMs);
+
+const signInRequest: WalletRequest = {
+  path: '/dashboard/sign-in',
+  statement:
+    'I sign in to the dashboard of the merchant that is paid at this wallet. It gives nobody access to my money.',
+};
+
+/** Before a wallet has signed nobody knows in which mode it is paid, so it may be on any network. */
+export function signInChains(ctx: Context): ChainConfig[] {
+  return [...ctx.chains.live, ...ctx.chains.test];
+}
+
+/**
+ * The message with which a wallet signs in, a new one each time; the same for wallets that belong to nobody.
+ *
+ * @throws MerchantRefusal wallet_malformed, chain_unknown
+ */
+export function signInMessage(ctx: Context, typed: TypedWallet): string {
+  return makeWalletMessage(ctx, signInRequest, readWallet(signInChains(ctx), typed));
+}
+
+/** Where the signature of a merchant's wallet can be checked: a contract only where it was checked at first. */
+export function provableChains(
+  ctx: Context,
+  merchant: { test_mode: boolean; wallet_chain_ids: number[] | null },
+): ChainConfig[] {
+  const checked = merchant.wallet_chain_ids ?? [];
+  return chainsOf(ctx, merchant).filter(({ chainId }) => checked.includes(chainId));
+}
+
+/**
+ * Signs a merchant in by its wallet. Chains are asked only about a merchant's contract wallet: of a wallet that belongs to
+ * nobody the key alone is looked at.
+ *
+ * @param earlier the session's token that the browser still holds; null when it has none
+ * @returns the new session's token
+ * @throws MerchantRefusal message_changed, message_used, signature_invalid, chain_unreachable,
+ * too_many_attempts; wallet_unknown once the key of a wallet that belongs to nobody has signed
+ */
+export async function signIn(
+  ctx: Context,
+  handedIn: HandedIn,
+  client: Client,
+  earlier: string | null,
+): Promise<string> {
+  const claimed = readWalletMessage(ctx, signInRequest, handedIn);
+  if (typeof claimed === 'string') throw new MerchantRefusal(claimed);
+  const owner = await scopeOfWallet(ctx.db, claimed.address);
+  // On a partner's own host, another partner's merchant is nobody.
+  const holder = handedIn.host === null || handedIn.host.partnerId === owner?.scope.partnerId ? owner : null;
+  const merchant = holder && (await readMerchant(ctx, holder.scope, holder.accountId));
+  const chains = merchant ? provableChains(ctx, merchant) : [];
+  const signed = await proveMessage(ctx, signInRequest, chains, handedIn, contractChecks);
+  if (typeof signed === 'string') throw new MerchantRefusal(signed);
+  if (!holder) throw new MerchantRefusal('wallet_unknown');
+  if (!(await useWalletMessage(ctx.db.sql, signed, ctx.clock.now()))) throw new MerchantRefusal('message_used');
+  return createMerchantSession(ctx, { ...holder, walletAddress: signed.address }, client, earlier);
+}

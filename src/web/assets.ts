@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build } from 'esbuild';
+import type { FastifyInstance } from 'fastify';
+import { type Encoded, encode, encodingFor } from '../lib/text/encodings.ts';
+
+/** The browser's part of a page, one file each in `src/islands/`. */
+export type IslandName = 'pay' | 'receipt' | 'onboard' | 'app' | 'cashier' | 'refund' | 'passkey';
+
+const folder = join(import.meta.dirname, '../islands');
+const sources = globSync('**/*.ts', { cwd: folder }).sort();
+const packages = readFileSync(join(folder, '../../package.json'));
+/** Changes with any source and any package, so that what a browser keeps for ever is never stale. */
+const version = sources
+  .reduce(
+    (hash, file) => hash.update(file).update(readFileSync(join(folder, file))),
+    createHash('sha256').update(packages),
+  )
+  .digest('hex')
+  .slice(0, 10);
+
+/** Address of an island's script. */
+export function islandPath(name: IslandName): string {
+  return `/assets/${name}-${version}.js`;
+}
+
+/** The part that brings a large library with it: bundled when it is first asked for, since few need it. */
+export const walletConnectPath = `/assets/wallet-connect-${version}.js`;
+
+type Bundle = Promise<Map<string, Encoded>>;
+let bundled: Bundle | undefined;
+let walletConnect: Bundle | undefined;
+
+/** Bundles all islands, once in a process: each is one small file, and what several need, or load lazily, a file of its own. */
+function bundleIslands(): Bundle {
+  bundled ??= bundle(sources.filter((file) => !file.includes('/')));
+  return bundled;
+}
+
+async function bundle(files: string[]): Bundle {
+  const { outputFiles } = await build({
+    entryPoints: files.map((file) => join(folder, file)),
+    outdir: '/assets',
+    entryNames: `[name]-${version}`,
+    chunkNames: 'part-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    define: { global: 'globalThis' },
+    write: false,
+    logLevel: 'silent',
+  });
+  const encoded = outputFiles.map(async ({ path, contents }) => {
+    return [basename(path), await encode(Buffer.from(contents))] as const;
+  });
+  return new Map(await Promise.all(encoded));
+}
+
+/** `GET /assets/:name`: browser code, kept by browsers for ever since its name changes with it. */
+export function assetRoutes(app: FastifyInstance): void {
+  assetRoute(app, '/assets/:name', bundleIslands);
+}
+
+/** The same of what is offered only where an operator has set WalletConnect up. */
+export function walletConnectRoute(app: FastifyInstance): void {
+  assetRoute(app, walletConnectPath, () => {
+    walletConnect ??= bundle(['lazy/wallet-connect.ts']);
+    return walletConnect;
+  });
+}
+
+function assetRoute(app: FastifyInstance, url: string, assets: () => Bundle): void {
+  app.route({
+    method: 'GET',
+    url,
+    config: { auth: 'public' },
+    handler: async (request, reply) => {
+      const asset = (await assets()).get(basename(request.url.split('?', 1)[0] ?? ''));
+      if (!asset) return reply.callNotFound();
+      const encoding = encodingFor(request.headers['accept-encoding']);
+      if (encoding !== 'identity') reply.header('content-encoding', encoding);
+      return reply
+        .headers({
+          'content-type': 'text/javascript; charset=utf-8',
+          'cache-control': 'public, max-age=31536000, immutable',
+          'x-content-type-options': 'nosniff',
+          vary: 'accept-encoding',
+        })
+        .send(asset[encoding]);
+    },
+  });
+}

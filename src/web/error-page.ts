@@ -1,0 +1,56 @@
+import type { FastifyReply } from 'fastify';
+import { type Html, html } from '../lib/text/html.ts';
+import { commonTexts } from '../texts/common.ts';
+import { card, stateLine } from '../ui/components.ts';
+import { wordsFor } from '../ui/language.ts';
+import { sendPage } from './layout.ts';
+
+/** Where people work. */
+const homes = ['portal', 'admin', 'dashboard'];
+
+/** The way back for somebody whose browser has a session here; null elsewhere, and where it would lead to the same page. */
+function wayBack({ request }: FastifyReply): Html | null {
+  const [path = ''] = request.url.split('?');
+  const home = homes.find((one) => path.startsWith(`/${one}/`));
+  return home === undefined || !request.headers.cookie?.includes(`${home}-session=`)
+    ? null
+    : html`<p><a href="/${home}">${commonTexts(wordsFor(request)).errors.home}</a></p>`;
+}
+
+/** A page that says what happened, whether money moved, and what to do. */
+export function sendNotice(reply: FastifyReply, status: number, title: string, sentences: string): FastifyReply {
+  return sendPage(reply, status, {
+    title,
+    words: wordsFor(reply.request),
+    testMode: false,
+    body: card(stateLine(status >= 500 ? 'failed' : 'ended', title, sentences, 'h1'), wayBack(reply)),
+  });
+}
+
+/** 404: an address that leads nowhere. */
+export function sendNotFound(reply: FastifyReply): FastifyReply {
+  const { errors } = commonTexts(wordsFor(reply.request));
+  return sendNotice(reply, 404, errors.notFound, errors.notFoundRest);
+}
+
+/** 403: a form that no page of ours sent. */
+export function sendForeignForm(reply: FastifyReply): FastifyReply {
+  const { errors } = commonTexts(wordsFor(reply.request));
+  return sendNotice(reply, 403, errors.foreignForm, errors.foreignFormRest);
+}
+
+/** 429: too many attempts of one client. */
+export function sendTooMany(reply: FastifyReply): FastifyReply {
+  const { errors } = commonTexts(wordsFor(reply.request));
+  return sendNotice(reply, 429, errors.tooMany, errors.tooManyRest);
+}
+
+/** The page for an expected failure of an address that belongs to no other page. */
+export function errorPage(reply: FastifyReply, status: number, message: string): FastifyReply {
+  const { errors } = commonTexts(wordsFor(reply.request));
+  if (status === 404) return sendNotFound(reply);
+  if (status === 400 || status === 415) return sendNotice(reply, status, errors.malformed, errors.malformedRest);
+  // 500 or 503: our fault.
+  if (status >= 500) return sendNotice(reply, status, errors.trouble, errors.troubleRest);
+  return sendNotice(reply, status, errors.failed, message);
+}

@@ -1,0 +1,103 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import type { FastifyReply } from 'fastify';
+import { type Html, html, raw } from '../lib/text/html.ts';
+import { commonTexts } from '../texts/common.ts';
+import type { Look } from '../ui/branding.ts';
+import { chosenLanguage, languageCookie, languageName, languages, type Words } from '../ui/language.ts';
+import { type IslandName, islandPath } from './assets.ts';
+
+/** Small enough to travel inside each page: one request shows everything. */
+const readStyle = (name: string) =>
+  readFileSync(new URL(name, import.meta.url), 'utf8')
+    .replace(/\n\s*/g, '')
+    .replaceAll(': ', ':')
+    .replaceAll(' {', '{');
+const style = readStyle('../ui/style.css');
+/** The same, and what only wide pages need. */
+const wideStyle = style + readStyle('../ui/shell.css');
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const [styleHash, wideStyleHash] = [hashOf(style), hashOf(wideStyle)];
+
+export type Page = {
+  title: string;
+  words: Words;
+  /** Shown above everything else when nothing on this page is real money. */
+  testMode: boolean;
+  body: Html;
+  /** The partner whose page it is: its accent colour. */
+  look?: Look | undefined;
+  /** Browser code that the page works better with. */
+  island?: IslandName | undefined;
+  /** Where browser code may connect to beside this site: an origin. */
+  connectTo?: string | undefined;
+  /** Address of this page, for the links of the language switch; without it there is no switch. */
+  path?: string | undefined;
+  /** What stands beside the page instead of one column: the navigation of people who work here. */
+  frame?: { before: Html; wide: true } | undefined;
+  /** Where there is no script: the page asks anew after so many seconds. */
+  refreshSeconds?: number | undefined;
+};
+
+/** A whole HTML document: one column of 440 px, or a frame. */
+function layout(page: Page, nonce: string): string {
+  const { words, island } = page;
+  const { common } = commonTexts(words);
+  return html`<!doctype html>
+<html lang="${words.language}" dir="${words.direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${page.title}</title>
+<link rel="icon" href="data:,">
+${raw(`<style>${page.frame ? wideStyle : style}</style>`)}
+${page.look?.accentStyle && raw(`<style>${page.look.accentStyle}</style>`)}
+${island && html`<script type="module" nonce="${nonce}" src="${islandPath(island)}"></script>`}
+${page.refreshSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${page.refreshSeconds}"></noscript>`}
+</head>
+<body${page.frame && html` class="framed"`}>
+${page.testMode && html`<p class="banner" role="note"><strong>${common.testMode}</strong> ${common.testModeRest}</p>`}
+${page.frame?.before}
+<main class="${page.frame ? 'wide' : 'column'}">
+${page.body}
+</main>
+${page.path !== undefined && languageSwitch(words, page.path)}
+</body>
+</html>
+`.text;
+}
+
+function languageSwitch(words: Words, path: string): Html {
+  return html`<nav class="languages" aria-label="${commonTexts(words).common.language}">${languages.map((language) =>
+    language === words.language
+      ? html`<span aria-current="true" lang="${language}">${languageName(language)}</span>`
+      : html`<a href="${path}?lang=${language}" lang="${language}" hreflang="${language}">${languageName(language)}</a>`,
+  )}</nav>`;
+}
+
+/** Answers with a page: never framed, no script or style but our own; the server's other headers stay. */
+export function sendPage(reply: FastifyReply, status: number, page: Page): FastifyReply {
+  const nonce = randomBytes(16).toString('base64');
+  const own = page.frame ? wideStyleHash : styleHash;
+  const styles = page.look?.accentStyle ? `${own} ${hashOf(page.look.accentStyle)}` : own;
+  const connections = page.connectTo ? `'self' ${page.connectTo}` : "'self'";
+  const scripts = page.island ? ` script-src 'nonce-${nonce}' 'strict-dynamic'; connect-src ${connections};` : '';
+  reply.code(status).headers({
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy':
+      `default-src 'none'; style-src ${styles};${scripts} img-src 'self' data:; form-action 'self'; ` +
+      "base-uri 'none'; frame-ancestors 'none'",
+    'x-robots-tag': 'noindex',
+  });
+  const chosen = chosenLanguage(reply.request.query);
+  if (chosen) reply.header('set-cookie', `${languageCookie}=${chosen}; Path=/; Max-Age=31536000; SameSite=Lax`);
+  return sendCompressed(reply, layout(page, nonce));
+}
+
+/** Pages are small and made anew each time: compressed at once, where the client reads gzip. */
+function sendCompressed(reply: FastifyReply, text: string): FastifyReply {
+  reply.header('vary', 'accept-encoding');
+  if (!/\bgzip\b/.test(String(reply.request.headers['accept-encoding'] ?? ''))) return reply.send(text);
+  return reply.header('content-encoding', 'gzip').send(gzipSync(text));
+}

@@ -1,0 +1,104 @@
+import { type Html, html } from '../lib/text/html.ts';
+import { commonTexts } from '../texts/common.ts';
+import { type StateKind, shapeOf } from '../ui/components.ts';
+import type { Words } from '../ui/language.ts';
+
+export type Column<Row> = {
+  name: string;
+  /** The cell. The first column says what a person would call the thing, usually with a link. */
+  cell: (row: Row) => Html | string | null;
+  /** Right-aligned, with figures of equal width. */
+  figures?: true;
+};
+
+/** Rows with a header; on a phone each row becomes a card whose cells name their columns. A wide one scrolls, by keyboard too. */
+export function table<Row>(caption: string, columns: Column<Row>[], rows: Row[]): Html {
+  return html`<div class="table" role="group" aria-label="${caption}" tabindex="0"><table><caption class="hidden">${caption}</caption>
+<thead><tr>${columns.map(({ name, figures }) => html`<th scope="col"${figures && html` class="figures"`}>${name}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    (row) =>
+      html`<tr>${columns.map(({ name, cell, figures }, i) => {
+        const content = cell(row);
+        if (i === 0) return html`<th scope="row">${content}</th>`;
+        return html`<td data-name="${name}"${figures && html` class="figures"`}>${content}</td>`;
+      })}</tr>`,
+  )}</tbody></table></div>`;
+}
+
+/** What a list shows while it is empty: the next step, with a working example where there is one. */
+export function emptyState(title: string, next: Html | string): Html {
+  return html`<div class="empty"><p><strong>${title}</strong></p><div class="quiet">${next}</div></div>`;
+}
+
+/** A state as word and shape. */
+export function badge(kind: StateKind, word: string): Html {
+  return html`<span class="badge ${kind}">${shapeOf(kind)}${word}</span>`;
+}
+
+/** A value of the query that changes, or goes with null. */
+export function linkWith(path: string, query: Record<string, string>, change: Record<string, string | null>): string {
+  const next = Object.entries({ ...query, ...change }).filter(([, value]) => value !== null && value !== '');
+  const text = new URLSearchParams(next as [string, string][]).toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+/** Links to the next page and back to the first; a page is named by the cursor it begins after. */
+export function pager(words: Words, path: string, query: Record<string, string>, next: string | null): Html | null {
+  const { app } = commonTexts(words);
+  const first = query.after !== undefined && html`<a href="${linkWith(path, query, { after: null })}">${app.first}</a>`;
+  const more = next !== null && html`<a href="${linkWith(path, query, { after: next })}" rel="next">${app.next}</a>`;
+  return first || more ? html`<nav class="pager" aria-label="${app.pages}">${first}${more}</nav>` : null;
+}
+
+/** The way to all of a list as CSV, where no filters stand above it. */
+export function csvLink(words: Words, path: string): Html {
+  return html`<p><a href="${path}" download>${commonTexts(words).app.csv}</a></p>`;
+}
+
+/** One choice or text of a list's filters; its value stands in the address. */
+export type Filter =
+  | { kind: 'choice'; name: string; label: string; options: [value: string, label: string][] }
+  | { kind: 'text' | 'date'; name: string; label: string; hint?: string };
+
+/** The filters of a list above it, as a form that writes the address; with the way to all of it as CSV. */
+export function filters(
+  words: Words,
+  path: string,
+  query: Record<string, string>,
+  list: Filter[],
+  csvPath: string | null,
+): Html {
+  const { app } = commonTexts(words);
+  const used = list.some(({ name }) => query[name]);
+  return html`<form class="filters" method="get" action="${path}">${list.map((filter) => filterField(words, filter, query[filter.name] ?? ''))}
+<div class="do"><button class="second">${app.apply}</button>${used && html`<a href="${path}">${app.reset}</a>`}${
+    csvPath !== null && html`<a href="${linkWith(csvPath, query, { after: null })}" download>${app.csv}</a>`
+  }</div></form>`;
+}
+
+function filterField(words: Words, filter: Filter, value: string): Html {
+  const id = `filter-${filter.name}`;
+  const label = html`<label for="${id}">${filter.label}</label>`;
+  if (filter.kind === 'choice') {
+    const options: [string, string][] = [['', commonTexts(words).app.all], ...filter.options];
+    return html`<div class="field">${label}<select id="${id}" name="${filter.name}">${options.map(
+      ([option, name]) => html`<option value="${option}"${option === value && html` selected`}>${name}</option>`,
+    )}</select></div>`;
+  }
+  return html`<div class="field">${label}<input id="${id}" name="${filter.name}" type="${filter.kind === 'date' ? 'date' : 'search'}" value="${value}" placeholder="${filter.hint}"></div>`;
+}
+
+/**
+ * A destructive act: named, with what follows, asked again by the same words before it is done. Without script the
+ * question unfolds.
+ *
+ * @param fields hidden values of the form
+ */
+export function confirmed(
+  act: { label: string; title: string; consequence: string; action: string; danger?: true },
+  fields: Html | null,
+): Html {
+  return html`<details class="confirm${act.danger && ' danger'}"><summary>${act.label}</summary>
+<div class="question"><p><strong>${act.title}</strong></p><p class="quiet">${act.consequence}</p>
+<form method="post" action="${act.action}">${fields}<button>${act.label}</button></form></div></details>`;
+}
