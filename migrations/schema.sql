@@ -1,11 +1,12 @@
 -- Generated from the migrations by `npm run schema`; do not edit.
 
 create table alarms (
-  name text not null,
-  message text not null,
   raised_at timestamp with time zone not null default now(),
   cleared_at timestamp with time zone,
-  constraint alarms_pkey PRIMARY KEY (name)
+  kind text not null,
+  subject text not null,
+  details jsonb not null,
+  constraint alarms_pkey PRIMARY KEY (kind, subject)
 );
 alter table alarms enable row level security, force row level security;
 create policy owner on alarms for ALL to quittance using (true) with check (true);

@@ -2,6 +2,8 @@ import { chainStatus } from '../chain/status.ts';
 import { isOnThisMachine } from '../config/database.ts';
 import { reachOf } from '../config/sandbox.ts';
 import type { Context } from '../context.ts';
+import { alarmName, alarmSentence } from '../db/alarm-kinds.ts';
+import { listAlarms } from '../db/alarms.ts';
 import { powersOf } from '../db/logins.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
@@ -102,8 +104,10 @@ async function checkWebhooks(ctx: Context): Promise<Finding[]> {
 }
 
 async function checkAlarms(ctx: Context): Promise<Finding[]> {
-  const rows = await ctx.db.sql`select name, message from alarms where cleared_at is null order by raised_at limit 100`;
-  return rows.map((row) => ({ check: row.name, state: 'attention', advice: row.message }));
+  const alarms = await listAlarms(ctx.db.sql, 100);
+  return alarms
+    .filter(({ cleared_at }) => cleared_at === null)
+    .map((alarm) => ({ check: alarmName(alarm), state: 'attention', advice: alarmSentence(alarm) }));
 }
 
 async function checkSecrets({ db, config }: Context): Promise<Finding[]> {

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Context } from '../context.ts';
-import { alarmKind } from '../db/alarms.ts';
+import { countAlarms } from '../db/alarms.ts';
 
 /** The figures of this process and of the database, for Prometheus. Labels name no partner, merchant or request. */
 export function openRegistry(ctx: Context): Registry {
@@ -32,12 +32,9 @@ export function openRegistry(ctx: Context): Registry {
     self.set(Number(row?.due));
   });
   gauge('quittance_alarms', 'Alarms that are raised', ['kind', 'chain_id'], async (self) => {
-    const rows = await ctx.db.sql<{ name: string }[]>`select name from alarms where cleared_at is null limit 1000`;
+    const counts = await countAlarms(ctx.db.sql);
     self.reset();
-    for (const { name } of rows) {
-      const { kind, chainId } = alarmKind(name);
-      self.inc({ kind, chain_id: chainId });
-    }
+    for (const { kind, chain_id, raised } of counts) self.set({ kind, chain_id }, raised);
   });
   return registry;
 }

@@ -20,8 +20,6 @@ function transportOf(ctx: Context): MailTransport | null {
   };
 }
 
-const missingAlarm = 'mail_transport';
-const failingAlarm = 'mail_failing';
 /**
  * What somebody waits for has places of its own, so that no flood of receipts holds it up; and mails to one server never
  * take all places, so that one that hangs holds up no other.
@@ -52,7 +50,7 @@ export async function sendDueMails(ctx: Context, signal: AbortSignal, transport 
     await alarmWhenWaiting(ctx);
     return 0;
   }
-  await clearAlarm(ctx.db.sql, missingAlarm);
+  await clearAlarm(ctx.db.sql, 'mail_transport');
   const underWay = new Set<Claimed>();
   const lookedPast = new Map<boolean, number>();
   const take = async () => {
@@ -119,12 +117,14 @@ async function send(ctx: Context, mail: Claimed, transport: MailTransport): Prom
   try {
     if (fault === null) {
       await markSent(ctx, mail.id);
-      await clearAlarm(ctx.db.sql, failingAlarm);
+      await clearAlarm(ctx.db.sql, 'mail_failing');
     } else {
       const { last } = mail;
       ctx.log[last ? 'error' : 'warn']({ err: fault, mail_id: id, given_up: last }, 'a mail could not be sent');
-      const message = `A mail could not be sent: ${fault.message.slice(0, 200)}`;
-      if (!(fault instanceof RecipientRefused)) await raiseAlarm(ctx.db.sql, failingAlarm, message);
+      if (!(fault instanceof RecipientRefused)) {
+        const details = { fault: fault.message.slice(0, 200) };
+        await raiseAlarm(ctx.db.sql, { kind: 'mail_failing', subject: '', details });
+      }
     }
   } catch (error) {
     ctx.log.error({ err: error, mail_id: mail.id }, 'what became of a mail could not be kept');
@@ -158,6 +158,5 @@ async function alarmWhenWaiting(ctx: Context): Promise<void> {
     select count(*)::int as waiting from (
       select from mails where sent_at is null and next_attempt_at < 'infinity' limit 1000) w`;
   if (!row?.waiting) return;
-  const message = `${row.waiting === 1 ? '1 mail waits' : `${row.waiting} mails wait`}: no mail transport is configured; set SMTP_URL and MAIL_FROM.`;
-  await raiseAlarm(ctx.db.sql, missingAlarm, message);
+  await raiseAlarm(ctx.db.sql, { kind: 'mail_transport', subject: '', details: { waiting: row.waiting } });
 }

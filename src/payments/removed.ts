@@ -38,8 +38,7 @@ async function takeBack(tx: Tx, partnerId: string, testMode: boolean, requestId:
   const restMicro = sumMicro(await selectCounted(tx, scope, requestId));
   if (restMicro >= BigInt(request.usdc_micro)) return;
   if (request.proof_status === 'verified') {
-    const message = `The verified request ${requestId} lost its transfer to a reorganisation; its money must be checked by hand.`;
-    return raiseAlarm(tx, `verified-reorged-${requestId}`, message);
+    return raiseAlarm(tx, { kind: 'verified-reorged', subject: requestId, details: { requestId } });
   }
   await detachProof(tx, scope, requestId, 'reorged');
   await updateRejudge(tx, scope, requestId);

@@ -10,7 +10,6 @@ const mostListed = 100;
 const mostCounted = 1000;
 /** What mends itself has done so by then. */
 const stuckMs = dayMs;
-const failingAlarm = 'plans_failing';
 
 type Db = Pick<Context, 'db' | 'clock'>;
 
@@ -27,6 +26,6 @@ export const retryPlan = ({ db, clock }: Db, scope: Scope, id: string): Promise<
 export async function watchStuckPlans(ctx: Db): Promise<void> {
   const { sql } = ctx.db;
   const count = await countUnexplained(sql, stuckSince(ctx), mostCounted);
-  if (count === 0) return clearAlarm(sql, failingAlarm);
-  await raiseAlarm(sql, failingAlarm, `Charges fail for more than a day; the log says why. Plans: ${count}`);
+  if (count === 0) return clearAlarm(sql, 'plans_failing');
+  await raiseAlarm(sql, { kind: 'plans_failing', subject: '', details: { count } });
 }

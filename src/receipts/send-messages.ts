@@ -11,7 +11,6 @@ import { claimReceipts, type DueReceipt, updateDone, updateFailed } from './stor
 const atOnce = 8;
 /** The first wait is longer than an attempt takes; ten attempts take about 8 hours, after which nobody waits for it. */
 const waits = { firstMs: 30_000, most: 10 };
-export const gatewayAlarm = 'phone_gateway';
 
 /**
  * Hands due receipts to the operator's gateway. A failed one is tried again; the request's id goes along each time, by
@@ -42,14 +41,14 @@ async function sendOne(ctx: Context, gateway: Gateway, receipt: DueReceipt): Pro
     const answer = await gateway.send({ id: requestId, to: phone, text: receiptMessage(facts) });
     if (answer.kind === 'taken') {
       await updateDone(sql, scope, requestId, 'phone');
-      await clearAlarm(sql, gatewayAlarm);
+      await clearAlarm(sql, 'phone_gateway');
       return true;
     }
     const givenUp = answer.kind === 'refused' || attempts >= waits.most;
     ctx.log.warn({ request_id: requestId, why: answer.why, given_up: givenUp }, 'a message could not be sent');
     await updateFailed(sql, scope, receipt, answer.why, givenUp);
     if (answer.kind === 'failed') {
-      await raiseAlarm(sql, gatewayAlarm, `The gateway for messages to phones does not work: ${answer.why}.`);
+      await raiseAlarm(sql, { kind: 'phone_gateway', subject: '', details: { fault: answer.why } });
     }
   } catch (error) {
     ctx.log.error({ err: error, request_id: requestId }, 'a message could not be handed on');

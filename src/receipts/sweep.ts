@@ -12,7 +12,6 @@ const batchesPerPass = 20;
 const settledMs = 2 * minuteMs;
 /** Nobody waits for a receipt any longer. */
 const wantedMs = 3 * dayMs;
-export const sweepAlarm = 'receipts_missing';
 
 /**
  * Writes down the receipts that could not be written when their requests were verified. Goes through verified requests in
@@ -28,12 +27,12 @@ export async function sweepReceipts(ctx: Context, signal: AbortSignal): Promise<
     mended += swept.mended;
     if (swept.fault !== null) {
       ctx.log.error({ fault: swept.fault }, 'missing receipts could not be written');
-      await raiseAlarm(ctx.db.sql, sweepAlarm, `Receipts of verified payments cannot be written: ${swept.fault}`);
+      await raiseAlarm(ctx.db.sql, { kind: 'receipts_missing', subject: '', details: { fault: swept.fault } });
       return mended;
     }
     if (!swept.more) break;
   }
-  await clearAlarm(ctx.db.sql, sweepAlarm);
+  await clearAlarm(ctx.db.sql, 'receipts_missing');
   if (mended > 0) ctx.log.warn({ requests: mended }, 'missing receipts were written');
   return mended;
 }

@@ -132,8 +132,8 @@ function withoutShare(sight: ReturnSight, ageMs: number): ReturnState {
 async function followKept(ctx: Context, scope: Scope, row: DueReturn, sight: ReturnSight): Promise<void> {
   const twice = await ctx.db.scoped(scope, (tx) => settleKept(tx, scope, row, sight));
   if (twice === null) return;
-  const message = `The payment of request ${twice.boundTo} was given back by a transaction that turned up late; its money must be checked by hand.`;
-  await raiseAlarm(ctx.db.sql, `returned-bound-${twice.boundTo}`, message);
+  const { boundTo: requestId } = twice;
+  await raiseAlarm(ctx.db.sql, { kind: 'returned-bound', subject: requestId, details: { requestId } });
   if (!twice.final) return;
   await ctx.db.scoped(scope, async (tx) => {
     await updateGiven(tx, scope, groupOf(row), [{ key: keyOf(row), micro: twice.micro }]);
@@ -174,8 +174,7 @@ async function followReplaced(ctx: Context, scope: Scope, row: DueReturn, sight:
   const isTwice = await ctx.db.scoped(scope, (tx) => settleReplaced(tx, ctx, scope, row, sight));
   if (!isTwice) return;
   const payment = writeTransferKey(keyOf(row));
-  const message = `The payment ${payment} was given back by a transaction in whose place another was noted; its money must be checked by hand.`;
-  await raiseAlarm(ctx.db.sql, `returned-twice:${payment}`, message);
+  await raiseAlarm(ctx.db.sql, { kind: 'returned-twice', subject: payment, details: { payment } });
   if (sight.final) await ctx.db.scoped(scope, (tx) => deleteReplaced(tx, scope, row));
 }
 

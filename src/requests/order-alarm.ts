@@ -3,7 +3,6 @@ import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import { modeOf } from '../lib/mode.ts';
 import { selectAhead } from './order-store.ts';
 
-const aheadAlarm = 'order_ahead';
 const mostNamed = 5;
 
 /**
@@ -12,10 +11,9 @@ const mostNamed = 5;
  */
 export async function watchOrder({ db: { sql } }: Pick<Context, 'db'>): Promise<void> {
   const ahead = await selectAhead(sql, mostNamed + 1);
-  if (ahead.length === 0) return clearAlarm(sql, aheadAlarm);
-  const names = ahead.slice(0, mostNamed).map((one) => {
-    return `${one.slug} (${modeOf(one.test_mode)}) until ${one.last_at.toISOString()}`;
+  if (ahead.length === 0) return clearAlarm(sql, 'order_ahead');
+  const scopes = ahead.slice(0, mostNamed).map(({ slug, test_mode, last_at }) => {
+    return { slug, mode: modeOf(test_mode), until: last_at.toISOString() };
   });
-  const more = ahead.length > mostNamed ? ' …' : '';
-  await raiseAlarm(sql, aheadAlarm, `The order of requests is ahead of the time. Partners: ${names.join(', ')}${more}`);
+  await raiseAlarm(sql, { kind: 'order_ahead', subject: '', details: { scopes, more: ahead.length > mostNamed } });
 }

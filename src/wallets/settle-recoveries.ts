@@ -21,7 +21,6 @@ const firstWaitMs = minuteMs;
 const maxWaitMs = hourMs;
 /** From so many failures on, an operator should look. */
 const stuckAfter = 3;
-const stuckAlarm = 'recoveries_stuck';
 
 /**
  * Loop: applies the recoveries whose 48 hours have passed, and ends those whose links ran out. One that fails holds up no
@@ -83,8 +82,7 @@ async function expire(ctx: Context, due: DueChange, now: Date): Promise<boolean>
 
 async function watchStuck({ db }: Context): Promise<void> {
   const stuck = await selectStuckChanges(db, stuckAfter, maxDue);
-  if (stuck.length === 0) return clearAlarm(db.sql, stuckAlarm);
-  const ids = stuck.slice(0, 5).map(({ account_id }) => account_id);
-  const message = `${stuck.length === 1 ? 'A recovery of a wallet' : `${stuck.length} recoveries of wallets`} cannot be carried out; the log says why. Merchants: ${ids.join(', ')}${stuck.length > ids.length ? ' …' : ''}.`;
-  await raiseAlarm(db.sql, stuckAlarm, message);
+  if (stuck.length === 0) return clearAlarm(db.sql, 'recoveries_stuck');
+  const accountIds = stuck.slice(0, 5).map(({ account_id }) => account_id);
+  await raiseAlarm(db.sql, { kind: 'recoveries_stuck', subject: '', details: { accountIds, count: stuck.length } });
 }

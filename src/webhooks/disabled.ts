@@ -9,7 +9,7 @@ import { queueMail } from '../mail/outbox.ts';
 import { mailLookOf } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
 import { wordsKept } from '../ui/language.ts';
-import { disabledAlarm } from './endpoint.ts';
+import { disabledSubject } from './endpoint.ts';
 import { disableFailing, selectContact } from './queue-store.ts';
 import { deadReason, disableAfterMs } from './rules.ts';
 import { onEndpoint } from './told.ts';
@@ -35,13 +35,15 @@ export async function disableDead(ctx: Context): Promise<number> {
   });
 }
 
+const whyDisabled = ({ disabled_reason }: Disabled) => (disabled_reason === deadReason ? 'dead' : 'gone');
+
 /** Writes into the logs of their partners that endpoints were disabled: last of all, and in one order over all nodes. */
 export async function logDisabled(ctx: Context, tx: Tx, rows: Disabled[]): Promise<void> {
   for (const row of rows.toSorted((a, b) => (a.partner_id < b.partner_id ? -1 : 1))) {
     await writeAudit(ctx, tx, theService, {
       ...onEndpoint({ partnerId: row.partner_id, testMode: row.test_mode }),
       action: 'webhook.disabled',
-      details: { host: new URL(row.url).host, why: row.disabled_reason === deadReason ? 'dead' : 'gone' },
+      details: { host: new URL(row.url).host, why: whyDisabled(row) },
     });
   }
 }
@@ -51,9 +53,11 @@ export async function tellDisabled(ctx: Context, tx: Tx, row: Disabled): Promise
   const { partner_id, test_mode, disabled_reason } = row;
   ctx.log.warn({ partner_id, test_mode, disabled_reason }, 'a webhook endpoint was disabled');
   const mode = modeOf(test_mode);
-  const why = disabled_reason === 'gone' ? 'it answered 410' : 'it had no success for 120 hours';
-  const message = `The ${mode} webhook endpoint of partner ${partner_id} was disabled: ${why}.`;
-  await raiseAlarm(tx, disabledAlarm(partner_id, test_mode), message);
+  await raiseAlarm(tx, {
+    kind: 'webhook_disabled',
+    subject: disabledSubject(partner_id, test_mode),
+    details: { partnerId: partner_id, mode, why: whyDisabled(row) },
+  });
   const contact = await selectContact(tx, partner_id);
   if (!contact?.email) return;
   const words = wordsKept(contact.language);

@@ -163,13 +163,13 @@ export async function enableEndpoint(ctx: Context, scope: Scope): Promise<boolea
   return wasDisabled;
 }
 
-/** The name of the operator's alarm about a disabled endpoint. */
-export function disabledAlarm(partnerId: string, testMode: boolean): string {
-  return `webhook_disabled:${partnerId}:${modeOf(testMode)}`;
+/** What the operator's alarm about a disabled endpoint concerns. */
+export function disabledSubject(partnerId: string, testMode: boolean): string {
+  return `${partnerId}:${modeOf(testMode)}`;
 }
 
 async function settled(db: Database, scope: Scope): Promise<void> {
-  await clearAlarm(db.sql, disabledAlarm(scope.partnerId, scope.testMode));
+  await clearAlarm(db.sql, 'webhook_disabled', disabledSubject(scope.partnerId, scope.testMode));
 }
 
 /** Locked until the transaction ends. */

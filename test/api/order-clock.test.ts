@@ -7,6 +7,7 @@ import { identifiers } from '../../src/db/sql.ts';
 import { createMerchantByHand } from '../../src/merchants/manual.ts';
 import { createByHand } from '../../src/requests/manual.ts';
 import { watchOrder } from '../../src/requests/order-alarm.ts';
+import { raisedAlarms } from '../support/alarms.ts';
 import { type Api, type ApiPartner, startApi } from '../support/api/client.ts';
 import { makeMerchant } from '../support/fixtures.ts';
 
@@ -160,8 +161,7 @@ test('An order more than a second ahead of the time → an alarm that names the 
   const { partner, test: side } = await api.partner();
   const alarm = async () => {
     await watchOrder(api.ctx);
-    const [row] = await api.db.sql`select message from alarms where name = 'order_ahead' and cleared_at is null`;
-    return row?.message as string | undefined;
+    return (await raisedAlarms(api.db.sql)).get('order_ahead');
   };
   await api.db.sql`update partner_clocks set last_at = clock_timestamp() + interval '900 ms'`;
   assert.equal(await alarm(), undefined, 'many creates at once bring it ahead by a little');

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { verifyChains } from '../../src/audit/verify.ts';
 import { noPartner } from '../../src/audit/write.ts';
+import type { Alarm, AlarmDetails, AlarmKind } from '../../src/db/alarm-kinds.ts';
 import { raiseAlarm } from '../../src/db/alarms.ts';
 import { queueMail } from '../../src/mail/outbox.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
@@ -411,7 +412,7 @@ test('What is stuck is shown with the button that helps: events, endpoints, mail
 });
 
 test('The overview names alarms with what helps, and says how much waits', async () => {
-  await raiseAlarm(app.db.sql, 'mail_failing', 'A mail could not be sent: no route');
+  await raiseAlarm(app.db.sql, { kind: 'mail_failing', subject: '', details: { fault: 'no route' } });
   const page = await admin.open('/admin');
   assert.match(page.html, /A mail could not be sent <code[^>]*>no route<\/code>/);
   assert.match(page.html, /Look whether the mail server of SMTP_URL answers/);
@@ -427,35 +428,45 @@ test('Each alarm is told in the reader’s language, with what others said of it
   const { partner } = await makePartner(app.db);
   const request = randomUUID();
   const { name: network, chainId } = app.ctx.chains.test[0] ?? assert.fail('no network');
-  const raise = (name: string, message: string) => raiseAlarm(app.db.sql, name, message);
-  await raise('mail_transport', '2 mails wait: no mail transport is configured; set SMTP_URL and MAIL_FROM.');
-  await raise('phone_gateway', 'The gateway for messages to phones does not work: it answered 500.');
-  await raise('receipts_missing', 'Receipts of verified payments cannot be written: 23514: <broken>');
-  await raise(
-    'recoveries_stuck',
-    `A recovery of a wallet cannot be carried out; the log says why. Merchants: ${request}.`,
-  );
-  await raise(`webhook_disabled:${partner.id}:test`, 'The test webhook endpoint was disabled: it answered 410.');
-  await raise(
-    `webhook_disabled:${partner.id}:live`,
-    'The live webhook endpoint was disabled: it had no success for 120 hours.',
-  );
-  for (const kind of ['unconfirmed', 'deep-reorg']) await raise(`chain-${chainId}-${kind}`, 'only for the log');
-  await raise(`chain-${chainId}-unread`, 'Transactions on Chain cannot be read, their payments may be missing: 0xdef');
-  for (const [to, txHash] of [
-    ['', '0xabc'],
-    [':0xfed', '0xfed'],
-  ])
-    await raise(`chain-${chainId}-final-reorged${to}`, `Chain ${chainId} took back final transfers: ${txHash}`);
-  await raise(`verified-reorged-${request}`, 'only for the log');
-  await raise('made_up', 'Something new: and unheard of');
+  const about: { [K in AlarmKind]: AlarmDetails[K][] } = {
+    mail_transport: [{ waiting: 2 }],
+    mail_failing: [{ fault: 'no route' }],
+    phone_gateway: [{ fault: 'it answered 500' }],
+    receipts_missing: [{ fault: '23514: <broken>\0' }],
+    recoveries_stuck: [{ accountIds: [request], count: 2 }],
+    plans_failing: [{ count: 7 }],
+    order_ahead: [{ scopes: [{ slug: 'shop', mode: 'test', until: '2030-01-01T00:00:00.000Z' }], more: false }],
+    webhook_disabled: [
+      { partnerId: partner.id, mode: 'test', why: 'gone' },
+      { partnerId: partner.id, mode: 'live', why: 'dead' },
+    ],
+    'chain-unconfirmed': [{ chainId, chain: network, since: 'only for the log' }],
+    'chain-unread': [{ chainId, chain: network, transactions: ['0xdef'] }],
+    'chain-final-reorged': [
+      { chainId, transactions: ['0xabc'] },
+      { chainId, transactions: ['0xfed'] },
+    ],
+    'chain-deep-reorg': [{ chainId, blocks: 40 }],
+    'verified-reorged': [{ requestId: request }],
+    'returned-bound': [{ requestId: request }],
+    'returned-twice': [{ payment: '1_0xabc_0' }],
+    other: [{ message: 'Something new: and unheard of' }],
+  };
+  await app.db.sql`delete from alarms`;
+  for (const [kind, all] of Object.entries(about)) {
+    for (const [i, details] of all.entries()) await raiseAlarm(app.db.sql, { kind, subject: `${i}`, details } as Alarm);
+  }
+  await app.db
+    .sql`insert into alarms (kind, subject, details) values ('of_a_later_version', '7', '{"of": "tomorrow"}')`;
   const { html } = await admin.open('/admin?lang=de');
   await admin.open('/admin?lang=en');
   for (const sentence of [
     'E-Mails warten: Es ist kein Mailserver gesetzt<',
-    'Telefone arbeitet nicht <code lang="en" dir="ltr">it answered 500.</code>',
+    'Telefone arbeitet nicht <code lang="en" dir="ltr">it answered 500</code>',
     'lassen sich nicht schreiben <code lang="en" dir="ltr">23514: &lt;broken&gt;</code>',
-    `Händler: <code lang="en" dir="ltr">${request}.</code>`,
+    `Händler: <code lang="en" dir="ltr">${request} …</code>`,
+    'Anzahl: <code lang="en" dir="ltr">7</code>',
+    'Partner: <code lang="en" dir="ltr">shop (test) until 2030-01-01T00:00:00.000Z</code>',
     `Der Webhook von ${partner.name} (Test) wurde abgeschaltet: Sein Empfänger antwortete mit 410<`,
     `Der Webhook von ${partner.name} (Live) wurde abgeschaltet: Er hatte fünf Tage keinen Erfolg<`,
     `Zahlungen auf ${network} warten auf Bestätigung`,
@@ -464,11 +475,14 @@ test('Each alarm is told in the reader’s language, with what others said of it
     `${network} hat endgültige Überweisungen zurückgenommen <code lang="en" dir="ltr">0xabc</code>`,
     `${network} hat endgültige Überweisungen zurückgenommen <code lang="en" dir="ltr">0xfed</code>`,
     `Anforderung <code>${request}</code> hat ihre Zahlung`,
+    `Die Zahlung der Anforderung <code>${request}</code> zählt und wurde außerdem zurückgegeben`,
+    'Die Zahlung <code>1_0xabc_0</code> wurde zweimal zurückgegeben',
+    '<code lang="en" dir="ltr">{&quot;of&quot;:&quot;tomorrow&quot;}</code>',
     '<code lang="en" dir="ltr">Something new: and unheard of</code>',
   ]) {
     assert.ok(html.includes(sentence), sentence);
   }
-  assert.doesNotMatch(html, /only for the log|no mail transport/);
+  assert.doesNotMatch(html, /only for the log|no mail transport|must be checked/);
 });
 
 test('The audit log is read by log and kind, exported, and checked; a changed row is found', async () => {

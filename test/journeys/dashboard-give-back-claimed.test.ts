@@ -3,7 +3,6 @@ import { after, before, test } from 'node:test';
 import { encodeFunctionData, erc20Abi, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { callRpc, type Hex } from '../../src/chain/rpc.ts';
-import { listAlarms } from '../../src/db/alarms.ts';
 import { readFirm } from '../../src/payments/proof/firm.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
@@ -13,6 +12,7 @@ import { checkReturn, noteReturn } from '../../src/refunds/refund.ts';
 import { putBack, takeForReturn } from '../../src/refunds/take.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { sendTransaction, signCall, transferCall } from '../../src/sandbox/wallet.ts';
+import { raisedAlarms } from '../support/alarms.ts';
 import { type DashboardFixtures, dashboardFixtures, openReturn } from '../support/people/dashboard.ts';
 
 let fixtures: DashboardFixtures;
@@ -232,8 +232,7 @@ test('A transfer back that turns up after its payment was put back takes it agai
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
   await follow();
-  const names = (await listAlarms(fixtures.db.sql, 10)).map(({ name }) => name);
-  assert.ok(names.includes(`returned-bound-${bound.request.id}`));
+  assert.ok((await raisedAlarms(fixtures.db.sql)).has(`returned-bound:${bound.request.id}`));
   assert.deepEqual(await returned(bound.txHash), ['confirmed', bound.usdcMicro.toString()]);
 });
 
@@ -269,12 +268,11 @@ test('A transfer back that turns up after another was noted in its place is note
     select noted_at < now() - interval '20 hours' as kept from returns where tx_hash = ${paidTwice.txHash}`;
   assert.equal(kept, true, 'it counts from the first note');
   await mineAndFollow();
-  const told = async () =>
-    (await listAlarms(fixtures.db.sql, 10)).filter(({ name }) => name === `returned-twice:${nameOf(paidTwice.txHash)}`);
-  assert.equal((await told()).length, 0);
+  const told = async () => (await raisedAlarms(fixtures.db.sql)).has(`returned-twice:${nameOf(paidTwice.txHash)}`);
+  assert.equal(await told(), false);
   await fixtures.node.resend(first.signed);
   await mineAndFollow();
-  assert.equal((await told()).length, 1);
+  assert.equal(await told(), true);
   assert.deepEqual(await returned(paidTwice.txHash), ['confirmed', paidTwice.usdcMicro.toString()]);
   const left = await fixtures.db.sql`select return_tx_hash from returns_replaced where tx_hash = ${paidTwice.txHash}`;
   assert.equal(left.length, 0, 'it is final');

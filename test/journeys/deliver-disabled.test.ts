@@ -5,6 +5,7 @@ import type { Scope } from '../../src/db/connection.ts';
 import { createDeliveryDeps, type DeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import { disableDead } from '../../src/webhooks/disabled.ts';
 import { enableEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
+import { raisedAlarms } from '../support/alarms.ts';
 import { testDatabase } from '../support/database.ts';
 import { deliveryContext, deliveryRow, endpointRow, makeDue, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
@@ -32,9 +33,10 @@ async function partnerWithReceiver(behave: Behaviour, email?: string) {
   receivers.push(receiver);
   const { partner, test: scope } = await makePartner(fixtures.db, email ? { email } : {});
   await setUrl(made.ctx, scope, receiver.url);
-  const alarms = () =>
-    fixtures.db
-      .sql`select message from alarms where name like ${`webhook_disabled:${partner.id}:%`} and cleared_at is null`;
+  const alarms = async () =>
+    [...(await raisedAlarms(fixtures.db.sql)).keys()].filter((name) =>
+      name.startsWith(`webhook_disabled:${partner.id}:`),
+    );
   return { receiver, scope, alarms };
 }
 const mailsTo = (recipient: string) => fixtures.db.sql`select subject, body from mails where recipient = ${recipient}`;

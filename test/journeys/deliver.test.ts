@@ -12,6 +12,7 @@ import {
 } from '../../src/webhooks/endpoint.ts';
 import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { verifySignature } from '../../src/webhooks/sign.ts';
+import { raisedAlarms } from '../support/alarms.ts';
 import { testDatabase } from '../support/database.ts';
 import { attemptRows, deliveryContext, deliveryRow, endpointRow, makeDue, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
@@ -292,15 +293,14 @@ describe('delivering', () => {
     const row = await endpointRow(fixtures.db, scope);
     assert.ok(row.disabled_at);
     assert.equal(row.disabled_reason, 'gone');
-    const [alarm] = await fixtures.db.sql`select * from alarms where name like ${`webhook_disabled:${partner.id}:%`}`;
-    assert.match(alarm?.message, /410/);
+    const alarm = async () => (await raisedAlarms(fixtures.db.sql)).get(`webhook_disabled:${partner.id}:test`);
+    assert.match((await alarm()) ?? '', /410/);
     await makeDue(fixtures.db, scope);
     assert.equal(await pass(), 0);
     receiver.behave(behaviours.status(200));
     await enableEndpoint(made.ctx, scope);
     assert.equal(await pass(), 2);
-    const [cleared] = await fixtures.db.sql`select cleared_at from alarms where name = ${alarm?.name}`;
-    assert.ok(cleared?.cleared_at);
+    assert.equal(await alarm(), undefined);
   });
 
   test('an endpoint without success for 120 h is disabled', async () => {

@@ -4,10 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Config } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
+import type { Alarm } from '../../src/db/alarm-kinds.ts';
 import { raiseAlarm } from '../../src/db/alarms.ts';
 import { connect } from '../../src/db/connection.ts';
 import { buildMetricsServer } from '../../src/http/health.ts';
 import { buildServer } from '../../src/http/server.ts';
+import type { Mode } from '../../src/lib/mode.ts';
 import { send } from '../support/api/client.ts';
 import { idleChain, startApp, testConfig } from '../support/app.ts';
 import { accessTo } from '../support/database.ts';
@@ -153,15 +155,19 @@ test('GET /readyz and /metrics › without the database nothing of what it said 
 test('GET /metrics › alarms are counted by kind and chain; no partner, merchant or request is named', async () => {
   const { partner } = await makePartner(app.db);
   const request = '0191f0a2-7c11-7c3e-8d3a-2f6b5f0f9a11';
-  const names = [
-    `webhook_disabled:${partner.id}:live`,
-    `webhook_disabled:${partner.id}:test`,
-    `verified-reorged-${request}`,
-    'chain-8453-unconfirmed',
-    'plans_failing',
-    `strange ${partner.slug}`,
+  const disabled = (mode: Mode): Alarm => {
+    const details = { partnerId: partner.id, mode, why: 'gone' as const };
+    return { kind: 'webhook_disabled', subject: `${partner.id}:${mode}`, details };
+  };
+  const alarms: Alarm[] = [
+    disabled('live'),
+    disabled('test'),
+    { kind: 'verified-reorged', subject: request, details: { requestId: request } },
+    { kind: 'chain-unconfirmed', subject: '8453', details: { chainId: 8453, chain: 'Base', since: '2026-01-01' } },
+    { kind: 'plans_failing', subject: '', details: { count: 1 } },
+    { kind: 'other', subject: `strange ${partner.slug}`, details: { message: 'It happened.' } },
   ];
-  for (const name of names) await raiseAlarm(app.db.sql, name, 'It happened.');
+  for (const alarm of alarms) await raiseAlarm(app.db.sql, alarm);
   await withNode({}, { token }, async ({ url }) => {
     const { text } = await send(url, 'GET', '/metrics', bearer);
     for (const line of [

@@ -19,7 +19,7 @@ before(async () => {
   await fixtures.node.mine(3);
   await fixtures.turn();
   await makeKey(fixtures.db, fixtures.scope);
-  await raiseAlarm(fixtures.db.sql, 'mail_failing', 'A mail could not be sent: no route');
+  await raiseAlarm(fixtures.db.sql, { kind: 'mail_failing', subject: '', details: { fault: 'no route' } });
 });
 after(() => fixtures?.stop());
 

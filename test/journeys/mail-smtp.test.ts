@@ -9,6 +9,7 @@ import { freePort } from '../../src/lib/ports.ts';
 import { queueMail } from '../../src/mail/outbox.ts';
 import { smtpTransport } from '../../src/mail/smtp.ts';
 import { sendDueMails } from '../../src/mail/transport.ts';
+import { raisedAlarms } from '../support/alarms.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { until } from '../support/net/receiver.ts';
@@ -47,8 +48,7 @@ async function read(recipient: string) {
 }
 
 async function openAlarm(name: string): Promise<string | null> {
-  const [row] = await database.db.sql`select message from alarms where name = ${name} and cleared_at is null`;
-  return row?.message ?? null;
+  return (await raisedAlarms(database.db.sql)).get(name) ?? null;
 }
 
 test('Mails go out by SMTP, once each, as they were written; the alarm about a missing transport ends', async (t) => {

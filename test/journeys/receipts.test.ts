@@ -9,9 +9,10 @@ import { judgePending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { openGateway } from '../../src/receipts/gateway.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
-import { gatewayAlarm, sendMessages } from '../../src/receipts/send-messages.ts';
-import { sweepAlarm, sweepReceipts } from '../../src/receipts/sweep.ts';
+import { sendMessages } from '../../src/receipts/send-messages.ts';
+import { sweepReceipts } from '../../src/receipts/sweep.ts';
 import type { NewRequest } from '../../src/requests/store.ts';
+import { raisedAlarms } from '../support/alarms.ts';
 import { behaviours, type Receiver, startReceiver, until } from '../support/net/receiver.ts';
 import { startSmtp } from '../support/net/smtp.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
@@ -67,8 +68,7 @@ async function sendAll() {
 }
 
 async function alarm(name: string): Promise<string | null> {
-  const [row] = await fixtures.db.sql`select message from alarms where name = ${name} and cleared_at is null`;
-  return row?.message ?? null;
+  return (await raisedAlarms(fixtures.db.sql)).get(name) ?? null;
 }
 
 test('A verified payment is receipted by mail once: as text and HTML, in the partner’s look, with a link that opens', async (t) => {
@@ -137,13 +137,13 @@ test('A gateway that fails is asked again later and an alarm says so; one that r
   const { request } = await paid({ customerPhone: '+49 30 111111' });
   gateway.behave(behaviours.status(500));
   assert.equal(await sendAll(), 0);
-  assert.match((await alarm(gatewayAlarm)) ?? '', /it answered 500/);
+  assert.match((await alarm('phone_gateway')) ?? '', /it answered 500/);
   assert.equal(await sendAll(), 0);
   assert.equal(gateway.received.length, 1); // not due yet
   gateway.behave(behaviours.status(202));
   await makeDue();
   assert.equal(await sendAll(), 1);
-  assert.equal(await alarm(gatewayAlarm), null);
+  assert.equal(await alarm('phone_gateway'), null);
   assert.equal(new Set(gateway.received.map(({ headers }) => headers['idempotency-key'])).size, 1);
 
   const refused = await paid({ customerPhone: '+49 30 222222' });
@@ -190,7 +190,7 @@ test('A gateway that hangs ends within its limit, and neither it nor a slow mail
     ['mail', 'phone'],
   );
   await sending;
-  assert.match((await alarm(gatewayAlarm)) ?? '', /timeout/);
+  assert.match((await alarm('phone_gateway')) ?? '', /timeout/);
 });
 
 test('A verification goes through with its event although the outbox of receipts is broken or locked', async () => {
@@ -254,20 +254,24 @@ test('A receipt that could not be written at the verification comes later, once;
   const broken = await paid({ customerEmail: email, customerPhone: '+49 30 777777' });
   const nobody = await paid({ customerEmail: unusable });
   assert.equal(await sweepReceipts(fixtures.ctx, running), 0); // its transaction may still be under way, for all we know
-  assert.equal(await alarm(sweepAlarm), null);
+  assert.equal(await alarm('receipts_missing'), null);
   fixtures.clock.forward(3 * 60_000);
   assert.equal(await sweepReceipts(fixtures.ctx, running), 0);
-  assert.match((await alarm(sweepAlarm)) ?? '', /cannot be written: 23514: .*"broken"/);
+  assert.match((await alarm('receipts_missing')) ?? '', /cannot be written: 23514: .*"broken"/);
   await sql`alter table receipts drop constraint broken`;
 
   await sql`alter table receipts rename to receipts_away`;
   assert.equal(await sweepReceipts(fixtures.ctx, running), 0);
-  assert.match((await alarm(sweepAlarm)) ?? '', /relation "receipts" does not exist/);
+  assert.match((await alarm('receipts_missing')) ?? '', /relation "receipts" does not exist/);
   await sql`alter table receipts_away rename to receipts`;
   await sql.begin(async (tx) => {
     await tx`select from receipt_sweep for update`;
     assert.equal(await sweepReceipts(fixtures.ctx, running), 0);
-    assert.match((await alarm(sweepAlarm)) ?? '', /does not exist/, 'a node that did not look does not end the alarm');
+    assert.match(
+      (await alarm('receipts_missing')) ?? '',
+      /does not exist/,
+      'a node that did not look does not end the alarm',
+    );
   });
 
   const healed = await Promise.all([1, 2, 3].map(() => sweepReceipts(fixtures.ctx, running)));
@@ -275,7 +279,7 @@ test('A receipt that could not be written at the verification comes later, once;
     healed.reduce((a, b) => a + b) >= 1, // receipts of tests above were broken too
     String(healed),
   );
-  assert.equal(await alarm(sweepAlarm), null);
+  assert.equal(await alarm('receipts_missing'), null);
   assert.deepEqual(
     (await receiptsOf(broken.request)).map(({ channel }) => channel),
     ['mail', 'phone'],

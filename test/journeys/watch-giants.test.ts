@@ -5,6 +5,7 @@ import { poll, type Reader } from '../../src/chain/reader/read.ts';
 import { readUnread } from '../../src/chain/reader/unread.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
+import { raisedAlarms } from '../support/alarms.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { giants } from '../support/chain/giant.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
@@ -36,8 +37,7 @@ const refuse =
 const found = async (txHash: string) => (await fixtures.transfers()).some((row) => row.tx_hash === txHash);
 const rowOf = async (txHash: string) => (await fixtures.transfers()).find((row) => row.tx_hash === txHash);
 const unread = () => fixtures.db.sql`select tx_hash, stored_at from unread_transactions`;
-const alarms = async () =>
-  (await fixtures.db.sql`select name from alarms where cleared_at is null`).map(({ name }) => name);
+const alarms = async () => [...(await raisedAlarms(fixtures.db.sql)).keys()];
 const caughtUp = (reader: Reader) =>
   pollUntil(reader, async () => (await fixtures.cursor())?.number === (await headNumber(fixtures.node.chain)));
 
@@ -114,7 +114,7 @@ test('two giants beside each other → the second is set aside and told of, and 
   );
   await fixtures.db.sql`update unread_transactions set seen_at = now() - interval '2 minutes'`;
   await readUnread(reader);
-  assert.ok((await alarms()).includes('chain-31337-unread'));
+  assert.ok((await alarms()).includes('chain-unread:31337'));
 
   // Another endpoint may tell what this one does not: the receipt of the first, shortened to what matters.
   provider.fake.lie = async ({ method, params, ask }) => {
@@ -127,7 +127,7 @@ test('two giants beside each other → the second is set aside and told of, and 
   assert.deepEqual([{ ordinal: row?.ordinal, logIndex: row?.log_index }], await places(second));
   assert.deepEqual([...(await unread())], []);
   await readUnread(reader);
-  assert.ok(!(await alarms()).includes('chain-31337-unread'));
+  assert.ok(!(await alarms()).includes('chain-unread:31337'));
 });
 
 for (const method of ['eth_getTransactionByHash', 'eth_getTransactionReceipt']) {
@@ -178,10 +178,10 @@ test('a transaction that nobody tells for two minutes → its payment is stored 
   assert.equal((await rowOf(txHash))?.calldata_reference, null);
   assert.equal((await rowOf(txHash))?.calldata_read, false);
   await readUnread(reader);
-  assert.ok((await alarms()).includes('chain-31337-unread'));
+  assert.ok((await alarms()).includes('chain-unread:31337'));
   await fixtures.db.sql`update unread_transactions set stored_at = now() - interval '25 hours'`;
   await readUnread(reader);
-  assert.ok(!(await alarms()).includes('chain-31337-unread'));
+  assert.ok(!(await alarms()).includes('chain-unread:31337'));
 });
 
 test('what was set aside in a block that a reorganisation took away is forgotten', async () => {

@@ -5,6 +5,7 @@ import { poll } from '../../src/chain/reader/read.ts';
 import { chainStatus, checkTokens } from '../../src/chain/status.ts';
 import { mineWhileWaiting } from '../../src/sandbox/mining.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
+import { raisedAlarms } from '../support/alarms.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
 import { randomAddress } from '../support/fixtures.ts';
 
@@ -123,11 +124,8 @@ test('a reorganisation deeper than what is kept → read again from before it, a
     async () => (await fixtures.cursor())?.number === head && (await fixtures.cursor())?.hash !== fork,
   );
   assert.ok(await found(paid));
-  const alarms = await fixtures.db.sql`select name from alarms where cleared_at is null`;
-  assert.deepEqual(
-    alarms.map(({ name }) => name),
-    [`chain-${fixtures.node.chain.chainId}-deep-reorg`],
-  );
+  const alarms = await raisedAlarms(fixtures.db.sql);
+  assert.deepEqual([...alarms.keys()], [`chain-deep-reorg:${fixtures.node.chain.chainId}`]);
 });
 
 test('after a long time away all blocks are read in ranges, and no payment in them is missed', async () => {

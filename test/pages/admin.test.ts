@@ -119,7 +119,8 @@ test('The overview, and lists of partners, people and merchants', async () => {
     const off = await makeMerchant(fixtures.db, one.test);
     await setMerchantDisabled(fixtures.db, one.test, off.id, 'operator', true);
   }
-  await raiseAlarm(fixtures.db.sql, 'mail_failing', 'A mail could not be sent: connect ECONNREFUSED 10.0.0.7:587');
+  const fault = 'connect ECONNREFUSED 10.0.0.7:587';
+  await raiseAlarm(fixtures.db.sql, { kind: 'mail_failing', subject: '', details: { fault } });
   await page.goto(`${url}/admin`);
   await look('overview');
   await page.goto(`${url}/admin/partners`);
@@ -135,7 +136,8 @@ test('The overview renews itself when something happens', async () => {
   const renewed = page.waitForResponse((answer) => answer.request().resourceType() === 'fetch');
   await page.goto(`${url}/admin`);
   await renewed; // once when the stream opens; from here on only when something happens
-  await raiseAlarm(fixtures.db.sql, 'chain_31337', 'The two providers of Local chain do not agree.');
+  const message = 'The two providers of Local chain do not agree.';
+  await raiseAlarm(fixtures.db.sql, { kind: 'other', subject: 'chain_31337', details: { message } });
   await fixtures.node.mine(1); // read by the watcher, which tells
   await page.getByText('do not agree').waitFor({ timeout: 20_000 });
   await fixtures.db.sql`delete from alarms`;

@@ -9,6 +9,7 @@ import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { findStrays } from '../../src/payments/unmatched/strays.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
+import { raisedAlarms } from '../support/alarms.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { makeMerchant, makeRequest } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
@@ -59,9 +60,7 @@ test('another request’s reference put into the calldata → bound by it at fir
   assert.equal((await fixtures.events(other)).length, 0);
   fixtures.clock.forward(2 * 60_000);
   await fixtures.turn();
-  const alarms = await fixtures.db.sql`
-    select from alarms where name = 'chain-31337-unconfirmed' and cleared_at is null`;
-  assert.equal(alarms.length, 1);
+  assert.ok((await raisedAlarms(fixtures.db.sql)).has('chain-unconfirmed:31337'));
 });
 
 test('another request’s reference, which no endpoint tells any more for two minutes → read and judged anew', async () => {

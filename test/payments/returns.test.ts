@@ -6,6 +6,7 @@ import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { insertion } from '../../src/db/sql.ts';
 import { followReturns } from '../../src/refunds/follow.ts';
+import { raisedAlarms } from '../support/alarms.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
@@ -144,6 +145,5 @@ test('Money that turns up for another payment takes none again that was put back
       [free, ['kept', null]],
     ]),
   );
-  const alarms = await database.db.sql`select from alarms where name = ${`returned-bound-${request.id}`}`;
-  assert.equal(alarms.length, 0);
+  assert.ok(!(await raisedAlarms(database.db.sql)).has(`returned-bound:${request.id}`));
 });

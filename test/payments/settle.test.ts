@@ -7,6 +7,7 @@ import { judgePending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
+import { raisedAlarms } from '../support/alarms.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
@@ -75,7 +76,7 @@ async function proofOf(request: RequestRow): Promise<string> {
   return row?.proof_status;
 }
 
-const alarms = () => database.db.sql`select name from alarms where cleared_at is null`;
+const alarms = async () => [...(await raisedAlarms(database.db.sql)).keys()];
 /** Rows that were put off are due again. */
 const dueAgain = () => database.db.sql`update transfers set look_at = now() - interval '1 ms'`;
 
@@ -152,17 +153,13 @@ test('an endpoint that refuses one receipt → the others are verified, that one
     clock.forward(2 * 60_000);
     // Also while it is put off.
     await settle(ctx);
-    assert.deepEqual(
-      (await alarms()).map(({ name }) => name),
-      ['chain-31339-unconfirmed'],
-      what,
-    );
+    assert.deepEqual(await alarms(), ['chain-unconfirmed:31339'], what);
 
     second?.endpoint.lies.clear();
     await dueAgain();
     await settle(ctx);
     assert.equal(await proofOf(bad), 'verified', what);
-    assert.deepEqual([...(await alarms())], [], what);
+    assert.deepEqual(await alarms(), [], what);
   }
 });
 
@@ -255,9 +252,7 @@ test('a final transfer that all endpoints deny for two minutes → taken back as
     );
     const left = await database.db.sql`select from transfers where tx_hash = ${txHash}`;
     assert.equal(left.length, all ? 0 : 1);
-    const told = await database.db
-      .sql`select from alarms where name = ${`chain-31339-final-reorged:${txHash}`} and cleared_at is null`;
-    assert.equal(told.length, all ? 1 : 0);
+    assert.equal((await alarms()).includes(`chain-final-reorged:31339:${txHash}`), all);
     await database.db.sql`delete from transfers where tx_hash = ${txHash}`;
   }
   await database.db.sql`delete from alarms`;

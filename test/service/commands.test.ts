@@ -180,7 +180,8 @@ test('doctor › a failure → exit code 1, what wants attention only → 0; its
   assert.equal(failing.code, 1);
   assert.match(failing.stdout, /healthy +false[\s\S]*lacks the key "gone"/);
   await database.db.sql`delete from secret_key_marks`;
-  await database.db.sql`insert into alarms (name, message) values ('test', 'It wants attention.')`;
+  await database.db.sql`
+    insert into alarms (kind, subject, details) values ('of_a_later_version', '', '{"advice": "It wants attention."}')`;
   const warning = await quittance('doctor');
   assert.match(warning.stdout, /healthy +true[\s\S]*It wants attention/);
   assert.equal(warning.code, 0);

@@ -1,62 +1,69 @@
 import type { Context } from '../../context.ts';
-import type { Alarm } from '../../db/alarms.ts';
+import { type Alarm, type AlarmKind, type ByAlarmKind, listed, scopesAhead, tellAlarm } from '../../db/alarm-kinds.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { readLook } from '../../partners/branding.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
-import { oneOf } from '../../web/query.ts';
 
-const plain = [
-  'mail_transport',
-  'mail_failing',
-  'phone_gateway',
-  'receipts_missing',
-  'recoveries_stuck',
-  'plans_failing',
-  'order_ahead',
-] as const;
-const ofChain = /^chain-(\d+)-(unconfirmed|unread|final-reorged|deep-reorg)(?::0x[0-9a-f]+)?$/;
-const chainKinds = {
-  unconfirmed: 'unconfirmed',
-  unread: 'unread',
-  'final-reorged': 'final_reorged',
-  'deep-reorg': 'deep_reorg',
-} as const;
-const ofWebhook = /^webhook_disabled:([0-9a-f-]{36}):(test|live)$/;
-const ofRequest = /^(verified-reorged|returned-bound)-([0-9a-f-]{36})$/;
-
-/**
- * What is wrong, in the reader's language. The alarm's name says which kind it is and what it concerns; what a server, a
- * network or the database said of it stands beside, as it was said. A kind that has no words yet is told by its message.
- */
-export async function alarmWords(ctx: Context, words: Words, { name, message }: Alarm): Promise<Html> {
-  const { alarms, test, live } = adminTexts(words);
-  const own = oneOf(plain, name);
-  if (own) return html`${alarms[own]}${own !== 'mail_transport' && html` ${asSaid(message)}`}`;
-  const [, partnerId, mode] = ofWebhook.exec(name) ?? [];
-  if (partnerId !== undefined) {
-    const why = / 410\.$/.test(message) ? alarms.webhook_gone : alarms.webhook_dead;
-    const { name: partner } = await readLook(ctx, partnerId);
-    return html`${fill(why, { partner, mode: mode === 'live' ? live : test })}`;
-  }
-  const [, chainId, trouble] = ofChain.exec(name) ?? [];
-  if (trouble !== undefined) {
-    const kind = chainKinds[trouble as keyof typeof chainKinds];
-    const network = networkName(ctx, Number(chainId));
-    return html`${fill(alarms[kind], { network })}${(kind === 'final_reorged' || kind === 'unread') && html` ${asSaid(message)}`}`;
-  }
-  const [, what, request] = ofRequest.exec(name) ?? [];
-  if (request !== undefined) {
-    const text = what === 'returned-bound' ? alarms.returned_bound : alarms.verified_reorged;
-    return fillHtml(text, { request: html`<code>${request}</code>` });
-  }
-  return html`<code lang="en" dir="ltr">${message}</code>`;
+/** What is wrong, in the reader's language. What a server, a network or the database said of it stands beside, as it was said. */
+export async function alarmWords(ctx: Context, words: Words, alarm: Alarm): Promise<Html> {
+  return tellAlarm(tellings(ctx, words), alarm);
 }
 
-/** The part of a message that is not ours: what follows its first colon. */
-function asSaid(message: string): Html {
-  return html`<code lang="en" dir="ltr">${message.slice(message.indexOf(': ') + 1).trim()}</code>`;
+function tellings(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>> {
+  const admin = adminTexts(words);
+  const { alarms: t } = admin;
+  const onNetwork = (text: string, chainId: number) => fill(text, { network: networkName(ctx, chainId) });
+  const ofRequest = (text: string, requestId: string) => fillHtml(text, { request: html`<code>${requestId}</code>` });
+  return {
+    mail_transport: () => html`${t.mail_transport}`,
+    mail_failing: ({ fault }) => html`${t.mail_failing} ${asSaid(fault)}`,
+    phone_gateway: ({ fault }) => html`${t.phone_gateway} ${asSaid(fault)}`,
+    receipts_missing: ({ fault }) => html`${t.receipts_missing} ${asSaid(fault)}`,
+    recoveries_stuck: ({ accountIds, count }) =>
+      html`${t.recoveries_stuck} ${asSaid(listed(accountIds, count > accountIds.length))}`,
+    plans_failing: ({ count }) => html`${t.plans_failing} ${asSaid(String(count))}`,
+    order_ahead: (details) => html`${t.order_ahead} ${asSaid(scopesAhead(details))}`,
+    webhook_disabled: async ({ partnerId, mode, why }) => {
+      const { name: partner } = await readLook(ctx, partnerId);
+      return html`${fill(why === 'gone' ? t.webhook_gone : t.webhook_dead, { partner, mode: admin[mode] })}`;
+    },
+    'chain-unconfirmed': ({ chainId }) => html`${onNetwork(t.unconfirmed, chainId)}`,
+    'chain-unread': ({ chainId, transactions }) =>
+      html`${onNetwork(t.unread, chainId)} ${asSaid(transactions.join(', '))}`,
+    'chain-final-reorged': ({ chainId, transactions }) =>
+      html`${onNetwork(t.final_reorged, chainId)} ${asSaid(transactions.join(', '))}`,
+    'chain-deep-reorg': ({ chainId }) => html`${onNetwork(t.deep_reorg, chainId)}`,
+    'verified-reorged': ({ requestId }) => ofRequest(t.verified_reorged, requestId),
+    'returned-bound': ({ requestId }) => ofRequest(t.returned_bound, requestId),
+    'returned-twice': ({ payment }) => fillHtml(t.returned_twice, { payment: html`<code>${payment}</code>` }),
+    other: ({ message }) => asSaid(message),
+  };
 }
+
+const advices: Record<AlarmKind, keyof ReturnType<typeof adminTexts>['advices']> = {
+  mail_transport: 'mail_transport',
+  mail_failing: 'mail_failing',
+  phone_gateway: 'phone_gateway',
+  receipts_missing: 'other',
+  recoveries_stuck: 'recoveries_stuck',
+  plans_failing: 'plans_failing',
+  order_ahead: 'order_ahead',
+  webhook_disabled: 'webhook',
+  'chain-unconfirmed': 'chain',
+  'chain-unread': 'chain',
+  'chain-final-reorged': 'chain',
+  'chain-deep-reorg': 'chain',
+  'verified-reorged': 'chain',
+  'returned-bound': 'other',
+  'returned-twice': 'other',
+  other: 'other',
+};
+
+/** What helps against an alarm of a kind. */
+export const adviceOn = (words: Words, kind: AlarmKind): string => adminTexts(words).advices[advices[kind]];
+
+const asSaid = (text: string): Html => html`<code lang="en" dir="ltr">${text}</code>`;
 
 function networkName({ chains }: Context, chainId: number): string {
   return [...chains.test, ...chains.live].find((chain) => chain.chainId === chainId)?.name ?? String(chainId);

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { chainsInTrouble } from '../../chain/trouble.ts';
 import type { Context } from '../../context.ts';
-import { type Alarm, listAlarms } from '../../db/alarms.ts';
+import { alarmName, alarmSentence } from '../../db/alarm-kinds.ts';
+import { type KeptAlarm, listAlarms } from '../../db/alarms.ts';
 import { modes } from '../../lib/mode.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { mailDepth } from '../../mail/stuck.ts';
@@ -12,12 +13,11 @@ import { card, stateLine } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
-import { oneOf } from '../../web/query.ts';
 import { badge, csvLink, table } from '../../web/table.ts';
 import { eventDepth } from '../../webhooks/stuck.ts';
 import { eventsPath } from '../live.ts';
 import { adminPage } from '../route.ts';
-import { alarmWords } from './alarm-words.ts';
+import { adviceOn, alarmWords } from './alarm-words.ts';
 import { isAnythingStuck } from './stuck.ts';
 
 const path = '/admin';
@@ -37,7 +37,7 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
       reply,
       'alarms',
       ['name', 'message', 'raised_at', 'ended_at'],
-      csvOf(alarms, ({ name, message, raised_at, cleared_at }) => [name, message, raised_at, cleared_at]),
+      csvOf(alarms, (alarm) => [alarmName(alarm), alarmSentence(alarm), alarm.raised_at, alarm.cleared_at]),
     );
   });
   adminPage(app, ctx, path, async ({ words, show }) => {
@@ -82,7 +82,7 @@ ${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, told, now)}$
   });
 }
 
-type Told = Alarm & { told: Html };
+type Told = KeptAlarm & { told: Html };
 
 function alarmTable(words: Words, alarms: Told[], now: Date): Html {
   const admin = adminTexts(words);
@@ -91,7 +91,7 @@ function alarmTable(words: Words, alarms: Told[], now: Date): Html {
     t.alarms,
     [
       { name: t.message, cell: ({ told }) => told },
-      { name: t.advice, cell: ({ name, cleared_at }) => (cleared_at === null ? adviceOn(words, name) : null) },
+      { name: t.advice, cell: ({ kind, cleared_at }) => (cleared_at === null ? adviceOn(words, kind) : null) },
       { name: t.raised, cell: ({ raised_at }) => ago(words, raised_at, now) },
       {
         name: admin.state,
@@ -103,25 +103,6 @@ function alarmTable(words: Words, alarms: Told[], now: Date): Html {
     ],
     alarms,
   );
-}
-
-const named = [
-  'mail_transport',
-  'mail_failing',
-  'phone_gateway',
-  'recoveries_stuck',
-  'plans_failing',
-  'order_ahead',
-] as const;
-
-/** What helps against an alarm; its name says which kind it is. */
-function adviceOn(words: Words, name: string): string {
-  const admin = adminTexts(words);
-  const { advices } = admin;
-  if (name.startsWith('webhook_disabled')) return advices.webhook;
-  const own = oneOf(named, name);
-  if (own) return advices[own];
-  return /chain|provider|opinion|reorg/.test(name) ? advices.chain : advices.other;
 }
 
 function queueTable(words: Words, queues: Depth[], now: Date): Html {

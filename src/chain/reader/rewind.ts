@@ -26,10 +26,8 @@ export async function rewind(
     throw new ProviderFault(`block ${at.number} is on its chain, but not the parent of the next`);
   }
   const depth = at.number - ancestor.number;
-  const deep = shared
-    ? null
-    : `Chain ${chain.chainId} was reorganised by more than ${depth} blocks; they are read again.`;
-  await store.rewindTo(db, chain.chainId, reader.lease, at, ancestor, progress, deep, reader.hooks.onRemoved);
+  const lost = shared ? null : depth;
+  await store.rewindTo(db, chain.chainId, reader.lease, at, ancestor, progress, lost, reader.hooks.onRemoved);
   reader.log.warn({ chain: chain.chainId, depth, block: ancestor.number }, 'the chain was reorganised');
   return { number: ancestor.number, hash: ancestor.hash };
 }

@@ -229,7 +229,7 @@ type RemovedRow = {
  * Goes back to a block that the chain still has: later blocks and the transfers in them that were not final are removed,
  * and `onRemoved` re-judges what they paid, all in one transaction. Final ones stay, and the operator is told.
  *
- * @param deep what to tell the operator when no kept block is on the chain any more
+ * @param lostBlocks how many it goes back where no kept block is on the chain any more, for the operator; else null
  * @throws Deposed
  */
 export async function rewindTo(
@@ -239,7 +239,7 @@ export async function rewindTo(
   from: Cursor,
   ancestor: Header,
   progress: Progress,
-  deep: string | null,
+  lostBlocks: number | null,
   onRemoved: (tx: Tx, removed: RemovedTransfer[]) => Promise<void>,
 ): Promise<void> {
   await db.transaction(async (tx) => {
@@ -254,10 +254,13 @@ export async function rewindTo(
     const final = await tx<{ tx_hash: string }[]>`
       select tx_hash from transfers where chain_id = ${chainId} and block_number > ${ancestor.number} limit 20`;
     if (final.length > 0) {
-      const hashes = final.map((row) => row.tx_hash).join(', ');
-      await raiseAlarm(tx, `chain-${chainId}-final-reorged`, `Chain ${chainId} took back final transfers: ${hashes}`);
+      const details = { chainId, transactions: final.map((row) => row.tx_hash) };
+      await raiseAlarm(tx, { kind: 'chain-final-reorged', subject: String(chainId), details });
     }
-    if (deep) await raiseAlarm(tx, `chain-${chainId}-deep-reorg`, deep);
+    if (lostBlocks !== null) {
+      const details = { chainId, blocks: lostBlocks };
+      await raiseAlarm(tx, { kind: 'chain-deep-reorg', subject: String(chainId), details });
+    }
     if (rows.length === 0) return;
     await onRemoved(
       tx,

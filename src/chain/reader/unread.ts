@@ -36,13 +36,10 @@ export async function readUnread(reader: Reader): Promise<void> {
   reader.mayBeUnread = false;
   const { count, late } = await store.selectUnreadState(db, chain.chainId);
   if (count > 0) reader.mayBeUnread = true;
-  const name = `chain-${chain.chainId}-unread`;
-  if (late.length === 0) return clearAlarm(db.sql, name);
-  await raiseAlarm(
-    db.sql,
-    name,
-    `Transactions on ${chain.name} cannot be read, their payments may be missing: ${late.join(', ')}`,
-  );
+  const { chainId, name } = chain;
+  if (late.length === 0) return clearAlarm(db.sql, 'chain-unread', String(chainId));
+  const details = { chainId, chain: name, transactions: late };
+  await raiseAlarm(db.sql, { kind: 'chain-unread', subject: String(chainId), details });
 }
 
 type Read = Found & { complete: boolean };

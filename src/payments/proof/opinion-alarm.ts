@@ -18,23 +18,20 @@ const waits = new WeakMap<Database, Map<number, Date | false>>();
  * @param doubted whether something could not be confirmed in this pass; what was put off before waits as well
  */
 export async function noteOpinions(ctx: Context, chain: ChainConfig, doubted: boolean): Promise<void> {
+  const { chainId, name } = chain;
   const known = waits.get(ctx.db) ?? new Map<number, Date | false>();
   waits.set(ctx.db, known);
-  const since = known.get(chain.chainId);
-  const waiting = doubted || (since !== false && (await selectAnyPutOff(ctx.db, chain.chainId)));
-  const name = `chain-${chain.chainId}-unconfirmed`;
+  const since = known.get(chainId);
+  const waiting = doubted || (since !== false && (await selectAnyPutOff(ctx.db, chainId)));
   if (!waiting) {
-    if (since !== false) await clearAlarm(ctx.db.sql, name);
-    known.set(chain.chainId, false);
+    if (since !== false) await clearAlarm(ctx.db.sql, 'chain-unconfirmed', String(chainId));
+    known.set(chainId, false);
     return;
   }
   const now = ctx.clock.now();
-  if (!since) known.set(chain.chainId, now);
+  if (!since) known.set(chainId, now);
   else if (now.getTime() - since.getTime() >= patienceMs) {
-    await raiseAlarm(
-      ctx.db.sql,
-      name,
-      `Payments on ${chain.name} wait to be verified: its RPC endpoints do not all answer and agree since ${since.toISOString()}.`,
-    );
+    const details = { chainId, chain: name, since: since.toISOString() };
+    await raiseAlarm(ctx.db.sql, { kind: 'chain-unconfirmed', subject: String(chainId), details });
   }
 }

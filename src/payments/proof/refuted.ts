@@ -25,8 +25,8 @@ async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promi
   const { chainId } = chain;
   return ctx.db.transaction(async (tx) => {
     if (!(await deleteRefuted(tx, row))) return false;
-    const message = `Chain ${chainId} took back final transfers: ${row.tx_hash}`;
-    await raiseAlarm(tx, `chain-${chainId}-final-reorged:${row.tx_hash}`, message);
+    const details = { chainId, transactions: [row.tx_hash] };
+    await raiseAlarm(tx, { kind: 'chain-final-reorged', subject: `${chainId}:${row.tx_hash}`, details });
     await onRemoved(tx, [
       {
         ...keyOf(row),

@@ -67,6 +67,8 @@ export const de: AdminTexts = {
       'Die bestätigte Anforderung {request} hat ihre Zahlung durch eine Umordnung verloren: Prüfen Sie das Geld von Hand',
     returned_bound:
       'Die Zahlung der Anforderung {request} zählt und wurde außerdem zurückgegeben: Prüfen Sie ihr Geld von Hand',
+    returned_twice:
+      'Die Zahlung {payment} wurde zweimal zurückgegeben oder zählt außerdem: Prüfen Sie ihr Geld von Hand',
   },
   advices: {
     webhook:

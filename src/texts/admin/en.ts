@@ -63,6 +63,7 @@ export const en = {
     deep_reorg: '{network} was reorganised deeper than any block that was kept; its blocks are read again',
     verified_reorged: 'The verified request {request} lost its payment to a reorganisation: check its money by hand',
     returned_bound: 'The payment of request {request} counts, and was given back as well: check its money by hand',
+    returned_twice: 'The payment {payment} was given back twice, or counts as well: check its money by hand',
   },
   advices: {
     webhook: 'Ask the partner to fix the receiver, then enable the endpoint under “Stuck things”.',

@@ -65,6 +65,7 @@ export const es: AdminTexts = {
     verified_reorged:
       'La solicitud verificada {request} perdió su pago por una reorganización: compruebe el dinero a mano',
     returned_bound: 'El pago de la solicitud {request} cuenta y además se devolvió: revise su dinero a mano',
+    returned_twice: 'El pago {payment} se devolvió dos veces o además cuenta: revise su dinero a mano',
   },
   advices: {
     webhook: 'Pida al socio que arregle el receptor y active después el punto de entrega en «Atascos».',

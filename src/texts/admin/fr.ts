@@ -66,6 +66,7 @@ export const fr: AdminTexts = {
     verified_reorged:
       'La demande vérifiée {request} a perdu son paiement par une réorganisation : vérifiez l’argent à la main',
     returned_bound: 'Le paiement de la demande {request} compte et a aussi été rendu : vérifiez son argent à la main',
+    returned_twice: 'Le paiement {payment} a été rendu deux fois, ou compte aussi : vérifiez son argent à la main',
   },
   advices: {
     webhook: 'Demandez au partenaire de réparer le récepteur, puis activez le point de livraison dans « Blocages ».',

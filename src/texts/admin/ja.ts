@@ -64,6 +64,8 @@ export const ja: AdminTexts = {
     deep_reorg: '{network} が保存済みのどのブロックよりも深く再編成されました。ブロックを読み直しています',
     verified_reorged: '確認済みの請求 {request} が再編成により支払いを失いました。資金を手作業で確認してください',
     returned_bound: '請求 {request} の支払いは有効ですが、返金もされています。資金を手作業で確認してください',
+    returned_twice:
+      '支払い {payment} は二重に返金されたか、返金された上で有効になっています。資金を手作業で確認してください',
   },
   advices: {
     webhook: 'パートナーに受信側の修正を依頼し、その後「停滞中」でエンドポイントを有効にしてください。',

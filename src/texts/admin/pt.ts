@@ -65,6 +65,7 @@ export const pt: AdminTexts = {
     verified_reorged:
       'A cobrança verificada {request} perdeu o pagamento por uma reorganização: confira o dinheiro à mão',
     returned_bound: 'O pagamento da cobrança {request} conta e também foi devolvido: verifique o dinheiro à mão',
+    returned_twice: 'O pagamento {payment} foi devolvido duas vezes ou também conta: verifique o dinheiro à mão',
   },
   advices: {
     webhook: 'Peça ao parceiro que conserte o receptor e depois ative o ponto de entrega em “Travamentos”.',

@@ -1,0 +1,91 @@
+import type { Mode } from '../lib/mode.ts';
+
+/** What is kept with an alarm, by its kind. Metrics count alarms by their kind, so a kind names nobody and keeps its name. */
+export type AlarmDetails = {
+  mail_transport: { waiting: number };
+  mail_failing: { fault: string };
+  phone_gateway: { fault: string };
+  receipts_missing: { fault: string };
+  /** The first of the merchants, and how many there are. */
+  recoveries_stuck: { accountIds: string[]; count: number };
+  plans_failing: { count: number };
+  /** The scopes that are farthest ahead, and whether there are more. */
+  order_ahead: { scopes: { slug: string; mode: Mode; until: string }[]; more: boolean };
+  webhook_disabled: { partnerId: string; mode: Mode; why: 'gone' | 'dead' };
+  'chain-unconfirmed': { chainId: number; chain: string; since: string };
+  /** Hashes of transactions, or `block <number>` where not even the hash is known. */
+  'chain-unread': { chainId: number; chain: string; transactions: string[] };
+  'chain-final-reorged': { chainId: number; transactions: string[] };
+  'chain-deep-reorg': { chainId: number; blocks: number };
+  'verified-reorged': { requestId: string };
+  'returned-bound': { requestId: string };
+  'returned-twice': { payment: string };
+  /** An alarm of another version of the service, as that told it. */
+  other: { message: string };
+};
+
+export type AlarmKind = keyof AlarmDetails;
+
+/** What is wrong: of one kind and subject there is one alarm. The subject is empty where there can be only one of its kind. */
+export type AlarmOf<K extends AlarmKind> = { kind: K; subject: string; details: AlarmDetails[K] };
+export type Alarm = { [K in AlarmKind]: AlarmOf<K> }[AlarmKind];
+
+/** How each kind of alarm is told in one way: a kind without an entry is a type error. */
+export type ByAlarmKind<T> = { [K in AlarmKind]: (details: AlarmDetails[K]) => T };
+
+/** Tells an alarm in one of the ways. */
+export function tellAlarm<T>(ways: ByAlarmKind<T>, { kind, details }: Alarm): T {
+  return (ways[kind] as (details: AlarmDetails[AlarmKind]) => T)(details);
+}
+
+const sentences: ByAlarmKind<string> = {
+  mail_transport: ({ waiting }) =>
+    `${waiting === 1 ? '1 mail waits' : `${waiting} mails wait`}: no mail transport is configured; set SMTP_URL and MAIL_FROM.`,
+  mail_failing: ({ fault }) => `A mail could not be sent: ${fault}`,
+  phone_gateway: ({ fault }) => `The gateway for messages to phones does not work: ${fault}.`,
+  receipts_missing: ({ fault }) => `Receipts of verified payments cannot be written: ${fault}`,
+  recoveries_stuck: ({ accountIds, count }) =>
+    `${count === 1 ? 'A recovery of a wallet' : `${count} recoveries of wallets`} cannot be carried out; the log says why. Merchants: ${listed(accountIds, count > accountIds.length)}.`,
+  plans_failing: ({ count }) => `Charges fail for more than a day; the log says why. Plans: ${count}`,
+  order_ahead: (details) => `The order of requests is ahead of the time. Partners: ${scopesAhead(details)}`,
+  webhook_disabled: ({ partnerId, mode, why }) =>
+    `The ${mode} webhook endpoint of partner ${partnerId} was disabled: ${why === 'gone' ? 'it answered 410' : 'it had no success for 120 hours'}.`,
+  'chain-unconfirmed': ({ chain, since }) =>
+    `Payments on ${chain} wait to be verified: its RPC endpoints do not all answer and agree since ${since}.`,
+  'chain-unread': ({ chain, transactions }) =>
+    `Transactions on ${chain} cannot be read, their payments may be missing: ${transactions.join(', ')}`,
+  'chain-final-reorged': ({ chainId, transactions }) =>
+    `Chain ${chainId} took back final transfers: ${transactions.join(', ')}`,
+  'chain-deep-reorg': ({ chainId, blocks }) =>
+    `Chain ${chainId} was reorganised by more than ${blocks} blocks; they are read again.`,
+  'verified-reorged': ({ requestId }) =>
+    `The verified request ${requestId} lost its transfer to a reorganisation; its money must be checked by hand.`,
+  'returned-bound': ({ requestId }) =>
+    `The payment of request ${requestId} was given back by a transaction that turned up late; its money must be checked by hand.`,
+  'returned-twice': ({ payment }) =>
+    `The payment ${payment} was given back by a transaction in whose place another was noted; its money must be checked by hand.`,
+  other: ({ message }) => message,
+};
+
+/** An alarm as a sentence in English, for commands and exports. */
+export const alarmSentence = (alarm: Alarm): string => tellAlarm(sentences, alarm);
+
+/** An alarm's name: its kind, and what it concerns. */
+export const alarmName = ({ kind, subject }: Alarm): string => (subject === '' ? kind : `${kind}:${subject}`);
+
+/** The scopes of `order_ahead` in a row. */
+export function scopesAhead({ scopes, more }: AlarmDetails['order_ahead']): string {
+  return listed(
+    scopes.map(({ slug, mode, until }) => `${slug} (${mode}) until ${until}`),
+    more,
+  );
+}
+
+/** Names in a row, and a sign that there are more. */
+export const listed = (names: readonly string[], more: boolean): string => `${names.join(', ')}${more ? ' …' : ''}`;
+
+/** What the table holds may be of another version, whose kinds this one does not know. */
+export function knownAlarm({ kind, subject, details }: { kind: string; subject: string; details: object }): Alarm {
+  if (kind in sentences) return { kind, subject, details } as Alarm;
+  return { kind: 'other', subject: `${kind}:${subject}`, details: { message: JSON.stringify(details) } };
+}
