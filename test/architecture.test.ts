@@ -23,12 +23,12 @@ const below: Record<string, string[]> = {
   rates: foundations,
   partners: foundations,
   merchants: [...foundations, 'audit', 'rates', 'partners'],
-  wallets: [...foundations, 'audit', 'partners', 'merchants', 'onboarding'],
+  wallets: [...foundations, 'audit', 'partners', 'merchants'],
   onboarding: [...foundations, 'audit', 'partners', 'merchants', 'wallets'],
   requests: [...foundations, 'audit', 'rates', 'partners', 'merchants'],
   webhooks: [...foundations, 'audit', 'partners'],
   receipts: [...foundations, 'audit', 'partners', 'merchants', 'requests'],
-  payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts', 'refunds'],
+  payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts'],
   refunds: [...foundations, 'audit', 'partners', 'merchants', 'requests', 'payments'],
   plans: [...foundations, 'audit', 'rates', 'partners', 'merchants', 'requests', 'payments'],
   customers: [...foundations, 'audit', 'requests', 'receipts', 'plans'],
@@ -92,16 +92,10 @@ test('chains are asked through chain/rpc.ts alone: a client of viem follows the 
   assert.deepEqual(makers, []);
 });
 
-/** Folders that were one still share their stores. */
-const family = (file: string) =>
-  folderOf(file)
-    ?.replace(/^(?:refunds)$/, 'payments')
-    .replace(/^onboarding$/, 'wallets');
-
 test('a store is private to its folder', () => {
   const wrong = files.flatMap((file) =>
     importsOf(file)
-      .filter((target) => /\/(?:[a-z]+-)?store\.ts$/.test(target) && family(target) !== family(file))
+      .filter((target) => /\/(?:[a-z]+-)?store\.ts$/.test(target) && folderOf(target) !== folderOf(file))
       .map((to) => `${file} → ${to}`),
   );
   assert.deepEqual(wrong, []);

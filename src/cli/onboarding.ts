@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { isAddress, isUuid } from '../lib/ids.ts';
-import { releaseWallet, toldReleased } from '../onboarding/onboard.ts';
 import { onboardWithKey } from '../sandbox/onboard.ts';
+import { releaseWallet, toldReleased } from '../wallets/release.ts';
 import { recorded } from './acting.ts';
 import { type Command, word } from './command.ts';
 

@@ -1,5 +1,4 @@
 import { writeAudit } from '../audit/write.ts';
-import type { OwnHost } from '../auth/host.ts';
 import type { Client } from '../auth/session.ts';
 import {
   type AskedWallet,
@@ -9,13 +8,11 @@ import {
   useWalletMessage,
   type WalletRequest,
 } from '../auth/siwe.ts';
-import type { ChainConfig } from '../chain/config.ts';
 import type { Context } from '../context.ts';
-import { isAddress } from '../lib/ids.ts';
-import { modeOf } from '../lib/mode.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import type { Language } from '../ui/language.ts';
 import { claimingWallet } from '../wallets/claim.ts';
+import { chainsOf, readWallet, type TypedWallet } from '../wallets/typed.ts';
 import { passedEmail } from './code.ts';
 import { assertOpen, type OpenOnboarding, openLink } from './link.ts';
 import type { OnboardingDetails } from './store.ts';
@@ -30,13 +27,6 @@ import {
   upsertProgress,
 } from './store.ts';
 import { terms } from './terms.ts';
-
-export { releaseStaleWallets, releaseWallet, resetOnboarding, toldReleased } from './release.ts';
-
-/** The chains a merchant of this mode can be paid on. */
-export function chainsOf(ctx: Context, row: { test_mode: boolean }): ChainConfig[] {
-  return ctx.chains[modeOf(row.test_mode)];
-}
 
 /** What a wallet signs to become the wallet of one merchant, and its owner to accept the terms. */
 function onboardingRequest({ id }: Pick<OnboardingRow, 'id'>): WalletRequest {
@@ -90,23 +80,6 @@ export async function chooseWallet(ctx: Context, choice: Choice): Promise<AskedW
   assertAnnounced(row, wallet.address);
   await ctx.db.scoped(scope, (tx) => updateChosenWallet(tx, scope, row.id, wallet));
   return wallet;
-}
-
-/** A wallet as a form names it, and the host the form was sent to. */
-export type TypedWallet = { address: string; chainId: number | null; host: OwnHost | null };
-
-/**
- * The wallet that a form names, to be asked for a signature.
- *
- * @throws MerchantRefusal wallet_malformed, chain_unknown
- */
-export function readWallet(chains: ChainConfig[], wallet: TypedWallet): AskedWallet {
-  if (!isAddress(wallet.address)) throw new MerchantRefusal('wallet_malformed');
-  const chainId = wallet.chainId ?? chains[0]?.chainId;
-  if (chainId === undefined || !chains.some((chain) => chain.chainId === chainId)) {
-    throw new MerchantRefusal('chain_unknown');
-  }
-  return { address: wallet.address.toLowerCase(), chainId, host: wallet.host };
 }
 
 function assertAnnounced(row: OnboardingRow, address: string): void {

@@ -1,4 +1,4 @@
-import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import type { Scope, Tx } from '../db/connection.ts';
 
 /** What a merchant can say about itself while onboarding. */
 export type OnboardingDetails = {
@@ -124,32 +124,6 @@ export async function deleteCode(tx: Tx, scope: Scope, accountId: string): Promi
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}`;
 }
 
-/**
- * Signs a wallet's place in the platform's registry. An unsigned claim of another partner or mode gives way; one of the same
- * stays.
- *
- * @returns whose claim gave way, if any; null when another merchant has the wallet
- */
-export async function claimSignedWallet(
-  tx: Tx,
-  scope: Scope,
-  accountId: string,
-  address: string,
-  now: Date,
-): Promise<{ displaced: UnsignedWallet | null } | null> {
-  const { partnerId, testMode } = scope;
-  const own = await tx`
-    update wallets set signed_at = ${now} where partner_id = ${partnerId} and test_mode = ${testMode}
-      and address = ${address} and account_id = ${accountId} returning address`;
-  if (own.length === 1) return { displaced: null };
-  const [displaced] = await freeUnsigned(tx, address, null, scope);
-  const claimed = await tx`
-    insert into wallets (address, partner_id, test_mode, account_id, claimed_at, signed_at)
-    values (${address}, ${partnerId}, ${testMode}, ${accountId}, ${now}, ${now})
-    on conflict do nothing returning address`;
-  return claimed.length === 1 ? { displaced: displaced ?? null } : null;
-}
-
 export type Completion = {
   walletAddress: string;
   walletChainIds: number[] | null;
@@ -201,35 +175,4 @@ export async function updateReset(tx: Tx, scope: Scope, accountId: string, now: 
       onboarding_epoch = onboarding_epoch + 1
     where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}`;
   return 'reset';
-}
-
-/** A wallet that was claimed for a merchant and never signed for. */
-export type UnsignedWallet = { partner_id: string; test_mode: boolean; account_id: string; address: string };
-
-/** The loop's look-up over all scopes: those that were claimed before a time, the oldest first. */
-export function selectUnsignedWallets({ sql }: Database, claimedBefore: Date, limit: number) {
-  return sql<UnsignedWallet[]>`
-    select partner_id, test_mode, account_id, address from wallets
-    where signed_at is null and claimed_at < ${claimedBefore} order by claimed_at limit ${limit}`;
-}
-
-/**
- * Frees a wallet that was claimed and never signed for; null when it is none. Who signs at the same moment either comes
- * first and keeps the wallet, or finds it free.
- *
- * @param claimedBefore null: however new the claim is
- */
-export async function deleteUnsignedWallet(
-  tx: Tx | Sql,
-  address: string,
-  claimedBefore: Date | null,
-): Promise<UnsignedWallet | null> {
-  const [freed] = await freeUnsigned(tx, address, claimedBefore, null);
-  return freed ?? null;
-}
-
-function freeUnsigned(tx: Tx | Sql, address: string, claimedBefore: Date | null, signer: Scope | null) {
-  return tx<UnsignedWallet[]>`
-    select * from free_unsigned_wallet(${address}, ${claimedBefore}, ${signer?.partnerId ?? null},
-      ${signer?.testMode ?? null})`;
 }

@@ -4,7 +4,8 @@ import { enqueueReceipts } from '../receipts/enqueue.ts';
 import { type RequestRow, verifyProof } from '../requests/proof.ts';
 import { enqueueProofVerified } from '../webhooks/enqueue.ts';
 import { completing } from './rules.ts';
-import { type TransferRow, updateFinal } from './store.ts';
+import { updateFinal } from './store.ts';
+import type { TransferRow } from './transfers.ts';
 
 /** CAIP-19 name of what a transfer paid with. */
 export function assetOf(row: TransferRow): string {

@@ -21,7 +21,8 @@ import {
   type Reason,
   type Transfer,
 } from './rules.ts';
-import { keyOf, selectWalletChains, type TransferRow, toTransfer, updateJudged } from './store.ts';
+import { selectWalletChains, toTransfer, updateJudged } from './store.ts';
+import { keyOf, type TransferRow } from './transfers.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
 const passSize = 200;

@@ -3,7 +3,7 @@ import { finalNumbers, type Heads } from '../chain/finality.ts';
 import type { Database, Sql, Tx } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
 import { minuteMs } from '../lib/durations.ts';
-import type { TransferRow } from './store.ts';
+import type { TransferRow } from './transfers.ts';
 
 /** So many of one merchant are looked at in a pass; turns are given among those. */
 const mostUnjudged = 200;

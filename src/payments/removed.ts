@@ -4,7 +4,8 @@ import type { Tx } from '../db/connection.ts';
 import { detachProof, lockForProof } from '../requests/proof.ts';
 import { type KeptBinding, upsertKept } from './kept-store.ts';
 import { sumMicro } from './rules.ts';
-import { selectCounted, updateRejudge } from './store.ts';
+import { updateRejudge } from './store.ts';
+import { selectCounted } from './transfers.ts';
 
 /** A transfer that a reorganisation took away, and the request it was bound to. Its row is gone already. */
 export type Removed = Omit<KeptBinding, 'requestId' | 'rule'> & { requestId: string | null; rule: string | null };

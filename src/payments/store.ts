@@ -1,47 +1,6 @@
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import type { Reason, Rule, Transfer } from './rules.ts';
-
-/** What names a transfer on a chain; a reorganisation may move it to another block. */
-export type TransferKey = { chainId: number; txHash: string; ordinal: number };
-
-/** A row of `transfers`. */
-export type TransferRow = {
-  chain_id: string;
-  tx_hash: string;
-  ordinal: number;
-  log_index: number | null;
-  block_number: string;
-  block_hash: string;
-  block_time: Date;
-  token_address: string;
-  from_address: string;
-  to_address: string;
-  value: string;
-  partner_id: string;
-  test_mode: boolean;
-  account_id: string;
-  calldata_reference: Uint8Array | null;
-  calldata_read: boolean;
-  request_id: string | null;
-  candidate_request_id: string | null;
-  rule: Rule | null;
-  reason: Reason | null;
-  counts: boolean;
-  judged_at: Date | null;
-  final_at: Date | null;
-  /** How often it was put off since it was judged. */
-  looks: number;
-  /** In how many looks in a row all endpoints denied it. */
-  denials: number;
-};
-
-export function keyOf(row: Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>): TransferKey {
-  return { chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal };
-}
-
-export function isSameTransfer(a: TransferKey, b: TransferKey): boolean {
-  return a.chainId === b.chainId && a.txHash === b.txHash && a.ordinal === b.ordinal;
-}
+import { isKey, keyOf, type TransferKey, type TransferRow } from './transfers.ts';
 
 /** Put off so often, a transfer that counts could not be confirmed for two minutes. */
 const doubtedAfterLooks = 8;
@@ -65,9 +24,6 @@ export function toTransfer(row: TransferRow): Transfer {
   };
 }
 
-const isKey = (sql: Sql | Tx, key: TransferKey) =>
-  sql`chain_id = ${key.chainId} and tx_hash = ${key.txHash} and ordinal = ${key.ordinal}`;
-
 /** How far a chain was read, as the watcher keeps it. */
 export type CursorRow = {
   chain_id: string;
@@ -81,13 +37,6 @@ export async function selectCursors(sql: Sql | Tx, chainIds: number[]): Promise<
   return sql<CursorRow[]>`
     select chain_id, number, block_time, safe_number, finalized_number from chain_cursors
     where chain_id = any(${chainIds}::bigint[])`;
-}
-
-export async function selectTransfer(tx: Tx, scope: Scope, key: TransferKey): Promise<TransferRow | null> {
-  const [row] = await tx<TransferRow[]>`
-    select * from transfers
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and ${isKey(tx, key)}`;
-  return row ?? null;
 }
 
 /** Where the wallet that a transfer reached can be paid, as its merchant has it; null: on any chain. */
@@ -105,14 +54,6 @@ export function selectByHash(tx: Tx, scope: Scope, txHash: string, chainIds: num
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
       and chain_id = any(${chainIds}::bigint[]) and tx_hash = ${txHash}
     order by chain_id, ordinal limit 100`;
-}
-
-/** The transfers that pay a request, in the order of the chain. */
-export function selectCounted(tx: Tx, scope: Scope, requestId: string): Promise<TransferRow[]> {
-  return tx<TransferRow[]>`
-    select * from transfers
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${requestId} and counts
-    order by block_time, chain_id, block_number, tx_hash, ordinal`;
 }
 
 /** Transfers that seem meant for a request and are bound to none, newest first. */
@@ -173,15 +114,6 @@ export async function updateJudged(
       and ${from === 'unjudged' ? tx`judged_at is null` : tx`judged_at is not null`}
     returning ordinal`;
   return rows.length > 0;
-}
-
-/** Takes a part payment off its request, which is locked; it seems meant for it for good. */
-export async function updateReleased(tx: Tx, scope: Scope, key: TransferKey, requestId: string): Promise<void> {
-  await tx`
-    update transfers set request_id = null, candidate_request_id = ${requestId}, rule = null, counts = false,
-      reason = 'released'
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and ${isKey(tx, key)}
-      and request_id = ${requestId}`;
 }
 
 /** Marks a transfer as final, if it still stands in the block that was found final. */

@@ -11,12 +11,13 @@ import { sumMicro } from '../payments/rules.ts';
 import {
   isSameTransfer,
   keyOf,
+  lockTransfer,
   selectCounted,
+  selectPayerReach,
   selectTransfer,
   type TransferKey,
   type TransferRow,
-} from '../payments/store.ts';
-import { lockTransfer, selectPayerReach } from '../payments/unmatched/merchant-store.ts';
+} from '../payments/transfers.ts';
 import { findRequest } from '../requests/proof.ts';
 import { lookForReturn, type ReturnSight, type WantedReturn } from './lookup.ts';
 import { shareReturn } from './share.ts';

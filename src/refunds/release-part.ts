@@ -3,8 +3,7 @@ import type { Context } from '../context.ts';
 import { insist } from '../db/conflict.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
-import { selectTransfer, type TransferKey, updateReleased } from '../payments/store.ts';
-import { lockTransfer } from '../payments/unmatched/merchant-store.ts';
+import { lockTransfer, selectTransfer, type TransferKey, updateReleased } from '../payments/transfers.ts';
 import { lockForProof, type RequestRow } from '../requests/proof.ts';
 import { takeLocked } from './take.ts';
 

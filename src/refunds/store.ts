@@ -1,5 +1,5 @@
 import type { Scope, Tx } from '../db/connection.ts';
-import type { TransferKey } from '../payments/store.ts';
+import type { TransferKey } from '../payments/transfers.ts';
 import type { DueReturn } from './queue-store.ts';
 
 /**

@@ -11,11 +11,11 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import type { MerchantView } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
-import { chainsOf, readWallet, type TypedWallet } from '../onboarding/onboard.ts';
 import { claimingWallet } from './claim.ts';
 import { tellOfWallet } from './notices.ts';
 import { provableChains } from './sign-in.ts';
 import { lockWalletOwner, type NewWallet, selectOpenChange, updateStopped, updateWallet } from './store.ts';
+import { chainsOf, readWallet, type TypedWallet } from './typed.ts';
 
 const path = '/dashboard/wallet';
 

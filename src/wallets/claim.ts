@@ -4,8 +4,8 @@ import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { within } from '../db/nested.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
-import { claimSignedWallet, type UnsignedWallet } from '../onboarding/store.ts';
 import { tellOfWallet } from './notices.ts';
+import { claimSignedWallet, type UnsignedWallet } from './registry-store.ts';
 
 /** Makes a wallet that has signed the merchant's own over the whole platform. Throws MerchantRefusal wallet_taken. */
 export type ClaimWallet = (accountId: string, address: string, now: Date) => Promise<void>;

@@ -10,7 +10,6 @@ import { dayMs, hourMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
-import { chainsOf, readWallet, type TypedWallet } from '../onboarding/onboard.ts';
 import { claimingWallet } from './claim.ts';
 import { tellOfWallet } from './notices.ts';
 import { provableChains } from './sign-in.ts';
@@ -23,6 +22,7 @@ import {
   updateStopped,
   type WalletChange,
 } from './store.ts';
+import { chainsOf, readWallet, type TypedWallet } from './typed.ts';
 
 export type { WalletChange } from './store.ts';
 

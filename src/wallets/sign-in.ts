@@ -14,7 +14,7 @@ import { AttemptLimit } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { readMerchant } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
-import { chainsOf, readWallet, type TypedWallet } from '../onboarding/onboard.ts';
+import { chainsOf, readWallet, type TypedWallet } from './typed.ts';
 
 /** Merchants with a contract wallet who sign in at one node within a minute; anybody can make it ask chains. */
 const contractsPerMinute = 300;

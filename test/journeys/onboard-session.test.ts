@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
-import { resetOnboarding } from '../../src/onboarding/onboard.ts';
+import { resetOnboarding } from '../../src/onboarding/reset.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makePartner, testSecrets } from '../support/fixtures.ts';
 import { visit } from '../support/people/forms.ts';

@@ -5,8 +5,9 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { createShell } from '../../src/merchants/create.ts';
 import { makeOnboardingToken, onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
-import { releaseStaleWallets, releaseWallet, resetOnboarding } from '../../src/onboarding/onboard.ts';
+import { resetOnboarding } from '../../src/onboarding/reset.ts';
 import { onboardWithKey } from '../../src/sandbox/onboard.ts';
+import { releaseStaleWallets, releaseWallet } from '../../src/wallets/release.ts';
 import { startApp } from '../support/app.ts';
 import { makePartner, makeRequest, testSecrets } from '../support/fixtures.ts';
 import { submit, type Visit, visit } from '../support/people/forms.ts';

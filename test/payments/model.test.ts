@@ -7,7 +7,7 @@ import type { Scope } from '../../src/db/connection.ts';
 import { judgePending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { onRemoved } from '../../src/payments/removed.ts';
-import { keyOf, type TransferRow } from '../../src/payments/store.ts';
+import { keyOf, type TransferRow } from '../../src/payments/transfers.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import { openRequest } from '../../src/requests/open.ts';
 import { moveExpiry } from '../../src/requests/proof.ts';

@@ -7,15 +7,10 @@ import { modeOf } from '../../lib/mode.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { Outcome } from '../../payments/outcome.ts';
-import type { TransferKey } from '../../payments/store.ts';
+import { readTransferKey, type TransferKey, writeTransferKey } from '../../payments/transfers.ts';
 import { attachUnmatched } from '../../payments/unmatched/attach.ts';
-import {
-  type Attachable,
-  readOpenPayment,
-  readTransferKey,
-  standsReturned,
-  writeTransferKey,
-} from '../../payments/unmatched/by-merchant.ts';
+import { type Attachable, readOpenPayment } from '../../payments/unmatched/by-merchant.ts';
+import { readReturns, standsReturned } from '../../refunds/read.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, carried, facts, mono, stateLine } from '../../ui/components.ts';
 import { ago, groupMicro, instant } from '../../ui/formats.ts';
@@ -71,7 +66,8 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   const key = keyIn(visit);
   const words = wordsFor(request);
   const { unmatched: t, reason, giveBack } = dashboardTexts(words);
-  const { row, given, attachable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
+  const { row, attachable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
+  const given = (await readReturns(ctx.db, session.scope, [key])).get(writeTransferKey(key)) ?? null;
   const amount = groupMicro(words, BigInt(row.value));
   const chain = ctx.chains[modeOf(session.scope.testMode)].find(({ chainId }) => chainId === key.chainId);
   const why = row.reason ?? 'no_match';

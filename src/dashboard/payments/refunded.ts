@@ -1,5 +1,5 @@
 import { type Html, html } from '../../lib/text/html.ts';
-import type { ReturnRow } from '../../payments/unmatched/by-merchant.ts';
+import type { ReturnRow } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { facts, mono, shortAddress, stateLine } from '../../ui/components.ts';

@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../chain/config.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { TransferProgress } from '../../payments/proof/progress.ts';
-import type { ReturnRow } from '../../payments/unmatched/by-merchant.ts';
+import type { ReturnRow } from '../../refunds/read.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';

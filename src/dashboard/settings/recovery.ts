@@ -4,7 +4,6 @@ import { auditedIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { asRefusal, MerchantRefusal, signAgain } from '../../merchants/refusal.ts';
-import { chainsOf } from '../../onboarding/onboard.ts';
 import { refusalLine, refusalSentence } from '../../onboarding/page.ts';
 import { sendRefusal } from '../../onboarding/pages.ts';
 import { walletTexts } from '../../texts/wallets.ts';
@@ -23,6 +22,7 @@ import {
   vetoMessage,
   vetoRecovery,
 } from '../../wallets/recovery.ts';
+import { chainsOf } from '../../wallets/typed.ts';
 import type { DashboardRoutes, Visit } from '../route.ts';
 import { showPage } from '../show.ts';
 

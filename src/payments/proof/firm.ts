@@ -2,7 +2,7 @@ import { confirmTransfer } from '../../chain/confirm.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
-import { selectTransfer, type TransferKey, type TransferRow } from '../store.ts';
+import { selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
 import { asSeen, needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
 
 /**

@@ -4,7 +4,8 @@ import { type Heads, isFinal } from '../../chain/finality.ts';
 import type { Context } from '../../context.ts';
 import type { Sql, Tx } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
-import { type CursorRow, selectCursors, type TransferRow, toTransfer } from '../store.ts';
+import { type CursorRow, selectCursors, toTransfer } from '../store.ts';
+import type { TransferRow } from '../transfers.ts';
 
 /** The chains of a mode and how far each was read; a chain that was never read has no heads. */
 export type ChainView = Map<number, { chain: ChainConfig; heads: Heads | null }>;

@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../chain/config.ts';
 import { confirmTransfer } from '../../chain/confirm.ts';
 import { mapFew } from '../../chain/reader/find.ts';
-import type { TransferRow } from '../store.ts';
+import type { TransferRow } from '../transfers.ts';
 import { asSeen } from './heads.ts';
 
 /** What the endpoints of a chain said of transfers; it fills while they are asked. */

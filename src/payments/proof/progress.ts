@@ -5,7 +5,8 @@ import { refuse } from '../../errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { findRequest } from '../../requests/proof.ts';
 import { type Reason, sumMicro } from '../rules.ts';
-import { isDoubted, selectCandidates, selectCounted, type TransferKey, type TransferRow } from '../store.ts';
+import { isDoubted, selectCandidates } from '../store.ts';
+import { selectCounted, type TransferKey, type TransferRow } from '../transfers.ts';
 import { type ChainView, readChainView, standsFinal } from './heads.ts';
 
 /** How far one transfer has come. */

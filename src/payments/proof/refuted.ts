@@ -5,7 +5,7 @@ import { raiseAlarm } from '../../db/alarms.ts';
 import { within } from '../../db/nested.ts';
 import { deleteRefuted, deniedLooks } from '../queue-store.ts';
 import { onRemoved } from '../removed.ts';
-import { keyOf, type TransferRow } from '../store.ts';
+import { keyOf, type TransferRow } from '../transfers.ts';
 
 /**
  * Takes away transfers whose block is final and that all endpoints have long denied alike: as in a reorganisation, what they

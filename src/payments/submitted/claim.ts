@@ -10,7 +10,8 @@ import { modeOf } from '../../lib/mode.ts';
 import { bind } from '../bind.ts';
 import { boundOutcome, type Outcome } from '../outcome.ts';
 import { flaw, isMint } from '../rules.ts';
-import { selectTransfer, type TransferKey, type TransferRow, toTransfer } from '../store.ts';
+import { toTransfer } from '../store.ts';
+import { selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
 
 /** As it is stored. */
 const maxOrdinal = 2 ** 31 - 1;

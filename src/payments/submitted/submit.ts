@@ -3,12 +3,12 @@ import type { ChainConfig } from '../../chain/config.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { modeOf } from '../../lib/mode.ts';
-import { selectReturns } from '../../refunds/store.ts';
 import { readRequest } from '../../requests/read.ts';
 import { toPayable } from '../bind.ts';
 import { type Outcome, refusedOutcome } from '../outcome.ts';
 import { admit, isMint, type Payable } from '../rules.ts';
-import { isSameTransfer, keyOf, selectByHash, selectCounted, type TransferRow, toTransfer } from '../store.ts';
+import { selectByHash, toTransfer } from '../store.ts';
+import { isSameTransfer, keyOf, selectCounted, selectRefunded, type TransferRow } from '../transfers.ts';
 import { keepHint } from './follow.ts';
 import { lookOnChains } from './lookup.ts';
 import { readIfOmitted } from './omitted.ts';
@@ -39,12 +39,12 @@ export async function submitHash(
   const [counted, found, given] = await ctx.db.scoped(scope, async (tx) => {
     const parts = await selectCounted(tx, scope, row.id);
     const same = await selectByHash(tx, scope, txHash, chainIds);
-    const returns = await selectReturns(tx, scope, same.map(keyOf));
+    const returns = await selectRefunded(tx, scope, same.map(keyOf));
     return [parts, same, returns] as const;
   });
   const request = toPayable(row, counted);
   const isGiven = (one: TransferRow) =>
-    one.reason === 'released' || given.some((back) => isSameTransfer(keyOf(one), keyOf(back)));
+    one.reason === 'released' || given.some((back) => isSameTransfer(keyOf(one), back));
   const judged = found.length > 0 ? judgeFound(request, found, chains, isGiven) : null;
   // What it pays others says nothing of this wallet: an endpoint may have left that log out.
   if (judged && found.some((one) => one.request_id === row.id || one.to_address === row.wallet_address)) return judged;

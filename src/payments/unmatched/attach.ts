@@ -1,11 +1,9 @@
 import type { Context } from '../../context.ts';
 import { insist } from '../../db/conflict.ts';
 import type { Scope } from '../../db/connection.ts';
-import { selectReturn } from '../../refunds/store.ts';
 import { bind } from '../bind.ts';
 import { boundOutcome, type Outcome } from '../outcome.ts';
-import type { TransferKey } from '../store.ts';
-import { lockTransfer } from './merchant-store.ts';
+import { isRefunded, lockTransfer, type TransferKey } from '../transfers.ts';
 
 /**
  * A merchant attaches an unmatched payment to a request by hand, late money too, if the sum then pays it in full. It is
@@ -27,7 +25,7 @@ export async function attachUnmatched(
       if (!row || row.judged_at === null || row.account_id !== attach.accountId) return { kind: 'not_found' };
       if (row.request_id !== null) return { kind: 'already_used' };
       if (row.reason === 'wrong_token' || row.reason === 'self_transfer') return { kind: 'wrong_token' };
-      if (await selectReturn(tx, scope, key)) return { kind: 'already_used' };
+      if (await isRefunded(tx, scope, key)) return { kind: 'already_used' };
       const { requestId } = attach;
       return boundOutcome(
         await bind(tx, ctx, scope, { row, requestId, rule: 'merchant', from: 'unmatched', confirmed: false }),

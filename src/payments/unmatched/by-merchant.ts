@@ -1,34 +1,9 @@
 import type { Context } from '../../context.ts';
 import type { Database, Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
-import { type ReturnRow, selectReturn, selectReturns } from '../../refunds/store.ts';
 import { producerSkewMs } from '../rules.ts';
-import { selectTransfer, type TransferKey, type TransferRow } from '../store.ts';
+import { isRefunded, selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
 import { type AttachableRow, countMerchantUnmatched, selectAttachable } from './merchant-store.ts';
-
-export { type ReturnRow, standsReturned } from '../../refunds/store.ts';
-
-/**
- * What is known of payments that are given back.
- *
- * @returns by `writeTransferKey`; a payment that nobody took is not in it
- */
-export async function readReturns(db: Database, scope: Scope, keys: TransferKey[]): Promise<Map<string, ReturnRow>> {
-  if (keys.length === 0) return new Map();
-  const found = await db.scoped(scope, (tx) => selectReturns(tx, scope, keys));
-  return new Map(found.map((row) => [`${row.chain_id}_${row.tx_hash}_${row.ordinal}`, row]));
-}
-
-/** What names a transfer in an address: `31337_0x…_0`. */
-export function writeTransferKey({ chainId, txHash, ordinal }: TransferKey): string {
-  return `${chainId}_${txHash}_${ordinal}`;
-}
-
-/** The key out of an address; null for what is none. */
-export function readTransferKey(text: string): TransferKey | null {
-  const match = /^(\d{1,15})_(0x[0-9a-f]{64})_(\d{1,6})$/.exec(text);
-  return match && { chainId: Number(match[1]), txHash: match[2] as string, ordinal: Number(match[3]) };
-}
 
 /** So many are counted; more is "many". */
 export const countedOpen = 100;
@@ -65,17 +40,17 @@ export async function readOpenPayment(
   scope: Scope,
   accountId: string,
   key: TransferKey,
-): Promise<{ row: TransferRow; given: ReturnRow | null; attachable: Attachable[] }> {
+): Promise<{ row: TransferRow; attachable: Attachable[] }> {
   return ctx.db.scoped(scope, async (tx) => {
     const row = await selectTransfer(tx, scope, key);
     if (!row || row.account_id !== accountId || row.request_id !== null || row.judged_at === null) {
       throw refuse('not_found');
     }
-    const given = await selectReturn(tx, scope, key);
-    const never = given !== null || row.reason === 'wrong_token' || row.reason === 'self_transfer';
+    const isNever =
+      row.reason === 'wrong_token' || row.reason === 'self_transfer' || (await isRefunded(tx, scope, key));
     const madeBefore = new Date(row.block_time.getTime() + producerSkewMs);
-    const found = never ? [] : await selectAttachable(tx, scope, row, madeBefore, maxAttachable);
-    return { row, given, attachable: found.map(toAttachable) };
+    const found = isNever ? [] : await selectAttachable(tx, scope, row, madeBefore, maxAttachable);
+    return { row, attachable: found.map(toAttachable) };
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Scope, Tx } from '../../db/connection.ts';
-import type { TransferKey, TransferRow } from '../store.ts';
+import type { TransferRow } from '../transfers.ts';
 import { isKept } from './store.ts';
 
 /** How many transfers of a merchant wait for a decision: up to `limit`, given back ones left out. */
@@ -50,38 +50,4 @@ export function selectAttachable(
       and coalesce(r.made_at, r.created_at) <= ${madeBefore} and r.proof_status = 'none' and r.status <> 'voided'
       and r.usdc_micro <= ${transfer.value}::numeric + coalesce(counted.micro, 0)
     order by (r.id = ${transfer.candidate_request_id}::uuid) is true desc, r.created_at desc limit ${limit}`;
-}
-
-/**
- * Locks a transfer until the transaction ends: it is bound or given back, not both.
- *
- * @param accountId the merchant whose it must be: nobody else can lock it; null for the service itself
- */
-export async function lockTransfer(
-  tx: Tx,
-  scope: Scope,
-  key: TransferKey,
-  accountId: string | null,
-): Promise<TransferRow | null> {
-  const [row] = await tx<TransferRow[]>`
-    select * from transfers
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
-      and chain_id = ${key.chainId} and tx_hash = ${key.txHash} and ordinal = ${key.ordinal}
-      ${accountId === null ? tx`` : tx`and account_id = ${accountId}`} for update nowait`;
-  return row ?? null;
-}
-
-/** How many merchants and requests of a partner a wallet has paid, up to `limit` of its transfers. */
-export async function selectPayerReach(
-  tx: Tx,
-  scope: Scope,
-  fromAddress: string,
-  limit: number,
-): Promise<{ accounts: number; requests: number }> {
-  const [row] = await tx<{ accounts: number; requests: number }[]>`
-    select count(distinct account_id)::int as accounts, count(distinct request_id)::int as requests from (
-      select account_id, request_id from transfers
-      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and from_address = ${fromAddress}
-      limit ${limit}) as seen`;
-  return row ?? { accounts: 0, requests: 0 };
 }

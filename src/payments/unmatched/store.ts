@@ -1,7 +1,7 @@
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
 import type { Reason } from '../rules.ts';
-import type { TransferRow } from '../store.ts';
+import type { TransferRow } from '../transfers.ts';
 
 /** An unmatched transfer with its merchant's name. */
 export type UnmatchedRow = TransferRow & { merchant_name: string | null };

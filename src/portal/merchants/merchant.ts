@@ -7,7 +7,7 @@ import { setMerchantDisabled, toldDisabled } from '../../merchants/disable.ts';
 import { onboardingUrl } from '../../merchants/onboarding-token.ts';
 import { type MerchantView, readMerchant } from '../../merchants/read.ts';
 import { asRefusal, MerchantRefusal } from '../../merchants/refusal.ts';
-import { resetOnboarding } from '../../onboarding/onboard.ts';
+import { resetOnboarding } from '../../onboarding/reset.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { card, facts, mono, stateLine } from '../../ui/components.ts';

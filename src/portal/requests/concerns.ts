@@ -1,6 +1,7 @@
 import { type Html, html } from '../../lib/text/html.ts';
 import type { TransferProgress, UnmatchedProgress } from '../../payments/proof/progress.ts';
-import { standsReturned, writeTransferKey } from '../../payments/unmatched/by-merchant.ts';
+import { writeTransferKey } from '../../payments/transfers.ts';
+import { standsReturned } from '../../refunds/read.ts';
 import type { DifferingReplays } from '../../requests/replay.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';

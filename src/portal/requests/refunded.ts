@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../chain/config.ts';
 import { explorerLink } from '../../checkout/transactions.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import type { ReturnRow } from '../../payments/unmatched/by-merchant.ts';
+import type { ReturnRow } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { shortAddress, stateLine } from '../../ui/components.ts';

@@ -11,7 +11,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { type MerchantView, readMerchant } from '../../merchants/read.ts';
 import { readProgress } from '../../payments/proof/progress.ts';
 import { readHints } from '../../payments/submitted/follow.ts';
-import { readReturns } from '../../payments/unmatched/by-merchant.ts';
+import { readReturns } from '../../refunds/read.ts';
 import { cancelRequest } from '../../requests/cancel.ts';
 import { readRequest } from '../../requests/read.ts';
 import { payPageUrl } from '../../requests/render.ts';

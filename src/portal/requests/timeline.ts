@@ -3,7 +3,7 @@ import { explorerLink } from '../../checkout/transactions.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { PaymentProgress, TransferProgress } from '../../payments/proof/progress.ts';
 import type { PaymentHint } from '../../payments/submitted/follow.ts';
-import type { ReturnRow } from '../../payments/unmatched/by-merchant.ts';
+import type { ReturnRow } from '../../refunds/read.ts';
 import type { RequestRow } from '../../requests/proof.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { commonTexts } from '../../texts/common.ts';

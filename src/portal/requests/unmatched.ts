@@ -6,13 +6,15 @@ import type { Scope } from '../../db/connection.ts';
 import { formatMicro } from '../../lib/money.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import { writeTransferKey } from '../../payments/transfers.ts';
 import {
   browseUnmatched,
   exportUnmatched,
   type UnmatchedFilter,
   type UnmatchedRow,
 } from '../../payments/unmatched/browse.ts';
-import { type ReturnRow, readReturns, writeTransferKey } from '../../payments/unmatched/by-merchant.ts';
+import type { ReturnRow } from '../../refunds/read.ts';
+import { readReturns } from '../../refunds/read.ts';
 import { auditTexts } from '../../texts/audit.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
 import { ago, groupMicro } from '../../ui/formats.ts';

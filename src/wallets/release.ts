@@ -2,23 +2,14 @@ import type { Act } from '../audit/actions.ts';
 import { audited, theService } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
-import { isUnreachable, type Scope } from '../db/connection.ts';
+import { isUnreachable } from '../db/connection.ts';
 import { dayMs } from '../lib/durations.ts';
-import { deleteUnsignedWallet, selectUnsignedWallets, type UnsignedWallet, updateReset } from './store.ts';
+import { deleteUnsignedWallet, selectUnsignedWallets, type UnsignedWallet } from './registry-store.ts';
 
 /** A wallet claimed at create and never signed for is released after this. */
 const staleMs = 30 * dayMs;
-const maxPerTurn = 500;
 
-/**
- * Takes a merchant back to the start of onboarding: its wallet is free again, older links die, open requests are voided.
- *
- * @returns false for a merchant that has taken money: its wallet may only be changed by signatures
- */
-export async function resetOnboarding(ctx: Context, scope: Scope, accountId: string): Promise<boolean> {
-  const outcome = await ctx.db.scoped(scope, (tx) => updateReset(tx, scope, accountId, ctx.clock.now()));
-  return outcome === 'reset';
-}
+const maxPerTurn = 500;
 
 /**
  * Operators: frees a wallet that was claimed and never signed for.
