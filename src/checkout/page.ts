@@ -59,7 +59,7 @@ export function sendPayPage(
   answer: Answer | null = null,
   testRefusal: TestRefusal | null = null,
 ): FastifyReply {
-  const { row, words, look, url } = checkout;
+  const { row, words, branding, url } = checkout;
   const path = payPagePath(url);
   const parts = renderParts(checkout);
   // What came of a form stands in its part, but not in its version: so it stays until the part itself has news.
@@ -72,7 +72,7 @@ export function sendPayPage(
   return sendPage(reply, status, {
     title: titleOf(checkout),
     words,
-    look,
+    branding,
     testMode: row.test_mode,
     island: 'pay',
     connectTo: checkout.walletConnect ? new URL(checkout.walletConnect.relayUrl).origin : undefined,
@@ -98,8 +98,8 @@ function islandTexts({ words }: Checkout): Record<string, string> {
   };
 }
 
-function footer({ row, words, merchant, look }: Checkout): Html {
+function footer({ row, words, merchant, branding }: Checkout): Html {
   const { pay } = payTexts(words);
   return html`<footer class="foot"><p>${fill(pay.straight, { merchant })}</p>
-<p>${row.merchant_name !== null && html`${fill(pay.through, { partner: look.name })} · `}${fillHtml(pay.details, { number: mono(row.id) })}</p></footer>`;
+<p>${row.merchant_name !== null && html`${fill(pay.through, { partner: branding.name })} · `}${fillHtml(pay.details, { number: mono(row.id) })}</p></footer>`;
 }

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
-import { readLook } from '../partners/branding.ts';
+import { readBranding } from '../partners/branding.ts';
 import { type PaymentProgress, readProgress, type TransferProgress } from '../payments/proof/progress.ts';
 import { claimTypedDataJson } from '../payments/submitted/claim.ts';
 import { readHints, refreshHints } from '../payments/submitted/follow.ts';
@@ -15,7 +15,7 @@ import type { Stray } from '../payments/unmatched/strays.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { effectiveStatus } from '../requests/rules.ts';
-import type { Look } from '../ui/branding.ts';
+import type { Branding } from '../ui/branding.ts';
 import type { Words } from '../ui/language.ts';
 import { type PayState, payState } from './state.ts';
 
@@ -31,7 +31,7 @@ export type Checkout = {
   chains: ChainConfig[];
   /** A chain that could not be read for a while; null when all is well. */
   troubled: ChainConfig | null;
-  look: Look;
+  branding: Branding;
   /** A test wallet can pay: on the sandbox's own chain only. */
   testWallet: boolean;
   /** Wallets elsewhere can be paired with; null where no project is configured. */
@@ -64,10 +64,10 @@ export async function readCheckout(
   const now = ctx.clock.now();
   const hearHints = strays && row.proof_status === 'none' ? refreshHints : readHints;
   const mode = modeOf(scope.testMode);
-  const [progress, hints, look, silent] = await Promise.all([
+  const [progress, hints, branding, silent] = await Promise.all([
     readProgress(ctx, scope, id),
     hearHints(ctx, scope, id),
-    readLook(ctx, scope.partnerId),
+    readBranding(ctx, scope.partnerId),
     chainsInTrouble(ctx, mode),
   ]);
   const status = effectiveStatus(row, now);
@@ -89,7 +89,7 @@ export async function readCheckout(
     chains,
     // One that was never read has just been configured: its watcher tells the operator, not the customer.
     troubled: silent.find(({ chain, readAt }) => readAt !== null && chains.includes(chain))?.chain ?? null,
-    look,
+    branding,
     testWallet: row.test_mode && ctx.config.sandbox && ctx.config.chains === null,
     walletConnect: ctx.config.walletConnect,
     claimData: (key) => claimTypedDataJson(ctx.config, id, key),

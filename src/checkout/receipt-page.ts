@@ -14,12 +14,12 @@ import { receiptFacts } from './receipt.ts';
 
 /** The receipt at an address of its own, which stays; says so where nothing is paid yet. */
 export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyReply {
-  const { row, words, look, url, state, merchant } = checkout;
+  const { row, words, branding, url, state, merchant } = checkout;
   const { receipt } = receiptTexts(words);
   const { news } = payTexts(words);
   const path = payPagePath(url);
   const back = html`<p class="actions"><a href="${path}">${receipt.back}</a></p>`;
-  const page = { words, look, testMode: row.test_mode, path: `${path}/receipt` };
+  const page = { words, branding, testMode: row.test_mode, path: `${path}/receipt` };
   if (state.kind !== 'paid') {
     const body = card(stateLine('ended', receipt.notPaid, receipt.notPaidRest, 'h1'), back);
     return sendPage(reply, 404, { ...page, title: receipt.notPaid, body });
@@ -29,7 +29,7 @@ export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyRep
     ...page,
     title: fill(receipt.title, { number }),
     island: 'receipt',
-    body: html`<article class="card receipt">${logoOf(look)}
+    body: html`<article class="card receipt">${logoOf(branding)}
 ${stateLine('paid', news.paid, merchant, 'h1')}
 <hr class="rule">${receiptFacts(checkout)}</article>
 <p class="actions"><button type="button" class="second" data-print hidden>${receipt.print}</button></p>${back}`,

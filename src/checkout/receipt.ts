@@ -22,7 +22,7 @@ export function receiptCard(checkout: Checkout): Html {
 
 /** The receipt of a verified request as named facts. */
 export function receiptFacts(checkout: Checkout): Html {
-  const { row, words, merchant, progress, look } = checkout;
+  const { row, words, merchant, progress, branding } = checkout;
   const { receipt } = receiptTexts(words);
   const at = row.proof_verified_at;
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
@@ -36,6 +36,6 @@ export function receiptFacts(checkout: Checkout): Html {
     [receipt.from, mono(row.payer_address ?? '')],
     [receipt.to, mono(row.wallet_address)],
     transactionFact(checkout),
-    row.merchant_name !== null ? [receipt.through, look.name] : null,
+    row.merchant_name !== null ? [receipt.through, branding.name] : null,
   ]);
 }

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { html } from '../lib/text/html.ts';
-import { readLook } from '../partners/branding.ts';
+import { readBranding } from '../partners/branding.ts';
 import { type PlanOfLink, readPlanOfLink, stopMails } from '../plans/stop-mails.ts';
 import { readPayPageRow } from '../requests/payable.ts';
 import { planTexts } from '../texts/plans.ts';
@@ -57,18 +57,21 @@ async function show(
 ): Promise<FastifyReply> {
   const words = wordsFor(request);
   const { planStop: t, planMail } = planTexts(words);
-  const [row, look] = await Promise.all([readPayPageRow(ctx.db, scope, requestId), readLook(ctx, scope.partnerId)]);
+  const [row, branding] = await Promise.all([
+    readPayPageRow(ctx.db, scope, requestId),
+    readBranding(ctx, scope.partnerId),
+  ]);
   if (!row) return sendNotFound(reply);
   const merchant = row.merchant_name ?? row.partner_name;
   const path = new URL(request.url, ctx.config.payUrl).pathname;
   const asked = fill(t.asked, { merchant, plan: plan.name ?? '' });
   return sendPage(reply, 200, {
     words,
-    look,
+    branding,
     path,
     testMode: row.test_mode,
     title: stopped ? t.done : t.title,
-    body: html`${logoOf(look)}${
+    body: html`${logoOf(branding)}${
       stopped
         ? card(stateLine('ended', t.done, fill(t.doneRest, { merchant }), 'h1'))
         : card(

@@ -10,13 +10,13 @@ import { payable } from './state.ts';
 
 /** Who is paid, how much, for what, and how long is left. */
 export function summary(checkout: Checkout): Html {
-  const { row, state, now, words, merchant, look } = checkout;
+  const { row, state, now, words, merchant, branding } = checkout;
   const { pay } = payTexts(words);
   const fiat = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   const left = row.expires_at.getTime() - now.getTime();
   const whole = row.expires_at.getTime() - madeAt(row).getTime();
   const open = payable(state) !== 'no' && left > 0;
-  return html`<header class="payee">${logoOf(look)}<h1>${merchant}</h1></header>
+  return html`<header class="payee">${logoOf(branding)}<h1>${merchant}</h1></header>
 <div><p class="amount${visibleLength(fiat) > 11 && ' long'}">${fiat}</p>
 <p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
 <p class="quiet">${fillHtml(pay.rateAt, { rate: rateOf(words, row), time: instant(words, madeAt(row)) })}</p></div>

@@ -5,7 +5,7 @@ import { scopeOf, scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUuid } from '../lib/ids.ts';
 import { setMerchantDisabled, toldDisabled } from '../merchants/disable.ts';
-import { setLook, type WantedLook } from '../partners/branding.ts';
+import { type BrandingChange, setBranding } from '../partners/branding.ts';
 import { setPartnerEmail } from '../partners/contact.ts';
 import { createPartner } from '../partners/create.ts';
 import { logoPath, logoTooLarge, maxLogoBytes } from '../partners/logo.ts';
@@ -92,7 +92,7 @@ async function readLogoFile(path: string): Promise<Buffer> {
   return readFile(path);
 }
 
-async function look(ctx: Context, args: Arguments) {
+async function changeBranding(ctx: Context, args: Arguments) {
   const slug = word(args, 0, 'The slug');
   const { name } = args.options;
   const accent = clearable(args, 'accent');
@@ -104,15 +104,15 @@ async function look(ctx: Context, args: Arguments) {
   };
   const partner = await recorded(
     ctx,
-    (inner) => setLook(inner.db, slug, wanted),
-    (changed) => changed && { ...onPartner(changed), action: 'partner.changed', details: toldLook(wanted) },
+    (inner) => setBranding(inner.db, slug, wanted),
+    (changed) => changed && { ...onPartner(changed), action: 'partner.changed', details: brandingDetails(wanted) },
   );
   if (!partner) throw new Error(`There is no partner "${slug}".`);
   return view(partner);
 }
 
 /** A logo is too much for the log: it says whether there is one. */
-function toldLook({ logo, ...rest }: WantedLook): Extract<Act, { action: 'partner.changed' }>['details'] {
+function brandingDetails({ logo, ...rest }: BrandingChange): Extract<Act, { action: 'partner.changed' }>['details'] {
   return { ...rest, ...(logo !== undefined && { logo: logo !== null }) };
 }
 
@@ -178,7 +178,7 @@ export const accessCommands: Command[] = [
     name: 'partner look',
     usage: '<slug> [--name N] [--accent "#0a7"|none] [--logo FILE|none]',
     summary: 'Sets the name, accent colour and logo (PNG, JPEG or WebP, at most 64 KiB) of a partner’s pages.',
-    run: look,
+    run: changeBranding,
   },
   { name: 'partner disable', usage: '<slug>', summary: 'Switches a partner off.', run: switchPartner(true) },
   { name: 'partner enable', usage: '<slug>', summary: 'Switches a partner on again.', run: switchPartner(false) },

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Actor } from '../audit/actions.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/text/html.ts';
-import { readLook } from '../partners/branding.ts';
+import { readBranding } from '../partners/branding.ts';
 import { commonTexts } from '../texts/common.ts';
 import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';
 import { shortAddress } from '../ui/components.ts';
@@ -35,7 +35,7 @@ export type DashboardPage = {
   status?: number;
 };
 
-/** Answers with a page of the dashboard in the partner's look; after a change it says what was done. */
+/** Answers with a page of the dashboard in the partner's branding; after a change it says what was done. */
 export async function sendDashboard(
   ctx: Context,
   { reply, request, merchant }: MerchantVisit,
@@ -49,7 +49,7 @@ export async function sendDashboard(
   return sendShell(reply, status ?? 200, {
     words,
     testMode: merchant.test_mode,
-    look: await readLook(ctx, merchant.partner_id),
+    branding: await readBranding(ctx, merchant.partner_id),
     home: { path: '/dashboard', label: nameOf(merchant) ?? dashboard.title },
     places: places.map(([place, name]) => ({ path: place, label: dashboard.places[name] })),
     aside: html`<p class="quiet">${shortAddress(merchant.wallet_address ?? '')}</p>

@@ -32,7 +32,7 @@ export function signInPages(routes: DashboardRoutes, ctx: Context): void {
   }
 }
 
-/** On a partner's own host its look; nobody knows yet whether it is about test money. */
+/** On a partner's own host its branding; nobody knows yet whether it is about test money. */
 const ofHost = ({ request: { ownHost } }: FastifyReply) =>
   ownHost && { partner_id: ownHost.partnerId, test_mode: false };
 
@@ -49,9 +49,9 @@ function showConnect(
     of: ofHost(reply),
     path: signInPath,
     refusal,
-    body: (words, look) =>
+    body: (words, branding) =>
       card(
-        look && logoOf(look),
+        branding && logoOf(branding),
         html`<h1>${signInTexts(words).signIn.heading}</h1><p>${signInTexts(words).signIn.rest}</p>`,
         refusalLine(words, refusal, ['wallet_malformed']),
         connectForm(words, {
@@ -77,9 +77,9 @@ function showSign(ctx: Context, reply: FastifyReply, typed: Typed, refusal: Merc
     of: ofHost(reply),
     path: null,
     refusal,
-    body: (words, look) =>
+    body: (words, branding) =>
       card(
-        look && logoOf(look),
+        branding && logoOf(branding),
         html`<h1>${signInTexts(words).signIn.signHeading}</h1><p>${signInTexts(words).signIn.signRest}</p>`,
         refusalLine(words, refusal, ['signature_invalid']),
         html`<dl class="facts"><div><dt>${dashboardTexts(words).wallet}</dt><dd>${shortAddress(address)}</dd></div></dl>`,

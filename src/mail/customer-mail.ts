@@ -1,16 +1,16 @@
 import { type Html, html } from '../lib/text/html.ts';
 import type { Words } from '../ui/language.ts';
-import { type MailLook, mailButton, mailColours, mailFrame } from './layout.ts';
+import { type MailBranding, mailButton, mailColours, mailFrame } from './layout.ts';
 
 export { oneLine } from './layout.ts';
 
 /** One line of a letter's table; `shown` is what readers of HTML see in place of the text. */
 export type LetterFact = [name: string, value: string, shown?: Html];
 
-/** What a mail to a customer says: the same as text, and as HTML in the partner's look. */
+/** What a mail to a customer says: the same as text, and as HTML in the partner's branding. */
 export type Letter = {
   words: Words;
-  look: MailLook;
+  branding: MailBranding;
   subject: string;
   heading: string;
   /** Said before all else where no real money is meant. */
@@ -30,7 +30,7 @@ export function letterText({ heading, test, facts, link, why, stop }: Letter): s
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }
 
-export function letterHtml({ words, look, subject, heading, test, facts, link, why, stop }: Letter): string {
+export function letterHtml({ words, branding, subject, heading, test, facts, link, why, stop }: Letter): string {
   const { quiet, line } = mailColours;
   const rtl = words.direction === 'rtl';
   const [end, side] = rtl ? ['left', '8px 16px 8px 0'] : ['right', '8px 0 8px 16px'];
@@ -41,8 +41,8 @@ export function letterHtml({ words, look, subject, heading, test, facts, link, w
   );
   const inside = html`${test !== null && html`<p style="margin:16px 0 0"><strong>${test}</strong></p>`}
 <table role="presentation" style="width:100%;margin:16px 0 0;border-collapse:collapse;font-size:14px">${rows}</table>
-${mailButton(look, link.url, link.label)}`;
-  return mailFrame(words, look, {
+${mailButton(branding, link.url, link.label)}`;
+  return mailFrame(words, branding, {
     title: subject,
     heading,
     inside,

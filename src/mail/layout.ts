@@ -5,24 +5,24 @@ import type { Words } from '../ui/language.ts';
 const [paper, ink, faces] = ['#fbfaf8', '#1a2029', "system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"];
 export const mailColours = { quiet: '#5d646f', line: '#dcdee2' };
 
-/** How the mails of a partner, or of the house, look: `logoUrl` is public, null without a logo; colours are `#rrggbb`. */
-export type MailLook = { name: string; logoUrl: string | null; accent: string; onAccent: string };
+/** The branding of mails, of a partner or of the house: `logoUrl` is public, null without a logo; colours are `#rrggbb`. */
+export type MailBranding = { name: string; logoUrl: string | null; accent: string; onAccent: string };
 
 /** A header holds one line, whatever somebody calls themselves. */
 export const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
 /** The one thing to do in a mail. */
-export function mailButton({ accent, onAccent }: MailLook, url: string, label: string): Html {
+export function mailButton({ accent, onAccent }: MailBranding, url: string, label: string): Html {
   return html`<p style="margin:24px 0 0"><a href="${url}" style="display:inline-block;background:${accent};color:${onAccent};padding:12px 20px;border-radius:10px;text-decoration:none;font-weight:600">${label}</a></p>`;
 }
 
 /**
- * The HTML of a mail: a card in somebody's look with a heading, and small print below. Nothing of it is loaded but the logo.
+ * The HTML of a mail: a card in somebody's branding with a heading, and small print below. Nothing of it is loaded but the logo.
  * Language and direction stand on an inner element too, since mail readers drop the outer ones.
  */
 export function mailFrame(
   words: Words,
-  look: MailLook,
+  branding: MailBranding,
   texts: { title: string; heading: Html | string; inside: Html; below: Html | null },
 ): string {
   const { language, direction } = words;
@@ -32,9 +32,9 @@ export function mailFrame(
 <body style="margin:0;background:${paper};color:${ink};font:16px/1.5 ${faces}">
 <div lang="${language}" dir="${direction}" style="max-width:440px;margin:0 auto;padding:24px 16px;text-align:start${language === 'ja' && ';word-break:auto-phrase'}">
 <p style="margin:0 0 16px;font-weight:600">${
-    look.logoUrl === null ? look.name : html`<img src="${look.logoUrl}" alt="${look.name}" height="40">`
+    branding.logoUrl === null ? branding.name : html`<img src="${branding.logoUrl}" alt="${branding.name}" height="40">`
   }</p>
-<div style="background:#ffffff;border:1px solid ${line};border-top:4px solid ${look.accent};border-radius:10px;padding:24px">
+<div style="background:#ffffff;border:1px solid ${line};border-top:4px solid ${branding.accent};border-radius:10px;padding:24px">
 <h1 style="margin:0;font-size:20px;line-height:1.3;overflow-wrap:anywhere">${texts.heading}</h1>
 ${texts.inside}
 </div>

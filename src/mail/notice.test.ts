@@ -6,7 +6,7 @@ import { signInTexts } from '../texts/sign-in.ts';
 import { type Language, languages, wordsOf } from '../ui/language.ts';
 import { writeNote } from './notice.ts';
 
-const look = { name: 'Höker & <Söhne>', logoUrl: null, accent: '#2769b7', onAccent: '#ffffff' };
+const branding = { name: 'Höker & <Söhne>', logoUrl: null, accent: '#2769b7', onAccent: '#ffffff' };
 const link = 'https://pay.example/link/abc?x=1&y=2';
 
 /** Every mail of a few sentences in a language, with all that any of them is filled with. */
@@ -38,7 +38,7 @@ function notesIn(language: Language) {
     place: 'Höker',
   };
   const links = { link, signIn: 'https://pay.example/sign-in' };
-  return texts.map((text) => writeNote({ words, look, ...text, values, figures, links, button: 'Press' }));
+  return texts.map((text) => writeNote({ words, branding, ...text, values, figures, links, button: 'Press' }));
 }
 
 test('Every mail can be written in every language, from the right where it is read so; nothing in it is HTML of others', () => {

@@ -1,11 +1,11 @@
 import { type Html, html } from '../lib/text/html.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
-import { type MailLook, mailButton, mailColours, mailFrame, oneLine } from './layout.ts';
+import { type MailBranding, mailButton, mailColours, mailFrame, oneLine } from './layout.ts';
 
 /** A mail of a few sentences, as text and as HTML. */
 export type Note = {
   words: Words;
-  look: MailLook;
+  branding: MailBranding;
   /** Texts with `{placeholders}`. Paragraphs of the body stand apart by an empty line. */
   subject: string;
   body: string;
@@ -18,7 +18,16 @@ export type Note = {
 };
 
 /** Writes a note: what goes into the outbox, but for whom it is. */
-export function writeNote({ words, look, subject, body, values = {}, figures = {}, links = {}, button = '' }: Note) {
+export function writeNote({
+  words,
+  branding,
+  subject,
+  body,
+  values = {},
+  figures = {},
+  links = {},
+  button = '',
+}: Note) {
   const all = { ...values, ...figures, ...links };
   const title = oneLine(fill(subject, all));
   const inSentence = {
@@ -27,7 +36,7 @@ export function writeNote({ words, look, subject, body, values = {}, figures = {
   };
   const alone = {
     ...shownAs(figures, standingOut),
-    ...shownAs(links, (url) => html`${mailButton(look, url, button)}${readable(url)}`),
+    ...shownAs(links, (url) => html`${mailButton(branding, url, button)}${readable(url)}`),
   };
   const paragraphs = body
     .trim()
@@ -43,7 +52,7 @@ export function writeNote({ words, look, subject, body, values = {}, figures = {
   return {
     subject: title,
     body: `${fill(body, all).trim()}\n`,
-    html: mailFrame(words, look, { title, heading, inside: html`${paragraphs}`, below: null }),
+    html: mailFrame(words, branding, { title, heading, inside: html`${paragraphs}`, below: null }),
   };
 }
 

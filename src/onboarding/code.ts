@@ -5,7 +5,7 @@ import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { writeNote } from '../mail/notice.ts';
 import { queueMail } from '../mail/outbox.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
-import { readMailLook } from '../partners/branding.ts';
+import { readMailBranding } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
 import type { Words } from '../ui/language.ts';
 import { type OpenOnboarding, openLink } from './link.ts';
@@ -34,9 +34,9 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
   const now = ctx.clock.now();
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const hash = hashCode(newest(ctx.config.secretKeys), row.id, code);
-  const look = await readMailLook(ctx, row.partner_id);
+  const branding = await readMailBranding(ctx, row.partner_id);
   const values = { partner: row.partner_name };
-  const mail = writeNote({ words, look, ...mailTexts(words).code, values, figures: { code } });
+  const mail = writeNote({ words, branding, ...mailTexts(words).code, values, figures: { code } });
   await ctx.db.scoped(scope, async (tx) => {
     const known = await selectCode(tx, scope, row.id);
     const alive = known !== null && known.expires_at > now ? known : null;

@@ -5,7 +5,7 @@ import type { MerchantRefusal, RefusalReason } from '../merchants/refusal.ts';
 import { commonTexts } from '../texts/common.ts';
 import { onboardingTexts } from '../texts/onboarding.ts';
 import { walletTexts } from '../texts/wallets.ts';
-import { type Look, logoOf } from '../ui/branding.ts';
+import { type Branding, logoOf } from '../ui/branding.ts';
 import { card, field, shortAddress, stateLine } from '../ui/components.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { connectForm, type OfferedChain, signForm } from '../ui/wallet-forms.ts';
@@ -18,7 +18,7 @@ export type Typed = Record<string, string | undefined>;
 /** What every step is written with. */
 export type StepPage = {
   words: Words;
-  look: Look;
+  branding: Branding;
   row: OnboardingRow;
   /** Address of the onboarding link, without a host. */
   path: string;
@@ -29,11 +29,11 @@ export type StepPage = {
 const steps = ['stepEmail', 'stepDetails', 'stepWallet', 'stepSign'] as const;
 type Step = (typeof steps)[number];
 
-function head({ words, look, row }: StepPage, current: Step): Html {
+function head({ words, branding, row }: StepPage, current: Step): Html {
   const { onboard } = onboardingTexts(words);
   const shown = row.email === null ? steps.slice(1) : steps;
   const at = steps.indexOf(current);
-  return html`${logoOf(look)}<ol class="steps" aria-label="${onboard.steps}">${shown.map((step) => {
+  return html`${logoOf(branding)}<ol class="steps" aria-label="${onboard.steps}">${shown.map((step) => {
     if (step === current) return html`<li aria-current="step">${onboard[step]}</li>`;
     return html`<li${steps.indexOf(step) < at && html` class="done"`}>${onboard[step]}</li>`;
   })}</ol>`;

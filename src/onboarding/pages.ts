@@ -8,7 +8,7 @@ import { minuteMs } from '../lib/durations.ts';
 import type { Html } from '../lib/text/html.ts';
 import { readDetails } from '../merchants/details.ts';
 import { asRefusal, MerchantRefusal, type RefusalReason, refusalStatus, signAgain } from '../merchants/refusal.ts';
-import { readLook } from '../partners/branding.ts';
+import { readBranding } from '../partners/branding.ts';
 import { onboardingTexts } from '../texts/onboarding.ts';
 import { walletTexts } from '../texts/wallets.ts';
 import { fill, languageFor, wordsFor } from '../ui/language.ts';
@@ -114,15 +114,15 @@ async function show(
 ): Promise<FastifyReply> {
   const { row, path, typed, reply } = step;
   const words = wordsFor(reply.request);
-  const look = await readLook(ctx, row.partner_id);
+  const branding = await readBranding(ctx, row.partner_id);
   return sendPage(reply, refusal ? refusalStatus[refusal.reason] : 200, {
     title: fill(onboardingTexts(words).onboard.title, { partner: row.partner_name }),
     words,
-    look,
+    branding,
     testMode: row.test_mode,
     island: 'onboard',
     path,
-    body: render({ words, look, row, path, refusal, typed: refusal ? typed : {} }),
+    body: render({ words, branding, row, path, refusal, typed: refusal ? typed : {} }),
   });
 }
 

@@ -73,10 +73,14 @@ export async function updateEmail(db: Database, slug: string, email: string | nu
   return row ?? null;
 }
 
-/** What changes a partner's look; what is absent stays, null takes away. */
-export type LookChange = { name?: string; accent?: string | null; logo?: Logo | null };
+/** What changes a partner's branding; what is absent stays, null takes away. */
+export type BrandingUpdate = { name?: string; accent?: string | null; logo?: Logo | null };
 
-export async function updateLook(db: Database, slug: string, { logo, ...rest }: LookChange): Promise<Partner | null> {
+export async function updateBranding(
+  db: Database,
+  slug: string,
+  { logo, ...rest }: BrandingUpdate,
+): Promise<Partner | null> {
   const none = { logo: null, logo_type: null, logo_hash: null };
   const changes = {
     ...rest,
@@ -88,10 +92,10 @@ export async function updateLook(db: Database, slug: string, { logo, ...rest }: 
   return row ?? null;
 }
 
-export type LookRow = Pick<Partner, 'slug' | 'name' | 'accent' | 'logo_hash'>;
+export type BrandingRow = Pick<Partner, 'slug' | 'name' | 'accent' | 'logo_hash'>;
 
-export async function selectLook(db: Database, partnerId: string): Promise<LookRow | null> {
-  const [row] = await db.sql<LookRow[]>`select slug, name, accent, logo_hash from partners where id = ${partnerId}`;
+export async function selectBranding(db: Database, partnerId: string): Promise<BrandingRow | null> {
+  const [row] = await db.sql<BrandingRow[]>`select slug, name, accent, logo_hash from partners where id = ${partnerId}`;
   return row ?? null;
 }
 

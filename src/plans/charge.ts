@@ -4,9 +4,9 @@ import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
 import { withinScope } from '../db/nested.ts';
 import { Refusal } from '../errors.ts';
 import { parseStrictJson } from '../lib/text/strict-json.ts';
-import type { MailLook } from '../mail/layout.ts';
+import type { MailBranding } from '../mail/layout.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';
-import { readMailLook } from '../partners/branding.ts';
+import { readMailBranding } from '../partners/branding.ts';
 import { createByHand } from '../requests/manual.ts';
 import { planMail } from './mail.ts';
 import { afterCharge, retryMs, startOf } from './rules.ts';
@@ -91,7 +91,7 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: PlanInHand, no
   // Without the address no receipt is mailed either: whoever reads there may be a stranger.
   const customer_email = plan.mails_stopped_at === null ? plan.customer_email : null;
   if (name === null || customer_name === null || next_on === null) throw new Error(`plan ${plan.id} charges nobody`);
-  const look: MailLook | null = customer_email === null ? null : await readMailLook(inner, scope.partnerId);
+  const branding: MailBranding | null = customer_email === null ? null : await readMailBranding(inner, scope.partnerId);
   const next = afterCharge(courseOf(plan));
   const number = plan.charges + 1;
   // After a missed date the next one may be past, too: it has its turn later than this one.
@@ -117,13 +117,13 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: PlanInHand, no
   await Promise.all([
     insertCharge(tx, scope, { planId: plan.id, number, dueOn: next_on, requestId: request.id, madeAt: now }),
     customer_email !== null &&
-      look !== null &&
+      branding !== null &&
       queueCustomerMail(
         inner,
         tx,
         scope,
         request.id,
-        planMail(inner, { plan, request, look, to: customer_email }),
+        planMail(inner, { plan, request, branding, to: customer_email }),
         'ask',
       ),
   ]);

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { formatFiat } from '../lib/money.ts';
 import { type Letter, type LetterFact, letterHtml, letterText } from '../mail/customer-mail.ts';
-import { type MailLook, oneLine } from '../mail/layout.ts';
+import { type MailBranding, oneLine } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { payPageUrl } from '../requests/render.ts';
 import type { RequestRow } from '../requests/store.ts';
@@ -13,10 +13,10 @@ import { stopMailsUrl } from './stop-mails.ts';
 import type { PlanInHand } from './store.ts';
 
 /** A charge that its customer is to be asked for. */
-type Asked = { plan: PlanInHand; request: RequestRow; look: MailLook; to: string };
+type Asked = { plan: PlanInHand; request: RequestRow; branding: MailBranding; to: string };
 
-/** The mail that asks a customer to pay a charge by its link: as text, and as HTML in the partner's look. */
-export function planMail({ config }: Pick<Context, 'config'>, { plan, request, look, to }: Asked): NewMail {
+/** The mail that asks a customer to pay a charge by its link: as text, and as HTML in the partner's branding. */
+export function planMail({ config }: Pick<Context, 'config'>, { plan, request, branding, to }: Asked): NewMail {
   const words = wordsOf(isLanguage(plan.language) ? plan.language : 'en');
   const { planMail: t } = planTexts(words);
   const merchant = plan.merchant_name ?? plan.partner_name;
@@ -30,11 +30,11 @@ export function planMail({ config }: Pick<Context, 'config'>, { plan, request, l
     [t.amount, amount],
     [t.until, `${until.toISOString().slice(0, 16).replace('T', ' ')} UTC`, instant(words, until)],
     [t.payTo, merchant],
-    ...(plan.merchant_name === null ? [] : [[receiptTexts(words).receipt.through, look.name] as LetterFact]),
+    ...(plan.merchant_name === null ? [] : [[receiptTexts(words).receipt.through, branding.name] as LetterFact]),
   ];
   const letter: Letter = {
     words,
-    look,
+    branding,
     subject: fill(plan.test_mode ? t.testSubject : t.subject, said),
     heading: fill(t.asks, { merchant, amount }),
     test: plan.test_mode ? t.test : null,

@@ -3,7 +3,7 @@ import { type Permission, permissions } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
 import { modes } from '../lib/mode.ts';
 import { type Html, html } from '../lib/text/html.ts';
-import { readLook } from '../partners/branding.ts';
+import { readBranding } from '../partners/branding.ts';
 import { commonTexts } from '../texts/common.ts';
 import { type PortalTexts, portalTexts } from '../texts/portal.ts';
 import { signInTexts } from '../texts/sign-in.ts';
@@ -37,7 +37,7 @@ export type PortalPage = {
   status?: number;
 };
 
-/** Answers with a page of the portal, in the partner's look. */
+/** Answers with a page of the portal, in the partner's branding. */
 export async function sendPortal(
   ctx: Context,
   reply: FastifyReply,
@@ -58,7 +58,7 @@ export async function sendPortal(
   return sendShell(reply, status ?? 200, {
     words,
     testMode: mode === 'test',
-    look: await readLook(ctx, user.partner.id),
+    branding: await readBranding(ctx, user.partner.id),
     home: { path: '/portal', label: user.partner.name },
     places: seen.map(([place, name]) => ({ path: place, label: portal.places[name] })),
     modeSwitch: html`<nav class="switch" aria-label="${app.mode}">${modeLinks}</nav>`,

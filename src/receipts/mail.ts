@@ -1,23 +1,23 @@
 import { formatFiat } from '../lib/money.ts';
 import { type Letter, type LetterFact, letterHtml, letterText, oneLine } from '../mail/customer-mail.ts';
-import type { MailLook } from '../mail/layout.ts';
+import type { MailBranding } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import { groupMicro, instant } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import type { ReceiptFacts } from './facts.ts';
 
-/** The mail of a receipt: as text, and as HTML in the partner's look. */
-export function receiptMail(facts: ReceiptFacts, look: MailLook, recipient: string): NewMail {
+/** The mail of a receipt: as text, and as HTML in the partner's branding. */
+export function receiptMail(facts: ReceiptFacts, branding: MailBranding, recipient: string): NewMail {
   const { row, words, merchant, number, link } = facts;
   const { receiptMail: t } = receiptTexts(words);
   const letter: Letter = {
     words,
-    look,
+    branding,
     subject: fill(row.test_mode ? t.testSubject : t.subject, { number, merchant: oneLine(merchant) }),
     heading: fill(t.paid, { merchant }),
     test: row.test_mode ? t.test : null,
-    facts: factsOf(facts, look),
+    facts: factsOf(facts, branding),
     link: { url: link, label: t.link, sentence: fill(t.linkRest, { link }) },
     why: t.why,
     stop: null,
@@ -25,7 +25,7 @@ export function receiptMail(facts: ReceiptFacts, look: MailLook, recipient: stri
   return { recipient, subject: letter.subject, body: letterText(letter), html: letterHtml(letter) };
 }
 
-function factsOf({ row, words, merchant, number }: ReceiptFacts, look: MailLook): LetterFact[] {
+function factsOf({ row, words, merchant, number }: ReceiptFacts, branding: MailBranding): LetterFact[] {
   const { receipt: t, receiptMail } = receiptTexts(words);
   const at = row.proof_verified_at;
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
@@ -37,6 +37,6 @@ function factsOf({ row, words, merchant, number }: ReceiptFacts, look: MailLook)
     [t.amount, amount],
     [receiptMail.usdc, `${groupMicro(words, BigInt(row.usdc_micro))} USDC`],
     [t.transaction, row.tx_hash],
-    ...(row.merchant_name === null ? [] : [[t.through, look.name] as LetterFact]),
+    ...(row.merchant_name === null ? [] : [[t.through, branding.name] as LetterFact]),
   ];
 }

@@ -2,7 +2,7 @@ import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';
-import { readMailLook } from '../partners/branding.ts';
+import { readMailBranding } from '../partners/branding.ts';
 import { lockCustomer } from '../requests/customer.ts';
 import { readReceipt } from './facts.ts';
 import { receiptMail } from './mail.ts';
@@ -38,13 +38,16 @@ export async function mailReceipts(ctx: Context, signal: AbortSignal): Promise<n
 }
 
 async function mailOne(ctx: Context, scope: Scope, requestId: string): Promise<boolean> {
-  const [facts, look] = await Promise.all([readReceipt(ctx, scope, requestId), readMailLook(ctx, scope.partnerId)]);
+  const [facts, branding] = await Promise.all([
+    readReceipt(ctx, scope, requestId),
+    readMailBranding(ctx, scope.partnerId),
+  ]);
   return ctx.db.scoped(scope, async (tx) => {
     // Looked at again under the lock: the customer's data may have been erased meanwhile.
     const customer = await lockCustomer(tx, scope, requestId);
     const isFirst = await updateDone(tx, scope, requestId, 'mail');
     if (!isFirst || !facts || !customer?.email) return false;
-    await queueCustomerMail(ctx, tx, scope, requestId, receiptMail(facts, look, customer.email));
+    await queueCustomerMail(ctx, tx, scope, requestId, receiptMail(facts, branding, customer.email));
     return true;
   });
 }

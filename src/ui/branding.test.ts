@@ -28,10 +28,10 @@ test('accentStyle › keeps a colour that can be read, and takes no text that is
 });
 
 test('logoOf › a picture with the partner’s name, escaped; nothing without a logo', () => {
-  const look = { name: 'Tills "& Co"', logoPath: '/logo/tills?v=0123456789abcdef', accentStyle: null };
+  const branding = { name: 'Tills "& Co"', logoPath: '/logo/tills?v=0123456789abcdef', accentStyle: null };
   assert.equal(
-    logoOf(look)?.text,
+    logoOf(branding)?.text,
     '<img class="logo" src="/logo/tills?v=0123456789abcdef" alt="Tills &quot;&amp; Co&quot;" height="40">',
   );
-  assert.equal(logoOf({ ...look, logoPath: null }), null);
+  assert.equal(logoOf({ ...branding, logoPath: null }), null);
 });

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { accentFor, fromOklch } from '../lib/text/color.ts';
 import { type Html, html } from '../lib/text/html.ts';
 
-/** How a partner's pages look: what it set, ready for a page. */
-export type Look = {
+/** A partner's branding: what it set, ready for a page. */
+export type Branding = {
   name: string;
   /** Address of its logo on this site; null without one. */
   logoPath: string | null;
@@ -40,6 +40,8 @@ export function accentStyle(wanted: string): string {
 }
 
 /** A partner's logo, no higher than a line of figures; null where it has none. */
-export function logoOf(look: Look): Html | null {
-  return look.logoPath === null ? null : html`<img class="logo" src="${look.logoPath}" alt="${look.name}" height="40">`;
+export function logoOf(branding: Branding): Html | null {
+  return branding.logoPath === null
+    ? null
+    : html`<img class="logo" src="${branding.logoPath}" alt="${branding.name}" height="40">`;
 }

@@ -7,7 +7,7 @@ import type { Role } from '../auth/roles.ts';
 import { storeInvitation } from '../auth/sign-in-link.ts';
 import type { Context } from '../context.ts';
 import { queueMail } from '../mail/outbox.ts';
-import { readMailLook } from '../partners/branding.ts';
+import { readMailBranding } from '../partners/branding.ts';
 import { type Words, wordsKept } from '../ui/language.ts';
 import { invitationMail } from './mails.ts';
 import { adminDoor, portalDoor } from './realm.ts';
@@ -55,9 +55,13 @@ export async function inviteUser(
     const token = await storeInvitation(ctx, inner.db.sql, { id: user.id, email, partnerId });
     if (token === null) throw new UserRefusal('invited_enough');
     const link = `${door}/link/${token}`;
-    const look = await readMailLook(inner, partnerId);
+    const branding = await readMailBranding(inner, partnerId);
     const theirs = wordsKept(user.language, words);
-    await queueMail(ctx, inner.db.sql, invitationMail(theirs, look, email, { place, link, signIn: `${door}/sign-in` }));
+    await queueMail(
+      ctx,
+      inner.db.sql,
+      invitationMail(theirs, branding, email, { place, link, signIn: `${door}/sign-in` }),
+    );
     return { user, link };
   };
   return audited(ctx, actor, invite, ({ user }) => ({

@@ -1,47 +1,47 @@
-import type { MailLook } from '../mail/layout.ts';
+import type { MailBranding } from '../mail/layout.ts';
 import { writeNote } from '../mail/notice.ts';
 import type { NewMail } from '../mail/outbox.ts';
-import { houseLook } from '../partners/branding.ts';
+import { houseBranding } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import type { Words } from '../ui/language.ts';
 
 /** How a place is called whose host belongs to no partner. */
-export const serviceName = houseLook.name;
+export const serviceName = houseBranding.name;
 
 /** The mail with a link that somebody asked for. */
 export function linkMail(
   words: Words,
-  look: MailLook,
+  branding: MailBranding,
   recipient: string,
   { place, link }: { place: string; link: string },
 ): NewMail {
   const { signInUser: t } = signInTexts(words);
   const mails = mailTexts(words);
   const texts = { subject: t.mailSubject, body: t.mailBody, button: mails.signIn };
-  return { recipient, urgent: true, ...writeNote({ words, look, ...texts, values: { place }, links: { link } }) };
+  return { recipient, urgent: true, ...writeNote({ words, branding, ...texts, values: { place }, links: { link } }) };
 }
 
 /** The mail of an invitation. */
 export function invitationMail(
   words: Words,
-  look: MailLook,
+  branding: MailBranding,
   recipient: string,
   { place, ...links }: { place: string; link: string; signIn: string },
 ): NewMail {
   const { signInUser: t } = signInTexts(words);
   const mails = mailTexts(words);
   const texts = { subject: t.inviteSubject, body: t.inviteBody, button: mails.signIn };
-  return { recipient, urgent: true, ...writeNote({ words, look, ...texts, values: { place }, links }) };
+  return { recipient, urgent: true, ...writeNote({ words, branding, ...texts, values: { place }, links }) };
 }
 
 /** The mail that says that a passkey was added, or that one or all were taken away. */
 export function passkeyMail(
   words: Words,
-  look: MailLook,
+  branding: MailBranding,
   recipient: string,
   what: 'added' | 'removed',
   place: string,
 ): NewMail {
-  return { recipient, ...writeNote({ words, look, ...signInTexts(words).passkey.mails[what], values: { place } }) };
+  return { recipient, ...writeNote({ words, branding, ...signInTexts(words).passkey.mails[what], values: { place } }) };
 }

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { writeNote } from '../mail/notice.ts';
 import { queueMail } from '../mail/outbox.ts';
-import { mailLookOf } from '../partners/branding.ts';
+import { mailBrandingOf } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
 import { instantText } from '../ui/formats.ts';
 import { type Words, wordsKept } from '../ui/language.ts';
@@ -23,7 +23,7 @@ function write(ctx: Context, words: Words, notice: WalletNotice, told: Told, acc
   const { subject, body } = t[notice.kind];
   return writeNote({
     words,
-    look: mailLookOf(ctx, { ...told, name: told.partner_name }),
+    branding: mailBrandingOf(ctx, { ...told, name: told.partner_name }),
     subject,
     body: `${body}\n\n${t.about}`,
     values: {

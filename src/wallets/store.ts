@@ -174,7 +174,7 @@ export function selectStuckChanges(db: Database, failures: number, limit: number
     order by settle_after desc limit ${limit}`;
 }
 
-/** Who is told of a change: names, mailboxes and languages, null where not known; and how the partner's mails look. */
+/** Who is told of a change: names, mailboxes and languages, null where not known; and the branding of the partner's mails. */
 export type Told = {
   merchant_name: string | null;
   merchant_email: string | null;

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import { type Html, html, raw } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
-import type { Look } from '../ui/branding.ts';
+import type { Branding } from '../ui/branding.ts';
 import { chosenLanguage, languageCookie, languageName, languages, type Words } from '../ui/language.ts';
 import { type IslandName, islandPath } from './assets.ts';
 
@@ -27,7 +27,7 @@ export type Page = {
   testMode: boolean;
   body: Html;
   /** The partner whose page it is: its accent colour. */
-  look?: Look | undefined;
+  branding?: Branding | undefined;
   /** Browser code that the page works better with. */
   island?: IslandName | undefined;
   /** Where browser code may connect to beside this site: an origin. */
@@ -52,7 +52,7 @@ function layout(page: Page, nonce: string): string {
 <title>${page.title}</title>
 <link rel="icon" href="data:,">
 ${raw(`<style>${page.frame ? wideStyle : style}</style>`)}
-${page.look?.accentStyle && raw(`<style>${page.look.accentStyle}</style>`)}
+${page.branding?.accentStyle && raw(`<style>${page.branding.accentStyle}</style>`)}
 ${island && html`<script type="module" nonce="${nonce}" src="${islandPath(island)}"></script>`}
 ${page.refreshSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${page.refreshSeconds}"></noscript>`}
 </head>
@@ -80,7 +80,7 @@ function languageSwitch(words: Words, path: string): Html {
 export function sendPage(reply: FastifyReply, status: number, page: Page): FastifyReply {
   const nonce = randomBytes(16).toString('base64');
   const own = page.frame ? wideStyleHash : styleHash;
-  const styles = page.look?.accentStyle ? `${own} ${hashOf(page.look.accentStyle)}` : own;
+  const styles = page.branding?.accentStyle ? `${own} ${hashOf(page.branding.accentStyle)}` : own;
   const connections = page.connectTo ? `'self' ${page.connectTo}` : "'self'";
   const scripts = page.island ? ` script-src 'nonce-${nonce}' 'strict-dynamic'; connect-src ${connections};` : '';
   reply.code(status).headers({

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { type Html, html } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
-import { type Look, logoOf } from '../ui/branding.ts';
+import { type Branding, logoOf } from '../ui/branding.ts';
 import type { Words } from '../ui/language.ts';
 import type { IslandName } from './assets.ts';
 import { sendPage } from './layout.ts';
@@ -13,7 +13,7 @@ export type Place = { path: string; label: string };
 export type ShellPage = {
   title: string;
   words: Words;
-  look?: Look | undefined;
+  branding?: Branding | undefined;
   testMode: boolean;
   /** What stands above the navigation: whose place this is. */
   home: { path: string; label: string };
@@ -32,11 +32,11 @@ export type ShellPage = {
 
 /** Answers with a page in the shell. */
 export function sendShell(reply: FastifyReply, status: number, page: ShellPage): FastifyReply {
-  const { words, look, testMode, path } = page;
+  const { words, branding, testMode, path } = page;
   return sendPage(reply, status, {
     title: page.title,
     words,
-    look,
+    branding,
     testMode,
     path,
     island: page.island ?? 'app',
@@ -45,14 +45,14 @@ export function sendShell(reply: FastifyReply, status: number, page: ShellPage):
   });
 }
 
-function navigation({ home, places, path, under, modeSwitch, aside, look, words }: ShellPage): Html {
+function navigation({ home, places, path, under, modeSwitch, aside, branding, words }: ShellPage): Html {
   const at = under ?? path;
   const current = places
     // What stands under none of the places does not stand under the first one either.
     .filter((place) => at === place.path || (place.path !== home.path && at.startsWith(`${place.path}/`)))
     .sort((a, b) => b.path.length - a.path.length)[0];
   return html`<header class="side">
-<p class="home">${look && logoOf(look)}<a href="${home.path}">${home.label}</a></p>
+<p class="home">${branding && logoOf(branding)}<a href="${home.path}">${home.label}</a></p>
 <div class="bar"><nav aria-label="${commonTexts(words).app.navigation}"><ul class="places">${places.map(
     (place) =>
       html`<li><a href="${place.path}"${place === current && html` aria-current="page"`}>${place.label}</a></li>`,

@@ -6,7 +6,7 @@ import type { Tx } from '../db/connection.ts';
 import { modeOf } from '../lib/mode.ts';
 import { writeNote } from '../mail/notice.ts';
 import { queueMail } from '../mail/outbox.ts';
-import { mailLookOf } from '../partners/branding.ts';
+import { mailBrandingOf } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
 import { wordsKept } from '../ui/language.ts';
 import { disabledSubject } from './endpoint.ts';
@@ -64,7 +64,7 @@ export async function tellDisabled(ctx: Context, tx: Tx, row: Disabled): Promise
   const { endpoint: t } = mailTexts(words);
   const note = writeNote({
     words,
-    look: mailLookOf(ctx, contact),
+    branding: mailBrandingOf(ctx, contact),
     subject: test_mode ? t.testSubject : t.liveSubject,
     body: t.body,
     values: { reason: disabled_reason === deadReason ? t.failing : t.gone },

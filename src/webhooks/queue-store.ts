@@ -187,7 +187,7 @@ export function disableFailing(tx: Tx, failingSince: Date, now: Date, limit: num
     returning e.partner_id, e.test_mode, e.url, e.disabled_reason`;
 }
 
-/** Whom a partner has told to be written to, in which language if it is known, and how its mails look. */
+/** Whom a partner has told to be written to, in which language if it is known, and the branding of its mails. */
 export type Contact = { email: string | null; language: string | null } & MailSender;
 
 export async function selectContact(tx: Tx, partnerId: string): Promise<Contact | null> {

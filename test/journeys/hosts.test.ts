@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
-import { setLook } from '../../src/partners/branding.ts';
+import { setBranding } from '../../src/partners/branding.ts';
 import { startRecovery } from '../../src/wallets/recovery.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makeKey, makePartner, makeRequest } from '../support/fixtures.ts';
@@ -36,7 +36,7 @@ const ofNobody = [{ host: 'nobody.localhost:3000' }, { host: 'evil.example' }];
 async function makeTenant(name: string) {
   const { ctx, db } = app;
   const fixtures = await makePartner(db);
-  await setLook(db, fixtures.partner.slug, { name, logo: png(16, 16, [20, 90, 160]) });
+  await setBranding(db, fixtures.partner.slug, { name, logo: png(16, 16, [20, 90, 160]) });
   const merchant = await makeOnboarded(ctx, fixtures.test);
   const lost = await makeOnboarded(ctx, fixtures.test);
   const shell = await createShell(ctx, fixtures.test, { display_currency: 'EUR' });

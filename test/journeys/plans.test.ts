@@ -296,7 +296,7 @@ test('A plan that is paused while its charge is under way is charged before the 
   assert.equal(await turnAt(app.ctx, `${day}T01:00:00.000Z`), 0);
 });
 
-test('The customer is mailed the pay link of each charge, once, in the plan’s language and the partner’s look', async () => {
+test('The customer is mailed the pay link of each charge, once, in the plan’s language and the partner’s branding', async () => {
   const { scope, merchant, partner } = await shop();
   await app.db.sql`update partners set accent = '#aa0055' where id = ${partner.id}`;
   const details = { firstOn: day, maxCharges: 2, customerEmail: 'lerner@example.com', language: 'de' };

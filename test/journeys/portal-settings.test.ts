@@ -33,7 +33,7 @@ const main = (visitor: Visitor, over: Record<string, string> = {}, expiry = ['5'
     ...expiry.map((minutes): [string, string] => ['expiry', minutes]),
   ]);
 };
-const look = (visitor: Visitor, fields: [string, string | Blob][]) =>
+const postBranding = (visitor: Visitor, fields: [string, string | Blob][]) =>
   postForm(app.url, visitor, '/portal/settings/look?mode=test', [...fields, ['', new Blob([])]]);
 const picture = (bytes: Buffer) => new File([new Uint8Array(bytes)], 'logo.png', { type: 'image/png' });
 
@@ -98,10 +98,10 @@ test('settings › each fault is said in its place, what was typed stays, and no
   assert.deepEqual(await acts(partner.id), []);
 });
 
-test('the look › a logo and a colour by one form without script; the pages have them at once', async () => {
+test('the branding › a logo and a colour by one form without script; the pages have them at once', async () => {
   const { partner, owner } = await newPartner();
   const bytes = png(80, 40, [10, 120, 90]);
-  const saved = await look(owner, [
+  const saved = await postBranding(owner, [
     ['accent', '#0A7'],
     ['logo', picture(bytes)],
   ]);
@@ -115,9 +115,9 @@ test('the look › a logo and a colour by one form without script; the pages hav
   assert.match(page.html, /<style>:root\{--accent:/);
 
   // A form without a picture keeps the one that is there; ticking takes it away.
-  await look(owner, [['accent', '#0a7']]);
+  await postBranding(owner, [['accent', '#0a7']]);
   assert.ok((await readPartner(app.db, partner.slug))?.logo_hash);
-  await look(owner, [
+  await postBranding(owner, [
     ['accent', ''],
     ['no_logo', 'yes'],
   ]);
@@ -129,7 +129,7 @@ test('the look › a logo and a colour by one form without script; the pages hav
   );
 });
 
-test('the look › no colour, no picture, one that is too large, no form at all: refused, and the look stays', async () => {
+test('the branding › no colour, no picture, one that is too large, no form at all: refused, and the branding stays', async () => {
   const { partner, owner } = await newPartner();
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>');
   const large = Buffer.concat([png(1, 1, [0, 0, 0]), Buffer.alloc(65 * 1024)]);
@@ -139,7 +139,7 @@ test('the look › no colour, no picture, one that is too large, no form at all:
     [[['logo', picture(large)]], /no PNG, JPEG or WebP picture of at most 64 KiB/],
   ];
   for (const [fields, fault] of wrong) {
-    const page = await look(owner, fields);
+    const page = await postBranding(owner, fields);
     assert.equal(page.status, 400);
     assert.match(page.html, fault);
   }
@@ -151,16 +151,18 @@ test('the look › no colour, no picture, one that is too large, no form at all:
     body: '--y nonsense',
   });
   assert.equal(broken.headers.get('location'), '/portal/settings?done=unchanged');
-  const huge = await look(owner, [['logo', picture(Buffer.alloc(3 * 1024 * 1024))]]).catch(() => ({ status: 413 }));
+  const huge = await postBranding(owner, [['logo', picture(Buffer.alloc(3 * 1024 * 1024))]]).catch(() => ({
+    status: 413,
+  }));
   assert.equal(huge.status, 413);
-  const larger = await look(owner, [['logo', picture(Buffer.alloc(200 * 1024))]]);
+  const larger = await postBranding(owner, [['logo', picture(Buffer.alloc(200 * 1024))]]);
   assert.equal(larger.status, 400);
   assert.match(larger.html, /no PNG, JPEG or WebP picture of at most 64 KiB/);
   assert.equal((await readPartner(app.db, partner.slug))?.logo_hash, null);
   assert.deepEqual(await acts(partner.id), []);
 });
 
-test('the look › a form with files is parsed only for who is signed in and sent it, and never with many parts', async (t) => {
+test('the branding › a form with files is parsed only for who is signed in and sent it, and never with many parts', async (t) => {
   const { partner, owner } = await newPartner();
   const part = '--a\r\nContent-Disposition:form-data;name="";filename=""\r\n\r\n\r\n';
   const parsed = t.mock.method(Response.prototype, 'formData');

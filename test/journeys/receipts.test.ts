@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
 import { buildServer } from '../../src/http/server.ts';
 import { sendDueMails } from '../../src/mail/transport.ts';
-import { setLook } from '../../src/partners/branding.ts';
+import { setBranding } from '../../src/partners/branding.ts';
 import { judgePending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { openGateway } from '../../src/receipts/gateway.ts';
@@ -71,12 +71,12 @@ async function alarm(name: string): Promise<string | null> {
   return (await raisedAlarms(fixtures.db.sql)).get(name) ?? null;
 }
 
-test('A verified payment is receipted by mail once: as text and HTML, in the partner’s look, with a link that opens', async (t) => {
+test('A verified payment is receipted by mail once: as text and HTML, in the partner’s branding, with a link that opens', async (t) => {
   const smtp = await startSmtp(t, { disabledCommands: ['STARTTLS'] });
   fixtures.ctx.config.mail = { smtpUrl: `smtp://127.0.0.1:${smtp.port}`, from };
   const [{ slug }] = (await fixtures.db
     .sql`select slug from partners where id = ${fixtures.scope.partnerId}`) as unknown as [{ slug: string }];
-  await setLook(fixtures.db, slug, { name: 'Höker & Söhne', accent: '#0a7', logo: png(80, 40, [0, 120, 90]) });
+  await setBranding(fixtures.db, slug, { name: 'Höker & Söhne', accent: '#0a7', logo: png(80, 40, [0, 120, 90]) });
   const email = newEmail();
   const { request, txHash } = await paid({ customerEmail: email, memo: 'Two <b>cakes</b> & tea' });
 

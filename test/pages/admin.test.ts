@@ -7,7 +7,7 @@ import { raiseAlarm } from '../../src/db/alarms.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { latestMail, queueMail } from '../../src/mail/outbox.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
-import { readMailLook, setLook } from '../../src/partners/branding.ts';
+import { readMailBranding, setBranding } from '../../src/partners/branding.ts';
 import { rateSources } from '../../src/rates/providers.ts';
 import { manualRefresh } from '../../src/rates/refresh.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
@@ -112,7 +112,7 @@ test('The overview, and lists of partners, people and merchants', async () => {
   await look('overview-fine');
   for (const name of ['Corner Shops', 'Kiosk Union']) {
     const one = await makePartner(fixtures.db);
-    await setLook(fixtures.db, one.partner.slug, { name });
+    await setBranding(fixtures.db, one.partner.slug, { name });
     await invitePartnerUser(fixtures.ctx, one, 'owner');
     await invitePartnerUser(fixtures.ctx, one, 'viewer');
     await makeMerchant(fixtures.db, one.live);
@@ -247,8 +247,12 @@ test('What is stuck, and a customer who is erased', async () => {
 
 test('The mail of a receipt reads well at both sizes', async () => {
   const { partner, test: scope } = await makePartner(fixtures.db);
-  await setLook(fixtures.db, partner.slug, { name: 'Höker & Söhne', accent: '#0a7', logo: png(120, 40, [0, 120, 90]) });
-  assert.equal((await readMailLook(fixtures.ctx, partner.id)).name, 'Höker & Söhne');
+  await setBranding(fixtures.db, partner.slug, {
+    name: 'Höker & Söhne',
+    accent: '#0a7',
+    logo: png(120, 40, [0, 120, 90]),
+  });
+  assert.equal((await readMailBranding(fixtures.ctx, partner.id)).name, 'Höker & Söhne');
   const merchant = await makeMerchant(fixtures.db, scope);
   const request = await makeRequest(fixtures.db, scope, merchant, {
     customerEmail: 'grace@example.com',

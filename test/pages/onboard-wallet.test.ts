@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { readMerchant } from '../../src/merchants/read.ts';
-import { setLook } from '../../src/partners/branding.ts';
+import { setBranding } from '../../src/partners/branding.ts';
 import { startRecovery } from '../../src/wallets/recovery.ts';
 import { startApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser/browser.ts';
@@ -18,7 +18,7 @@ let browser: Browser;
 before(async () => {
   [app, browser] = await Promise.all([startApp(), openBrowser()]);
   fixtures = await makePartner(app.db);
-  await setLook(app.db, fixtures.partner.slug, { accent: '#0a7d5a' });
+  await setBranding(app.db, fixtures.partner.slug, { accent: '#0a7d5a' });
 });
 after(async () => {
   await browser.close();

@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
-import { setLook } from '../../src/partners/branding.ts';
+import { setBranding } from '../../src/partners/branding.ts';
 import { startApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser/browser.ts';
 import { type PageWallet, pageWallet } from '../support/browser/wallet-in-page.ts';
@@ -24,7 +24,7 @@ before(async () => {
   chains = app.ctx.chains.test;
   for (const chain of chains) chain.name = 'Base Sandbox';
   fixtures = await makePartner(app.db);
-  await setLook(app.db, fixtures.partner.slug, { accent: '#0a7d5a' });
+  await setBranding(app.db, fixtures.partner.slug, { accent: '#0a7d5a' });
 });
 after(async () => {
   await browser.close();

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { type Alarm, type AlarmKind, type ByAlarmKind, listed, scopesAhead, tellAlarm } from '../../db/alarm-kinds.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import { readLook } from '../../partners/branding.ts';
+import { readBranding } from '../../partners/branding.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
 
@@ -25,7 +25,7 @@ function tellings(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>>
     plans_failing: ({ count }) => html`${t.plans_failing} ${asSaid(String(count))}`,
     order_ahead: (details) => html`${t.order_ahead} ${asSaid(scopesAhead(details))}`,
     webhook_disabled: async ({ partnerId, mode, why }) => {
-      const { name: partner } = await readLook(ctx, partnerId);
+      const { name: partner } = await readBranding(ctx, partnerId);
       return html`${fill(why === 'gone' ? t.webhook_gone : t.webhook_dead, { partner, mode: admin[mode] })}`;
     },
     'chain-unconfirmed': ({ chainId }) => html`${onNetwork(t.unconfirmed, chainId)}`,

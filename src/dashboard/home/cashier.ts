@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Context } from '../../context.ts';
 import { currencyExponent, formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import { readLook } from '../../partners/branding.ts';
+import { readBranding } from '../../partners/branding.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { carried, qr, stateLine } from '../../ui/components.ts';
 import { groupMicro } from '../../ui/formats.ts';
@@ -38,7 +38,7 @@ async function send(ctx: Context, visit: MerchantVisit, status: number, body: Ht
   return sendPage(reply, status, {
     title: dashboardTexts(words).cashier.title,
     words,
-    look: await readLook(ctx, merchant.partner_id),
+    branding: await readBranding(ctx, merchant.partner_id),
     testMode: merchant.test_mode,
     island: 'cashier',
     frame: { before: html``, wide: true },

@@ -5,7 +5,7 @@ import { countryNames } from '../../lib/text/countries.ts';
 import { html } from '../../lib/text/html.ts';
 import { writeNote } from '../../mail/notice.ts';
 import { changeProfile, type ProfileFault } from '../../merchants/profile.ts';
-import { readMailLook } from '../../partners/branding.ts';
+import { readMailBranding } from '../../partners/branding.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field } from '../../ui/components.ts';
@@ -35,8 +35,8 @@ async function save(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { scope, accountId } = session;
   const words = wordsFor(request);
   const { mailSubject: subject, mailBody: body } = dashboardTexts(words).profile;
-  const look = await readMailLook(ctx, scope.partnerId);
-  const notice = writeNote({ words, look, subject, body, values: { partner: merchant.partner_name } });
+  const branding = await readMailBranding(ctx, scope.partnerId);
+  const notice = writeNote({ words, branding, subject, body, values: { partner: merchant.partner_name } });
   const outcome = await auditedIn(
     ctx,
     scope,

@@ -71,7 +71,7 @@ function show(ctx: Context, opened: Opened, refusal: MerchantRefusal | null, bod
     of: merchant,
     path: request.method === 'GET' ? path : null,
     refusal,
-    body: (words, look) => {
+    body: (words, branding) => {
       const { recovery } = walletTexts(words);
       const { walletChange } = walletTexts(words);
       const { refusals } = walletTexts(words);
@@ -86,7 +86,7 @@ function show(ctx: Context, opened: Opened, refusal: MerchantRefusal | null, bod
         ),
         cancelled: stateLine('ended', refusals.change_over.title, refusals.change_over.rest, 'h1'),
       };
-      return card(look && logoOf(look), ended[change.state] ?? body(words));
+      return card(branding && logoOf(branding), ended[change.state] ?? body(words));
     },
   });
 }

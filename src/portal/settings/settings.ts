@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Context } from '../../context.ts';
 import { parseHex } from '../../lib/text/color.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import { forgetLook, setLook, type WantedLook } from '../../partners/branding.ts';
+import { type BrandingChange, forgetBranding, setBranding } from '../../partners/branding.ts';
 import { logoFrom, logoPath } from '../../partners/logo.ts';
 import { type Partner, readPartner } from '../../partners/read.ts';
 import { setPartnerSettings } from '../../partners/settings.ts';
@@ -46,7 +46,7 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
       () =>
         Object.keys(changes).length > 0 ? { ...onPartner(wanted), action: 'partner.changed', details: changes } : null,
     );
-    forgetLook(ctx, wanted.id);
+    forgetBranding(ctx, wanted.id);
     return doneAt(call.reply, path, 'saved');
   });
 
@@ -56,7 +56,7 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
       const partner = await ownPartner(ctx, call);
       const fields = await multipartFields(call.request);
       if (fields === 'too_large') return showSettings(ctx, call, partner, { logo: true });
-      const { wanted, faults } = readLookForm(fields);
+      const { wanted, faults } = readBrandingForm(fields);
       if (Object.keys(faults).length > 0) {
         return showSettings(ctx, call, { ...partner, accent: accentIn(fields) }, faults);
       }
@@ -64,7 +64,7 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
       await recorded(
         ctx,
         call,
-        (inner) => setLook(inner.db, partner.slug, wanted),
+        (inner) => setBranding(inner.db, partner.slug, wanted),
         () => ({
           ...onPartner(partner),
           action: 'partner.changed',
@@ -74,7 +74,7 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
           },
         }),
       );
-      forgetLook(ctx, partner.id);
+      forgetBranding(ctx, partner.id);
       return doneAt(call.reply, path, 'saved');
     });
   });
@@ -87,7 +87,7 @@ async function ownPartner(ctx: Context, { user }: PortalCall): Promise<Partner> 
 }
 
 /** A colour that is left empty is taken away; a logo that is not chosen stays, unless it is to go. */
-function readLookForm(fields: MultipartFields): { wanted: WantedLook; faults: SettingsFaults } {
+function readBrandingForm(fields: MultipartFields): { wanted: BrandingChange; faults: SettingsFaults } {
   const { logo } = fields;
   const accent = accentIn(fields);
   const isChosen = Buffer.isBuffer(logo) && logo.length > 0;
@@ -95,7 +95,7 @@ function readLookForm(fields: MultipartFields): { wanted: WantedLook; faults: Se
     ...(accent !== '' && parseHex(accent) === null && { accent: true }),
     ...(isChosen && !isLogo(logo) && { logo: true }),
   };
-  const wanted: WantedLook = {
+  const wanted: BrandingChange = {
     ...(fields.accent !== undefined && { accent: accent === '' ? null : accent }),
     ...(isChosen ? { logo } : fields.no_logo === 'yes' ? { logo: null } : {}),
   };
@@ -127,7 +127,7 @@ async function showSettings(
     title: places.settings,
     status: Object.keys(faults).length > 0 ? 400 : 200,
     body: html`${flashOf(call, { done: { saved: settings.saved }, refused: { unchanged: settings.unchanged } })}
-<div class="two">${mainForm(call, shown, codes, faults)}${lookForm(call, shown, faults)}</div>`,
+<div class="two">${mainForm(call, shown, codes, faults)}${brandingForm(call, shown, faults)}</div>`,
   });
 }
 
@@ -138,12 +138,12 @@ ${settingsFields(call.words, shown, codes, faults)}
 <button>${settings.save}</button></form>`;
 }
 
-function lookForm(call: PortalCall, shown: Partner, faults: SettingsFaults): Html {
+function brandingForm(call: PortalCall, shown: Partner, faults: SettingsFaults): Html {
   const { settings } = portalTexts(call.words);
   const logo = logoPath(shown);
   const fault = (name: keyof SettingsFaults) => (faults[name] ? settings.faults[name] : undefined);
-  return html`<form class="card" method="post" action="${actionIn(call, `${path}/look`)}" enctype="multipart/form-data"><h2>${settings.look}</h2>
-<p class="quiet">${settings.lookRest}</p>
+  return html`<form class="card" method="post" action="${actionIn(call, `${path}/look`)}" enctype="multipart/form-data"><h2>${settings.branding}</h2>
+<p class="quiet">${settings.brandingRest}</p>
 ${field({ name: 'accent', label: settings.accent, hint: settings.accentRest, value: shown.accent, fault: fault('accent'), attributes: 'maxlength="7" autocomplete="off" spellcheck="false" placeholder="#0a7"' })}
 ${logo && html`<p><img class="logo" src="${logo}" alt="${settings.logo}" height="40"></p>`}
 ${field({ name: 'logo', label: settings.logo, hint: settings.logoRest, fault: fault('logo'), attributes: `type="file" accept="image/png,image/jpeg,image/webp"` })}

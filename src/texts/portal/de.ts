@@ -540,8 +540,8 @@ export const de: PortalTexts = {
     defaultExpiry: 'Wenn ein Aufruf nichts sagt',
     email: 'E-Mail für Mitteilungen',
     emailRest: 'Wird benachrichtigt, wenn ein Webhook-Endpunkt abgeschaltet wird. Darf leer sein.',
-    look: 'Aussehen',
-    lookRest: 'Zahlungsseiten, Einrichtung, Dashboards und dieses Portal übernehmen es.',
+    branding: 'Aussehen',
+    brandingRest: 'Zahlungsseiten, Einrichtung, Dashboards und dieses Portal übernehmen es.',
     accent: 'Akzentfarbe',
     accentRest:
       'Geschrieben wie #0a7 oder #00aa77. Sie wird aufgehellt oder abgedunkelt, wo sie nicht lesbar wäre. Leer: unsere.',

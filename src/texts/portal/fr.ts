@@ -536,8 +536,8 @@ export const fr: PortalTexts = {
     defaultExpiry: 'Quand une création ne dit rien',
     email: 'E-mail pour les avis',
     emailRest: 'Prévenu quand un point de livraison de webhook est désactivé. Peut rester vide.',
-    look: 'Apparence',
-    lookRest: 'Les pages de paiement, l’inscription, les tableaux de bord et ce portail la reprennent.',
+    branding: 'Apparence',
+    brandingRest: 'Les pages de paiement, l’inscription, les tableaux de bord et ce portail la reprennent.',
     accent: 'Couleur d’accent',
     accentRest:
       'Écrite comme #0a7 ou #00aa77. Elle est éclaircie ou assombrie là où elle ne serait pas lisible. Vide : la nôtre.',

@@ -8,7 +8,7 @@ import { isFreshSession, type Operator, type PartnerUser } from '../../auth/user
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { queueMail } from '../../mail/outbox.ts';
-import { readMailLook } from '../../partners/branding.ts';
+import { readMailBranding } from '../../partners/branding.ts';
 import { type Words, wordsKept } from '../../ui/language.ts';
 import { passkeyMail, serviceName } from '../mails.ts';
 import { UserRefusal } from '../refusal.ts';
@@ -89,8 +89,8 @@ export function addPasskey(
     if ((await selectPasskeys(sql, person.userId, maxPasskeys)).length >= maxPasskeys) return 'enough';
     const owned = { userId: person.userId, partnerId: partnerIdOf(person), createdAt: ctx.clock.now() };
     if (!(await insertPasskey(sql, { ...passkey, ...owned, id: randomUUID(), name }))) return 'not_made';
-    const look = await readMailLook(inner, partnerIdOf(person));
-    await queueMail(ctx, sql, passkeyMail(words, look, person.email, 'added', placeOf(person)));
+    const branding = await readMailBranding(inner, partnerIdOf(person));
+    await queueMail(ctx, sql, passkeyMail(words, branding, person.email, 'added', placeOf(person)));
     return null;
   };
   return audited(ctx, actor, keep, (refused) =>
@@ -111,8 +111,8 @@ export async function removePasskey(
     const { sql } = inner.db;
     const name = await deletePasskey(sql, person.userId, id);
     if (name === null) return null;
-    const look = await readMailLook(inner, partnerIdOf(person));
-    await queueMail(ctx, sql, passkeyMail(words, look, person.email, 'removed', placeOf(person)));
+    const branding = await readMailBranding(inner, partnerIdOf(person));
+    await queueMail(ctx, sql, passkeyMail(words, branding, person.email, 'removed', placeOf(person)));
     return name;
   };
   await audited(ctx, actor, take, (name) =>
@@ -153,8 +153,8 @@ export async function removePasskeysOf(
     });
     if (count === 0) return { user, count };
     const theirs = wordsKept(user.language, words);
-    const look = await readMailLook(inner, partnerId);
-    await queueMail(ctx, inner.db.sql, passkeyMail(theirs, look, user.email, 'removed', place));
+    const branding = await readMailBranding(inner, partnerId);
+    await queueMail(ctx, inner.db.sql, passkeyMail(theirs, branding, user.email, 'removed', place));
     return { user, count };
   };
   const { count } = await audited(ctx, actor, take, ({ user, count }) =>

@@ -1,7 +1,7 @@
 import type { LinkUser } from '../../auth/sign-in-link.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
-import { type Look, logoOf } from '../../ui/branding.ts';
+import { type Branding, logoOf } from '../../ui/branding.ts';
 import { card, field, stateLine } from '../../ui/components.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { passkeySignIn } from '../passkeys/parts.ts';
@@ -9,9 +9,9 @@ import type { PasskeyRefusalReason } from '../passkeys/refusal.ts';
 import type { Door } from '../realm.ts';
 
 /** Where an e-mail address is typed, to be sent a link; or a passkey shown. */
-export function askPage(words: Words, door: Door, look: Look | null, typed: string, fault: boolean): Html {
+export function askPage(words: Words, door: Door, branding: Branding | null, typed: string, fault: boolean): Html {
   const { signInUser: t } = signInTexts(words);
-  return html`${look && logoOf(look)}<h1>${titleOf(words, door)}</h1>${card(html`<p>${t.rest}</p>${askForm(words, door, typed, fault)}${passkeySignIn(words, door, false)}`)}`;
+  return html`${branding && logoOf(branding)}<h1>${titleOf(words, door)}</h1>${card(html`<p>${t.rest}</p>${askForm(words, door, typed, fault)}${passkeySignIn(words, door, false)}`)}`;
 }
 
 export function titleOf(words: Words, door: Door): string {

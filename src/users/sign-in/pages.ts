@@ -11,9 +11,9 @@ import { AttemptLimit, clientSubject, networkSubject } from '../../lib/attempts.
 import { minuteMs } from '../../lib/durations.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Html } from '../../lib/text/html.ts';
-import { readLook } from '../../partners/branding.ts';
+import { readBranding } from '../../partners/branding.ts';
 import { type Partner, readPartner } from '../../partners/read.ts';
-import type { Look } from '../../ui/branding.ts';
+import type { Branding } from '../../ui/branding.ts';
 import { languageFor, wordsFor } from '../../ui/language.ts';
 import { sendForeignForm, sendTooMany } from '../../web/error-page.ts';
 import { sendPage } from '../../web/layout.ts';
@@ -27,8 +27,8 @@ import { askForLink, type Entered, signIn } from './sign-in.ts';
 
 type Visit = FastifyRequest<{ Params: { token: string }; Body: Record<string, unknown> | undefined }>;
 
-/** Where a visit stands: on the shared host (`partner` is null) or on a partner's own, in its look. */
-type Place = { partner: Partner | null; look: Look | null };
+/** Where a visit stands: on the shared host (`partner` is null) or on a partner's own, in its branding. */
+type Place = { partner: Partner | null; branding: Branding | null };
 
 const asksPerMinute = 10;
 const opensPerMinute = 60;
@@ -73,7 +73,7 @@ export function signInPages(app: FastifyInstance, ctx: Context, door: Door): voi
 
   get('/sign-in', async (request, reply, place) => {
     if (await signedIn(ctx, door, request)) return reply.redirect(door.path, 303);
-    return show(reply, door, place, 200, askPage(wordsFor(request), door, place.look, '', false));
+    return show(reply, door, place, 200, askPage(wordsFor(request), door, place.branding, '', false));
   });
   get('/sign-in/sent', async (request, reply, place) =>
     show(reply, door, place, 200, sentPage(wordsFor(request), door)),
@@ -106,13 +106,13 @@ const clientOf = (request: Visit) => ({ ip: request.ip, userAgent: request.heade
 /** Operators sign in on the shared host only; on a host that is nobody's there is nothing. */
 async function placeOf(ctx: Context, door: Door, request: FastifyRequest): Promise<Place> {
   const host = hostOwner(ctx.config, request.headers.host);
-  if (host === null) return { partner: null, look: null };
+  if (host === null) return { partner: null, branding: null };
   const partner = host === undefined || door.kind === 'operator' ? null : await readPartner(ctx.db, host);
   if (!partner) throw refuse('not_found');
-  return { partner, look: await readLook(ctx, partner.id) };
+  return { partner, branding: await readBranding(ctx, partner.id) };
 }
 
-function show(reply: FastifyReply, door: Door, { look }: Place, status: number, body: Html): FastifyReply {
+function show(reply: FastifyReply, door: Door, { branding }: Place, status: number, body: Html): FastifyReply {
   const words = wordsFor(reply.request);
   return sendPage(reply, status, {
     title: titleOf(words, door),
@@ -120,7 +120,7 @@ function show(reply: FastifyReply, door: Door, { look }: Place, status: number, 
     testMode: false,
     body,
     island: 'passkey',
-    look: look ?? undefined,
+    branding: branding ?? undefined,
     path: reply.request.method === 'POST' ? undefined : reply.request.url.split('?', 1)[0],
   });
 }
@@ -140,7 +140,7 @@ async function ask(ctx: Context, door: Door, request: Visit, reply: FastifyReply
   const answer = await askForLink(ctx, door, asking, words);
   if (answer === 'asked') return reply.redirect(`${door.path}/sign-in/sent`, 303);
   if (answer === 'exhausted') return show(reply, door, place, 429, againPage(words, door, 'enough'));
-  return show(reply, door, place, 400, askPage(words, door, place.look, email, true));
+  return show(reply, door, place, 400, askPage(words, door, place.branding, email, true));
 }
 
 const opened = (ctx: Context, door: Door, request: Visit): LinkOpened => ({

@@ -5,7 +5,7 @@ import { type LinkOpened, newLinkToken, storeLink, useLink } from '../../auth/si
 import { createUserSession } from '../../auth/user-session.ts';
 import type { Context } from '../../context.ts';
 import { queueMail } from '../../mail/outbox.ts';
-import { readMailLook } from '../../partners/branding.ts';
+import { readMailBranding } from '../../partners/branding.ts';
 import type { Language, Words } from '../../ui/language.ts';
 import { linkMail, serviceName } from '../mails.ts';
 import type { Door } from '../realm.ts';
@@ -44,8 +44,8 @@ export async function askForLink(
   const asker = { subject: known ?? asking.network, known: known !== null };
   const token = newLinkToken();
   const link = `${hostAddress(ctx.config, partner?.slug ?? null)}${door.path}/link/${token}`;
-  const look = await readMailLook(ctx, partner?.id ?? null);
-  const mail = linkMail(words, look, email, { place: partner?.name ?? serviceName, link });
+  const branding = await readMailBranding(ctx, partner?.id ?? null);
+  const mail = linkMail(words, branding, email, { place: partner?.name ?? serviceName, link });
   return ctx.db.transaction(async (tx) => {
     const asked = { kind: door.kind, email, partnerId: partner?.id ?? null, browser, token, asker };
     const stored = await storeLink(ctx, tx, asked);

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { accessCommands } from '../../src/cli/access.ts';
 import type { Arguments } from '../../src/cli/command.ts';
 import { assignment } from '../../src/db/sql.ts';
-import { readLook } from '../../src/partners/branding.ts';
+import { readBranding } from '../../src/partners/branding.ts';
 import { maxLogoBytes } from '../../src/partners/logo.ts';
 import { startApp } from '../support/app.ts';
 import { makePartner } from '../support/fixtures.ts';
@@ -25,14 +25,14 @@ let folder: string;
 let nowMs = Date.parse('2026-11-21T12:00:00Z');
 before(async () => {
   app = await startApp({ clock: { now: () => new Date(nowMs) } });
-  folder = mkdtempSync(join(tmpdir(), 'quittance-look-'));
+  folder = mkdtempSync(join(tmpdir(), 'quittance-branding-'));
 });
 after(async () => {
   rmSync(folder, { recursive: true });
   await app.stop();
 });
 
-async function look(slug: string, options: Arguments['options']): Promise<Record<string, unknown>> {
+async function runPartnerLook(slug: string, options: Arguments['options']): Promise<Record<string, unknown>> {
   const command = accessCommands.find(({ name }) => name === 'partner look');
   assert.ok(command);
   const { partner } = await command.run(app.ctx, { words: [slug], options });
@@ -55,7 +55,7 @@ const shown = ({ name, accent, logo_type, logo_path }: Record<string, unknown>) 
 test('partner look › sets what is named, leaves the rest, and none takes away', async () => {
   const { partner } = await makePartner(app.db);
   const { slug } = partner;
-  const set = await look(slug, { name: 'Tills & Co', accent: '0A7', logo: file('red.png', red) });
+  const set = await runPartnerLook(slug, { name: 'Tills & Co', accent: '0A7', logo: file('red.png', red) });
   assert.match(String(set.logo_path), new RegExp(`^/logo/${slug}\\?v=[0-9a-f]{16}$`));
   const { logo_path } = set;
   const all = { name: 'Tills & Co', accent: '#00aa77', logo_type: 'image/png', logo_path };
@@ -63,16 +63,16 @@ test('partner look › sets what is named, leaves the rest, and none takes away'
   assert.equal('logo' in set, false, 'the bytes stay where they are');
   assert.equal(set.id, partner.id);
 
-  assert.deepEqual(shown(await look(slug, { name: 'Tills' })), { ...all, name: 'Tills' });
+  assert.deepEqual(shown(await runPartnerLook(slug, { name: 'Tills' })), { ...all, name: 'Tills' });
   const bare = { name: 'Tills', accent: null, logo_type: null, logo_path: null };
-  assert.deepEqual(shown(await look(slug, { accent: 'none' })), { ...all, name: 'Tills', accent: null });
-  assert.deepEqual(shown(await look(slug, { logo: 'none' })), bare);
+  assert.deepEqual(shown(await runPartnerLook(slug, { accent: 'none' })), { ...all, name: 'Tills', accent: null });
+  assert.deepEqual(shown(await runPartnerLook(slug, { logo: 'none' })), bare);
 });
 
 test('partner look › what cannot be taken is said in a sentence, and nothing changes', async () => {
   const { partner } = await makePartner(app.db);
   const { slug } = partner;
-  const before = shown(await look(slug, { accent: '#123456', logo: file('good.png', red) }));
+  const before = shown(await runPartnerLook(slug, { accent: '#123456', logo: file('good.png', red) }));
   const cases: [RegExp, Arguments['options']][] = [
     [/Nothing is to change/, {}],
     [/name must not be empty/, { name: ' ' }],
@@ -86,10 +86,10 @@ test('partner look › what cannot be taken is said in a sentence, and nothing c
     [/has 65537 bytes; it may have at most 65536/, { logo: file('big.png', padded(maxLogoBytes + 1)) }],
     [/"green" is no colour/, { name: 'New name', logo: file('blue.png', blue), accent: 'green' }],
   ];
-  for (const [sentence, options] of cases) await assert.rejects(look(slug, options), sentence);
-  await assert.rejects(look('nobody', { name: 'N' }), /There is no partner "nobody"/);
-  assert.deepEqual(shown(await look(slug, { name: partner.name })), before);
-  assert.equal((await look(slug, { logo: file('full.png', padded(maxLogoBytes)) })).logo_type, 'image/png');
+  for (const [sentence, options] of cases) await assert.rejects(runPartnerLook(slug, options), sentence);
+  await assert.rejects(runPartnerLook('nobody', { name: 'N' }), /There is no partner "nobody"/);
+  assert.deepEqual(shown(await runPartnerLook(slug, { name: partner.name })), before);
+  assert.equal((await runPartnerLook(slug, { logo: file('full.png', padded(maxLogoBytes)) })).logo_type, 'image/png');
 });
 
 function padded(length: number): Buffer {
@@ -98,7 +98,7 @@ function padded(length: number): Buffer {
 
 test('GET /logo › answers the bytes as the picture they are, kept for ever only under the address of their content', async () => {
   const { partner } = await makePartner(app.db);
-  const first = await look(partner.slug, { logo: file('named.jpg', webp) });
+  const first = await runPartnerLook(partner.slug, { logo: file('named.jpg', webp) });
   const answer = await fetch(app.url + first.logo_path);
   assert.equal(answer.status, 200);
   assert.equal(answer.headers.get('content-type'), 'image/webp', 'the name of the file says nothing');
@@ -107,7 +107,7 @@ test('GET /logo › answers the bytes as the picture they are, kept for ever onl
   assert.equal(answer.headers.get('content-security-policy'), "default-src 'none'; sandbox");
   assert.deepEqual(Buffer.from(await answer.arrayBuffer()), webp);
 
-  const second = await look(partner.slug, { logo: file('blue.png', blue) });
+  const second = await runPartnerLook(partner.slug, { logo: file('blue.png', blue) });
   assert.notEqual(second.logo_path, first.logo_path);
   for (const path of [String(first.logo_path), `/logo/${partner.slug}`]) {
     const stale = await fetch(app.url + path);
@@ -129,31 +129,31 @@ test('GET /logo › there is nothing for a partner without a logo, nor for a slu
   }
 });
 
-test('readLook › gives name, logo and accent; a change shows within ten seconds, and meanwhile the database rests', async () => {
+test('readBranding › gives name, logo and accent; a change shows within ten seconds, and meanwhile the database rests', async () => {
   const { partner } = await makePartner(app.db);
   const plain = { name: partner.name, logoPath: null, accentStyle: null };
-  assert.deepEqual(await readLook(app.ctx, partner.id), plain);
-  const set = await look(partner.slug, { name: 'Tills <b>', accent: '#005f9e', logo: file('red.png', red) });
+  assert.deepEqual(await readBranding(app.ctx, partner.id), plain);
+  const set = await runPartnerLook(partner.slug, { name: 'Tills <b>', accent: '#005f9e', logo: file('red.png', red) });
   nowMs += 4999;
-  assert.deepEqual(await readLook(app.ctx, partner.id), plain);
+  assert.deepEqual(await readBranding(app.ctx, partner.id), plain);
   nowMs += 1;
-  const changed = await readLook(app.ctx, partner.id);
+  const changed = await readBranding(app.ctx, partner.id);
   assert.equal(changed.name, 'Tills <b>');
   assert.equal(changed.logoPath, set.logo_path);
   assert.match(String(changed.accentStyle), /^:root\{--accent:#005f9e;--on-accent:#ffffff\}@media/);
-  await assert.rejects(readLook(app.ctx, randomUUID()), { code: 'not_found' });
+  await assert.rejects(readBranding(app.ctx, randomUUID()), { code: 'not_found' });
 });
 
-test('readLook › the looks of two partners are never mixed up', async () => {
+test('readBranding › the branding of two partners is never mixed up', async () => {
   const [one, other] = await Promise.all([makePartner(app.db), makePartner(app.db)]);
-  await look(one.partner.slug, { name: 'One' });
-  await look(other.partner.slug, { name: 'Other' });
+  await runPartnerLook(one.partner.slug, { name: 'One' });
+  await runPartnerLook(other.partner.slug, { name: 'Other' });
   for (const [id, name] of [
     [one.partner.id, 'One'],
     [other.partner.id, 'Other'],
     [one.partner.id, 'One'],
   ] as const) {
-    assert.equal((await readLook(app.ctx, id)).name, name);
+    assert.equal((await readBranding(app.ctx, id)).name, name);
   }
 });
 

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Browser, Page } from 'playwright-core';
 import { html } from '../../src/lib/text/html.ts';
-import { readLook, setLook } from '../../src/partners/branding.ts';
+import { readBranding, setBranding } from '../../src/partners/branding.ts';
 import { partnerPages } from '../../src/partners/pages.ts';
 import { logoOf } from '../../src/ui/branding.ts';
 import { wordsFor } from '../../src/ui/language.ts';
@@ -30,10 +30,10 @@ before(async () => {
   app = fastify();
   partnerPages(app, ctx);
   app.get('/page/:id', { config: { auth: 'public' } }, async (request, reply) => {
-    const look = await readLook(ctx, (request.params as { id: string }).id);
+    const branding = await readBranding(ctx, (request.params as { id: string }).id);
     const parts = html`<p><a href="#a">A link</a></p><button>Pay</button><button class="second">Another way</button>`;
-    const body = html`${logoOf(look)}<h1>${look.name}</h1>${parts}<section class="card">${parts}</section>`;
-    return sendPage(reply, 200, { title: look.name, words: wordsFor(request), testMode: false, body, look });
+    const body = html`${logoOf(branding)}<h1>${branding.name}</h1>${parts}<section class="card">${parts}</section>`;
+    return sendPage(reply, 200, { title: branding.name, words: wordsFor(request), testMode: false, body, branding });
   });
   url = await app.listen({ host: '127.0.0.1', port: 0 });
 });
@@ -43,9 +43,9 @@ after(async () => {
   await database.drop();
 });
 
-async function open(wanted: Parameters<typeof setLook>[2]): Promise<{ page: Page; complaints: string[] }> {
+async function open(wanted: Parameters<typeof setBranding>[2]): Promise<{ page: Page; complaints: string[] }> {
   const { partner } = await makePartner(database.db);
-  await setLook(database.db, partner.slug, wanted);
+  await setBranding(database.db, partner.slug, wanted);
   const page = await browser.newPage({ viewport: sizes.phone });
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
@@ -107,7 +107,7 @@ test('A logo of each kind and of any shape is shown within its limits, under the
     const box = await picture.boundingBox();
     assert.ok(box && box.height === 40 && box.width > 0 && box.width <= 120, `${name} ${JSON.stringify(box)}`);
     assert.deepEqual(complaints, [], name);
-    await photograph(page, `look-${name}`);
+    await photograph(page, `branding-${name}`);
     await page.close();
   }
   await painter.close();
