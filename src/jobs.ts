@@ -61,8 +61,8 @@ type Queue = {
 const second = 1000;
 const minute = 60 * second;
 
-/** How often all queues are looked at, in one statement: for what is due soon, and for what nobody told. */
-const usualLookMs = 5 * second;
+/** How often all queues are polled, in one statement: for what is due soon, and for what no notification announced. */
+const usualPollMs = 5 * second;
 
 const loops: Loop[] = [
   {
@@ -135,7 +135,7 @@ function loopsOf(chain: ChainConfig): Loop[] {
 }
 
 /** Runs all loops until the signal aborts; resolves when the last one has put down its work. */
-export async function runJobs(ctx: Context, signal: AbortSignal, lookMs = usualLookMs): Promise<void> {
+export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualPollMs): Promise<void> {
   const sources = rateSources(ctx.config.rateProviders);
   const refresh: Loop = { name: 'refresh rates', everyMs: refreshPeriodMs, run: () => refreshIfDue(ctx, sources) };
   const gateway = ctx.config.phoneGateway && openGateway(ctx.config.phoneGateway);
@@ -160,9 +160,9 @@ export async function runJobs(ctx: Context, signal: AbortSignal, lookMs = usualL
   const endHearing = keepHearing(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
   await Promise.all([
     ...mine.map((loop) => repeat(ctx, loop, signal)),
-    lookForWork(ctx, mine, lookMs, signal),
+    pollQueues(ctx, mine, pollMs, signal),
     startWatching(ctx, { onRemoved }, signal),
-    startDelivering(ctx, signal, createDeliveryDeps(ctx), lookMs),
+    startDelivering(ctx, signal, createDeliveryDeps(ctx), pollMs),
   ]);
   await endHearing();
   await gateway?.close();
@@ -189,7 +189,7 @@ async function repeat(
 }
 
 /** Wakes each loop when something in its queue is due; all of them where that cannot be told. */
-async function lookForWork(ctx: Context, running: Running[], lookMs: number, signal: AbortSignal): Promise<void> {
+async function pollQueues(ctx: Context, running: Running[], pollMs: number, signal: AbortSignal): Promise<void> {
   const queues = running.flatMap(({ queue, sleeper }) => (queue ? [{ ...queue, sleeper }] : []));
   while (!signal.aborted) {
     try {
@@ -199,13 +199,13 @@ async function lookForWork(ctx: Context, running: Running[], lookMs: number, sig
       );
       for (const [i, { sleeper }] of queues.entries()) {
         const waitMs = waits[i];
-        // What is due later will be found by the next look.
-        if (typeof waitMs === 'number' && waitMs < 2 * lookMs) sleeper.wakeIn(waitMs);
+        // What is due later will be found by the next poll.
+        if (typeof waitMs === 'number' && waitMs < 2 * pollMs) sleeper.wakeIn(waitMs);
       }
     } catch (error) {
-      ctx.log.error({ err: error }, 'queues could not be looked at');
+      ctx.log.error({ err: error }, 'queues could not be polled');
       for (const { sleeper } of queues) sleeper.wake();
     }
-    await pause(jitter(lookMs, 0.2), signal);
+    await pause(jitter(pollMs, 0.2), signal);
   }
 }

@@ -1,13 +1,13 @@
 import type { Database, Scope } from '../db/connection.ts';
 
-/** The scope of one partner and mode. Whoever calls this has proved who is calling, or stands in a named look-up below. */
+/** The scope of one partner and mode. Whoever calls this has proved who is calling, or stands in a named lookup below. */
 export function scopeOf(partnerId: string, testMode: boolean): Scope {
   return { partnerId, testMode } as Scope;
 }
 
 type ScopeRow = { partner_id: string; test_mode: boolean };
 
-/** Loops: the scope of a row that a named look-up over all partners returned. */
+/** Loops: the scope of a row that a named lookup over all partners returned. */
 export function scopeOfRow(row: ScopeRow): Scope {
   return scopeOf(row.partner_id, row.test_mode);
 }

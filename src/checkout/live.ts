@@ -102,7 +102,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       stream.once('close', () => page.wake());
       const until = performance.now() + longestMs;
       let told = '';
-      let looking: Promise<void> | undefined;
+      let refreshing: Promise<void> | undefined;
       try {
         while (!stream.destroyed && !ending.signal.aborted && performance.now() < until) {
           // From before reading, so that a change meanwhile is not missed.
@@ -114,8 +114,8 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
           stream.write(state === told ? signOfLife : `data: ${state}\n\n`);
           told = state;
           if (isOver(checkout.state)) break;
-          looking ??= waitsForMoney(checkout)
-            ? lookFor(ctx, checkout, page).finally(() => (looking = undefined))
+          refreshing ??= waitsForMoney(checkout)
+            ? refreshStrays(ctx, checkout, page).finally(() => (refreshing = undefined))
             : undefined;
           await woken;
           await pause(gatherMs, ending.signal);
@@ -135,7 +135,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
 const waitsForMoney = ({ state }: Checkout) => payable(state) === 'whole';
 
 /** Looks beside the page's turns, since a chain in trouble answers late; wakes the page when something was found or went. */
-async function lookFor(ctx: Context, { scope, row }: Checkout, page: Open): Promise<void> {
+async function refreshStrays(ctx: Context, { scope, row }: Checkout, page: Open): Promise<void> {
   try {
     const before = page.strays.length;
     page.strays = await findStrays(ctx, scope, row.id);

@@ -1,6 +1,6 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
 
-/** The loop's look-up over all partners: the scopes with requests that were made before a time and not looked at. */
+/** The loop's lookup over all partners: the scopes with requests that were made before a time and not looked at. */
 export function selectClocks(db: Database, before: Date): Promise<{ partner_id: string; test_mode: boolean }[]> {
   return db.sql<{ partner_id: string; test_mode: boolean }[]>`
     select c.partner_id, c.test_mode from partner_clocks c left join erased_customers e using (partner_id, test_mode)

@@ -1,7 +1,7 @@
 import { pause } from './time.ts';
 
-/** How often is looked for what has become due, while work is under way. */
-const lookMs = 1000;
+/** How often the queue is polled for what has become due, while work is under way. */
+const pollMs = 1000;
 
 /**
  * Works through a queue, several at a time: whatever ends makes room for the next at once, so what takes long holds up
@@ -29,7 +29,7 @@ export async function workThrough<T>(
       }
       if (underWay.size === 0) break;
       const enough = new AbortController();
-      await Promise.race([...underWay, pause(lookMs, AbortSignal.any([signal, enough.signal]))]);
+      await Promise.race([...underWay, pause(pollMs, AbortSignal.any([signal, enough.signal]))]);
       enough.abort();
     }
   } finally {

@@ -28,9 +28,9 @@ const lanes = [
   { urgent: true, places: 10, perServer: 3 },
   { urgent: false, places: 10, perServer: 3 },
 ];
-/** Looking past the servers that are busy reads all that is due for them: so often at most, when it found nothing. */
-const lookPastMs = 1000;
-/** For one mail, from the look-up of the server's name to its last answer. */
+/** A poll past busy servers reads all that is due for them: at most this often after one that found nothing. */
+const pollPastBusyMs = 1000;
+/** For one mail, from the lookup of the server's name to its last answer. */
 const sendLimitMs = 45_000;
 /** The first wait; each is twice the one before. Longer than sending takes, so nobody else takes a mail under way. */
 const firstWaitMs = 120_000;
@@ -52,18 +52,18 @@ export async function sendDueMails(ctx: Context, signal: AbortSignal, transport 
   }
   await clearAlarm(ctx.db.sql, 'mail_transport');
   const underWay = new Set<Claimed>();
-  const lookedPast = new Map<boolean, number>();
+  const polledPastBusy = new Map<boolean, number>();
   const take = async () => {
     const taken: Claimed[] = [];
     for (const lane of lanes) {
       const inLane = () => [...underWay].filter(({ urgent }) => urgent === lane.urgent);
       while (inLane().length < lane.places) {
         const busy = busyServers(inLane(), lane.perServer);
-        const lookedAt = lookedPast.get(lane.urgent) ?? Number.NEGATIVE_INFINITY;
-        if (busy.length > 0 && performance.now() - lookedAt < lookPastMs) break;
+        const polledAt = polledPastBusy.get(lane.urgent) ?? Number.NEGATIVE_INFINITY;
+        if (busy.length > 0 && performance.now() - polledAt < pollPastBusyMs) break;
         const mail = await claimMail(ctx, lane.urgent, busy);
         if (!mail) {
-          if (busy.length > 0) lookedPast.set(lane.urgent, performance.now());
+          if (busy.length > 0) polledPastBusy.set(lane.urgent, performance.now());
           break;
         }
         underWay.add(mail);

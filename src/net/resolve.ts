@@ -4,7 +4,7 @@ import { lookup, Resolver } from 'node:dns/promises';
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 /**
- * Asks the name servers directly: unlike the system's look-up this takes no thread, so a name server that hangs holds up
+ * Asks the name servers directly: unlike the system's lookup this takes no thread, so a name server that hangs holds up
  * nobody else's names.
  */
 function askNameServers(): Resolve {

@@ -34,7 +34,7 @@ const inTurns = (sql: Sql, due: Fragment, limit: number) => {
     order by turn, ${place} limit ${limit}`;
 };
 
-/** The loop's look-up over all partners: transfers nobody has judged, partners and merchants in turns, oldest first. */
+/** The loop's lookup over all partners: transfers nobody has judged, partners and merchants in turns, oldest first. */
 export async function selectUnjudged(db: Database, chainId: number, limit: number): Promise<TransferRow[]> {
   const { sql } = db;
   const waiting = sql`chain_id = ${chainId} and judged_at is null`;
@@ -48,7 +48,7 @@ export async function selectUnjudged(db: Database, chainId: number, limit: numbe
 }
 
 /**
- * The loop's look-up over all partners: transfers that count, are not marked as final, and stand in a block that is final
+ * The loop's lookup over all partners: transfers that count, are not marked as final, and stand in a block that is final
  * for an amount like their request's. Partners, merchants and requests in turns.
  */
 export async function selectUnsettled(
@@ -118,11 +118,11 @@ export async function selectAnyPutOff(db: Database, chainId: number): Promise<bo
   return rows.length > 0;
 }
 
-/** Denied so often in a row, and for so long, a transfer is taken back: looks side by side count one each. */
-export const deniedLooks = 8;
+/** Denied so often in a row, and for so long, a transfer is taken back: checks side by side count one each. */
+export const deniedChecks = 8;
 const deniedMs = 2 * minuteMs;
 
-/** Counts a look in which all endpoints denied a transfer; one that ended otherwise has the count begin anew. */
+/** Counts a check in which all endpoints denied a transfer; one that ended otherwise has the count begin anew. */
 export async function countDenials(db: Database, rows: readonly TransferRow[], denied: boolean): Promise<void> {
   if (rows.length === 0) return;
   const { sql } = db;
@@ -146,7 +146,7 @@ export async function deleteRefuted(tx: Tx, row: TransferRow): Promise<boolean> 
       select chain_id, tx_hash, ordinal from transfers
       where chain_id = ${row.chain_id} and tx_hash = ${row.tx_hash} and ordinal = ${row.ordinal}
         and block_hash = ${row.block_hash} and request_id = ${row.request_id} and counts and final_at is null
-        and denials >= ${deniedLooks} and denied_at <= now() - ${deniedMs} * interval '1 ms'
+        and denials >= ${deniedChecks} and denied_at <= now() - ${deniedMs} * interval '1 ms'
       for update skip locked)
     returning ordinal`;
   return rows.length > 0;

@@ -3,11 +3,11 @@ import type { Reason, Rule, Transfer } from './rules.ts';
 import { isKey, keyOf, type TransferKey, type TransferRow } from './transfers.ts';
 
 /** Put off so often, a transfer that counts could not be confirmed for two minutes. */
-const doubtedAfterLooks = 8;
+const doubtedAfterChecks = 8;
 
 /** Whether endpoints that answer have long failed to confirm a transfer that counts: it may never settle. */
 export function isDoubted({ final_at, looks }: Pick<TransferRow, 'final_at' | 'looks'>): boolean {
-  return final_at === null && looks >= doubtedAfterLooks;
+  return final_at === null && looks >= doubtedAfterChecks;
 }
 
 /** A row as the rules read it. */

@@ -184,7 +184,7 @@ export async function updateMailsStopped(tx: Tx, scope: Scope, id: string, now: 
 export type DuePlan = { partner_id: string; test_mode: boolean; id: string };
 
 /**
- * The loop's look-up over all partners: what is due, of each partner and mode at most so many, the longest first. The first
+ * The loop's lookup over all partners: what is due, of each partner and mode at most so many, the longest first. The first
  * of each come before the second of any, so that one with thousands holds up nobody.
  */
 export function selectDue(db: Database, now: Date, limits: { ofOne: number; all: number }): Promise<DuePlan[]> {

@@ -22,7 +22,7 @@ export type SweptRequest = SweptTo & {
   owed: boolean;
 };
 
-/** The loop's look-up over all partners: those verified after one request and before a time, in that order. */
+/** The loop's lookup over all partners: those verified after one request and before a time, in that order. */
 export function selectVerified(tx: Tx, after: SweptTo, before: Date, limit: number): Promise<SweptRequest[]> {
   return tx<SweptRequest[]>`
     select r.partner_id, r.test_mode, r.id as request_id, r.proof_verified_at as verified_at, r.customer_email,

@@ -23,7 +23,7 @@ export type DueReturn = {
 };
 
 /**
- * The loop's look-up over all partners: takes notes that are due, so that nobody else takes them for a while. Partners take
+ * The loop's lookup over all partners: takes notes that are due, so that nobody else takes them for a while. Partners take
  * turns, and so do the merchants of each. What is new is looked for every five seconds, then every minute, after two hours
  * every ten, after two days every six hours: until it is final, however late.
  *

@@ -29,7 +29,7 @@ export async function claimSignedWallet(
 /** A wallet that was claimed for a merchant and never signed for. */
 export type UnsignedWallet = { partner_id: string; test_mode: boolean; account_id: string; address: string };
 
-/** The loop's look-up over all scopes: those that were claimed before a time, the oldest first. */
+/** The loop's lookup over all scopes: those that were claimed before a time, the oldest first. */
 export function selectUnsignedWallets({ sql }: Database, claimedBefore: Date, limit: number) {
   return sql<UnsignedWallet[]>`
     select partner_id, test_mode, account_id, address from wallets

@@ -19,10 +19,10 @@ const activateEveryMs = minuteMs;
 /** At a stop, attempts under way get this long; then they are left to the next process. */
 const graceMs = 3000;
 const afterErrorMs = 1000;
-const crowdedLookMs = 100;
+const crowdedPollMs = 100;
 /** What nobody told is found after this long: another process died, or changes could not be heard. */
-const usualLookMs = 5_000;
-/** Between two looks at least, so that a burst of news is one. */
+const usualPollMs = 5_000;
+/** Between two polls at least, so that a burst of changes is one. */
 const restMs = 5;
 /** Longer than an attempt can take. */
 const passMs = 15_000;
@@ -43,13 +43,13 @@ export async function deliverDue(ctx: Context, deps: DeliveryDeps): Promise<numb
 
 /**
  * Delivers until the signal aborts: new events at once, whichever process wrote them, and failed ones at their time. Every
- * few seconds it looks for what nobody told.
+ * few seconds it polls for what no notification announced.
  */
 export async function startDelivering(
   ctx: Context,
   signal: AbortSignal,
   deps: DeliveryDeps = createDeliveryDeps(ctx),
-  lookMs = usualLookMs,
+  pollMs = usualPollMs,
 ): Promise<void> {
   const sleeper = makeSleeper();
   const work = startWork(ctx, deps, sleeper);
@@ -58,7 +58,7 @@ export async function startDelivering(
   };
   const endHearing = keepHearing(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
   let activatedAt = Number.NEGATIVE_INFINITY;
-  let lookAgainAt = 0;
+  let pollAgainAt = 0;
   while (!signal.aborted) {
     try {
       if (performance.now() - activatedAt > activateEveryMs) {
@@ -66,13 +66,13 @@ export async function startDelivering(
         await activateDueSecrets(ctx);
       }
       const free = maxPosts - work.posts();
-      // While this process has its hands full, most looks would find nothing that may be taken yet.
-      const claimed = isCrowded(free) && performance.now() < lookAgainAt ? [] : await claim(ctx, work.busy(), free);
+      // While this process has its hands full, most polls would find nothing that may be taken yet.
+      const claimed = isCrowded(free) && performance.now() < pollAgainAt ? [] : await claim(ctx, work.busy(), free);
       for (const row of claimed) work.begin(row);
       if (claimed.length > 0) continue;
-      if (performance.now() >= lookAgainAt) lookAgainAt = performance.now() + crowdedLookMs;
+      if (performance.now() >= pollAgainAt) pollAgainAt = performance.now() + crowdedPollMs;
       await pause(restMs, signal);
-      await sleeper.sleep(isCrowded(free) ? crowdedLookMs : jitter(lookMs, 0.2), signal);
+      await sleeper.sleep(isCrowded(free) ? crowdedPollMs : jitter(pollMs, 0.2), signal);
     } catch (error) {
       ctx.log.error({ err: error }, 'deliveries could not be claimed');
       await pause(afterErrorMs, signal);

@@ -81,7 +81,7 @@ export async function updateActivated(tx: Tx, scope: Scope): Promise<void> {
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and pending_secret is not null`;
 }
 
-/** The loop's look-up over all partners: endpoints whose secret has been pending since a time, or longer. */
+/** The loop's lookup over all partners: endpoints whose secret has been pending since a time, or longer. */
 export function selectPendingSince({ sql }: Database, before: Date, limit: number) {
   return sql<{ partner_id: string; test_mode: boolean }[]>`
     select partner_id, test_mode from webhook_endpoints

@@ -263,28 +263,28 @@ const longDenied = () => database.db.sql`
   update transfers set looks = 8, denials = 7 * sign(denials), denied_at = denied_at - interval '2 minutes'
   where final_at is null and looks > 0`;
 
-test('a final transfer that one endpoint denies for long and the honest one for one look → stays', async () => {
+test('a final transfer that one endpoint denies for long and the honest one for one check → stays', async () => {
   const payee = await newPayee();
   const request = await ask(payee);
   const [txHash = ''] = await pay(payee, request, pair, 60, [request.usdc_micro]);
-  const lookAgain = async (...liars: typeof endpoints) => {
+  const checkAgain = async (...liars: typeof endpoints) => {
     for (const { endpoint } of endpoints) endpoint.lies.clear();
     for (const { endpoint } of liars) endpoint.lies.set(txHash, { result: null });
     await dueAgain();
     await settle(ctx, [pair]);
   };
-  await lookAgain(...endpoints.slice(1));
+  await checkAgain(...endpoints.slice(1));
   await longDenied();
-  await lookAgain(...endpoints);
-  assert.equal(await proofOf(request), 'attached', 'one look is not long');
+  await checkAgain(...endpoints);
+  assert.equal(await proofOf(request), 'attached', 'one check is not long');
   await longDenied();
-  await lookAgain(...endpoints.slice(1));
-  await lookAgain(...endpoints);
-  assert.equal(await proofOf(request), 'attached', 'a look in which one told of it has the count begin anew');
+  await checkAgain(...endpoints.slice(1));
+  await checkAgain(...endpoints);
+  assert.equal(await proofOf(request), 'attached', 'a check in which one reported it restarts the count');
   await database.db.sql`update transfers set denials = 30 where tx_hash = ${txHash}`;
-  await lookAgain(...endpoints);
-  assert.equal(await proofOf(request), 'attached', 'many looks in a moment are not long');
-  await lookAgain();
+  await checkAgain(...endpoints);
+  assert.equal(await proofOf(request), 'attached', 'many checks in a moment are not long');
+  await checkAgain();
   assert.equal(await proofOf(request), 'verified');
 });
 

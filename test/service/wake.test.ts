@@ -35,11 +35,11 @@ async function openShop() {
 }
 
 /** Runs the loops of a node until the work is done; `sent` are the statements that it has sent so far. */
-async function withLoops(lookMs: number, work: (sent: string[]) => Promise<void>): Promise<void> {
+async function withLoops(pollMs: number, work: (sent: string[]) => Promise<void>): Promise<void> {
   const sent: string[] = [];
   for (const pool of database.db.pools) pool.observer = (_connection, { text }) => sent.push(text);
   const stop = new AbortController();
-  const running = runJobs(testContext(database.db), stop.signal, lookMs);
+  const running = runJobs(testContext(database.db), stop.signal, pollMs);
   try {
     await work(sent);
   } finally {
@@ -48,12 +48,12 @@ async function withLoops(lookMs: number, work: (sent: string[]) => Promise<void>
   }
 }
 
-/** Waits until no loop looks for transfers any more. */
+/** Waits until no loop polls for transfers any more. */
 async function asleep(sent: string[]): Promise<void> {
-  const looks = () =>
+  const polls = () =>
     sent.filter((text) => /from transfers where chain_id = \$\d+ and judged_at is null order by/.test(text)).length;
-  for (let before = -1; before !== looks() || before === 0; ) {
-    before = looks();
+  for (let before = -1; before !== polls() || before === 0; ) {
+    before = polls();
     await pause(500);
   }
 }
@@ -78,7 +78,7 @@ async function judged(txHash: string): Promise<void> {
   await until(async () => (await rows()).length === 1, 'the transfer to be judged');
 }
 
-test('another node stores a transfer → it is judged at once, without a look', async () => {
+test('another node stores a transfer → it is judged at once, without a poll', async () => {
   await withLoops(neverMs, async (sent) => {
     await asleep(sent);
     await judged(await found(true));
@@ -97,7 +97,7 @@ test('a notification is lost with the connection that hears → the transfer is 
   });
 });
 
-test('a notification is lost → the next look finds the transfer', async () => {
+test('a notification is lost → the next poll finds the transfer', async () => {
   await withLoops(500, async (sent) => {
     await asleep(sent);
     await judged(await found(false));
@@ -114,7 +114,7 @@ test('a request’s time passes while all sleep → its expiry is stored', async
   });
 });
 
-test('another node writes an event, sends one again, and enables an endpoint → each goes out at once, without a look', async () => {
+test('another node writes an event, sends one again, and enables an endpoint → each goes out at once, without a poll', async () => {
   const receiver = await startReceiver();
   const ctx = testContext(other);
   await setUrl(ctx, shop.scope, receiver.url);

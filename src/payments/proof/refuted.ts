@@ -3,7 +3,7 @@ import { askToRead } from '../../chain/reader/unread.ts';
 import type { Context } from '../../context.ts';
 import { raiseAlarm } from '../../db/alarms.ts';
 import { within } from '../../db/nested.ts';
-import { deleteRefuted, deniedLooks } from '../queue-store.ts';
+import { deleteRefuted, deniedChecks } from '../queue-store.ts';
 import { onRemoved } from '../removed.ts';
 import { keyOf, type TransferRow } from '../transfers.ts';
 
@@ -11,11 +11,11 @@ import { keyOf, type TransferRow } from '../transfers.ts';
  * Takes away transfers whose block is final and that all endpoints have long denied alike: as in a reorganisation, what they
  * proved is taken back. Each is read and judged anew as soon as an endpoint tells of it. The operator is told.
  *
- * @param denied what all endpoints deny in this look, as it was before it
+ * @param denied what all endpoints deny in this check, as it was before it
  */
 export async function removeRefuted(ctx: Context, chain: ChainConfig, denied: readonly TransferRow[]): Promise<void> {
   for (const row of denied) {
-    if (row.denials + 1 < deniedLooks || !(await remove(ctx, chain, row))) continue;
+    if (row.denials + 1 < deniedChecks || !(await remove(ctx, chain, row))) continue;
     ctx.log.warn({ chain: chain.chainId, tx: row.tx_hash }, 'all endpoints deny a final transfer: it was taken back');
   }
 }

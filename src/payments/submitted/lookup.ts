@@ -29,7 +29,7 @@ export type Sighting = {
   state: 'seen' | 'failed';
 };
 
-export type Look = {
+export type Lookup = {
   kind: Answer;
   sighting: Sighting | null;
   /** Where it pays the wallet in order: it is the watcher's. */
@@ -44,31 +44,31 @@ export type Sought = {
 };
 
 /** Asks the chains what they know of a transaction that the watcher has not brought; the most telling answer counts. */
-export async function lookOnChains(chains: ChainConfig[], sought: Sought): Promise<Look> {
-  const looks = await Promise.all(chains.map((chain) => lookOnChain(chain, sought)));
-  const told = looks.find(({ kind }) => kind !== 'not_found' && kind !== 'unavailable');
-  return told ?? answerOnly(looks.some(({ kind }) => kind === 'unavailable') ? 'unavailable' : 'not_found');
+export async function lookUpOnChains(chains: ChainConfig[], sought: Sought): Promise<Lookup> {
+  const lookups = await Promise.all(chains.map((chain) => lookUpOnChain(chain, sought)));
+  const told = lookups.find(({ kind }) => kind !== 'not_found' && kind !== 'unavailable');
+  return told ?? answerOnly(lookups.some(({ kind }) => kind === 'unavailable') ? 'unavailable' : 'not_found');
 }
 
 /** What an endpoint that leaves logs out would say, too. */
 const mayLackLogs: Answer[] = ['wrong_recipient', 'wrong_token'];
 
-async function lookOnChain(chain: ChainConfig, sought: Sought): Promise<Look> {
-  let look = answerOnly('unavailable');
+async function lookUpOnChain(chain: ChainConfig, sought: Sought): Promise<Lookup> {
+  let lookup = answerOnly('unavailable');
   // The second endpoint may know what the first does not, or be up when it is down; more would take too long.
   for (const url of chain.rpcUrls.slice(0, 2)) {
     try {
       const next = await askEndpoint(connectRpc(url, timeoutMs), chain, sought);
-      if (!mayLackLogs.includes(look.kind) || next.mined) look = next;
-      if (look.kind !== 'not_found' && !mayLackLogs.includes(look.kind)) return look;
+      if (!mayLackLogs.includes(lookup.kind) || next.mined) lookup = next;
+      if (lookup.kind !== 'not_found' && !mayLackLogs.includes(lookup.kind)) return lookup;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
     }
   }
-  return look;
+  return lookup;
 }
 
-async function askEndpoint(rpc: Rpc, chain: ChainConfig, sought: Sought): Promise<Look> {
+async function askEndpoint(rpc: Rpc, chain: ChainConfig, sought: Sought): Promise<Lookup> {
   const { txHash } = sought;
   const [receipt, transaction] = await Promise.all([rpc.receipt(txHash), rpc.transaction(txHash)]);
   if (receipt?.success) {
@@ -85,7 +85,7 @@ async function askEndpoint(rpc: Rpc, chain: ChainConfig, sought: Sought): Promis
   };
 }
 
-const answerOnly = (kind: Answer): Look => ({ kind, sighting: null, mined: null });
+const answerOnly = (kind: Answer): Lookup => ({ kind, sighting: null, mined: null });
 
 function readPayment(chain: ChainConfig, sought: Sought, receipt: Receipt, recipient: string | null): Answer {
   const { walletAddress, walletChainIds } = sought.request;

@@ -10,7 +10,7 @@ import { admit, isMint, type Payable } from '../rules.ts';
 import { selectByHash, toTransfer } from '../store.ts';
 import { isSameTransfer, keyOf, selectCounted, selectRefunded, type TransferRow } from '../transfers.ts';
 import { keepHint } from './follow.ts';
-import { lookOnChains } from './lookup.ts';
+import { lookUpOnChains } from './lookup.ts';
 import { readIfOmitted } from './omitted.ts';
 
 const hashPattern = /^0x[0-9a-f]{64}$/;
@@ -48,7 +48,7 @@ export async function submitHash(
   const judged = found.length > 0 ? judgeFound(request, found, chains, isGiven) : null;
   // What it pays others says nothing of this wallet: an endpoint may have left that log out.
   if (judged && found.some((one) => one.request_id === row.id || one.to_address === row.wallet_address)) return judged;
-  const { kind, sighting, mined } = await lookOnChains(chains, { txHash, request, startBlocks: row.start_blocks });
+  const { kind, sighting, mined } = await lookUpOnChains(chains, { txHash, request, startBlocks: row.start_blocks });
   if (sighting) await keepHint(ctx, scope, row, sighting);
   if (mined) await readIfOmitted(ctx, row, mined.chain, mined.receipt);
   return mined || !judged ? { kind } : judged;

@@ -54,8 +54,8 @@ export async function findStrays(ctx: Context, scope: Scope, requestId: string):
   if (!row) return [];
   const enough = new AbortController();
   const late = pause(limitMs, enough.signal).then((): Stray[] => []);
-  const looks = places(ctx, scope, row).map((place) => Promise.race([findAt(ctx, place, row), late]));
-  const found = await Promise.all(looks).finally(() => enough.abort());
+  const lookups = places(ctx, scope, row).map((place) => Promise.race([findAt(ctx, place, row), late]));
+  const found = await Promise.all(lookups).finally(() => enough.abort());
   return found.flat().slice(0, mostStrays);
 }
 
