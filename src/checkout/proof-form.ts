@@ -1,7 +1,7 @@
 import { type Html, html } from '../lib/text/html.ts';
 import type { Outcome } from '../payments/outcome.ts';
 import { payTexts } from '../texts/pay.ts';
-import { card, carried, field } from '../ui/components.ts';
+import { card, field, hiddenField } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import { knownToWallets } from './options.ts';
@@ -62,7 +62,7 @@ function signatureForm(checkout: Checkout, toSign: NonNullable<Answer['toSign']>
   const chain = chains.find((one) => one.chainId === chainId);
   const known = JSON.stringify(chain ? knownToWallets(chain) : null);
   return html`<form method="post" action="${payPagePath(url)}/claim" class="claim" data-from="${from}" data-typed="${data}" data-chain="${known}">
-${carried('chain_id', String(chainId))}${carried('tx_hash', txHash)}${carried('ordinal', String(ordinal))}
+${hiddenField('chain_id', String(chainId))}${hiddenField('tx_hash', txHash)}${hiddenField('ordinal', String(ordinal))}
 <p class="quiet">${fill(proof.signHint, { address: from })}</p>
 <div class="wallets" hidden></div>
 <p class="told" role="status" hidden></p>

@@ -3,7 +3,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import { receiptNumber } from '../lib/text/receipt-number.ts';
 import { madeAt } from '../requests/rules.ts';
 import { receiptTexts } from '../texts/receipts.ts';
-import { card, facts, mono } from '../ui/components.ts';
+import { card, descriptionList, mono } from '../ui/components.ts';
 import { groupMicro, instant, rateOf } from '../ui/formats.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
@@ -26,7 +26,7 @@ export function receiptFacts(checkout: Checkout): Html {
   const { receipt } = receiptTexts(words);
   const at = row.proof_verified_at;
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
-  return facts([
+  return descriptionList([
     [receipt.number, mono(receiptNumber(row.id, row.proof_verified_at ?? madeAt(row)))],
     at && [receipt.confirmed, instant(words, at)],
     [receipt.paidTo, merchant],

@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../chain/config.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { payTexts } from '../texts/pay.ts';
-import { facts, type StateKind, stateLine } from '../ui/components.ts';
+import { descriptionList, type StateKind, stateLine } from '../ui/components.ts';
 import { groupMicro, oneOf } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import type { Checkout } from './read.ts';
@@ -89,7 +89,7 @@ function tell(checkout: Checkout): News {
 /** Beside the state: the transactions under way, money that was not needed, or came late. */
 function extra(checkout: Checkout): Html | null {
   const { state, progress, words, merchant, chains } = checkout;
-  if (state.kind === 'confirming') return facts([transactionFact(checkout)]);
+  if (state.kind === 'confirming') return descriptionList([transactionFact(checkout)]);
   if ('hint' in state) {
     const chain = chains.find(({ chainId }) => chainId === state.hint.chainId);
     return html`<p>${explorerLink(chain, state.hint.txHash)}</p>`;

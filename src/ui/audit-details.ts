@@ -32,7 +32,7 @@ const tellingNothing = ['email', 'accent', 'host', 'until', 'charges'];
  */
 export function auditDetails(words: Words, json: string): Html | null {
   const { detailNames } = auditTexts(words);
-  const told = facts(words, JSON.parse(json) as Details);
+  const told = descriptionList(words, JSON.parse(json) as Details);
   if (told.length === 0) return null;
   return html`<span dir="auto">${told.map(
     ([name, value], i) => html`${i > 0 && ' · '}<span class="quiet">${named(detailNames, name)}</span> ${value}`,
@@ -47,7 +47,7 @@ export function auditObject(
   return html`<span>${objectName(words, object_kind)} ${shortened(id)}</span>`;
 }
 
-function facts(words: Words, details: Details): [name: string, value: Html | string][] {
+function descriptionList(words: Words, details: Details): [name: string, value: Html | string][] {
   const { amount, currency, every, period } = details;
   const rest = new Map(Object.entries(details));
   const first: [string, Html | string][] = [];

@@ -55,8 +55,8 @@ export function card(...parts: (Html | false | null)[]): Html {
   return html`<section class="card">${parts}</section>`;
 }
 
-/** Named facts, one under the other; null leaves one out. */
-export function facts(list: ([name: string, value: Html | string] | null)[]): Html {
+/** Names with their values, one under the other; null leaves one out. */
+export function descriptionList(list: ([name: string, value: Html | string] | null)[]): Html {
   return html`<dl class="facts">${list.map(
     (fact) => fact && html`<div><dt>${fact[0]}</dt><dd>${fact[1]}</dd></div>`,
   )}</dl>`;
@@ -107,6 +107,6 @@ ${field.fault && html`<p class="fault" id="${name}-fault">${field.fault}</p>`}</
 }
 
 /** A hidden value that the next step needs. */
-export function carried(name: string, value: string): Html {
+export function hiddenField(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }

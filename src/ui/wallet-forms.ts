@@ -1,6 +1,6 @@
 import { type Html, html } from '../lib/text/html.ts';
 import { type WalletTexts, walletTexts } from '../texts/wallets.ts';
-import { carried, field } from './components.ts';
+import { field, hiddenField } from './components.ts';
 import type { Words } from './language.ts';
 
 /** A network as a page offers it; `rpcUrl` may be told to wallets that do not know it yet. */
@@ -56,7 +56,7 @@ export function connectForm(words: Words, form: ConnectForm): Html {
     ({ chainId, name }) =>
       html`<option value="${chainId}"${typed.chain_id === String(chainId) && html` selected`}>${name}</option>`,
   )}</select></div>`;
-  const only = carried('chain_id', String(chains[0]?.chainId ?? ''));
+  const only = hiddenField('chain_id', String(chains[0]?.chainId ?? ''));
   return html`${walletList(words, { chains, wanted: form.wanted ?? null, unwanted: form.unwanted ?? null, signing: false })}
 <details class="by-hand" open><summary>${signing.byHand}</summary>
 <form method="post" action="${form.action}">
@@ -93,8 +93,8 @@ export type SignForm = {
 export function signForm(words: Words, form: SignForm): Html {
   const { signing } = walletTexts(words);
   return html`<form method="post" action="${form.action}">
-${carried('message', form.message)}
-${Object.entries(form.carry ?? {}).map(([name, value]) => carried(name, value))}
+${hiddenField('message', form.message)}
+${Object.entries(form.carry ?? {}).map(([name, value]) => hiddenField(name, value))}
 ${form.before}
 ${walletList(words, { chains: [], wanted: form.address, unwanted: null, signing: true })}
 <details class="by-hand" open><summary>${signing.byHand}</summary>

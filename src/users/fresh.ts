@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import type { Mode } from '../lib/mode.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { signInTexts } from '../texts/sign-in.ts';
-import { carried } from '../ui/components.ts';
+import { hiddenField } from '../ui/components.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { notice } from '../web/shell.ts';
 import { confirmWithPasskey } from './passkeys/enter.ts';
@@ -74,13 +74,13 @@ export async function confirmPart<K extends UserKind>(
 ): Promise<Html> {
   const words = wordsFor(request);
   const { confirmAct: t, passkey } = signInTexts(words);
-  const kept = html`${carried('as', person.userId)}${keptFields(request)}`;
+  const kept = html`${hiddenField('as', person.userId)}${keptFields(request)}`;
   const held = await listPasskeys(ctx, person);
   const ways =
     held.length > 0
       ? passkeyConfirm(words, door, request.url, kept)
       : html`<p>${fill(t.byMail, { email: person.email })}</p>
-<form method="post" action="${door.path}/sign-in" target="_blank">${carried('email', person.email)}<button>${t.sendLink}</button></form>
+<form method="post" action="${door.path}/sign-in" target="_blank">${hiddenField('email', person.email)}<button>${t.sendLink}</button></form>
 <form method="post" action="${request.url}">${kept}<button class="second">${t.goOn}</button></form>`;
   return html`${refused && notice('attention', passkey.refusals[refused])}<section class="card"><p>${t.why}</p>${ways}</section>`;
 }
@@ -89,6 +89,6 @@ function keptFields(request: FastifyRequest): Html[] {
   return Object.entries(bodyOf(request))
     .filter(([name]) => !ownFields.includes(name))
     .flatMap(([name, values]) =>
-      [values].flat().flatMap((value) => (typeof value === 'string' ? [carried(name, value)] : [])),
+      [values].flat().flatMap((value) => (typeof value === 'string' ? [hiddenField(name, value)] : [])),
     );
 }

@@ -94,7 +94,7 @@ function filterField(words: Words, filter: Filter, value: string): Html {
  *
  * @param fields hidden values of the form
  */
-export function confirmed(
+export function confirmButton(
   act: { label: string; title: string; consequence: string; action: string; danger?: true },
   fields: Html | null,
 ): Html {

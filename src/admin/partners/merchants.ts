@@ -12,13 +12,13 @@ import {
 } from '../../merchants/all.ts';
 import { setMerchantDisabled, toldDisabled } from '../../merchants/disable.ts';
 import { adminTexts } from '../../texts/admin.ts';
-import { carried } from '../../ui/components.ts';
+import { hiddenField } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { oneOf } from '../../web/query.ts';
-import { badge, confirmed, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
+import { badge, confirmButton, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
 import { adminForm, adminPage, flash, recorded } from '../route.ts';
 
@@ -168,7 +168,7 @@ function switchCell(words: Words, row: ListedMerchant): Html {
   const admin = adminTexts(words);
   const { merchants: t } = admin;
   const action = `${path}/switch`;
-  const carry = (to: string) => html`${carried('account', row.id)}${carried('to', to)}`;
+  const carry = (to: string) => html`${hiddenField('account', row.id)}${hiddenField('to', to)}`;
   const state = html`${row.disabled_by_operator && badge('ended', t.byOperator)} ${row.disabled_by_partner && badge('ended', t.byPartner)}`;
   if (row.disabled_by_operator) {
     return html`${state}<form method="post" action="${action}">${carry('on')}<button class="second">${admin.switchOn}</button></form>`;
@@ -180,5 +180,5 @@ function switchCell(words: Words, row: ListedMerchant): Html {
     action,
     danger: true as const,
   };
-  return html`${state}${confirmed(question, carry('off'))}`;
+  return html`${state}${confirmButton(question, carry('off'))}`;
 }

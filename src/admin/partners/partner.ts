@@ -16,12 +16,12 @@ import {
 import { onPartner } from '../../partners/told.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { adminTexts } from '../../texts/admin.ts';
-import { card, carried, facts, field } from '../../ui/components.ts';
+import { card, descriptionList, field, hiddenField } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { oneOf } from '../../web/query.ts';
-import { confirmed, linkWith } from '../../web/table.ts';
+import { confirmButton, linkWith } from '../../web/table.ts';
 import { type AdminCall, adminForm, adminPage, flash, recorded } from '../route.ts';
 import { onOff } from './partners.ts';
 
@@ -156,7 +156,7 @@ async function showPartner(
   const link = (to: string, label: string) =>
     html`<a href="${linkWith(to, {}, { partner: partner.slug })}">${label}</a>`;
   const turn = isOn
-    ? confirmed(
+    ? confirmButton(
         {
           label: admin.switchOff,
           title: fill(t.offTitle, { name: partner.name }),
@@ -164,16 +164,16 @@ async function showPartner(
           action: `${path}/switch`,
           danger: true,
         },
-        carried('to', 'off'),
+        hiddenField('to', 'off'),
       )
-    : html`<form method="post" action="${path}/switch">${carried('to', 'on')}<button>${admin.switchOn}</button></form>`;
+    : html`<form method="post" action="${path}/switch">${hiddenField('to', 'on')}<button>${admin.switchOn}</button></form>`;
   return call.show({
     path,
     status: wrong ? 400 : 200,
     title: partner.name,
     body: html`${!wrong && flash(call, said)}
 ${card(
-  facts([
+  descriptionList([
     [t.slug, partner.slug],
     [admin.state, onOff(words, isOn)],
     [admin.created, instant(words, partner.created_at)],

@@ -12,12 +12,12 @@ import { manualRefresh, type RefreshResult } from '../../rates/refresh.ts';
 import { type Deviation, RateRefusal } from '../../rates/refusal.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { commonTexts } from '../../texts/common.ts';
-import { card, carried, field } from '../../ui/components.ts';
+import { card, field, hiddenField } from '../../ui/components.ts';
 import { ago, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { notice } from '../../web/shell.ts';
-import { badge, confirmed, csvLink, emptyState, table } from '../../web/table.ts';
+import { badge, confirmButton, csvLink, emptyState, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
 import { type AdminCall, adminForm, adminPage, flash, recorded } from '../route.ts';
 
@@ -182,7 +182,7 @@ function clearForm(words: Words, code: string): Html {
     consequence: t.clearRest,
     action: `${path}/clear`,
   };
-  return confirmed(question, carried('code', code));
+  return confirmButton(question, hiddenField('code', code));
 }
 
 /** `-46` as `−46 %`, in the reader's language. */
@@ -202,7 +202,7 @@ function setForm(words: Words, typed: Typed, fault: Fault | null): Html {
 ${field({ name: 'code', label: t.code, value: typed.code, attributes: 'required maxlength="3" autocapitalize="characters"' })}
 ${field({ name: 'rate', label: t.setRate, value: typed.rate, hint: t.setRateRule, attributes: 'required inputmode="decimal" maxlength="60"' })}
 ${field({ name: 'until', label: t.until, value: typed.until, hint: t.untilRule, attributes: 'type="datetime-local"' })}
-${deviation && carried('shown', deviation.percent)}
+${deviation && hiddenField('shown', deviation.percent)}
 <button>${deviation ? t.setAnyway : t.setDo}</button></form></div></details>`);
 }
 

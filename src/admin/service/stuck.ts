@@ -8,11 +8,11 @@ import { type GivenUpMail, givenUpMails, retryMail } from '../../mail/stuck.ts';
 import { listStuckPlans, retryPlan, type StuckPlan } from '../../plans/stuck.ts';
 import { type GivenUpReceipt, listGivenUpReceipts, retryReceipt } from '../../receipts/stuck.ts';
 import { adminTexts } from '../../texts/admin.ts';
-import { card, carried, mono, stateLine } from '../../ui/components.ts';
+import { card, hiddenField, mono, stateLine } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
-import { confirmed, csvLink, linkWith, pager, table } from '../../web/table.ts';
+import { confirmButton, csvLink, linkWith, pager, table } from '../../web/table.ts';
 import { enableEndpoint } from '../../webhooks/endpoint.ts';
 import { EndpointRefusal } from '../../webhooks/refusal.ts';
 import { replayDelivery } from '../../webhooks/replay.ts';
@@ -176,9 +176,9 @@ function endpointTable(words: Words, rows: DisabledEndpoint[], now: Date): Html 
   const admin = adminTexts(words);
   const { stuck: t } = admin;
   const again = (row: DisabledEndpoint) =>
-    confirmed(
+    confirmButton(
       { label: t.enable, title: t.enableTitle, consequence: t.enableRest, action: `${path}/enable` },
-      html`${carried('partner', row.partner_slug)}${carried('mode', modeOf(row.test_mode))}`,
+      html`${hiddenField('partner', row.partner_slug)}${hiddenField('mode', modeOf(row.test_mode))}`,
     );
   return html`<h2>${t.endpoints}</h2>${table<DisabledEndpoint>(
     t.endpoints,
@@ -205,7 +205,7 @@ function eventTable(words: Words, rows: StuckDelivery[], now: Date): Html {
       { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
       { name: t.request, cell: ({ request_id }) => html`<span class="mono clip">${request_id}</span>` },
       { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
-      { name: '', cell: ({ id }) => button('replay', carried('delivery', id), t.replay) },
+      { name: '', cell: ({ id }) => button('replay', hiddenField('delivery', id), t.replay) },
     ],
     rows,
   )}`;
@@ -220,7 +220,7 @@ function mailTable(words: Words, rows: GivenUpMail[], now: Date): Html {
       { name: t.to, cell: ({ recipient }) => recipient },
       { name: t.attempts, figures: true, cell: ({ attempts }) => String(attempts) },
       { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
-      { name: '', cell: ({ id }) => button('mail', carried('mail', id), t.retry) },
+      { name: '', cell: ({ id }) => button('mail', hiddenField('mail', id), t.retry) },
     ],
     rows,
   )}`;
@@ -240,7 +240,11 @@ function receiptTable(words: Words, rows: GivenUpReceipt[], now: Date): Html {
       {
         name: '',
         cell: (row) =>
-          button('receipt', html`${carried('request', row.request_id)}${carried('channel', row.channel)}`, t.retry),
+          button(
+            'receipt',
+            html`${hiddenField('request', row.request_id)}${hiddenField('channel', row.channel)}`,
+            t.retry,
+          ),
       },
     ],
     rows,
@@ -263,7 +267,7 @@ function planTable(words: Words, rows: StuckPlan[], now: Date): Html {
       },
       { name: t.why, cell: ({ failure }) => t.planFailures[failure] },
       { name: t.since, cell: ({ failed_at }) => ago(words, failed_at, now) },
-      { name: '', cell: ({ id }) => button('plan', carried('plan', id), t.retry) },
+      { name: '', cell: ({ id }) => button('plan', hiddenField('plan', id), t.retry) },
     ],
     rows,
   )}`;

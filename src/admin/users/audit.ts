@@ -12,7 +12,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { auditDetails, auditObject } from '../../ui/audit-details.ts';
 import { actName, whoName } from '../../ui/audit-words.ts';
-import { card, carried, field, mono, stateLine } from '../../ui/components.ts';
+import { card, field, hiddenField, mono, stateLine } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
@@ -122,7 +122,7 @@ function checkForm(words: Words, partner: string | undefined, checked: Checked |
   const admin = adminTexts(words);
   const { audit: t } = admin;
   return card(html`<h2>${t.check}</h2><p class="quiet">${t.checkRest}</p>
-<form method="post" action="${path}/check">${partner && carried('partner', partner)}${field({
+<form method="post" action="${path}/check">${partner && hiddenField('partner', partner)}${field({
     name: 'kept',
     label: t.kept,
     value: checked?.typed ?? null,

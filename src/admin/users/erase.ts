@@ -3,12 +3,12 @@ import type { Context } from '../../context.ts';
 import { customerKey, eraseCustomer, findCustomer } from '../../customers/erase.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
-import { card, carried, field, stateLine } from '../../ui/components.ts';
+import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { actorOf } from '../../users/enter.ts';
 import { notice } from '../../web/shell.ts';
-import { confirmed } from '../../web/table.ts';
+import { confirmButton } from '../../web/table.ts';
 import { type AdminCall, adminForm, adminPage } from '../route.ts';
 
 const path = '/admin/erase';
@@ -52,9 +52,9 @@ function foundCard(words: Words, typed: Typed, found: Awaited<ReturnType<typeof 
   const told = (text: string) => fill(text, { count, plans: found.plans, partners: found.partners });
   return card(
     stateLine('attention', t.found, html`${told(before)}${instant(words, found.since)}${told(after)}`),
-    confirmed(
+    confirmButton(
       { label: t.erase, title: t.eraseTitle, consequence: t.eraseRest, action: `${path}/do`, danger: true },
-      html`${carried('by', typed.by)}${carried('value', typed.value)}`,
+      html`${hiddenField('by', typed.by)}${hiddenField('value', typed.value)}`,
     ),
   );
 }

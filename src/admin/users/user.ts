@@ -9,7 +9,7 @@ import { browserName } from '../../lib/text/user-agent.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
-import { card, carried, facts } from '../../ui/components.ts';
+import { card, descriptionList, hiddenField } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { type ListedUser, readAnyUser } from '../../users/browse.ts';
@@ -18,7 +18,7 @@ import { serviceName } from '../../users/mails.ts';
 import { listPasskeys, type Passkey, removePasskeysOf } from '../../users/passkeys/passkeys.ts';
 import type { Team } from '../../users/read.ts';
 import { sendNotFound } from '../../web/error-page.ts';
-import { confirmed, emptyState, table } from '../../web/table.ts';
+import { confirmButton, emptyState, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
 import { onOff } from '../partners/partners.ts';
 import { type AdminCall, adminForm, adminPage, flash, recorded } from '../route.ts';
@@ -111,7 +111,7 @@ function about(words: Words, user: ListedUser): Html {
     user.partner_slug === null
       ? t.operators
       : html`<a href="/admin/partners/${user.partner_slug}">${user.partner_name}</a>`;
-  return facts([
+  return descriptionList([
     [t.team, team],
     [t.role, user.role === null ? t.operator : account.roles[user.role]],
     [t.lastSignIn, user.last_sign_in_at === null ? t.never : instant(words, user.last_sign_in_at)],
@@ -123,7 +123,7 @@ function sessionTable(words: Words, { id: userId }: ListedUser, rows: SessionVie
   const { account: t } = signInTexts(words);
   const admin = adminTexts(words);
   const out = (id: string) =>
-    html`<form method="post" action="${userPath(userId)}/sign-out">${carried('session', id)}<button class="second">${t.signOutThere}</button></form>`;
+    html`<form method="post" action="${userPath(userId)}/sign-out">${hiddenField('session', id)}<button class="second">${t.signOutThere}</button></form>`;
   return table<SessionView>(
     admin.users.sessions,
     [
@@ -156,5 +156,5 @@ function passkeyTable(words: Words, rows: Passkey[]): Html {
 function removeForm(words: Words, { id, email }: ListedUser): Html {
   const { label, title, rest } = portalTexts(words).team.removePasskeys;
   const question = { label, title: fill(title, { email }), consequence: rest, danger: true as const };
-  return confirmed({ ...question, action: `${userPath(id)}/passkeys` }, null);
+  return confirmButton({ ...question, action: `${userPath(id)}/passkeys` }, null);
 }

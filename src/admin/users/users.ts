@@ -6,7 +6,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { readPartner } from '../../partners/read.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
-import { card, carried, field } from '../../ui/components.ts';
+import { card, field, hiddenField } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { browseUsers, exportUsers, type ListedUser, readAnyUser, type UserFilter } from '../../users/browse.ts';
@@ -19,7 +19,7 @@ import { UserRefusal } from '../../users/refusal.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { oneOf } from '../../web/query.ts';
-import { confirmed, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
+import { confirmButton, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
 import { onOff } from '../partners/partners.ts';
 import { type AdminCall, adminForm, adminPage, flash } from '../route.ts';
@@ -182,14 +182,14 @@ function roleSelect(words: Words, chosen: string, id: string): Html {
 
 function roleForm(words: Words, user: ListedUser): Html {
   const { users: t } = adminTexts(words);
-  return html`<form class="inline" method="post" action="${path}/role">${carried('user', user.id)}<label class="hidden" for="role-${user.id}">${t.newRole}</label>${roleSelect(words, user.role ?? '', `role-${user.id}`)}<button class="second">${t.change}</button></form>`;
+  return html`<form class="inline" method="post" action="${path}/role">${hiddenField('user', user.id)}<label class="hidden" for="role-${user.id}">${t.newRole}</label>${roleSelect(words, user.role ?? '', `role-${user.id}`)}<button class="second">${t.change}</button></form>`;
 }
 
 function switchForm(words: Words, { id, email, disabled_at }: ListedUser): Html {
   const admin = adminTexts(words);
   const action = `${path}/switch`;
   if (disabled_at !== null) {
-    return html`<form method="post" action="${action}">${carried('user', id)}${carried('to', 'on')}<button class="second">${admin.switchOn}</button></form>`;
+    return html`<form method="post" action="${action}">${hiddenField('user', id)}${hiddenField('to', 'on')}<button class="second">${admin.switchOn}</button></form>`;
   }
   const question = {
     label: admin.switchOff,
@@ -198,7 +198,7 @@ function switchForm(words: Words, { id, email, disabled_at }: ListedUser): Html 
     action,
     danger: true as const,
   };
-  return confirmed(question, html`${carried('user', id)}${carried('to', 'off')}`);
+  return confirmButton(question, html`${hiddenField('user', id)}${hiddenField('to', 'off')}`);
 }
 
 function inviteForm(words: Words, partner: string | undefined): Html {

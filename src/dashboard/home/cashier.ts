@@ -4,7 +4,7 @@ import { currencyExponent, formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { readBranding } from '../../partners/branding.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { carried, qr, stateLine } from '../../ui/components.ts';
+import { hiddenField, qr, stateLine } from '../../ui/components.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { sendPage } from '../../web/layout.ts';
@@ -64,7 +64,7 @@ function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: 
     visit,
     status,
     html`<form method="post" action="${path}" class="card" data-keypad="${exponent}">
-${carried('key', formKey())}${carried('currency', currency)}
+${hiddenField('key', formKey())}${hiddenField('currency', currency)}
 <div class="field"><label for="amount">${fill(cashier.amount, { currency })}</label>
 <input id="amount" name="amount" class="large" value="${typed.amount ?? ''}" inputmode="decimal" autocomplete="off" required maxlength="16" placeholder="${nothing}"${fault !== undefined && html` aria-invalid="true" aria-describedby="amount-fault"`}>
 ${fault !== undefined && html`<p class="fault" id="amount-fault" role="alert">${fault}</p>`}</div>

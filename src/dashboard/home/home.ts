@@ -6,7 +6,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { countedOpen, countOpenPayments } from '../../payments/unmatched/by-merchant.ts';
 import { latestOfAccount, sumByDay } from '../../requests/lists/by-merchant.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, facts, mono, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words, wordsFor } from '../../ui/language.ts';
 import { readOpenRecovery } from '../../wallets/recovery.ts';
@@ -105,7 +105,7 @@ function merchantFacts(ctx: Context, words: Words, { merchant }: MerchantVisit):
   const { terms_version: version, terms_accepted_at: at } = merchant;
   const accepted = version !== null && at !== null;
   return card(
-    facts([
+    descriptionList([
       [dashboard.wallet, html`<span dir="ltr">${mono(merchant.wallet_address ?? '')}</span>`],
       [dashboard.networks, networks.join(', ')],
       [dashboard.currency, merchant.display_currency],

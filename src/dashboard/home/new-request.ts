@@ -10,7 +10,7 @@ import { type Html, html, raw } from '../../lib/text/html.ts';
 import { createByHand, readExpiries } from '../../requests/manual.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
-import { card, carried, field, stateLine } from '../../ui/components.ts';
+import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
 import { formatRemaining } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import type { DashboardRoutes, MerchantVisit, Typed } from '../route.ts';
@@ -159,7 +159,7 @@ async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, stat
     body: html`<p><a href="/dashboard/cashier">${ask.cashier}</a></p>
 ${failed !== undefined && html`<div role="alert">${stateLine('attention', ask.off, failed)}</div>`}
 <div class="narrow">${card(html`<form method="post" action="${path}">
-${carried('key', formKey())}${carried('currency', merchant.display_currency)}
+${hiddenField('key', formKey())}${hiddenField('currency', merchant.display_currency)}
 ${kindChoice(words, typed)}
 ${field({
   name: 'amount',

@@ -12,10 +12,10 @@ import { attachUnmatched } from '../../payments/unmatched/attach.ts';
 import { type Attachable, readOpenPayment } from '../../payments/unmatched/by-merchant.ts';
 import { readReturns, standsReturned } from '../../refunds/read.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, carried, facts, mono, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, hiddenField, mono, stateLine } from '../../ui/components.ts';
 import { ago, groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
-import { confirmed } from '../../web/table.ts';
+import { confirmButton } from '../../web/table.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { actorOf, sendDashboard } from '../shell.ts';
 import { returnedFacts, returnedLine } from './refunded.ts';
@@ -81,7 +81,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
 ${card(
   given && returnedLine(words, given),
   given === null && stateLine('attention', reason[why]),
-  facts([
+  descriptionList([
     [t.from, mono(row.from_address)],
     [t.when, instant(words, row.block_time)],
     [t.network, chain?.name ?? String(key.chainId)],
@@ -116,14 +116,14 @@ function option(words: Words, one: Attachable, { amount, key, partner }: Wanted,
 <p class="quiet">${what !== null && html`<span dir="auto">${what}</span>, `}${ago(words, one.createdAt, now)}${
     one.paidMicro > 0n && html`, ${fill(t.partly, { amount: groupMicro(words, one.paidMicro) })}`
   }</p>
-${confirmed(
+${confirmButton(
   {
     label: t.attach,
     title: fill(t.attachTitle, { amount, asked }),
     consequence: fill(t.attachFollows, { partner }),
     action: `${path}/${writeTransferKey(key)}/attach`,
   },
-  carried('request', one.requestId),
+  hiddenField('request', one.requestId),
 )}`;
 }
 

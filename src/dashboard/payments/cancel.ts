@@ -12,7 +12,7 @@ import { card } from '../../ui/components.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
-import { confirmed } from '../../web/table.ts';
+import { confirmButton } from '../../web/table.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { actorOf } from '../shell.ts';
 import type { Payment } from './payment.ts';
@@ -66,7 +66,7 @@ export function cancelCard(words: Words, { row, progress }: Payment): Html | nul
   }
   if (why !== null) return null;
   const part = fill(t.part, { amount: groupMicro(words, progress.receivedMicro) });
-  return confirmed(
+  return confirmButton(
     {
       label: t.act,
       title: fill(t.title, { amount: formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language) }),

@@ -14,12 +14,12 @@ import { payPageUrl } from '../../requests/render.ts';
 import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, facts, mono, qr, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, mono, qr, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
-import { confirmed } from '../../web/table.ts';
+import { confirmButton } from '../../web/table.ts';
 import { standingBadge, standingOf } from '../home/display-status.ts';
 import { eventsPath } from '../live.ts';
 import { planName } from '../plans/plan-words.ts';
@@ -115,7 +115,7 @@ function partBack(words: Words, part: TransferProgress): Html {
     consequence: t.partBackRest,
     action: `/dashboard/give-back/${writeTransferKey(part)}/part`,
   };
-  return html`<div class="after-state">${confirmed(act, null)}</div>`;
+  return html`<div class="after-state">${confirmButton(act, null)}</div>`;
 }
 
 /** Something to decide about; where it was given back, what the network says of that. */
@@ -142,7 +142,7 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
   const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((part) => part !== null);
   return card(
     html`<p>${standingBadge(words, standing)}</p><p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>`,
-    facts([
+    descriptionList([
       [t.usdc, html`<bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi>`],
       [t.rate, source === null ? rate : fill(t.rateFrom, { rate, source })],
       customer.length > 0 ? [t.customer, html`<span dir="auto">${customer.join(', ')}</span>`] : null,

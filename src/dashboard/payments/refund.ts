@@ -12,11 +12,11 @@ import { checkReturn, noteReturn, offerReturn, type ReturnFault, type ReturnOffe
 import { releasePart } from '../../refunds/release-part.ts';
 import { putBack, takeForReturn } from '../../refunds/take.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, facts, field, mono, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, field, mono, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
-import { confirmed } from '../../web/table.ts';
+import { confirmButton } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { actorOf, sendDashboard } from '../shell.ts';
@@ -221,7 +221,7 @@ function warning(words: Words, { manyMerchants }: ReturnOffer): Html {
 
 function returnFacts(words: Words, offer: ReturnOffer): Html {
   const { giveBack: t } = dashboardTexts(words);
-  return facts([
+  return descriptionList([
     [t.amount, html`<strong><bdi>${groupMicro(words, offer.usdcMicro)} ${offer.token.symbol}</bdi></strong>`],
     [t.to, mono(offer.toAddress)],
     [t.from, mono(offer.fromAddress)],
@@ -242,7 +242,7 @@ function takeCard(words: Words, offer: ReturnOffer, fault: string | undefined): 
 function putBackForm(words: Words, { key }: ReturnOffer): Html {
   const { giveBack: t } = dashboardTexts(words);
   const action = `${path}/${writeTransferKey(key)}/put-back`;
-  return confirmed({ label: t.putBack, title: t.putBackTitle, consequence: t.putBackRest, action }, null);
+  return confirmButton({ label: t.putBack, title: t.putBackTitle, consequence: t.putBackRest, action }, null);
 }
 
 function preparedCard(words: Words, offer: ReturnOffer): Html {
@@ -260,7 +260,7 @@ function byHandCard(words: Words, visit: MerchantVisit, offer: ReturnOffer, faul
     html`<h2>${t.byHand}</h2><p class="quiet">${fill(t.byHandRest, { token: offer.token.symbol, network: offer.chain.name })}</p>`,
     copyable(words, t.amount, formatMicro(offer.usdcMicro), t.copyAmount),
     copyable(words, t.to, offer.toAddress, t.copyAddress),
-    facts([[t.token, mono(offer.token.address)]]),
+    descriptionList([[t.token, mono(offer.token.address)]]),
     noteForm(words, visit, offer, fault),
   );
 }

@@ -2,7 +2,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import type { ReturnRow } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { facts, mono, shortAddress, stateLine } from '../../ui/components.ts';
+import { descriptionList, mono, shortAddress, stateLine } from '../../ui/components.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import { returnedShapes } from '../../web/refunded.ts';
@@ -36,5 +36,5 @@ function difference(words: Words, { given_micro, usdc_micro }: ReturnRow): Html 
 /** The transaction itself. */
 export function returnedFacts(words: Words, given: ReturnRow): Html {
   const { return_tx_hash: hash } = given;
-  return facts([hash === null ? null : [dashboardTexts(words).giveBack.hash, mono(hash)]]);
+  return descriptionList([hash === null ? null : [dashboardTexts(words).giveBack.hash, mono(hash)]]);
 }

@@ -7,7 +7,7 @@ import { createPlan } from '../../plans/create.ts';
 import { longest, type NewPlan, type PlanFaults, type PlanField, readPlanForm } from '../../plans/form.ts';
 import { dayOf, mostCharges, mostOpenPlans, nextDates, periods, yearAfter } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, carried, facts, field, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, field, hiddenField, stateLine } from '../../ui/components.ts';
 import { fill, isLanguage, languageName, languages, type Words, wordsFor } from '../../ui/language.ts';
 import { exampleOf, formKey, sayFault } from '../home/new-request.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
@@ -84,7 +84,7 @@ function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: str
   const { plans: t } = dashboardTexts(words);
   const dates = nextDates({ ...plan, charges: 0, slot: 0 }, shownDates);
   const rest = plan.maxCharges === null ? t.never : fill(t.afterAll, { count: plan.maxCharges });
-  const carriedFields = fields.flatMap((name) => (typed[name] === undefined ? [] : [carried(name, typed[name])]));
+  const hiddenFields = fields.flatMap((name) => (typed[name] === undefined ? [] : [hiddenField(name, typed[name])]));
   return sendDashboard(ctx, visit, {
     path,
     title: t.review,
@@ -95,7 +95,7 @@ function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: str
         every: plan.every,
         period: plan.period,
       }),
-      facts([
+      descriptionList([
         [t.name, html`<span dir="auto">${plan.name}</span>`],
         [
           t.customer,
@@ -105,7 +105,7 @@ function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: str
         [t.ends, rest],
       ]),
       html`<p class="quiet">${plan.customerEmail === null ? t.noMail : t.mailed}${dates[0] === dayOf(ctx.clock.now()) && ` ${t.atOnce}`}</p>
-<form method="post" action="${path}">${carriedFields}<div class="row"><button name="step" value="start">${t.start}</button><button class="second" name="step" value="change">${t.change}</button></div></form>`,
+<form method="post" action="${path}">${hiddenFields}<div class="row"><button name="step" value="start">${t.start}</button><button class="second" name="step" value="change">${t.change}</button></div></form>`,
     )}</div>`,
   });
 }
@@ -136,7 +136,7 @@ async function showForm(
     status,
     body: html`${fault !== null && html`<div role="alert">${stateLine('attention', t.off, why)}</div>`}
 <div class="narrow">${card(html`<p class="quiet">${t.rest}</p><form method="post" action="${path}">
-${carried('key', typed.key ?? formKey())}${carried('currency', currency)}
+${hiddenField('key', typed.key ?? formKey())}${hiddenField('currency', currency)}
 ${field({ name: 'name', label: t.what, hint: t.whatHint, value: typed.name ?? '', fault: say('name'), attributes: `required maxlength="${longest.name}" autocomplete="off"` })}
 ${field({ name: 'amount', label: fill(ask.amount, { currency }), hint: fill(ask.amountHint, { example }), value: typed.amount ?? '', fault: say('amount'), attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"' })}
 ${rhythm(words, visit, say('every'))}

@@ -8,12 +8,12 @@ import { type ChargeFailure, chargeFailures } from '../../plans/charge.ts';
 import { type ChargeRow, courseOf, exportCharges, listCharges, type PlanRow, readPlan } from '../../plans/read.ts';
 import { afterPause, dayOf, nextDates } from '../../plans/rules.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
-import { card, facts, mono, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillHtml, languageName, type Words, wordsFor } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { readQuery } from '../../web/query.ts';
-import { confirmed, csvLink, emptyState, pager, table } from '../../web/table.ts';
+import { confirmButton, csvLink, emptyState, pager, table } from '../../web/table.ts';
 import { standingBadge, standingOf } from '../home/display-status.ts';
 import { eventsPath } from '../live.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
@@ -118,7 +118,7 @@ function factsCard(words: Words, plan: PlanRow): Html {
     plan.max_charges === null ? t.never : fill(t.afterCharges, { made: plan.charges, count: plan.max_charges });
   return card(
     html`<p>${planBadge(words, plan)}</p>${chargeHeading(words, plan)}`,
-    facts([
+    descriptionList([
       dates.length > 0 ? [t.ahead, html`<span class="dates">${dates.map((day) => dayHtml(words, day))}</span>`] : null,
       customer.length > 0
         ? [t.customer, html`<span dir="auto">${customer.join(', ')}</span>`]
@@ -164,7 +164,7 @@ function actsOf({ clock }: Context, words: Words, plan: PlanRow): Html | null {
   const { plans: t } = dashboardTexts(words);
   const name = planName(words, plan);
   const ask = (act: keyof typeof acts, texts: { label: string; title: string; follows: string }, danger: boolean) =>
-    confirmed(
+    confirmButton(
       {
         label: texts.label,
         title: fill(texts.title, { name }),

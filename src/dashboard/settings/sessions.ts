@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { html } from '../../lib/text/html.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { carried } from '../../ui/components.ts';
+import { hiddenField } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fillHtml, type Words, wordsFor } from '../../ui/language.ts';
 import type { DashboardRoutes } from '../route.ts';
@@ -56,6 +56,6 @@ function entry(words: Words, { id, last_seen_at, ip, user_agent }: SessionView, 
 ${
   own
     ? html`<form method="post" action="/dashboard/sign-out"><button class="second">${dashboard.signOut}</button></form>`
-    : html`<form method="post" action="${path}/end">${carried('session', id)}<button class="second">${dashboard.signOutThere}</button></form>`
+    : html`<form method="post" action="${path}/end">${hiddenField('session', id)}<button class="second">${dashboard.signOutThere}</button></form>`
 }`;
 }

@@ -10,13 +10,13 @@ import { asRefusal, MerchantRefusal } from '../../merchants/refusal.ts';
 import { resetOnboarding } from '../../onboarding/reset.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, facts, mono, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import { cancelRecovery, readOpenRecovery, startRecovery, type WalletChange } from '../../wallets/recovery.ts';
 import { notice } from '../../web/shell.ts';
-import { confirmed } from '../../web/table.ts';
+import { confirmButton } from '../../web/table.ts';
 import { flashOf } from '../flash.ts';
 import { merchantEventsPath } from '../live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recordedIn } from '../route.ts';
@@ -129,7 +129,7 @@ function factCard(words: Words, row: MerchantView): Html {
   const text = (name: string, value: string | null): [string, Html] | null =>
     value === null ? null : [name, html`<span dir="auto">${value}</span>`];
   return card(
-    facts([
+    descriptionList([
       [merchants.number, mono(row.id)],
       text(merchants.fields.business_name, row.business_name),
       text(merchants.fields.display_name, row.display_name),
@@ -175,7 +175,7 @@ function recoveryCard(words: Words, { state, due_at, link_until, new_wallet }: W
   const rest = state === 'signed' ? merchants.recoverySignedRest : merchants.recoveryOpenRest;
   return card(
     stateLine('waiting', title, html`${rest} ${until && instant(words, until)}`),
-    new_wallet !== null && facts([[merchants.newWallet, mono(new_wallet)]]),
+    new_wallet !== null && descriptionList([[merchants.newWallet, mono(new_wallet)]]),
   );
 }
 
@@ -194,7 +194,7 @@ function acts(call: PortalCall, merchant: MerchantView, recovery: WalletChange |
       action,
       ...(danger && { danger: true as const }),
     };
-    return confirmed(asked, null);
+    return confirmButton(asked, null);
   };
   const isOnboarded = merchant.onboarded_at !== null;
   const list = [

@@ -18,11 +18,11 @@ import { payPageUrl } from '../../requests/render.ts';
 import { type DifferingReplays, readDifferingReplays } from '../../requests/replay.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, facts, mono, qr } from '../../ui/components.ts';
+import { card, descriptionList, mono, qr } from '../../ui/components.ts';
 import { groupMicro, instant, rateOf } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
-import { confirmed } from '../../web/table.ts';
+import { confirmButton } from '../../web/table.ts';
 import { listDeliveries } from '../../webhooks/log.ts';
 import { eventsPath } from '../live.ts';
 import { actionIn, doneAt, portalForm, portalPage, recordedIn } from '../route.ts';
@@ -115,7 +115,7 @@ function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): H
     overpaid: progress.overpaidMicro > 0n,
   });
   const cancellable = row.status === 'requested' && row.proof_status === 'none' && mayCancel;
-  const cancel = confirmed(
+  const cancel = confirmButton(
     {
       label: request.cancel,
       title: fill(request.cancelTitle, { amount: amountOf(words, row) }),
@@ -138,7 +138,7 @@ function requestFacts(words: Words, { history, merchant }: Known): Html {
   const [assetChain] = chains.filter((chain) => paidOn(row, chain));
   return card(
     html`<h2>${request.facts}</h2>`,
-    facts([
+    descriptionList([
       [request.number, mono(row.id)],
       [request.amount, amountOf(words, row)],
       [request.usdc, groupMicro(words, BigInt(row.usdc_micro))],
@@ -180,7 +180,7 @@ function payCard(ctx: Context, words: Words, row: History['row']): Html {
 function metadataCard(words: Words, row: History['row']): Html {
   const { request } = portalTexts(words);
   const pairs = Object.entries(JSON.parse(row.metadata) as Record<string, string>);
-  const list = facts(pairs.map(([key, value]) => [key, html`<span dir="auto">${value}</span>`]));
+  const list = descriptionList(pairs.map(([key, value]) => [key, html`<span dir="auto">${value}</span>`]));
   return card(
     html`<h2>${request.metadata}</h2>`,
     pairs.length > 0 ? list : html`<p class="quiet">${request.noMetadata}</p>`,

@@ -9,14 +9,14 @@ import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, carried, mono, stateLine } from '../../ui/components.ts';
+import { card, hiddenField, mono, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { readQuery } from '../../web/query.ts';
 import { notice } from '../../web/shell.ts';
-import { badge, confirmed, csvLink, emptyState, pager, table } from '../../web/table.ts';
+import { badge, confirmButton, csvLink, emptyState, pager, table } from '../../web/table.ts';
 import { flashOf } from '../flash.ts';
 import { eventsPath } from '../live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from '../route.ts';
@@ -147,7 +147,7 @@ function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | 
         name: '',
         cell: ({ id, hint, revoked_at }) =>
           revokePath !== null && revoked_at === null
-            ? confirmed(
+            ? confirmButton(
                 {
                   label: keys.revoke,
                   title: fill(keys.revokeTitle, { hint }),
@@ -155,7 +155,7 @@ function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | 
                   action: revokePath,
                   danger: true,
                 },
-                carried('key', id),
+                hiddenField('key', id),
               )
             : null,
       },

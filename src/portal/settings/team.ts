@@ -9,7 +9,7 @@ import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
-import { carried, field } from '../../ui/components.ts';
+import { field, hiddenField } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { changeRole, setUserDisabled } from '../../users/change.ts';
@@ -19,7 +19,7 @@ import { passkeyHolders, removePasskeysOf } from '../../users/passkeys/passkeys.
 import { listUsers, type User } from '../../users/read.ts';
 import { UserRefusal, type UserRefusalReason } from '../../users/refusal.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
-import { badge, confirmed, csvLink, table } from '../../web/table.ts';
+import { badge, confirmButton, csvLink, table } from '../../web/table.ts';
 import { flashOf } from '../flash.ts';
 import { eventsPath } from '../live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
@@ -167,7 +167,7 @@ function userTable(call: PortalCall, users: User[], holders: Set<string>, now: D
 
 function roleForm(call: PortalCall, { id, email, role }: User): Html {
   const { team } = portalTexts(call.words);
-  return html`<form class="inline" method="post" action="${actionIn(call, `${path}/role`)}">${carried('user', id)}
+  return html`<form class="inline" method="post" action="${actionIn(call, `${path}/role`)}">${hiddenField('user', id)}
 ${roleChoice(call, role ?? 'viewer', html`aria-label="${fill(team.roleOf, { email })}"`)}<button class="second">${team.roleDo}</button></form>`;
 }
 
@@ -175,14 +175,14 @@ function passkeysForm(call: PortalCall, { id, email }: User): Html {
   const { words } = call;
   const { label, title, rest } = portalTexts(words).team.removePasskeys;
   const act = { label, title: fill(title, { email }), consequence: rest, danger: true as const };
-  return confirmed({ ...act, action: actionIn(call, `${path}/passkeys`) }, carried('user', id));
+  return confirmButton({ ...act, action: actionIn(call, `${path}/passkeys`) }, hiddenField('user', id));
 }
 
 function switchForm(call: PortalCall, { id, email, disabled_at }: User): Html {
   const { words } = call;
   const { remove, restore } = portalTexts(words).team;
   const [act, to] = disabled_at ? [restore, 'restore'] : [remove, 'remove'];
-  return confirmed(
+  return confirmButton(
     {
       label: act.label,
       title: fill(act.title, { email }),
@@ -190,7 +190,7 @@ function switchForm(call: PortalCall, { id, email, disabled_at }: User): Html {
       action: actionIn(call, `${path}/${to}`),
       ...(!disabled_at && { danger: true as const }),
     },
-    carried('user', id),
+    hiddenField('user', id),
   );
 }
 

@@ -5,10 +5,10 @@ import { refuse } from '../../errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, facts, mono } from '../../ui/components.ts';
+import { card, descriptionList, mono } from '../../ui/components.ts';
 import { formatMs, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
-import { badge, confirmed } from '../../web/table.ts';
+import { badge, confirmButton } from '../../web/table.ts';
 import { type AttemptRow, type LoggedDelivery, listDeliveries } from '../../webhooks/log.ts';
 import { replayDelivery } from '../../webhooks/replay.ts';
 import { flashOf } from '../flash.ts';
@@ -27,7 +27,7 @@ export function deliveryDetail(app: FastifyInstance, ctx: Context): void {
     const { deliveries } = await listDeliveries(ctx, scope, { id, limit: 1, offset: 0 });
     const [delivery] = deliveries;
     if (!delivery) throw refuse('not_found');
-    const replay = confirmed(
+    const replay = confirmButton(
       {
         label: webhooks.replay,
         title: webhooks.replayTitle,
@@ -77,7 +77,7 @@ function deliveryFacts(words: Words, delivery: LoggedDelivery): Html {
   const { webhooks, requests } = portalTexts(words);
   const { id, request_id, state, created_at, delivered_at, next_attempt_at, body } = delivery;
   return card(
-    facts([
+    descriptionList([
       [requests.state, deliveryBadge(words, delivery)],
       [webhooks.deliveryNumber, mono(id)],
       [webhooks.request, html`<a class="mono" href="/portal/requests/${request_id}">${request_id}</a>`],
@@ -100,7 +100,7 @@ function attemptCard(call: PortalCall, attempt: AttemptRow, number: number): Htm
     status === null ? failureOf(words, error ?? '') : fill(webhooks.answered, { status }),
   );
   return html`<details class="card"><summary>${fill(webhooks.attempt, { number })} ${state}</summary>
-${facts([
+${descriptionList([
   [webhooks.sentAt, instant(words, started_at, 'medium')],
   [webhooks.took, formatMs(words, ms)],
   [webhooks.address, mono(shownUrl(call, url))],

@@ -10,7 +10,7 @@ import { onboardWithKey } from '../../sandbox/onboard.ts';
 import { SandboxRefusal, sandboxOutcome } from '../../sandbox/outcomes.ts';
 import { createTestRequest, findPayableMerchant, hasTestWallet } from '../../sandbox/test-event.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, carried } from '../../ui/components.ts';
+import { card, hiddenField } from '../../ui/components.ts';
 import { fill } from '../../ui/language.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, recorded } from '../route.ts';
 
@@ -86,6 +86,6 @@ export async function testEventPart(ctx: Context, call: PortalCall): Promise<Htm
   return card(
     heading,
     html`<p class="quiet">${rest}</p>`,
-    html`<form method="post" action="${actionIn(call, `${path}/test`)}">${carried('key', randomBytes(24).toString('base64url'))}<button>${webhooks.sendTest}</button></form>`,
+    html`<form method="post" action="${actionIn(call, `${path}/test`)}">${hiddenField('key', randomBytes(24).toString('base64url'))}<button>${webhooks.sendTest}</button></form>`,
   );
 }

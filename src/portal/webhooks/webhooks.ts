@@ -9,7 +9,7 @@ import { card, field, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
-import { confirmed, emptyState } from '../../web/table.ts';
+import { confirmButton, emptyState } from '../../web/table.ts';
 import { browseDeliveries } from '../../webhooks/browse.ts';
 import {
   activateSecret,
@@ -202,7 +202,7 @@ function urlCard(call: PortalCall, endpoint: Endpoint | null, faulty: Faulty | n
 function secretCard(call: PortalCall, endpoint: Endpoint): Html {
   const { words } = call;
   const { webhooks } = portalTexts(words);
-  const rotate = confirmed(
+  const rotate = confirmButton(
     {
       label: webhooks.rotate,
       title: webhooks.rotateTitle,
@@ -211,7 +211,7 @@ function secretCard(call: PortalCall, endpoint: Endpoint): Html {
     },
     null,
   );
-  const activate = confirmed(
+  const activate = confirmButton(
     {
       label: webhooks.activate,
       title: webhooks.activateTitle,

@@ -1,11 +1,11 @@
 import { type Html, html } from '../../lib/text/html.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { type SignInTexts, signInTexts } from '../../texts/sign-in.ts';
-import { carried, field } from '../../ui/components.ts';
+import { field, hiddenField } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
-import { confirmed, table } from '../../web/table.ts';
+import { confirmButton, table } from '../../web/table.ts';
 import type { Door } from '../realm.ts';
 import type { Passkey } from './passkeys.ts';
 import { isPasskeyRefusal } from './refusal.ts';
@@ -28,7 +28,7 @@ function passkeyForm(
   options = `${action}/options`,
 ): Html {
   const texts: PasskeyTexts = signInTexts(words).passkey.browser;
-  return html`<form method="post" action="${action}" data-passkey="${options}" data-texts="${JSON.stringify(texts)}" hidden>${carried('passkey', '')}${inside}<p class="told" role="status" hidden></p></form>
+  return html`<form method="post" action="${action}" data-passkey="${options}" data-texts="${JSON.stringify(texts)}" hidden>${hiddenField('passkey', '')}${inside}<p class="told" role="status" hidden></p></form>
 ${instead && html`<div data-passkey-none>${instead}</div>`}`;
 }
 
@@ -78,7 +78,7 @@ function passkeyTable(words: Words, path: string, passkeys: Passkey[], fresh: bo
       },
       {
         name: '',
-        cell: ({ id, name }) => (fresh ? confirmed(question(name), carried('id', id)) : null),
+        cell: ({ id, name }) => (fresh ? confirmButton(question(name), hiddenField('id', id)) : null),
       },
     ],
     passkeys,
