@@ -95,7 +95,7 @@ async function main(): Promise<void> {
   const commandWords = command.name.split(' ').length;
   const rest = { ...args, words: args.words.slice(commandWords) };
   const config = readConfig(process.env);
-  const service = standalone ? standAlone(config) : joinService(config);
+  const service = await (standalone ? standAlone(config) : joinService(config));
   try {
     const answer = await command.run(service.ctx, rest);
     if (args.options.json) process.stdout.write(`${printable(JSON.stringify(answer))}\n`);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type ChainConfig, ChainsFault, readChains } from './chain/config.ts';
+import { type ChainConfig, ChainsFault, readChains } from './config/chains.ts';
 import { readDatabaseUrl } from './config/database.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
 import { readList, readNetworks } from './config/networks.ts';

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
-import type { ChainConfig } from './chain/config.ts';
+import type { ChainConfig } from './config/chains.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/connection.ts';
 import type { Mode } from './lib/mode.ts';
 import type { Clock } from './lib/time.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
 
 /** What every function of a noun may need, made once at start. */
 export type Context = {
@@ -13,4 +14,6 @@ export type Context = {
   log: Logger;
   /** The chains of each mode; in the sandbox those that were started. */
   chains: Record<Mode, ChainConfig[]>;
+  /** Null in production. */
+  sandbox: Sandbox | null;
 };

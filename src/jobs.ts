@@ -1,6 +1,6 @@
 import { noteEnds } from './audit/note-ends.ts';
-import type { ChainConfig } from './chain/config.ts';
 import { startWatching } from './chain/reader/watcher.ts';
+import type { ChainConfig } from './config/chains.ts';
 import type { Context } from './context.ts';
 import { eraseOld } from './customers/erase-old.ts';
 import { type Change, keepHearing } from './db/changes.ts';
@@ -31,7 +31,7 @@ import { followReturns } from './refunds/follow.ts';
 import { expiryDue } from './requests/due.ts';
 import { expireDue } from './requests/expire.ts';
 import { watchOrder } from './requests/order-alarm.ts';
-import { blocksDue, mineWhileWaiting } from './sandbox/mining.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
 import { releaseStaleWallets } from './wallets/release.ts';
 import { settleRecoveries } from './wallets/settle-recoveries.ts';
 import { createDeliveryDeps, startDelivering } from './webhooks/deliver.ts';
@@ -44,7 +44,6 @@ type Loop = {
   everyMs: number;
   run(ctx: Context, signal: AbortSignal): Promise<unknown>;
   queue?: Queue;
-  sandboxOnly?: true;
 };
 
 /**
@@ -95,13 +94,6 @@ const loops: Loop[] = [
     run: sendDueMails,
     queue: { due: mailsDue, wakes: ['mails'], restMs: second },
   },
-  {
-    name: 'mine sandbox blocks',
-    everyMs: minute,
-    run: mineWhileWaiting,
-    queue: { due: blocksDue, wakes: ['request', 'merchant'], restMs: second },
-    sandboxOnly: true,
-  },
   { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'forget mails', everyMs: 10 * minute, run: forgetMails },
@@ -134,6 +126,12 @@ function loopsOf(chain: ChainConfig): Loop[] {
   ];
 }
 
+/** A local chain has a block only when something waits for one. */
+function miningLoop({ blocksDue, mineWhileWaiting }: Sandbox): Loop {
+  const queue: Queue = { due: blocksDue, wakes: ['request', 'merchant'], restMs: second };
+  return { name: 'mine sandbox blocks', everyMs: minute, run: mineWhileWaiting, queue };
+}
+
 /** Runs all loops until the signal aborts; resolves when the last one has put down its work. */
 export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualPollMs): Promise<void> {
   const sources = rateSources(ctx.config.rateProviders);
@@ -149,10 +147,12 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
         },
       ]
     : [];
+  const mining = ctx.sandbox && ctx.config.chains === null ? [miningLoop(ctx.sandbox)] : [];
   const ofChains = [...ctx.chains.test, ...ctx.chains.live].flatMap(loopsOf);
-  const mine = [...ofChains, ...loops, refresh, ...messages]
-    .filter((loop) => !loop.sandboxOnly || ctx.config.chains === null)
-    .map((loop) => ({ ...loop, sleeper: makeSleeper() }));
+  const mine = [...ofChains, ...loops, ...mining, refresh, ...messages].map((loop) => ({
+    ...loop,
+    sleeper: makeSleeper(),
+  }));
   const hear = ({ kind }: Change) => {
     for (const { queue, sleeper } of mine)
       if (queue && (kind === 'anything' || queue.wakes.includes(kind))) sleeper.wake();

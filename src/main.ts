@@ -10,8 +10,6 @@ import { lockDataDir } from './lib/lock.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';
-import { seedDemo } from './sandbox/demo.ts';
-import { welcome } from './sandbox/welcome.ts';
 import { openService, type RunningService } from './service.ts';
 
 /** Starts the service: config → context → listen → loops, and ends it in the opposite order. */
@@ -51,9 +49,8 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
   const jobs = runJobs({ ...ctx, db: pools.loops }, ending.signal);
   jobs.catch(() => ending.abort()); // thrown again below, after the server is closed
   try {
-    const demo = config.sandbox ? await seedDemo(ctx) : null;
     // In production standard output holds log lines only.
-    if (demo) process.stdout.write(welcome(ctx, demo));
+    if (ctx.sandbox) process.stdout.write(ctx.sandbox.welcome(ctx, await ctx.sandbox.seedDemo(ctx)));
     else ctx.log.info({ base_url: config.baseUrl, sandbox: false }, `Quittance is ready at ${config.baseUrl}`);
     await aborted(ending.signal);
   } finally {

@@ -16,7 +16,7 @@ import { migrate, migrationSeconds } from './db/migrate.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
-import { readDevChains, startDevChains } from './sandbox/chain.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
 
 /** A context with everything it stands on running. */
 export type Service = { ctx: Context; close(): Promise<void> };
@@ -44,7 +44,7 @@ export async function openService(config: Config): Promise<RunningService> {
   };
   const started = await Promise.allSettled([
     config.databaseUrl ? null : startEmbedded(config.dataDir),
-    config.chains ? null : startDevChains(config.dataDir),
+    config.chains ? null : startChains(config.dataDir),
   ] as const);
   for (const part of started)
     if (part.status === 'fulfilled' && part.value) stops.push(() => (part.value as EmbeddedPostgres).stop());
@@ -52,7 +52,7 @@ export async function openService(config: Config): Promise<RunningService> {
     const [embedded, devChains] = started.map((part) => {
       if (part.status === 'rejected') throw part.reason;
       return part.value;
-    }) as [EmbeddedPostgres | null, Awaited<ReturnType<typeof startDevChains>> | null];
+    }) as [EmbeddedPostgres | null, Awaited<ReturnType<typeof startChains>> | null];
     const url = config.databaseUrl ?? (embedded as EmbeddedPostgres).url;
     const access = accessOf(url, config.secretKeys);
     const ownerUrl = config.databaseOwnerUrl ?? url;
@@ -65,11 +65,22 @@ export async function openService(config: Config): Promise<RunningService> {
       throw asLoginFault(error, access);
     });
     const chains = config.chains ?? (devChains as NonNullable<typeof devChains>).chains;
-    return { ctx: { config, db: pools.api, clock: systemClock, log: makeLog(config), chains }, pools, close };
+    const sandbox = await loadSandbox(config);
+    return { ctx: { config, db: pools.api, clock: systemClock, log: makeLog(config), chains, sandbox }, pools, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Production never loads what only a sandbox runs. */
+async function loadSandbox({ sandbox }: Pick<Config, 'sandbox'>): Promise<Sandbox | null> {
+  return sandbox ? (await import('./sandbox/sandbox.ts')).sandbox : null;
+}
+
+async function startChains(dataDir: string) {
+  const { startDevChains } = await import('./sandbox/chain.ts');
+  return startDevChains(dataDir);
 }
 
 /** As the owner, by a connection of its own, which waits as long as a migration may take. */
@@ -118,22 +129,30 @@ function asDatabaseFault(config: Config, error: unknown): unknown {
  *
  * @throws Error with the way out when there is no service to stand beside
  */
-export function joinService(config: Config): Service {
+export async function joinService(config: Config): Promise<Service> {
   const url = config.databaseUrl ?? embeddedUrl(config.dataDir);
   if (!url)
     throw new Error(`There is no database in ${config.dataDir} yet: start the service first, or set DATABASE_URL.`);
   const db = connect(accessOf(url, config.secretKeys), { service: 2, scoped: 2 });
-  const chains = config.chains ?? readDevChains(config.dataDir) ?? { test: [], live: [] };
-  return { ctx: { config, db, clock: systemClock, log: makeLog(config), chains }, close: () => db.close() };
+  const own = config.chains ?? (await import('./sandbox/chain.ts')).readDevChains(config.dataDir);
+  const [chains, sandbox] = [own ?? { test: [], live: [] }, await loadSandbox(config)];
+  return { ctx: { config, db, clock: systemClock, log: makeLog(config), chains, sandbox }, close: () => db.close() };
 }
 
 /** A context for developer commands that need no database: nothing is connected until something asks. */
-export function standAlone(config: Config): Service {
+export async function standAlone(config: Config): Promise<Service> {
   const nowhere = 'postgres://nobody@127.0.0.1:1/none';
   const db = connect({ service: nowhere, scoped: nowhere, scopeKey: Buffer.alloc(32) });
   const chains = config.chains ?? { test: [], live: [] };
   return {
-    ctx: { config, db, clock: systemClock, log: makeLog({ logLevel: 'silent' }), chains },
+    ctx: {
+      config,
+      db,
+      clock: systemClock,
+      log: makeLog({ logLevel: 'silent' }),
+      chains,
+      sandbox: await loadSandbox(config),
+    },
     close: () => db.close(),
   };
 }

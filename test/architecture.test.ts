@@ -12,6 +12,7 @@ const nouns = [
 const below: Record<string, string[]> = {
   lib: [],
   texts: [],
+  config: [],
   db: [],
   ui: [],
   net: [],
@@ -33,13 +34,13 @@ const below: Record<string, string[]> = {
   plans: [...foundations, 'audit', 'rates', 'partners', 'merchants', 'requests', 'payments'],
   customers: [...foundations, 'audit', 'requests', 'receipts', 'plans'],
   users: [...foundations, 'audit', 'partners'],
-  checkout: [...foundations, 'partners', 'merchants', 'requests', 'payments', 'plans', 'sandbox'],
+  checkout: [...foundations, 'partners', 'merchants', 'requests', 'payments', 'plans'],
   islands: [], // browser code: nothing of the server but types
   dashboard: [...foundations, ...nouns],
-  portal: [...foundations, ...nouns, 'checkout', 'users', 'sandbox'],
+  portal: [...foundations, ...nouns, 'checkout', 'users'],
   admin: [...foundations, ...nouns, 'checkout', 'users'],
   sandbox: [...foundations, ...nouns, 'checkout', 'http'],
-  http: [...foundations, ...nouns, 'users', 'checkout', 'dashboard', 'portal', 'admin', 'sandbox'],
+  http: [...foundations, ...nouns, 'users', 'checkout', 'dashboard', 'portal', 'admin'],
 };
 
 const files = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));
@@ -60,11 +61,46 @@ test('imports run one way', () => {
       .filter((target) => {
         const folder = folderOf(target);
         if (folder === undefined) return !/^src\/(errors|config|context)\.ts$/.test(target);
-        return folder !== folderOf(file) && folder !== 'lib' && folder !== 'texts' && !allowed.includes(folder);
+        return folder !== folderOf(file) && !['lib', 'texts', 'config'].includes(folder) && !allowed.includes(folder);
       })
       .map((target) => `${file} → ${target}`);
   });
   assert.deepEqual(wrong, []);
+});
+
+test('no file imports itself through others', () => {
+  const open: string[] = [];
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const walk = (file: string): void => {
+    const at = open.indexOf(file);
+    if (at >= 0) circles.push([...open.slice(at), file].join(' → '));
+    if (at >= 0 || done.has(file)) return;
+    open.push(file);
+    for (const target of importsOf(file)) walk(target);
+    open.pop();
+    done.add(file);
+  };
+  files.forEach(walk);
+  assert.deepEqual(circles, []);
+});
+
+test('config reads the environment alone, and the context names types only', () => {
+  assert.deepEqual(
+    importsOf('src/config.ts').filter((target) => !/^src\/(?:config|lib)\//.test(target)),
+    [],
+  );
+  assert.deepEqual(importsOf('src/context.ts'), []);
+});
+
+test('only the start and the command line load the sandbox', () => {
+  const importers = files.filter(
+    (file) =>
+      !/^src\/(?:sandbox\/|cli\/|cli\.ts)/.test(file) &&
+      (importsOf(file).some((target) => target.startsWith('src/sandbox/')) ||
+        /import\('[^']*sandbox\//.test(readFileSync(file, 'utf8'))),
+  );
+  assert.deepEqual(importers, ['src/service.ts']);
 });
 
 test('rules import only lib and errors', () => {

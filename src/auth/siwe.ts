@@ -1,8 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { getAddress, hashMessage } from 'viem';
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe';
-import type { ChainConfig } from '../chain/config.ts';
 import { askContract, isKeySigned, isKeySized, readSignature } from '../chain/signature.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connection.ts';
 import { AttemptLimit } from '../lib/attempts.ts';

@@ -1,4 +1,4 @@
-import type { ChainConfig } from './config.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import { transferTopic } from './reader/blocks.ts';
 import { isConfirmed, isSameBlock, isSameLog } from './reader/evidence.ts';
 import { connectRpc, isAway, type Rpc, RpcError } from './rpc.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { FinalityTier } from './config.ts';
+import type { FinalityTier } from '../config/chains.ts';
 import { finalNumber, isFinal } from './finality.ts';
 
 const byDepth: FinalityTier[] = [

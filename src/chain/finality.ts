@@ -1,4 +1,4 @@
-import type { FinalityTier } from './config.ts';
+import type { FinalityTier } from '../config/chains.ts';
 
 /** How far a chain was read, and what its provider's tags say; null where tags are not used or not known. */
 export type Heads = { latest: number; safe: number | null; finalized: number | null };

@@ -1,4 +1,4 @@
-import type { ChainConfig } from './config.ts';
+import type { ChainConfig } from '../config/chains.ts';
 
 /**
  * The chains on which a wallet can be paid.

@@ -10,7 +10,7 @@ import {
   stringToHex,
   zeroAddress,
 } from 'viem';
-import type { ChainConfig } from './config.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import { connectRpc, type Hex, type Rpc, RpcError } from './rpc.ts';
 
 /** Who is said to have signed what. The address is in lower case, the signature as it was handed in. */

@@ -1,4 +1,4 @@
-import type { ChainConfig } from './config.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import { connectRpc, type Rpc, RpcError } from './rpc.ts';
 
 /** `decimals()` */

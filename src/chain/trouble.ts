@@ -1,7 +1,7 @@
+import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { minuteMs } from '../lib/durations.ts';
 import type { Mode } from '../lib/mode.ts';
-import type { ChainConfig } from './config.ts';
 
 /** A chain that was read nothing of for so long is in trouble: blocks come faster, and so do looks at it. */
 const silentMs = minuteMs;

@@ -1,5 +1,5 @@
 import { encodeFunctionData, erc20Abi } from 'viem';
-import type { ChainConfig, TokenConfig } from '../chain/config.ts';
+import type { ChainConfig, TokenConfig } from '../config/chains.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 

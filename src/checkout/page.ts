@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { type Html, html } from '../lib/text/html.ts';
-import { type TestRefusal, testPanel } from '../sandbox/test-panel.ts';
+import type { TestRefusal } from '../sandbox/test-panel.ts';
 import { commonTexts } from '../texts/common.ts';
 import { payTexts } from '../texts/pay.ts';
 import { card, mono } from '../ui/components.ts';
@@ -28,7 +28,7 @@ function renderParts(checkout: Checkout): Record<PartName, Html | null> {
     ways: waysOf(checkout),
     receipt: checkout.state.kind === 'paid' ? receiptCard(checkout) : null,
     proof: proofForm(checkout, null),
-    test: testPanel(checkout, null),
+    test: checkout.testPanel?.(checkout, null) ?? null,
   };
 }
 
@@ -65,7 +65,7 @@ export function sendPayPage(
   // What came of a form stands in its part, but not in its version: so it stays until the part itself has news.
   const answered: Partial<typeof parts> = {
     ...(answer && { proof: proofForm(checkout, answer) }),
-    ...(testRefusal && { test: testPanel(checkout, testRefusal) }),
+    ...(testRefusal && { test: checkout.testPanel?.(checkout, testRefusal) ?? null }),
   };
   const part = (name: PartName, attributes: Html | null = null) =>
     html`<div class="part" data-part="${name}" data-version="${versionOf(name, parts[name], checkout)}"${attributes}>${answered[name] ?? parts[name]}</div>`;

@@ -1,7 +1,7 @@
 import { scopeOfRequest } from '../auth/scope.ts';
-import type { ChainConfig } from '../chain/config.ts';
 import { offeredChains } from '../chain/offered.ts';
 import { chainsInTrouble } from '../chain/trouble.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import type { WalletConnectConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
@@ -15,6 +15,7 @@ import type { Stray } from '../payments/unmatched/strays.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { effectiveStatus } from '../requests/rules.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Branding } from '../ui/branding.ts';
 import type { Words } from '../ui/language.ts';
 import { type PayState, payState } from './state.ts';
@@ -32,8 +33,8 @@ export type Checkout = {
   /** A chain that could not be read for a while; null when all is well. */
   troubled: ChainConfig | null;
   branding: Branding;
-  /** A test wallet can pay: on the sandbox's own chain only. */
-  testWallet: boolean;
+  /** Pays with a test wallet: on the sandbox's own chain only, null elsewhere. */
+  testPanel: Sandbox['testPanel'] | null;
   /** Wallets elsewhere can be paired with; null where no project is configured. */
   walletConnect: WalletConnectConfig | null;
   /** What the sender of a transfer signs to say that it pays this request: the JSON of `eth_signTypedData_v4`. */
@@ -90,7 +91,7 @@ export async function readCheckout(
     // One that was never read has just been configured: its watcher tells the operator, not the customer.
     troubled: silent.find(({ chain, readAt }) => readAt !== null && chains.includes(chain))?.chain ?? null,
     branding,
-    testWallet: row.test_mode && ctx.config.sandbox && ctx.config.chains === null,
+    testPanel: ctx.sandbox?.hasTestWallet(ctx, scope) ? ctx.sandbox.testPanel : null,
     walletConnect: ctx.config.walletConnect,
     claimData: (key) => claimTypedDataJson(ctx.config, id, key),
     url: payPageUrl(ctx.config, id),

@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../chain/config.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { payTexts } from '../texts/pay.ts';
 import { descriptionList, type StateKind, stateLine } from '../ui/components.ts';

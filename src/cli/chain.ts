@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../chain/config.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { isAddress } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';

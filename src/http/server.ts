@@ -28,10 +28,6 @@ import { portalPages } from '../portal/pages.ts';
 import { portalSessionPages } from '../portal/session.ts';
 import { portalSignIn } from '../portal/sign-in.ts';
 import { requestRoutes } from '../requests/routes.ts';
-import { frontPage } from '../sandbox/front-page.ts';
-import { guardDev } from '../sandbox/guard.ts';
-import { mailPages } from '../sandbox/mail-pages.ts';
-import { testPayments } from '../sandbox/test-route.ts';
 import { assetRoutes } from '../web/assets.ts';
 import { errorPage } from '../web/error-page.ts';
 import { answerHeaders } from './answer-headers.ts';
@@ -93,7 +89,7 @@ export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Pro
   });
   limitPages(app, ctx);
   guardHosts(app, pages);
-  guardDev(app, ctx.config);
+  ctx.sandbox?.guardDev(app, ctx.config);
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply));
   app.setNotFoundHandler((request, reply) => answerError(ctx, refuse('not_found'), request, reply));
 
@@ -111,7 +107,6 @@ export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Pro
   assetRoutes(app);
   payPages(app, pages);
   liveStates(app, pages);
-  testPayments(app, pages);
   onboardingPages(app, pages);
   dashboardPages(app, pages);
   partnerPages(app, pages);
@@ -120,8 +115,7 @@ export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Pro
   portalPages(app, pages);
   adminSignIn(app, pages);
   adminPages(app, pages);
-  frontPage(app, pages);
-  if (ctx.config.sandbox) mailPages(app, pages);
+  ctx.sandbox?.routes(app, pages);
   await app.ready();
   return app;
 }

@@ -14,3 +14,9 @@ export async function readMerchant(ctx: Pick<Context, 'db'>, scope: Scope, id: s
 export function listMerchants(ctx: Pick<Context, 'db'>, scope: Scope, filter: MerchantFilter): Promise<MerchantView[]> {
   return ctx.db.scoped(scope, (tx) => selectMerchants(tx, scope, filter));
 }
+
+/** The first merchant of a scope that can be paid; null when it has none. */
+export async function findPayableMerchant(ctx: Context, scope: Scope): Promise<string | null> {
+  const [merchant] = await listMerchants(ctx, scope, { complete: true, disabled: false, limit: 1, offset: 0 });
+  return merchant?.id ?? null;
+}

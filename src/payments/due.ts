@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../chain/config.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import type { Due } from '../db/due.ts';
 
 /** A transfer that nobody has judged. */

@@ -1,6 +1,6 @@
 import { scopeOfRow } from '../auth/scope.ts';
-import type { ChainConfig } from '../chain/config.ts';
 import { finalNumber } from '../chain/finality.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { isBusy } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';

@@ -1,5 +1,5 @@
-import type { ChainConfig } from '../chain/config.ts';
 import { finalNumbers, type Heads } from '../chain/finality.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import type { Database, Sql, Tx } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
 import { minuteMs } from '../lib/durations.ts';

@@ -1,7 +1,7 @@
-import type { ChainConfig } from '../chain/config.ts';
 import { isFinal } from '../chain/finality.ts';
 import { readTransfer } from '../chain/reader/blocks.ts';
 import { connectRpc, type Receipt, RpcError } from '../chain/rpc.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { readHeads } from '../payments/proof/heads.ts';
 

@@ -1,5 +1,5 @@
 import { encodeFunctionData, erc20Abi, type Hex, zeroAddress } from 'viem';
-import type { ChainConfig, TokenConfig } from '../chain/config.ts';
+import type { ChainConfig, TokenConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { insist } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ChainConfig, readChains } from '../chain/config.ts';
+import { type ChainConfig, readChains } from '../config/chains.ts';
 import { replaceFile } from '../lib/files.ts';
 import type { Mode } from '../lib/mode.ts';
 import { answersAs, backUpState, type DevProcess, findAnvilOn, setTimeToNow, spawnAnvil } from './anvil.ts';

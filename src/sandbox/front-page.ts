@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Context } from '../context.ts';
 import { docsPath } from '../http/api-document.ts';
 import { html } from '../lib/text/html.ts';
 import { card } from '../ui/components.ts';
@@ -24,8 +23,7 @@ const ofService: Door[] = [
 ];
 
 /** Whoever opens the address that the sandbox printed sees where to go. Holds no key: others may reach a sandbox too. */
-export function frontPage(app: FastifyInstance, ctx: Context): void {
-  if (!ctx.config.sandbox) return;
+export function frontPage(app: FastifyInstance): void {
   app.route({
     method: 'GET',
     url: '/',

@@ -1,6 +1,6 @@
 import { encodeDeployData, encodeFunctionData, erc20Abi, getContractAddress } from 'viem';
-import type { ChainConfig } from '../chain/config.ts';
 import { callRpc, type Hex, RpcError, toHex } from '../chain/rpc.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import { imitator, readArtifact } from './usdc.ts';
 import { submit } from './wallet.ts';
 

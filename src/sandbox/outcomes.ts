@@ -1,5 +1,5 @@
-import type { ChainConfig } from '../chain/config.ts';
 import { offeredChains } from '../chain/offered.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';

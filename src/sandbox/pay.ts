@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts';
-import type { ChainConfig } from '../chain/config.ts';
 import type { Hex } from '../chain/rpc.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import type { RequestRow } from '../requests/proof.ts';
 import { fund, sendUsdc } from './wallet.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { ChainConfig } from '../chain/config.ts';
 import { acquireLease, releaseLease } from '../chain/reader/lease.ts';
 import { callRpc, type Hex } from '../chain/rpc.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import type { Database } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
 import { setTimeToNow } from './anvil.ts';

@@ -1,18 +1,12 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { listMerchants } from '../merchants/read.ts';
 import { createByHand } from '../requests/manual.ts';
 import type { RequestRow } from '../requests/proof.ts';
+import { SandboxRefusal, sandboxOutcome } from './outcomes.ts';
 
 /** True where a test wallet can pay a request: in the sandbox's test mode, on its own chain. */
 export function hasTestWallet({ config, chains }: Pick<Context, 'config' | 'chains'>, { testMode }: Scope): boolean {
   return config.sandbox && config.chains === null && testMode && chains.test.length > 0;
-}
-
-/** The merchant that a test payment goes to: the first one that can be paid. Null when the scope has none. */
-export async function findPayableMerchant(ctx: Context, scope: Scope): Promise<string | null> {
-  const [merchant] = await listMerchants(ctx, scope, { complete: true, disabled: false, limit: 1, offset: 0 });
-  return merchant?.id ?? null;
 }
 
 /** 100 minor units: `1.00` of most currencies. */
@@ -32,4 +26,23 @@ export async function createTestRequest(
 ): Promise<{ row: RequestRow; replayed: boolean }> {
   const fields = { account_id: accountId, fiat_amount_int: testFiatInt, idempotency_key: key };
   return createByHand(ctx, scope, { ...fields, metadata: { test_event: 'true' } });
+}
+
+/**
+ * Pays a test request.
+ *
+ * @returns null once it is paid; `busy` while others rehearse, `test_failed` when it could not be paid
+ */
+export async function payTestRequest(
+  ctx: Context,
+  scope: Scope,
+  requestId: string,
+): Promise<'busy' | 'test_failed' | null> {
+  try {
+    await sandboxOutcome(ctx, scope, requestId, 'exact');
+    return null;
+  } catch (error) {
+    if (!(error instanceof SandboxRefusal)) throw error;
+    return error.reason === 'busy' ? 'busy' : 'test_failed';
+  }
 }

@@ -11,11 +11,11 @@ export type TestRefusal = SandboxRefusal['reason'];
 /** Where a part has come, only what can be added to it. */
 const afterPart: SandboxOutcome[] = ['rest', 'too_little', 'too_much'];
 
-/** In the sandbox's test mode: pays with a test wallet, every way a payment can go; null elsewhere. */
+/** Pays with a test wallet, every way a payment can go; null where nothing can be paid. */
 export function testPanel(checkout: Checkout, refusal: TestRefusal | null): Html | null {
-  const { testWallet, state, words, url } = checkout;
+  const { state, words, url } = checkout;
   const part = payable(state);
-  if (!testWallet || (part === 'no' && refusal === null)) return null;
+  if (part === 'no' && refusal === null) return null;
   const { test } = payTexts(words);
   const offered = part === 'rest' ? afterPart : sandboxOutcomes.filter((outcome) => outcome !== 'rest');
   return html`<section class="card test"><h2>${test.heading}</h2><p class="quiet">${test.hint}</p>

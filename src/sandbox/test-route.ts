@@ -26,7 +26,7 @@ export function testPayments(app: FastifyInstance, ctx: Context): void {
       const words = wordsFor(request);
       const before = await readCheckout(ctx, request.params.request_id, words);
       const outcome = sandboxOutcomes.find((name) => name === request.body?.outcome);
-      if (!before?.testWallet || !outcome) return sendNotFound(reply);
+      if (!before?.testPanel || !outcome) return sendNotFound(reply);
       let refusal: TestRefusal | null = null;
       try {
         await sandboxOutcome(ctx, before.scope, before.row.id, outcome);

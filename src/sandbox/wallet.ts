@@ -1,7 +1,7 @@
 import { encodeFunctionData, erc20Abi, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { ChainConfig } from '../chain/config.ts';
 import { callRpc, type Hex, RpcError, toHex } from '../chain/rpc.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import { pause } from '../lib/time.ts';
 import { setTimeToNow } from './anvil.ts';
 import { minter } from './usdc.ts';

@@ -8,7 +8,7 @@ import {
   useWalletMessage,
   type WalletRequest,
 } from '../auth/siwe.ts';
-import type { ChainConfig } from '../chain/config.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { AttemptLimit } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';

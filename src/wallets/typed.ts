@@ -1,6 +1,6 @@
 import type { OwnHost } from '../auth/host.ts';
 import type { AskedWallet } from '../auth/siwe.ts';
-import type { ChainConfig } from '../chain/config.ts';
+import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { isAddress } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { ChainConfig } from '../../src/chain/config.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { chainCommands } from '../../src/cli/chain.ts';
+import type { ChainConfig } from '../../src/config/chains.ts';
 import { pause } from '../../src/lib/time.ts';
 import { backUpState, findAnvilOn } from '../../src/sandbox/anvil.ts';
 import { readDevChains, startDevChains } from '../../src/sandbox/chain.ts';

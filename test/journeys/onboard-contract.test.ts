@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createTestClient, getAddress, type Hex, http, serializeErc6492Signature } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { readMerchantSession } from '../../src/auth/session.ts';
-import type { ChainConfig } from '../../src/chain/config.ts';
+import type { ChainConfig } from '../../src/config/chains.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';

@@ -26,7 +26,7 @@ before(async () => {
   db = database.db;
   const config = readConfig({ SECRET_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}` });
   const log = pino({ level: 'silent' });
-  ctx = { config, db, log, clock: { now: () => now }, chains: { test: [], live: [] } };
+  ctx = { config, db, log, clock: { now: () => now }, chains: { test: [], live: [] }, sandbox: null };
 });
 beforeEach(async () => {
   now = new Date();

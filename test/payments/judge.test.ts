@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { ChainConfig } from '../../src/chain/config.ts';
+import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import type { Database, Scope } from '../../src/db/connection.ts';
 import { runJobs } from '../../src/jobs.ts';

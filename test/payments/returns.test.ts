@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { ChainConfig } from '../../src/chain/config.ts';
+import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { insertion } from '../../src/db/sql.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import type { ChainConfig } from '../../src/chain/config.ts';
+import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { judgePending } from '../../src/payments/match.ts';

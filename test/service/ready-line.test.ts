@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { freePort } from '../../src/lib/ports.ts';
 import { nodeFixtures, twoChains } from '../support/nodes.ts';
-import { endAll, startService } from '../support/service.ts';
+import { dataFolder, endAll, startService } from '../support/service.ts';
 
 after(endAll);
 
-test('a start in production → standard output holds JSON log lines only, one of which says that it is ready', async () => {
+test('a start in production → only JSON log lines, one of which says that it is ready; the sandbox is not loaded', async () => {
   const chains = await twoChains();
   const fixtures = await nodeFixtures(chains);
   try {
     const port = String(await freePort());
     const baseUrl = `http://localhost:${port}`;
-    const env = { ...fixtures.env, NODE_ENV: 'production', BASE_URL: baseUrl, PORT: port, RATE_PROVIDERS: 'fixed' };
+    const loaded = join(dataFolder(), 'loaded');
+    const preload = { NODE_OPTIONS: `--import=${join(import.meta.dirname, '../support/loaded-modules.ts')}` };
+    const production = { NODE_ENV: 'production', BASE_URL: baseUrl, PORT: port, RATE_PROVIDERS: 'fixed' };
+    const env = { ...fixtures.env, ...production, ...preload, LOADED_MODULES: loaded };
     const service = await startService(env);
     await service.stop();
     const lines = service.stdout().trimEnd().split('\n');
@@ -21,6 +26,12 @@ test('a start in production → standard output holds JSON log lines only, one o
     assert.deepEqual(
       ready.map(({ level, base_url }) => [level, base_url]),
       [[30, baseUrl]],
+    );
+    const modules = readFileSync(loaded, 'utf8').split('\n');
+    assert.ok(modules.some((url) => url.endsWith('/src/http/server.ts')));
+    assert.deepEqual(
+      modules.filter((url) => url.includes('/src/sandbox/')),
+      [],
     );
   } finally {
     await fixtures.drop();

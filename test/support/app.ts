@@ -1,10 +1,11 @@
 import { pino } from 'pino';
-import type { ChainConfig } from '../../src/chain/config.ts';
+import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Config } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
 import type { Database } from '../../src/db/connection.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/time.ts';
+import { sandbox } from '../../src/sandbox/sandbox.ts';
 import { testDatabase } from './database.ts';
 import { testSecrets } from './fixtures.ts';
 
@@ -54,7 +55,8 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
 export function testContext(db: Database, overrides: Partial<Context> = {}): Context {
   const config = overrides.config ?? testConfig();
   const chains = { test: [idleChain(31337)], live: [idleChain(31338)] };
-  return { config, db, clock: systemClock, log: pino({ level: config.logLevel }), chains, ...overrides };
+  const base = { config, db, clock: systemClock, log: pino({ level: config.logLevel }), chains };
+  return { ...base, sandbox: config.sandbox ? sandbox : null, ...overrides };
 }
 
 /** The real server on a free loopback port, with a database of its own and no loops. */

@@ -26,6 +26,7 @@ export function deliveryContext(db: Database, config: Partial<Config> = {}) {
     clock,
     log: pino({ level: 'silent' }),
     chains: { test: [], live: [] },
+    sandbox: null,
   };
   return { ctx, clock };
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChainConfig } from '../../src/chain/config.ts';
+import type { ChainConfig } from '../../src/config/chains.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
 import { testContext } from './app.ts';
 import { testChain } from './chain/chain.ts';

@@ -1,5 +1,5 @@
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import type { ChainConfig } from '../config.ts';
 import { leaseName } from './watcher.ts';
 
 /** Who reads a chain. `holder` is the process's own number, the same for all chains it leads; `fence` grows with each change. */

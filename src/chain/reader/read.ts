@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Database, Tx } from '../../db/connection.ts';
-import type { ChainConfig } from '../config.ts';
 import { finalNumber } from '../finality.ts';
 import { type Header, isAway, type Log, RpcError } from '../rpc.ts';
 import { findFault } from '../tokens.ts';

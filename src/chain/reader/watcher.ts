@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { pause } from '../../lib/time.ts';
-import type { ChainConfig } from '../config.ts';
 import { firstRange } from './blocks.ts';
 import { type Lease, whileLeading } from './lease.ts';
 import { makePool } from './pool.ts';

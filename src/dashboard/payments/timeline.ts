@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../../chain/config.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { TransferProgress } from '../../payments/proof/progress.ts';
 import type { ReturnRow } from '../../refunds/read.ts';

@@ -1,6 +1,6 @@
-import type { ChainConfig } from '../../chain/config.ts';
 import type { TransferKey as SeenTransfer } from '../../chain/confirm.ts';
 import { type Heads, isFinal } from '../../chain/finality.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Sql, Tx } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';

@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../../chain/config.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
 import type { Database } from '../../db/connection.ts';

@@ -1,6 +1,6 @@
-import type { ChainConfig } from '../../chain/config.ts';
 import { confirmTransfer } from '../../chain/confirm.ts';
 import { mapFew } from '../../chain/reader/find.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { TransferRow } from '../transfers.ts';
 import { asSeen } from './heads.ts';
 

@@ -1,5 +1,5 @@
-import type { ChainConfig } from '../../chain/config.ts';
 import { askToRead } from '../../chain/reader/unread.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { raiseAlarm } from '../../db/alarms.ts';
 import { within } from '../../db/nested.ts';

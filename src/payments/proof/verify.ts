@@ -1,5 +1,5 @@
 import { scopeOfRow } from '../../auth/scope.ts';
-import type { ChainConfig } from '../../chain/config.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isBusy } from '../../db/conflict.ts';
 import type { Scope } from '../../db/connection.ts';

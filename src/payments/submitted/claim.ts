@@ -1,7 +1,7 @@
 import { getTypesForEIP712Domain, type Hex, hashTypedData, serializeTypedData, type TypedData } from 'viem';
 import { scopeOfRequest } from '../../auth/scope.ts';
-import type { ChainConfig } from '../../chain/config.ts';
 import { askContract, isKeySigned, readSignature } from '../../chain/signature.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import { insist } from '../../db/conflict.ts';

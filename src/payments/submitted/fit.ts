@@ -1,6 +1,6 @@
 import { decodeFunctionData, type Hex, parseAbi } from 'viem';
-import type { ChainConfig } from '../../chain/config.ts';
 import type { Transaction } from '../../chain/rpc.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import { findReferenced, findReservations, type RequestRow } from '../../requests/proof.ts';
 import { canBePaid } from '../rules.ts';

@@ -1,8 +1,8 @@
-import type { ChainConfig } from '../../chain/config.ts';
 import { paidBy, readTransfer } from '../../chain/reader/blocks.ts';
 import { findByNonce } from '../../chain/reader/replacement.ts';
 import { isSetAside } from '../../chain/reader/unread.ts';
 import { connectRpc, type Receipt, type Rpc, RpcError } from '../../chain/rpc.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';

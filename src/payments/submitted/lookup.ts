@@ -1,6 +1,6 @@
-import type { ChainConfig } from '../../chain/config.ts';
 import { readTransfer } from '../../chain/reader/blocks.ts';
 import { connectRpc, type Receipt, type Rpc, RpcError, type Transaction } from '../../chain/rpc.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Outcome } from '../outcome.ts';
 import { canBePaid, type Payable } from '../rules.ts';
 

@@ -1,7 +1,7 @@
-import type { ChainConfig } from '../../chain/config.ts';
 import { paidBy } from '../../chain/reader/blocks.ts';
 import { askToRead } from '../../chain/reader/unread.ts';
 import type { Receipt } from '../../chain/rpc.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { RequestRow } from '../../requests/proof.ts';
 

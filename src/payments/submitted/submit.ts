@@ -1,5 +1,5 @@
 import { scopeOfRequest } from '../../auth/scope.ts';
-import type { ChainConfig } from '../../chain/config.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { modeOf } from '../../lib/mode.ts';

@@ -1,8 +1,8 @@
-import type { ChainConfig } from '../../chain/config.ts';
 import { findIncoming, type Incoming } from '../../chain/reader/incoming.ts';
 import { askToRead } from '../../chain/reader/unread.ts';
 import { connectRpc, type Rpc, RpcError } from '../../chain/rpc.ts';
 import { readTokenFacts, type TokenFacts } from '../../chain/token-facts.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { pause } from '../../lib/time.ts';

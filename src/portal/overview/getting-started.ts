@@ -4,9 +4,8 @@ import { browseKeys } from '../../auth/own-keys.ts';
 import { may, type Permission } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import { listMerchants } from '../../merchants/read.ts';
+import { findPayableMerchant, listMerchants } from '../../merchants/read.ts';
 import { browseRequests } from '../../requests/lists/browse.ts';
-import { findPayableMerchant, hasTestWallet } from '../../sandbox/test-event.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
 import { card, shapeOf } from '../../ui/components.ts';
@@ -15,7 +14,7 @@ import { readDeliveryHealth } from '../../webhooks/health.ts';
 import { actionIn, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { makeKey, newKey } from '../settings/keys.ts';
 import { sendPortal } from '../shell.ts';
-import { newTestMerchant } from '../webhooks/test.ts';
+import { newTestMerchant, testWalletOf } from '../webhooks/test.ts';
 import { createSnippet, receiverPort, receiverSnippet, type SnippetValues, snippetLanguages } from './snippets.ts';
 
 const path = '/portal/start';
@@ -30,8 +29,9 @@ export function gettingStarted(app: FastifyInstance, ctx: Context): void {
   // Only for test mode: keys for real money are made where they are looked after.
   portalForm(app, ctx, `${path}/key`, { permission: 'keys', fresh: 'never' }, async (call) => {
     if (call.mode === 'live') return call.reply.redirect('/portal/keys', 303);
-    const isAlone = hasTestWallet(ctx, call.scope) && (await findPayableMerchant(ctx, call.scope)) === null;
-    if (isAlone) await newTestMerchant(ctx, call);
+    const sandbox = testWalletOf(ctx, call.scope);
+    const isAlone = sandbox && (await findPayableMerchant(ctx, call.scope)) === null;
+    if (isAlone) await newTestMerchant(ctx, sandbox, call);
     const { key } = await makeKey(ctx, call, scopeNames);
     return showStart(ctx, call, key);
   });
@@ -65,7 +65,7 @@ async function showStart(ctx: Context, call: PortalCall, made: string | null): P
   return sendPortal(ctx, reply, call, {
     path,
     title: places.start,
-    body: html`${checklist(call, done, hasTestWallet(ctx, scope))}
+    body: html`${checklist(call, done, testWalletOf(ctx, scope) !== null)}
 ${made === null ? isMaker && card(keyForm) : newKey(words, made)}
 <section class="part" id="programs"><h2>${start.snippets}</h2><p class="quiet">${payable === null ? start.noMerchant : start.snippetsRest}</p>
 ${snippetLanguages.map((language, i) => snippetCard(words, language, values, i === 0))}</section>`,

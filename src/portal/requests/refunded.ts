@@ -1,5 +1,5 @@
-import type { ChainConfig } from '../../chain/config.ts';
 import { explorerLink } from '../../checkout/transactions.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { ReturnRow } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { may } from '../../auth/roles.ts';
-import type { ChainConfig } from '../../chain/config.ts';
 import { explorerLink } from '../../checkout/transactions.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { Refusal } from '../../errors.ts';

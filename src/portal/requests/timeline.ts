@@ -1,5 +1,5 @@
-import type { ChainConfig } from '../../chain/config.ts';
 import { explorerLink } from '../../checkout/transactions.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { PaymentProgress, TransferProgress } from '../../payments/proof/progress.ts';
 import type { PaymentHint } from '../../payments/submitted/follow.ts';

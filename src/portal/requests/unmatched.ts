@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { ChainConfig } from '../../chain/config.ts';
 import { explorerLink } from '../../checkout/transactions.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { formatMicro } from '../../lib/money.ts';

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
 import { Refusal } from '../../errors.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { createShell } from '../../merchants/create.ts';
+import { findPayableMerchant } from '../../merchants/read.ts';
 import { readPartner } from '../../partners/read.ts';
-import { onboardWithKey } from '../../sandbox/onboard.ts';
-import { SandboxRefusal, sandboxOutcome } from '../../sandbox/outcomes.ts';
-import { createTestRequest, findPayableMerchant, hasTestWallet } from '../../sandbox/test-event.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { card, hiddenField } from '../../ui/components.ts';
 import { fill } from '../../ui/language.ts';
@@ -16,34 +16,34 @@ import { actionIn, doneAt, type PortalCall, portalForm, recorded } from '../rout
 
 const path = '/portal/webhooks';
 
+/** What pays a test request of this scope; null where there is no test wallet. */
+export function testWalletOf(ctx: Context, scope: Scope): Sandbox | null {
+  return ctx.sandbox?.hasTestWallet(ctx, scope) ? ctx.sandbox : null;
+}
+
 /** `POST /portal/webhooks/test`: a real request, paid by the test wallet, whose event then goes out like every other. */
 export function testEventForm(app: FastifyInstance, ctx: Context): void {
   portalForm(app, ctx, `${path}/test`, { permission: 'payments.test', fresh: 'never' }, async (call) => {
-    if (!hasTestWallet(ctx, call.scope)) return doneAt(call.reply, path, 'no_test_wallet');
-    try {
-      const { row, replayed } = await askForPayment(ctx, call);
-      if (!replayed) await sandboxOutcome(ctx, call.scope, row.id, 'exact'); // a form that is sent twice pays once
-    } catch (error) {
-      const reason = reasonOf(error);
-      if (reason === null) throw error;
-      return doneAt(call.reply, path, reason);
-    }
-    return doneAt(call.reply, path, 'test_sent');
+    const sandbox = testWalletOf(ctx, call.scope);
+    if (!sandbox) return doneAt(call.reply, path, 'no_test_wallet');
+    const { row, replayed } = await requestTestPayment(ctx, sandbox, call).catch((error) => {
+      if (error instanceof Refusal && error.code === 'rate_unavailable') return { row: null, replayed: true };
+      throw error;
+    });
+    if (row === null) return doneAt(call.reply, path, 'rate_unavailable');
+    // A form that is sent twice pays once.
+    const refusal = replayed ? null : await sandbox.payTestRequest(ctx, call.scope, row.id);
+    return doneAt(call.reply, path, refusal ?? 'test_sent');
   });
 }
 
-function reasonOf(error: unknown): string | null {
-  if (error instanceof SandboxRefusal) return error.reason === 'busy' ? 'busy' : 'test_failed';
-  return error instanceof Refusal && error.code === 'rate_unavailable' ? error.code : null;
-}
-
-async function askForPayment(ctx: Context, call: PortalCall) {
+async function requestTestPayment(ctx: Context, sandbox: Sandbox, call: PortalCall) {
   const { scope, typed } = call;
-  const accountId = (await findPayableMerchant(ctx, scope)) ?? (await newTestMerchant(ctx, call));
+  const accountId = (await findPayableMerchant(ctx, scope)) ?? (await newTestMerchant(ctx, sandbox, call));
   return recorded(
     ctx,
     call,
-    (inner) => createTestRequest(inner, scope, accountId, typed('key')),
+    (inner) => sandbox.createTestRequest(inner, scope, accountId, typed('key')),
     ({ row, replayed }) =>
       replayed
         ? null
@@ -57,7 +57,7 @@ async function askForPayment(ctx: Context, call: PortalCall) {
 }
 
 /** Makes a merchant with a test wallet of its own, for a scope that has none which can be paid. Returns its id. */
-export async function newTestMerchant(ctx: Context, call: PortalCall): Promise<string> {
+export async function newTestMerchant(ctx: Context, sandbox: Sandbox, call: PortalCall): Promise<string> {
   const { scope, user, words } = call;
   const partner = await readPartner(ctx.db, user.partner.slug);
   if (!partner) throw new Error('the partner of a session vanished'); // partners are never deleted
@@ -68,7 +68,7 @@ export async function newTestMerchant(ctx: Context, call: PortalCall): Promise<s
     (inner) => createShell(inner, scope, fields),
     (made) => ({ ...scope, action: 'merchant.created', object: { kind: 'merchant', id: made.id }, details: {} }),
   );
-  await onboardWithKey(ctx, id);
+  await sandbox.onboardWithKey(ctx, id);
   return id;
 }
 
@@ -78,7 +78,7 @@ export async function testEventPart(ctx: Context, call: PortalCall): Promise<Htm
   const { webhooks } = portalTexts(words);
   if (!may(user, 'payments.test', mode)) return null;
   const heading = html`<h2>${webhooks.test}</h2>`;
-  if (!hasTestWallet(ctx, scope)) {
+  if (!testWalletOf(ctx, scope)) {
     return card(heading, html`<p class="quiet">${mode === 'live' ? webhooks.testLive : webhooks.testByHand}</p>`);
   }
   const isFirst = (await findPayableMerchant(ctx, scope)) === null;

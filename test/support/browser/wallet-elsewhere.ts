@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { SignClient } from '@walletconnect/sign-client';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import type { ChainConfig } from '../../../src/chain/config.ts';
 import { callRpc } from '../../../src/chain/rpc.ts';
+import type { ChainConfig } from '../../../src/config/chains.ts';
 import { MemoryStorage } from '../../../src/islands/lazy/memory-storage.ts';
 import { signCall } from '../../../src/sandbox/wallet.ts';
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { BrowserContext } from 'playwright-core';
 import { concat, createWalletClient, type Hex, hexToBigInt, http, numberToHex, padHex } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { ChainConfig } from '../../../src/chain/config.ts';
 import { callRpc, RpcError } from '../../../src/chain/rpc.ts';
+import type { ChainConfig } from '../../../src/config/chains.ts';
 
 type Call = { method: string; params: unknown[] };
 type Sent = { hash: Hex; chainId: number };

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { ChainConfig } from '../../../src/chain/config.ts';
 import { callRpc, type Hex } from '../../../src/chain/rpc.ts';
+import type { ChainConfig } from '../../../src/config/chains.ts';
 import { startDevChain } from '../../../src/sandbox/chain.ts';
 import * as wallet from '../../../src/sandbox/wallet.ts';
 

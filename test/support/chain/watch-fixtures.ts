@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { ChainConfig } from '../../../src/chain/config.ts';
 import { acquireLease, type Lease } from '../../../src/chain/reader/lease.ts';
 import { poll, type Reader, type WatchHooks } from '../../../src/chain/reader/read.ts';
 import type { RemovedTransfer } from '../../../src/chain/reader/store.ts';
 import { leaseName, makeReader } from '../../../src/chain/reader/watcher.ts';
+import type { ChainConfig } from '../../../src/config/chains.ts';
 import { pause } from '../../../src/lib/time.ts';
 import { testContext } from '../app.ts';
 import { testDatabase } from '../database.ts';

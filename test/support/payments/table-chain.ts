@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ChainConfig } from '../../../src/chain/config.ts';
 import { transferTopic } from '../../../src/chain/reader/blocks.ts';
+import type { ChainConfig } from '../../../src/config/chains.ts';
 import type { Database, Scope } from '../../../src/db/connection.ts';
 import type { Row } from '../../../src/db/sql.ts';
 import { insertion } from '../../../src/db/sql.ts';

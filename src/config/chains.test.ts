@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ChainsFault, readChains } from './config.ts';
+import { ChainsFault, readChains } from './chains.ts';
 
 const good = {
   chain_id: 1,

@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../context.ts';
+import { seedDemo } from './demo.ts';
+import { frontPage } from './front-page.ts';
+import { guardDev } from './guard.ts';
+import { mailPages } from './mail-pages.ts';
+import { blocksDue, mineWhileWaiting } from './mining.ts';
+import { onboardWithKey } from './onboard.ts';
+import { createTestRequest, hasTestWallet, payTestRequest } from './test-event.ts';
+import { testPanel } from './test-panel.ts';
+import { testPayments } from './test-route.ts';
+import { welcome } from './welcome.ts';
+
+/**
+ * All that only a sandbox has. The start imports this file where the configuration asks for a sandbox, and hands it on in
+ * the context: everything else names its type only, so a production process never loads it.
+ */
+export const sandbox = {
+  guardDev,
+  /** Test payments on pay pages, the mails that went nowhere, and the front page. */
+  routes(app: FastifyInstance, ctx: Context): void {
+    testPayments(app, ctx);
+    frontPage(app);
+    mailPages(app, ctx);
+  },
+  blocksDue,
+  mineWhileWaiting,
+  testPanel,
+  hasTestWallet,
+  createTestRequest,
+  payTestRequest,
+  onboardWithKey,
+  seedDemo,
+  welcome,
+};
+
+export type Sandbox = typeof sandbox;

@@ -1,0 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+
+/** Preloaded into a process: at its end, the file of `LOADED_MODULES` holds the address of each module that it loaded. */
+const loaded: string[] = [];
+registerHooks({
+  load(url, context, next) {
+    loaded.push(url);
+    return next(url, context);
+  },
+});
+process.on('exit', () => writeFileSync(process.env.LOADED_MODULES as string, loaded.join('\n')));
