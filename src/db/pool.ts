@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { minuteMs } from '../lib/durations.ts';
 import { cutOff, Listener, type ListenOptions } from './listen.ts';
+import { sendOver } from './query.ts';
 import { preparedAnew, type Row, type Rows, type Send, type Sendable, type Tag, tagOf } from './sql.ts';
 
 /**
@@ -68,22 +69,6 @@ const isStale = (error: unknown) =>
   error instanceof pg.DatabaseError &&
   ((error.code === '0A000' && error.routine === 'RevalidateCachedQuery') || error.code === '26000');
 
-const asText = (text: string) => text;
-const textArray = pg.types.getTypeParser(1009 as never, 'text');
-/** Where the driver would lose something: digits of numbers, the order of keys, the day of a date. */
-const parsers = new Map<number, (text: string) => unknown>([
-  [114, asText], // json: JSON.parse would move keys that look like integers to the front
-  [1082, (day) => new Date(day)], // midnight of UTC, not of where the process runs
-  [1186, asText], // interval
-  [1003, textArray], // name[]
-  [1016, textArray], // bigint[]
-  [1231, textArray], // numeric[]
-]);
-const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    parsers.get(oid) ?? pg.types.getTypeParser(oid, format as 'text'),
-};
-
 /** The options of a connection to an address. What it asks for beyond host, names and TLS are settings of the session. */
 export function connectionOptions({ url, waits, settings }: Omit<PoolOptions, 'connections'>): ListenOptions {
   const { username, password, hostname, port, pathname, searchParams } = new URL(url);
@@ -100,7 +85,6 @@ export function connectionOptions({ url, waits, settings }: Omit<PoolOptions, 'c
     options: Object.entries(all)
       .map(([name, value]) => `-c ${name}=${String(value).replaceAll(/([\\ ])/g, '\\$1')}`)
       .join(' '),
-    types,
     keepAlive: true,
     // A transaction sends its first statements without waiting in between; a single statement has its connection for itself.
     pipeline: true,
@@ -140,13 +124,11 @@ export function openPool(options: PoolOptions): Pool {
       throw lostError(error);
     }
   };
-  const send = async (client: pg.PoolClient, statement: Sendable): Promise<Rows<Row[]>> => {
+  const send = (client: pg.PoolClient, statement: Sendable): Promise<Rows<Row[]>> => {
     result.observer?.((client as unknown as { processID: number }).processID, statement);
-    const answer = await client.query(statement).catch((error) => {
+    return sendOver(client, statement).catch((error) => {
       throw lostError(error);
     });
-    const last = Array.isArray(answer) ? answer.at(-1) : answer;
-    return Object.assign(last.rows as Row[], { count: last.rowCount ?? 0, command: last.command as string });
   };
 
   const single: Send = async (statement) => {

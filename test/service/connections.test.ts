@@ -357,6 +357,10 @@ test('a migration makes a prepared plan stale → the statement is sent again as
         'its transaction is undone, so it is for whoever began it to try again',
       );
       assert.equal((await read())[0]?.kind, null);
+      const kinds = () => db.sql`select kind from shelf`;
+      await kinds();
+      await other`alter table shelf alter column kind type int using 7`;
+      assert.deepEqual({ ...(await kinds())[0] }, { kind: 7 });
       await other`drop table shelf`;
     },
     { size: 1 },

@@ -1,0 +1,129 @@
+import pg from 'pg';
+import type { Row, Rows, Sendable } from './sql.ts';
+
+const asText = (text: string) => text;
+const textArray = pg.types.getTypeParser(1009 as never, 'text');
+/** Where the driver would lose something: digits of numbers, the order of keys, the day of a date. */
+const parsers = new Map<number, (text: string) => unknown>([
+  [114, asText], // json: JSON.parse would move keys that look like integers to the front
+  [1082, (day) => new Date(day)], // midnight of UTC, not of where the process runs
+  [1186, asText], // interval
+  [1003, textArray], // name[]
+  [1016, textArray], // bigint[]
+  [1231, textArray], // numeric[]
+]);
+
+type Field = { name: string; dataTypeID: number };
+type Column = { name: string; parse: (text: string) => unknown };
+
+const columnOf = ({ name, dataTypeID }: Field): Column => ({
+  name,
+  parse: parsers.get(dataTypeID) ?? pg.types.getTypeParser(dataTypeID, 'text'),
+});
+
+/** What pg's types leave out: what a query sends, and what it is told of the answer. `pg-cursor` works the same way. */
+type Wire = {
+  bind(message: { statement: string; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
+  execute(message: object): void;
+  sync(): void;
+  stream: { cork(): void; uncork(): void };
+};
+type Answered = {
+  name: string | undefined;
+  values: unknown[];
+  callback: Callback;
+  submit(connection: Wire): Error | null;
+  handleRowDescription(message: { fields: Field[] }): void;
+  handleDataRow(message: { fields: (string | null)[] }): void;
+  handleCommandComplete(message: { text: string }): void;
+  handleReadyForQuery(): void;
+};
+type Callback = (error: Error | null, rows?: Rows<Row[]>) => void;
+const PgQuery = pg.Query as unknown as new (text: string) => Answered;
+const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
+
+/** The columns of each connection's prepared statements, by name, from when they were first answered. */
+const knownColumns = new WeakMap<Wire, Map<string, readonly Column[]>>();
+
+/**
+ * A statement on its way. pg asks the server at every call what the rows of a prepared statement look like; this asks once
+ * on each connection, since the server refuses a plan whose columns are others by now.
+ */
+class Query extends PgQuery {
+  #columns: readonly Column[] = [];
+  #rows: Row[] = [];
+  #answer: Rows<Row[]> | undefined;
+  #known: Map<string, readonly Column[]> | undefined;
+  #fault: Error | undefined;
+
+  constructor({ text, values, name }: Sendable, callback: Callback) {
+    super(text);
+    this.values = values;
+    this.name = name;
+    this.callback = callback;
+  }
+
+  override submit(connection: Wire): Error | null {
+    const { name, values } = this;
+    if (name === undefined) return super.submit(connection);
+    this.#known = knownColumns.get(connection) ?? new Map();
+    knownColumns.set(connection, this.#known);
+    const columns = this.#known.get(name);
+    if (!columns) return super.submit(connection);
+    this.#columns = columns;
+    connection.stream.cork();
+    try {
+      connection.bind({ statement: name, values, valueMapper: prepareValue });
+      connection.execute({});
+      connection.sync();
+      return null;
+    } catch (error) {
+      return error as Error; // a value that cannot be written: nothing was sent
+    } finally {
+      connection.stream.uncork();
+    }
+  }
+
+  override handleRowDescription({ fields }: { fields: Field[] }): void {
+    this.#columns = fields.map(columnOf);
+  }
+
+  override handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    const row: Row = {};
+    try {
+      this.#columns.forEach(({ name, parse }, at) => {
+        const text = fields[at] as string | null;
+        row[name] = text === null ? null : parse(text);
+      });
+    } catch (error) {
+      this.#fault = error as Error;
+    }
+    this.#rows.push(row);
+  }
+
+  /** Of a text of several statements, the last one's answer counts. */
+  override handleCommandComplete({ text }: { text: string }): void {
+    const [, command = '', count = 0] = /^(\w+).*?(\d+)?$/.exec(text) ?? [];
+    this.#answer = Object.assign(this.#rows, { count: Number(count), command });
+    this.#rows = [];
+    if (this.name !== undefined) this.#known?.set(this.name, this.#columns);
+  }
+
+  override handleReadyForQuery(): void {
+    if (this.#fault) this.callback(this.#fault);
+    else this.callback(null, this.#answer ?? Object.assign([], { count: 0, command: '' }));
+  }
+}
+
+/** Sends a statement over a connection. */
+export async function sendOver(client: pg.ClientBase, statement: Sendable): Promise<Rows<Row[]>> {
+  try {
+    return await new Promise((resolve, reject) => {
+      const callback: Callback = (error, rows) => (error ? reject(error) : resolve(rows as Rows<Row[]>));
+      client.query(new Query(statement, callback) as unknown as pg.Submittable);
+    });
+  } catch (error) {
+    Error.captureStackTrace(error as Error); // so that it names who sent the statement, not the socket
+    throw error;
+  }
+}
