@@ -94,6 +94,12 @@ export function connectionOptions({ url, waits, settings }: Omit<PoolOptions, 'c
   };
 }
 
+/** What is sent from now on until nothing more can be done without waiting goes out as one message. */
+function sendTogether({ connection: { stream } }: pg.PoolClient): void {
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
+
 /** Opens a pool; no connection is made before it is needed. */
 export function openPool(options: PoolOptions): Pool {
   const own = connectionOptions(options);
@@ -163,6 +169,7 @@ export function openPool(options: PoolOptions): Pool {
         lose(error);
         throw error;
       });
+      if (opening) sendTogether(client);
       const done = opening
         ? Promise.all([opening.enter(scope.tx), work(scope.tx)]).then(([, value]) => value)
         : work(scope.tx);
