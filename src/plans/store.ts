@@ -1,4 +1,5 @@
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import { seenStatus } from '../requests/expiry.ts';
 import type { NewPlan } from './form.ts';
 import type { Course, Day, Period } from './rules.ts';
 
@@ -275,8 +276,7 @@ export function selectCharges(
 ): Promise<ChargeRow[]> {
   return tx<ChargeRow[]>`
     select c.number, c.due_on::text as due_on, c.request_id, c.made_at, r.proof_status,
-      case when r.proof_status = 'none' and r.status in ('requested', 'opened') and r.expires_at <= clock_timestamp()
-        then 'expired' else r.status end as status
+      ${seenStatus(tx)} as status
     from plan_charges c
       join requests r on (r.partner_id, r.test_mode, r.id) = (c.partner_id, c.test_mode, c.request_id)
     where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.plan_id = ${planId}

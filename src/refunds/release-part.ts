@@ -5,6 +5,7 @@ import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { lockTransfer, selectTransfer, type TransferKey, updateReleased } from '../payments/transfers.ts';
 import { lockForProof, type RequestRow } from '../requests/proof.ts';
+import { effectiveStatus } from '../requests/rules.ts';
 import { takeLocked } from './take.ts';
 
 /** What came of the wish to take a part payment off its request. */
@@ -47,7 +48,7 @@ export async function releasePart(ctx: Context, scope: Scope, accountId: string,
   );
 }
 
-/** Expiry is true at once, stored or not. */
-function isOver({ status, expires_at }: RequestRow, now: Date): boolean {
-  return status === 'expired' || status === 'voided' || expires_at <= now;
+function isOver(row: RequestRow, now: Date): boolean {
+  const status = effectiveStatus(row, now);
+  return status === 'expired' || status === 'voided';
 }

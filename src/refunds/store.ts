@@ -1,5 +1,6 @@
 import type { Scope, Tx } from '../db/connection.ts';
 import type { TransferKey } from '../payments/transfers.ts';
+import { refundedStates } from '../requests/refunded.ts';
 import type { DueReturn } from './queue-store.ts';
 
 /**
@@ -30,7 +31,7 @@ export const openStates = ['returning', 'failed', 'missing'] as const;
 
 /** True while a payment counts as given back, and not as taken for it only. */
 export function standsReturned(row: Pick<ReturnRow, 'state'> | null): boolean {
-  return row !== null && !(openStates as readonly string[]).includes(row.state);
+  return row !== null && (refundedStates as readonly string[]).includes(row.state);
 }
 
 const shown = (tx: Tx) => tx`

@@ -1,5 +1,6 @@
 import type { Due } from '../db/due.ts';
+import { isWaiting } from './expiry.ts';
 
 /** A request whose time passes, and whose expiry is not stored yet. */
 export const expiryDue: Due = (sql) => sql`
-  select min(expires_at) from requests where status in ('requested', 'opened') and proof_status = 'none'`;
+  select min(r.expires_at) from requests r where ${isWaiting(sql)}`;

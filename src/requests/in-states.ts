@@ -1,6 +1,7 @@
 import { branchesOf } from '../db/branches.ts';
-import type { Scope, Sql, Tx } from '../db/connection.ts';
+import type { Scope, Tx } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
+import { isOpen, isPast } from './expiry.ts';
 import type { RequestRow } from './store.ts';
 
 const statuses = ['requested', 'opened', 'expired', 'voided'] as const;
@@ -28,10 +29,6 @@ export function statesOf(status?: RequestRow['status'], proofStatus?: RequestRow
   };
 }
 
-/** True of a request `r` whose time has passed, stored or not. */
-export const isPast = (sql: Sql | Tx) => sql`(
-  r.proof_status = 'none' and r.status in ('requested', 'opened') and r.expires_at <= statement_timestamp())`;
-
 /**
  * A list of requests in some states, each read in its order from an index of its own.
  *
@@ -48,7 +45,7 @@ export function inStates(
   const own = tx`select r.* from requests r where ${inScope} ${where}`;
   if (!states) return tx`${own} ${place}`;
   const branches = states.stored.map(([status, proof]) => {
-    const waiting = states.waiting && proof === 'none' ? tx`and r.expires_at > statement_timestamp()` : tx``;
+    const waiting = states.waiting && proof === 'none' ? tx`and ${isOpen(tx)}` : tx``;
     return tx`${own} and r.status = ${status} and r.proof_status = ${proof} ${waiting}`;
   });
   if (states.past) {

@@ -1,4 +1,5 @@
-import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import type { Database, Scope, Tx } from '../db/connection.ts';
+import { seenStatus } from './expiry.ts';
 import type { RequestRow } from './store.ts';
 
 /** The row as it is stored, locked until the transaction ends: whoever changes its proof or its transfers goes first here. */
@@ -59,7 +60,7 @@ export function selectReservations(
  */
 export async function updateAttached(tx: Tx, scope: Scope, id: string, assetId: string): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`
-    update requests set proof_status = 'attached', proof_note = null, asset_id = ${assetId}, status = ${seenStatus(tx)}
+    update requests r set proof_status = 'attached', proof_note = null, asset_id = ${assetId}, status = ${seenStatus(tx)}
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
       and proof_status = 'none' and status <> 'voided'
     returning *`;
@@ -85,7 +86,7 @@ export type Proof = { txHash: string; payerAddress: string; assetId: string };
 export async function updateVerified(tx: Tx, scope: Scope, id: string, proof: Proof): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`
     with verified as (
-      update requests set proof_status = 'verified', proof_note = null, proof_verified_at = real_time(),
+      update requests r set proof_status = 'verified', proof_note = null, proof_verified_at = real_time(),
         tx_hash = ${proof.txHash}, payer_address = ${proof.payerAddress}, asset_id = ${proof.assetId},
         status = ${seenStatus(tx)}
       where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
@@ -99,11 +100,6 @@ export async function updateVerified(tx: Tx, scope: Scope, id: string, proof: Pr
     select * from verified`;
   return row ?? null;
 }
-
-/** Without a proof, a request whose time has passed was expired for every reader, stored or not. */
-const seenStatus = (tx: Tx | Sql) => tx`
-  case when proof_status = 'none' and status in ('requested', 'opened') and expires_at <= clock_timestamp()
-    then 'expired' else status end`;
 
 /**
  * Frees amounts whose time has passed, over all scopes of a mode. An attached request keeps its own.

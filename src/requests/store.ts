@@ -1,6 +1,7 @@
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
-import { inStates, isPast, statesOf } from './in-states.ts';
+import { isOpen, isPast, seenStatus } from './expiry.ts';
+import { inStates, statesOf } from './in-states.ts';
 
 /** A row of `requests`. Money comes as decimal strings; `metadata` as the JSON text that was given, keys in order. */
 export type RequestRow = {
@@ -44,7 +45,7 @@ export type RequestRow = {
 };
 
 /** The columns of a request `r`, its status as it is now: expiry is true at once for every reader, stored or not. */
-const columns = (sql: Sql | Tx) => sql`r.*, case when ${isPast(sql)} then 'expired' else r.status end as status`;
+const columns = (sql: Sql | Tx) => sql`r.*, ${seenStatus(sql)} as status`;
 
 /** A block by its hash and its time (RFC 3339), so that it is known again after a reorganisation. */
 export type StartHead = { hash: string; time: string };
@@ -146,9 +147,9 @@ export async function selectRequests(tx: Tx, scope: Scope, filter: RequestFilter
 export async function updateVoided(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`
     with voided as (
-      update requests set status = 'voided', voided_at = now()
-      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
-        and status = 'requested' and proof_status = 'none' and expires_at > now()
+      update requests r set status = 'voided', voided_at = now()
+      where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${id}
+        and r.status = 'requested' and ${isOpen(tx)}
       returning *
     ), released as (
       update amount_reservations set reserved_until = now() + interval '24 hours'
@@ -161,9 +162,9 @@ export async function updateVoided(tx: Tx, scope: Scope, id: string): Promise<Re
 /** Marks a request as opened by its customer; null when it no longer waits for that. */
 export async function updateOpened(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`
-    update requests set status = 'opened', opened_at = now()
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
-      and status = 'requested' and proof_status = 'none' and expires_at > now()
+    update requests r set status = 'opened', opened_at = now()
+    where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${id}
+      and r.status = 'requested' and ${isOpen(tx)}
     returning *`;
   return row ?? null;
 }
@@ -173,9 +174,8 @@ export async function updateExpired(db: Database, limit: number): Promise<number
   const rows = await db.sql`
     update requests set status = 'expired'
     where (partner_id, test_mode, id) in (
-      select partner_id, test_mode, id from requests
-      where status in ('requested', 'opened') and proof_status = 'none' and expires_at <= now()
-      order by expires_at limit ${limit} for update skip locked)
+      select r.partner_id, r.test_mode, r.id from requests r where ${isPast(db.sql)}
+      order by r.expires_at limit ${limit} for update skip locked)
     returning id`;
   return rows.length;
 }

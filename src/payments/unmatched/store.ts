@@ -1,5 +1,6 @@
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
+import { isRefunded } from '../../requests/refunded.ts';
 import type { Reason } from '../rules.ts';
 import type { TransferRow } from '../transfers.ts';
 
@@ -20,9 +21,7 @@ export type UnmatchedFilter = {
 };
 
 /** True of a transfer `t` that was not given back. */
-export const isKept = (tx: Tx) => tx`
-  not exists (select from returns b where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
-    = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state in ('sent', 'confirmed', 'other'))`;
+export const isKept = (tx: Tx) => tx`not ${isRefunded(tx)}`;
 
 /** Unmatched transfers of a scope, newest first. */
 export function selectUnmatchedAfter(

@@ -1,7 +1,9 @@
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
 import { isAddress, isUuid } from '../../lib/ids.ts';
-import { inStates, isPast, statesOf } from '../in-states.ts';
+import { seenStatus } from '../expiry.ts';
+import { inStates, statesOf } from '../in-states.ts';
+import { isRefunded } from '../refunded.ts';
 import type { RequestRow } from '../store.ts';
 
 /** What about a request wants a person's eye. */
@@ -69,10 +71,7 @@ export function isOverpaid(tx: Tx) {
   const counted = tx`(t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts`;
   return tx`(
     r.proof_status = 'verified' and r.usdc_micro < (select sum(t.value) from transfers t where ${counted})
-    and not exists (select from transfers t join returns b
-      on (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
-        = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
-      where ${counted} and b.state in ('sent', 'confirmed', 'other')))`;
+    and not exists (select from transfers t where ${counted} and ${isRefunded(tx)}))`;
 }
 
 /** Joined: where few are meant they are looked up, where many are the newest are found on the way through the requests. */
@@ -119,7 +118,7 @@ export function selectBrowsed(
       : newest(account ? tx`and r.account_id = ${account}` : tx``);
   return tx<BrowsedRow[]>`
     with page as (${page})
-    select r.*, case when ${isPast(tx)} then 'expired' else r.status end as status,
+    select r.*, ${seenStatus(tx)} as status,
       coalesce(m.business_name, m.display_name) as merchant_name,
       (select coalesce(sum(t.value), 0)::text from transfers t
         where (t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts) as received_micro,

@@ -1,4 +1,5 @@
 import type { Scope, Tx } from '../../db/connection.ts';
+import { seenStatus } from '../expiry.ts';
 import { isOverpaid } from './browse-store.ts';
 
 /** What was verified on one day (UTC) in one currency; `fiat_int` is a sum of minor units. */
@@ -22,13 +23,12 @@ export type SampleRow = { requests: number; ended: number; paid: number; median_
 export async function selectSample(tx: Tx, scope: Scope, since: Date, most: number): Promise<SampleRow> {
   const [row] = await tx<SampleRow[]>`
     with newest as (
-      select proof_status, status, expires_at, created_at, proof_verified_at from requests
+      select r.proof_status, ${seenStatus(tx)} as status, r.created_at, r.proof_verified_at from requests r
       where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and created_at >= ${since}
       order by created_at desc limit ${most}
     )
     select count(*)::int as requests,
-      (count(*) filter (where proof_status = 'verified' or status in ('expired', 'voided')
-        or (proof_status = 'none' and expires_at <= clock_timestamp())))::int as ended,
+      (count(*) filter (where proof_status = 'verified' or status in ('expired', 'voided')))::int as ended,
       (count(*) filter (where proof_status = 'verified'))::int as paid,
       (percentile_cont(0.5) within group (order by extract(epoch from proof_verified_at - created_at) * 1000)
         filter (where proof_status = 'verified'))::float as median_ms

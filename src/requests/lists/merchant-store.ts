@@ -1,5 +1,7 @@
 import type { Scope, Tx } from '../../db/connection.ts';
+import { seenStatus } from '../expiry.ts';
 import { inStates, type States, statesOf } from '../in-states.ts';
+import { isRefunded } from '../refunded.ts';
 import type { RequestRow } from '../store.ts';
 import { isOverpaid } from './browse-store.ts';
 import { type AccountSearch, searchCondition, selectNumbered } from './merchant-search-store.ts';
@@ -36,13 +38,12 @@ export type AccountRequestRow = RequestRow & {
   paid_block_time: Date | null;
 };
 
-/** Expiry is true at once, stored or not. */
 const standing = (tx: Tx) => tx`
   case when r.proof_status = 'verified' then 'paid' when r.proof_status = 'attached' then 'confirming'
     when r.status = 'voided' then 'voided'
     when exists (select from underpaid_requests u
       where (u.partner_id, u.test_mode, u.request_id) = (r.partner_id, r.test_mode, r.id)) then 'part'
-    when r.status = 'expired' or r.expires_at <= clock_timestamp() then 'expired' else 'open' end`;
+    when ${seenStatus(tx)} = 'expired' then 'expired' else 'open' end`;
 
 /** One page of a merchant's requests, newest first. */
 export async function selectAccountRequests(
@@ -78,8 +79,7 @@ export async function selectAccountRequests(
         select coalesce(sum(t.value), 0)::text from transfers t
         where (t.partner_id, t.test_mode, t.candidate_request_id) = (r.partner_id, r.test_mode, r.id)
           and t.request_id is null and t.judged_at is not null
-          and not exists (select from returns b where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
-            = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state in ('sent', 'confirmed', 'other'))
+          and not ${isRefunded(tx)}
       ) as stray_micro,
       paid.chain_id as paid_chain_id, paid.block_time as paid_block_time
     from (${inStates(tx, scope, statesOfStanding(search ? null : wanted), { where, place })}) r left join lateral (
