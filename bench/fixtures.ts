@@ -1,6 +1,6 @@
 import type { Sql } from '../src/db/connection.ts';
 import { insertion } from '../src/db/sql.ts';
-import { keyedHash, newest, type SecretKey, seal } from '../src/lib/encrypt.ts';
+import { encrypt, keyedHash, newest, type SecretKey } from '../src/lib/encrypt.ts';
 import { checksum62, randomBase62 } from '../src/lib/text/base62.ts';
 import { newSecret } from '../src/webhooks/sign.ts';
 
@@ -65,7 +65,7 @@ export async function makeEndpoints(sql: Sql, secrets: SecretKey[], origin: stri
     partner_id: partnerOf(n),
     test_mode: true,
     url: `${origin}/hook/${n}`,
-    secret: seal(secrets, newSecret()),
+    secret: encrypt(secrets, newSecret()),
     last_success_at: new Date(),
   }));
   await sql`insert into webhook_endpoints ${insertion(rows)}`;

@@ -48,7 +48,7 @@ export type Config = {
   databaseUrl: string | null;
   /** Who owns the tables, migrates and lets the service's logins in. Null: whoever `databaseUrl` names. Holds a password. */
   databaseOwnerUrl: string | null;
-  /** The first one seals and hashes; the others only open and recognise what they once made. */
+  /** The first one encrypts and hashes; the others only decrypt and recognise what they once made. */
   secretKeys: SecretKey[];
   /** Null in the sandbox without CHAINS_FILE: the local chains, known once they run. */
   chains: Record<Mode, ChainConfig[]> | null;

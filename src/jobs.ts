@@ -10,7 +10,7 @@ import { jitter } from './lib/backoff.ts';
 import { makeSleeper, type Sleeper } from './lib/sleeper.ts';
 import { pause } from './lib/time.ts';
 import { mailsDue } from './mail/due.ts';
-import { forgetMails, sealMails } from './mail/forget.ts';
+import { encryptMails, forgetMails } from './mail/forget.ts';
 import { sendDueMails } from './mail/transport.ts';
 import { returnsDue, unjudgedDue, unsettledDue } from './payments/due.ts';
 import { judgePending } from './payments/match.ts';
@@ -97,7 +97,7 @@ const loops: Loop[] = [
   { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'forget mails', everyMs: 10 * minute, run: forgetMails },
-  { name: 'seal mails', everyMs: 10 * minute, run: sealMails },
+  { name: 'encrypt mails', everyMs: 10 * minute, run: encryptMails },
   { name: 'forget hints', everyMs: 10 * minute, run: forgetHints },
   { name: 'find missing receipts', everyMs: minute, run: sweepReceipts },
   { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../db/connection.ts';
-import { endWhenStalled } from '../db/stall.ts';
+import { setIdleTimeout } from '../db/idle-timeout.ts';
 import { contentOf, type Entry, noHash } from './rules.ts';
 
 /** A row of the log: `number` is its place in its chain. */
@@ -7,7 +7,7 @@ export type AuditRow = Entry & { number: string; hash: Buffer };
 
 /**
  * Appends a row to its chain. The chain's end is locked until commit: nothing that waits should come after it, and a
- * transaction that stalls all the same is ended.
+ * transaction that idles all the same is ended.
  */
 export async function appendEntry(tx: Tx | Sql, entry: Entry): Promise<void> {
   const content = contentOf(entry);
@@ -17,7 +17,7 @@ export async function appendEntry(tx: Tx | Sql, entry: Entry): Promise<void> {
       values (${entry.partner_id}, 1, sha256(${noHash}::bytea || convert_to(${`1\n${content}`}, 'UTF8')))
       on conflict (partner_id) do update set last_number = chain.last_number + 1,
         last_hash = sha256(chain.last_hash || convert_to(chain.last_number + 1 || ${`\n${content}`}, 'UTF8'))
-      returning last_number as number, last_hash as hash, ${endWhenStalled(tx)})
+      returning last_number as number, last_hash as hash, ${setIdleTimeout(tx)})
     insert into audit_log (partner_id, number, at, test_mode, actor_kind, actor_id, actor_name, action, object_kind,
       object_id, ip, user_agent, details, hash)
     select ${entry.partner_id}, number, ${entry.at}::timestamptz, ${entry.test_mode}::boolean, ${entry.actor_kind},

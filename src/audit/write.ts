@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
-import { within, withinScope } from '../db/nested.ts';
+import { nestedIn, nestedInScope } from '../db/nested.ts';
 import type { Act, Actor } from './actions.ts';
 import { detailsJson } from './rules.ts';
 import { appendEntry } from './store.ts';
@@ -64,7 +64,7 @@ export function audited<T>(
   work: (inner: Context) => Promise<T>,
   told: (result: T) => Act | null,
 ): Promise<T> {
-  return ctx.db.transaction((tx) => recorded({ ...ctx, db: within(tx, ctx.db) }, tx, actor, work, told));
+  return ctx.db.transaction((tx) => recorded({ ...ctx, db: nestedIn(tx, ctx.db) }, tx, actor, work, told));
 }
 
 /** As `audited`, for what concerns one scope alone: the transaction sees nothing beyond. */
@@ -75,7 +75,9 @@ export function auditedIn<T>(
   work: (inner: Context) => Promise<T>,
   told: (result: T) => Act | null,
 ): Promise<T> {
-  return ctx.db.scoped(scope, (tx) => recorded({ ...ctx, db: withinScope(tx, scope, ctx.db) }, tx, actor, work, told));
+  return ctx.db.scoped(scope, (tx) =>
+    recorded({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, tx, actor, work, told),
+  );
 }
 
 async function recorded<T>(

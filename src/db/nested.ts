@@ -4,7 +4,7 @@ import type { Database, Scope, Sql, Tx } from './connection.ts';
  * A database whose every statement and transaction is part of one transaction that is under way: so what was written to
  * commit by itself commits together with something else, or not at all. One transaction of it at a time.
  */
-export function within(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
+export function nestedIn(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
   return {
     sql: tx as unknown as Sql,
     pools: [],
@@ -23,8 +23,8 @@ export function within(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
   };
 }
 
-/** As `within`, for a transaction of a scope: it stays there, and another one cannot be entered. */
-export function withinScope(tx: Tx, own: Scope, { prove }: Pick<Database, 'prove'>): Database {
+/** As `nestedIn`, for a transaction of a scope: it stays there, and another one cannot be entered. */
+export function nestedInScope(tx: Tx, own: Scope, { prove }: Pick<Database, 'prove'>): Database {
   const part = <T>(work: (inner: Tx) => Promise<T>) => tx.savepoint(work) as Promise<T>;
   return {
     sql: tx as unknown as Sql,

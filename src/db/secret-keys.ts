@@ -1,9 +1,9 @@
-import { keyedHash, open, type SecretKey } from '../lib/encrypt.ts';
+import { decrypt, keyedHash, type SecretKey } from '../lib/encrypt.ts';
 import { StartFault } from '../lib/start-fault.ts';
 import type { Sql } from './connection.ts';
 
 type Mark = { key_id: string; mark: Uint8Array | null; forgotten_at: Date | null };
-type Sealed = { key_id: string; secrets: number; mails: number; example: Uint8Array };
+type KeyUse = { key_id: string; secrets: number; mails: number; example: Uint8Array };
 
 /** Says nothing of the key, and no other key makes the same. */
 const markOf = (secret: SecretKey) => keyedHash(secret, 'mark', 'quittance');
@@ -11,37 +11,37 @@ const markOf = (secret: SecretKey) => keyedHash(secret, 'mark', 'quittance');
 const where = 'SECRET_KEYS (in a sandbox the file secret-keys in DATA_DIR)';
 
 /**
- * Compares the secret keys with what earlier ones left in the database: their marks, and what they sealed.
+ * Compares the secret keys with what earlier ones left in the database: their marks, and what they encrypted.
  *
  * @returns a sentence with the way out for each key that is lost, or another one under a known id; none when all is well
  */
 export async function findKeyFaults(sql: Sql, secrets: SecretKey[]): Promise<string[]> {
   const marks = new Map((await sql<Mark[]>`select * from secret_key_marks`).map((mark) => [mark.key_id, mark]));
-  const sealed = new Map((await sealedUnder(sql)).map((row) => [row.key_id, row]));
-  const ids = [...new Set([...marks.keys(), ...sealed.keys()])].sort();
+  const uses = new Map((await readKeyUses(sql)).map((row) => [row.key_id, row]));
+  const ids = [...new Set([...marks.keys(), ...uses.keys()])].sort();
   return ids.flatMap((id) => {
-    const [secret, mark, seals] = [secrets.find((one) => one.id === id), marks.get(id), sealed.get(id)];
-    if (!secret) return mark?.forgotten_at ? [] : [lost(id, seals)];
-    return isSame(secret, mark, seals) ? [] : [differs(id)];
+    const [secret, mark, use] = [secrets.find((one) => one.id === id), marks.get(id), uses.get(id)];
+    if (!secret) return mark?.forgotten_at ? [] : [lost(id, use)];
+    return isSame(secret, mark, use) ? [] : [differs(id)];
   });
 }
 
-/** By its mark; where it has left none yet, by what it sealed. */
-function isSame(secret: SecretKey, mark: Mark | undefined, seals: Sealed | undefined): boolean {
+/** By its mark; where it has left none yet, by what it encrypted. */
+function isSame(secret: SecretKey, mark: Mark | undefined, use: KeyUse | undefined): boolean {
   if (mark?.mark) return markOf(secret).equals(mark.mark);
-  if (!seals) return true;
+  if (!use) return true;
   try {
-    open([secret], seals.example);
+    decrypt([secret], use.example);
     return true;
   } catch {
     return false;
   }
 }
 
-function lost(id: string, seals: Sealed | undefined): string {
+function lost(id: string, use: KeyUse | undefined): string {
   const parts = [
-    ...(seals?.secrets ? [`webhook secrets (${seals.secrets})`] : []),
-    ...(seals?.mails ? [`waiting mails (${seals.mails})`] : []),
+    ...(use?.secrets ? [`webhook secrets (${use.secrets})`] : []),
+    ...(use?.mails ? [`waiting mails (${use.mails})`] : []),
     'API keys and sessions made with it',
   ];
   return `${where} lacks the key "${id}", which this database was written with: ${parts.join(', ')}. Put it back, behind the newest. If it is lost for good, give up what it made: quittance secrets forget ${id}`;
@@ -51,9 +51,9 @@ function differs(id: string): string {
   return `${where} holds another key "${id}" than the one that this database was written with. Put the earlier one back; a new key needs an id of its own and stands in front.`;
 }
 
-/** How much is sealed under each key, and one example of it. */
-function sealedUnder(sql: Sql): Promise<Sealed[]> {
-  return sql<Sealed[]>`
+/** How much is encrypted under each key, with one example. */
+function readKeyUses(sql: Sql): Promise<KeyUse[]> {
+  return sql<KeyUse[]>`
     select encode(substring(bytes from 2 for get_byte(bytes, 0)), 'escape') as key_id,
       count(*) filter (where kind = 'secret')::int as secrets, count(*) filter (where kind = 'mail')::int as mails,
       (array_agg(bytes))[1] as example
@@ -88,14 +88,14 @@ async function refuseFaults(sql: Sql, secrets: SecretKey[]): Promise<void> {
 /**
  * Gives up a key that is lost: starts no longer ask for it.
  *
- * @returns false when neither a mark nor anything sealed knows it
+ * @returns false when neither a mark nor anything encrypted knows it
  * @throws Error with a sentence while the key is among `secrets`
  */
 export async function forgetSecretKey(sql: Sql, secrets: SecretKey[], id: string): Promise<boolean> {
   if (secrets.some((secret) => secret.id === id))
     throw new Error(`The key "${id}" is in SECRET_KEYS: take it out there first.`);
   const [mark] = await sql`select from secret_key_marks where key_id = ${id}`;
-  const isKnown = mark !== undefined || (await sealedUnder(sql)).some(({ key_id }) => key_id === id);
+  const isKnown = mark !== undefined || (await readKeyUses(sql)).some(({ key_id }) => key_id === id);
   if (!isKnown) return false;
   await sql`
     insert into secret_key_marks (key_id, forgotten_at) values (${id}, now())

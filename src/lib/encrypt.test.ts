@@ -2,55 +2,55 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { keyedHash, newest, open, type SecretKey, seal } from './encrypt.ts';
+import { decrypt, encrypt, keyedHash, newest, type SecretKey } from './encrypt.ts';
 
 const makeKey = (id: string): SecretKey => ({ id, key: randomBytes(32) });
 const old = makeKey('old');
 const fresh = makeKey('fresh');
 
-test('property: what was sealed opens again', () => {
+test('property: what was encrypted decrypts to the same', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-      assert.equal(open([fresh], seal([fresh], text)), text);
+      assert.equal(decrypt([fresh], encrypt([fresh], text)), text);
     }),
   );
 });
 
-test('the newest key seals, older ones still open', () => {
-  const sealed = seal([old], 'whsec_x');
-  assert.equal(open([fresh, old], sealed), 'whsec_x');
-  assert.equal(open([fresh], seal([fresh, old], 'whsec_y')), 'whsec_y');
-  assert.throws(() => open([fresh], sealed), /no longer holds the key "old"/);
+test('the newest key encrypts, older ones still decrypt', () => {
+  const encrypted = encrypt([old], 'whsec_x');
+  assert.equal(decrypt([fresh, old], encrypted), 'whsec_x');
+  assert.equal(decrypt([fresh], encrypt([fresh, old], 'whsec_y')), 'whsec_y');
+  assert.throws(() => decrypt([fresh], encrypted), /no longer holds the key "old"/);
 });
 
-test('the same text is sealed differently every time, and is not to be seen in it', () => {
-  const [one, two] = [seal([fresh], 'whsec_secret'), seal([fresh], 'whsec_secret')];
+test('the same text is encrypted differently every time, and is not to be seen in it', () => {
+  const [one, two] = [encrypt([fresh], 'whsec_secret'), encrypt([fresh], 'whsec_secret')];
   assert.notDeepEqual(one, two);
   assert.ok(!one.includes('whsec_secret'));
 });
 
 test('any changed byte is noticed', () => {
-  const sealed = seal([fresh], 'whsec_secret');
-  for (let i = 0; i < sealed.length; i++) {
-    const changed = Buffer.from(sealed);
+  const encrypted = encrypt([fresh], 'whsec_secret');
+  for (let i = 0; i < encrypted.length; i++) {
+    const changed = Buffer.from(encrypted);
     changed[i] = (changed[i] ?? 0) ^ 1;
-    assert.throws(() => open([fresh], changed), `byte ${i}`);
+    assert.throws(() => decrypt([fresh], changed), `byte ${i}`);
   }
 });
 
 test('cut-off bytes are noticed: a shorter authentication tag is never accepted', () => {
-  const sealed = seal([fresh], '');
-  for (let length = 0; length < sealed.length; length++) {
-    assert.throws(() => open([fresh], sealed.subarray(0, length)), `${length} bytes`);
+  const encrypted = encrypt([fresh], '');
+  for (let length = 0; length < encrypted.length; length++) {
+    assert.throws(() => decrypt([fresh], encrypted.subarray(0, length)), `${length} bytes`);
   }
-  const longer = seal([fresh], 'text');
+  const longer = encrypt([fresh], 'text');
   for (let length = 0; length < longer.length; length++) {
-    assert.throws(() => open([fresh], longer.subarray(0, length)), `${length} bytes`);
+    assert.throws(() => decrypt([fresh], longer.subarray(0, length)), `${length} bytes`);
   }
 });
 
-test('another key under the same id does not open', () => {
-  assert.throws(() => open([makeKey('fresh')], seal([fresh], 'x')));
+test('another key under the same id does not decrypt', () => {
+  assert.throws(() => decrypt([makeKey('fresh')], encrypt([fresh], 'x')));
 });
 
 test('a keyed hash depends on key, purpose and text, and on nothing else', () => {
@@ -61,7 +61,7 @@ test('a keyed hash depends on key, purpose and text, and on nothing else', () =>
   for (const other of others) assert.notDeepEqual(other, hash);
 });
 
-test('without any key nothing is sealed', () => {
+test('without any key nothing is encrypted', () => {
   assert.throws(() => newest([]), /no secret key/);
-  assert.throws(() => seal([], 'x'), /no secret key/);
+  assert.throws(() => encrypt([], 'x'), /no secret key/);
 });

@@ -43,22 +43,22 @@ export function keyedHash(secret: SecretKey, purpose: Purpose, text: string): Bu
 }
 
 /** Encrypts with AES-256-GCM under the newest key: one byte id length, key id, 12 bytes nonce, 16 bytes tag, ciphertext. */
-export function seal(secrets: SecretKey[], text: string): Buffer {
+export function encrypt(secrets: SecretKey[], text: string): Buffer {
   const secret = newest(secrets);
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', derive(secret, 'seal'), nonce);
-  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
   const id = Buffer.from(secret.id);
-  return Buffer.concat([Buffer.of(id.length), id, nonce, cipher.getAuthTag(), sealed]);
+  return Buffer.concat([Buffer.of(id.length), id, nonce, cipher.getAuthTag(), encrypted]);
 }
 
 /**
- * Opens what `seal` made, with the key it names.
+ * Decrypts what `encrypt` made, with the key it names.
  *
  * @throws Error when that key is gone or the bytes were changed
  */
-export function open(secrets: SecretKey[], sealed: Uint8Array): string {
-  const bytes = Buffer.from(sealed);
+export function decrypt(secrets: SecretKey[], encrypted: Uint8Array): string {
+  const bytes = Buffer.from(encrypted);
   const idEnd = 1 + (bytes[0] ?? 0);
   const id = bytes.toString('utf8', 1, idEnd);
   const secret = secrets.find((candidate) => candidate.id === id);

@@ -29,10 +29,10 @@ export async function forgetMails({ db, clock }: Pick<Context, 'db' | 'clock'>, 
 }
 
 /**
- * Loop: outside the sandbox, seals what mails that wait or were given up say in the clear, and drops what sent ones say: a
- * sandbox's, or an earlier version's. Returns how many.
+ * Loop: outside the sandbox, encrypts readable mails that wait or were given up, and drops the content of sent ones. Such
+ * mails were queued by a sandbox or an earlier version. Returns how many.
  */
-export async function sealMails({ db, config }: Pick<Context, 'db' | 'config'>): Promise<number> {
+export async function encryptMails({ db, config }: Pick<Context, 'db' | 'config'>): Promise<number> {
   if (config.sandbox) return 0;
   const readable = await db.sql<(StoredContent & { id: string; sent_at: Date | null; body: string })[]>`
     select id, sent_at, subject, body, body_html, unsubscribe_url from mails where body is not null

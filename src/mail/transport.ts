@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import { pause } from '../lib/time.ts';
 import { workThrough } from '../lib/work-through.ts';
-import { openedContent, type StoredContent } from './content.ts';
+import { decryptedContent, type StoredContent } from './content.ts';
 import type { NewMail } from './outbox.ts';
 import { RecipientRefused, smtpTransport } from './smtp.ts';
 
@@ -108,7 +108,7 @@ async function claimMail(ctx: Context, urgent: boolean, busy: string[]): Promise
 async function send(ctx: Context, mail: Claimed, transport: MailTransport): Promise<boolean> {
   const { id, recipient } = mail;
   const hand = async () => {
-    await transport({ id, recipient, ...openedContent(ctx.config, mail) }, AbortSignal.timeout(sendLimitMs));
+    await transport({ id, recipient, ...decryptedContent(ctx.config, mail) }, AbortSignal.timeout(sendLimitMs));
   };
   const fault = await hand().then(
     () => null,

@@ -1,7 +1,7 @@
 import { branchesOf } from '../db/branches.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
+import { setIdleTimeout } from '../db/idle-timeout.ts';
 import { identifiers } from '../db/sql.ts';
-import { endWhenStalled } from '../db/stall.ts';
 import { quoteOf } from '../rates/quote.ts';
 import { type MerchantStates, statesApart } from './in-states.ts';
 
@@ -57,11 +57,11 @@ export type NewMerchant = Partial<
 
 /**
  * Stores a merchant in one statement; false when its wallet was taken meanwhile. Where this is part of a transaction, that
- * holds the wallet until it commits, so it must not stall from here on; the commit takes the partner's clock.
+ * holds the wallet until it commits, so it may not idle from here on; the commit takes the partner's clock.
  */
 export async function insertMerchant(sql: Sql, scope: Scope, id: string, merchant: NewMerchant): Promise<boolean> {
   const rows = await sql`
-    select id, ${endWhenStalled(sql)} from create_merchant(${scope.partnerId}, ${scope.testMode}, ${id}, ${JSON.stringify(merchant)})`;
+    select id, ${setIdleTimeout(sql)} from create_merchant(${scope.partnerId}, ${scope.testMode}, ${id}, ${JSON.stringify(merchant)})`;
   return rows.length > 0;
 }
 

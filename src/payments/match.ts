@@ -2,7 +2,7 @@ import { scopeOfRow } from '../auth/scope.ts';
 import { finalNumber } from '../chain/finality.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
-import { isBusy } from '../db/conflict.ts';
+import { isConflict } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
 import { findReferenced, findReservations } from '../requests/proof.ts';
@@ -53,7 +53,7 @@ async function judgeChain(ctx: Context, chain: ChainConfig): Promise<number> {
       if (await judgeOne(ctx, chain, row, agreed.has(row))) judged++;
       else late.push(row);
     } catch (error) {
-      if (isBusy(error)) continue;
+      if (isConflict(error)) continue;
       // One that cannot be judged must not hold up the others.
       ctx.log.error({ err: error, transfer: keyOf(row) }, 'a transfer could not be judged');
       late.push(row);

@@ -1,7 +1,7 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
-import { withinScope } from '../db/nested.ts';
+import { nestedInScope } from '../db/nested.ts';
 import { Refusal } from '../errors.ts';
 import { parseStrictJson } from '../lib/text/strict-json.ts';
 import type { MailBranding } from '../mail/layout.ts';
@@ -67,7 +67,7 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<'made' 
   try {
     await ctx.db.scoped(scope, async (tx) => {
       inHand = await lockDue(tx, scope, due.id, now);
-      if (inHand) await charge({ ...ctx, db: withinScope(tx, scope, ctx.db) }, tx, scope, inHand, now);
+      if (inHand) await charge({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, tx, scope, inHand, now);
     });
     return inHand ? 'made' : 'not due';
   } catch (error) {

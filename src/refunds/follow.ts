@@ -1,7 +1,7 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { raiseAlarm } from '../db/alarms.ts';
-import { isBusy } from '../db/conflict.ts';
+import { isConflict } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { dayMs } from '../lib/durations.ts';
 import { modeOf } from '../lib/mode.ts';
@@ -40,7 +40,7 @@ async function unlessItFails<T>(ctx: Context, row: DueReturn, work: () => Promis
   try {
     return await work();
   } catch (error) {
-    if (!isBusy(error)) ctx.log.error({ err: error, transfer: keyOf(row) }, 'a return could not be followed');
+    if (!isConflict(error)) ctx.log.error({ err: error, transfer: keyOf(row) }, 'a return could not be followed');
     return null;
   }
 }

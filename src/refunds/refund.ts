@@ -1,7 +1,7 @@
 import { encodeFunctionData, erc20Abi, type Hex, zeroAddress } from 'viem';
 import type { ChainConfig, TokenConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
-import { insist } from '../db/conflict.ts';
+import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { modeOf } from '../lib/mode.ts';
@@ -213,7 +213,7 @@ export async function noteReturn(
   const tokenAddress = offer.token.address;
   const group = { chainId: key.chainId, returnTxHash, tokenAddress, fromAddress, toAddress };
   const state = sight.kind === 'other' ? 'other' : sight.kind === 'gives' && sight.final ? 'confirmed' : 'sent';
-  return insist(() =>
+  return retryOnConflict(() =>
     ctx.db.scoped(scope, async (tx) => {
       const row = await lockTransfer(tx, scope, key, accountId);
       if (row?.request_id !== requestId) throw refuse('not_found');

@@ -1,6 +1,6 @@
 import { zeroAddress } from 'viem';
 import type { Context } from '../context.ts';
-import { insist } from '../db/conflict.ts';
+import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { lockTransfer, selectTransfer, type TransferKey, updateReleased } from '../payments/transfers.ts';
@@ -27,7 +27,7 @@ export type Release =
  * @throws Refusal not_found
  */
 export async function releasePart(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<Release> {
-  return insist(() =>
+  return retryOnConflict(() =>
     ctx.db.scoped(scope, async (tx): Promise<Release> => {
       const seen = await selectTransfer(tx, scope, key);
       if (!seen || seen.account_id !== accountId) throw refuse('not_found');

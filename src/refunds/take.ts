@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { insist } from '../db/conflict.ts';
+import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { isAsConfirmed } from '../payments/proof/firm.ts';
@@ -27,7 +27,7 @@ export function takeForReturn(
   key: TransferKey,
   firm: TransferRow | null,
 ): Promise<Taken | { kind: 'again' | 'too_early' }> {
-  return insist(() =>
+  return retryOnConflict(() =>
     ctx.db.scoped(scope, async (tx): Promise<Taken | { kind: 'again' | 'too_early' }> => {
       const seen = await selectTransfer(tx, scope, key);
       if (seen?.account_id !== accountId) throw refuse('not_found');
@@ -65,7 +65,7 @@ export async function takeLocked(tx: Tx, ctx: Context, scope: Scope, row: Transf
  * @throws Refusal not_found
  */
 export function putBack(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<boolean> {
-  return insist(() =>
+  return retryOnConflict(() =>
     ctx.db.scoped(scope, async (tx) => {
       const row = await lockTransfer(tx, scope, key, accountId);
       if (!row) throw refuse('not_found');

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { insist } from '../db/conflict.ts';
+import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
@@ -16,7 +16,7 @@ import { type RequestRow, selectRequest, updateVoided } from './store.ts';
  */
 export function cancelRequest(ctx: Context, scope: Scope, id: string): Promise<RequestRow> {
   if (!isUuid(id)) throw refuse('not_found');
-  return insist(() =>
+  return retryOnConflict(() =>
     ctx.db.scoped(scope, async (tx) => {
       const voided = await updateVoided(tx, scope, id);
       if (voided) {

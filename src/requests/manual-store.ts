@@ -1,5 +1,5 @@
 import type { Scope, Sql } from '../db/connection.ts';
-import { endWhenStalled } from '../db/stall.ts';
+import { setIdleTimeout } from '../db/idle-timeout.ts';
 import { type CreateFacts, factsOfCreate } from './create.ts';
 
 /** What deciding about a request by hand needs: the partner's settings, and what the gate reads for a call by API. */
@@ -12,7 +12,7 @@ export type HandFacts = CreateFacts & {
 
 /**
  * As the gate's statement reads it; the caller is a session's scope instead of a key's. What follows in the same
- * transaction must not stall: other creates for the merchant's wallet wait until it commits.
+ * transaction may not idle: other creates for the merchant's wallet wait until it commits.
  */
 export async function selectHandFacts(sql: Sql, scope: Scope, body: Record<string, unknown>): Promise<HandFacts> {
   const [row] = await sql<HandFacts[]>`
@@ -21,7 +21,7 @@ export async function selectHandFacts(sql: Sql, scope: Scope, body: Record<strin
         default_expiry_minutes, disabled_at is not null as disabled
       from partners where id = ${scope.partnerId}
     )
-    select key.*, ${factsOfCreate(sql, body)}, ${endWhenStalled(sql)} as stalled
+    select key.*, ${factsOfCreate(sql, body)}, ${setIdleTimeout(sql)} as idle_timeout
     from key`;
   if (!row) throw new Error('the partner of a session vanished'); // partners are never deleted
   return row;

@@ -2,7 +2,7 @@ import { theService, writeAudit } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
-import { within } from '../db/nested.ts';
+import { nestedIn } from '../db/nested.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { tellOfWallet } from './notices.ts';
 import { claimSignedWallet, type UnsignedWallet } from './registry-store.ts';
@@ -20,7 +20,7 @@ export function claimingWallet<T>(
   work: (tx: Tx, claim: ClaimWallet) => Promise<T>,
 ): Promise<T> {
   return ctx.db.transaction(async (outer) => {
-    const inner = { ...ctx, db: within(outer, ctx.db) };
+    const inner = { ...ctx, db: nestedIn(outer, ctx.db) };
     const displaced: UnsignedWallet[] = [];
     const result = await inner.db.scoped(scope, (tx) =>
       work(tx, async (accountId, address, now) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { open } from '../lib/encrypt.ts';
+import { decrypt } from '../lib/encrypt.ts';
 import { createPoster, type Poster, type PosterOptions } from '../net/post.ts';
 import { outboundPolicy } from './endpoint.ts';
 import type { AttemptRecord, Claimed } from './queue-store.ts';
@@ -21,15 +21,15 @@ export function createDeliveryDeps(ctx: Context, options: PosterOptions = {}): D
 
 export type Finished = { claimed: Claimed; record: AttemptRecord; succeeded: boolean; gone: boolean };
 
-/** Secrets that were opened, by their sealed bytes: opening one takes as long as all the rest of signing. */
+/** Decrypted secrets, by their encrypted bytes: decrypting one takes as long as all the rest of signing. */
 const openedSecrets = new Map<string, string>();
 const maxOpened = 10_000;
 
-function openSecret(ctx: Context, sealed: Uint8Array): string {
-  const key = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength).toString('latin1');
+function decryptSecret(ctx: Context, encrypted: Uint8Array): string {
+  const key = Buffer.from(encrypted.buffer, encrypted.byteOffset, encrypted.byteLength).toString('latin1');
   const known = openedSecrets.get(key);
   if (known !== undefined) return known;
-  const secret = open(ctx.config.secretKeys, sealed);
+  const secret = decrypt(ctx.config.secretKeys, encrypted);
   if (openedSecrets.size >= maxOpened) openedSecrets.clear();
   openedSecrets.set(key, secret);
   return secret;
@@ -38,11 +38,11 @@ function openSecret(ctx: Context, sealed: Uint8Array): string {
 /** One attempt: signs for this moment, posts, and decides what follows. Writes nothing. */
 export async function attempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): Promise<Finished> {
   const startedAt = ctx.clock.now();
-  const pending = claimed.pending_secret && openSecret(ctx, claimed.pending_secret);
+  const pending = claimed.pending_secret && decryptSecret(ctx, claimed.pending_secret);
   const activated = pending !== null && isActivated(claimed.pending_since, startedAt);
   const headers = signedHeaders(
     { deliveryId: claimed.id, event: claimed.event, body: claimed.body },
-    activated ? pending : openSecret(ctx, claimed.secret),
+    activated ? pending : decryptSecret(ctx, claimed.secret),
     activated ? null : pending,
     startedAt,
   );

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { clearAlarm } from '../db/alarms.ts';
 import { type Database, isUnreachable, type Scope, type Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
-import { open, seal } from '../lib/encrypt.ts';
+import { decrypt, encrypt } from '../lib/encrypt.ts';
 import { modeOf } from '../lib/mode.ts';
 import { type OutboundPolicy, urlFault } from '../net/guard.ts';
 import { EndpointRefusal } from './refusal.ts';
@@ -35,12 +35,12 @@ export function outboundPolicy(config: Config, testMode: boolean): OutboundPolic
 export async function readEndpoint(ctx: Context, scope: Scope): Promise<Endpoint | null> {
   const row = await ctx.db.scoped(scope, (tx) => store.selectEndpoint(tx, scope));
   if (!row) return null;
-  const unsealed = (sealed: Uint8Array | null) => sealed && open(ctx.config.secretKeys, sealed);
+  const decrypted = (encrypted: Uint8Array | null) => encrypted && decrypt(ctx.config.secretKeys, encrypted);
   const activated = isActivated(row.pending_since, ctx.clock.now());
   return {
     url: row.url,
-    secret: open(ctx.config.secretKeys, (activated && row.pending_secret) || row.secret),
-    pendingSecret: activated ? null : unsealed(row.pending_secret),
+    secret: decrypt(ctx.config.secretKeys, (activated && row.pending_secret) || row.secret),
+    pendingSecret: activated ? null : decrypted(row.pending_secret),
     disabledAt: row.disabled_at,
     disabledReason: row.disabled_reason,
     failures: row.failures,
@@ -76,7 +76,7 @@ export async function restoreUrl(ctx: Context, scope: Scope, temporary: string, 
 
 async function moveUrl(ctx: Context, scope: Scope, url: string | null): Promise<void> {
   await ctx.db.scoped(scope, async (tx) => {
-    const endpoint = await store.lockEndpoint(tx, scope, seal(ctx.config.secretKeys, newSecret()));
+    const endpoint = await store.lockEndpoint(tx, scope, encrypt(ctx.config.secretKeys, newSecret()));
     if (endpoint.url === url && !endpoint.disabled_at) return;
     await store.updateUrl(tx, scope, url);
     await store.updateAfresh(tx, scope);
@@ -97,7 +97,7 @@ export async function rotateSecret(ctx: Context, scope: Scope): Promise<string> 
     const endpoint = await existing(tx, scope);
     const now = ctx.clock.now();
     if (isActivated(endpoint.pending_since, now)) await activateAsDue(ctx, tx, scope);
-    await store.updatePending(tx, scope, seal(ctx.config.secretKeys, secret), now);
+    await store.updatePending(tx, scope, encrypt(ctx.config.secretKeys, secret), now);
   });
   return secret;
 }

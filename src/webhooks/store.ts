@@ -1,7 +1,7 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
 import { list } from '../db/sql.ts';
 
-/** A row of `webhook_endpoints`; secrets are sealed. */
+/** A row of `webhook_endpoints`; secrets are encrypted. */
 export type EndpointRow = {
   url: string | null;
   secret: Uint8Array;
@@ -41,10 +41,10 @@ export async function selectLocked(tx: Tx, scope: Scope): Promise<EndpointRow | 
 }
 
 /** Locks the endpoint, making it first (without a URL, with the given secret) where there is none. */
-export async function lockEndpoint(tx: Tx, scope: Scope, sealedSecret: Uint8Array): Promise<EndpointRow> {
+export async function lockEndpoint(tx: Tx, scope: Scope, encryptedSecret: Uint8Array): Promise<EndpointRow> {
   await tx`
     insert into webhook_endpoints (partner_id, test_mode, secret)
-    values (${scope.partnerId}, ${scope.testMode}, ${Buffer.from(sealedSecret)}) on conflict do nothing`;
+    values (${scope.partnerId}, ${scope.testMode}, ${Buffer.from(encryptedSecret)}) on conflict do nothing`;
   const row = await selectLocked(tx, scope);
   if (!row) throw new Error('the endpoint is outside its scope');
   return row;
@@ -68,9 +68,9 @@ export async function updateAfresh(tx: Tx, scope: Scope): Promise<void> {
       and state = 'waiting' and next_attempt_at > now()`;
 }
 
-export async function updatePending(tx: Tx, scope: Scope, sealedSecret: Uint8Array, since: Date): Promise<void> {
+export async function updatePending(tx: Tx, scope: Scope, encryptedSecret: Uint8Array, since: Date): Promise<void> {
   await tx`
-    update webhook_endpoints set pending_secret = ${Buffer.from(sealedSecret)}, pending_since = ${since}
+    update webhook_endpoints set pending_secret = ${Buffer.from(encryptedSecret)}, pending_since = ${since}
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
 }
 

@@ -42,7 +42,7 @@ describe('webhook commands', () => {
     await run('webhook activate', at);
     assert.equal((await readEndpoint(made.ctx, scope))?.secret, second.secret);
     const [row] = await fixtures.db.sql`select secret from webhook_endpoints where partner_id = ${partner.id}`;
-    assert.equal(Buffer.from(row?.secret).includes(String(second.secret)), false, 'secrets are sealed at rest');
+    assert.equal(Buffer.from(row?.secret).includes(String(second.secret)), false, 'secrets are encrypted at rest');
   });
 
   test('faults are sentences', async () => {

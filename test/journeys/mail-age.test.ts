@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { forgetMails, sealMails } from '../../src/mail/forget.ts';
+import { encryptMails, forgetMails } from '../../src/mail/forget.ts';
 import { type NewMail, queueMail } from '../../src/mail/outbox.ts';
 import { retryMail } from '../../src/mail/stuck.ts';
 import { type DueMail, sendDueMails } from '../../src/mail/transport.ts';
@@ -73,7 +73,7 @@ test('In production the database never shows what a mail says, and holds nothing
   assert.ok(sent.sent_at > sent.created_at);
 });
 
-test('A mail that was given up stays sealed, and says all when an operator lets it be sent anew', async () => {
+test('A mail that was given up stays encrypted, and says all when an operator lets it be sent anew', async () => {
   const ctx = production();
   await queueMail(ctx, ctx.db.sql, secret('two@example.com'));
   await ctx.db.sql`update mails set attempts = 11 where recipient = 'two@example.com'`;
@@ -90,15 +90,15 @@ test('A mail that was given up stays sealed, and says all when an operator lets 
   assert.equal((await rowOf('two@example.com')).sealed, null);
 });
 
-test('What lies in the clear is sealed while it waits and dropped where it was sent; the sandbox keeps its own', async () => {
+test('What lies in the clear is encrypted while it waits and dropped where it was sent; the sandbox keeps its own', async () => {
   const sandbox = testContext(database.db);
   for (const name of ['three', 'four']) await queueMail(sandbox, sandbox.db.sql, secret(`${name}@example.com`));
   await sandbox.db.sql`update mails set sent_at = now() where recipient = 'four@example.com'`;
-  assert.equal(await sealMails(sandbox), 0);
+  assert.equal(await encryptMails(sandbox), 0);
   assert.equal((await rowOf('four@example.com')).body, `Open ${link}`);
   const ctx = production();
-  assert.ok((await sealMails(ctx)) >= 2);
-  assert.equal(await sealMails(ctx), 0);
+  assert.ok((await encryptMails(ctx)) >= 2);
+  assert.equal(await encryptMails(ctx), 0);
   const [waiting, sent] = [await rowOf('three@example.com'), await rowOf('four@example.com')];
   assertUnread(waiting);
   assertUnread(sent);

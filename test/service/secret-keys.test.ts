@@ -27,7 +27,7 @@ const contextWith = (...secretKeys: SecretKey[]) => testContext(database.db, { c
 const forget = (id: string, ...secretKeys: SecretKey[]) =>
   secretCommands[0]?.run(contextWith(...secretKeys), { words: [id], options: {} });
 
-async function sealWith(...secretKeys: SecretKey[]): Promise<void> {
+async function encryptWith(...secretKeys: SecretKey[]): Promise<void> {
   const { test: scope } = await makePartner(database.db);
   await setUrl(contextWith(...secretKeys), scope, 'http://127.0.0.1:9/');
 }
@@ -52,8 +52,8 @@ test('another key under a known id → refused, and nothing is noted of what was
   await check(a);
 });
 
-test('a database that knows no marks yet → what is sealed says which keys it needs, and whether they are the same', async () => {
-  await sealWith(a);
+test('a database that knows no marks yet → what is encrypted says which keys it needs, and whether they are the same', async () => {
+  await encryptWith(a);
   await assert.rejects(check(b), /lacks the key "a".*webhook secrets \(1\)/);
   await assert.rejects(check(otherA), /another key "a"/);
   await check(b, a);
@@ -66,7 +66,7 @@ test('two nodes that start at once with different keys under one id → not both
 
 test('secrets forget › a lost key is asked for no more, until it comes back; one in use is not given up', async () => {
   await check(a);
-  await sealWith(a);
+  await encryptWith(a);
   await assert.rejects(async () => forget('a', a), /"a" is in SECRET_KEYS/);
   await assert.rejects(async () => forget('c', b), /knows no secret key "c"/);
   assert.deepEqual(await forget('a', b), { forgotten: 'a' });

@@ -49,7 +49,7 @@ const rewindsPerPass = 3;
 /** Up to here behind the head, block by block: that costs least and is bound to each block's hash. */
 const fewBehind = 3;
 /** A provider whose head stands still for so long is compared with another. */
-const stalledMs = 10_000;
+const staleHeadMs = 10_000;
 const progressEveryMs = 7_000;
 
 /**
@@ -116,7 +116,7 @@ async function readPass(reader: Reader, provider: Provider): Promise<number> {
     await store.insertCursor(db, chain.chainId, lease, view.head, progressOf(chain, view, view.head.number));
     return 0;
   }
-  await checkStalled(reader, provider, view.head);
+  await checkStaleHead(reader, provider, view.head);
   if (view.head.number < cursor.number && (await isJustBehind(reader, view.head))) {
     // Alone, it is waited for. Another one may be further.
     if (reader.pool.other(provider)) throw new ProviderFault(`its head ${view.head.number} is behind what was read`);
@@ -171,13 +171,13 @@ async function isJustBehind(reader: Reader, head: Header): Promise<boolean> {
   return known === undefined || known === head.hash;
 }
 
-async function checkStalled(reader: Reader, provider: Provider, head: Header): Promise<void> {
+async function checkStaleHead(reader: Reader, provider: Provider, head: Header): Promise<void> {
   const now = performance.now();
   if (head.number > provider.head) {
     provider.head = head.number;
     provider.headAtMs = now;
   }
-  const other = now - provider.headAtMs > stalledMs ? reader.pool.other(provider) : null;
+  const other = now - provider.headAtMs > staleHeadMs ? reader.pool.other(provider) : null;
   if (!other) return;
   provider.headAtMs = now;
   try {

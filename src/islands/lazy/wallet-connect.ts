@@ -74,7 +74,7 @@ class WalletConnect implements LateProvider {
     for (let i = 0; i < mostCodes; i++) {
       const proposal = async () =>
         (await this.#start()).connect({ optionalNamespaces: { eip155: { chains, methods, events } } });
-      const { uri = '', approval } = await within(relayMs, proposal()).catch((error) => {
+      const { uri = '', approval } = await withTimeout(relayMs, proposal()).catch((error) => {
         throw fault(disconnected, String((error as Error).message));
       });
       this.#show(uri);
@@ -189,7 +189,7 @@ function asWalletFault(error: unknown): Error {
   return fault(code >= 5000 && code < 5100 ? declined : code, message);
 }
 
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+async function withTimeout<T>(limitMs: number, work: Promise<T>): Promise<T> {
   let timer = 0;
   const late = new Promise<never>((_, reject) => {
     timer = window.setTimeout(() => reject(new Error('The relay does not answer.')), limitMs);

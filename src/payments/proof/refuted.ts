@@ -2,7 +2,7 @@ import { askToRead } from '../../chain/reader/unread.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { raiseAlarm } from '../../db/alarms.ts';
-import { within } from '../../db/nested.ts';
+import { nestedIn } from '../../db/nested.ts';
 import { deleteRefuted, deniedChecks } from '../queue-store.ts';
 import { onRemoved } from '../removed.ts';
 import { keyOf, type TransferRow } from '../transfers.ts';
@@ -43,7 +43,7 @@ async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promi
     const blockNumber = Number(row.block_number);
     const place = { chainId, testMode: row.test_mode };
     const pointed = { txHash: row.tx_hash, blockHash: row.block_hash, blockNumber };
-    await askToRead(within(tx, ctx.db), place, row.to_address, blockNumber - 1, [pointed], true);
+    await askToRead(nestedIn(tx, ctx.db), place, row.to_address, blockNumber - 1, [pointed], true);
     return true;
   });
 }

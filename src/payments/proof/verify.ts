@@ -1,7 +1,7 @@
 import { scopeOfRow } from '../../auth/scope.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import { isBusy } from '../../db/conflict.ts';
+import { isConflict } from '../../db/conflict.ts';
 import type { Scope } from '../../db/connection.ts';
 import { lockForProof } from '../../requests/proof.ts';
 import { completeProof } from '../complete.ts';
@@ -43,7 +43,7 @@ async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
     try {
       if (await settleRequest(ctx, scope, requestId, own)) verified++;
     } catch (error) {
-      if (isBusy(error)) continue;
+      if (isConflict(error)) continue;
       // One request that cannot be settled must not hold up the others.
       ctx.log.error({ err: error, request_id: requestId }, 'a request could not be settled');
       await putOff(ctx.db, own, 'unsettled');

@@ -4,7 +4,7 @@ import { askContract, isKeySigned, readSignature } from '../../chain/signature.t
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
-import { insist } from '../../db/conflict.ts';
+import { retryOnConflict } from '../../db/conflict.ts';
 import { refuse } from '../../errors.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { bind } from '../bind.ts';
@@ -79,7 +79,7 @@ export async function claim(
   if (signed !== 'yes') return { kind: signed === 'no' ? 'bad_signature' : 'unavailable' };
   // Whether it is confirmed by a second endpoint is found out when it is settled.
   const binding = { row, requestId: id, rule: 'claim', from: 'unmatched', confirmed: false } as const;
-  return boundOutcome(await insist(() => ctx.db.scoped(scope, (tx) => bind(tx, ctx, scope, binding))));
+  return boundOutcome(await retryOnConflict(() => ctx.db.scoped(scope, (tx) => bind(tx, ctx, scope, binding))));
 }
 
 /** What needs no signature to be known. */

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { insist } from '../../db/conflict.ts';
+import { retryOnConflict } from '../../db/conflict.ts';
 import type { Scope } from '../../db/connection.ts';
 import { bind } from '../bind.ts';
 import { boundOutcome, type Outcome } from '../outcome.ts';
@@ -19,7 +19,7 @@ export async function attachUnmatched(
   attach: TransferKey & { accountId: string; requestId: string },
 ): Promise<Outcome> {
   const key: TransferKey = { chainId: attach.chainId, txHash: attach.txHash.toLowerCase(), ordinal: attach.ordinal };
-  return insist(() =>
+  return retryOnConflict(() =>
     ctx.db.scoped(scope, async (tx): Promise<Outcome> => {
       const row = await lockTransfer(tx, scope, key, attach.accountId);
       if (!row || row.judged_at === null || row.account_id !== attach.accountId) return { kind: 'not_found' };
