@@ -4,7 +4,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { allTexts, type Group } from './support/texts.ts';
+import { allTexts, type Group, isPlural } from './support/texts.ts';
 
 /** Groups whose texts are chosen by a name that is only known when a page is made, or by browser code. */
 const chosenByName = [
@@ -38,13 +38,13 @@ const chosenByName = [
 /** The texts of a group by their paths: `pay.news.paid`. */
 const pathsOf = (group: Group, path = ''): string[] =>
   Object.entries(group).flatMap(([key, value]) =>
-    typeof value === 'string' ? [path + key] : pathsOf(value, `${path}${key}.`),
+    typeof value === 'string' || isPlural(value) ? [path + key] : pathsOf(value, `${path}${key}.`),
   );
 
 /** The type of texts of which none is left: only groups, each of which says which one it is. */
 function emptied(group: Group, path: string): string {
   const groups = Object.entries(group).flatMap(([key, value]) =>
-    typeof value === 'string' ? [] : `${key}: ${emptied(value, `${path}.${key}`)};`,
+    typeof value === 'string' || isPlural(value) ? [] : `${key}: ${emptied(value, `${path}.${key}`)};`,
   );
   return `{ group: '${path}'; ${groups.join(' ')} }`;
 }
@@ -60,7 +60,7 @@ async function complaints(): Promise<string[]> {
     for (const [area, texts] of Object.entries(await allTexts('en'))) {
       const file = join(folder, `src/texts/${area}.ts`);
       const source = await readFile(file, 'utf8');
-      const type = 'Translated<typeof en>';
+      const type = 'Translated<typeof en, L>';
       assert.ok(source.includes(type));
       // Taken out of another type, it has no name, so the compiler writes out of which group a text is missed.
       await writeFile(file, source.replace(type, `{ area: ${emptied(texts, area)} }['area']`));

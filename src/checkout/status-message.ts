@@ -3,7 +3,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import { payTexts } from '../texts/pay.ts';
 import { descriptionList, type StateKind, stateLine } from '../ui/components.ts';
 import { groupMicro, oneOf } from '../ui/formats.ts';
-import { fill } from '../ui/language.ts';
+import { fill, fillCount } from '../ui/language.ts';
 import type { Checkout } from './read.ts';
 import { isOver, payable } from './state.ts';
 import { explorerLink, transactionFact } from './transactions.ts';
@@ -41,7 +41,7 @@ function tell(checkout: Checkout): News {
       const count =
         state.needed === null
           ? fill(news.confirmingTag, { network })
-          : fill(news.confirmingCount, { seen: state.seen, needed: state.needed, network });
+          : fillCount(checkout.words, news.confirmingCount, state.needed, { seen: state.seen, network });
       return { shape: 'confirming', title: news.confirming, rest: `${count} ${news.confirmingRest}` };
     }
     case 'paid':

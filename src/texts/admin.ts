@@ -1,3 +1,4 @@
+import type { Language } from '../ui/language.ts';
 import { ar } from './admin/ar.ts';
 import { de } from './admin/de.ts';
 import { en } from './admin/en.ts';
@@ -8,7 +9,7 @@ import { ja } from './admin/ja.ts';
 import { pt } from './admin/pt.ts';
 import { type Translated, translations } from './area.ts';
 
-export type AdminTexts = Translated<typeof en>;
+export type AdminTexts<L extends Language = Language> = Translated<typeof en, L>;
 
 /** What those who run the service read. */
 export const adminTexts = translations<AdminTexts>({ ar, de, en, es, fr, hi, ja, pt });

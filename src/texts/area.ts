@@ -1,10 +1,27 @@
 import type { Language } from '../ui/language.ts';
 
+/** The plural categories of each language, as `Intl.PluralRules` names them. */
+type Categories = {
+  en: 'one' | 'other';
+  de: 'one' | 'other';
+  es: 'one' | 'many' | 'other';
+  fr: 'one' | 'many' | 'other';
+  pt: 'one' | 'many' | 'other';
+  hi: 'one' | 'other';
+  ja: 'other';
+  ar: 'zero' | 'one' | 'two' | 'few' | 'many' | 'other';
+};
+
+/** A text that says a `{count}`, in each form that a language needs. */
+export type Plural<L extends Language = Language> = { [X in L]: { readonly [C in Categories[X]]: string } }[L];
+
 /**
- * The same texts in another language: every key, every `{placeholder}`. German says “Sie”, French “vous”, Spanish “usted”
- * where it must address somebody, Portuguese (of Brazil) “você”, Hindi “आप”, Japanese です・ます; Arabic is formal.
+ * The same texts in another language: every key, every form, every `{placeholder}`. German says “Sie”, French “vous”, Spanish
+ * “usted” where it must address somebody, Portuguese (of Brazil) “você”, Hindi “आप”, Japanese です・ます; Arabic is formal.
  */
-export type Translated<T> = { readonly [K in keyof T]: T[K] extends string ? string : Translated<T[K]> };
+export type Translated<T, L extends Language = Language> = {
+  readonly [K in keyof T]: T[K] extends string ? string : T[K] extends Plural<'en'> ? Plural<L> : Translated<T[K], L>;
+};
 
 /** Gives the texts of an area in the reader's language. An area is what one kind of page loads. */
 export function translations<T>(texts: Record<Language, T>): (reader: { language: Language }) => T {

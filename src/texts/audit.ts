@@ -1,3 +1,4 @@
+import type { Language } from '../ui/language.ts';
 import { type Translated, translations } from './area.ts';
 import { ar } from './audit/ar.ts';
 import { de } from './audit/de.ts';
@@ -8,7 +9,7 @@ import { hi } from './audit/hi.ts';
 import { ja } from './audit/ja.ts';
 import { pt } from './audit/pt.ts';
 
-export type AuditTexts = Translated<typeof en>;
+export type AuditTexts<L extends Language = Language> = Translated<typeof en, L>;
 
 /** The audit log in words, for partners and operators. */
 export const auditTexts = translations<AuditTexts>({ ar, de, en, es, fr, hi, ja, pt });

@@ -1,3 +1,4 @@
+import type { Language } from '../ui/language.ts';
 import { type Translated, translations } from './area.ts';
 import { ar } from './dashboard/ar.ts';
 import { de } from './dashboard/de.ts';
@@ -8,7 +9,7 @@ import { hi } from './dashboard/hi.ts';
 import { ja } from './dashboard/ja.ts';
 import { pt } from './dashboard/pt.ts';
 
-export type DashboardTexts = Translated<typeof en>;
+export type DashboardTexts<L extends Language = Language> = Translated<typeof en, L>;
 
 /** What merchants read in their dashboard. */
 export const dashboardTexts = translations<DashboardTexts>({ ar, de, en, es, fr, hi, ja, pt });

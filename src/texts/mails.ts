@@ -1,3 +1,4 @@
+import type { Language } from '../ui/language.ts';
 import { type Translated, translations } from './area.ts';
 import { ar } from './mails/ar.ts';
 import { de } from './mails/de.ts';
@@ -8,7 +9,7 @@ import { hi } from './mails/hi.ts';
 import { ja } from './mails/ja.ts';
 import { pt } from './mails/pt.ts';
 
-export type MailTexts = Translated<typeof en>;
+export type MailTexts<L extends Language = Language> = Translated<typeof en, L>;
 
 /** Mails to merchants and partners about codes, wallets and webhooks. */
 export const mailTexts = translations<MailTexts>({ ar, de, en, es, fr, hi, ja, pt });

@@ -1,3 +1,4 @@
+import type { Language } from '../ui/language.ts';
 import { type Translated, translations } from './area.ts';
 import { ar } from './pay/ar.ts';
 import { de } from './pay/de.ts';
@@ -8,7 +9,7 @@ import { hi } from './pay/hi.ts';
 import { ja } from './pay/ja.ts';
 import { pt } from './pay/pt.ts';
 
-export type PayTexts = Translated<typeof en>;
+export type PayTexts<L extends Language = Language> = Translated<typeof en, L>;
 
 /** What customers read on the pay page. */
 export const payTexts = translations<PayTexts>({ ar, de, en, es, fr, hi, ja, pt });

@@ -1,3 +1,4 @@
+import type { Language } from '../ui/language.ts';
 import { type Translated, translations } from './area.ts';
 import { ar } from './plans/ar.ts';
 import { de } from './plans/de.ts';
@@ -8,7 +9,7 @@ import { hi } from './plans/hi.ts';
 import { ja } from './plans/ja.ts';
 import { pt } from './plans/pt.ts';
 
-export type PlanTexts = Translated<typeof en>;
+export type PlanTexts<L extends Language = Language> = Translated<typeof en, L>;
 
 /** What customers of a plan read: its mails, and the page that stops them. */
 export const planTexts = translations<PlanTexts>({ ar, de, en, es, fr, hi, ja, pt });

@@ -42,7 +42,8 @@ export function formatRemaining(words: Words, ms: number): string {
   return formatUnit(words, Math.floor(minutes / (24 * 60)), 'day');
 }
 
-function formatUnit({ language }: Words, count: number, unit: 'minute' | 'hour' | 'day'): string {
+/** `3 days`. */
+export function formatUnit({ language }: Words, count: number, unit: 'minute' | 'hour' | 'day'): string {
   return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 }
 
@@ -83,6 +84,14 @@ export function rateOf(words: Words, { rate, fiat_code }: { rate: string; fiat_c
   const cost = `${format.format(rate as Intl.StringNumericLiteral)} ${fiat_code}`;
   return html`<bdi dir="ltr">${fill(commonTexts(words).common.rate, { rate: cost })}</bdi>`;
 }
+
+/** Things that stand together: `2 requests, 1 plan, and 1 partner`. */
+export function allOf({ language }: Words, parts: string[]): string {
+  return new Intl.ListFormat(language).format(parts);
+}
+
+/** A count that was made up to a limit: `100+` once that is reached. */
+export const countedUpTo = (count: number, limit: number): string => (count >= limit ? `${limit}+` : String(count));
 
 /** Names to choose one from: `Base, Polygon, or Arbitrum`. */
 export function oneOf({ language }: Words, names: string[]): string {

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allTexts } from '../../test/support/texts.ts';
-import { fill, languageFor, languageName, languages, wordsOf } from './language.ts';
+import { allTexts, type Group, isPlural } from '../../test/support/texts.ts';
+import { portalTexts } from '../texts/portal.ts';
+import { fill, fillCount, type Language, languageFor, languageName, languages, wordsOf } from './language.ts';
 
-/** Every text of a language by its path: `pay.title`. */
-function flat(texts: object, path = ''): Map<string, string> {
+/** Every text of a language by its path, `pay.news.paid`, in its forms: one that says no count has only `other`. */
+function flat(texts: Group, path = ''): Map<string, Record<string, string>> {
   return new Map(
-    Object.entries(texts).flatMap(([key, value]) =>
-      typeof value === 'string' ? [[`${path}${key}`, value] as const] : [...flat(value, `${path}${key}.`)],
-    ),
+    Object.entries(texts).flatMap(([key, value]): [string, Record<string, string>][] => {
+      if (typeof value === 'string') return [[`${path}${key}`, { other: value }]];
+      return isPlural(value) ? [[`${path}${key}`, value]] : [...flat(value, `${path}${key}.`)];
+    }),
   );
 }
 
@@ -17,21 +19,40 @@ const placeholders = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, 
 /** Names, units and words that are the same in many languages. */
 const mayStayEnglish = /USDC|WalletConnect|^\{|^E-?[Mm]ail$|^Webhook|^Version \{|^CSV$|^API$|^Live$|^Test$|^0x/;
 
-for (const language of languages.filter((name) => name !== 'en')) {
-  test(`${language}: every text is there, with the same placeholders`, async () => {
+/** Plural categories that stand for one number alone, as “one” does in English, but not in French: there it is 0, too. */
+function exact(language: Language): string[] {
+  const rules = new Intl.PluralRules(language);
+  const of = Array.from({ length: 200 }, (_, count) => rules.select(count));
+  return of.filter((category, count) => of.indexOf(category) === count && of.lastIndexOf(category) === count);
+}
+
+for (const language of languages) {
+  test(`${language}: every text is there, in every form, with the same placeholders`, async () => {
     const own = flat(await allTexts(language));
+    const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
     assert.deepEqual([...own.keys()].sort(), [...english.keys()].sort());
     for (const [key, text] of english) {
-      assert.deepEqual(placeholders(own.get(key) ?? ''), placeholders(text), key);
-      assert.notEqual(own.get(key)?.trim(), '', key);
+      const forms = own.get(key) ?? {};
+      const isCounted = text.one !== undefined;
+      assert.deepEqual(Object.keys(forms).sort(), isCounted ? pluralCategories.toSorted() : ['other'], key);
+      for (const [category, form] of Object.entries(forms)) {
+        const needed = placeholders(text.other ?? '');
+        const mayOmit = exact(language).includes(category) && !form.includes('{count}');
+        assert.deepEqual(placeholders(form), mayOmit ? needed.filter((name) => name !== 'count') : needed, key);
+        assert.notEqual(form.trim(), '', key);
+      }
     }
   });
+}
 
+for (const language of languages.filter((name) => name !== 'en')) {
   test(`${language}: sentences are translated`, async () => {
     const own = flat(await allTexts(language));
-    const same = [...english].filter(
-      ([key, text]) => text.split(' ').length > 2 && !mayStayEnglish.test(text) && own.get(key) === text,
-    );
+    const same = [...english]
+      .map(([key, { other = '' }]) => [key, other] as const)
+      .filter(
+        ([key, text]) => text.split(' ').length > 2 && !mayStayEnglish.test(text) && own.get(key)?.other === text,
+      );
     assert.deepEqual(same, []);
   });
 }
@@ -57,4 +78,27 @@ test('each language is named in itself, and Arabic runs from right to left', () 
 test('a text without a value for its placeholder is a fault of ours', () => {
   assert.equal(fill('{a} of {b}', { a: 1, b: '2' }), '1 of 2');
   assert.throws(() => fill('{a} of {b}', { a: 1 }), /needs a value for \{b\}/);
+});
+
+test('a count chooses the form of its text by the rules of the language', () => {
+  const said = (language: Language, count: number, values = {}) =>
+    fillCount(wordsOf(language), portalTexts(wordsOf(language)).overview.eventsWaiting, count, values);
+  assert.equal(said('en', 0), '0 events are waiting.');
+  assert.equal(said('en', 1), '1 event is waiting.');
+  assert.equal(said('en', 1234), '1,234 events are waiting.');
+  assert.equal(said('en', 100, { count: '100+' }), '100+ events are waiting.');
+  assert.equal(said('fr', 0), '0 événement est en attente.');
+  assert.equal(said('fr', 1_000_000), '1\u202f000\u202f000 d’événements sont en attente.');
+  assert.equal(said('ja', 1), '1 件のイベントが待機中です。');
+  assert.deepEqual(
+    [0, 1, 2, 3, 11, 100].map((count) => said('ar', count)),
+    [
+      'لا أحداث منتظرة.',
+      'حدث واحد في الانتظار.',
+      'حدثان في الانتظار.',
+      '3 أحداث في الانتظار.',
+      '11 حدثًا في الانتظار.',
+      '100 حدث في الانتظار.',
+    ],
+  );
 });

@@ -87,3 +87,21 @@ export function fillHtml(text: string, values: Record<string, Html | string>): H
   const escaped = Object.entries(values).map(([name, value]) => [name, html`${value}`.text] as const);
   return raw(fill(html`${text}`.text, Object.fromEntries(escaped)));
 }
+
+/** The forms of a text that says a `{count}`, by their plural category. */
+type Forms = { readonly other: string } & { readonly [C in Intl.LDMLPluralRule]?: string };
+
+/**
+ * A text in the form that a count needs: `1 event is waiting`, `3 events are waiting`.
+ *
+ * @param values for the other placeholders, and for `{count}` where another text stands for it, such as `100+`
+ */
+export function fillCount(
+  { language }: Words,
+  forms: Forms,
+  count: number,
+  values: Record<string, string | number> = {},
+): string {
+  const form = forms[new Intl.PluralRules(language).select(count)] ?? forms.other;
+  return fill(form, { count: new Intl.NumberFormat(`${language}-u-nu-latn`).format(count), ...values });
+}

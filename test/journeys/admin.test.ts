@@ -496,7 +496,7 @@ test('The audit log is read by log and kind, exported, and checked; a changed ro
   assert.match(line ?? '', new RegExp(`,operator,${operator.user.email},partner.disabled,partner,${partner.slug},`));
 
   const whole = await admin.send(page, '/audit/check');
-  assert.match(whole.html, /The log is whole\. Rows: 1\./);
+  assert.match(whole.html, /The log is whole: 1 row\./);
   const [check] = await verifyChains(app.ctx, partner.id);
   assert.ok(whole.html.includes(check?.hash ?? 'no hash'));
   const compare = (kept: string) => admin.send(page, '/audit/check', { kept });
@@ -520,9 +520,9 @@ test('A customer is looked for and erased without the data standing in an addres
   const page = await admin.open('/admin/erase');
   assert.equal((await admin.send(page, '/erase/look', { value: 'nonsense' })).status, 400);
   const found = await admin.send(page, '/erase/look', { by: 'email', value: email });
-  assert.match(found.html, /Requests: 1\. Plans: 0\. Partners: 1\./);
+  assert.match(found.html, /1 request, 0 plans, and 1 partner\./);
   const done = await admin.send(found, '/erase/do');
-  assert.equal(said(done), 'Erased. Requests: 1. Plans: 0. Mails: 0. Messages that waited: 0.');
+  assert.equal(said(done), 'Erased: 1 request, 0 plans, 0 mails, and 0 waiting messages.');
   const [row] = await app.db.sql`select customer_email, customer_name from requests where id = ${request.id}`;
   assert.deepEqual({ ...row }, { customer_email: null, customer_name: null });
   assert.match(

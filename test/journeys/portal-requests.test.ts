@@ -160,7 +160,7 @@ test('the list › what wants an eye stands out: paid in part, too much, too lat
   for (const word of ['Paid in part', 'Paid too much', 'Paid though cancelled', 'Paid twice', 'Paid too late']) {
     assert.match(all, new RegExp(`</svg>${word}</span>`), word);
   }
-  assert.match((await visitor.open('/portal')).html, /Requests that were paid too much: 1</);
+  assert.match((await visitor.open('/portal')).html, /1 request was overpaid</);
   assert.match((await visitor.open(`/portal/requests/${over.id}`)).html, /<\/svg>Paid too much<\/span>/);
   // Topped up, it is underpaid no more.
   await fixtures.pay(part, { usdcMicro: BigInt(part.usdc_micro) - 5_000_000n });

@@ -242,7 +242,7 @@ test('What is stuck, and a customer who is erased', async () => {
   await page.locator('details.confirm summary').click();
   await look('erase');
   await page.locator('details.confirm button').click();
-  await page.getByText('Erased. Requests: 1.').waitFor();
+  await page.getByText('Erased: 1 request,').waitFor();
 });
 
 test('The mail of a receipt reads well at both sizes', async () => {

@@ -7,7 +7,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, stateLine } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { badge, csvLink, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
@@ -100,7 +100,7 @@ function chainTable(words: Words, rows: Row[], now: Date): Html {
         cell: ({ lag }) =>
           lag === null
             ? badge('attention', '–')
-            : badge(lag > usualLag ? 'attention' : 'paid', fill(t.blocks, { count: lag })),
+            : badge(lag > usualLag ? 'attention' : 'paid', fillCount(words, t.blocks, lag)),
       },
       { name: t.leader, cell: ({ leader }) => leaderCell(words, leader) },
       {

@@ -10,7 +10,7 @@ import { unjudgedDepth } from '../../payments/proof/depth.ts';
 import { receiptDepth } from '../../receipts/stuck.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, stateLine } from '../../ui/components.ts';
-import { ago } from '../../ui/formats.ts';
+import { ago, countedUpTo } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { badge, csvLink, table } from '../../web/table.ts';
@@ -115,7 +115,7 @@ function queueTable(words: Words, queues: Depth[], now: Date): Html {
       {
         name: t.waiting,
         figures: true,
-        cell: ({ waiting }) => (waiting >= mostCounted ? fill(admin.atLeast, { count: waiting }) : String(waiting)),
+        cell: ({ waiting }) => countedUpTo(waiting, mostCounted),
       },
       { name: t.oldest, cell: ({ oldest }) => (oldest === null ? null : ago(words, oldest, now)) },
     ],

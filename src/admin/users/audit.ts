@@ -14,7 +14,7 @@ import { auditDetails, auditObject } from '../../ui/audit-details.ts';
 import { actName, whoName } from '../../ui/audit-words.ts';
 import { card, field, hiddenField, mono, stateLine } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { instantOf, oneOf } from '../../web/query.ts';
@@ -138,7 +138,7 @@ function found(words: Words, { rows, hash, broken }: ChainCheck): Html {
   if (broken !== null) {
     return stateLine('failed', fill(t.broken, { number: broken.number, why: t.breaches[broken.why] }));
   }
-  return stateLine('paid', fill(t.whole, { rows }), html`${mono(hash)}<br>${t.keep}`);
+  return stateLine('paid', fillCount(words, t.whole, rows), html`${mono(hash)}<br>${t.keep}`);
 }
 
 /** Whether the hash that was noted earlier is still among those of the log. */

@@ -4,8 +4,8 @@ import { customerKey, eraseCustomer, findCustomer } from '../../customers/erase.
 import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
-import { instant } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { allOf, instant } from '../../ui/formats.ts';
+import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
 import { actorOf } from '../../users/enter.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
@@ -32,7 +32,7 @@ export function erasePages(app: FastifyInstance, ctx: Context): void {
     const { erase: t } = adminTexts(call.words);
     if (!key) return show(ctx, call, 400, typed, notice('attention', t.malformed));
     const { more, ...erased } = await eraseCustomer(ctx, key, actorOf(call.operator, call.request));
-    const said = notice('paid', `${fill(t.done, erased)}${more ? ` ${t.more}` : ''}`);
+    const said = notice('paid', `${fill(t.done, { counts: countsOf(call.words, erased) })}${more ? ` ${t.more}` : ''}`);
     return show(ctx, call, 200, more ? typed : { ...typed, value: '' }, said);
   });
 }
@@ -43,15 +43,25 @@ function asked({ typed }: AdminCall) {
   return { typed: { by, value }, key: customerKey(by, value) };
 }
 
+type Counted = 'requests' | 'plans' | 'partners' | 'mails' | 'messages';
+
+/** `2 requests, 1 plan, and 1 partner`; with a plus where there are more requests than were counted. */
+function countsOf(words: Words, counts: Partial<Record<Counted, number>>, more = false): string {
+  const forms = adminTexts(words).erase.counts;
+  const said = (Object.entries(counts) as [Counted, number][]).map(([name, count]) =>
+    fillCount(words, forms[name], count, more && name === 'requests' ? { count: `${count}+` } : {}),
+  );
+  return allOf(words, said);
+}
+
 function foundCard(words: Words, typed: Typed, found: Awaited<ReturnType<typeof findCustomer>>): Html {
   const admin = adminTexts(words);
   const { erase: t } = admin;
   if (found.since === null) return card(stateLine('ended', t.none, t.noneRest));
-  const count = found.more ? fill(admin.atLeast, { count: found.requests }) : String(found.requests);
-  const [before = '', after = ''] = t.foundRest.split('{since}');
-  const told = (text: string) => fill(text, { count, plans: found.plans, partners: found.partners });
+  const { requests, plans, partners, more } = found;
+  const counts = countsOf(words, { requests, plans, partners }, more);
   return card(
-    stateLine('attention', t.found, html`${told(before)}${instant(words, found.since)}${told(after)}`),
+    stateLine('attention', t.found, fillHtml(t.foundRest, { counts, since: instant(words, found.since) })),
     confirmButton(
       { label: t.erase, title: t.eraseTitle, consequence: t.eraseRest, action: `${path}/do`, danger: true },
       html`${hiddenField('by', typed.by)}${hiddenField('value', typed.value)}`,
@@ -75,6 +85,6 @@ ${card(html`<p>${t.rest}</p><form method="post" action="${path}/look">
 <div class="field"><label for="by">${t.by}</label><select id="by" name="by">${options}</select></div>
 ${field({ name: 'value', label: t.value, value: typed.value, attributes: 'required maxlength="300" autocomplete="off" spellcheck="false"' })}
 <button>${t.look}</button></form>`)}
-${card(html`<p>${t.gone}</p><p>${t.kept}</p><p>${t.open}</p><p class="quiet">${days === null ? t.noAge : fill(t.age, { days })}</p>`)}`,
+${card(html`<p>${t.gone}</p><p>${t.kept}</p><p>${t.open}</p><p class="quiet">${days === null ? t.noAge : fillCount(words, t.age, days)}</p>`)}`,
   });
 }

@@ -2,10 +2,11 @@ import { dayMs } from '../../lib/durations.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { DaySum } from '../../requests/lists/by-merchant.ts';
+import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { chart } from '../../ui/chart.ts';
-import { groupMicro } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { formatUnit, groupMicro } from '../../ui/formats.ts';
+import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { linkWith } from '../../web/table.ts';
 
 const dayOf = (at: Date | number) => new Date(at).toISOString().slice(0, 10);
@@ -40,7 +41,11 @@ export function figures(words: Words, input: FiguresInput): Html {
     )}</nav>`;
   const period = choice(
     home.period,
-    periods.map((one) => ({ name: fill(home.days, { days: one }), change: { days: one }, current: one === days })),
+    periods.map((one) => ({
+      name: formatUnit(words, Number(one), 'day'),
+      change: { days: one },
+      current: one === days,
+    })),
   );
   const currencies =
     totals.length > 1 &&
@@ -69,7 +74,7 @@ function totalsOf(sums: DaySum[]): Total[] {
 
 function tile(words: Words, { code, fiatInt, usdcMicro, payments }: Total): Html {
   const { home } = dashboardTexts(words);
-  const count = payments === 1 ? home.paymentsOne : fill(home.payments, { count: payments });
+  const count = fillCount(words, commonTexts(words).common.payments, payments);
   return html`<div class="tile"><p class="quiet">${fill(home.received, { currency: code })}</p>
 <p class="value">${formatFiat(fiatInt, code, words.language)}</p>
 <p class="quiet">${count} · <bdi>${groupMicro(words, usdcMicro)} USDC</bdi></p></div>`;

@@ -7,8 +7,8 @@ import { countedOpen, countOpenPayments } from '../../payments/unmatched/by-merc
 import { latestOfAccount, sumByDay } from '../../requests/lists/by-merchant.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
-import { instant } from '../../ui/formats.ts';
-import { fill, fillHtml, type Words, wordsFor } from '../../ui/language.ts';
+import { countedUpTo, instant } from '../../ui/formats.ts';
+import { fill, fillCount, fillHtml, type Words, wordsFor } from '../../ui/language.ts';
 import { readOpenRecovery } from '../../wallets/recovery.ts';
 import { chainsOf } from '../../wallets/typed.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
@@ -94,8 +94,7 @@ function standingLine(words: Words, { merchant }: MerchantVisit): Html {
 
 function openLine(words: Words, open: number): Html {
   const { home } = dashboardTexts(words);
-  const count = open >= countedOpen ? `${countedOpen}+` : open;
-  const title = open === 1 ? home.waitingOne : fill(home.waiting, { count });
+  const title = fillCount(words, home.waiting, open, { count: countedUpTo(open, countedOpen) });
   return html`<div>${stateLine('attention', title, home.waitingRest)}<p class="after-state"><a href="/dashboard/unmatched">${home.seeUnmatched}</a></p></div>`;
 }
 

@@ -7,7 +7,7 @@ import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { mono, shortAddress } from '../../ui/components.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { fill, fillCount, type Words } from '../../ui/language.ts';
 import type { Payment } from './payment.ts';
 
 type Event = { at: Date; title: string; rest?: Html | string };
@@ -66,5 +66,5 @@ function confirmationsOf(words: Words, { final, confirmations, neededConfirmatio
   if (final) return payment.final;
   if (neededConfirmations === null) return payment.confirmedTag;
   const seen = Math.min(confirmations, neededConfirmations);
-  return fill(payment.confirmed, { seen, needed: neededConfirmations });
+  return fillCount(words, commonTexts(words).common.confirmations, neededConfirmations, { seen });
 }

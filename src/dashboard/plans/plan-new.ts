@@ -8,7 +8,7 @@ import { longest, type NewPlan, type PlanFaults, type PlanField, readPlanForm } 
 import { dayOf, mostCharges, mostOpenPlans, nextDates, periods, yearAfter } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, descriptionList, field, hiddenField, stateLine } from '../../ui/components.ts';
-import { fill, isLanguage, languageName, languages, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, fillCount, isLanguage, languageName, languages, type Words, wordsFor } from '../../ui/language.ts';
 import { exampleOf, formKey, sayFault } from '../home/new-request.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { actorOf, sendDashboard } from '../shell.ts';
@@ -83,7 +83,7 @@ function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: str
   const words = wordsFor(request);
   const { plans: t } = dashboardTexts(words);
   const dates = nextDates({ ...plan, charges: 0, slot: 0 }, shownDates);
-  const rest = plan.maxCharges === null ? t.never : fill(t.afterAll, { count: plan.maxCharges });
+  const rest = plan.maxCharges === null ? t.never : fillCount(words, t.afterAll, plan.maxCharges);
   const hiddenFields = fields.flatMap((name) => (typed[name] === undefined ? [] : [hiddenField(name, typed[name])]));
   return sendDashboard(ctx, visit, {
     path,

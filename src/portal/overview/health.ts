@@ -8,8 +8,8 @@ import { sumUnmatched, type UnmatchedSum } from '../../payments/unmatched/browse
 import { type ConcernCounts, mostCounted } from '../../requests/lists/figures.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { type StateKind, stateLine } from '../../ui/components.ts';
-import { formatRemaining, groupMicro } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { countedUpTo, formatRemaining, groupMicro } from '../../ui/formats.ts';
+import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { type DeliveryHealth, readDeliveryHealth } from '../../webhooks/health.ts';
 
 type Line = { kind: StateKind; title: string; rest: string; link?: { path: string; label: string } };
@@ -48,31 +48,34 @@ export async function healthOf(
   )}</section>`;
 }
 
-const counted = (words: Words, count: number) =>
-  count >= mostCounted ? fill(portalTexts(words).overview.atLeast, { count }) : count;
+const counted = (count: number) => ({ count: countedUpTo(count, mostCounted) });
 
 function webhookLine(words: Words, health: DeliveryHealth, now: Date): Line | null {
   const { overview } = portalTexts(words);
   const link = { path: '/portal/webhooks', label: overview.toWebhooks };
-  const count = counted(words, health.waiting);
+  const waiting = fillCount(words, overview.eventsWaiting, health.waiting, counted(health.waiting));
   if (health.url === null) {
-    return { kind: 'attention', title: overview.noUrl, rest: fill(overview.noUrlRest, { count }), link };
+    return { kind: 'attention', title: overview.noUrl, rest: fill(overview.noUrlRest, { waiting }), link };
   }
   if (health.disabled_at) {
     const rest = health.disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent;
-    return { kind: 'failed', title: overview.disabled, rest: fill(rest, { count }), link };
+    return { kind: 'failed', title: overview.disabled, rest: fill(rest, { waiting }), link };
   }
   if (health.failures > 0) {
-    const rest = fill(overview.failingRest, { failures: health.failures, count });
+    const failures = fillCount(words, overview.failuresInARow, health.failures);
+    const rest = fill(overview.failingRest, { failures, waiting });
     return { kind: 'attention', title: overview.failing, rest, link };
   }
   if (health.exhausted > 0) {
-    const rest = fill(overview.exhaustedRest, { count: counted(words, health.exhausted) });
-    return { kind: 'attention', title: overview.exhausted, rest, link };
+    const title = fillCount(words, overview.exhausted, health.exhausted, counted(health.exhausted));
+    return { kind: 'attention', title, rest: overview.exhaustedRest, link };
   }
   const waitedMs = health.oldest_waiting_at ? now.getTime() - health.oldest_waiting_at.getTime() : 0;
   if (waitedMs < slowMs) return null;
-  const rest = fill(overview.waitingRest, { count, time: formatRemaining(words, waitedMs) });
+  const rest = fillCount(words, overview.waitingRest, health.waiting, {
+    ...counted(health.waiting),
+    time: formatRemaining(words, waitedMs),
+  });
   return { kind: 'attention', title: overview.waiting, rest, link };
 }
 
@@ -84,7 +87,7 @@ function unmatchedLine(words: Words, sums: UnmatchedSum[]): Line | null {
   const micro = sums.reduce((sum, one) => sum + (one.reason === 'wrong_token' ? 0n : BigInt(one.usdc_micro)), 0n);
   return {
     kind: 'attention',
-    title: fill(overview.unmatched, { count: counted(words, payments) }),
+    title: fillCount(words, overview.unmatched, payments, counted(payments)),
     rest: fill(overview.unmatchedRest, { amount: groupMicro(words, micro) }),
     link: { path: '/portal/unmatched', label: overview.toUnmatched },
   };
@@ -97,7 +100,7 @@ function concernLines(words: Words, counts: ConcernCounts): Line[] {
     .filter((concern) => counts[concern] > 0)
     .map((concern) => ({
       kind: 'attention',
-      title: fill(overview[concern], { count: counted(words, counts[concern]) }),
+      title: fillCount(words, overview[concern], counts[concern], counted(counts[concern])),
       rest: overview[`${concern}Rest`],
       link: { path: `/portal/requests?concern=${concern}`, label: links[concern] },
     }));

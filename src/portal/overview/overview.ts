@@ -9,8 +9,8 @@ import { type Figures, readFigures } from '../../requests/lists/figures.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { chart } from '../../ui/chart.ts';
-import { formatRemaining } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { formatRemaining, formatUnit } from '../../ui/formats.ts';
+import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, linkWith } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
@@ -90,7 +90,7 @@ function figuresPart(words: Words, figures: Figures, { days, currency: wanted }:
     )}</nav>`;
   const period = choice(
     overview.period,
-    periods.map((one) => [fill(overview.days, { count: one }), linkWith(path, query, { days: one }), one === days]),
+    periods.map((one) => [formatUnit(words, Number(one), 'day'), linkWith(path, query, { days: one }), one === days]),
   );
   const currencies =
     totals.length > 1 &&
@@ -121,18 +121,22 @@ function tiles(words: Words, { sample }: Figures, totals: Total[], days: string)
   const { overview } = portalTexts(words);
   const tile = (name: string, value: string, rest: string | false) =>
     html`<div class="tile"><p class="quiet">${name}</p><p class="value${value.length > shortValue && ' long'}">${value}</p>${rest && html`<p class="quiet">${rest}</p>`}</div>`;
-  const paidIn = fill(overview.paidIn, { count: days });
+  const paidIn = fillCount(words, overview.paidIn, Number(days));
   const share = new Intl.NumberFormat(words.language, { style: 'percent', maximumFractionDigits: 1 });
   return html`<div class="tiles">${
     totals.length === 0
       ? tile(paidIn, overview.none, false)
       : totals.map(({ code, payments, fiatInt }) =>
-          tile(paidIn, formatFiat(fiatInt, code, words.language), fill(overview.payments, { count: payments })),
+          tile(
+            paidIn,
+            formatFiat(fiatInt, code, words.language),
+            fillCount(words, commonTexts(words).common.payments, payments),
+          ),
         )
   }${tile(
     overview.share,
     sample.ended > 0 ? share.format(sample.paid / sample.ended) : overview.none,
-    sample.ended > 0 && fill(overview.shareRest, { count: sample.ended }),
+    sample.ended > 0 && fillCount(words, overview.shareRest, sample.ended),
   )}${tile(
     overview.speed,
     sample.median_ms === null ? overview.none : spanOf(words, sample.median_ms),

@@ -7,7 +7,7 @@ import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { stateLine } from '../../ui/components.ts';
 import { ago, groupMicro } from '../../ui/formats.ts';
-import { fill, fillHtml, type Words } from '../../ui/language.ts';
+import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
 import { returnedLine } from './refunded.ts';
 import type { History } from './timeline.ts';
 
@@ -70,5 +70,5 @@ function replayLine(words: Words, { times, last_at, last_fields }: DifferingRepl
   const { request } = portalTexts(words);
   const fields = html`${last_fields.map((name, i) => html`${i > 0 && ', '}<code>${name}</code>`)}`;
   const rest = fillHtml(request.replayedRest, { time: ago(words, last_at, now), fields });
-  return stateLine('attention', fill(request.replayed, { times }), rest);
+  return stateLine('attention', fillCount(words, request.replayed, times), rest);
 }

@@ -10,7 +10,7 @@ import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { type StateKind, shapeOf } from '../../ui/components.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { returnedShapes } from '../../web/refunded.ts';
 import type { AttemptRow, LoggedDelivery } from '../../webhooks/log.ts';
 import { returnedRest, returnedWord } from './refunded.ts';
@@ -99,8 +99,8 @@ function paymentItems(words: Words, { progress, chains }: History): Item[] {
       const { confirmations: seen, neededConfirmations: needed } = transfer;
       const count =
         needed === null
-          ? fill(events.confirmationsTag, { seen, network })
-          : fill(events.confirmations, { seen: Math.min(seen, needed), needed });
+          ? fillCount(words, events.confirmationsTag, seen, { network })
+          : fillCount(words, commonTexts(words).common.confirmations, needed, { seen: Math.min(seen, needed) });
       return {
         at: transfer.blockTime,
         kind: transfer.final ? 'paid' : 'confirming',

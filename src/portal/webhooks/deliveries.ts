@@ -7,7 +7,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
 import { card, type StateKind } from '../../ui/components.ts';
 import { ago, formatMs } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { fillCount, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { badge, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
@@ -90,8 +90,8 @@ ${may(user, 'deliveries.replay', mode) && replayForm(call)}`,
 function flash(call: PortalCall): Html | null {
   const { replayed, noTime } = portalTexts(call.words).webhooks;
   const { count } = readQuery(call.request.query, ['count']);
-  const known = count !== undefined && /^\d{1,5}$/.test(count) ? count : '0';
-  return flashOf(call, { done: { replayed: fill(replayed, { count: known }) }, refused: { no_time: noTime } });
+  const known = count !== undefined && /^\d{1,5}$/.test(count) ? Number(count) : 0;
+  return flashOf(call, { done: { replayed: fillCount(call.words, replayed, known) }, refused: { no_time: noTime } });
 }
 
 function filterOf(query: Record<string, string>): DeliveryBrowseFilter {

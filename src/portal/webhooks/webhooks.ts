@@ -8,7 +8,7 @@ import { portalTexts } from '../../texts/portal.ts';
 import { card, field, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { confirmButton, emptyState } from '../../web/table.ts';
 import { browseDeliveries } from '../../webhooks/browse.ts';
 import {
@@ -160,20 +160,25 @@ function freshSecret(words: Words, { kind, secret }: Fresh): Html {
 function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean): Html {
   const { words } = call;
   const { webhooks, overview } = portalTexts(words);
-  const { url, waiting: count, failures, disabled_at, disabled_reason, last_success_at } = health;
+  const { url, failures, disabled_at, disabled_reason, last_success_at } = health;
   const success =
     last_success_at === null ? webhooks.noSuccess : html`${webhooks.lastSuccess} ${instant(words, last_success_at)}`;
+  const waiting = fillCount(words, overview.eventsWaiting, health.waiting);
   if (url === null) {
-    return card(stateLine('attention', overview.noUrl, fill(overview.noUrlRest, { count })));
+    return card(stateLine('attention', overview.noUrl, fill(overview.noUrlRest, { waiting })));
   }
   if (disabled_at !== null) {
-    const rest = fill(disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent, { count });
+    const rest = fill(disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent, { waiting });
     const enable = html`<form method="post" action="${actionIn(call, `${path}/enable`)}"><button>${webhooks.enable}</button></form>`;
     return card(stateLine('failed', overview.disabled, rest), mayChange && enable);
   }
   if (failures > 0) {
     return card(
-      stateLine('attention', overview.failing, fill(overview.failingRest, { failures, count })),
+      stateLine(
+        'attention',
+        overview.failing,
+        fill(overview.failingRest, { failures: fillCount(words, overview.failuresInARow, failures), waiting }),
+      ),
       html`<p class="quiet">${success}</p>`,
     );
   }

@@ -1,6 +1,6 @@
 import type { AdminTexts } from '../admin.ts';
 
-export const de: AdminTexts = {
+export const de: AdminTexts<'de'> = {
   places: {
     overview: 'Überblick',
     partners: 'Partner',
@@ -28,7 +28,6 @@ export const de: AdminTexts = {
   save: 'Speichern',
   nothing: 'Nichts ist so',
   nothingRest: 'Zeigen Sie alle an, oder suchen Sie etwas anderes.',
-  atLeast: '{count} oder mehr',
   overview: {
     fine: 'Alles ist in Ordnung',
     fineRest: 'Kein Alarm ist ausgelöst, alle Netzwerke werden gelesen, und nichts hängt.',
@@ -218,7 +217,7 @@ export const de: AdminTexts = {
     head: 'Neuester Block',
     read: 'Gelesen bis',
     lag: 'Rückstand',
-    blocks: '{count} Blöcke',
+    blocks: { one: '{count} Block', other: '{count} Blöcke' },
     leader: 'Gelesen von',
     leaderNone: 'Niemand',
     changes: 'Wechsel der Zuständigkeit',
@@ -307,7 +306,10 @@ export const de: AdminTexts = {
     until: 'Vor',
     check: 'Dieses Protokoll prüfen',
     checkRest: 'Liest es von Anfang an und findet jede Zeile, die geändert oder herausgenommen wurde.',
-    whole: 'Das Protokoll ist unversehrt. Zeilen: {rows}.',
+    whole: {
+      one: 'Das Protokoll ist unversehrt: {count} Zeile.',
+      other: 'Das Protokoll ist unversehrt: {count} Zeilen.',
+    },
     keep: 'Bewahren Sie diesen Wert anderswo auf: Ein späterer Vergleich zeigt, dass das Protokoll nicht neu geschrieben wurde.',
     broken: 'Das Protokoll ist bei Zeile {number} beschädigt: {why}. Jemand hat es am Dienst vorbei geändert.',
     kept: 'Früher notierter Hash',
@@ -332,7 +334,10 @@ export const de: AdminTexts = {
     gone: 'Gelöscht: Name, E-Mail-Adresse, Telefonnummer, Notiz und Sprache seiner Anforderungen, Name und Kunde seiner Pläne, die damit enden, und die daraus entstandenen E-Mails und Nachrichten.',
     kept: 'Es bleiben: Beträge, Zeiten, Stände, Wallets und Transaktionen, die auch in öffentlichen Netzwerken stehen, und die Metadaten, die dem Partner gehören.',
     open: 'Eine noch offene Anforderung kann bezahlt werden und sendet keinen Beleg.',
-    age: 'Ohne dass jemand fragt, verschwindet all das {days} Tage nach dem Erstellen einer Anforderung.',
+    age: {
+      one: 'Ohne dass jemand fragt, verschwindet all das {count} Tag nach dem Erstellen einer Anforderung.',
+      other: 'Ohne dass jemand fragt, verschwindet all das {count} Tage nach dem Erstellen einer Anforderung.',
+    },
     noAge: 'Nichts wird von selbst gelöscht. Setzen Sie ERASE_CUSTOMER_DATA_AFTER_DAYS, wenn es so sein soll.',
     by: 'Suchen nach',
     bys: {
@@ -348,11 +353,18 @@ export const de: AdminTexts = {
     noneRest:
       'Vielleicht wurde es schon gelöscht oder ist anders geschrieben. Telefonnummern werden Ziffer für Ziffer verglichen.',
     found: 'Über diesen Kunden ist etwas gespeichert',
-    foundRest: 'Anforderungen: {count}. Pläne: {plans}. Partner: {partners}. Die älteste entstand {since}.',
+    foundRest: '{counts}. Die älteste Anforderung entstand {since}.',
+    counts: {
+      requests: { one: '{count} Anforderung', other: '{count} Anforderungen' },
+      plans: { one: '{count} Plan', other: '{count} Pläne' },
+      partners: { one: '{count} Partner', other: '{count} Partner' },
+      mails: { one: '{count} E-Mail', other: '{count} E-Mails' },
+      messages: { one: '{count} wartende Nachricht', other: '{count} wartende Nachrichten' },
+    },
     erase: 'Löschen',
     eraseTitle: 'Löschen, was über diesen Kunden bekannt ist?',
     eraseRest: 'Das lässt sich nicht rückgängig machen. Das Protokoll sagt, dass es geschehen ist, nicht bei wem.',
-    done: 'Gelöscht. Anforderungen: {requests}. Pläne: {plans}. E-Mails: {mails}. Wartende Nachrichten: {messages}.',
+    done: 'Gelöscht: {counts}.',
     more: 'Es gibt noch mehr: Suchen Sie noch einmal und löschen Sie den Rest.',
   },
 };

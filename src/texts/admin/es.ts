@@ -1,6 +1,6 @@
 import type { AdminTexts } from '../admin.ts';
 
-export const es: AdminTexts = {
+export const es: AdminTexts<'es'> = {
   places: {
     overview: 'Resumen',
     partners: 'Socios',
@@ -28,7 +28,6 @@ export const es: AdminTexts = {
   save: 'Guardar',
   nothing: 'Nada es así',
   nothingRest: 'Muestre todo o busque otra cosa.',
-  atLeast: '{count} o más',
   overview: {
     fine: 'Todo está bien',
     fineRest: 'No hay ninguna alarma, todas las redes se leen y no hay nada atascado.',
@@ -211,7 +210,7 @@ export const es: AdminTexts = {
     head: 'Último bloque',
     read: 'Leído hasta',
     lag: 'Retraso',
-    blocks: '{count} bloques',
+    blocks: { one: '{count} bloque', many: '{count} de bloques', other: '{count} bloques' },
     leader: 'La lee',
     leaderNone: 'Nadie',
     changes: 'Cambios de manos',
@@ -298,7 +297,11 @@ export const es: AdminTexts = {
     until: 'Antes de',
     check: 'Comprobar este registro',
     checkRest: 'Lo lee desde el principio y encuentra cualquier fila que se haya cambiado o quitado.',
-    whole: 'El registro está íntegro. Filas: {rows}.',
+    whole: {
+      one: 'El registro está íntegro: {count} fila.',
+      many: 'El registro está íntegro: {count} de filas.',
+      other: 'El registro está íntegro: {count} filas.',
+    },
     keep: 'Guarde este valor en otro lugar: comparado más tarde, demuestra que el registro no se rehízo.',
     broken: 'El registro está roto en la fila {number}: {why}. Alguien lo cambió a espaldas del servicio.',
     kept: 'Hash anotado antes',
@@ -322,7 +325,11 @@ export const es: AdminTexts = {
     gone: 'Se borra: nombre, dirección de correo, número de teléfono, nota e idioma de sus solicitudes, nombre y cliente de sus planes, que terminan, y los correos y mensajes hechos con ellos.',
     kept: 'Se conserva: importes, horas, estados, billeteras y transacciones, que también están en redes públicas, y los metadatos, que son del socio.',
     open: 'Una solicitud que siga abierta se puede pagar y no envía recibo.',
-    age: 'Sin que nadie lo pida, todo esto desaparece {days} días después de crearse una solicitud.',
+    age: {
+      one: 'Sin que nadie lo pida, todo esto desaparece {count} día después de crearse una solicitud.',
+      many: 'Sin que nadie lo pida, todo esto desaparece {count} de días después de crearse una solicitud.',
+      other: 'Sin que nadie lo pida, todo esto desaparece {count} días después de crearse una solicitud.',
+    },
     noAge: 'Nada se elimina por sí solo. Defina ERASE_CUSTOMER_DATA_AFTER_DAYS si quiere que sea así.',
     by: 'Buscar por',
     bys: {
@@ -337,11 +344,22 @@ export const es: AdminTexts = {
     none: 'No hay nada personal guardado de este cliente',
     noneRest: 'Quizá ya se borró o está escrito de otra manera. Los números de teléfono se comparan cifra por cifra.',
     found: 'Hay algo guardado de este cliente',
-    foundRest: 'Solicitudes: {count}. Planes: {plans}. Socios: {partners}. La más antigua se creó {since}.',
+    foundRest: '{counts}. La solicitud más antigua se creó {since}.',
+    counts: {
+      requests: { one: '{count} solicitud', many: '{count} de solicitudes', other: '{count} solicitudes' },
+      plans: { one: '{count} plan', many: '{count} de planes', other: '{count} planes' },
+      partners: { one: '{count} socio', many: '{count} de socios', other: '{count} socios' },
+      mails: { one: '{count} correo', many: '{count} de correos', other: '{count} correos' },
+      messages: {
+        one: '{count} mensaje en espera',
+        many: '{count} de mensajes en espera',
+        other: '{count} mensajes en espera',
+      },
+    },
     erase: 'Borrar',
     eraseTitle: '¿Borrar lo que se sabe de este cliente?',
     eraseRest: 'No se puede deshacer. El registro dice que se hizo, no a quién.',
-    done: 'Borrado. Solicitudes: {requests}. Planes: {plans}. Correos: {mails}. Mensajes en espera: {messages}.',
+    done: 'Borrado: {counts}.',
     more: 'Hay más: busque de nuevo y borre el resto.',
   },
 };

@@ -1,6 +1,6 @@
 import type { AdminTexts } from '../admin.ts';
 
-export const fr: AdminTexts = {
+export const fr: AdminTexts<'fr'> = {
   places: {
     overview: 'Aperçu',
     partners: 'Partenaires',
@@ -28,7 +28,6 @@ export const fr: AdminTexts = {
   save: 'Enregistrer',
   nothing: 'Rien n’est ainsi',
   nothingRest: 'Affichez tout, ou cherchez autre chose.',
-  atLeast: '{count} ou plus',
   overview: {
     fine: 'Tout va bien',
     fineRest: 'Aucune alarme n’est levée, tous les réseaux sont lus, et rien n’est bloqué.',
@@ -213,7 +212,7 @@ export const fr: AdminTexts = {
     head: 'Dernier bloc',
     read: 'Lu jusqu’à',
     lag: 'Retard',
-    blocks: '{count} blocs',
+    blocks: { one: '{count} bloc', many: '{count} de blocs', other: '{count} blocs' },
     leader: 'Lu par',
     leaderNone: 'Personne',
     changes: 'Changements de main',
@@ -302,7 +301,11 @@ export const fr: AdminTexts = {
     until: 'Avant',
     check: 'Vérifier ce journal',
     checkRest: 'Le lit depuis le début et trouve toute ligne modifiée ou retirée.',
-    whole: 'Le journal est intact. Lignes : {rows}.',
+    whole: {
+      one: 'Le journal est intact : {count} ligne.',
+      many: 'Le journal est intact : {count} de lignes.',
+      other: 'Le journal est intact : {count} lignes.',
+    },
     keep: 'Gardez cette valeur ailleurs : comparée plus tard, elle montre que le journal n’a pas été refait.',
     broken: 'Le journal est rompu à la ligne {number} : {why}. Quelqu’un l’a modifié à l’insu du service.',
     kept: 'Hash noté auparavant',
@@ -326,7 +329,11 @@ export const fr: AdminTexts = {
     gone: 'Effacé : nom, adresse e-mail, numéro de téléphone, note et langue de ses demandes, nom et client de ses plans, qui s’arrêtent, et les e-mails et messages qui en sont issus.',
     kept: 'Conservé : montants, heures, états, portefeuilles et transactions, qui figurent aussi sur des réseaux publics, et les métadonnées, qui sont au partenaire.',
     open: 'Une demande encore ouverte peut être payée, et n’envoie pas de reçu.',
-    age: 'Sans que personne le demande, tout cela disparaît {days} jours après la création d’une demande.',
+    age: {
+      one: 'Sans que personne le demande, tout cela disparaît {count} jour après la création d’une demande.',
+      many: 'Sans que personne le demande, tout cela disparaît {count} de jours après la création d’une demande.',
+      other: 'Sans que personne le demande, tout cela disparaît {count} jours après la création d’une demande.',
+    },
     noAge: 'Rien n’est supprimé automatiquement. Définissez ERASE_CUSTOMER_DATA_AFTER_DAYS pour qu’il en soit ainsi.',
     by: 'Chercher par',
     bys: {
@@ -342,11 +349,22 @@ export const fr: AdminTexts = {
     noneRest:
       'Cela a peut-être déjà été effacé, ou est écrit autrement. Les numéros de téléphone sont comparés chiffre par chiffre.',
     found: 'Quelque chose est enregistré sur ce client',
-    foundRest: 'Demandes : {count}. Plans : {plans}. Partenaires : {partners}. La plus ancienne a été créée {since}.',
+    foundRest: '{counts}. La demande la plus ancienne a été créée {since}.',
+    counts: {
+      requests: { one: '{count} demande', many: '{count} de demandes', other: '{count} demandes' },
+      plans: { one: '{count} plan', many: '{count} de plans', other: '{count} plans' },
+      partners: { one: '{count} partenaire', many: '{count} de partenaires', other: '{count} partenaires' },
+      mails: { one: '{count} e-mail', many: '{count} d’e-mails', other: '{count} e-mails' },
+      messages: {
+        one: '{count} message en attente',
+        many: '{count} de messages en attente',
+        other: '{count} messages en attente',
+      },
+    },
     erase: 'Effacer',
     eraseTitle: 'Effacer ce que l’on sait de ce client ?',
     eraseRest: 'Cela ne peut pas être défait. Le journal dit que cela a été fait, pas pour qui.',
-    done: 'Effacé. Demandes : {requests}. Plans : {plans}. E-mails : {mails}. Messages en attente : {messages}.',
+    done: 'Effacé : {counts}.',
     more: 'Il y en a encore : cherchez à nouveau et effacez le reste.',
   },
 };

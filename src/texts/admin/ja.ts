@@ -1,6 +1,6 @@
 import type { AdminTexts } from '../admin.ts';
 
-export const ja: AdminTexts = {
+export const ja: AdminTexts<'ja'> = {
   places: {
     overview: '概要',
     partners: 'パートナー',
@@ -28,7 +28,6 @@ export const ja: AdminTexts = {
   save: '保存',
   nothing: '条件に合うものはありません',
   nothingRest: 'すべて表示するか、別のものを探してください。',
-  atLeast: '{count} 以上',
   overview: {
     fine: 'すべて正常です',
     fineRest: '警報はなく、すべてのネットワークを読み取れ、停滞しているものはありません。',
@@ -207,7 +206,7 @@ export const ja: AdminTexts = {
     head: '最新のブロック',
     read: '読み取り済み',
     lag: '遅れ',
-    blocks: '{count} ブロック',
+    blocks: { other: '{count} ブロック' },
     leader: '読み取り担当',
     leaderNone: 'なし',
     changes: '交代回数',
@@ -290,7 +289,7 @@ export const ja: AdminTexts = {
     until: '終了（含まない）',
     check: 'このログを検証',
     checkRest: '最初から読み取り、変更または削除された行を見つけます。',
-    whole: 'ログは完全です。行数：{rows}。',
+    whole: { other: 'ログは完全です（{count} 行）。' },
     keep: 'この値を別の場所に保管してください。後で比べると、ログが作り直されていないことが分かります。',
     broken: 'ログの {number} 行目が壊れています：{why}。サービスの外で誰かが変更しました。',
     kept: '以前に控えたハッシュ',
@@ -314,7 +313,7 @@ export const ja: AdminTexts = {
     gone: '消去されるもの：請求にある名前、メールアドレス、電話番号、メモ、言語、プラン（終了します）にある名前とお客様の情報と、それらから作られたメールとメッセージ。',
     kept: '残るもの：金額、日時、状態、公開ネットワークにもあるウォレットと取引、パートナー自身のものであるメタデータ。',
     open: '未払いの請求は引き続き支払えますが、領収書は送られません。',
-    age: '依頼がなくても、請求の作成から {days} 日後にすべて消去されます。',
+    age: { other: '依頼がなくても、請求の作成から {count} 日後にすべて消去されます。' },
     noAge: '自動的には消去されません。消去するには ERASE_CUSTOMER_DATA_AFTER_DAYS を設定してください。',
     by: '検索方法',
     bys: { email: 'メールアドレス', phone: '電話番号', request: '請求番号' },
@@ -324,11 +323,18 @@ export const ja: AdminTexts = {
     none: 'このお客様の個人情報は保存されていません',
     noneRest: 'すでに消去されたか、書き方が違うのかもしれません。電話番号は数字ごとに比較します。',
     found: 'このお客様の情報が保存されています',
-    foundRest: '請求：{count} 件。プラン：{plans} 件。パートナー：{partners}。最も古い作成日時：{since}。',
+    foundRest: '{counts}。最も古い作成日時：{since}。',
+    counts: {
+      requests: { other: '請求 {count} 件' },
+      plans: { other: 'プラン {count} 件' },
+      partners: { other: 'パートナー {count} 社' },
+      mails: { other: 'メール {count} 件' },
+      messages: { other: '待機中のメッセージ {count} 件' },
+    },
     erase: '消去',
     eraseTitle: 'このお客様の情報を消去しますか？',
     eraseRest: '元に戻すことはできません。監査ログには消去したことだけが残り、誰の情報かは残りません。',
-    done: '消去しました。請求：{requests} 件。プラン：{plans} 件。メール：{mails} 件。待機中だったメッセージ：{messages} 件。',
+    done: '消去しました：{counts}。',
     more: 'まだあります。もう一度検索して、残りを消去してください。',
   },
 };

@@ -1,6 +1,6 @@
 import type { AdminTexts } from '../admin.ts';
 
-export const pt: AdminTexts = {
+export const pt: AdminTexts<'pt'> = {
   places: {
     overview: 'Visão geral',
     partners: 'Parceiros',
@@ -28,7 +28,6 @@ export const pt: AdminTexts = {
   save: 'Salvar',
   nothing: 'Nada é assim',
   nothingRest: 'Mostre tudo ou procure outra coisa.',
-  atLeast: '{count} ou mais',
   overview: {
     fine: 'Está tudo bem',
     fineRest: 'Não há nenhum alarme, todas as redes são lidas e nada está travado.',
@@ -210,7 +209,7 @@ export const pt: AdminTexts = {
     head: 'Último bloco',
     read: 'Lido até',
     lag: 'Atraso',
-    blocks: '{count} blocos',
+    blocks: { one: '{count} bloco', many: '{count} de blocos', other: '{count} blocos' },
     leader: 'Lida por',
     leaderNone: 'Ninguém',
     changes: 'Trocas de mãos',
@@ -297,7 +296,11 @@ export const pt: AdminTexts = {
     until: 'Antes de',
     check: 'Conferir este registro',
     checkRest: 'Lê desde o início e encontra qualquer linha que tenha sido alterada ou retirada.',
-    whole: 'O registro está íntegro. Linhas: {rows}.',
+    whole: {
+      one: 'O registro está íntegro: {count} linha.',
+      many: 'O registro está íntegro: {count} de linhas.',
+      other: 'O registro está íntegro: {count} linhas.',
+    },
     keep: 'Guarde este valor em outro lugar: comparado mais tarde, ele mostra que o registro não foi refeito.',
     broken: 'O registro está quebrado na linha {number}: {why}. Alguém o alterou por fora do serviço.',
     kept: 'Hash anotado antes',
@@ -321,7 +324,11 @@ export const pt: AdminTexts = {
     gone: 'Apagado: nome, endereço de e-mail, número de telefone, observação e idioma das cobranças dele, nome e cliente dos planos dele, que são encerrados, e os e-mails e mensagens feitos a partir delas.',
     kept: 'Mantido: valores, horários, situações, carteiras e transações, que também estão em redes públicas, e os metadados, que são do parceiro.',
     open: 'Uma cobrança ainda aberta pode ser paga e não envia recibo.',
-    age: 'Sem que ninguém peça, tudo isso some {days} dias depois de criada a cobrança.',
+    age: {
+      one: 'Sem que ninguém peça, tudo isso some {count} dia depois de criada a cobrança.',
+      many: 'Sem que ninguém peça, tudo isso some {count} de dias depois de criada a cobrança.',
+      other: 'Sem que ninguém peça, tudo isso some {count} dias depois de criada a cobrança.',
+    },
     noAge: 'Nada é removido sozinho. Defina ERASE_CUSTOMER_DATA_AFTER_DAYS para que seja assim.',
     by: 'Procurar por',
     bys: {
@@ -337,11 +344,22 @@ export const pt: AdminTexts = {
     noneRest:
       'Talvez já tenha sido apagado ou esteja escrito de outra forma. Os números de telefone são comparados dígito por dígito.',
     found: 'Algo deste cliente está guardado',
-    foundRest: 'Cobranças: {count}. Planos: {plans}. Parceiros: {partners}. A mais antiga foi criada {since}.',
+    foundRest: '{counts}. A cobrança mais antiga foi criada {since}.',
+    counts: {
+      requests: { one: '{count} cobrança', many: '{count} de cobranças', other: '{count} cobranças' },
+      plans: { one: '{count} plano', many: '{count} de planos', other: '{count} planos' },
+      partners: { one: '{count} parceiro', many: '{count} de parceiros', other: '{count} parceiros' },
+      mails: { one: '{count} e-mail', many: '{count} de e-mails', other: '{count} e-mails' },
+      messages: {
+        one: '{count} mensagem em espera',
+        many: '{count} de mensagens em espera',
+        other: '{count} mensagens em espera',
+      },
+    },
     erase: 'Apagar',
     eraseTitle: 'Apagar o que se sabe deste cliente?',
     eraseRest: 'Isso não pode ser desfeito. O registro diz que foi feito, não com quem.',
-    done: 'Apagado. Cobranças: {requests}. Planos: {plans}. E-mails: {mails}. Mensagens em espera: {messages}.',
+    done: 'Apagado: {counts}.',
     more: 'Há mais: procure de novo e apague o resto.',
   },
 };

@@ -1,6 +1,6 @@
 import type { AuditTexts } from '../audit.ts';
 
-export const ar: AuditTexts = {
+export const ar: AuditTexts<'ar'> = {
   rest: 'كل ما فُعل هنا في الوضعين، الأحدث أولًا. لا يُغيّر شيء ولا يُحذف أبدًا: كل سطر يختمه السطر التالي.',
   none: 'لا يوجد شيء كهذا',
   noneRest: 'اعرض الكل.',

@@ -1,6 +1,6 @@
 import type { AuditTexts } from '../audit.ts';
 
-export const de: AuditTexts = {
+export const de: AuditTexts<'de'> = {
   rest: 'Alles, was hier in beiden Modi getan wurde, das Neueste zuerst. Nichts wird je geändert oder herausgenommen: Jede Zeile wird von der nächsten versiegelt.',
   none: 'Nichts ist so',
   noneRest: 'Zeigen Sie alles an.',

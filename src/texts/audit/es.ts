@@ -1,6 +1,6 @@
 import type { AuditTexts } from '../audit.ts';
 
-export const es: AuditTexts = {
+export const es: AuditTexts<'es'> = {
   rest: 'Todo lo que se hizo aquí en cualquiera de los modos, lo más reciente primero. Nada se cambia ni se quita nunca: cada fila queda sellada por la siguiente.',
   none: 'Nada es así',
   noneRest: 'Muestre todo.',

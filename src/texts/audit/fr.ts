@@ -1,6 +1,6 @@
 import type { AuditTexts } from '../audit.ts';
 
-export const fr: AuditTexts = {
+export const fr: AuditTexts<'fr'> = {
   rest: 'Tout ce qui a été fait ici dans les deux modes, le plus récent d’abord. Rien n’est jamais modifié ni retiré : chaque ligne est scellée par la suivante.',
   none: 'Rien n’est ainsi',
   noneRest: 'Affichez tout.',

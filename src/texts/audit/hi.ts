@@ -1,6 +1,6 @@
 import type { AuditTexts } from '../audit.ts';
 
-export const hi: AuditTexts = {
+export const hi: AuditTexts<'hi'> = {
   rest: 'दोनों मोड में यहाँ जो भी किया गया, सबसे नया पहले। कुछ भी कभी बदला या हटाया नहीं जाता: हर पंक्ति को अगली पंक्ति मुहरबंद करती है।',
   none: 'ऐसा कुछ नहीं है',
   noneRest: 'सब दिखाएँ।',

@@ -1,6 +1,6 @@
 import type { AuditTexts } from '../audit.ts';
 
-export const ja: AuditTexts = {
+export const ja: AuditTexts<'ja'> = {
   rest: 'どちらのモードも含め、ここで行われたすべてを新しい順に表示します。変更も削除もされません。各行は次の行によって封印されます。',
   none: '条件に合うものはありません',
   noneRest: 'すべて表示してください。',

@@ -1,6 +1,6 @@
 import type { AuditTexts } from '../audit.ts';
 
-export const pt: AuditTexts = {
+export const pt: AuditTexts<'pt'> = {
   rest: 'Tudo o que foi feito aqui nos dois modos, do mais recente ao mais antigo. Nada é alterado nem retirado: cada linha é selada pela seguinte.',
   none: 'Nada é assim',
   noneRest: 'Mostre tudo.',

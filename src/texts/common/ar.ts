@@ -1,6 +1,6 @@
 import type { CommonTexts } from '../common.ts';
 
-export const ar: CommonTexts = {
+export const ar: CommonTexts<'ar'> = {
   common: {
     testMode: 'وضع الاختبار.',
     testModeRest: 'لا يتحرك مال حقيقي في هذه الصفحة.',
@@ -12,6 +12,22 @@ export const ar: CommonTexts = {
     titleAndRest: '{title}. {rest}',
     sentence: '{text}.',
     rate: '1 USDC = {rate}',
+    payments: {
+      zero: 'لا دفعات',
+      one: 'دفعة واحدة',
+      two: 'دفعتان',
+      few: '{count} دفعات',
+      many: '{count} دفعة',
+      other: '{count} دفعة',
+    },
+    confirmations: {
+      zero: 'التأكيدات: {seen} من {count}',
+      one: 'التأكيدات: {seen} من {count}',
+      two: 'التأكيدات: {seen} من {count}',
+      few: 'التأكيدات: {seen} من {count}',
+      many: 'التأكيدات: {seen} من {count}',
+      other: 'التأكيدات: {seen} من {count}',
+    },
     every: {
       day: 'كل يوم',
       week: 'كل أسبوع',

@@ -1,6 +1,6 @@
 import type { CommonTexts } from '../common.ts';
 
-export const de: CommonTexts = {
+export const de: CommonTexts<'de'> = {
   common: {
     testMode: 'Testmodus.',
     testModeRest: 'Auf dieser Seite fließt kein echtes Geld.',
@@ -12,6 +12,8 @@ export const de: CommonTexts = {
     titleAndRest: '{title}. {rest}',
     sentence: '{text}.',
     rate: '1 USDC = {rate}',
+    payments: { one: '{count} Zahlung', other: '{count} Zahlungen' },
+    confirmations: { one: '{seen} von {count} Bestätigung', other: '{seen} von {count} Bestätigungen' },
     every: {
       day: 'jeden Tag',
       week: 'jede Woche',

@@ -11,6 +11,8 @@ export const en = {
     titleAndRest: '{title}. {rest}',
     sentence: '{text}.',
     rate: '1 USDC = {rate}',
+    payments: { one: '{count} payment', other: '{count} payments' },
+    confirmations: { one: '{seen} of {count} confirmation', other: '{seen} of {count} confirmations' },
     every: {
       day: 'every day',
       week: 'every week',

@@ -1,6 +1,6 @@
 import type { CommonTexts } from '../common.ts';
 
-export const es: CommonTexts = {
+export const es: CommonTexts<'es'> = {
   common: {
     testMode: 'Modo de prueba.',
     testModeRest: 'En esta página no se mueve dinero real.',
@@ -12,6 +12,12 @@ export const es: CommonTexts = {
     titleAndRest: '{title}. {rest}',
     sentence: '{text}.',
     rate: '1 USDC = {rate}',
+    payments: { one: '{count} pago', many: '{count} de pagos', other: '{count} pagos' },
+    confirmations: {
+      one: '{seen} de {count} confirmación',
+      many: '{seen} de {count} de confirmaciones',
+      other: '{seen} de {count} confirmaciones',
+    },
     every: {
       day: 'cada día',
       week: 'cada semana',

@@ -1,6 +1,6 @@
 import type { CommonTexts } from '../common.ts';
 
-export const fr: CommonTexts = {
+export const fr: CommonTexts<'fr'> = {
   common: {
     testMode: 'Mode test.',
     testModeRest: 'Aucun argent réel ne circule sur cette page.',
@@ -12,6 +12,12 @@ export const fr: CommonTexts = {
     titleAndRest: '{title}. {rest}',
     sentence: '{text}.',
     rate: '1 USDC = {rate}',
+    payments: { one: '{count} paiement', many: '{count} de paiements', other: '{count} paiements' },
+    confirmations: {
+      one: 'Confirmations : {seen} sur {count}',
+      many: 'Confirmations : {seen} sur {count}',
+      other: 'Confirmations : {seen} sur {count}',
+    },
     every: {
       day: 'chaque jour',
       week: 'chaque semaine',

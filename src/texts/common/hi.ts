@@ -1,6 +1,6 @@
 import type { CommonTexts } from '../common.ts';
 
-export const hi: CommonTexts = {
+export const hi: CommonTexts<'hi'> = {
   common: {
     testMode: 'टेस्ट मोड।',
     testModeRest: 'इस पेज पर असली पैसा नहीं चलता।',
@@ -12,6 +12,8 @@ export const hi: CommonTexts = {
     titleAndRest: '{title}। {rest}',
     sentence: '{text}।',
     rate: '1 USDC = {rate}',
+    payments: { one: '{count} भुगतान', other: '{count} भुगतान' },
+    confirmations: { one: 'पुष्टियाँ: {count} में से {seen}', other: 'पुष्टियाँ: {count} में से {seen}' },
     every: {
       day: 'हर दिन',
       week: 'हर सप्ताह',

@@ -1,6 +1,6 @@
 import type { CommonTexts } from '../common.ts';
 
-export const ja: CommonTexts = {
+export const ja: CommonTexts<'ja'> = {
   common: {
     testMode: 'テストモード。',
     testModeRest: 'このページで実際のお金は動きません。',
@@ -12,6 +12,8 @@ export const ja: CommonTexts = {
     titleAndRest: '{title}。{rest}',
     sentence: '{text}。',
     rate: '1 USDC = {rate}',
+    payments: { other: '支払い {count} 件' },
+    confirmations: { other: '{count} 回中 {seen} 回承認されました' },
     every: {
       day: '毎日',
       week: '毎週',

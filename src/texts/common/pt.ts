@@ -1,6 +1,6 @@
 import type { CommonTexts } from '../common.ts';
 
-export const pt: CommonTexts = {
+export const pt: CommonTexts<'pt'> = {
   common: {
     testMode: 'Modo de teste.',
     testModeRest: 'Nenhum dinheiro real se move nesta página.',
@@ -12,6 +12,12 @@ export const pt: CommonTexts = {
     titleAndRest: '{title}. {rest}',
     sentence: '{text}.',
     rate: '1 USDC = {rate}',
+    payments: { one: '{count} pagamento', many: '{count} de pagamentos', other: '{count} pagamentos' },
+    confirmations: {
+      one: '{seen} de {count} confirmação',
+      many: '{seen} de {count} de confirmações',
+      other: '{seen} de {count} confirmações',
+    },
     every: {
       day: 'todo dia',
       week: 'toda semana',

@@ -1,6 +1,6 @@
 import type { DashboardTexts } from '../dashboard.ts';
 
-export const ar: DashboardTexts = {
+export const ar: DashboardTexts<'ar'> = {
   title: 'لوحة التحكم',
   ready: 'أنت جاهز لاستلام المدفوعات',
   readyRest: 'يستطيع {partner} طلب الدفعات من أجلك. وهي تذهب مباشرة إلى محفظتك.',
@@ -72,15 +72,18 @@ export const ar: DashboardTexts = {
   home: {
     askNow: 'طلب مال',
     cashier: 'شاشة الصندوق',
-    waiting: 'دفعات تنتظر قرارك: {count}',
-    waitingOne: 'دفعة واحدة تنتظر قرارك',
+    waiting: {
+      zero: 'لا دفعات تنتظر قرارك',
+      one: 'دفعة واحدة تنتظر قرارك',
+      two: 'دفعتان تنتظران قرارك',
+      few: '{count} دفعات تنتظر قرارك',
+      many: '{count} دفعة تنتظر قرارك',
+      other: '{count} دفعة تنتظر قرارك',
+    },
     waitingRest: 'وصلت إلى محفظتك ولا تخص أي طلب. انظر السبب، ثم ألحقها بطلب أو أعدها.',
     seeUnmatched: 'عرض المدفوعات غير المطابقة',
     period: 'الفترة',
-    days: 'الأيام: {days}',
     received: 'المستلم بعملة {currency}',
-    payments: 'الدفعات: {count}',
-    paymentsOne: 'دفعة واحدة',
     perDay: 'المستلم في كل يوم',
     latest: 'أحدث الطلبات',
     all: 'عرض كل المدفوعات',
@@ -125,7 +128,6 @@ export const ar: DashboardTexts = {
     madeAt: 'أُنشئ الطلب',
     opened: 'فتح العميل الصفحة',
     seen: 'وصل {amount} USDC على {network}',
-    confirmed: 'التأكيدات: {seen} من {needed}',
     confirmedTag: 'في انتظار أن تجعلها الشبكة نهائية',
     final: 'نهائية',
     verified: 'دُفع بالكامل وتأكد',
@@ -368,7 +370,14 @@ export const ar: DashboardTexts = {
     tooMany: 'لديك من الخطط غير المنتهية {most}، ولا يمكن أن تزيد. أنهِ واحدة أولًا.',
     review: 'هل كل شيء صحيح؟',
     dates: 'المواعيد الأولى',
-    afterAll: 'عدد المرات: {count}',
+    afterAll: {
+      zero: 'دون أي مرة',
+      one: 'بعد مرة واحدة',
+      two: 'بعد مرتين',
+      few: 'بعد {count} مرات',
+      many: 'بعد {count} مرة',
+      other: 'بعد {count} مرة',
+    },
     mailed: 'في كل موعد يُرسل رابط الدفع إلى عميلك بالبريد الإلكتروني.',
     noMail: 'لا يُراسَل أحد: شارك رابط كل طلب بنفسك.',
     atOnce: 'يُنشأ الطلب الأول فورًا.',

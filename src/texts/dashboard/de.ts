@@ -1,6 +1,6 @@
 import type { DashboardTexts } from '../dashboard.ts';
 
-export const de: DashboardTexts = {
+export const de: DashboardTexts<'de'> = {
   title: 'Dashboard',
   ready: 'Sie können bezahlt werden',
   readyRest: '{partner} kann für Sie Zahlungen anfordern. Sie gehen direkt in Ihre Wallet.',
@@ -77,16 +77,15 @@ export const de: DashboardTexts = {
   home: {
     askNow: 'Geld anfordern',
     cashier: 'Kassenansicht',
-    waiting: '{count} Zahlungen warten auf Ihre Entscheidung',
-    waitingOne: 'Eine Zahlung wartet auf Ihre Entscheidung',
+    waiting: {
+      one: 'Eine Zahlung wartet auf Ihre Entscheidung',
+      other: '{count} Zahlungen warten auf Ihre Entscheidung',
+    },
     waitingRest:
       'Sie haben Ihre Wallet erreicht und gehören zu keiner Anforderung. Sehen Sie nach, warum, und ordnen Sie sie zu oder geben Sie sie zurück.',
     seeUnmatched: 'Nicht zugeordnete Zahlungen ansehen',
     period: 'Zeitraum',
-    days: '{days} Tage',
     received: 'Bezahlt in {currency}',
-    payments: 'Zahlungen: {count}',
-    paymentsOne: 'Eine Zahlung',
     perDay: 'Bezahlt pro Tag',
     latest: 'Neueste Anforderungen',
     all: 'Alle Zahlungen ansehen',
@@ -132,7 +131,6 @@ export const de: DashboardTexts = {
     madeAt: 'Anforderung erstellt',
     opened: 'Kunde hat die Seite geöffnet',
     seen: '{amount} USDC sind auf {network} angekommen',
-    confirmed: '{seen} von {needed} Bestätigungen',
     confirmedTag: 'Es fehlt noch, dass das Netzwerk sie endgültig macht',
     final: 'Endgültig',
     verified: 'Vollständig bezahlt und bestätigt',
@@ -395,7 +393,7 @@ export const de: DashboardTexts = {
     tooMany: 'Sie haben {most} Pläne, die nicht beendet sind; mehr sind nicht möglich. Beenden Sie zuerst einen.',
     review: 'Stimmt alles?',
     dates: 'Erste Termine',
-    afterAll: 'Anzahl der Termine: {count}',
+    afterAll: { one: 'Nach {count} Termin', other: 'Nach {count} Terminen' },
     mailed: 'An jedem Termin erhält Ihr Kunde den Zahlungslink per E-Mail.',
     noMail: 'Niemand wird angeschrieben: Geben Sie den Link jeder Anforderung selbst weiter.',
     atOnce: 'Die erste Anforderung entsteht sofort.',

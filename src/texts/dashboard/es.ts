@@ -1,6 +1,6 @@
 import type { DashboardTexts } from '../dashboard.ts';
 
-export const es: DashboardTexts = {
+export const es: DashboardTexts<'es'> = {
   title: 'Panel',
   ready: 'Ya puede cobrar',
   readyRest: '{partner} puede solicitar pagos para usted. Van directamente a su billetera.',
@@ -73,16 +73,16 @@ export const es: DashboardTexts = {
   home: {
     askNow: 'Pedir dinero',
     cashier: 'Pantalla de caja',
-    waiting: '{count} pagos esperan su decisión',
-    waitingOne: 'Un pago espera su decisión',
+    waiting: {
+      one: 'Un pago espera su decisión',
+      many: '{count} de pagos esperan su decisión',
+      other: '{count} pagos esperan su decisión',
+    },
     waitingRest:
       'Llegaron a su billetera y no pertenecen a ninguna solicitud. Vea por qué y después asígnelos o devuélvalos.',
     seeUnmatched: 'Ver los pagos sin asignar',
     period: 'Periodo',
-    days: '{days} días',
     received: 'Pagado en {currency}',
-    payments: 'Pagos: {count}',
-    paymentsOne: 'Un pago',
     perDay: 'Pagado por día',
     latest: 'Últimas solicitudes',
     all: 'Ver todos los pagos',
@@ -127,7 +127,6 @@ export const es: DashboardTexts = {
     madeAt: 'Solicitud creada',
     opened: 'El cliente abrió la página',
     seen: 'Llegaron {amount} USDC en {network}',
-    confirmed: '{seen} de {needed} confirmaciones',
     confirmedTag: 'Falta que la red lo haga definitivo',
     final: 'Definitivo',
     verified: 'Pagado por completo y confirmado',
@@ -384,7 +383,11 @@ export const es: DashboardTexts = {
     tooMany: 'Tiene {most} planes sin terminar y no puede haber más. Termine antes uno.',
     review: '¿Está todo bien?',
     dates: 'Primeras fechas',
-    afterAll: 'Número de cobros: {count}',
+    afterAll: {
+      one: 'Después de {count} cobro',
+      many: 'Después de {count} de cobros',
+      other: 'Después de {count} cobros',
+    },
     mailed: 'En cada fecha se envía a su cliente el enlace de pago por correo.',
     noMail: 'No se escribe a nadie: comparta usted el enlace de cada cobro.',
     atOnce: 'El primer cobro se crea enseguida.',

@@ -1,6 +1,6 @@
 import type { DashboardTexts } from '../dashboard.ts';
 
-export const fr: DashboardTexts = {
+export const fr: DashboardTexts<'fr'> = {
   title: 'Tableau de bord',
   ready: 'Vous pouvez être payé',
   readyRest: '{partner} peut demander des paiements pour vous. Ils vont directement dans votre portefeuille.',
@@ -75,16 +75,16 @@ export const fr: DashboardTexts = {
   home: {
     askNow: 'Demander de l’argent',
     cashier: 'Écran de caisse',
-    waiting: '{count} paiements attendent votre décision',
-    waitingOne: 'Un paiement attend votre décision',
+    waiting: {
+      one: '{count} paiement attend votre décision',
+      many: '{count} de paiements attendent votre décision',
+      other: '{count} paiements attendent votre décision',
+    },
     waitingRest:
       'Ils sont arrivés dans votre portefeuille et n’appartiennent à aucune demande. Voyez pourquoi, puis attribuez-les ou rendez-les.',
     seeUnmatched: 'Voir les paiements non attribués',
     period: 'Période',
-    days: '{days} jours',
     received: 'Payé en {currency}',
-    payments: 'Paiements : {count}',
-    paymentsOne: 'Un paiement',
     perDay: 'Payé par jour',
     latest: 'Dernières demandes',
     all: 'Voir tous les paiements',
@@ -130,7 +130,6 @@ export const fr: DashboardTexts = {
     madeAt: 'Demande créée',
     opened: 'Le client a ouvert la page',
     seen: '{amount} USDC sont arrivés sur {network}',
-    confirmed: '{seen} confirmations sur {needed}',
     confirmedTag: 'En attente que le réseau le rende définitif',
     final: 'Définitif',
     verified: 'Payé en entier et confirmé',
@@ -389,7 +388,7 @@ export const fr: DashboardTexts = {
     tooMany: 'Vous avez {most} plans en cours, et il ne peut pas y en avoir plus. Arrêtez-en un d’abord.',
     review: 'Tout est-il exact ?',
     dates: 'Premières échéances',
-    afterAll: 'Nombre d’échéances : {count}',
+    afterAll: { one: 'Après {count} échéance', many: 'Après {count} d’échéances', other: 'Après {count} échéances' },
     mailed: 'À chaque échéance, le lien de paiement est envoyé à votre client par e-mail.',
     noMail: 'Personne n’est prévenu : partagez vous-même le lien de chaque demande.',
     atOnce: 'La première demande est créée aussitôt.',

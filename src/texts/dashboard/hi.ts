@@ -1,6 +1,6 @@
 import type { DashboardTexts } from '../dashboard.ts';
 
-export const hi: DashboardTexts = {
+export const hi: DashboardTexts<'hi'> = {
   title: 'डैशबोर्ड',
   ready: 'आप भुगतान पाने के लिए तैयार हैं',
   readyRest: '{partner} आपके लिए भुगतान माँग सकता है। पैसा सीधे आपके वॉलेट में जाता है।',
@@ -72,15 +72,11 @@ export const hi: DashboardTexts = {
   home: {
     askNow: 'पैसा माँगें',
     cashier: 'कैशियर की स्क्रीन',
-    waiting: '{count} भुगतान आपके फ़ैसले का इंतज़ार कर रहे हैं',
-    waitingOne: 'एक भुगतान आपके फ़ैसले का इंतज़ार कर रहा है',
+    waiting: { one: '{count} भुगतान आपके फ़ैसले का इंतज़ार कर रहा है', other: '{count} भुगतान आपके फ़ैसले का इंतज़ार कर रहे हैं' },
     waitingRest: 'ये आपके वॉलेट में पहुँचे, पर किसी अनुरोध के नहीं हैं। कारण देखें, फिर उन्हें जोड़ें या लौटाएँ।',
     seeUnmatched: 'बिना मिलान वाले भुगतान देखें',
     period: 'अवधि',
-    days: '{days} दिन',
     received: '{currency} में मिला',
-    payments: 'भुगतान: {count}',
-    paymentsOne: 'एक भुगतान',
     perDay: 'हर दिन मिला',
     latest: 'नए अनुरोध',
     all: 'सभी भुगतान देखें',
@@ -125,7 +121,6 @@ export const hi: DashboardTexts = {
     madeAt: 'अनुरोध बना',
     opened: 'ग्राहक ने पेज खोला',
     seen: '{network} पर {amount} USDC आए',
-    confirmed: '{needed} में से {seen} पुष्टियाँ',
     confirmedTag: 'नेटवर्क के इसे अंतिम करने का इंतज़ार है',
     final: 'अंतिम',
     verified: 'पूरा भुगतान मिला और पुष्टि हुई',
@@ -373,7 +368,7 @@ export const hi: DashboardTexts = {
     tooMany: 'आपके {most} प्लान समाप्त नहीं हुए हैं, और इससे ज़्यादा नहीं हो सकते। पहले कोई एक समाप्त करें।',
     review: 'क्या सब सही है?',
     dates: 'पहली तारीख़ें',
-    afterAll: 'कुल बार: {count}',
+    afterAll: { one: '{count} बार के बाद', other: '{count} बार के बाद' },
     mailed: 'हर तारीख़ पर आपके ग्राहक को भुगतान लिंक ईमेल से भेजा जाता है।',
     noMail: 'किसी को ईमेल नहीं जाता: हर अनुरोध का लिंक ख़ुद साझा करें।',
     atOnce: 'पहला अनुरोध तुरंत बनेगा।',

@@ -1,6 +1,6 @@
 import type { DashboardTexts } from '../dashboard.ts';
 
-export const ja: DashboardTexts = {
+export const ja: DashboardTexts<'ja'> = {
   title: 'ダッシュボード',
   ready: '支払いを受け取れます',
   readyRest: '{partner} があなたに代わって請求できます。お金はあなたのウォレットに直接届きます。',
@@ -72,16 +72,12 @@ export const ja: DashboardTexts = {
   home: {
     askNow: '請求する',
     cashier: 'レジ画面',
-    waiting: '{count} 件の支払いがあなたの判断を待っています',
-    waitingOne: '1 件の支払いがあなたの判断を待っています',
+    waiting: { other: '{count} 件の支払いがあなたの判断を待っています' },
     waitingRest:
       'ウォレットに届きましたが、どの請求にも属していません。理由を確認し、請求に割り当てるか返金してください。',
     seeUnmatched: '未照合の支払いを見る',
     period: '期間',
-    days: '{days} 日間',
     received: '{currency} での受取額',
-    payments: '支払い：{count} 件',
-    paymentsOne: '支払い：1 件',
     perDay: '1 日ごとの受取額',
     latest: '最新の請求',
     all: 'すべての支払いを見る',
@@ -126,7 +122,6 @@ export const ja: DashboardTexts = {
     madeAt: '請求を作成',
     opened: 'お客様がページを開きました',
     seen: '{network} で {amount} USDC が届きました',
-    confirmed: '{needed} 回中 {seen} 回承認されました',
     confirmedTag: 'ネットワークで確定するのを待っています',
     final: '確定',
     verified: '全額が支払われ、承認されました',
@@ -377,7 +372,7 @@ export const ja: DashboardTexts = {
     tooMany: '終了していないプランが {most} 件あり、これ以上は作成できません。先にどれかを終了してください。',
     review: 'この内容でよろしいですか？',
     dates: '最初の請求日',
-    afterAll: '請求の回数：{count}',
+    afterAll: { other: '{count} 回の請求後' },
     mailed: '請求日ごとに、支払いリンクがお客様にメールで送られます。',
     noMail: 'メールは送られません。請求ごとのリンクをご自分でお伝えください。',
     atOnce: '初回の請求はすぐに作成されます。',

@@ -1,6 +1,6 @@
 import type { DashboardTexts } from '../dashboard.ts';
 
-export const pt: DashboardTexts = {
+export const pt: DashboardTexts<'pt'> = {
   title: 'Painel',
   ready: 'Você já pode receber',
   readyRest: '{partner} pode fazer cobranças por você. O dinheiro vai direto para a sua carteira.',
@@ -73,16 +73,16 @@ export const pt: DashboardTexts = {
   home: {
     askNow: 'Cobrar',
     cashier: 'Tela do caixa',
-    waiting: '{count} pagamentos esperam a sua decisão',
-    waitingOne: 'Um pagamento espera a sua decisão',
+    waiting: {
+      one: '{count} pagamento espera a sua decisão',
+      many: '{count} de pagamentos esperam a sua decisão',
+      other: '{count} pagamentos esperam a sua decisão',
+    },
     waitingRest:
       'Eles chegaram à sua carteira e não pertencem a nenhuma cobrança. Veja o motivo e depois associe ou devolva.',
     seeUnmatched: 'Ver os pagamentos sem cobrança',
     period: 'Período',
-    days: '{days} dias',
     received: 'Pago em {currency}',
-    payments: 'Pagamentos: {count}',
-    paymentsOne: 'Um pagamento',
     perDay: 'Pago por dia',
     latest: 'Últimas cobranças',
     all: 'Ver todos os pagamentos',
@@ -127,7 +127,6 @@ export const pt: DashboardTexts = {
     madeAt: 'Cobrança criada',
     opened: 'O cliente abriu a página',
     seen: '{amount} USDC chegaram em {network}',
-    confirmed: '{seen} de {needed} confirmações',
     confirmedTag: 'Falta a rede tornar o pagamento definitivo',
     final: 'Definitivo',
     verified: 'Pago por inteiro e confirmado',
@@ -384,7 +383,7 @@ export const pt: DashboardTexts = {
     tooMany: 'Você tem {most} planos não encerrados, e não pode haver mais. Encerre um antes.',
     review: 'Está tudo certo?',
     dates: 'Primeiras datas',
-    afterAll: 'Número de cobranças: {count}',
+    afterAll: { one: 'Após {count} cobrança', many: 'Após {count} de cobranças', other: 'Após {count} cobranças' },
     mailed: 'Em cada data o link de pagamento é enviado ao seu cliente por e-mail.',
     noMail: 'Ninguém é avisado: compartilhe você mesmo o link de cada cobrança.',
     atOnce: 'A primeira cobrança é criada na hora.',

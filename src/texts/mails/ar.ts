@@ -1,6 +1,6 @@
 import type { MailTexts } from '../mails.ts';
 
-export const ar: MailTexts = {
+export const ar: MailTexts<'ar'> = {
   code: {
     subject: '{code} هو رمزك',
     body: 'رمزك:\n\n{code}\n\nصالح لمدة 15 دقيقة. دعاك {partner} إلى استلام مدفوعاتك بعملات مستقرة؛ أدخل الرمز في الصفحة التي فتحتها.\n\nإن لم تطلبه أنت فلا تفعل شيئًا: لا يستطيع أحد المتابعة من دون الرمز.',

@@ -1,6 +1,6 @@
 import type { MailTexts } from '../mails.ts';
 
-export const de: MailTexts = {
+export const de: MailTexts<'de'> = {
   code: {
     subject: '{code} ist Ihr Code',
     body: 'Ihr Code:\n\n{code}\n\nEr gilt 15 Minuten. {partner} hat Sie eingeladen, Zahlungen in Stablecoins zu empfangen; geben Sie den Code auf der Seite ein, die Sie geöffnet haben.\n\nWenn Sie ihn nicht angefordert haben, tun Sie nichts: Ohne den Code kommt niemand weiter.',

@@ -1,6 +1,6 @@
 import type { MailTexts } from '../mails.ts';
 
-export const es: MailTexts = {
+export const es: MailTexts<'es'> = {
   code: {
     subject: '{code} es su código',
     body: 'Su código:\n\n{code}\n\nVale 15 minutos. {partner} le invitó a cobrar en stablecoins; escriba el código en la página que abrió.\n\nSi no lo pidió usted, no haga nada: sin el código nadie puede continuar.',

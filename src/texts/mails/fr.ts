@@ -1,6 +1,6 @@
 import type { MailTexts } from '../mails.ts';
 
-export const fr: MailTexts = {
+export const fr: MailTexts<'fr'> = {
   code: {
     subject: '{code} est votre code',
     body: 'Votre code :\n\n{code}\n\nIl est valable 15 minutes. {partner} vous a invité à être payé en stablecoins ; saisissez le code sur la page que vous avez ouverte.\n\nSi vous ne l’avez pas demandé, ne faites rien : sans le code, personne ne peut continuer.',

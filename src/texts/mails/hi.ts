@@ -1,6 +1,6 @@
 import type { MailTexts } from '../mails.ts';
 
-export const hi: MailTexts = {
+export const hi: MailTexts<'hi'> = {
   code: {
     subject: '{code} आपका कोड है',
     body: 'आपका कोड:\n\n{code}\n\nयह 15 मिनट चलता है। {partner} ने आपको स्टेबलकॉइन में भुगतान पाने के लिए बुलाया है; कोड उस पेज पर डालें जिसे आपने खोला था।\n\nअगर आपने इसे नहीं माँगा, तो कुछ न करें: कोड के बिना कोई आगे नहीं बढ़ सकता।',

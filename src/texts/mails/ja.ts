@@ -1,6 +1,6 @@
 import type { MailTexts } from '../mails.ts';
 
-export const ja: MailTexts = {
+export const ja: MailTexts<'ja'> = {
   code: {
     subject: '{code} が確認コードです',
     body: '確認コード：\n\n{code}\n\n15 分間有効です。{partner} から、ステーブルコインでの受け取りに招待されています。開いているページにこのコードを入力してください。\n\n依頼していない場合は、何もしないでください。コードがなければ誰も先に進めません。',

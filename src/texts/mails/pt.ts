@@ -1,6 +1,6 @@
 import type { MailTexts } from '../mails.ts';
 
-export const pt: MailTexts = {
+export const pt: MailTexts<'pt'> = {
   code: {
     subject: '{code} é o seu código',
     body: 'Seu código:\n\n{code}\n\nEle vale por 15 minutos. {partner} convidou você a receber em stablecoins; digite o código na página que você abriu.\n\nSe não foi você quem pediu, não faça nada: sem o código ninguém pode continuar.',

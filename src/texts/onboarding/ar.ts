@@ -1,6 +1,6 @@
 import type { OnboardingTexts } from '../onboarding.ts';
 
-export const ar: OnboardingTexts = {
+export const ar: OnboardingTexts<'ar'> = {
   onboard: {
     title: 'استلام المدفوعات عبر {partner}',
     steps: 'الخطوات',

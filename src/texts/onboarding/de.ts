@@ -1,6 +1,6 @@
 import type { OnboardingTexts } from '../onboarding.ts';
 
-export const de: OnboardingTexts = {
+export const de: OnboardingTexts<'de'> = {
   onboard: {
     title: 'Über {partner} bezahlt werden',
     steps: 'Schritte',

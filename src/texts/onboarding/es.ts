@@ -1,6 +1,6 @@
 import type { OnboardingTexts } from '../onboarding.ts';
 
-export const es: OnboardingTexts = {
+export const es: OnboardingTexts<'es'> = {
   onboard: {
     title: 'Cobrar a través de {partner}',
     steps: 'Pasos',

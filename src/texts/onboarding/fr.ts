@@ -1,6 +1,6 @@
 import type { OnboardingTexts } from '../onboarding.ts';
 
-export const fr: OnboardingTexts = {
+export const fr: OnboardingTexts<'fr'> = {
   onboard: {
     title: 'Être payé par l’intermédiaire de {partner}',
     steps: 'Étapes',

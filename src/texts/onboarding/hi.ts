@@ -1,6 +1,6 @@
 import type { OnboardingTexts } from '../onboarding.ts';
 
-export const hi: OnboardingTexts = {
+export const hi: OnboardingTexts<'hi'> = {
   onboard: {
     title: '{partner} के ज़रिए भुगतान पाएँ',
     steps: 'चरण',

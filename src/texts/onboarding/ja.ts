@@ -1,6 +1,6 @@
 import type { OnboardingTexts } from '../onboarding.ts';
 
-export const ja: OnboardingTexts = {
+export const ja: OnboardingTexts<'ja'> = {
   onboard: {
     title: '{partner} を通じて支払いを受け取る',
     steps: '手順',

@@ -1,6 +1,6 @@
 import type { OnboardingTexts } from '../onboarding.ts';
 
-export const pt: OnboardingTexts = {
+export const pt: OnboardingTexts<'pt'> = {
   onboard: {
     title: 'Receber por meio de {partner}',
     steps: 'Etapas',

@@ -1,6 +1,6 @@
 import type { PayTexts } from '../pay.ts';
 
-export const ar: PayTexts = {
+export const ar: PayTexts<'ar'> = {
   pay: {
     title: 'الدفع إلى {merchant}',
     titlePaid: 'تم الدفع: {merchant}',
@@ -18,7 +18,14 @@ export const ar: PayTexts = {
     seenRest: 'تنتظر إدراجها في كتلة. لم يبق عليك شيء.',
     seenOpenRest: 'تنتظر إدراجها في كتلة. إن كنت أنت من أرسلها فلا شيء عليك فعله: لا تدفع مرة أخرى.',
     confirming: 'يجري تأكيد الدفعة',
-    confirmingCount: 'التأكيدات على {network}: {seen} من {needed}.',
+    confirmingCount: {
+      zero: 'التأكيدات على {network}: {seen} من {count}.',
+      one: 'التأكيدات على {network}: {seen} من {count}.',
+      two: 'التأكيدات على {network}: {seen} من {count}.',
+      few: 'التأكيدات على {network}: {seen} من {count}.',
+      many: 'التأكيدات على {network}: {seen} من {count}.',
+      other: 'التأكيدات على {network}: {seen} من {count}.',
+    },
     confirmingTag: 'في انتظار أن تجعلها {network} نهائية.',
     confirmingRest: 'يمكنك إغلاق هذه الصفحة.',
     paid: 'تم الدفع',

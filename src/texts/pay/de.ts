@@ -1,6 +1,6 @@
 import type { PayTexts } from '../pay.ts';
 
-export const de: PayTexts = {
+export const de: PayTexts<'de'> = {
   pay: {
     title: 'An {merchant} zahlen',
     titlePaid: 'Bezahlt: {merchant}',
@@ -19,7 +19,10 @@ export const de: PayTexts = {
     seenOpenRest:
       'Sie wartet darauf, in einen Block aufgenommen zu werden. Wenn Sie sie gesendet haben, ist nichts mehr zu tun: Bitte zahlen Sie nicht noch einmal.',
     confirming: 'Zahlung wird bestätigt',
-    confirmingCount: '{seen} von {needed} Bestätigungen auf {network}.',
+    confirmingCount: {
+      one: '{seen} von {count} Bestätigung auf {network}.',
+      other: '{seen} von {count} Bestätigungen auf {network}.',
+    },
     confirmingTag: 'Es fehlt noch, dass {network} sie endgültig macht.',
     confirmingRest: 'Sie können diese Seite schließen.',
     paid: 'Bezahlt',

@@ -18,7 +18,10 @@ export const en = {
     seenOpenRest:
       'It waits to be taken into a block. If you sent it, there is nothing left to do: please do not pay again.',
     confirming: 'Payment is being confirmed',
-    confirmingCount: '{seen} of {needed} confirmations on {network}.',
+    confirmingCount: {
+      one: '{seen} of {count} confirmation on {network}.',
+      other: '{seen} of {count} confirmations on {network}.',
+    },
     confirmingTag: 'Waiting until {network} makes it final.',
     confirmingRest: 'You can close this page.',
     paid: 'Paid',

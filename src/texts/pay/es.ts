@@ -1,6 +1,6 @@
 import type { PayTexts } from '../pay.ts';
 
-export const es: PayTexts = {
+export const es: PayTexts<'es'> = {
   pay: {
     title: 'Pagar a {merchant}',
     titlePaid: 'Pagado: {merchant}',
@@ -18,7 +18,11 @@ export const es: PayTexts = {
     seenRest: 'Espera a entrar en un bloque. No hay que hacer nada más.',
     seenOpenRest: 'Espera entrar en un bloque. Si lo envió usted, no queda nada por hacer: no pague otra vez.',
     confirming: 'El pago se está confirmando',
-    confirmingCount: '{seen} de {needed} confirmaciones en {network}.',
+    confirmingCount: {
+      one: '{seen} de {count} confirmación en {network}.',
+      many: '{seen} de {count} de confirmaciones en {network}.',
+      other: '{seen} de {count} confirmaciones en {network}.',
+    },
     confirmingTag: 'A la espera de que {network} lo haga definitivo.',
     confirmingRest: 'Puede cerrar esta página.',
     paid: 'Pagado',

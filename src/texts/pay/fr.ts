@@ -1,6 +1,6 @@
 import type { PayTexts } from '../pay.ts';
 
-export const fr: PayTexts = {
+export const fr: PayTexts<'fr'> = {
   pay: {
     title: 'Payer {merchant}',
     titlePaid: 'Payé : {merchant}',
@@ -19,7 +19,11 @@ export const fr: PayTexts = {
     seenOpenRest:
       'Il attend d’être inclus dans un bloc. Si vous l’avez envoyé, il n’y a plus rien à faire : ne payez pas une seconde fois.',
     confirming: 'Le paiement est en cours de confirmation',
-    confirmingCount: 'Confirmations sur {network} : {seen} sur {needed}.',
+    confirmingCount: {
+      one: 'Confirmations sur {network} : {seen} sur {count}.',
+      many: 'Confirmations sur {network} : {seen} sur {count}.',
+      other: 'Confirmations sur {network} : {seen} sur {count}.',
+    },
     confirmingTag: 'En attente que {network} le rende définitif.',
     confirmingRest: 'Vous pouvez fermer cette page.',
     paid: 'Payé',

@@ -1,6 +1,6 @@
 import type { PayTexts } from '../pay.ts';
 
-export const hi: PayTexts = {
+export const hi: PayTexts<'hi'> = {
   pay: {
     title: '{merchant} को भुगतान करें',
     titlePaid: 'भुगतान हो गया: {merchant}',
@@ -18,7 +18,10 @@ export const hi: PayTexts = {
     seenRest: 'वह ब्लॉक में लिए जाने का इंतज़ार कर रहा है। अब कुछ करना बाकी नहीं है।',
     seenOpenRest: 'यह ब्लॉक में लिए जाने की प्रतीक्षा में है। अगर आपने इसे भेजा है, तो अब कुछ करना बाकी नहीं: कृपया दोबारा भुगतान न करें।',
     confirming: 'भुगतान की पुष्टि हो रही है',
-    confirmingCount: '{network} पर {needed} में से {seen} पुष्टियाँ।',
+    confirmingCount: {
+      one: '{network} पर पुष्टियाँ: {count} में से {seen}।',
+      other: '{network} पर पुष्टियाँ: {count} में से {seen}।',
+    },
     confirmingTag: '{network} के इसे अंतिम करने का इंतज़ार है।',
     confirmingRest: 'आप यह पेज बंद कर सकते हैं।',
     paid: 'भुगतान हो गया',

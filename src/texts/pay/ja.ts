@@ -1,6 +1,6 @@
 import type { PayTexts } from '../pay.ts';
 
-export const ja: PayTexts = {
+export const ja: PayTexts<'ja'> = {
   pay: {
     title: '{merchant} に支払う',
     titlePaid: '支払い済み：{merchant}',
@@ -19,7 +19,7 @@ export const ja: PayTexts = {
     seenOpenRest:
       'ブロックに取り込まれるのを待っています。ご自身が送ったものであれば、もう何もする必要はありません。重ねて支払わないでください。',
     confirming: '支払いを承認中です',
-    confirmingCount: '{network} で {needed} 回中 {seen} 回承認されました。',
+    confirmingCount: { other: '{network} で {count} 回中 {seen} 回承認されました。' },
     confirmingTag: '{network} で確定するのを待っています。',
     confirmingRest: 'このページを閉じてもかまいません。',
     paid: '支払い済み',

@@ -1,6 +1,6 @@
 import type { PayTexts } from '../pay.ts';
 
-export const pt: PayTexts = {
+export const pt: PayTexts<'pt'> = {
   pay: {
     title: 'Pagar a {merchant}',
     titlePaid: 'Pago: {merchant}',
@@ -18,7 +18,11 @@ export const pt: PayTexts = {
     seenRest: 'Ele espera entrar em um bloco. Você não precisa fazer mais nada.',
     seenOpenRest: 'Espera entrar num bloco. Se você o enviou, não há mais nada a fazer: não pague outra vez.',
     confirming: 'O pagamento está sendo confirmado',
-    confirmingCount: '{seen} de {needed} confirmações em {network}.',
+    confirmingCount: {
+      one: '{seen} de {count} confirmação em {network}.',
+      many: '{seen} de {count} de confirmações em {network}.',
+      other: '{seen} de {count} confirmações em {network}.',
+    },
     confirmingTag: 'Falta {network} torná-lo definitivo.',
     confirmingRest: 'Você pode fechar esta página.',
     paid: 'Pago',

@@ -1,6 +1,6 @@
 import type { PlanTexts } from '../plans.ts';
 
-export const ar: PlanTexts = {
+export const ar: PlanTexts<'ar'> = {
   planMail: {
     subject: '{merchant} يطلب منك {amount}',
     testSubject: 'اختبار: {merchant} يطلب منك {amount}',

@@ -1,6 +1,6 @@
 import type { PlanTexts } from '../plans.ts';
 
-export const de: PlanTexts = {
+export const de: PlanTexts<'de'> = {
   planMail: {
     subject: '{merchant} bittet Sie um {amount}',
     testSubject: 'Test: {merchant} bittet Sie um {amount}',

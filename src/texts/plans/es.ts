@@ -1,6 +1,6 @@
 import type { PlanTexts } from '../plans.ts';
 
-export const es: PlanTexts = {
+export const es: PlanTexts<'es'> = {
   planMail: {
     subject: '{merchant} le pide {amount}',
     testSubject: 'Prueba: {merchant} le pide {amount}',

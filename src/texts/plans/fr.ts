@@ -1,6 +1,6 @@
 import type { PlanTexts } from '../plans.ts';
 
-export const fr: PlanTexts = {
+export const fr: PlanTexts<'fr'> = {
   planMail: {
     subject: '{merchant} vous demande {amount}',
     testSubject: 'Test : {merchant} vous demande {amount}',

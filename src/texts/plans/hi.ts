@@ -1,6 +1,6 @@
 import type { PlanTexts } from '../plans.ts';
 
-export const hi: PlanTexts = {
+export const hi: PlanTexts<'hi'> = {
   planMail: {
     subject: '{merchant} आपसे {amount} माँग रहा है',
     testSubject: 'टेस्ट: {merchant} आपसे {amount} माँग रहा है',

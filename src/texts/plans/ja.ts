@@ -1,6 +1,6 @@
 import type { PlanTexts } from '../plans.ts';
 
-export const ja: PlanTexts = {
+export const ja: PlanTexts<'ja'> = {
   planMail: {
     subject: '{merchant} から {amount} のご請求',
     testSubject: 'テスト：{merchant} から {amount} のご請求',

@@ -1,6 +1,6 @@
 import type { PlanTexts } from '../plans.ts';
 
-export const pt: PlanTexts = {
+export const pt: PlanTexts<'pt'> = {
   planMail: {
     subject: '{merchant} pede {amount} a você',
     testSubject: 'Teste: {merchant} pede {amount} a você',

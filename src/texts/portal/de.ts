@@ -1,6 +1,6 @@
 import type { PortalTexts } from '../portal.ts';
 
-export const de: PortalTexts = {
+export const de: PortalTexts<'de'> = {
   places: {
     overview: 'Überblick',
     requests: 'Anforderungen',
@@ -18,45 +18,58 @@ export const de: PortalTexts = {
     fineRest: 'Ereignisse kommen an, alle Netzwerke werden gelesen, und kein Geld wartet auf jemanden.',
     noUrl: 'Es ist keine Webhook-URL hinterlegt',
     noUrlRest:
-      'Hinterlegen Sie eine, und jede geprüfte Zahlung wird Ihnen gemeldet. Bis dahin geht nichts verloren. Wartende Ereignisse: {count}.',
+      'Hinterlegen Sie eine, und jede geprüfte Zahlung wird Ihnen gemeldet. Bis dahin geht nichts verloren. {waiting}',
     disabled: 'Ihr Webhook ist abgeschaltet',
     disabledGone:
-      'Ihr Empfänger hat mit 410 geantwortet; es wird nichts gesendet, bis Sie den Webhook wieder einschalten. Wartende Ereignisse: {count}.',
+      'Ihr Empfänger hat mit 410 geantwortet; es wird nichts gesendet, bis Sie den Webhook wieder einschalten. {waiting}',
     disabledSilent:
-      'Ihr Empfänger hat 120 Stunden lang nichts angenommen; es wird nichts gesendet, bis Sie den Webhook wieder einschalten. Wartende Ereignisse: {count}.',
+      'Ihr Empfänger hat 120 Stunden lang nichts angenommen; es wird nichts gesendet, bis Sie den Webhook wieder einschalten. {waiting}',
     failing: 'Ihr Webhook schlägt fehl',
-    failingRest:
-      'Fehlschläge in Folge: {failures}. Wartende Ereignisse: {count}; sie werden von selbst noch einmal gesendet.',
+    failingRest: '{failures} {waiting} Wir versuchen es von selbst noch einmal.',
+    eventsWaiting: { one: '{count} Ereignis wartet.', other: '{count} Ereignisse warten.' },
+    failuresInARow: { one: '{count} Fehlschlag in Folge.', other: '{count} Fehlschläge in Folge.' },
     waiting: 'Ereignisse warten auf Ihren Webhook',
-    waitingRest: 'Wartende Ereignisse: {count}, das älteste seit {time}.',
-    exhausted: 'Ereignisse wurden aufgegeben',
+    waitingRest: {
+      one: '{count} Ereignis wartet seit {time}.',
+      other: '{count} Ereignisse warten, das älteste seit {time}.',
+    },
+    exhausted: { one: '{count} Ereignis wurde aufgegeben', other: '{count} Ereignisse wurden aufgegeben' },
     exhaustedRest:
-      'Alle Versuche sind fehlgeschlagen. Bringen Sie Ihren Empfänger in Ordnung und senden Sie sie dann noch einmal. Ereignisse: {count}.',
+      'Alle Versuche sind fehlgeschlagen. Bringen Sie Ihren Empfänger in Ordnung und senden Sie sie dann noch einmal.',
     toWebhooks: 'Zustellungen ansehen',
     chain: '{network} kann nicht gelesen werden',
     chainRest: 'Zahlungen dort sind sicher und werden gefunden, sobald wir es wieder lesen können.',
-    unmatched: 'Nicht zugeordnete Zahlungen: {count}',
+    unmatched: { one: '{count} nicht zugeordnete Zahlung', other: '{count} nicht zugeordnete Zahlungen' },
     unmatchedRest: '{amount} USDC kamen in den letzten 30 Tagen bei Ihren Händlern an und bezahlen nichts.',
     toUnmatched: 'Zahlungen ansehen',
-    underpaid: 'Teilweise bezahlte Anforderungen: {count}',
+    underpaid: {
+      one: '{count} Anforderung wurde nur teilweise bezahlt',
+      other: '{count} Anforderungen wurden nur teilweise bezahlt',
+    },
     underpaidRest: 'Der Rest fehlt. Die Zahlungsseite sagt es dem Kunden.',
     toUnderpaid: 'Anforderungen ansehen',
-    overpaid: 'Zu viel bezahlte Anforderungen: {count}',
+    overpaid: {
+      one: '{count} Anforderung wurde zu viel bezahlt',
+      other: '{count} Anforderungen wurden zu viel bezahlt',
+    },
     overpaidRest: 'Sie gelten als bezahlt. Der Händler kann den Rest in seinem Bereich zurückgeben.',
-    replayed: 'Aufrufe, die mit anderen Werten wiederholt wurden: {count}',
+    replayed: {
+      one: '{count} Aufruf wurde mit anderen Werten wiederholt',
+      other: '{count} Aufrufe wurden mit anderen Werten wiederholt',
+    },
     replayedRest:
       'Zurückgegeben wurde jedes Mal die erste Anforderung; die anderen Werte wurden nicht beachtet. Prüfen Sie, ob Ihr System denselben Idempotenz-Schlüssel für zwei Dinge verwendet.',
     toReplayed: 'Anforderungen ansehen',
-    atLeast: '{count} oder mehr',
     period: 'Zeitraum',
-    days: '{count} Tage',
     currency: 'Währung',
     volume: 'Bezahlt, in {currency}',
     paid: 'Bezahlt',
-    paidIn: 'Bezahlt in {count} Tagen',
-    payments: 'Zahlungen: {count}',
+    paidIn: { one: 'Bezahlt in {count} Tag', other: 'Bezahlt in {count} Tagen' },
     share: 'Bezahlter Anteil',
-    shareRest: 'Von den letzten Anforderungen, die beendet sind: {count}',
+    shareRest: {
+      one: 'Von der letzten beendeten Anforderung',
+      other: 'Von den letzten {count} beendeten Anforderungen',
+    },
     speed: 'Zeit bis zur Zahlung',
     speedRest: 'vom Erstellen bis zur Bestätigung; die Hälfte war schneller',
     none: 'Noch keine',
@@ -164,7 +177,10 @@ export const de: PortalTexts = {
     twiceRest: '{amount} USDC waren nicht nötig. Der Händler kann sie zurückgeben.',
     stray: 'Eine Zahlung scheint für diese Anforderung gedacht und zählt nicht',
     strayRest: '{amount} USDC: {reason}',
-    replayed: 'Der Aufruf wurde mit anderen Werten wiederholt: {times} ×',
+    replayed: {
+      one: 'Der Aufruf wurde einmal mit anderen Werten wiederholt',
+      other: 'Der Aufruf wurde {count}-mal mit anderen Werten wiederholt',
+    },
     replayedRest:
       'Zuletzt {time} wichen diese Felder ab: {fields}. Zurückgegeben wurde diese Anforderung; was dabei gesendet wurde, blieb unbeachtet.',
     timeline: 'Was geschehen ist',
@@ -183,8 +199,10 @@ export const de: PortalTexts = {
       hintReplaced: 'Transaktion durch eine andere ersetzt',
       hintGone: 'Transaktion aus dem Netzwerk verschwunden',
       transfer: '{amount} USDC sind auf {network} angekommen',
-      confirmations: '{seen} von {needed} Bestätigungen',
-      confirmationsTag: '{seen} Bestätigungen; {network} sagt, wann sie endgültig ist',
+      confirmationsTag: {
+        one: '{count} Bestätigung; {network} sagt, wann sie endgültig ist',
+        other: '{count} Bestätigungen; {network} sagt, wann sie endgültig ist',
+      },
       final: 'Endgültig',
       stray: '{amount} USDC sind auf {network} angekommen und zählen nicht',
       reorged: 'Das Netzwerk hat eine Zahlung zurückgenommen',
@@ -385,7 +403,10 @@ export const de: PortalTexts = {
       'Jedes Ereignis seit diesem Tag, das aufgegeben wurde oder bisher fehlgeschlagen ist, wird noch einmal gesendet, höchstens 10.000. Was zugestellt ist, bleibt.',
     replaySince: 'Ereignisse seit (UTC)',
     replayAllDo: 'Noch einmal senden',
-    replayed: 'Ereignisse, die noch einmal gesendet werden: {count}.',
+    replayed: {
+      one: '{count} Ereignis wird noch einmal gesendet.',
+      other: '{count} Ereignisse werden noch einmal gesendet.',
+    },
     noTime: 'Es wurde nichts gesendet: Wählen Sie einen Tag und eine Uhrzeit.',
     noneLike: 'Kein Ereignis ist so',
     noneLikeRest: 'Zeigen Sie alle an, oder sehen Sie im anderen Modus nach.',

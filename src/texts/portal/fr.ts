@@ -1,6 +1,6 @@
 import type { PortalTexts } from '../portal.ts';
 
-export const fr: PortalTexts = {
+export const fr: PortalTexts<'fr'> = {
   places: {
     overview: 'Aperçu',
     requests: 'Demandes',
@@ -17,46 +17,77 @@ export const fr: PortalTexts = {
     fine: 'Tout va bien',
     fineRest: 'Les événements arrivent, tous les réseaux sont lus, et aucun argent n’attend personne.',
     noUrl: 'Aucune URL de webhook n’est définie',
-    noUrlRest:
-      'Définissez-en une, et chaque paiement vérifié vous est signalé. Jusque-là, rien n’est perdu. Événements en attente : {count}.',
+    noUrlRest: 'Définissez-en une, et chaque paiement vérifié vous est signalé. Jusque-là, rien n’est perdu. {waiting}',
     disabled: 'Votre webhook est désactivé',
-    disabledGone:
-      'Votre récepteur a répondu 410 : rien n’est envoyé tant que vous ne l’avez pas réactivé. Événements en attente : {count}.',
+    disabledGone: 'Votre récepteur a répondu 410 : rien n’est envoyé tant que vous ne l’avez pas réactivé. {waiting}',
     disabledSilent:
-      'Votre récepteur n’a rien accepté pendant 120 heures : rien n’est envoyé tant que vous ne l’avez pas réactivé. Événements en attente : {count}.',
+      'Votre récepteur n’a rien accepté pendant 120 heures : rien n’est envoyé tant que vous ne l’avez pas réactivé. {waiting}',
     failing: 'Votre webhook échoue',
-    failingRest:
-      'Échecs à la suite : {failures}. Événements en attente : {count} ; ils sont réessayés automatiquement.',
+    failingRest: '{failures} {waiting} Nous réessayons automatiquement.',
+    eventsWaiting: {
+      one: '{count} événement est en attente.',
+      many: '{count} d’événements sont en attente.',
+      other: '{count} événements sont en attente.',
+    },
+    failuresInARow: {
+      one: '{count} échec à la suite.',
+      many: '{count} d’échecs à la suite.',
+      other: '{count} échecs à la suite.',
+    },
     waiting: 'Des événements attendent votre webhook',
-    waitingRest: 'Événements en attente : {count}, le plus ancien depuis {time}.',
-    exhausted: 'Des événements ont été abandonnés',
-    exhaustedRest:
-      'Toutes les tentatives ont échoué. Réparez votre récepteur, puis renvoyez-les. Événements : {count}.',
+    waitingRest: {
+      one: '{count} événement est en attente depuis {time}.',
+      many: '{count} d’événements sont en attente, le plus ancien depuis {time}.',
+      other: '{count} événements sont en attente, le plus ancien depuis {time}.',
+    },
+    exhausted: {
+      one: '{count} événement a été abandonné',
+      many: '{count} d’événements ont été abandonnés',
+      other: '{count} événements ont été abandonnés',
+    },
+    exhaustedRest: 'Toutes les tentatives ont échoué. Réparez votre récepteur, puis renvoyez-les.',
     toWebhooks: 'Voir les livraisons',
     chain: 'Impossible de lire {network}',
     chainRest: 'Les paiements y sont en sûreté et seront retrouvés dès que nous pourrons à nouveau le lire.',
-    unmatched: 'Paiements non attribués : {count}',
+    unmatched: {
+      one: '{count} paiement non attribué',
+      many: '{count} de paiements non attribués',
+      other: '{count} paiements non attribués',
+    },
     unmatchedRest: '{amount} USDC sont arrivés chez vos commerçants ces 30 derniers jours et ne paient rien.',
     toUnmatched: 'Voir les paiements',
-    underpaid: 'Demandes payées en partie : {count}',
+    underpaid: {
+      one: '{count} demande payée en partie',
+      many: '{count} de demandes payées en partie',
+      other: '{count} demandes payées en partie',
+    },
     underpaidRest: 'Le reste manque. La page de paiement le dit au client.',
     toUnderpaid: 'Voir les demandes',
-    overpaid: 'Demandes trop payées : {count}',
+    overpaid: {
+      one: '{count} demande trop payée',
+      many: '{count} de demandes trop payées',
+      other: '{count} demandes trop payées',
+    },
     overpaidRest: 'Elles comptent comme payées. Le commerçant peut rendre le surplus dans son espace.',
-    replayed: 'Créations répétées avec d’autres valeurs : {count}',
+    replayed: {
+      one: '{count} création répétée avec d’autres valeurs',
+      many: '{count} de créations répétées avec d’autres valeurs',
+      other: '{count} créations répétées avec d’autres valeurs',
+    },
     replayedRest:
       'La première demande a été renvoyée à chaque fois et les autres valeurs ont été ignorées. Vérifiez si votre système utilise une clé d’idempotence pour deux choses.',
     toReplayed: 'Voir les demandes',
-    atLeast: '{count} ou plus',
     period: 'Période',
-    days: '{count} jours',
     currency: 'Devise',
     volume: 'Payé, en {currency}',
     paid: 'Payé',
-    paidIn: 'Payé en {count} jours',
-    payments: 'Paiements : {count}',
+    paidIn: { one: 'Payé en {count} jour', many: 'Payé en {count} de jours', other: 'Payé en {count} jours' },
     share: 'Part payée',
-    shareRest: 'Sur les dernières demandes terminées : {count}',
+    shareRest: {
+      one: 'Sur {count} dernière demande terminée',
+      many: 'Sur {count} de dernières demandes terminées',
+      other: 'Sur les {count} dernières demandes terminées',
+    },
     speed: 'Délai de paiement',
     speedRest: 'de la création à la confirmation ; la moitié a été plus rapide',
     none: 'Aucun pour l’instant',
@@ -164,7 +195,11 @@ export const fr: PortalTexts = {
     twiceRest: '{amount} USDC n’étaient pas nécessaires. Le commerçant peut les rendre.',
     stray: 'Un paiement semble destiné à cette demande et ne compte pas',
     strayRest: '{amount} USDC : {reason}',
-    replayed: 'La création a été répétée avec d’autres valeurs : {times} ×',
+    replayed: {
+      one: 'La création a été répétée {count} fois avec d’autres valeurs',
+      many: 'La création a été répétée {count} de fois avec d’autres valeurs',
+      other: 'La création a été répétée {count} fois avec d’autres valeurs',
+    },
     replayedRest:
       'La dernière fois, {time}, ces champs étaient différents : {fields}. Cette demande a été renvoyée, et ce qui a été envoyé alors a été ignoré.',
     timeline: 'Ce qui s’est passé',
@@ -182,8 +217,11 @@ export const fr: PortalTexts = {
       hintReplaced: 'Transaction remplacée par une autre',
       hintGone: 'Transaction disparue du réseau',
       transfer: '{amount} USDC sont arrivés sur {network}',
-      confirmations: '{seen} confirmations sur {needed}',
-      confirmationsTag: '{seen} confirmations ; {network} dit quand elle est définitive',
+      confirmationsTag: {
+        one: '{count} confirmation ; {network} dit quand elle est définitive',
+        many: '{count} de confirmations ; {network} dit quand elle est définitive',
+        other: '{count} confirmations ; {network} dit quand elle est définitive',
+      },
       final: 'Définitif',
       stray: '{amount} USDC sont arrivés sur {network} et ne comptent pas',
       reorged: 'Le réseau a retiré un paiement',
@@ -382,7 +420,11 @@ export const fr: PortalTexts = {
       'Chaque événement depuis ce jour qui a été abandonné ou a échoué jusqu’ici est renvoyé, 10 000 au maximum. Ce qui est livré reste tel quel.',
     replaySince: 'Événements depuis (UTC)',
     replayAllDo: 'Renvoyer',
-    replayed: 'Événements renvoyés : {count}.',
+    replayed: {
+      one: '{count} événement est renvoyé.',
+      many: '{count} d’événements sont renvoyés.',
+      other: '{count} événements sont renvoyés.',
+    },
     noTime: 'Rien n’a été envoyé : choisissez un jour et une heure.',
     noneLike: 'Aucun événement n’est ainsi',
     noneLikeRest: 'Affichez tout, ou regardez dans l’autre mode.',

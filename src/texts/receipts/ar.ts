@@ -1,6 +1,6 @@
 import type { ReceiptTexts } from '../receipts.ts';
 
-export const ar: ReceiptTexts = {
+export const ar: ReceiptTexts<'ar'> = {
   receipt: {
     title: 'الإيصال {number}',
     heading: 'الإيصال',

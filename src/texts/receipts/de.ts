@@ -1,6 +1,6 @@
 import type { ReceiptTexts } from '../receipts.ts';
 
-export const de: ReceiptTexts = {
+export const de: ReceiptTexts<'de'> = {
   receipt: {
     title: 'Beleg {number}',
     heading: 'Beleg',

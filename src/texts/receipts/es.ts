@@ -1,6 +1,6 @@
 import type { ReceiptTexts } from '../receipts.ts';
 
-export const es: ReceiptTexts = {
+export const es: ReceiptTexts<'es'> = {
   receipt: {
     title: 'Recibo {number}',
     heading: 'Recibo',

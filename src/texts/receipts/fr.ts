@@ -1,6 +1,6 @@
 import type { ReceiptTexts } from '../receipts.ts';
 
-export const fr: ReceiptTexts = {
+export const fr: ReceiptTexts<'fr'> = {
   receipt: {
     title: 'Reçu {number}',
     heading: 'Reçu',

@@ -1,6 +1,6 @@
 import type { ReceiptTexts } from '../receipts.ts';
 
-export const hi: ReceiptTexts = {
+export const hi: ReceiptTexts<'hi'> = {
   receipt: {
     title: 'रसीद {number}',
     heading: 'रसीद',

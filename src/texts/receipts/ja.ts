@@ -1,6 +1,6 @@
 import type { ReceiptTexts } from '../receipts.ts';
 
-export const ja: ReceiptTexts = {
+export const ja: ReceiptTexts<'ja'> = {
   receipt: {
     title: '領収書 {number}',
     heading: '領収書',

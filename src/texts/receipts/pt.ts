@@ -1,6 +1,6 @@
 import type { ReceiptTexts } from '../receipts.ts';
 
-export const pt: ReceiptTexts = {
+export const pt: ReceiptTexts<'pt'> = {
   receipt: {
     title: 'Recibo {number}',
     heading: 'Recibo',

@@ -1,6 +1,6 @@
 import type { SignInTexts } from '../sign-in.ts';
 
-export const ar: SignInTexts = {
+export const ar: SignInTexts<'ar'> = {
   signIn: {
     title: 'تسجيل الدخول',
     heading: 'سجّل الدخول إلى لوحة التحكم',

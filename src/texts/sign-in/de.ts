@@ -1,6 +1,6 @@
 import type { SignInTexts } from '../sign-in.ts';
 
-export const de: SignInTexts = {
+export const de: SignInTexts<'de'> = {
   signIn: {
     title: 'Anmelden',
     heading: 'Am Dashboard anmelden',

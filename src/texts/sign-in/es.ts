@@ -1,6 +1,6 @@
 import type { SignInTexts } from '../sign-in.ts';
 
-export const es: SignInTexts = {
+export const es: SignInTexts<'es'> = {
   signIn: {
     title: 'Iniciar sesión',
     heading: 'Inicie sesión en su panel',

@@ -1,6 +1,6 @@
 import type { SignInTexts } from '../sign-in.ts';
 
-export const fr: SignInTexts = {
+export const fr: SignInTexts<'fr'> = {
   signIn: {
     title: 'Connexion',
     heading: 'Connectez-vous à votre tableau de bord',

@@ -1,6 +1,6 @@
 import type { SignInTexts } from '../sign-in.ts';
 
-export const hi: SignInTexts = {
+export const hi: SignInTexts<'hi'> = {
   signIn: {
     title: 'साइन इन',
     heading: 'अपने डैशबोर्ड में साइन इन करें',

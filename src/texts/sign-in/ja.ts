@@ -1,6 +1,6 @@
 import type { SignInTexts } from '../sign-in.ts';
 
-export const ja: SignInTexts = {
+export const ja: SignInTexts<'ja'> = {
   signIn: {
     title: 'サインイン',
     heading: 'ダッシュボードにサインイン',

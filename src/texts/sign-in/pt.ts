@@ -1,6 +1,6 @@
 import type { SignInTexts } from '../sign-in.ts';
 
-export const pt: SignInTexts = {
+export const pt: SignInTexts<'pt'> = {
   signIn: {
     title: 'Entrar',
     heading: 'Entre no seu painel',

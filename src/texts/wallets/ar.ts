@@ -1,6 +1,6 @@
 import type { WalletTexts } from '../wallets.ts';
 
-export const ar: WalletTexts = {
+export const ar: WalletTexts<'ar'> = {
   signing: {
     byHand: 'يدويًا',
     address: 'عنوان المحفظة',

@@ -1,6 +1,6 @@
 import type { WalletTexts } from '../wallets.ts';
 
-export const de: WalletTexts = {
+export const de: WalletTexts<'de'> = {
   signing: {
     byHand: 'Von Hand',
     address: 'Wallet-Adresse',

@@ -1,6 +1,6 @@
 import type { WalletTexts } from '../wallets.ts';
 
-export const es: WalletTexts = {
+export const es: WalletTexts<'es'> = {
   signing: {
     byHand: 'A mano',
     address: 'Dirección de la billetera',

@@ -1,6 +1,6 @@
 import type { WalletTexts } from '../wallets.ts';
 
-export const fr: WalletTexts = {
+export const fr: WalletTexts<'fr'> = {
   signing: {
     byHand: 'À la main',
     address: 'Adresse du portefeuille',

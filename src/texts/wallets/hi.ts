@@ -1,6 +1,6 @@
 import type { WalletTexts } from '../wallets.ts';
 
-export const hi: WalletTexts = {
+export const hi: WalletTexts<'hi'> = {
   signing: {
     byHand: 'खुद भरकर',
     address: 'वॉलेट का पता',

@@ -1,6 +1,6 @@
 import type { WalletTexts } from '../wallets.ts';
 
-export const ja: WalletTexts = {
+export const ja: WalletTexts<'ja'> = {
   signing: {
     byHand: '手動で行う',
     address: 'ウォレットアドレス',

@@ -1,6 +1,6 @@
 import type { WalletTexts } from '../wallets.ts';
 
-export const pt: WalletTexts = {
+export const pt: WalletTexts<'pt'> = {
   signing: {
     byHand: 'À mão',
     address: 'Endereço da carteira',
