@@ -13,7 +13,7 @@ import { machine } from './report.ts';
 import { spread } from './rounds.ts';
 
 /**
- * What 40 connections of one address that hammer a pay page do to the API's answers: `npm run bench:doors -- [folder]`. A
+ * What 40 connections of one address that hammer a pay page do to the API's answers: `npm run bench:page-load -- [folder]`. A
  * folder of another checkout is measured in the same rounds. Each arm tells the 95th percentile of the API's answers in
  * milliseconds; the ratios are what counts.
  */
@@ -30,7 +30,7 @@ type Side = { origin: string; keys: string[]; payPage: string };
 
 /** A service out of a checkout, on a durable PostgreSQL of its own, with partners, keys and a request to be paid. */
 async function startSide(checkout: string): Promise<Side> {
-  const folder = mkdtempSync(join(tmpdir(), 'quittance-doors-'));
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-page-load-'));
   stops.push(() => rmSync(folder, { recursive: true, force: true }));
   const server = await startEmbedded(folder);
   stops.push(server.stop);

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { keepHearing } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
 import { isStillIn } from '../users/enter.ts';
-import { adminDoor } from '../users/realm.ts';
+import { adminRealm } from '../users/realm.ts';
 import { StreamPlaces, sendEvents } from '../web/event-stream.ts';
 import { openAdmin } from './session.ts';
 
@@ -36,7 +36,7 @@ export function adminEvents(app: FastifyInstance, ctx: Context): void {
           reply,
           ending.signal,
           (wake) => hear(ctx, wake),
-          () => isStillIn(ctx, adminDoor, request, operator),
+          () => isStillIn(ctx, adminRealm, request, operator),
         );
       } catch (error) {
         complain(ctx)(error); // the browser connects again by itself

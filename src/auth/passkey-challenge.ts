@@ -12,8 +12,8 @@ const timeBytes = 6;
 const macBytes = 32;
 
 /**
- * What a challenge is good for: to sign in at a door, to confirm a session that is open, or to add a passkey in one.
- * `subject` is the door's kind or the session's id, `origin` the address of the page.
+ * What a challenge is good for: to sign in to a realm, to confirm a session that is open, or to add a passkey in one.
+ * `subject` is the realm's kind or the session's id, `origin` the address of the page.
  */
 export type PasskeyUse = { purpose: 'sign_in' | 'confirm' | 'add'; subject: string; origin: string };
 

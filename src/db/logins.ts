@@ -64,7 +64,7 @@ export async function ensureLogins(owner: Sql, secrets: SecretKey[]): Promise<vo
       await pause(attemptPauseMs * Math.random());
     }
   }
-  await refuseDoors(owner, logins.scoped);
+  await refuseTableCreation(owner, logins.scoped);
 }
 
 async function letIn(tx: Tx, { service, scoped, scopeKey }: Logins): Promise<void> {
@@ -90,10 +90,10 @@ async function letIn(tx: Tx, { service, scoped, scopeKey }: Logins): Promise<voi
       values (${name}, ${padOf(scopeKey, 0x36)}, ${padOf(scopeKey, 0x5c)}) on conflict do nothing`;
   }
   // A temporary table stands in front of one of ours, for all that come after in the session.
-  const [door] = await tx<{ statement: string; open: boolean }[]>`
+  const [temporary] = await tx<{ statement: string; open: boolean }[]>`
     select format('revoke temporary on database %I from public', current_database()) as statement,
       has_database_privilege(${scoped.name}, current_database(), 'temporary') as open`;
-  if (door?.open) await tx.unsafe(door.statement);
+  if (temporary?.open) await tx.unsafe(temporary.statement);
 }
 
 /** What PostgreSQL keeps of a password (SCRAM-SHA-256), so that the password itself stands in no statement and no log. */
@@ -111,7 +111,7 @@ function padOf(key: Uint8Array, byte: number): Buffer {
 }
 
 /** What an owner of the tables alone cannot close: the owner of the database or of the schema can. */
-async function refuseDoors(owner: Sql, { name }: Login): Promise<void> {
+async function refuseTableCreation(owner: Sql, { name }: Login): Promise<void> {
   const [open] = await owner<{ temporary: boolean; schema: boolean; database: string }[]>`
     select has_database_privilege(${name}, current_database(), 'temporary') as temporary,
       has_schema_privilege(${name}, 'public', 'create') as schema, quote_ident(current_database()) as database`;

@@ -4,7 +4,7 @@ import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
 import { readRequest } from '../requests/read.ts';
 import { isStillIn } from '../users/enter.ts';
-import { portalDoor } from '../users/realm.ts';
+import { portalRealm } from '../users/realm.ts';
 import { StreamPlaces, sendEvents } from '../web/event-stream.ts';
 import { openPortal } from './session.ts';
 
@@ -62,7 +62,7 @@ export function portalEvents(app: FastifyInstance, ctx: Context): void {
       };
       try {
         await sendEvents(reply, ending.signal, begin, async () => {
-          if (!(await isStillIn(ctx, portalDoor, request, user))) return false;
+          if (!(await isStillIn(ctx, portalRealm, request, user))) return false;
           watcher.chains = await isAttached();
           return true;
         });

@@ -11,7 +11,7 @@ import { card } from '../ui/components.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { enter } from '../users/enter.ts';
 import { asksForMore, confirmAct, confirmPart, type Fresh } from '../users/fresh.ts';
-import { portalDoor } from '../users/realm.ts';
+import { portalRealm } from '../users/realm.ts';
 import { sessionPages } from '../users/session-pages.ts';
 import { sendForeignForm } from '../web/error-page.ts';
 import { isOwnForm } from '../web/origin.ts';
@@ -39,7 +39,7 @@ export async function openPortal(
   reply: FastifyReply,
   permission: Permission,
 ): Promise<PortalVisit | null> {
-  const user = await enter(ctx, portalDoor, request, reply);
+  const user = await enter(ctx, portalRealm, request, reply);
   if (!user) return null;
   const mode = chosenMode(request, reply);
   if (!may(user, permission, mode)) {
@@ -79,21 +79,21 @@ export async function openPortalForm(
   }
   const visit = await openPortal(ctx, request, reply, permission);
   if (!visit || !asksForMore(fresh, visit.mode)) return visit;
-  const confirmation = await confirmAct(ctx, portalDoor, visit.user, request, reply);
+  const confirmation = await confirmAct(ctx, portalRealm, visit.user, request, reply);
   if (confirmation.confirmed) return visit;
   await sendPortal(ctx, reply, visit, {
     path: '/portal',
     under: null,
     title: signInTexts(wordsFor(request)).confirmAct.title,
     status: 403,
-    body: await confirmPart(ctx, portalDoor, visit.user, request, confirmation.refused),
+    body: await confirmPart(ctx, portalRealm, visit.user, request, confirmation.refused),
   });
   return null;
 }
 
 /** `/portal/sessions`: where one is signed in; and the way out. */
 export function portalSessionPages(app: FastifyInstance, ctx: Context): void {
-  sessionPages(app, ctx, portalDoor, (request, reply, user, page) =>
+  sessionPages(app, ctx, portalRealm, (request, reply, user, page) =>
     sendPortal(ctx, reply, { user, mode: chosenMode(request, reply) }, page),
   );
 }

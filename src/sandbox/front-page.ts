@@ -8,13 +8,13 @@ import { sendPage } from '../web/layout.ts';
 /** For developers, who read the documentation in English too. */
 const words = wordsOf('en');
 
-type Door = { path: string; name: string; about: string };
+type Entry = { path: string; name: string; about: string };
 
-const ofPartner: Door[] = [
+const ofPartner: Entry[] = [
   { path: '/portal', name: 'Portal', about: 'where a partner’s people work' },
   { path: '/dashboard', name: 'Dashboard', about: 'where merchants work, signed in with their wallet' },
 ];
-const ofService: Door[] = [
+const ofService: Entry[] = [
   { path: '/admin', name: 'Administration', about: 'for those who run the service' },
   { path: `${docsPath}/`, name: 'API reference', about: 'tries calls from the browser' },
   { path: '/openapi.json', name: 'OpenAPI document', about: 'the same for programs' },
@@ -30,7 +30,7 @@ export function frontPage(app: FastifyInstance): void {
     config: { auth: 'public' },
     handler: async (request, reply) => {
       const title = 'Quittance sandbox';
-      const list = doorsOf(request).map(
+      const list = entriesOf(request).map(
         ({ path, name, about }) => html`<li><a href="${path}">${name}</a>: ${about}</li>`,
       );
       const body = html`<h1>${title}</h1>
@@ -42,5 +42,6 @@ ${card(html`<p>It runs. No real money is here.</p>
   });
 }
 
-/** A partner's own host has that partner's doors only. */
-const doorsOf = ({ ownHost }: FastifyRequest): Door[] => (ownHost === null ? [...ofPartner, ...ofService] : ofPartner);
+/** A partner's own host has that partner's entries only. */
+const entriesOf = ({ ownHost }: FastifyRequest): Entry[] =>
+  ownHost === null ? [...ofPartner, ...ofService] : ofPartner;

@@ -10,20 +10,20 @@ import {
   type UserKind,
 } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
-import type { Door } from './realm.ts';
+import type { Realm } from './realm.ts';
 
-/** Who is signed in at a door with this browser; null when nobody is, or not on this host. */
+/** Who is signed in to a realm with this browser; null when nobody is, or not on this host. */
 export async function signedIn<K extends UserKind>(
   ctx: Context,
-  door: Door<K>,
+  realm: Realm<K>,
   request: FastifyRequest,
 ): Promise<SignedIn<K> | null> {
-  return readPerson(ctx, door, request, showsSomebody(request));
+  return readPerson(ctx, realm, request, showsSomebody(request));
 }
 
 async function readPerson<K extends UserKind>(
   ctx: Context,
-  { kind }: Door<K>,
+  { kind }: Realm<K>,
   request: FastifyRequest,
   inUse: boolean,
 ): Promise<SignedIn<K> | null> {
@@ -34,11 +34,11 @@ async function readPerson<K extends UserKind>(
 /** True while the session of a call that goes on is not over, and its person may do what they could when it began. */
 export async function isStillIn(
   ctx: Context,
-  door: Door,
+  realm: Realm,
   request: FastifyRequest,
   began: PartnerUser | Operator,
 ): Promise<boolean> {
-  const person = await readPerson(ctx, door, request, false);
+  const person = await readPerson(ctx, realm, request, false);
   return person !== null && person.sessionId === began.sessionId && roleOf(person) === roleOf(began);
 }
 
@@ -47,12 +47,12 @@ const roleOf = (person: PartnerUser | Operator) => (person.kind === 'partner_use
 /** The same; who is not signed in is sent to where one signs in, and null returned. */
 export async function enter<K extends UserKind>(
   ctx: Context,
-  door: Door<K>,
+  realm: Realm<K>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<SignedIn<K> | null> {
-  const person = await signedIn(ctx, door, request);
-  if (!person) reply.redirect(`${door.path}/sign-in`, 303);
+  const person = await signedIn(ctx, realm, request);
+  if (!person) reply.redirect(`${realm.path}/sign-in`, 303);
   return person;
 }
 
@@ -63,7 +63,7 @@ export function actorOf(person: PartnerUser | Operator, request: FastifyRequest)
 }
 
 /** Takes the session away from this browser and shows where one signs in. */
-export function leave(ctx: Context, door: Door, reply: FastifyReply): FastifyReply {
-  clearSessionCookie(reply, ctx.config, door.kind);
-  return reply.redirect(`${door.path}/sign-in`, 303);
+export function leave(ctx: Context, realm: Realm, reply: FastifyReply): FastifyReply {
+  clearSessionCookie(reply, ctx.config, realm.kind);
+  return reply.redirect(`${realm.path}/sign-in`, 303);
 }

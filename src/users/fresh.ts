@@ -13,7 +13,7 @@ import { confirmWithPasskey } from './passkeys/enter.ts';
 import { passkeyConfirm } from './passkeys/parts.ts';
 import { listPasskeys } from './passkeys/passkeys.ts';
 import type { PasskeyRefusalReason } from './passkeys/refusal.ts';
-import type { Door } from './realm.ts';
+import type { Realm } from './realm.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -43,7 +43,7 @@ const bodyOf = (request: FastifyRequest) => (request.body ?? {}) as Record<strin
 /** Whether somebody may do what a form asks for, by the session, or by the passkey that comes with the form. */
 export async function confirmAct<K extends UserKind>(
   ctx: Context,
-  door: Door<K>,
+  realm: Realm<K>,
   person: SignedIn<K>,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -57,7 +57,7 @@ export async function confirmAct<K extends UserKind>(
   const host = hostOwner(ctx.config, request.headers.host);
   const shown = await confirmWithPasskey(ctx, person, host, passkey, client);
   if ('refused' in shown) return { confirmed: false, refused: shown.refused };
-  setSessionCookie(reply, ctx.config, door.kind, shown.token, userSessionLimits[door.kind].absoluteMs);
+  setSessionCookie(reply, ctx.config, realm.kind, shown.token, userSessionLimits[realm.kind].absoluteMs);
   return { confirmed: true };
 }
 
@@ -67,7 +67,7 @@ export async function confirmAct<K extends UserKind>(
  */
 export async function confirmPart<K extends UserKind>(
   ctx: Context,
-  door: Door<K>,
+  realm: Realm<K>,
   person: SignedIn<K>,
   request: FastifyRequest,
   refused: PasskeyRefusalReason | null,
@@ -78,9 +78,9 @@ export async function confirmPart<K extends UserKind>(
   const held = await listPasskeys(ctx, person);
   const ways =
     held.length > 0
-      ? passkeyConfirm(words, door, request.url, kept)
+      ? passkeyConfirm(words, realm, request.url, kept)
       : html`<p>${fill(t.byMail, { email: person.email })}</p>
-<form method="post" action="${door.path}/sign-in" target="_blank">${hiddenField('email', person.email)}<button>${t.sendLink}</button></form>
+<form method="post" action="${realm.path}/sign-in" target="_blank">${hiddenField('email', person.email)}<button>${t.sendLink}</button></form>
 <form method="post" action="${request.url}">${kept}<button class="second">${t.goOn}</button></form>`;
   return html`${refused && notice('attention', passkey.refusals[refused])}<section class="card"><p>${t.why}</p>${ways}</section>`;
 }

@@ -10,7 +10,7 @@ import { queueMail } from '../mail/outbox.ts';
 import { readMailBranding } from '../partners/branding.ts';
 import { type Words, wordsKept } from '../ui/language.ts';
 import { invitationMail } from './mails.ts';
-import { adminDoor, portalDoor } from './realm.ts';
+import { adminRealm, portalRealm } from './realm.ts';
 import { UserRefusal } from './refusal.ts';
 import { emailFrom } from './rules.ts';
 import { insertUser, selectUsers, type User } from './store.ts';
@@ -51,16 +51,16 @@ export async function inviteUser(
     });
     if (!user || user.role !== role) throw new UserRefusal('role_differs');
     if (user.disabled_at) throw new UserRefusal('user_disabled');
-    const door = hostAddress(ctx.config, host) + (partnerId === null ? adminDoor : portalDoor).path;
+    const realmUrl = hostAddress(ctx.config, host) + (partnerId === null ? adminRealm : portalRealm).path;
     const token = await storeInvitation(ctx, inner.db.sql, { id: user.id, email, partnerId });
     if (token === null) throw new UserRefusal('invited_enough');
-    const link = `${door}/link/${token}`;
+    const link = `${realmUrl}/link/${token}`;
     const branding = await readMailBranding(inner, partnerId);
     const theirs = wordsKept(user.language, words);
     await queueMail(
       ctx,
       inner.db.sql,
-      invitationMail(theirs, branding, email, { place, link, signIn: `${door}/sign-in` }),
+      invitationMail(theirs, branding, email, { place, link, signIn: `${realmUrl}/sign-in` }),
     );
     return { user, link };
   };

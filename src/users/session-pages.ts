@@ -24,11 +24,11 @@ import { table } from '../web/table.ts';
 import { actorOf, enter, leave } from './enter.ts';
 import { passkeyPages, passkeysOf } from './passkeys/pages.ts';
 import { passkeyNotice } from './passkeys/parts.ts';
-import type { Door } from './realm.ts';
+import type { Realm } from './realm.ts';
 
 type Person = PartnerUser | Operator;
 type Visit = FastifyRequest<{ Body: Record<string, unknown> | undefined; Querystring: { done?: unknown } }>;
-/** Puts a page's content into the frame of its door. */
+/** Puts a page's content into the frame of its realm. */
 export type ShowFramed<K extends UserKind> = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -36,30 +36,30 @@ export type ShowFramed<K extends UserKind> = (
   page: { path: string; title: string; body: Html },
 ) => Promise<FastifyReply>;
 
-/** `<door>/sessions`: where one is signed in, with the way to end each, and one's passkeys; and `<door>/sign-out`. */
+/** `<realm>/sessions`: where one is signed in, with the way to end each, and one's passkeys; and `<realm>/sign-out`. */
 export function sessionPages<K extends UserKind>(
   app: FastifyInstance,
   ctx: Context,
-  door: Door<K>,
+  realm: Realm<K>,
   show: ShowFramed<K>,
 ): void {
   const config = { auth: 'session' as const };
-  const path = `${door.path}/sessions`;
-  passkeyPages(app, ctx, door);
+  const path = `${realm.path}/sessions`;
+  passkeyPages(app, ctx, realm);
 
   app.route({
     config,
     method: 'GET',
     url: path,
     handler: async (request: Visit, reply) => {
-      const person = await enter(ctx, door, request, reply);
+      const person = await enter(ctx, realm, request, reply);
       if (!person) return reply;
       const words = wordsFor(request);
       const list = sessionTable(words, path, person, await listUserSessions(ctx, person));
       const { done: word } = request.query;
       const done =
         word === 'revoked' ? notice('paid', signInTexts(words).account.signedOutThere) : passkeyNotice(words, word);
-      const passkeys = await passkeysOf(ctx, door, person, request);
+      const passkeys = await passkeysOf(ctx, realm, person, request);
       const body = html`${done}${list}${passkeys}`;
       return show(request, reply, person, { path, title: signInTexts(words).account.sessions, body });
     },
@@ -70,23 +70,23 @@ export function sessionPages<K extends UserKind>(
     url: `${path}/revoke`,
     handler: async (request: Visit, reply) => {
       if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
-      const person = await enter(ctx, door, request, reply);
+      const person = await enter(ctx, realm, request, reply);
       if (!person) return reply;
       const id = request.body?.session;
       if (isUuid(id)) await revoke(ctx, person, id, request);
-      return id === person.sessionId ? leave(ctx, door, reply) : reply.redirect(`${path}?done=revoked`, 303);
+      return id === person.sessionId ? leave(ctx, realm, reply) : reply.redirect(`${path}?done=revoked`, 303);
     },
   });
   app.route({
     config: { ...config, fresh: 'never' },
     method: 'POST',
-    url: `${door.path}/sign-out`,
+    url: `${realm.path}/sign-out`,
     handler: async (request: Visit, reply) => {
       if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
-      const person = await enter(ctx, door, request, reply);
+      const person = await enter(ctx, realm, request, reply);
       if (!person) return reply;
       await revoke(ctx, person, person.sessionId, request);
-      return leave(ctx, door, reply);
+      return leave(ctx, realm, reply);
     },
   });
 }

@@ -33,7 +33,7 @@ const age = (minutes: number) => app.db.sql`
     confirmed_at = confirmed_at - ${minutes} * interval '1 minute'`;
 
 /** The addresses of all forms of the portal and the administration, as the server knows them. */
-function formsOf(door: '/portal' | '/admin'): string[] {
+function formsOf(realm: '/portal' | '/admin'): string[] {
   const above: string[] = [];
   const found: string[] = [];
   for (const line of routes.split('\n')) {
@@ -42,16 +42,16 @@ function formsOf(door: '/portal' | '/admin'): string[] {
     above.splice(indent.length / 4, above.length, part);
     if (methods.split(', ').includes('POST')) found.push(above.join(''));
   }
-  return found.filter((path) => path.startsWith(`${door}/`) && !/\/(sign-in|link)\b/.test(path));
+  return found.filter((path) => path.startsWith(`${realm}/`) && !/\/(sign-in|link)\b/.test(path));
 }
 
 const asked = ({ status, html }: Pick<Posted, 'status' | 'html'>) =>
   status === 403 && html.includes('<h1>Confirm it’s you</h1>');
 
 /** Which forms ask who is signed in for more than the session. */
-async function asking(visitor: Visitor, door: '/portal' | '/admin', mode = ''): Promise<string[]> {
+async function asking(visitor: Visitor, realm: '/portal' | '/admin', mode = ''): Promise<string[]> {
   const found: string[] = [];
-  for (const path of formsOf(door)) {
+  for (const path of formsOf(realm)) {
     if (/\/(sign-out|sessions\/revoke)$/.test(path) && !path.includes(':')) continue; // they end the session itself
     const address = path.replaceAll(/:[a-z_]+/g, () => randomUUID()) + mode;
     if (asked(await postForm(app.url, visitor, address))) found.push(path);
@@ -155,16 +155,16 @@ test('Whoever signed in meanwhile as somebody else does not go on with what the 
   assert.equal(await keysMade(), before);
 });
 
-async function withPasskey(visitor: Visitor, door: string): Promise<Device> {
+async function withPasskey(visitor: Visitor, realm: string): Promise<Device> {
   const device = softwareDevice('http://localhost:3000');
-  const options = JSON.parse((await visitor.open(`${door}/passkeys/options`)).html);
-  const added = await sendKept(visitor, `${door}/passkeys`, { passkey: device.make(options), name: 'Laptop' });
+  const options = JSON.parse((await visitor.open(`${realm}/passkeys/options`)).html);
+  const added = await sendKept(visitor, `${realm}/passkeys`, { passkey: device.make(options), name: 'Laptop' });
   assert.match(added.html, /The passkey is added/);
   return device;
 }
 
-const show = async (visitor: Visitor, door: string, device: Device, lies = {}) =>
-  device.show(JSON.parse((await visitor.open(`${door}/passkeys/confirm/options`)).html), lies);
+const show = async (visitor: Visitor, realm: string, device: Device, lies = {}) =>
+  device.show(JSON.parse((await visitor.open(`${realm}/passkeys/confirm/options`)).html), lies);
 
 test('Who has a passkey shows it with the act, once; a wrong one does nothing and is told', async () => {
   const { visitor } = await signInOperator(app);

@@ -38,9 +38,9 @@ const optionsFrom = async (visitor: Visitor, path: string) => JSON.parse((await 
 const sendForm = (visitor: Visitor, path: string, fields: Record<string, string>) =>
   visitor.send({ forms: [{ action: path, fields }] } as unknown as Visit, path);
 
-async function addPasskey(visitor: Visitor, device: Device, door = '/portal', name = 'Laptop') {
-  const passkey = device.make(await optionsFrom(visitor, `${door}/passkeys`));
-  return sendForm(visitor, `${door}/passkeys`, { passkey, name });
+async function addPasskey(visitor: Visitor, device: Device, realm = '/portal', name = 'Laptop') {
+  const passkey = device.make(await optionsFrom(visitor, `${realm}/passkeys`));
+  return sendForm(visitor, `${realm}/passkeys`, { passkey, name });
 }
 
 /** Somebody of a partner with a passkey, signed in since just now. */
@@ -53,8 +53,8 @@ async function holder(role: 'owner' | 'viewer' = 'owner', of = fixtures, headers
 }
 
 /** Shows a passkey at the sign-in page of a browser that nobody is signed in with. */
-async function enter(device: Device, lies = {}, { door = '/portal', visitor = startVisitor(app.url) } = {}) {
-  const path = `${door}/sign-in/passkey`;
+async function enter(device: Device, lies = {}, { realm = '/portal', visitor = startVisitor(app.url) } = {}) {
+  const path = `${realm}/sign-in/passkey`;
   const page = await sendForm(visitor, path, { passkey: device.show(await optionsFrom(visitor, path), lies) });
   return { page, visitor };
 }
@@ -191,7 +191,7 @@ test('A device that does not count comes in again and again', async () => {
   for (let i = 0; i < 3; i++) assert.ok(isInside((await enter(device, { counter: 0 })).page), user.email);
 });
 
-test('A passkey opens one account: not another partner’s host, nor the other door, nor for who is switched off', async () => {
+test('A passkey opens one account: not another partner’s host, nor the other realm, nor for who is switched off', async () => {
   const { user, visitor, device } = await holder('viewer');
   const there = await makePartner(app.db);
   const own = { origin: `http://${fixtures.partner.slug}.localhost:3000`, rpId: `${fixtures.partner.slug}.localhost` };
@@ -199,20 +199,20 @@ test('A passkey opens one account: not another partner’s host, nor the other d
   const at = (partner: typeof fixtures.partner) => ({ visitor: startVisitor(app.url, onHost(partner)) });
   assert.ok(isInside((await enter(device, own, at(fixtures.partner))).page));
   assertRefused(await enter(device, foreign, at(there.partner)), unknown);
-  assertRefused(await enter(device, {}, { visitor: startVisitor(app.url), door: '/admin' }), unknown);
+  assertRefused(await enter(device, {}, { visitor: startVisitor(app.url), realm: '/admin' }), unknown);
 
   const operator = await signInOperator(app);
   const operators = softwareDevice(origin);
   await addPasskey(operator.visitor, operators, '/admin');
   assertRefused(await enter(operators), unknown);
-  assert.ok(isInside((await enter(operators, {}, { visitor: startVisitor(app.url), door: '/admin' })).page));
+  assert.ok(isInside((await enter(operators, {}, { visitor: startVisitor(app.url), realm: '/admin' })).page));
 
   await setUserDisabled(app.ctx, fixtures.test, user.id, true, commandLine);
   assertRefused(await enter(device), unknown);
   assert.equal(isInside(await visitor.open('/portal/sessions')), false);
 });
 
-test('A challenge for one purpose, door, host or session serves no other', async () => {
+test('A challenge for one purpose, realm, host or session serves no other', async () => {
   const { visitor, device } = await holder();
   const second = await holder();
   const signIn = await optionsFrom(visitor, '/portal/sign-in/passkey');

@@ -20,8 +20,8 @@ before(async () => {
 after(() => app.stop());
 
 const from = (ip: string) => startVisitor(app.url, { 'x-forwarded-for': ip });
-async function ask(visitor: Visitor, email: string, door = '/portal'): Promise<'sent' | 'enough'> {
-  const page = await visitor.send(await visitor.open(`${door}/sign-in`), '/sign-in', { email });
+async function ask(visitor: Visitor, email: string, realm = '/portal'): Promise<'sent' | 'enough'> {
+  const page = await visitor.send(await visitor.open(`${realm}/sign-in`), '/sign-in', { email });
   if (page.status === 429) {
     assert.match(page.html, /was sent enough links for now/);
     return 'enough';
@@ -29,9 +29,9 @@ async function ask(visitor: Visitor, email: string, door = '/portal'): Promise<'
   assert.match(page.html, /Look into your mailbox/);
   return 'sent';
 }
-const askTimes = async (times: number, ip: string, email: string, door?: string) => {
+const askTimes = async (times: number, ip: string, email: string, realm?: string) => {
   const answers: string[] = [];
-  for (let i = 0; i < times; i++) answers.push(await ask(from(ip), email, door));
+  for (let i = 0; i < times; i++) answers.push(await ask(from(ip), email, realm));
   return answers.filter((answer) => answer === 'sent').length;
 };
 const mailedLink = async (email: string) =>
@@ -120,20 +120,20 @@ test('Nothing in the answers tells whether an address is known, also when strang
   assert.deepEqual(await answersFor(email), await answersFor(newEmail()));
 });
 
-test('What a browser is known by serves its own address and door only, cannot be changed, and ends after half a year', async () => {
+test('What a browser is known by serves its own address and realm only, cannot be changed, and ends after half a year', async () => {
   const { email, visitor } = await member('192.0.2.1');
   const proof = visitor.cookies.get('portal-browser') ?? '';
   assert.match(proof, /^[\w-]{72}$/);
   const other = newEmail();
   const operator = (await inviteOperator(app.ctx, email)).user.email;
-  const flood = async (address: string, door?: string) => {
-    for (let network = 0; network < 4; network++) await askTimes(5, `198.51.${network}.7`, address, door);
+  const flood = async (address: string, realm?: string) => {
+    for (let network = 0; network < 4; network++) await askTimes(5, `198.51.${network}.7`, address, realm);
     nowMs += minuteMs;
   };
-  const askWith = (cookie: string, value: string, address: string, door?: string) => {
+  const askWith = (cookie: string, value: string, address: string, realm?: string) => {
     const browser = from('192.0.2.200');
     browser.cookies.set(cookie, value);
-    return ask(browser, address, door);
+    return ask(browser, address, realm);
   };
   await flood(email);
   await flood(other);

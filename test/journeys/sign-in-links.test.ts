@@ -34,8 +34,8 @@ function newVisitor(headers: Record<string, string> = {}): Visitor {
   return startVisitor(app.url, { 'user-agent': 'Browser 1', ...headers });
 }
 
-async function ask(visitor: Visitor, email: string, door = '/portal') {
-  return visitor.send(await visitor.open(`${door}/sign-in`), `${door}/sign-in`, { email });
+async function ask(visitor: Visitor, email: string, realm = '/portal') {
+  return visitor.send(await visitor.open(`${realm}/sign-in`), `${realm}/sign-in`, { email });
 }
 
 async function mailedLink(email: string): Promise<string> {

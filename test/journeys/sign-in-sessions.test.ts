@@ -44,7 +44,7 @@ after(async () => {
   await app.stop();
 });
 
-const token = (visitor: Visitor, door = 'portal') => visitor.cookies.get(`${door}-session`) ?? '';
+const token = (visitor: Visitor, realm = 'portal') => visitor.cookies.get(`${realm}-session`) ?? '';
 const inside = async (visitor: Visitor, path = '/portal/sessions') => isInside(await visitor.open(path));
 /** Another browser that holds the same cookies, at another node or host. */
 function elsewhere(visitor: Visitor, url: string, headers: Record<string, string> = {}): Visitor {
@@ -174,7 +174,7 @@ test('Forms of a session that another site sends change nothing', async () => {
   assert.deepEqual([await inside(visitor), await inside(operator, '/admin')], [true, true]);
 });
 
-test('A session works on the shared host and on its partner’s own, on no other host and at no other door', async () => {
+test('A session works on the shared host and on its partner’s own, on no other host and in no other realm', async () => {
   const { visitor } = await signInPartnerUser(app, fixtures);
   const second = await makePartner(app.db);
   const at = (headers: Record<string, string>) => inside(elsewhere(visitor, app.url, headers));

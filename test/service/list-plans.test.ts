@@ -23,7 +23,7 @@ let app: Awaited<ReturnType<typeof startApp>>;
 let scope: Scope;
 let crowd: Awaited<ReturnType<typeof makeCrowd>>;
 let explainer: ReturnType<typeof openExplainer>;
-const doors: Record<string, Open> = {};
+const realms: Record<string, Open> = {};
 before(async () => {
   // Pages are read faster than people may: each counts as one of another time.
   let reads = 0;
@@ -38,8 +38,8 @@ before(async () => {
   const [{ wallet_address: wallet } = { wallet_address: '' }] = await app.db.sql<{ wallet_address: string }[]>`
     select wallet_address from merchants where id = ${crowd.accountId}`;
   dashboard.cookies.set('dashboard-session', await sessionOf(app.ctx, scope, { id: crowd.accountId, wallet }));
-  Object.assign(doors, { portal: portal.open, admin: admin.open, dashboard: dashboard.open });
-  doors.api = async (path) => {
+  Object.assign(realms, { portal: portal.open, admin: admin.open, dashboard: dashboard.open });
+  realms.api = async (path) => {
     await app.db.sql`delete from rate_counters`;
     return send(app.url, 'GET', path, { key });
   };
@@ -61,8 +61,8 @@ function combinations(filters: Record<string, readonly (string | undefined)[]>):
 }
 
 /** Reads the plans of all that a call makes the service send. */
-async function read(door: string, path: string, allowed = most): Promise<string[]> {
-  const sent = await sentDuring(app.db, async () => assert.equal((await doors[door]?.(path))?.status, 200, path));
+async function read(realm: string, path: string, allowed = most): Promise<string[]> {
+  const sent = await sentDuring(app.db, async () => assert.equal((await realms[realm]?.(path))?.status, 200, path));
   const faults: string[] = [];
   for (const mode of ['force_custom_plan', 'force_generic_plan'] as const) {
     for (const plan of await explainer.explain(sent, mode)) {
@@ -74,9 +74,9 @@ async function read(door: string, path: string, allowed = most): Promise<string[
 }
 
 /** Fails with all calls of a list that read too much. */
-async function readAll(door: string, path: string, queries: string[], allowed = most): Promise<void> {
+async function readAll(realm: string, path: string, queries: string[], allowed = most): Promise<void> {
   const faults: string[] = [];
-  for (const query of queries) faults.push(...(await read(door, path + query, allowed)));
+  for (const query of queries) faults.push(...(await read(realm, path + query, allowed)));
   assert.deepEqual(faults, []);
 }
 

@@ -13,7 +13,7 @@ import {
 import type { Context } from '../../context.ts';
 import type { Tx } from '../../db/connection.ts';
 import type { Language } from '../../ui/language.ts';
-import type { Door } from '../realm.ts';
+import type { Realm } from '../realm.ts';
 import type { Entered } from '../sign-in/sign-in.ts';
 import { updateLanguage } from '../store.ts';
 import type { PasskeyRefusalReason } from './refusal.ts';
@@ -45,7 +45,7 @@ export async function askForPasskey(ctx: Context, place: PasskeyPlace, session: 
  */
 export function signInWithPasskey(
   ctx: Context,
-  door: Door,
+  realm: Realm,
   host: HostOwner,
   answer: unknown,
   client: Client,
@@ -53,13 +53,13 @@ export function signInWithPasskey(
   language: Language,
 ): Promise<Entered | { refused: PasskeyRefusalReason }> {
   return ctx.db.transaction(async (tx) => {
-    const holder = await prove(ctx, tx, { kind: door.kind, host }, null, answer, client);
+    const holder = await prove(ctx, tx, { kind: realm.kind, host }, null, answer, client);
     if (typeof holder === 'string') return { refused: holder };
     await updateSignedIn(tx, holder.user_id, ctx.clock.now());
     await updateLanguage(tx, holder.user_id, language);
     const user = { id: holder.user_id, partnerId: holder.partner_id };
     const token = await createUserSession(ctx, tx, user, client, earlier);
-    await writeAudit(ctx, tx, actorOf(holder, door.kind, client), {
+    await writeAudit(ctx, tx, actorOf(holder, realm.kind, client), {
       action: 'session.started',
       partnerId: holder.partner_id,
       testMode: null,

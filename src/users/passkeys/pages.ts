@@ -12,34 +12,34 @@ import { sendForeignForm } from '../../web/error-page.ts';
 import { isOwnForm } from '../../web/origin.ts';
 import { actorOf, enter, signedIn } from '../enter.ts';
 import type { Fresh } from '../fresh.ts';
-import type { Door } from '../realm.ts';
+import type { Realm } from '../realm.ts';
 import { askForPasskey, confirmWithPasskey } from './enter.ts';
 import { passkeysPart } from './parts.ts';
 import { addPasskey, listPasskeys, offerPasskey, removePasskey } from './passkeys.ts';
 
 type Visit = FastifyRequest<{ Body: Record<string, unknown> | undefined }>;
 
-/** What `<door>/sessions` says of the passkeys of who is signed in. */
+/** What `<realm>/sessions` says of the passkeys of who is signed in. */
 export async function passkeysOf<K extends UserKind>(
   ctx: Context,
-  door: Door<K>,
+  realm: Realm<K>,
   person: SignedIn<K>,
   request: FastifyRequest,
 ): Promise<Html> {
   const [passkeys, fresh] = await Promise.all([listPasskeys(ctx, person), isFreshSession(ctx, person.sessionId)]);
-  return passkeysPart(wordsFor(request), { door, passkeys, fresh, browser: browserOf(request) });
+  return passkeysPart(wordsFor(request), { realm, passkeys, fresh, browser: browserOf(request) });
 }
 
 /** What a passkey is called unless its owner says otherwise. */
 const browserOf = ({ headers }: FastifyRequest) => browserName(headers['user-agent'] ?? '');
 
 /**
- * `<door>/passkeys`: forms that add a passkey of one's own, take one away, and confirm that one is still there; each ends
- * at `<door>/sessions`. What the browser is asked for with the first and the last stands at `<form>/options`.
+ * `<realm>/passkeys`: forms that add a passkey of one's own, take one away, and confirm that one is still there; each ends
+ * at `<realm>/sessions`. What the browser is asked for with the first and the last stands at `<form>/options`.
  */
-export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Context, door: Door<K>): void {
+export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Context, realm: Realm<K>): void {
   const config = { auth: 'session' as const };
-  const path = `${door.path}/passkeys`;
+  const path = `${realm.path}/passkeys`;
   const host = (request: FastifyRequest) => hostOwner(ctx.config, request.headers.host);
 
   const options = (url: string, make: (person: SignedIn<K>, request: FastifyRequest) => Promise<object | null>) =>
@@ -48,7 +48,7 @@ export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Cont
       method: 'GET',
       url: `${url}/options`,
       handler: async (request, reply) => {
-        const person = await signedIn(ctx, door, request);
+        const person = await signedIn(ctx, realm, request);
         return sendOptions(reply, person && (await make(person, request)));
       },
     });
@@ -63,9 +63,9 @@ export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Cont
       url,
       handler: async (request: Visit, reply) => {
         if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
-        const person = await enter(ctx, door, request, reply);
+        const person = await enter(ctx, realm, request, reply);
         if (!person) return reply;
-        return reply.redirect(`${door.path}/sessions?done=${await work(person, request, reply)}`, 303);
+        return reply.redirect(`${realm.path}/sessions?done=${await work(person, request, reply)}`, 303);
       },
     });
 
@@ -78,14 +78,14 @@ export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Cont
     return (await addPasskey(ctx, person, host(request), made, actor, wordsFor(request))) ?? 'added';
   });
   options(`${path}/confirm`, (person, request) => {
-    const place = { kind: door.kind, host: host(request) };
+    const place = { kind: realm.kind, host: host(request) };
     return askForPasskey(ctx, place, person.sessionId);
   });
   form(`${path}/confirm`, 'never', async (person, request, reply) => {
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const confirmed = await confirmWithPasskey(ctx, person, host(request), request.body?.passkey, client);
     if ('refused' in confirmed) return confirmed.refused;
-    setSessionCookie(reply, ctx.config, door.kind, confirmed.token, userSessionLimits[door.kind].absoluteMs);
+    setSessionCookie(reply, ctx.config, realm.kind, confirmed.token, userSessionLimits[realm.kind].absoluteMs);
     return 'confirmed';
   });
   form(`${path}/remove`, 'always', async (person, request) => {

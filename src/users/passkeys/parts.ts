@@ -6,7 +6,7 @@ import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton, table } from '../../web/table.ts';
-import type { Door } from '../realm.ts';
+import type { Realm } from '../realm.ts';
 import type { Passkey } from './passkeys.ts';
 import { isPasskeyRefusal } from './refusal.ts';
 
@@ -33,27 +33,27 @@ ${instead && html`<div data-passkey-none>${instead}</div>`}`;
 }
 
 /** The button that signs in with a passkey. `alone`: there is no other way on this page. */
-export function passkeySignIn(words: Words, door: Door, alone: boolean): Html {
+export function passkeySignIn(words: Words, realm: Realm, alone: boolean): Html {
   const { passkey: t } = signInTexts(words);
   const button = html`<button${!alone && html` class="second"`}>${t.signIn}</button>`;
-  return passkeyForm(words, `${door.path}/sign-in/passkey`, button, alone ? html`<p>${t.none}</p>` : null);
+  return passkeyForm(words, `${realm.path}/sign-in/passkey`, button, alone ? html`<p>${t.none}</p>` : null);
 }
 
 /** A form that goes on to `action` with a passkey, and with what was typed before it was asked for. */
-export function passkeyConfirm(words: Words, door: Door, action: string, kept: Html): Html {
+export function passkeyConfirm(words: Words, realm: Realm, action: string, kept: Html): Html {
   const { passkey: t } = signInTexts(words);
-  const options = `${door.path}/passkeys/confirm/options`;
+  const options = `${realm.path}/passkeys/confirm/options`;
   return passkeyForm(words, action, html`${kept}<button>${t.confirm}</button>`, html`<p>${t.none}</p>`, options);
 }
 
 /** How a page of one's own passkeys stands. */
-export type PasskeysView = { door: Door; passkeys: Passkey[]; fresh: boolean; browser: string };
+export type PasskeysView = { realm: Realm; passkeys: Passkey[]; fresh: boolean; browser: string };
 
 /** One's passkeys, and the ways to add one and to take one away; or the way to be let do that. */
-export function passkeysPart(words: Words, { door, passkeys, fresh, browser }: PasskeysView): Html {
+export function passkeysPart(words: Words, { realm, passkeys, fresh, browser }: PasskeysView): Html {
   const { passkey: t } = signInTexts(words);
-  const path = `${door.path}/passkeys`;
-  const may = fresh ? addForm(words, path, browser) : confirmForm(words, door, path, passkeys.length > 0);
+  const path = `${realm.path}/passkeys`;
+  const may = fresh ? addForm(words, path, browser) : confirmForm(words, realm, path, passkeys.length > 0);
   return html`<h2 id="passkeys">${t.heading}</h2><p class="quiet">${t.rest}</p>
 ${passkeys.length > 0 && passkeyTable(words, path, passkeys, fresh)}<section class="card">${may}</section>`;
 }
@@ -98,11 +98,11 @@ function addForm(words: Words, path: string, browser: string): Html {
 }
 
 /** Who signed in a while ago shows a passkey first, or signs in anew. */
-function confirmForm(words: Words, door: Door, path: string, has: boolean): Html {
+function confirmForm(words: Words, realm: Realm, path: string, has: boolean): Html {
   const { passkey: t } = signInTexts(words);
   const { app } = commonTexts(words);
   if (!has) {
-    return html`<p>${t.signInAnew}</p><form method="post" action="${door.path}/sign-out"><button class="second">${app.signOut}</button></form>`;
+    return html`<p>${t.signInAnew}</p><form method="post" action="${realm.path}/sign-out"><button class="second">${app.signOut}</button></form>`;
   }
   const confirm = passkeyForm(words, `${path}/confirm`, html`<button>${t.confirm}</button>`, html`<p>${t.none}</p>`);
   return html`<p>${t.confirmRest}</p>${confirm}`;

@@ -6,22 +6,22 @@ import { card, field, stateLine } from '../../ui/components.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { passkeySignIn } from '../passkeys/parts.ts';
 import type { PasskeyRefusalReason } from '../passkeys/refusal.ts';
-import type { Door } from '../realm.ts';
+import type { Realm } from '../realm.ts';
 
 /** Where an e-mail address is typed, to be sent a link; or a passkey shown. */
-export function askPage(words: Words, door: Door, branding: Branding | null, typed: string, fault: boolean): Html {
+export function askPage(words: Words, realm: Realm, branding: Branding | null, typed: string, fault: boolean): Html {
   const { signInUser: t } = signInTexts(words);
-  return html`${branding && logoOf(branding)}<h1>${titleOf(words, door)}</h1>${card(html`<p>${t.rest}</p>${askForm(words, door, typed, fault)}${passkeySignIn(words, door, false)}`)}`;
+  return html`${branding && logoOf(branding)}<h1>${titleOf(words, realm)}</h1>${card(html`<p>${t.rest}</p>${askForm(words, realm, typed, fault)}${passkeySignIn(words, realm, false)}`)}`;
 }
 
-export function titleOf(words: Words, door: Door): string {
+export function titleOf(words: Words, realm: Realm): string {
   const { signInUser: t } = signInTexts(words);
-  return door.kind === 'operator' ? t.adminTitle : t.portalTitle;
+  return realm.kind === 'operator' ? t.adminTitle : t.portalTitle;
 }
 
-function askForm(words: Words, door: Door, typed: string, fault: boolean): Html {
+function askForm(words: Words, realm: Realm, typed: string, fault: boolean): Html {
   const { signInUser: t } = signInTexts(words);
-  return html`<form method="post" action="${door.path}/sign-in" novalidate>${field({
+  return html`<form method="post" action="${realm.path}/sign-in" novalidate>${field({
     name: 'email',
     label: t.email,
     value: typed,
@@ -31,39 +31,39 @@ function askForm(words: Words, door: Door, typed: string, fault: boolean): Html 
 }
 
 /** The same for every address, known or not. */
-export function sentPage(words: Words, door: Door): Html {
+export function sentPage(words: Words, realm: Realm): Html {
   const { signInUser: t } = signInTexts(words);
   return card(
     stateLine('waiting', t.sent, t.sentRest, 'h1'),
-    html`<p><a href="${door.path}/sign-in">${t.again}</a></p>`,
+    html`<p><a href="${realm.path}/sign-in">${t.again}</a></p>`,
   );
 }
 
 /** Why no link is sent, or why a link opens nothing; with the way to a new one. */
 export function againPage(
   words: Words,
-  door: Door,
+  realm: Realm,
   why: 'unknown' | 'used' | 'expired' | 'otherBrowser' | 'enough',
 ): Html {
   const { signInUser: t } = signInTexts(words);
   return card(
     stateLine(why === 'otherBrowser' ? 'attention' : 'ended', t[why], t[`${why}Rest`], 'h1'),
-    why !== 'enough' && askForm(words, door, '', false),
+    why !== 'enough' && askForm(words, realm, '', false),
   );
 }
 
 /** Why a passkey does not sign in, and both ways to try again. */
-export function refusedPage(words: Words, door: Door, reason: PasskeyRefusalReason): Html {
+export function refusedPage(words: Words, realm: Realm, reason: PasskeyRefusalReason): Html {
   const { passkey: t } = signInTexts(words);
   return card(
     stateLine('attention', t.refused, t.refusals[reason], 'h1'),
-    passkeySignIn(words, door, false),
-    askForm(words, door, '', false),
+    passkeySignIn(words, realm, false),
+    askForm(words, realm, '', false),
   );
 }
 
 /** One button for each place that the link's address belongs to; where a passkey is kept, that opens and not the link. */
-export function openPage(words: Words, door: Door, action: string, email: string, users: LinkUser[]): Html {
+export function openPage(words: Words, realm: Realm, action: string, email: string, users: LinkUser[]): Html {
   const { signInUser: t, passkey } = signInTexts(words);
   const several = users.length > 1;
   const open = users.filter((user) => !user.passkey);
@@ -77,7 +77,7 @@ export function openPage(words: Words, door: Door, action: string, email: string
         }</button></form>`,
     ),
     kept.length > 0 &&
-      html`<p>${several ? fill(passkey.linkNeedsOneFor, { partners: namesOf(kept) }) : passkey.linkNeedsOne}</p>${passkeySignIn(words, door, true)}`,
+      html`<p>${several ? fill(passkey.linkNeedsOneFor, { partners: namesOf(kept) }) : passkey.linkNeedsOne}</p>${passkeySignIn(words, realm, true)}`,
   )}`;
 }
 

@@ -21,7 +21,7 @@ import { isOwnForm } from '../../web/origin.ts';
 import { signedIn } from '../enter.ts';
 import { askForPasskey, signInWithPasskey } from '../passkeys/enter.ts';
 import { sendOptions } from '../passkeys/pages.ts';
-import type { Door } from '../realm.ts';
+import type { Realm } from '../realm.ts';
 import { againPage, askPage, openPage, refusedPage, sentPage, titleOf } from './page.ts';
 import { askForLink, type Entered, signIn } from './sign-in.ts';
 
@@ -34,26 +34,26 @@ const asksPerMinute = 10;
 const opensPerMinute = 60;
 
 /**
- * `<door>/sign-in` and `<door>/link/:token`: an address is typed, a link is mailed, and a button on its page signs in; or
+ * `<realm>/sign-in` and `<realm>/link/:token`: an address is typed, a link is mailed, and a button on its page signs in; or
  * a passkey does. Opening the link alone changes nothing, since programs that scan mails open links too.
  */
-export function signInPages(app: FastifyInstance, ctx: Context, door: Door): void {
+export function signInPages(app: FastifyInstance, ctx: Context, realm: Realm): void {
   const config = { auth: 'public' as const };
   const asks = new AttemptLimit(asksPerMinute, minuteMs);
   const opens = new AttemptLimit(opensPerMinute, minuteMs);
-  const earlierOf = (request: Visit) => sessionToken(request, ctx.config, door.kind);
+  const earlierOf = (request: Visit) => sessionToken(request, ctx.config, realm.kind);
   const letIn = (reply: FastifyReply, { token, email }: Entered) => {
-    setSessionCookie(reply, ctx.config, door.kind, token, userSessionLimits[door.kind].absoluteMs);
-    rememberBrowser(ctx, reply, { kind: door.kind, email });
-    return reply.redirect(door.path, 303);
+    setSessionCookie(reply, ctx.config, realm.kind, token, userSessionLimits[realm.kind].absoluteMs);
+    rememberBrowser(ctx, reply, { kind: realm.kind, email });
+    return reply.redirect(realm.path, 303);
   };
   const get = (url: string, run: (request: Visit, reply: FastifyReply, place: Place) => Promise<FastifyReply>) =>
     app.route({
       config,
       method: ['GET', 'HEAD'],
-      url: door.path + url,
+      url: realm.path + url,
       exposeHeadRoute: false,
-      handler: async (request: Visit, reply) => run(request, reply, await placeOf(ctx, door, request)),
+      handler: async (request: Visit, reply) => run(request, reply, await placeOf(ctx, realm, request)),
     });
   const post = (
     url: string,
@@ -63,40 +63,47 @@ export function signInPages(app: FastifyInstance, ctx: Context, door: Door): voi
     app.route({
       config,
       method: 'POST',
-      url: door.path + url,
+      url: realm.path + url,
       handler: async (request: Visit, reply) => {
         if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
         if (!limit.take(clientSubject(request.ip), ctx.clock.now())) return sendTooMany(reply);
-        return run(request, reply, await placeOf(ctx, door, request));
+        return run(request, reply, await placeOf(ctx, realm, request));
       },
     });
 
   get('/sign-in', async (request, reply, place) => {
-    if (await signedIn(ctx, door, request)) return reply.redirect(door.path, 303);
-    return show(reply, door, place, 200, askPage(wordsFor(request), door, place.branding, '', false));
+    if (await signedIn(ctx, realm, request)) return reply.redirect(realm.path, 303);
+    return show(reply, realm, place, 200, askPage(wordsFor(request), realm, place.branding, '', false));
   });
   get('/sign-in/sent', async (request, reply, place) =>
-    show(reply, door, place, 200, sentPage(wordsFor(request), door)),
+    show(reply, realm, place, 200, sentPage(wordsFor(request), realm)),
   );
-  post('/sign-in', asks, (request, reply, place) => ask(ctx, door, request, reply, place));
+  post('/sign-in', asks, (request, reply, place) => ask(ctx, realm, request, reply, place));
   get('/sign-in/passkey/options', async (request, reply) =>
-    sendOptions(reply, await askForPasskey(ctx, { kind: door.kind, host: hostIn(ctx, request) }, null)),
+    sendOptions(reply, await askForPasskey(ctx, { kind: realm.kind, host: hostIn(ctx, request) }, null)),
   );
   post('/sign-in/passkey', opens, async (request, reply, place) => {
     const [host, answer] = [hostIn(ctx, request), request.body?.passkey];
     const [earlier, language] = [earlierOf(request), languageFor(request)];
-    const entered = await signInWithPasskey(ctx, door, host, answer, clientOf(request), earlier, language);
+    const entered = await signInWithPasskey(ctx, realm, host, answer, clientOf(request), earlier, language);
     if ('refused' in entered)
-      return show(reply, door, place, 403, refusedPage(wordsFor(request), door, entered.refused));
+      return show(reply, realm, place, 403, refusedPage(wordsFor(request), realm, entered.refused));
     return letIn(reply, entered);
   });
-  get('/link/:token', (request, reply, place) => open(ctx, door, request, reply, place));
+  get('/link/:token', (request, reply, place) => open(ctx, realm, request, reply, place));
   post('/link/:token', opens, async (request, reply, place) => {
     const user = request.body?.user;
     const entered = isUuid(user)
-      ? await signIn(ctx, opened(ctx, door, request), user, clientOf(request), earlierOf(request), languageFor(request))
+      ? await signIn(
+          ctx,
+          opened(ctx, realm, request),
+          user,
+          clientOf(request),
+          earlierOf(request),
+          languageFor(request),
+        )
       : null;
-    return entered ? letIn(reply, entered) : open(ctx, door, request, reply, place); // says why not
+    return entered ? letIn(reply, entered) : open(ctx, realm, request, reply, place); // says why not
   });
 }
 
@@ -104,18 +111,18 @@ const hostIn = (ctx: Context, request: Visit) => hostOwner(ctx.config, request.h
 const clientOf = (request: Visit) => ({ ip: request.ip, userAgent: request.headers['user-agent'] });
 
 /** Operators sign in on the shared host only; on a host that is nobody's there is nothing. */
-async function placeOf(ctx: Context, door: Door, request: FastifyRequest): Promise<Place> {
+async function placeOf(ctx: Context, realm: Realm, request: FastifyRequest): Promise<Place> {
   const host = hostOwner(ctx.config, request.headers.host);
   if (host === null) return { partner: null, branding: null };
-  const partner = host === undefined || door.kind === 'operator' ? null : await readPartner(ctx.db, host);
+  const partner = host === undefined || realm.kind === 'operator' ? null : await readPartner(ctx.db, host);
   if (!partner) throw refuse('not_found');
   return { partner, branding: await readBranding(ctx, partner.id) };
 }
 
-function show(reply: FastifyReply, door: Door, { branding }: Place, status: number, body: Html): FastifyReply {
+function show(reply: FastifyReply, realm: Realm, { branding }: Place, status: number, body: Html): FastifyReply {
   const words = wordsFor(reply.request);
   return sendPage(reply, status, {
-    title: titleOf(words, door),
+    title: titleOf(words, realm),
     words,
     testMode: false,
     body,
@@ -125,7 +132,13 @@ function show(reply: FastifyReply, door: Door, { branding }: Place, status: numb
   });
 }
 
-async function ask(ctx: Context, door: Door, request: Visit, reply: FastifyReply, place: Place): Promise<FastifyReply> {
+async function ask(
+  ctx: Context,
+  realm: Realm,
+  request: Visit,
+  reply: FastifyReply,
+  place: Place,
+): Promise<FastifyReply> {
   const words = wordsFor(request);
   const typed = request.body?.email;
   const email = typeof typed === 'string' ? typed : '';
@@ -135,16 +148,16 @@ async function ask(ctx: Context, door: Door, request: Visit, reply: FastifyReply
     partner,
     browser: bindBrowser(request, reply, ctx.config),
     network: networkSubject(request.ip),
-    knownAs: (address: string) => knownBrowser(ctx, request, { kind: door.kind, email: address }),
+    knownAs: (address: string) => knownBrowser(ctx, request, { kind: realm.kind, email: address }),
   };
-  const answer = await askForLink(ctx, door, asking, words);
-  if (answer === 'asked') return reply.redirect(`${door.path}/sign-in/sent`, 303);
-  if (answer === 'exhausted') return show(reply, door, place, 429, againPage(words, door, 'enough'));
-  return show(reply, door, place, 400, askPage(words, door, place.branding, email, true));
+  const answer = await askForLink(ctx, realm, asking, words);
+  if (answer === 'asked') return reply.redirect(`${realm.path}/sign-in/sent`, 303);
+  if (answer === 'exhausted') return show(reply, realm, place, 429, againPage(words, realm, 'enough'));
+  return show(reply, realm, place, 400, askPage(words, realm, place.branding, email, true));
 }
 
-const opened = (ctx: Context, door: Door, request: Visit): LinkOpened => ({
-  kind: door.kind,
+const opened = (ctx: Context, realm: Realm, request: Visit): LinkOpened => ({
+  kind: realm.kind,
   token: request.params.token,
   browser: browserToken(request, ctx.config),
   host: hostOwner(ctx.config, request.headers.host),
@@ -154,17 +167,17 @@ const statusOf = { unknown: 404, used: 410, expired: 410, other_browser: 403 } a
 
 async function open(
   ctx: Context,
-  door: Door,
+  realm: Realm,
   request: Visit,
   reply: FastifyReply,
   place: Place,
 ): Promise<FastifyReply> {
   const words = wordsFor(request);
-  const link = await readLink(ctx, opened(ctx, door, request));
+  const link = await readLink(ctx, opened(ctx, realm, request));
   if (link.state !== 'open') {
     const why = link.state === 'other_browser' ? 'otherBrowser' : link.state;
-    return show(reply, door, place, statusOf[link.state], againPage(words, door, why));
+    return show(reply, realm, place, statusOf[link.state], againPage(words, realm, why));
   }
-  const action = `${door.path}/link/${request.params.token}`;
-  return show(reply, door, place, 200, openPage(words, door, action, link.email, link.users));
+  const action = `${realm.path}/link/${request.params.token}`;
+  return show(reply, realm, place, 200, openPage(words, realm, action, link.email, link.users));
 }

@@ -8,7 +8,7 @@ import { queueMail } from '../../mail/outbox.ts';
 import { readMailBranding } from '../../partners/branding.ts';
 import type { Language, Words } from '../../ui/language.ts';
 import { linkMail, serviceName } from '../mails.ts';
-import type { Door } from '../realm.ts';
+import type { Realm } from '../realm.ts';
 import { emailFrom } from '../rules.ts';
 import { updateLanguage } from '../store.ts';
 
@@ -33,7 +33,7 @@ class NobodyToMail extends Error {}
  */
 export async function askForLink(
   ctx: Context,
-  door: Door,
+  realm: Realm,
   asking: Asking,
   words: Words,
 ): Promise<'asked' | 'email_invalid' | 'exhausted'> {
@@ -43,11 +43,11 @@ export async function askForLink(
   const known = asking.knownAs(email);
   const asker = { subject: known ?? asking.network, known: known !== null };
   const token = newLinkToken();
-  const link = `${hostAddress(ctx.config, partner?.slug ?? null)}${door.path}/link/${token}`;
+  const link = `${hostAddress(ctx.config, partner?.slug ?? null)}${realm.path}/link/${token}`;
   const branding = await readMailBranding(ctx, partner?.id ?? null);
   const mail = linkMail(words, branding, email, { place: partner?.name ?? serviceName, link });
   return ctx.db.transaction(async (tx) => {
-    const asked = { kind: door.kind, email, partnerId: partner?.id ?? null, browser, token, asker };
+    const asked = { kind: realm.kind, email, partnerId: partner?.id ?? null, browser, token, asker };
     const stored = await storeLink(ctx, tx, asked);
     if (stored === 'exhausted') return 'exhausted';
     const mailing = tx.savepoint(async (inner) => {

@@ -108,7 +108,7 @@ test('No form is taken from another site, whoever is signed in', async () => {
   assert.equal(await acts(), before);
 });
 
-test('Without a session every page and form behind a door leads to signing in, or is not there', async () => {
+test('Without a session every page and form of a realm leads to signing in, or is not there', async () => {
   const behind = (path: string) => isBelow(path, ['/portal', '/admin', '/dashboard']) && !open.test(path);
   for (const [method, paths] of [
     ['GET', pages.filter(behind)],
@@ -116,23 +116,24 @@ test('Without a session every page and form behind a door leads to signing in, o
   ] as const) {
     for (const path of paths) {
       const { status, location } = await call(method, path, {});
-      const door = `/${path.split('/')[1]}/sign-in`;
+      const signInPath = `/${path.split('/')[1]}/sign-in`;
       if (path.endsWith('/options')) assert.equal(status, 404, path);
-      else assert.deepEqual([status, location], [303, door], `${method} ${path}`);
+      else assert.deepEqual([status, location], [303, signInPath], `${method} ${path}`);
     }
   }
 });
 
 test('A session of one kind opens no page and no form of another', async () => {
   const tokens = new Map(everybody.split('; ').map((pair) => pair.split('=') as [string, string]));
-  for (const [door, others] of [
+  for (const [signInPath, others] of [
     ['portal', ['admin', 'dashboard']],
     ['admin', ['portal', 'dashboard']],
     ['dashboard', ['portal', 'admin']],
   ] as const) {
-    const behind = (path: string) => isBelow(path, [`/${door}`]) && !open.test(path) && !path.endsWith('/options');
+    const behind = (path: string) =>
+      isBelow(path, [`/${signInPath}`]) && !open.test(path) && !path.endsWith('/options');
     for (const other of others) {
-      const cookie = `${door}-session=${tokens.get(`${other}-session`)}`;
+      const cookie = `${signInPath}-session=${tokens.get(`${other}-session`)}`;
       for (const path of pages.filter(behind)) assert.equal((await call('GET', path, { cookie })).status, 303, path);
       for (const path of forms.filter(behind)) assert.equal((await call('POST', path, { cookie })).status, 303, path);
     }
