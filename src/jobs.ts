@@ -12,7 +12,7 @@ import { pause } from './lib/time.ts';
 import { mailsDue } from './mail/due.ts';
 import { encryptMails, forgetMails } from './mail/forget.ts';
 import { sendDueMails } from './mail/transport.ts';
-import { returnsDue, unjudgedDue, unsettledDue } from './payments/due.ts';
+import { refundsDue, unjudgedDue, unsettledDue } from './payments/due.ts';
 import { judgePending } from './payments/match.ts';
 import { settle } from './payments/proof/verify.ts';
 import { releaseReservations } from './payments/release.ts';
@@ -27,7 +27,7 @@ import { openGateway } from './receipts/gateway.ts';
 import { mailReceipts } from './receipts/send-mails.ts';
 import { sendMessages } from './receipts/send-messages.ts';
 import { sweepReceipts } from './receipts/sweep.ts';
-import { followReturns } from './refunds/follow.ts';
+import { followRefunds } from './refunds/follow.ts';
 import { expiryDue } from './requests/due.ts';
 import { expireDue } from './requests/expire.ts';
 import { watchOrder } from './requests/order-alarm.ts';
@@ -77,10 +77,10 @@ const loops: Loop[] = [
     queue: { due: expiryDue, wakes: [], restMs: 5 * second },
   },
   {
-    name: 'look for give-backs',
+    name: 'follow refunds',
     everyMs: minute,
-    run: followReturns,
-    queue: { due: returnsDue, wakes: ['merchant'], restMs: 2 * second },
+    run: followRefunds,
+    queue: { due: refundsDue, wakes: ['merchant'], restMs: 2 * second },
   },
   {
     name: 'make receipts',

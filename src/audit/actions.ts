@@ -44,9 +44,9 @@ export const actions = {
   'request.cancelled': [],
   'request.created': ['amount', 'currency', 'payment_mode'],
   'payment.attached': ['payment', 'request'],
-  /** A part of a request that ended unpaid was taken off it, to be given back. */
+  /** A partial payment of a request that ended unpaid was detached from it, to be refunded. */
   'payment.released': ['request', 'usdc_micro'],
-  /** Before the transfer back is offered; nothing binds it until it is put back. */
+  /** A refund was started, before its transfer is offered; nothing binds the payment until the refund is cancelled. */
   'payment.taken': ['request', 'usdc_micro'],
   'payment.put_back': [],
   'payment.returned': ['request', 'usdc_micro', 'transaction', 'replaces'],

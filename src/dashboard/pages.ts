@@ -8,7 +8,7 @@ import { attachPages } from './payments/attach.ts';
 import { cancelPages } from './payments/cancel.ts';
 import { paymentPage } from './payments/payment.ts';
 import { paymentList } from './payments/payments.ts';
-import { giveBackPages } from './payments/refund.ts';
+import { refundPages } from './payments/refund.ts';
 import { unmatchedList } from './payments/unmatched.ts';
 import { planPage } from './plans/plan.ts';
 import { planNewPages } from './plans/plan-new.ts';
@@ -37,7 +37,7 @@ export function dashboardPages(app: FastifyInstance, ctx: Context): void {
   planPage(routes, ctx);
   unmatchedList(routes, ctx);
   attachPages(routes, ctx);
-  giveBackPages(routes, ctx);
+  refundPages(routes, ctx);
   profilePages(routes, ctx);
   sessionPages(routes, ctx);
   dashboardEvents(routes, ctx, ending.signal);

@@ -15,8 +15,8 @@ type Order = { chain: WalletChain; token: string; from: string; data: string; te
 /** Wallets announce themselves within the blink of an eye; after this there is none. */
 const noneAfterMs = 600;
 
-const list = document.querySelector<HTMLElement>('[data-return]');
-if (list) start(list, JSON.parse(list.dataset.return ?? '') as Order);
+const list = document.querySelector<HTMLElement>('[data-refund]');
+if (list) start(list, JSON.parse(list.dataset.refund ?? '') as Order);
 
 function start(list: HTMLElement, order: Order): void {
   const told = list.nextElementSibling as HTMLElement;

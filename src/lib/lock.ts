@@ -8,7 +8,7 @@ import { StartFault } from './start-fault.ts';
  * Takes the data folder for this process: two services must not share embedded parts. The file holds the process's number
  * and beginning, so that a number used again by another program after a crash does not keep the folder.
  *
- * @returns what gives it back
+ * @returns what releases it
  * @throws StartFault naming the process that holds it; the lock of a process that is gone is taken over
  */
 export function lockDataDir(dataDir: string): () => void {
@@ -16,7 +16,7 @@ export function lockDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'service.pid');
   const own = `${process.pid} ${beginningOf(process.pid)}`;
   for (let attempt = 0; attempt < 5; attempt++) {
-    if (createFile(file, own)) return () => giveBack(file, own);
+    if (createFile(file, own)) return () => releaseLock(file, own);
     const holder = read(file);
     if (holder === null) continue;
     const [pid = '', ...beginning] = holder.split(' ');
@@ -33,11 +33,11 @@ function read(file: string): string | null {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return null; // given back just now
+    return null; // released just now
   }
 }
 
-function giveBack(file: string, own: string): void {
+function releaseLock(file: string, own: string): void {
   if (read(file) === own) rmSync(file, { force: true });
 }
 

@@ -5,7 +5,7 @@ import { assetOf, completeProof } from './complete.ts';
 import { needsSecondOpinion, readChainView, standsFinal } from './proof/heads.ts';
 import { admit, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
 import { isDoubted, lockTransfers, toTransfer, updateJudged } from './store.ts';
-import { isRefunded, keyOf, type TransferRow } from './transfers.ts';
+import { hasRefund, keyOf, type TransferRow } from './transfers.ts';
 
 export type Binding = {
   row: TransferRow;
@@ -58,7 +58,7 @@ export async function bind(tx: Tx, ctx: Context, scope: Scope, binding: Binding)
 
   // What goes back to the payer pays nothing, however it is named once more: by its sender, after a reorganisation, by hand.
   const released = current.reason === 'released' && rule !== 'merchant';
-  if (released || (await isRefunded(tx, scope, keyOf(row)))) return { kind: 'refused', reason: 'released' };
+  if (released || (await hasRefund(tx, scope, keyOf(row)))) return { kind: 'refused', reason: 'released' };
 
   // A wallet can have changed hands: a merchant decides about their own money and requests only.
   if (rule === 'merchant' && request.account_id !== current.account_id) return { kind: 'gone' };

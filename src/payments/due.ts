@@ -13,8 +13,8 @@ export const unsettledDue =
   (sql) =>
     sql`select min(look_at) from transfers where chain_id = ${chainId} and counts and final_at is null`;
 
-/** A transaction that gives a payment back, and is to be looked for again; also one that another replaced. */
-export const returnsDue: Due = (sql) => sql`
+/** A transaction that refunds a payment, and is to be looked up again; also one that another replaced. */
+export const refundsDue: Due = (sql) => sql`
   select least((select min(next_look_at) from returns
     where state in ('sent', 'missing', 'kept') and return_tx_hash is not null and from_address is not null),
     (select min(next_look_at) from returns_replaced))`;

@@ -25,7 +25,7 @@ export type Outcome =
   | { kind: 'underpaid'; missingMicro: bigint }
   /** Bound to another request. */
   | { kind: 'already_used' }
-  /** The merchant has given it back, or is about to. */
+  /** The merchant has refunded it, or is about to. */
   | { kind: 'given_back' }
   /** The request was paid by another transfer. */
   | { kind: 'already_paid' }

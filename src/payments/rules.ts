@@ -28,7 +28,7 @@ export type Reason =
   | 'self_transfer'
   /** Sent to another wallet than the request's. */
   | 'wrong_recipient'
-  /** A part of a request that ended unpaid: the merchant took it off, to give it back; or it was given back before. */
+  /** A partial payment of a request that ended unpaid: the merchant detached it for a refund; or it was refunded before. */
   | 'released';
 
 export type Transfer = {

@@ -61,7 +61,7 @@ export function selectCounted(tx: Tx, scope: Scope, requestId: string): Promise<
     order by block_time, chain_id, block_number, tx_hash, ordinal`;
 }
 
-/** Takes a part payment off its request, which is locked; it seems meant for it for good. */
+/** Detaches a partial payment from its request, which is locked; it seems meant for it for good. */
 export async function updateReleased(tx: Tx, scope: Scope, key: TransferKey, requestId: string): Promise<void> {
   await tx`
     update transfers set request_id = null, candidate_request_id = ${requestId}, rule = null, counts = false,
@@ -71,7 +71,7 @@ export async function updateReleased(tx: Tx, scope: Scope, key: TransferKey, req
 }
 
 /**
- * Locks a transfer until the transaction ends: it is bound or given back, not both.
+ * Locks a transfer until the transaction ends: it is bound or refunded, not both.
  *
  * @param accountId the merchant whose it must be: nobody else can lock it; null for the service itself
  */
@@ -90,7 +90,7 @@ export async function lockTransfer(
 }
 
 /** How many merchants and requests of a partner a wallet has paid, up to `limit` of its transfers. */
-export async function selectPayerReach(
+export async function countPaidBy(
   tx: Tx,
   scope: Scope,
   fromAddress: string,
@@ -115,8 +115,8 @@ export function readTransferKey(text: string): TransferKey | null {
   return match && { chainId: Number(match[1]), txHash: match[2] as string, ordinal: Number(match[3]) };
 }
 
-/** Which of these transfers go back to their payer, or have gone: they pay nothing. */
-export async function selectRefunded(tx: Tx, scope: Scope, keys: TransferKey[]): Promise<TransferKey[]> {
+/** Which of these transfers are refunded, or about to be: they pay nothing. */
+export async function selectWithRefund(tx: Tx, scope: Scope, keys: TransferKey[]): Promise<TransferKey[]> {
   const wanted = keys.map(({ chainId, txHash, ordinal }) => ({ chain_id: chainId, tx_hash: txHash, ordinal }));
   const rows = await tx<Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>[]>`
     select b.chain_id, b.tx_hash, b.ordinal from returns b
@@ -126,7 +126,7 @@ export async function selectRefunded(tx: Tx, scope: Scope, keys: TransferKey[]):
   return rows.map(keyOf);
 }
 
-/** Whether a transfer goes back to its payer, or has gone. */
-export async function isRefunded(tx: Tx, scope: Scope, key: TransferKey): Promise<boolean> {
-  return (await selectRefunded(tx, scope, [key])).length > 0;
+/** Whether a transfer is refunded, or about to be. */
+export async function hasRefund(tx: Tx, scope: Scope, key: TransferKey): Promise<boolean> {
+  return (await selectWithRefund(tx, scope, [key])).length > 0;
 }

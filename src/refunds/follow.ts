@@ -6,27 +6,34 @@ import type { Scope, Tx } from '../db/connection.ts';
 import { dayMs } from '../lib/durations.ts';
 import { modeOf } from '../lib/mode.ts';
 import { isSameTransfer, keyOf, lockTransfer, writeTransferKey } from '../payments/transfers.ts';
-import { lookForReturn, type ReturnSight } from './lookup.ts';
-import { claimReturns, type DueReturn, deleteReplaced, isReplaced, putOffReturn } from './queue-store.ts';
-import { shareReturn } from './share.ts';
-import { lockGroup, type ReturnState, selectGroup, updateGiven, updateRecalled, updateReturn } from './store.ts';
+import { lookUpRefund, type RefundLookup } from './lookup.ts';
+import { claimRefunds, type DueRefund, deleteReplaced, isReplaced, postponeRefund } from './queue-store.ts';
+import { shareRefund } from './share.ts';
+import {
+  lockGroup,
+  type RefundState,
+  restoreReplaced,
+  selectGroup,
+  updateRefundedMicro,
+  updateRefundState,
+} from './store.ts';
 
 const passSize = 20;
-/** What no endpoint has known for so long was most likely never sent. */
+/** A transaction that no endpoint has known for so long was most likely never sent. */
 const missingAfterMs = dayMs;
 
 /**
- * Looks again for transactions that gave payments back, until each is final, however late.
+ * Follows the transactions that refund payments, until each is final, however late.
  *
- * @returns how many were looked for
+ * @returns how many were looked up
  */
-export async function followReturns(ctx: Context): Promise<number> {
+export async function followRefunds(ctx: Context): Promise<number> {
   const claimed = await Promise.all([
-    claimReturns(ctx.db, 'returns', passSize),
-    claimReturns(ctx.db, 'returns_replaced', passSize),
+    claimRefunds(ctx.db, 'returns', passSize),
+    claimRefunds(ctx.db, 'returns_replaced', passSize),
   ]);
   const rows = claimed.flat();
-  const seen = await Promise.all(rows.map((row) => unlessItFails(ctx, row, () => look(ctx, row))));
+  const seen = await Promise.all(rows.map((row) => unlessItFails(ctx, row, () => lookUp(ctx, row))));
   await Promise.all(
     groupsOf(seen.filter((one) => one !== null)).map((group) =>
       unlessItFails(ctx, group[0].row, () => follow(ctx, group)),
@@ -36,40 +43,40 @@ export async function followReturns(ctx: Context): Promise<number> {
 }
 
 /** One that cannot be followed must not hold up the others. */
-async function unlessItFails<T>(ctx: Context, row: DueReturn, work: () => Promise<T>): Promise<T | null> {
+async function unlessItFails<T>(ctx: Context, row: DueRefund, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();
   } catch (error) {
-    if (!isConflict(error)) ctx.log.error({ err: error, transfer: keyOf(row) }, 'a return could not be followed');
+    if (!isConflict(error)) ctx.log.error({ err: error, transfer: keyOf(row) }, 'a refund could not be followed');
     return null;
   }
 }
 
-/** A note, and what the chain says of its transaction. */
-type Seen = { row: DueReturn; sight: ReturnSight };
+/** A refund, and what the chain says of its transaction. */
+type Seen = { row: DueRefund; lookup: RefundLookup };
 
-async function look(ctx: Context, row: DueReturn): Promise<Seen | null> {
+async function lookUp(ctx: Context, row: DueRefund): Promise<Seen | null> {
   const chain = ctx.chains[modeOf(row.test_mode)].find(({ chainId }) => String(chainId) === row.chain_id);
   if (!chain) return null;
-  const sight = await lookForReturn(ctx, chain, {
-    returnTxHash: row.return_tx_hash,
+  const lookup = await lookUpRefund(ctx, chain, {
+    refundTxHash: row.return_tx_hash,
     tokenAddress: row.token_address,
     fromAddress: row.from_address,
     toAddress: row.to_address,
     usdcMicro: BigInt(row.usdc_micro),
     sinceBlock: Number(row.block_number ?? 0),
   });
-  return sight.kind === 'unavailable' ? null : { row, sight };
+  return lookup.kind === 'unavailable' ? null : { row, lookup };
 }
 
-/** Notes that share what one transaction moved are settled together: its money is shared out once, however many are due. */
+/** Refunds that share what one transaction moved are settled together: its money is shared out once, however many are due. */
 function groupsOf(seen: Seen[]): [Seen, ...Seen[]][] {
   const groups = new Map<string, [Seen, ...Seen[]]>();
   for (const one of seen) {
-    const { row, sight } = one;
+    const { row, lookup } = one;
     const alone = row.state === 'kept' || row.state === 'replaced';
     const own = alone ? [row.state, row.tx_hash, row.ordinal] : [];
-    const moved = sight.kind === 'gives' ? [sight.movedMicro, sight.minedIn] : [sight.kind];
+    const moved = lookup.kind === 'refunds' ? [lookup.movedMicro, lookup.minedIn] : [lookup.kind];
     const key = [row.partner_id, row.test_mode, ...Object.values(groupOf(row)), ...moved, ...own].join();
     const group = groups.get(key);
     if (group) group.push(one);
@@ -79,149 +86,154 @@ function groupsOf(seen: Seen[]): [Seen, ...Seen[]][] {
 }
 
 async function follow(ctx: Context, group: [Seen, ...Seen[]]): Promise<void> {
-  const [{ row: first, sight }] = group;
+  const [{ row: first, lookup }] = group;
   const scope = scopeOfRow(first);
-  if (sight.kind === 'unknown') {
+  if (lookup.kind === 'unknown') {
     await ctx.db.scoped(scope, async (tx) => {
-      for (const { row } of group) await putOffReturn(tx, scope, row);
+      for (const { row } of group) await postponeRefund(tx, scope, row);
     });
   }
-  if (first.state === 'kept') return followKept(ctx, scope, first, sight);
-  if (first.state === 'replaced') return followReplaced(ctx, scope, first, sight);
+  if (first.state === 'kept') return followCancelled(ctx, scope, first, lookup);
+  if (first.state === 'replaced') return followReplaced(ctx, scope, first, lookup);
   await ctx.db.scoped(scope, (tx) => settle(tx, scope, group, ctx.clock.now()));
 }
 
-/** Stores what a look told of payments that are taken and share a transaction. */
+/** Stores what the look-up found of refunds that share a transaction. */
 async function settle(tx: Tx, scope: Scope, seen: [Seen, ...Seen[]], now: Date): Promise<void> {
-  const [{ row: first, sight: common }] = seen;
+  const [{ row: first, lookup: common }] = seen;
   const group = groupOf(first);
   await lockGroup(tx, scope, group);
-  if (common.kind !== 'gives') {
-    for (const { row, sight } of seen) {
-      await moveTo(tx, scope, row, withoutShare(sight, now.getTime() - row.noted_at.getTime()));
+  if (common.kind !== 'refunds') {
+    for (const { row, lookup } of seen) {
+      await moveTo(tx, scope, row, withoutShare(lookup, now.getTime() - row.noted_at.getTime()));
     }
     const nothing = seen.map(({ row }) => ({ key: keyOf(row), micro: 0n }));
-    return updateGiven(tx, scope, group, nothing);
+    return updateRefundedMicro(tx, scope, group, nothing);
   }
   const rows = await selectGroup(tx, scope, group, common.minedIn);
-  const micros = shareReturn(
+  const micros = shareRefund(
     common.movedMicro,
     rows.map(({ usdc_micro }) => ({ usdcMicro: BigInt(usdc_micro) })),
   );
   const shares = rows.map((row, index) => ({ key: keyOf(row), micro: micros[index] ?? 0n }));
-  await updateGiven(tx, scope, group, shares);
-  for (const { row, sight } of seen) {
+  await updateRefundedMicro(tx, scope, group, shares);
+  for (const { row, lookup } of seen) {
     const share = shares.find(({ key }) => isSameTransfer(key, keyOf(row)));
     const done = share && share.micro > 0n ? 'confirmed' : 'other';
-    await moveTo(tx, scope, row, 'final' in sight && sight.final ? done : 'sent');
+    await moveTo(tx, scope, row, 'final' in lookup && lookup.final ? done : 'sent');
   }
 }
 
-function withoutShare(sight: ReturnSight, ageMs: number): ReturnState {
-  if (sight.kind === 'unknown') return ageMs < missingAfterMs ? 'sent' : 'missing';
-  if (sight.kind === 'other' || sight.kind === 'failed') return sight.final ? sight.kind : 'sent';
+function withoutShare(lookup: RefundLookup, ageMs: number): RefundState {
+  if (lookup.kind === 'unknown') return ageMs < missingAfterMs ? 'sent' : 'missing';
+  if (lookup.kind === 'other' || lookup.kind === 'failed') return lookup.final ? lookup.kind : 'sent';
   return 'sent';
 }
 
 /**
- * A transaction that turns up after its payment was put back: where nothing has bound it since, it is taken again; where
- * something has, its money was given twice, which is for the operator. Money that is others' changes nothing.
+ * A transaction that turns up after its refund was cancelled: where nothing has bound the payment since, the refund stands again; where
+ * something has, its money was spent twice, which is for the operator. Money that is others' changes nothing.
  */
-async function followKept(ctx: Context, scope: Scope, row: DueReturn, sight: ReturnSight): Promise<void> {
-  const twice = await ctx.db.scoped(scope, (tx) => settleKept(tx, scope, row, sight));
+async function followCancelled(ctx: Context, scope: Scope, row: DueRefund, lookup: RefundLookup): Promise<void> {
+  const twice = await ctx.db.scoped(scope, (tx) => settleCancelled(tx, scope, row, lookup));
   if (twice === null) return;
   const { boundTo: requestId } = twice;
   await raiseAlarm(ctx.db.sql, { kind: 'returned-bound', subject: requestId, details: { requestId } });
   if (!twice.final) return;
   await ctx.db.scoped(scope, async (tx) => {
-    await updateGiven(tx, scope, groupOf(row), [{ key: keyOf(row), micro: twice.micro }]);
+    await updateRefundedMicro(tx, scope, groupOf(row), [{ key: keyOf(row), micro: twice.micro }]);
     await moveTo(tx, scope, row, 'confirmed');
   });
 }
 
-/** The request that a payment was bound to after it was put back, and what was given back of it all the same. */
-type GivenTwice = { boundTo: string; micro: bigint; final: boolean };
+/** The request that a payment was bound to after its refund was cancelled, and what was refunded of it all the same. */
+type RefundedTwice = { boundTo: string; micro: bigint; final: boolean };
 
-/** Returns null where nothing was given twice. */
-async function settleKept(tx: Tx, scope: Scope, row: DueReturn, sight: ReturnSight): Promise<GivenTwice | null> {
-  if (sight.kind === 'failed' || sight.kind === 'other') {
-    if (sight.final) await updateReturn(tx, scope, row, 'kept');
+/** Returns null where nothing was spent twice. */
+async function settleCancelled(
+  tx: Tx,
+  scope: Scope,
+  row: DueRefund,
+  lookup: RefundLookup,
+): Promise<RefundedTwice | null> {
+  if (lookup.kind === 'failed' || lookup.kind === 'other') {
+    if (lookup.final) await updateRefundState(tx, scope, row, 'kept');
     return null;
   }
-  if (sight.kind === 'unknown') return null;
+  if (lookup.kind === 'unknown') return null;
   const transfer = await lockTransfer(tx, scope, keyOf(row), null);
-  const micro = sight.kind === 'gives' ? await shareOfLate(tx, scope, row, sight) : null;
-  if (sight.kind === 'gives' && micro === 0n) {
-    if (sight.final) await updateReturn(tx, scope, row, 'kept');
+  const micro = lookup.kind === 'refunds' ? await shareOfLate(tx, scope, row, lookup) : null;
+  if (lookup.kind === 'refunds' && micro === 0n) {
+    if (lookup.final) await updateRefundState(tx, scope, row, 'kept');
     return null;
   }
   if (transfer && transfer.request_id !== row.request_id) {
-    if (transfer.request_id === null || sight.kind !== 'gives' || micro === null) return null;
-    return { boundTo: transfer.request_id, micro, final: sight.final };
+    if (transfer.request_id === null || lookup.kind !== 'refunds' || micro === null) return null;
+    return { boundTo: transfer.request_id, micro, final: lookup.final };
   }
   await moveTo(tx, scope, row, 'sent');
   return null;
 }
 
 /**
- * A transaction that turns up after another was noted in its place: where nothing else is seen to have given its payment back
- * it is noted again; otherwise the payer has the money twice, or the payment is bound: that is for the operator.
+ * A transaction that turns up after another was recorded in its place: where nothing else is seen to have refunded its payment,
+ * it is recorded again; otherwise the payer has the money twice, or the payment is bound: that is for the operator.
  */
-async function followReplaced(ctx: Context, scope: Scope, row: DueReturn, sight: ReturnSight): Promise<void> {
-  if (!('final' in sight)) return;
-  const isTwice = await ctx.db.scoped(scope, (tx) => settleReplaced(tx, ctx, scope, row, sight));
+async function followReplaced(ctx: Context, scope: Scope, row: DueRefund, lookup: RefundLookup): Promise<void> {
+  if (!('final' in lookup)) return;
+  const isTwice = await ctx.db.scoped(scope, (tx) => settleReplaced(tx, ctx, scope, row, lookup));
   if (!isTwice) return;
   const payment = writeTransferKey(keyOf(row));
   await raiseAlarm(ctx.db.sql, { kind: 'returned-twice', subject: payment, details: { payment } });
-  if (sight.final) await ctx.db.scoped(scope, (tx) => deleteReplaced(tx, scope, row));
+  if (lookup.final) await ctx.db.scoped(scope, (tx) => deleteReplaced(tx, scope, row));
 }
 
-/** Returns true where its money was given twice. */
+/** Returns true where its money was spent twice. */
 async function settleReplaced(
   tx: Tx,
   ctx: Context,
   scope: Scope,
-  row: DueReturn,
-  sight: Extract<ReturnSight, { final: boolean }>,
+  row: DueRefund,
+  lookup: Extract<RefundLookup, { final: boolean }>,
 ): Promise<boolean> {
   const key = keyOf(row);
   const transfer = await lockTransfer(tx, scope, key, null);
   if (!(await isReplaced(tx, scope, row))) return false;
-  if (sight.kind !== 'gives' || (await shareOfLate(tx, scope, row, sight)) === 0n) {
-    if (sight.final) await deleteReplaced(tx, scope, row);
+  if (lookup.kind !== 'refunds' || (await shareOfLate(tx, scope, row, lookup)) === 0n) {
+    if (lookup.final) await deleteReplaced(tx, scope, row);
     return false;
   }
   if (transfer && transfer.request_id !== row.request_id) return true;
-  const note = { returnTxHash: row.return_tx_hash, state: 'sent' as const, notedAt: ctx.clock.now() };
-  return !(await updateRecalled(tx, scope, key, note));
+  const recorded = { refundTxHash: row.return_tx_hash, state: 'sent' as const, recordedAt: ctx.clock.now() };
+  return !(await restoreReplaced(tx, scope, key, recorded));
 }
 
-/** What of a transaction's money is for a payment that is not taken for it any more: of what those leave that are. */
+/** What of a transaction's money is left for a payment whose refund by it does not stand any more, after those that do. */
 async function shareOfLate(
   tx: Tx,
   scope: Scope,
-  row: DueReturn,
-  { movedMicro, minedIn }: Extract<ReturnSight, { kind: 'gives' }>,
+  row: DueRefund,
+  { movedMicro, minedIn }: Extract<RefundLookup, { kind: 'refunds' }>,
 ): Promise<bigint> {
   const group = groupOf(row);
   await lockGroup(tx, scope, group);
-  const rows = await selectGroup(tx, scope, group, minedIn, 'also kept');
+  const rows = await selectGroup(tx, scope, group, minedIn, 'with cancelled');
   const isOwn = (other: Parameters<typeof keyOf>[0]) => isSameTransfer(keyOf(other), keyOf(row));
   const all = row.state === 'replaced' ? [...rows.filter((other) => !isOwn(other)), row] : rows;
-  const micros = shareReturn(
+  const micros = shareRefund(
     movedMicro,
     all.map(({ usdc_micro }) => ({ usdcMicro: BigInt(usdc_micro) })),
   );
   return micros[all.findIndex(isOwn)] ?? 0n;
 }
 
-async function moveTo(tx: Tx, scope: Scope, row: DueReturn, state: ReturnState): Promise<void> {
-  if (state !== row.state) await updateReturn(tx, scope, row, state);
+async function moveTo(tx: Tx, scope: Scope, row: DueRefund, state: RefundState): Promise<void> {
+  if (state !== row.state) await updateRefundState(tx, scope, row, state);
 }
 
-const groupOf = (row: DueReturn) => ({
+const groupOf = (row: DueRefund) => ({
   chainId: Number(row.chain_id),
-  returnTxHash: row.return_tx_hash,
+  refundTxHash: row.return_tx_hash,
   tokenAddress: row.token_address,
   fromAddress: row.from_address,
   toAddress: row.to_address,

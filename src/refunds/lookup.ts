@@ -8,9 +8,9 @@ import { readHeads } from '../payments/proof/heads.ts';
 /** A person waits for this. */
 const timeoutMs = 2_500;
 
-/** What a transaction must do to give a payment back. */
-export type WantedReturn = {
-  returnTxHash: string;
+/** What a transaction must do to refund a payment. */
+export type ExpectedRefund = {
+  refundTxHash: string;
   tokenAddress: string;
   /** The merchant's wallet that was paid. */
   fromAddress: string;
@@ -23,30 +23,30 @@ export type WantedReturn = {
 
 /**
  * What a chain says of it. `unknown`: no endpoint knows it. `waiting`: it is not mined. `unavailable`: nobody answered who
- * could know. Otherwise it is mined: it `gives` back, does something `other`, or has `failed`.
+ * could know. Otherwise it is mined: it `refunds`, does something `other`, or has `failed`.
  */
-export type ReturnSight =
+export type RefundLookup =
   | { kind: 'unknown' | 'waiting' | 'unavailable' }
   /** `movedMicro`: to the payer in all, also for other payments; `minedIn`: its block. */
-  | { kind: 'gives'; movedMicro: bigint; minedIn: number; final: boolean }
+  | { kind: 'refunds'; movedMicro: bigint; minedIn: number; final: boolean }
   | { kind: 'other' | 'failed'; final: boolean };
 
-/** Looks for a transaction that gives a payment back, for 2.5 seconds at most; where two endpoints are configured, on both. */
-export async function lookForReturn(ctx: Context, chain: ChainConfig, wanted: WantedReturn): Promise<ReturnSight> {
-  const answers = await Promise.all(chain.rpcUrls.slice(0, 2).map((url) => askOne(url, wanted.returnTxHash)));
+/** Looks up a transaction that refunds a payment, for 2.5 seconds at most; where two endpoints are configured, on both. */
+export async function lookUpRefund(ctx: Context, chain: ChainConfig, wanted: ExpectedRefund): Promise<RefundLookup> {
+  const answers = await Promise.all(chain.rpcUrls.slice(0, 2).map((url) => askOne(url, wanted.refundTxHash)));
   const [receipt] = answers.flatMap((answer) => (typeof answer === 'object' ? [answer] : []));
   if (!receipt) {
     if (answers.includes('waiting')) return { kind: 'waiting' };
     return { kind: answers.includes('unavailable') ? 'unavailable' : 'unknown' };
   }
-  const told = (one: Receipt) => [one.blockHash, one.blockNumber, one.success, movedMicro(one, wanted)].join();
-  const agreed = answers.every((answer) => typeof answer === 'object' && told(answer) === told(receipt));
+  const seenIn = (one: Receipt) => [one.blockHash, one.blockNumber, one.success, movedMicro(one, wanted)].join();
+  const agreed = answers.every((answer) => typeof answer === 'object' && seenIn(answer) === seenIn(receipt));
   const heads = await readHeads(ctx.db.sql, chain.chainId);
   const final = agreed && heads !== null && isFinal(receipt.blockNumber, wanted.usdcMicro, chain.finality, heads);
   if (!receipt.success) return { kind: 'failed', final };
   const { blockNumber: minedIn } = receipt;
   const moved = minedIn < wanted.sinceBlock ? 0n : movedMicro(receipt, wanted);
-  return moved > 0n ? { kind: 'gives', movedMicro: moved, minedIn, final } : { kind: 'other', final };
+  return moved > 0n ? { kind: 'refunds', movedMicro: moved, minedIn, final } : { kind: 'other', final };
 }
 
 async function askOne(url: string, txHash: string): Promise<Receipt | 'waiting' | 'unknown' | 'unavailable'> {
@@ -61,7 +61,7 @@ async function askOne(url: string, txHash: string): Promise<Receipt | 'waiting' 
 }
 
 /** How much of the token a transaction moves from the merchant's wallet to who paid. */
-function movedMicro({ logs }: Receipt, { tokenAddress, fromAddress, toAddress }: WantedReturn): bigint {
+function movedMicro({ logs }: Receipt, { tokenAddress, fromAddress, toAddress }: ExpectedRefund): bigint {
   let micro = 0n;
   for (const log of logs) {
     const transfer = log.address === tokenAddress ? readTransfer(log) : null;

@@ -1,8 +1,8 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
 import { identifiers } from '../db/sql.ts';
 
-/** A note whose transaction is to be looked for. */
-export type DueReturn = {
+/** A refund whose transaction is to be looked up. */
+export type DueRefund = {
   partner_id: string;
   test_mode: boolean;
   chain_id: string;
@@ -16,24 +16,24 @@ export type DueReturn = {
   usdc_micro: string;
   return_tx_hash: string;
   noted_at: Date;
-  /** `replaced`: another one was noted in its place. */
+  /** `kept`: cancelled; `replaced`: another one was recorded in its place. */
   state: 'sent' | 'missing' | 'kept' | 'replaced';
   /** The block of the payment; null when it vanished. */
   block_number: string | null;
 };
 
 /**
- * The loop's lookup over all partners: takes notes that are due, so that nobody else takes them for a while. Partners take
- * turns, and so do the merchants of each. What is new is looked for every five seconds, then every minute, after two hours
+ * The loop's lookup over all partners: claims refunds that are due, so that nobody else claims them for a while. Partners take
+ * turns, and so do the merchants of each. A new one is looked up every five seconds, then every minute, after two hours
  * every ten, after two days every six hours: until it is final, however late.
  *
- * @param of notes that stand or were put back, or those that others replaced
+ * @param of refunds that stand or were cancelled, or transactions that others replaced
  */
-export function claimReturns(
+export function claimRefunds(
   { sql }: Database,
   of: 'returns' | 'returns_replaced',
   limit: number,
-): Promise<DueReturn[]> {
+): Promise<DueRefund[]> {
   const ofReplaced = of === 'returns_replaced';
   const table = identifiers(of);
   const waiting = ofReplaced
@@ -41,7 +41,7 @@ export function claimReturns(
     : sql`state in ('sent', 'missing', 'kept') and return_tx_hash is not null and from_address is not null`;
   const key = (row: string) => sql`
     (${identifiers(row)}.partner_id, ${identifiers(row)}.test_mode, ${identifiers(row)}.chain_id, ${identifiers(row)}.tx_hash, ${identifiers(row)}.ordinal)`;
-  return sql<DueReturn[]>`
+  return sql<DueRefund[]>`
     with recursive parties as (
       (select partner_id, account_id from ${table} where ${waiting} order by partner_id, account_id limit 1)
       union all
@@ -59,7 +59,7 @@ export function claimReturns(
       select *, row_number() over (partition by partner_id order by nth, next_look_at) as turn from due
     ), next as (
       select * from turns order by turn, next_look_at limit ${limit}
-    ), taken as (
+    ), locked as (
       select b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal, b.return_tx_hash
       from ${table} b join next on ${key('b')} = ${key('next')} and b.return_tx_hash = next.return_tx_hash
       where b.next_look_at <= now() for update of b skip locked
@@ -67,7 +67,7 @@ export function claimReturns(
       update ${table} b set next_look_at = now() + case when b.noted_at > now() - interval '10 minutes' then interval '5 seconds'
         when b.noted_at > now() - interval '2 hours' then interval '1 minute'
         when b.noted_at > now() - interval '2 days' then interval '10 minutes' else interval '6 hours' end
-      from taken where ${key('b')} = ${key('taken')} and b.return_tx_hash = taken.return_tx_hash
+      from locked where ${key('b')} = ${key('locked')} and b.return_tx_hash = locked.return_tx_hash
       returning b.*
     )
     select c.partner_id, c.test_mode, c.chain_id, c.tx_hash, c.ordinal, c.request_id, c.from_address, c.to_address, c.token_address,
@@ -75,8 +75,8 @@ export function claimReturns(
     from claimed c left join transfers t on ${key('t')} = ${key('c')}`;
 }
 
-/** Has what no endpoint knows looked for after half as long again as it has been noted: anybody can note made-up hashes. */
-export async function putOffReturn(tx: Tx, scope: Scope, row: DueReturn): Promise<void> {
+/** Postpones what no endpoint knows by half of its age: anybody can record made-up hashes. */
+export async function postponeRefund(tx: Tx, scope: Scope, row: DueRefund): Promise<void> {
   await tx`
     update ${identifiers(row.state === 'replaced' ? 'returns_replaced' : 'returns')}
     set next_look_at = greatest(next_look_at, now() + least((now() - noted_at) / 2, interval '6 hours'))
@@ -84,8 +84,8 @@ export async function putOffReturn(tx: Tx, scope: Scope, row: DueReturn): Promis
       and tx_hash = ${row.tx_hash} and ordinal = ${row.ordinal} and return_tx_hash = ${row.return_tx_hash}`;
 }
 
-/** Whether a transaction is still replaced: its merchant may have noted it again. */
-export async function isReplaced(tx: Tx, scope: Scope, row: DueReturn): Promise<boolean> {
+/** Whether a transaction is still replaced: its merchant may have recorded it again. */
+export async function isReplaced(tx: Tx, scope: Scope, row: DueRefund): Promise<boolean> {
   const rows = await tx`
     select from returns_replaced
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${row.chain_id}
@@ -93,8 +93,8 @@ export async function isReplaced(tx: Tx, scope: Scope, row: DueReturn): Promise<
   return rows.length > 0;
 }
 
-/** A transaction that was replaced is looked for no longer: it was mined, or cannot be. */
-export async function deleteReplaced(tx: Tx, scope: Scope, row: DueReturn): Promise<void> {
+/** A transaction that was replaced is followed no longer: it was mined, or cannot be. */
+export async function deleteReplaced(tx: Tx, scope: Scope, row: DueRefund): Promise<void> {
   await tx`
     delete from returns_replaced
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${row.chain_id}

@@ -1,16 +1,16 @@
 import type { Database, Scope } from '../db/connection.ts';
 import type { TransferKey } from '../payments/transfers.ts';
-import { type ReturnRow, selectReturns } from './store.ts';
+import { type RefundRow, selectRefunds } from './store.ts';
 
-export { type ReturnRow, standsReturned } from './store.ts';
+export { isRefundSent, type RefundRow } from './store.ts';
 
 /**
- * What is known of payments that are given back.
+ * The refunds of payments.
  *
- * @returns by `writeTransferKey`; a payment that nobody took is not in it
+ * @returns by `writeTransferKey`; a payment without a refund is not in it
  */
-export async function readReturns(db: Database, scope: Scope, keys: TransferKey[]): Promise<Map<string, ReturnRow>> {
+export async function readRefunds(db: Database, scope: Scope, keys: TransferKey[]): Promise<Map<string, RefundRow>> {
   if (keys.length === 0) return new Map();
-  const found = await db.scoped(scope, (tx) => selectReturns(tx, scope, keys));
+  const found = await db.scoped(scope, (tx) => selectRefunds(tx, scope, keys));
   return new Map(found.map((row) => [`${row.chain_id}_${row.tx_hash}_${row.ordinal}`, row]));
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { shareReturn } from './share.ts';
+import { shareRefund } from './share.ts';
 
 const share = (moved: bigint, ...due: bigint[]) =>
-  shareReturn(
+  shareRefund(
     moved,
     due.map((usdcMicro) => ({ usdcMicro })),
   );
@@ -23,7 +23,7 @@ test('several payments are covered one after the other, and only in full', () =>
   assert.deepEqual(share(13n, 5n, 9n, 7n), [6n, 0n, 7n]);
 });
 
-test('no unit counts twice, whatever is noted with a transaction', () => {
+test('no unit counts twice, whatever payments a transaction is recorded for', () => {
   const micro = fc.bigInt({ min: 0n, max: 1_000n });
   fc.assert(
     fc.property(micro, fc.array(micro, { minLength: 1, maxLength: 8 }), (moved, due) => {

@@ -1,16 +1,17 @@
 import type { Scope, Tx } from '../db/connection.ts';
 import type { TransferKey } from '../payments/transfers.ts';
 import { refundedStates } from '../requests/refunded.ts';
-import type { DueReturn } from './queue-store.ts';
+import type { DueRefund } from './queue-store.ts';
 
 /**
- * What is known of giving a payment back: taken for it, then the transaction that was noted; see the migrations
- * `0016_given_back.sql` and `0027_taken_before_given_back.sql`. `kept`: put back, so nothing of it stands.
+ * What is known of a refund: that it was started, then the transaction that was recorded; see the migrations
+ * `0016_given_back.sql` and `0027_taken_before_given_back.sql`. Stored names say "return" for a refund, "given" for refunded
+ * and "noted" for recorded; `returning` is a refund that was started, `kept` one that was cancelled, so nothing of it stands.
  */
-export type ReturnState = 'returning' | 'sent' | 'confirmed' | 'failed' | 'missing' | 'other' | 'kept';
+export type RefundState = 'returning' | 'sent' | 'confirmed' | 'failed' | 'missing' | 'other' | 'kept';
 
 /** A row of `returns` that stands, as pages show it: nothing binds its payment. */
-export type ReturnRow = {
+export type RefundRow = {
   chain_id: string;
   tx_hash: string;
   ordinal: number;
@@ -22,15 +23,15 @@ export type ReturnRow = {
   noted_at: Date;
   /** When `return_tx_hash` took another one's place; null when it did not. */
   replaced_at: Date | null;
-  state: Exclude<ReturnState, 'kept'>;
+  state: Exclude<RefundState, 'kept'>;
   given_micro: string | null;
 };
 
-/** Nothing was sent, as far as the network tells: the merchant sends it, or puts the payment back. */
+/** Nothing was sent, as far as the network tells: the merchant sends it, or cancels the refund. */
 export const openStates = ['returning', 'failed', 'missing'] as const;
 
-/** True while a payment counts as given back, and not as taken for it only. */
-export function standsReturned(row: Pick<ReturnRow, 'state'> | null): boolean {
+/** True while a payment counts as refunded, which a refund that was only started does not. */
+export function isRefundSent(row: Pick<RefundRow, 'state'> | null): boolean {
   return row !== null && (refundedStates as readonly string[]).includes(row.state);
 }
 
@@ -38,45 +39,45 @@ const shown = (tx: Tx) => tx`
   b.chain_id, b.tx_hash, b.ordinal, b.request_id, b.to_address, b.usdc_micro, b.return_tx_hash, b.noted_at, b.replaced_at, b.state,
   b.given_micro`;
 
-/** What stands of these transfers; those that nobody took are left out. */
-export function selectReturns(tx: Tx, scope: Scope, keys: TransferKey[]): Promise<ReturnRow[]> {
+/** The refunds of these transfers; those that have none are left out. */
+export function selectRefunds(tx: Tx, scope: Scope, keys: TransferKey[]): Promise<RefundRow[]> {
   const wanted = keys.map(({ chainId, txHash, ordinal }) => ({ chain_id: chainId, tx_hash: txHash, ordinal }));
-  return tx<ReturnRow[]>`
+  return tx<RefundRow[]>`
     select ${shown(tx)} from returns b
       join json_to_recordset(${JSON.stringify(wanted)}::json) as w (chain_id bigint, tx_hash text, ordinal int)
         using (chain_id, tx_hash, ordinal)
     where b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode} and b.state <> 'kept'`;
 }
 
-export async function selectReturn(tx: Tx, scope: Scope, key: TransferKey): Promise<ReturnRow | null> {
-  const [row] = await selectReturns(tx, scope, [key]);
+export async function selectRefund(tx: Tx, scope: Scope, key: TransferKey): Promise<RefundRow | null> {
+  const [row] = await selectRefunds(tx, scope, [key]);
   return row ?? null;
 }
 
-/** A payment that is taken to be given back. */
-export type NewReturn = TransferKey & {
+/** A refund that is started. */
+export type NewRefund = TransferKey & {
   accountId: string;
   requestId: string | null;
   tokenAddress: string;
   fromAddress: string;
   toAddress: string;
   usdcMicro: bigint;
-  notedAt: Date;
+  recordedAt: Date;
 };
 
 /**
- * Takes a payment that is locked, before anything is sent. What was noted of it before it was put back, and could still be
- * mined, is noted again.
+ * Starts the refund of a payment that is locked, before anything is sent. What was recorded of one that was cancelled, and could still be
+ * mined, is recorded again.
  *
- * @returns false when it is taken already
+ * @returns false when it is started already
  */
-export async function insertTaken(tx: Tx, scope: Scope, taken: NewReturn): Promise<boolean> {
+export async function insertRefund(tx: Tx, scope: Scope, refund: NewRefund): Promise<boolean> {
   const rows = await tx`
     insert into returns as b (partner_id, test_mode, chain_id, tx_hash, ordinal, account_id, request_id, token_address,
       from_address, to_address, usdc_micro, state, noted_at)
-    values (${scope.partnerId}, ${scope.testMode}, ${taken.chainId}, ${taken.txHash}, ${taken.ordinal}, ${taken.accountId},
-      ${taken.requestId}, ${taken.tokenAddress}, ${taken.fromAddress}, ${taken.toAddress}, ${taken.usdcMicro.toString()},
-      'returning', ${taken.notedAt})
+    values (${scope.partnerId}, ${scope.testMode}, ${refund.chainId}, ${refund.txHash}, ${refund.ordinal}, ${refund.accountId},
+      ${refund.requestId}, ${refund.tokenAddress}, ${refund.fromAddress}, ${refund.toAddress}, ${refund.usdcMicro.toString()},
+      'returning', ${refund.recordedAt})
     on conflict (partner_id, test_mode, chain_id, tx_hash, ordinal) do update
       set request_id = excluded.request_id, usdc_micro = excluded.usdc_micro, token_address = excluded.token_address,
         from_address = excluded.from_address, to_address = excluded.to_address,
@@ -87,44 +88,49 @@ export async function insertTaken(tx: Tx, scope: Scope, taken: NewReturn): Promi
   return rows.length > 0;
 }
 
-/** A transaction that is said to have given a taken payment back. */
-export type ReturnNote = { returnTxHash: string; state: 'sent' | 'confirmed' | 'other'; notedAt: Date };
+/** A transaction that is said to refund a payment. */
+export type RefundTransaction = { refundTxHash: string; state: 'sent' | 'confirmed' | 'other'; recordedAt: Date };
 
 /**
- * Notes a transaction for a payment that is locked and taken, also in place of one that did not give it back.
+ * Records a transaction for a started refund, whose payment is locked, also in place of one that did not refund it.
  *
- * @param unknownHash what was noted and no endpoint knows: it is replaced, too, unless it was seen or replaced meanwhile
- * @returns false when it is not taken, or counts as given back already
+ * @param unknownHash what was recorded and no endpoint knows: it is replaced, too, unless it was seen or replaced meanwhile
+ * @returns false when no refund is started, or it counts as made already
  */
-export async function updateNoted(
+export async function updateRefundTransaction(
   tx: Tx,
   scope: Scope,
   key: TransferKey,
-  note: ReturnNote,
+  recorded: RefundTransaction,
   unknownHash: string | null,
 ): Promise<boolean> {
   const open = tx`(b.state in ('returning', 'failed', 'missing', 'other')
     or (b.state = 'sent' and b.return_tx_hash = ${unknownHash} and b.given_micro is null))`;
-  return replaceNote(tx, scope, key, note, open);
+  return replaceTransaction(tx, scope, key, recorded, open);
 }
 
 /**
- * Notes a transaction again that another one replaced, where nothing is seen to have given the payment back. The payment is
+ * Records a transaction again that another one replaced, where nothing is seen to have refunded the payment. The payment is
  * locked, and nothing binds it.
  *
- * @returns false where something has given it back, or its merchant says so
+ * @returns false where something has refunded it, or its merchant says so
  */
-export async function updateRecalled(tx: Tx, scope: Scope, key: TransferKey, note: ReturnNote): Promise<boolean> {
-  const open = tx`(b.state in ('returning', 'failed', 'missing', 'kept') or (b.state = 'sent' and b.given_micro is null))`;
-  return replaceNote(tx, scope, key, note, open);
-}
-
-/** What it replaces and could still be mined is looked for on. What stands since the first note counts from then. */
-async function replaceNote(
+export async function restoreReplaced(
   tx: Tx,
   scope: Scope,
   key: TransferKey,
-  note: ReturnNote,
+  recorded: RefundTransaction,
+): Promise<boolean> {
+  const open = tx`(b.state in ('returning', 'failed', 'missing', 'kept') or (b.state = 'sent' and b.given_micro is null))`;
+  return replaceTransaction(tx, scope, key, recorded, open);
+}
+
+/** What it replaces and could still be mined is followed on. A refund's time is that of its first transaction. */
+async function replaceTransaction(
+  tx: Tx,
+  scope: Scope,
+  key: TransferKey,
+  recorded: RefundTransaction,
   open: ReturnType<Tx>,
 ): Promise<boolean> {
   const ofPayment = tx`b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode}
@@ -137,25 +143,25 @@ async function replaceNote(
         token_address, from_address, to_address, usdc_micro, noted_at)
       select partner_id, test_mode, chain_id, tx_hash, ordinal, return_tx_hash, account_id, request_id,
         token_address, from_address, to_address, usdc_micro, noted_at
-      from old where state in ('sent', 'missing', 'kept') and return_tx_hash <> ${note.returnTxHash}
+      from old where state in ('sent', 'missing', 'kept') and return_tx_hash <> ${recorded.refundTxHash}
         and num_nulls(from_address, token_address) = 0
       on conflict do nothing
     ), recalled as (
-      delete from returns_replaced b where ${ofPayment} and b.return_tx_hash = ${note.returnTxHash} and exists (select from old)
+      delete from returns_replaced b where ${ofPayment} and b.return_tx_hash = ${recorded.refundTxHash} and exists (select from old)
     )
-    update returns b set return_tx_hash = ${note.returnTxHash}, state = ${note.state}, given_micro = null,
-      noted_at = case when old.state = 'sent' then old.noted_at else ${note.notedAt} end,
-      replaced_at = case when old.state = 'sent' then ${note.notedAt}::timestamptz end, next_look_at = now()
+    update returns b set return_tx_hash = ${recorded.refundTxHash}, state = ${recorded.state}, given_micro = null,
+      noted_at = case when old.state = 'sent' then old.noted_at else ${recorded.recordedAt} end,
+      replaced_at = case when old.state = 'sent' then ${recorded.recordedAt}::timestamptz end, next_look_at = now()
     from old where ${ofPayment} returning b.ordinal`;
   return rows.length > 0;
 }
 
 /**
- * Puts a taken payment back, as nothing was sent. A transaction that no endpoint knew is looked for on.
+ * Cancels a refund, as nothing was sent. A transaction that no endpoint knew is still followed.
  *
- * @returns false when it is not taken, or counts as given back
+ * @returns false when no refund is started, or it counts as made
  */
-export async function updateKept(tx: Tx, scope: Scope, key: TransferKey): Promise<boolean> {
+export async function updateCancelled(tx: Tx, scope: Scope, key: TransferKey): Promise<boolean> {
   const rows = await tx`
     update returns set state = 'kept', return_tx_hash = case when state = 'missing' then return_tx_hash end
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${key.chainId}
@@ -165,10 +171,10 @@ export async function updateKept(tx: Tx, scope: Scope, key: TransferKey): Promis
 }
 
 /**
- * Stores what the chain says of a note, if it still stands as it was looked at; one that is put back and cannot be mined
- * any more is looked for no longer.
+ * Stores what the chain says of a refund, if it still stands as it was looked up; a transaction of a cancelled one that cannot be mined
+ * any more is followed no longer.
  */
-export async function updateReturn(tx: Tx, scope: Scope, row: DueReturn, state: ReturnState): Promise<boolean> {
+export async function updateRefundState(tx: Tx, scope: Scope, row: DueRefund, state: RefundState): Promise<boolean> {
   const rows = await tx`
     update returns set state = ${state}, return_tx_hash = ${state === 'kept' ? null : row.return_tx_hash}
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${row.chain_id}
@@ -179,29 +185,29 @@ export async function updateReturn(tx: Tx, scope: Scope, row: DueReturn, state: 
 }
 
 /** What payments share: one transaction, and the transfer in it that is theirs. */
-export type ReturnGroup = {
+export type RefundGroup = {
   chainId: number;
-  returnTxHash: string;
+  refundTxHash: string;
   tokenAddress: string;
   fromAddress: string;
   toAddress: string;
 };
 
-/** Notes with one transaction are decided one after the other, until the transaction ends. */
-export async function lockGroup(tx: Tx, scope: Scope, { chainId, returnTxHash }: ReturnGroup): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`${scope.partnerId} ${chainId} ${returnTxHash}`}, 0))`;
+/** Refunds by one transaction are decided one after the other, until the database's transaction ends. */
+export async function lockGroup(tx: Tx, scope: Scope, { chainId, refundTxHash }: RefundGroup): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`${scope.partnerId} ${chainId} ${refundTxHash}`}, 0))`;
 }
 
 /** So many payments share one transaction at most: all of them are read whenever its money is shared out. */
 const mostOfGroup = 500;
 
-const inGroup = (tx: Tx, scope: Scope, group: ReturnGroup) => tx`
+const inGroup = (tx: Tx, scope: Scope, group: RefundGroup) => tx`
   b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode} and b.chain_id = ${group.chainId}
-    and b.return_tx_hash = ${group.returnTxHash} and b.token_address = ${group.tokenAddress}
+    and b.return_tx_hash = ${group.refundTxHash} and b.token_address = ${group.tokenAddress}
     and b.from_address = ${group.fromAddress} and b.to_address = ${group.toAddress}`;
 
-/** Whether as many others as can be shared out among are noted with a transaction, which is locked; also those put back. */
-export async function isGroupFull(tx: Tx, scope: Scope, group: ReturnGroup, own: TransferKey): Promise<boolean> {
+/** Whether a transaction, which is locked, is recorded for as many others as it can be shared out among; cancelled ones too. */
+export async function isGroupFull(tx: Tx, scope: Scope, group: RefundGroup, own: TransferKey): Promise<boolean> {
   const [last] = await tx`
     select from returns b
     where ${inGroup(tx, scope, group)} and b.state in ('sent', 'confirmed', 'missing', 'kept')
@@ -213,18 +219,18 @@ export async function isGroupFull(tx: Tx, scope: Scope, group: ReturnGroup, own:
 export type GroupRow = { chain_id: string; tx_hash: string; ordinal: number; usdc_micro: string };
 
 /**
- * The payments that a transaction may have given back to one payer, in the order of their notes.
+ * The payments that a transaction may have refunded to one payer, in the order in which it was recorded for them.
  *
- * @param which `also kept`: after them those that were put back
+ * @param which `with cancelled`: after them those whose refund was cancelled
  */
 export function selectGroup(
   tx: Tx,
   scope: Scope,
-  group: ReturnGroup,
+  group: RefundGroup,
   minedIn: number,
-  which: 'taken' | 'also kept' = 'taken',
+  which: 'standing' | 'with cancelled' = 'standing',
 ): Promise<GroupRow[]> {
-  const states = ['sent', 'confirmed', 'missing', ...(which === 'also kept' ? ['kept'] : [])];
+  const states = ['sent', 'confirmed', 'missing', ...(which === 'with cancelled' ? ['kept'] : [])];
   return tx<GroupRow[]>`
     select b.chain_id, b.tx_hash, b.ordinal, b.usdc_micro from returns b
       left join transfers t on (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
@@ -233,21 +239,21 @@ export function selectGroup(
     order by b.state = 'kept', b.noted_at, b.tx_hash, b.ordinal limit ${mostOfGroup}`;
 }
 
-/** What a payment has of the transaction that is noted for it, in micro units; 0n for nothing. */
-export type ReturnedShare = { key: TransferKey; micro: bigint };
+/** What a payment has of the transaction that is recorded for it, in micro units; 0n for nothing. */
+export type RefundShare = { key: TransferKey; micro: bigint };
 
-/** Stores what payments have of a transaction, as far as it is noted for them; what stands so already is not written. */
-export async function updateGiven(
+/** Stores what payments have of a transaction, as far as it is recorded for them; what stands so already is not written. */
+export async function updateRefundedMicro(
   tx: Tx,
   scope: Scope,
-  { chainId, returnTxHash }: Pick<ReturnGroup, 'chainId' | 'returnTxHash'>,
-  shares: readonly ReturnedShare[],
+  { chainId, refundTxHash }: Pick<RefundGroup, 'chainId' | 'refundTxHash'>,
+  shares: readonly RefundShare[],
 ): Promise<void> {
   await tx`
     update returns b set given_micro = s.micro
     from unnest(${shares.map(({ key }) => key.txHash)}::text[], ${shares.map(({ key }) => key.ordinal)}::int[],
       ${shares.map(({ micro }) => (micro === 0n ? null : micro.toString()))}::numeric[]) s (tx_hash, ordinal, micro)
     where b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode} and b.chain_id = ${chainId}
-      and b.tx_hash = s.tx_hash and b.ordinal = s.ordinal and b.return_tx_hash = ${returnTxHash}
+      and b.tx_hash = s.tx_hash and b.ordinal = s.ordinal and b.return_tx_hash = ${refundTxHash}
       and b.given_micro is distinct from s.micro`;
 }

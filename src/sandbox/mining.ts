@@ -5,7 +5,7 @@ import { devChainIds } from './chain.ts';
 import { rehearsalPrefix } from './rehearsal.ts';
 import { mine } from './wallet.ts';
 
-/** A transaction that is seen to give a payment back; one that is not, and may never be, for ten minutes. */
+/** A transaction that is seen to refund a payment; one that is not, and may never be, for ten minutes. */
 const isOnItsWay = (sql: Sql) => sql`
   state = 'sent' and (given_micro is not null or noted_at > now() - interval '10 minutes')`;
 
@@ -15,7 +15,7 @@ export const blocksDue: Due = (sql) => sql`
     or exists (select from returns where ${isOnItsWay(sql)})`;
 
 /**
- * Mines one block on each local chain on which a payment, or what gives one back, waits for finality, and none where nothing
+ * Mines one block on each local chain on which a payment, or the refund of one, waits for finality, and none where nothing
  * waits or somebody rehearses a reorganisation. Does nothing for chains of a file.
  *
  * @returns on how many chains something waits

@@ -4,8 +4,8 @@ import type { StateKind } from '../ui/components.ts';
 import type { Words } from '../ui/language.ts';
 import { badge } from './table.ts';
 
-/** The shape of what is known of a payment that was given back, by its state. */
-export const returnedShapes = {
+/** The shape of what is known of a payment that was refunded, by its state. */
+export const refundShapes = {
   returning: 'attention',
   sent: 'confirming',
   confirmed: 'paid',
@@ -14,7 +14,7 @@ export const returnedShapes = {
   missing: 'attention',
 } satisfies Record<string, StateKind>;
 
-/** Whether a payment was given back, as word and shape. */
-export function returnedBadge(words: Words, { state }: { state: keyof typeof returnedShapes }): Html {
-  return badge(returnedShapes[state], commonTexts(words).returned.badges[state]);
+/** Whether a payment was refunded, as word and shape. */
+export function refundBadge(words: Words, { state }: { state: keyof typeof refundShapes }): Html {
+  return badge(refundShapes[state], commonTexts(words).refunded.badges[state]);
 }

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { formatMicro } from '../../src/lib/money.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { makePartner, makeRequest } from '../support/fixtures.ts';
-import { type DashboardFixtures, dashboardFixtures, openReturn } from '../support/people/dashboard.ts';
+import { type DashboardFixtures, dashboardFixtures, openRefund } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
 import { startVisitor } from '../support/people/visitor.ts';
 
@@ -262,7 +262,7 @@ test('One field finds a request by its numbers, its transactions, its payer, its
   );
 });
 
-test('What was found is paged by cursor, and what gave a payment back finds it, too', async () => {
+test('What was found is paged by cursor, and what refunded a payment finds it, too', async () => {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);
   const made: string[] = [];
@@ -286,7 +286,7 @@ test('What was found is paged by cursor, and what gave a payment back finds it, 
   await fixtures.turn();
   const hash = `0x${'8'.repeat(64)}`;
   const key = `31337_${txHash}_0`;
-  await visitor.send(await openReturn(visitor, key), key, { return_tx_hash: hash });
+  await visitor.send(await openRefund(visitor, key), key, { return_tx_hash: hash });
   const found = await visitor.open(`/dashboard/payments?q=${hash}`);
   assert.deepEqual(idsOn(found.html), [ended.id]);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
-import { type DashboardFixtures, dashboardFixtures, openReturn } from '../support/people/dashboard.ts';
+import { type DashboardFixtures, dashboardFixtures, openRefund } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
 
 let fixtures: DashboardFixtures;
@@ -76,7 +76,7 @@ test('Late money can be attached to its expired request, which is offered first;
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
 });
 
-test('A second payment is given back: prepared to its payer, noted by its transaction, audited, and never attached after', async () => {
+test('A second payment is refunded: prepared to its payer, recorded by its transaction, audited, and never attached after', async () => {
   const request = await fixtures.request({ exactMicro: 4_000_000n });
   const open = await fixtures.request({ exactMicro: 3_000_000n });
   await fixtures.pay(request);
@@ -93,9 +93,9 @@ test('A second payment is given back: prepared to its payer, noted by its transa
 
   const before = await fixtures.visitor.open(`/dashboard/give-back/${key}`);
   assert.match(before.html, /Was it sent from an exchange\?/);
-  assert.ok(!before.html.includes('data-return='), 'no transfer is offered before the payment is taken');
-  const page = await openReturn(fixtures.visitor, key);
-  const order = JSON.parse(page.html.match(/data-return="([^"]+)"/)?.[1]?.replaceAll('&quot;', '"') ?? '');
+  assert.ok(!before.html.includes('data-refund='), 'no transfer is offered before the payment is taken');
+  const page = await openRefund(fixtures.visitor, key);
+  const order = JSON.parse(page.html.match(/data-refund="([^"]+)"/)?.[1]?.replaceAll('&quot;', '"') ?? '');
   assert.equal(order.from, fixtures.merchant.wallet);
   assert.equal(order.token, fixtures.node.chain.tokens[0]?.address);
   assert.equal(
@@ -124,7 +124,7 @@ test('A second payment is given back: prepared to its payer, noted by its transa
   assert.equal((await fixtures.read(open)).proof_status, 'none');
 });
 
-test('Of an overpayment only what came too much is given back', async () => {
+test('Of an overpayment only what came too much is refunded', async () => {
   const request = await fixtures.request({ exactMicro: 5_000_000n });
   const { txHash, from } = await fixtures.pay(request, { usdcMicro: 7_500_000n });
   await fixtures.node.mine(3);
@@ -132,8 +132,8 @@ test('Of an overpayment only what came too much is given back', async () => {
   const over = 7_500_000n - BigInt(request.usdc_micro);
   const detail = await fixtures.visitor.open(`/dashboard/payments/${request.id}`);
   assert.match(detail.html, /USDC came too much/);
-  const page = await openReturn(fixtures.visitor, keyFor(txHash));
-  const order = JSON.parse(page.html.match(/data-return="([^"]+)"/)?.[1]?.replaceAll('&quot;', '"') ?? '');
+  const page = await openRefund(fixtures.visitor, keyFor(txHash));
+  const order = JSON.parse(page.html.match(/data-refund="([^"]+)"/)?.[1]?.replaceAll('&quot;', '"') ?? '');
   assert.ok(order.data.endsWith(over.toString(16).padStart(64, '0')));
   assert.ok(page.html.includes(from.address));
   const noted = await fixtures.visitor.send(page, keyFor(txHash), { return_tx_hash: hash('c') });
@@ -142,7 +142,7 @@ test('Of an overpayment only what came too much is given back', async () => {
   assert.deepEqual([row?.request_id, row?.usdc_micro, row?.to_address], [request.id, over.toString(), from.address]);
 });
 
-test('A payment in full has nothing to give back', async () => {
+test('A payment in full has nothing to refund', async () => {
   const request = await fixtures.request({ exactMicro: 5_000_000n });
   const { txHash } = await fixtures.pay(request);
   await fixtures.node.mine(3);
@@ -165,7 +165,7 @@ test('A payer who paid several merchants is told of as an exchange', async () =>
   }
 });
 
-test('Payments of another merchant, partner or mode are not there, to see, to attach or to give back', async () => {
+test('Payments of another merchant, partner or mode are not there, to see, to attach or to refund', async () => {
   const txHash = await stray(2_220_000n);
   const foreign = await makePartner(fixtures.db);
   const scopes = [fixtures.scope, foreign.test, foreign.live];

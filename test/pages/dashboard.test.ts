@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { followReturns } from '../../src/refunds/follow.ts';
+import { followRefunds } from '../../src/refunds/follow.ts';
 import { assertAccessible } from '../support/browser/axe.ts';
 import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
 import { pageWallet, putWallets } from '../support/browser/wallet-in-page.ts';
@@ -104,7 +104,7 @@ test('A merchant asks for money, shares the link, and sees it paid in detail, li
   await context.close();
 });
 
-test('What was paid twice is given back with the merchant’s own wallet, and noted by itself', async () => {
+test('What was paid twice is refunded with the merchant’s own wallet, and recorded by itself', async () => {
   const request = await fixtures.request({ exactMicro: 5_000_000n, memo: 'Paid twice' });
   const payer = fixtures.node.wallet();
   await fixtures.pay(request);
@@ -127,11 +127,11 @@ test('What was paid twice is given back with the merchant’s own wallet, and no
   await page.getByRole('link', { name: 'Give it back' }).click();
   await page.getByRole('button', { name: 'Set it aside and continue' }).waitFor();
   await assertAccessible(page);
-  await photograph(page, 'dashboard-give-back-take');
+  await photograph(page, 'dashboard-refund-take');
   await page.getByRole('button', { name: 'Set it aside and continue' }).click();
   await page.getByRole('button', { name: 'Send with Test Wallet' }).waitFor();
   await assertAccessible(page);
-  await photograph(page, 'dashboard-give-back');
+  await photograph(page, 'dashboard-refund');
 
   wallet.declines.add('eth_sendTransaction');
   await page.getByRole('button', { name: 'Send with Test Wallet' }).click();
@@ -151,14 +151,14 @@ test('What was paid twice is given back with the merchant’s own wallet, and no
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
   await fixtures.db.sql`update returns set next_look_at = now()`;
-  await followReturns(fixtures.ctx);
+  await followRefunds(fixtures.ctx);
   await page.getByText('confirmed by the network').waitFor();
   await assertAccessible(page);
-  await photograph(page, 'dashboard-give-back-confirmed');
+  await photograph(page, 'dashboard-refund-confirmed');
   await context.close();
 });
 
-test('A hash that gives nothing back is refused beside its field, and stands on the merchant’s word when they say so', async () => {
+test('A hash that refunds nothing is refused beside its field, and stands on the merchant’s word when they say so', async () => {
   const payer = fixtures.node.wallet();
   const txHash = await fixtures.node.pay({ from: payer, to: fixtures.merchant.wallet, usdcMicro: 1_234_567n });
   const other = await fixtures.node.pay({ from: payer, to: payer.address, usdcMicro: 1n });
@@ -170,18 +170,18 @@ test('A hash that gives nothing back is refused beside its field, and stands on 
   await page.getByRole('button', { name: 'Note as given back' }).click();
   await page.getByText('so nothing was noted').waitFor();
   await assertAccessible(page);
-  await photograph(page, 'dashboard-give-back-other');
+  await photograph(page, 'dashboard-refund-other');
   await page.getByLabel('I sent it from another wallet').check();
   await page.getByRole('button', { name: 'Note as given back' }).click();
   await page.goto(`${fixtures.url}/dashboard/give-back/31337_${txHash}_0`);
   await page.getByText('Given back, by your word').waitFor();
   await page.getByText('Note another transaction').click();
   await assertAccessible(page);
-  await photograph(page, 'dashboard-give-back-by-word');
+  await photograph(page, 'dashboard-refund-by-word');
   await context.close();
 });
 
-test('A mistyped hash does not block the merchant: another transaction is noted in its place', async () => {
+test('A mistyped hash does not block the merchant: another transaction is recorded in its place', async () => {
   const payer = fixtures.node.wallet();
   const txHash = await fixtures.node.pay({ from: payer, to: fixtures.merchant.wallet, usdcMicro: 2_345_678n });
   await fixtures.node.mine(3);
@@ -194,7 +194,7 @@ test('A mistyped hash does not block the merchant: another transaction is noted 
   await page.goto(`${fixtures.url}/dashboard/give-back/31337_${txHash}_0`);
   await page.getByText('Note another transaction').click();
   await assertAccessible(page);
-  await photograph(page, 'dashboard-give-back-unknown');
+  await photograph(page, 'dashboard-refund-unknown');
   const { privateKey, wallet } = fixtures.merchant;
   const from = { privateKey, address: wallet as `0x${string}` };
   const back = await fixtures.node.pay({ from, to: payer.address, usdcMicro: 2_345_678n });

@@ -3,8 +3,9 @@ import { after, before, test } from 'node:test';
 import { list } from '../../src/db/sql.ts';
 import { readFirm } from '../../src/payments/proof/firm.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
-import { offerReturn } from '../../src/refunds/refund.ts';
-import { putBack, takeForReturn } from '../../src/refunds/take.ts';
+import { cancelRefund } from '../../src/refunds/cancel.ts';
+import { prepareRefund } from '../../src/refunds/refund.ts';
+import { startRefund } from '../../src/refunds/start.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { testDatabase } from '../support/database.ts';
@@ -29,10 +30,10 @@ after(async () => {
 
 const keyFor = (txHash: string, chainId = 31337) => ({ chainId, txHash, ordinal: 0 });
 const offered = async (txHash: string) =>
-  (await offerReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash))).data;
+  (await prepareRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash))).data;
 const firmOf = (txHash: string) => readFirm(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
-const taken = async (txHash: string, firm: Awaited<ReturnType<typeof firmOf>>) =>
-  (await takeForReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), firm)).kind;
+const start = async (txHash: string, firm: Awaited<ReturnType<typeof firmOf>>) =>
+  (await startRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), firm)).kind;
 
 async function stray(usdcMicro: bigint, from = fixtures.node.wallet()): Promise<string> {
   const txHash = await fixtures.node.pay({ from, to: fixtures.merchant.wallet, usdcMicro });
@@ -40,24 +41,24 @@ async function stray(usdcMicro: bigint, from = fixtures.node.wallet()): Promise<
   return txHash;
 }
 
-test('an unmatched payment → neither taken nor offered before it is final for its value', async () => {
+test('an unmatched payment → its refund neither started nor offered before it is final for its value', async () => {
   const [small, large] = [await stray(66_000_000n), await stray(1_500_000_000n)];
   await fixtures.db.sql`update transfers set reason = 'no_match' where tx_hash in ${list([small, large])}`;
   fixtures.node.chain.finality.unshift({ upToUsdcMicro: 1_000_000_000n, confirmations: 4 });
   fixtures.node.chain.finality.splice(1, 9, { upToUsdcMicro: null, confirmations: 6 });
   for (const txHash of [small, large]) {
-    assert.equal(await taken(txHash, await firmOf(txHash)), 'too_early');
+    assert.equal(await start(txHash, await firmOf(txHash)), 'too_early');
     assert.equal(await offered(txHash), null);
   }
   await fixtures.node.mine(3);
   await fixtures.turn();
   assert.ok(await offered(small));
-  assert.equal(await taken(small, await firmOf(small)), 'taken');
-  assert.equal(await taken(small, await firmOf(small)), 'again');
-  assert.equal(await taken(large, await firmOf(large)), 'too_early');
+  assert.equal(await start(small, await firmOf(small)), 'started');
+  assert.equal(await start(small, await firmOf(small)), 'again');
+  assert.equal(await start(large, await firmOf(large)), 'too_early');
   await fixtures.node.mine(3);
   await fixtures.turn();
-  assert.equal(await taken(large, await firmOf(large)), 'taken');
+  assert.equal(await start(large, await firmOf(large)), 'started');
 });
 
 test('an unmatched payment whose sender one endpoint swapped → its money goes to nobody', async () => {
@@ -73,20 +74,20 @@ test('an unmatched payment whose sender one endpoint swapped → its money goes 
   await fixtures.turn();
   assert.equal((await fixtures.transfer(txHash))?.from_address, `0x${thief}`);
   assert.equal(await firmOf(txHash), null);
-  assert.equal(await taken(txHash, null), 'too_early');
+  assert.equal(await start(txHash, null), 'too_early');
   assert.equal(await offered(txHash), null);
   liar.fake.lie = async () => null;
 });
 
-test('a payment that is in another block than the confirmed one → not taken', async () => {
+test('a payment that is in another block than the confirmed one → its refund is not started', async () => {
   const txHash = await stray(55_000_000n);
   await fixtures.node.mine(8);
   await fixtures.turn();
   const firm = await firmOf(txHash);
   assert.ok(firm);
-  assert.equal(await taken(txHash, { ...firm, block_hash: `0x${'1'.repeat(64)}` }), 'too_early');
-  assert.equal(await taken(txHash, { ...firm, from_address: `0x${'1'.repeat(40)}` }), 'too_early');
-  assert.equal(await taken(txHash, firm), 'taken');
+  assert.equal(await start(txHash, { ...firm, block_hash: `0x${'1'.repeat(64)}` }), 'too_early');
+  assert.equal(await start(txHash, { ...firm, from_address: `0x${'1'.repeat(40)}` }), 'too_early');
+  assert.equal(await start(txHash, firm), 'started');
 });
 
 test('another merchant’s payment that is locked → not found, and not waited for', async () => {
@@ -94,14 +95,14 @@ test('another merchant’s payment that is locked → not found, and not waited 
   const other = await makeMerchant(fixtures.db, fixtures.scope);
   await fixtures.db.sql.begin(async (tx) => {
     await tx`select from transfers where tx_hash = ${txHash} for update nowait`;
-    await assert.rejects(putBack(fixtures.ctx, fixtures.scope, other.id, keyFor(txHash)), { code: 'not_found' });
-    await assert.rejects(takeForReturn(fixtures.ctx, fixtures.scope, other.id, keyFor(txHash), null), {
+    await assert.rejects(cancelRefund(fixtures.ctx, fixtures.scope, other.id, keyFor(txHash)), { code: 'not_found' });
+    await assert.rejects(startRefund(fixtures.ctx, fixtures.scope, other.id, keyFor(txHash), null), {
       code: 'not_found',
     });
   });
 });
 
-test('a request with a part that nobody confirmed → the part is no surplus', async () => {
+test('a request with a partial payment that nobody confirmed → it is no surplus', async () => {
   const database = await testDatabase();
   const alone = { ...idleChain(31337), finality: [{ upToUsdcMicro: null, confirmations: 2 }] };
   const dead = { ...alone, chainId: 31340, rpcUrls: ['http://127.0.0.1:9', 'http://127.0.0.1:9/2'] };
@@ -118,7 +119,7 @@ test('a request with a part that nobody confirmed → the part is no surplus', a
   const paid = await sent(alone, due + 5n, 90);
   await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
   assert.equal(await settle(ctx), 1);
-  const offer = (txHash: string, chainId: number) => offerReturn(ctx, scope, merchant.id, keyFor(txHash, chainId));
+  const offer = (txHash: string, chainId: number) => prepareRefund(ctx, scope, merchant.id, keyFor(txHash, chainId));
   await assert.rejects(offer(unconfirmed, 31340), { code: 'not_found' });
   const { usdcMicro, data } = await offer(paid, 31337);
   assert.deepEqual([usdcMicro, data !== null], [5n, true]);

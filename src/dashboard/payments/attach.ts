@@ -10,7 +10,7 @@ import type { Outcome } from '../../payments/outcome.ts';
 import { readTransferKey, type TransferKey, writeTransferKey } from '../../payments/transfers.ts';
 import { attachUnmatched } from '../../payments/unmatched/attach.ts';
 import { type Attachable, readOpenPayment } from '../../payments/unmatched/by-merchant.ts';
-import { readReturns, standsReturned } from '../../refunds/read.ts';
+import { isRefundSent, readRefunds } from '../../refunds/read.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, descriptionList, hiddenField, mono, stateLine } from '../../ui/components.ts';
 import { ago, groupMicro, instant } from '../../ui/formats.ts';
@@ -18,7 +18,7 @@ import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { confirmButton } from '../../web/table.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { actorOf, sendDashboard } from '../shell.ts';
-import { returnedFacts, returnedLine } from './refunded.ts';
+import { refundFacts, refundLine } from './refunded.ts';
 
 const path = '/dashboard/unmatched';
 
@@ -65,34 +65,34 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   const { session, request, merchant } = visit;
   const key = keyIn(visit);
   const words = wordsFor(request);
-  const { unmatched: t, reason, giveBack } = dashboardTexts(words);
+  const { unmatched: t, reason, refund: refundTexts } = dashboardTexts(words);
   const { row, attachable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
-  const given = (await readReturns(ctx.db, session.scope, [key])).get(writeTransferKey(key)) ?? null;
+  const refund = (await readRefunds(ctx.db, session.scope, [key])).get(writeTransferKey(key)) ?? null;
   const amount = groupMicro(words, BigInt(row.value));
   const chain = ctx.chains[modeOf(session.scope.testMode)].find(({ chainId }) => chainId === key.chainId);
   const why = row.reason ?? 'no_match';
-  const canReturn = why !== 'wrong_token' && why !== 'self_transfer';
-  const decided = standsReturned(given);
+  const canRefund = why !== 'wrong_token' && why !== 'self_transfer';
+  const decided = isRefundSent(refund);
   return sendDashboard(ctx, visit, {
     path: `${path}/${writeTransferKey(key)}`,
     title: fill(t.payment, { amount }),
     status: outcome === null ? 200 : 409,
     body: html`${outcome !== null && html`<div role="alert" class="card">${stateLine('attention', refusedText(words, outcome))}</div>`}
 ${card(
-  given && returnedLine(words, given),
-  given === null && stateLine('attention', reason[why]),
+  refund && refundLine(words, refund),
+  refund === null && stateLine('attention', reason[why]),
   descriptionList([
     [t.from, mono(row.from_address)],
     [t.when, instant(words, row.block_time)],
     [t.network, chain?.name ?? String(key.chainId)],
     [t.transaction, mono(row.tx_hash)],
   ]),
-  given && returnedFacts(words, given),
+  refund && refundFacts(words, refund),
   !decided &&
-    canReturn &&
-    html`<p><a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${giveBack.heading}</a></p>`,
+    canRefund &&
+    html`<p><a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${refundTexts.heading}</a></p>`,
 )}
-${given === null && attachPart(words, ctx, attachable, { amount, key, partner: merchant.partner_name })}`,
+${refund === null && attachPart(words, ctx, attachable, { amount, key, partner: merchant.partner_name })}`,
   });
 }
 

@@ -8,7 +8,7 @@ import { receiptNumber } from '../../lib/text/receipt-number.ts';
 import { type PaymentProgress, readProgress, type TransferProgress } from '../../payments/proof/progress.ts';
 import { writeTransferKey } from '../../payments/transfers.ts';
 import { type PlanRow, readPlanOfRequest } from '../../plans/read.ts';
-import { type ReturnRow, readReturns, standsReturned } from '../../refunds/read.ts';
+import { isRefundSent, type RefundRow, readRefunds } from '../../refunds/read.ts';
 import { readAccountRequest } from '../../requests/lists/by-merchant.ts';
 import { payPageUrl } from '../../requests/render.ts';
 import { madeAt } from '../../requests/rules.ts';
@@ -26,7 +26,7 @@ import { planName } from '../plans/plan-words.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
 import { cancelCard, refusedNotice } from './cancel.ts';
-import { returnedLine } from './refunded.ts';
+import { refundLine } from './refunded.ts';
 import { timelineOf } from './timeline.ts';
 
 /** All that is known about one request of the merchant. */
@@ -34,8 +34,8 @@ export type Payment = {
   row: RequestRow;
   progress: PaymentProgress;
   chains: ChainConfig[];
-  /** By `writeTransferKey`: what was given back, and what the network says of it. */
-  returns: Map<string, ReturnRow>;
+  /** By `writeTransferKey`: what was refunded, and what the network says of it. */
+  refunds: Map<string, RefundRow>;
   url: string;
 };
 
@@ -43,9 +43,9 @@ export type Payment = {
 export async function readPayment(ctx: Context, scope: Scope, accountId: string, id: string): Promise<Payment> {
   const row = await readAccountRequest(ctx.db, scope, accountId, id);
   const progress = await readProgress(ctx, scope, row.id);
-  const returns = await readReturns(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
+  const refunds = await readRefunds(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
   const chains = ctx.chains[modeOf(scope.testMode)];
-  return { row, progress, chains, returns, url: payPageUrl(ctx.config, row.id) };
+  return { row, progress, chains, refunds, url: payPageUrl(ctx.config, row.id) };
 }
 
 /** `GET /dashboard/payments/<id>`: one request, what happened to it, and what can be done. */
@@ -76,7 +76,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
 }
 
 /** What wants a decision: a part, too much, or money that does not count. */
-function concerns(words: Words, { row, progress, returns }: Payment): Html | null {
+function concerns(words: Words, { row, progress, refunds }: Payment): Html | null {
   const { payment: t, reason } = dashboardTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const lines: Html[] = [];
@@ -86,50 +86,51 @@ function concerns(words: Words, { row, progress, returns }: Payment): Html | nul
       due: usdc(progress.dueMicro),
     });
     const title = fill(t.short, { amount: usdc(progress.missingMicro) });
-    const backs = standingOf(row) === 'open' ? [] : progress.transfers.map((part) => partBack(words, part));
-    lines.push(html`<div>${stateLine('attention', title, rest)}${backs}</div>`);
+    const refundable =
+      standingOf(row) === 'open' ? [] : progress.transfers.map((part) => refundPartialForm(words, part));
+    lines.push(html`<div>${stateLine('attention', title, rest)}${refundable}</div>`);
   }
   const last = progress.transfers.findLast(({ final }) => final);
   if (row.proof_status === 'verified' && progress.overpaidMicro > 0n && last) {
     const title = fill(t.over, { amount: usdc(progress.overpaidMicro) });
     const key = writeTransferKey(last);
-    lines.push(afterwards(words, title, t.overRest, `/dashboard/give-back/${key}`, t.giveBack, returns.get(key)));
+    lines.push(afterwards(words, title, t.overRest, `/dashboard/give-back/${key}`, t.refund, refunds.get(key)));
   }
   for (const stray of progress.unmatched) {
     const key = writeTransferKey(stray);
     const title = fill(t.stray, { amount: usdc(stray.usdcMicro) });
     const href = `/dashboard/unmatched/${key}`;
-    lines.push(afterwards(words, title, reason[stray.reason], href, t.decide, returns.get(key)));
+    lines.push(afterwards(words, title, reason[stray.reason], href, t.decide, refunds.get(key)));
   }
   return lines.length === 0 ? null : card(html`${lines}`);
 }
 
-/** The way back for a part of a request that has ended; what could still vanish waits for it. */
-function partBack(words: Words, part: TransferProgress): Html {
+/** The refund of a partial payment of a request that has ended, once it is final. */
+function refundPartialForm(words: Words, part: TransferProgress): Html {
   const { payment: t } = dashboardTexts(words);
   const amount = groupMicro(words, part.usdcMicro);
-  if (!part.final) return html`<p class="after-state quiet">${fill(t.partSoon, { amount })}</p>`;
+  if (!part.final) return html`<p class="after-state quiet">${fill(t.refundPartialSoon, { amount })}</p>`;
   const act = {
-    label: fill(t.partBack, { amount }),
-    title: fill(t.partBackTitle, { amount }),
-    consequence: t.partBackRest,
+    label: fill(t.refundPartial, { amount }),
+    title: fill(t.refundPartialTitle, { amount }),
+    consequence: t.refundPartialRest,
     action: `/dashboard/give-back/${writeTransferKey(part)}/part`,
   };
   return html`<div class="after-state">${confirmButton(act, null)}</div>`;
 }
 
-/** Something to decide about; where it was given back, what the network says of that. */
+/** Something to decide about; where it was refunded, what the network says of that. */
 function afterwards(
   words: Words,
   title: string,
   rest: string,
   href: string,
   label: string,
-  given: ReturnRow | undefined,
+  refund: RefundRow | undefined,
 ): Html {
-  const isDone = given !== undefined && standsReturned(given);
+  const isDone = refund !== undefined && isRefundSent(refund);
   return html`<div>${stateLine(isDone ? 'ended' : 'attention', title, isDone ? null : rest)}${
-    given && html`<div class="after-state">${returnedLine(words, given)}</div>`
+    refund && html`<div class="after-state">${refundLine(words, refund)}</div>`
   }${!isDone && html`<p class="after-state"><a href="${href}">${label}</a></p>`}</div>`;
 }
 

@@ -7,10 +7,17 @@ import { formatMicro } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { readFirm } from '../../payments/proof/firm.ts';
 import { type TransferKey, writeTransferKey } from '../../payments/transfers.ts';
-import { type ReturnRow, standsReturned } from '../../refunds/read.ts';
-import { checkReturn, noteReturn, offerReturn, type ReturnFault, type ReturnOffer } from '../../refunds/refund.ts';
-import { releasePart } from '../../refunds/release-part.ts';
-import { putBack, takeForReturn } from '../../refunds/take.ts';
+import { cancelRefund } from '../../refunds/cancel.ts';
+import { detachPartialPayment } from '../../refunds/detach-partial.ts';
+import { isRefundSent, type RefundRow } from '../../refunds/read.ts';
+import {
+  checkRefund,
+  type PreparedRefund,
+  prepareRefund,
+  type RefundFault,
+  recordRefund,
+} from '../../refunds/refund.ts';
+import { startRefund } from '../../refunds/start.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, descriptionList, field, mono, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
@@ -21,27 +28,27 @@ import { eventsPath } from '../live.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { actorOf, sendDashboard } from '../shell.ts';
 import { keyIn } from './attach.ts';
-import { returnedFacts, returnedLine } from './refunded.ts';
+import { refundFacts, refundLine } from './refunded.ts';
 
 const path = '/dashboard/give-back';
 
 /**
- * `GET /dashboard/give-back/<key>`: what can go back to who paid, and once it is taken (`POST …/take`) a prepared transfer;
- * `POST` notes that it was made, `…/put-back` that it was not.
+ * `GET /dashboard/give-back/<key>`: what can be refunded to the payer, and once that is started (`POST …/take`) a prepared transfer;
+ * `POST` records that it was made, `…/put-back` cancels it.
  */
-export function giveBackPages(routes: DashboardRoutes, ctx: Context): void {
+export function refundPages(routes: DashboardRoutes, ctx: Context): void {
   routes.signedIn({
     method: 'GET',
     url: `${path}/:key`,
     handle: async (visit) => {
-      const offer = await offerReturn(ctx, visit.session.scope, visit.session.accountId, keyIn(visit));
-      return showOffer(ctx, visit, offer, null);
+      const prepared = await prepareRefund(ctx, visit.session.scope, visit.session.accountId, keyIn(visit));
+      return showRefund(ctx, visit, prepared, null);
     },
   });
-  routes.signedIn({ method: 'POST', url: `${path}/:key`, handle: (visit) => note(ctx, visit) });
-  routes.signedIn({ method: 'POST', url: `${path}/:key/part`, handle: (visit) => takeOff(ctx, visit) });
-  routes.signedIn({ method: 'POST', url: `${path}/:key/take`, handle: (visit) => take(ctx, visit) });
-  routes.signedIn({ method: 'POST', url: `${path}/:key/put-back`, handle: (visit) => untake(ctx, visit) });
+  routes.signedIn({ method: 'POST', url: `${path}/:key`, handle: (visit) => record(ctx, visit) });
+  routes.signedIn({ method: 'POST', url: `${path}/:key/part`, handle: (visit) => detach(ctx, visit) });
+  routes.signedIn({ method: 'POST', url: `${path}/:key/take`, handle: (visit) => start(ctx, visit) });
+  routes.signedIn({ method: 'POST', url: `${path}/:key/put-back`, handle: (visit) => cancel(ctx, visit) });
 }
 
 /** Does something with the payment of the address, with what the audit log says of it; null where nothing was done. */
@@ -72,86 +79,86 @@ type Told = {
   >;
 }['payment.taken' | 'payment.put_back' | 'payment.released' | 'payment.returned'];
 
-/** Takes the payment, then offers the transfer; once more changes nothing, nor before the payment is firm: the page says so. */
-async function take(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+/** Starts the refund, then offers the transfer; once more changes nothing, nor before the payment is firm: the page says so. */
+async function start(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const key = keyIn(visit);
   // Outside the transaction: the chain may be slow.
   const firm = await readFirm(ctx, visit.session.scope, visit.session.accountId, key);
   await actOn(
     ctx,
     visit,
-    (inner, scope, accountId) => takeForReturn(inner, scope, accountId, key, firm),
-    (taken) =>
-      taken.kind === 'taken'
-        ? { action: 'payment.taken', details: { request: taken.requestId, usdc_micro: taken.usdcMicro.toString() } }
+    (inner, scope, accountId) => startRefund(inner, scope, accountId, key, firm),
+    (started) =>
+      started.kind === 'started'
+        ? { action: 'payment.taken', details: { request: started.requestId, usdc_micro: started.usdcMicro.toString() } }
         : null,
   );
   return visit.reply.redirect(`${path}/${writeTransferKey(key)}`, 303);
 }
 
-/** Puts the payment back by the merchant's word; what is on its way stays. */
-async function untake(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const done = await actOn(ctx, visit, putBack, (isBack) =>
-    isBack ? { action: 'payment.put_back', details: {} } : null,
+/** Cancels the refund by the merchant's word; what is on its way stays. */
+async function cancel(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const done = await actOn(ctx, visit, cancelRefund, (isCancelled) =>
+    isCancelled ? { action: 'payment.put_back', details: {} } : null,
   );
   return visit.reply.redirect(`${path}/${writeTransferKey(keyIn(visit))}${done ? '?done=put_back' : ''}`, 303);
 }
 
-/** Takes a part off its request, and leads to the transfer that gives it back. */
-async function takeOff(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const release = await actOn(ctx, visit, releasePart, (done) =>
-    done.kind === 'released'
+/** Detaches a partial payment from its request, and leads to the transfer that refunds it. */
+async function detach(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const detached = await actOn(ctx, visit, detachPartialPayment, (done) =>
+    done.kind === 'detached'
       ? { action: 'payment.released', details: { request: done.requestId, usdc_micro: done.usdcMicro.toString() } }
       : null,
   );
-  const isFree = release.kind === 'released' || release.kind === 'again';
+  const isFree = detached.kind === 'detached' || detached.kind === 'again';
   const next = isFree
     ? `${path}/${writeTransferKey(keyIn(visit))}`
-    : `/dashboard/payments/${release.requestId}?done=part_refused`;
+    : `/dashboard/payments/${detached.requestId}?done=part_refused`;
   return visit.reply.redirect(next, 303);
 }
 
-async function note(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+async function record(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { session, typed, reply } = visit;
   const { scope, accountId } = session;
   const key = keyIn(visit);
-  const said = { returnTxHash: typed.return_tx_hash ?? '', elsewhere: typed.elsewhere === '1' };
+  const said = { refundTxHash: typed.return_tx_hash ?? '', elsewhere: typed.elsewhere === '1' };
   // Outside the transaction: the chain may be slow.
-  const checked = await checkReturn(ctx, scope, accountId, key, said);
+  const checked = await checkRefund(ctx, scope, accountId, key, said);
   if (checked.fault !== null) {
-    return showOffer(ctx, visit, await offerReturn(ctx, scope, accountId, key), checked.fault);
+    return showRefund(ctx, visit, await prepareRefund(ctx, scope, accountId, key), checked.fault);
   }
-  const { offer, returnTxHash } = checked;
+  const { prepared, refundTxHash } = checked;
   const details = {
-    request: offer.requestId,
-    usdc_micro: offer.usdcMicro.toString(),
-    transaction: returnTxHash,
-    ...(offer.unknownHash !== null && { replaces: offer.unknownHash }),
+    request: prepared.requestId,
+    usdc_micro: prepared.usdcMicro.toString(),
+    transaction: refundTxHash,
+    ...(prepared.unknownHash !== null && { replaces: prepared.unknownHash }),
   };
   const fault = await actOn(
     ctx,
     visit,
-    (inner) => noteReturn(inner, scope, accountId, checked),
+    (inner) => recordRefund(inner, scope, accountId, checked),
     (refused) => (refused ? null : { action: 'payment.returned', details }),
   );
-  if (fault) return showOffer(ctx, visit, await offerReturn(ctx, scope, accountId, key), fault);
-  const requestId = offer.requestId ?? offer.candidateRequestId;
+  if (fault) return showRefund(ctx, visit, await prepareRefund(ctx, scope, accountId, key), fault);
+  const requestId = prepared.requestId ?? prepared.candidateRequestId;
   const back = requestId === null ? '/dashboard/unmatched' : `/dashboard/payments/${requestId}`;
   return reply.redirect(`${back}?done=returned`, 303);
 }
 
-/** Why a transaction was not noted, as a sentence. */
-function faultText(words: Words, fault: ReturnFault, { token }: ReturnOffer): string {
+/** Why a transaction was not recorded, as a sentence. */
+function faultText(words: Words, fault: RefundFault, { token }: PreparedRefund): string {
   const { faults } = dashboardTexts(words);
-  if (fault === 'other') return fill(faults.returnOther, { token: token.symbol });
-  const { hash: malformed, alreadyGiven: already_given, returnTooMany: too_many, returnFailed: failed } = faults;
-  return { malformed, already_given, too_many, failed }[fault];
+  if (fault === 'other') return fill(faults.refundOther, { token: token.symbol });
+  const { hash: malformed, alreadyRefunded: already_refunded, refundTooMany: too_many, refundFailed: failed } = faults;
+  return { malformed, already_refunded, too_many, failed }[fault];
 }
 
-/** What browser code sends with the merchant's wallet: it reads it from `data-return`. */
-function orderOf({ chain, token, fromAddress, data }: ReturnOffer, words: Words): string {
+/** What browser code sends with the merchant's wallet: read from `data-refund`. */
+function orderOf({ chain, token, fromAddress, data }: PreparedRefund, words: Words): string {
   const { chainId, name, publicRpcUrl, coin, explorerUrl } = chain;
-  const { send, waiting, sent, none, noAccount, otherAccount, declined, failed } = dashboardTexts(words).giveBack;
+  const { send, waiting, sent, none, noAccount, otherAccount, declined, failed } = dashboardTexts(words).refund;
   return JSON.stringify({
     chain: { chainId, name, publicRpcUrl, coin, explorerUrl },
     token: token.address,
@@ -161,114 +168,114 @@ function orderOf({ chain, token, fromAddress, data }: ReturnOffer, words: Words)
   });
 }
 
-function showOffer(
+function showRefund(
   ctx: Context,
   visit: MerchantVisit,
-  offer: ReturnOffer,
-  fault: ReturnFault | null,
+  prepared: PreparedRefund,
+  fault: RefundFault | null,
 ): Promise<FastifyReply> {
   const words = wordsFor(visit.request);
-  const { giveBack: t, returned } = dashboardTexts(words);
-  const amount = groupMicro(words, offer.usdcMicro);
-  const text = fault === null ? undefined : faultText(words, fault, offer);
-  const { given } = offer;
-  const another = mayNoteAnother(offer);
+  const { refund: t, refunded } = dashboardTexts(words);
+  const amount = groupMicro(words, prepared.usdcMicro);
+  const text = fault === null ? undefined : faultText(words, fault, prepared);
+  const { refund } = prepared;
+  const another = canRecordAnother(prepared);
   const early = card(stateLine('attention', t.early, t.earlyRest));
-  const first = offer.data === null ? early : html`${warning(words, offer)}${takeCard(words, offer, text)}`;
-  const ways =
-    offer.data === null
-      ? html`${early}${card(noteForm(words, visit, offer, text))}${putBackForm(words, offer)}`
-      : html`${warning(words, offer)}
-<div class="two">${preparedCard(words, offer)}${byHandCard(words, visit, offer, text)}</div>
-${putBackForm(words, offer)}`;
+  const first = prepared.data === null ? early : html`${warning(words, prepared)}${startCard(words, prepared, text)}`;
+  const transfer =
+    prepared.data === null
+      ? html`${early}${card(recordForm(words, visit, prepared, text))}${cancelForm(words, prepared)}`
+      : html`${warning(words, prepared)}
+<div class="two">${preparedCard(words, prepared)}${manualCard(words, visit, prepared, text)}</div>
+${cancelForm(words, prepared)}`;
   return sendDashboard(ctx, visit, {
-    path: `${path}/${writeTransferKey(offer.key)}`,
-    under: offer.requestId === null ? '/dashboard/unmatched' : '/dashboard/payments',
+    path: `${path}/${writeTransferKey(prepared.key)}`,
+    under: prepared.requestId === null ? '/dashboard/unmatched' : '/dashboard/payments',
     title: fill(t.title, { amount }),
     status: fault === null ? 200 : 409,
     island: 'refund',
-    body: html`${given && givenCard(words, offer, given, text)}
+    body: html`${refund && refundCard(words, prepared, refund, text)}
 ${
   another
-    ? html`<details class="card"${fault !== null && html` open`}><summary>${returned.another}</summary>${noteForm(words, visit, offer, text)}</details>`
-    : given === null
+    ? html`<details class="card"${fault !== null && html` open`}><summary>${refunded.another}</summary>${recordForm(words, visit, prepared, text)}</details>`
+    : refund === null
       ? first
-      : !standsReturned(given) && ways
+      : !isRefundSent(refund) && transfer
 }`,
   });
 }
 
-/** What is noted gave nothing back as far as the network tells, or is unknown to it, as a mistyped hash is. */
-const mayNoteAnother = ({ given, unknownHash }: ReturnOffer) => given?.state === 'other' || unknownHash !== null;
+/** The recorded transaction refunded nothing as far as the network tells, or is unknown to it, as a mistyped hash is. */
+const canRecordAnother = ({ refund, unknownHash }: PreparedRefund) => refund?.state === 'other' || unknownHash !== null;
 
-/** That it is taken, what is noted, and what the network says of it; it renews itself. */
-function givenCard(words: Words, offer: ReturnOffer, given: ReturnRow, fault: string | undefined): Html {
-  const told = fault !== undefined && !mayNoteAnother(offer) && standsReturned(given);
+/** The refund, its transaction, and what the network says of it; it renews itself. */
+function refundCard(words: Words, prepared: PreparedRefund, refund: RefundRow, fault: string | undefined): Html {
+  const showsFault = fault !== undefined && !canRecordAnother(prepared) && isRefundSent(refund);
   return html`<div data-live="${eventsPath()}" data-region="given">${card(
-    returnedLine(words, given),
-    told && html`<p class="fault" role="alert">${fault}</p>`,
-    returnedFacts(words, given),
+    refundLine(words, refund),
+    showsFault && html`<p class="fault" role="alert">${fault}</p>`,
+    refundFacts(words, refund),
   )}</div>`;
 }
 
 /** Whoever pays from an exchange has no address of their own there. Nobody can know it for sure, so it is always said. */
-function warning(words: Words, { manyMerchants }: ReturnOffer): Html {
-  const { giveBack: t } = dashboardTexts(words);
+function warning(words: Words, { manyMerchants }: PreparedRefund): Html {
+  const { refund: t } = dashboardTexts(words);
   return card(
     manyMerchants ? stateLine('failed', t.many, t.manyRest) : stateLine('attention', t.careful, t.carefulRest),
   );
 }
 
-function returnFacts(words: Words, offer: ReturnOffer): Html {
-  const { giveBack: t } = dashboardTexts(words);
+function preparedFacts(words: Words, prepared: PreparedRefund): Html {
+  const { refund: t } = dashboardTexts(words);
   return descriptionList([
-    [t.amount, html`<strong><bdi>${groupMicro(words, offer.usdcMicro)} ${offer.token.symbol}</bdi></strong>`],
-    [t.to, mono(offer.toAddress)],
-    [t.from, mono(offer.fromAddress)],
-    [t.network, offer.chain.name],
+    [t.amount, html`<strong><bdi>${groupMicro(words, prepared.usdcMicro)} ${prepared.token.symbol}</bdi></strong>`],
+    [t.to, mono(prepared.toAddress)],
+    [t.from, mono(prepared.fromAddress)],
+    [t.network, prepared.chain.name],
   ]);
 }
 
-/** Nothing is offered to be sent before the payment is taken: until then its sender could still pay a request with it. */
-function takeCard(words: Words, offer: ReturnOffer, fault: string | undefined): Html {
-  const { giveBack: t } = dashboardTexts(words);
+/** Nothing is offered to be sent before the refund is started: until then the payment's sender could still pay a request with it. */
+function startCard(words: Words, prepared: PreparedRefund, fault: string | undefined): Html {
+  const { refund: t } = dashboardTexts(words);
   return card(
     html`${fault && html`<p class="fault" role="alert">${fault}</p>`}<p class="quiet">${t.takeRest}</p>`,
-    returnFacts(words, offer),
-    html`<form method="post" action="${path}/${writeTransferKey(offer.key)}/take"><button>${t.take}</button></form>`,
+    preparedFacts(words, prepared),
+    html`<form method="post" action="${path}/${writeTransferKey(prepared.key)}/take"><button>${t.take}</button></form>`,
   );
 }
 
-function putBackForm(words: Words, { key }: ReturnOffer): Html {
-  const { giveBack: t } = dashboardTexts(words);
+function cancelForm(words: Words, { key }: PreparedRefund): Html {
+  const { refund: t } = dashboardTexts(words);
   const action = `${path}/${writeTransferKey(key)}/put-back`;
-  return confirmButton({ label: t.putBack, title: t.putBackTitle, consequence: t.putBackRest, action }, null);
+  return confirmButton({ label: t.cancel, title: t.cancelTitle, consequence: t.cancelRest, action }, null);
 }
 
-function preparedCard(words: Words, offer: ReturnOffer): Html {
-  const { giveBack: t } = dashboardTexts(words);
+function preparedCard(words: Words, prepared: PreparedRefund): Html {
+  const { refund: t } = dashboardTexts(words);
   return card(
     html`<h2>${t.prepared}</h2><p class="quiet">${t.rest}</p>`,
-    returnFacts(words, offer),
-    html`<div class="wallets" data-return="${orderOf(offer, words)}" hidden></div><p class="told" role="alert" hidden></p>`,
+    preparedFacts(words, prepared),
+    html`<div class="wallets" data-refund="${orderOf(prepared, words)}" hidden></div><p class="told" role="alert" hidden></p>`,
   );
 }
 
-function byHandCard(words: Words, visit: MerchantVisit, offer: ReturnOffer, fault: string | undefined): Html {
-  const { giveBack: t } = dashboardTexts(words);
+function manualCard(words: Words, visit: MerchantVisit, prepared: PreparedRefund, fault: string | undefined): Html {
+  const { refund: t } = dashboardTexts(words);
   return card(
-    html`<h2>${t.byHand}</h2><p class="quiet">${fill(t.byHandRest, { token: offer.token.symbol, network: offer.chain.name })}</p>`,
-    copyable(words, t.amount, formatMicro(offer.usdcMicro), t.copyAmount),
-    copyable(words, t.to, offer.toAddress, t.copyAddress),
-    descriptionList([[t.token, mono(offer.token.address)]]),
-    noteForm(words, visit, offer, fault),
+    html`<h2>${t.byHand}</h2><p class="quiet">${fill(t.byHandRest, { token: prepared.token.symbol, network: prepared.chain.name })}</p>`,
+    copyable(words, t.amount, formatMicro(prepared.usdcMicro), t.copyAmount),
+    copyable(words, t.to, prepared.toAddress, t.copyAddress),
+    descriptionList([[t.token, mono(prepared.token.address)]]),
+    recordForm(words, visit, prepared, fault),
   );
 }
 
 /** Takes the hash of the transaction; browser code fills it in and sends it. */
-function noteForm(words: Words, { typed }: MerchantVisit, offer: ReturnOffer, fault: string | undefined): Html {
-  const { giveBack: t } = dashboardTexts(words);
-  return html`<form method="post" action="${path}/${writeTransferKey(offer.key)}" id="note" class="stack">${field({
+function recordForm(words: Words, { typed }: MerchantVisit, prepared: PreparedRefund, fault: string | undefined): Html {
+  const { refund: t } = dashboardTexts(words);
+  return html`<form method="post" action="${path}/${writeTransferKey(prepared.key)}" id="note" class="stack">${field({
     name: 'return_tx_hash',
     label: t.hash,
     hint: t.hashHint,

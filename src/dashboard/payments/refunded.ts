@@ -1,32 +1,32 @@
 import { type Html, html } from '../../lib/text/html.ts';
-import type { ReturnRow } from '../../refunds/read.ts';
+import type { RefundRow } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { descriptionList, mono, shortAddress, stateLine } from '../../ui/components.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
-import { returnedShapes } from '../../web/refunded.ts';
+import { refundShapes } from '../../web/refunded.ts';
 
-/** That a payment is taken to be given back, and what the network says of the transaction that is said to have done so. */
-export function returnedLine(words: Words, given: ReturnRow): Html {
-  const { returned: t } = dashboardTexts(words);
-  const { returned } = commonTexts(words);
-  const { state, given_micro } = given;
-  const values = { amount: groupMicro(words, BigInt(given_micro ?? 0)), address: shortAddress(given.to_address) };
-  const kind = returnedShapes[state];
+/** That the refund of a payment is started, and what the network says of the transaction that is said to make it. */
+export function refundLine(words: Words, refund: RefundRow): Html {
+  const { refunded: t } = dashboardTexts(words);
+  const { refunded } = commonTexts(words);
+  const { state, given_micro } = refund;
+  const values = { amount: groupMicro(words, BigInt(given_micro ?? 0)), address: shortAddress(refund.to_address) };
+  const kind = refundShapes[state];
   if (state === 'sent') {
     if (given_micro === null) return stateLine('waiting', t.unseen, t.unseenRest);
-    return stateLine(kind, t.seen, html`${fillHtml(returned.seenRest, values)}${difference(words, given)}`);
+    return stateLine(kind, t.seen, html`${fillHtml(refunded.seenRest, values)}${difference(words, refund)}`);
   }
   if (state === 'confirmed') {
-    return stateLine(kind, t.confirmed, html`${fillHtml(returned.confirmedRest, values)}${difference(words, given)}`);
+    return stateLine(kind, t.confirmed, html`${fillHtml(refunded.confirmedRest, values)}${difference(words, refund)}`);
   }
   return stateLine(kind, t[state], t[`${state}Rest`]);
 }
 
-/** How much less, or more, it was than there was to give back. */
-function difference(words: Words, { given_micro, usdc_micro }: ReturnRow): Html | null {
-  const { returned: t } = dashboardTexts(words);
+/** How much less, or more, it was than there was to refund. */
+function difference(words: Words, { given_micro, usdc_micro }: RefundRow): Html | null {
+  const { refunded: t } = dashboardTexts(words);
   const beyond = BigInt(given_micro ?? usdc_micro) - BigInt(usdc_micro);
   if (beyond === 0n) return null;
   const amount = groupMicro(words, beyond < 0n ? -beyond : beyond);
@@ -34,7 +34,7 @@ function difference(words: Words, { given_micro, usdc_micro }: ReturnRow): Html 
 }
 
 /** The transaction itself. */
-export function returnedFacts(words: Words, given: ReturnRow): Html {
-  const { return_tx_hash: hash } = given;
-  return descriptionList([hash === null ? null : [dashboardTexts(words).giveBack.hash, mono(hash)]]);
+export function refundFacts(words: Words, refund: RefundRow): Html {
+  const { return_tx_hash: hash } = refund;
+  return descriptionList([hash === null ? null : [dashboardTexts(words).refund.hash, mono(hash)]]);
 }

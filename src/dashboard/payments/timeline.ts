@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { TransferProgress } from '../../payments/proof/progress.ts';
-import type { ReturnRow } from '../../refunds/read.ts';
+import type { RefundRow } from '../../refunds/read.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
@@ -25,7 +25,7 @@ export function timelineOf(words: Words, payment: Payment): Html {
     }),
     row.status === 'expired' ? { at: row.expires_at, title: t.expired } : null,
     row.voided_at && { at: row.voided_at, title: t.voided },
-    ...[...payment.returns.values()].map((given) => returning(words, payment, given)),
+    ...[...payment.refunds.values()].map((refund) => returning(words, payment, refund)),
     row.proof_verified_at && { at: row.proof_verified_at, title: t.verified },
   ];
   const later = events.filter((event) => event !== null).sort((a, b) => a.at.getTime() - b.at.getTime());
@@ -43,11 +43,11 @@ function hashOf(chain: ChainConfig | undefined, hash: string): Html {
   return html`<a class="mono" href="${chain.explorerUrl}/tx/${hash}" rel="noreferrer">${hash}</a>`;
 }
 
-function returning(words: Words, { chains }: Payment, given: ReturnRow): Event {
-  const chain = chains.find(({ chainId }) => String(chainId) === given.chain_id);
-  const title = commonTexts(words).returned.badges[given.state];
-  if (given.return_tx_hash === null) return { at: given.noted_at, title };
-  return { at: given.noted_at, title, rest: html`<p>${hashOf(chain, given.return_tx_hash)}</p>` };
+function returning(words: Words, { chains }: Payment, refund: RefundRow): Event {
+  const chain = chains.find(({ chainId }) => String(chainId) === refund.chain_id);
+  const title = commonTexts(words).refunded.badges[refund.state];
+  if (refund.return_tx_hash === null) return { at: refund.noted_at, title };
+  return { at: refund.noted_at, title, rest: html`<p>${hashOf(chain, refund.return_tx_hash)}</p>` };
 }
 
 function arrival(words: Words, { chains }: Payment, transfer: TransferProgress, rest: string): Event {

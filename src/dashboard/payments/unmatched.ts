@@ -7,8 +7,8 @@ import type { CsvRow } from '../../lib/text/csv.ts';
 import { html } from '../../lib/text/html.ts';
 import { writeTransferKey } from '../../payments/transfers.ts';
 import { browseUnmatched, exportUnmatched, type UnmatchedRow } from '../../payments/unmatched/browse.ts';
-import type { ReturnRow } from '../../refunds/read.ts';
-import { readReturns } from '../../refunds/read.ts';
+import type { RefundRow } from '../../refunds/read.ts';
+import { readRefunds } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { shortAddress } from '../../ui/components.ts';
@@ -16,7 +16,7 @@ import { ago, groupMicro } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { sendCsv } from '../../web/download.ts';
 import { readQuery } from '../../web/query.ts';
-import { returnedBadge } from '../../web/refunded.ts';
+import { refundBadge } from '../../web/refunded.ts';
 import { emptyState, pager, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
@@ -57,8 +57,8 @@ async function showList(ctx: Context, visit: MerchantVisit) {
     { accountId: session.accountId },
     query.after ?? null,
   );
-  const returns = await readReturns(ctx.db, session.scope, rows.map(transferOf));
-  const list = rows.length > 0 ? unmatchedTable(words, rows, returns, ctx.clock.now()) : emptyState(t.none, t.noneRest);
+  const refunds = await readRefunds(ctx.db, session.scope, rows.map(transferOf));
+  const list = rows.length > 0 ? unmatchedTable(words, rows, refunds, ctx.clock.now()) : emptyState(t.none, t.noneRest);
   return sendDashboard(ctx, visit, {
     path,
     title: t.title,
@@ -67,7 +67,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
   });
 }
 
-function unmatchedTable(words: Words, rows: UnmatchedRow[], returns: Map<string, ReturnRow>, now: Date) {
+function unmatchedTable(words: Words, rows: UnmatchedRow[], refunds: Map<string, RefundRow>, now: Date) {
   const { unmatched: t, reason } = dashboardTexts(words);
   return table<UnmatchedRow>(
     t.title,
@@ -80,8 +80,8 @@ function unmatchedTable(words: Words, rows: UnmatchedRow[], returns: Map<string,
       {
         name: t.why,
         cell: (row) => {
-          const given = returns.get(keyOf(row));
-          return given ? returnedBadge(words, given) : reason[row.reason ?? 'no_match'];
+          const refund = refunds.get(keyOf(row));
+          return refund ? refundBadge(words, refund) : reason[row.reason ?? 'no_match'];
         },
       },
       { name: t.from, cell: (row) => shortAddress(row.from_address) },
@@ -103,14 +103,14 @@ async function* csvRows(
   chains: ChainConfig[],
 ): AsyncGenerator<CsvRow[]> {
   for await (const batch of batches) {
-    const returns = await readReturns(ctx.db, scope, batch.map(transferOf));
+    const refunds = await readRefunds(ctx.db, scope, batch.map(transferOf));
     yield batch.map((row) => {
-      const given = returns.get(keyOf(row));
+      const refund = refunds.get(keyOf(row));
       return [
         row.block_time,
         chains.find(({ chainId }) => String(chainId) === row.chain_id)?.name ?? row.chain_id,
         ...[row.tx_hash, formatMicro(BigInt(row.value)), row.from_address, row.to_address, row.reason ?? 'no_match'],
-        ...[row.candidate_request_id, given?.state ?? null, given?.return_tx_hash ?? null],
+        ...[row.candidate_request_id, refund?.state ?? null, refund?.return_tx_hash ?? null],
       ];
     });
   }

@@ -20,7 +20,7 @@ export async function isFirm(ctx: Context, row: TransferRow): Promise<boolean> {
 }
 
 /**
- * Asks about a payment before it is taken (`takeForReturn`).
+ * Asks about a payment before its refund is started (`startRefund`).
  *
  * @param accountId the merchant who decides: the payment must be theirs
  * @returns the payment as it was confirmed; null while it is not firm

@@ -8,7 +8,7 @@ import { toPayable } from '../bind.ts';
 import { type Outcome, refusedOutcome } from '../outcome.ts';
 import { admit, isMint, type Payable } from '../rules.ts';
 import { selectByHash, toTransfer } from '../store.ts';
-import { isSameTransfer, keyOf, selectCounted, selectRefunded, type TransferRow } from '../transfers.ts';
+import { isSameTransfer, keyOf, selectCounted, selectWithRefund, type TransferRow } from '../transfers.ts';
 import { keepHint } from './follow.ts';
 import { lookUpOnChains } from './lookup.ts';
 import { readIfOmitted } from './omitted.ts';
@@ -36,16 +36,16 @@ export async function submitHash(
   const chainIds = chains.map(({ chainId }) => chainId);
 
   const row = await readRequest(ctx.db, scope, requestId);
-  const [counted, found, given] = await ctx.db.scoped(scope, async (tx) => {
+  const [counted, found, refunds] = await ctx.db.scoped(scope, async (tx) => {
     const parts = await selectCounted(tx, scope, row.id);
     const same = await selectByHash(tx, scope, txHash, chainIds);
-    const returns = await selectRefunded(tx, scope, same.map(keyOf));
-    return [parts, same, returns] as const;
+    const refunds = await selectWithRefund(tx, scope, same.map(keyOf));
+    return [parts, same, refunds] as const;
   });
   const request = toPayable(row, counted);
-  const isGiven = (one: TransferRow) =>
-    one.reason === 'released' || given.some((back) => isSameTransfer(keyOf(one), back));
-  const judged = found.length > 0 ? judgeFound(request, found, chains, isGiven) : null;
+  const hasRefund = (one: TransferRow) =>
+    one.reason === 'released' || refunds.some((back) => isSameTransfer(keyOf(one), back));
+  const judged = found.length > 0 ? judgeFound(request, found, chains, hasRefund) : null;
   // What it pays others says nothing of this wallet: an endpoint may have left that log out.
   if (judged && found.some((one) => one.request_id === row.id || one.to_address === row.wallet_address)) return judged;
   const { kind, sighting, mined } = await lookUpOnChains(chains, { txHash, request, startBlocks: row.start_blocks });
@@ -59,7 +59,7 @@ function judgeFound(
   request: Payable,
   found: TransferRow[],
   chains: ChainConfig[],
-  isGiven: (row: TransferRow) => boolean,
+  hasRefund: (row: TransferRow) => boolean,
 ): Outcome {
   if (found.some((row) => row.request_id === request.id)) {
     if (request.proofStatus !== 'none') return { kind: 'counted', proofStatus: request.proofStatus };
@@ -69,7 +69,7 @@ function judgeFound(
   const free = found.filter((row) => row.request_id === null);
   if (free.length === 0) return { kind: 'already_used' };
   const outcomes = free.map(
-    (row): Outcome => (isGiven(row) ? { kind: 'given_back' } : judgeFree(request, row, chains)),
+    (row): Outcome => (hasRefund(row) ? { kind: 'given_back' } : judgeFree(request, row, chains)),
   );
   return outcomes.find(({ kind }) => kind === 'needs_signature') ?? outcomes[0] ?? { kind: 'wrong_recipient' };
 }

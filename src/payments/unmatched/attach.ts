@@ -3,14 +3,14 @@ import { retryOnConflict } from '../../db/conflict.ts';
 import type { Scope } from '../../db/connection.ts';
 import { bind } from '../bind.ts';
 import { boundOutcome, type Outcome } from '../outcome.ts';
-import { isRefunded, lockTransfer, type TransferKey } from '../transfers.ts';
+import { hasRefund, lockTransfer, type TransferKey } from '../transfers.ts';
 
 /**
  * A merchant attaches an unmatched payment to a request by hand, late money too, if the sum then pays it in full. It is
  * verified like any other. A cancelled request stays cancelled.
  *
  * @param attach `accountId` is the merchant who decides: the transfer must be theirs
- * @returns `underpaid` with what is missing when the sum does not suffice, `already_used` for what is given back; nothing
+ * @returns `underpaid` with what is missing when the sum does not suffice, `already_used` for what is refunded; nothing
  *   is changed then
  */
 export async function attachUnmatched(
@@ -25,7 +25,7 @@ export async function attachUnmatched(
       if (!row || row.judged_at === null || row.account_id !== attach.accountId) return { kind: 'not_found' };
       if (row.request_id !== null) return { kind: 'already_used' };
       if (row.reason === 'wrong_token' || row.reason === 'self_transfer') return { kind: 'wrong_token' };
-      if (await isRefunded(tx, scope, key)) return { kind: 'already_used' };
+      if (await hasRefund(tx, scope, key)) return { kind: 'already_used' };
       const { requestId } = attach;
       return boundOutcome(
         await bind(tx, ctx, scope, { row, requestId, rule: 'merchant', from: 'unmatched', confirmed: false }),

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import type { Database, Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
 import { producerSkewMs } from '../rules.ts';
-import { isRefunded, selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
+import { hasRefund, selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
 import { type AttachableRow, countMerchantUnmatched, selectAttachable } from './merchant-store.ts';
 
 /** So many are counted; more is "many". */
@@ -46,8 +46,7 @@ export async function readOpenPayment(
     if (!row || row.account_id !== accountId || row.request_id !== null || row.judged_at === null) {
       throw refuse('not_found');
     }
-    const isNever =
-      row.reason === 'wrong_token' || row.reason === 'self_transfer' || (await isRefunded(tx, scope, key));
+    const isNever = row.reason === 'wrong_token' || row.reason === 'self_transfer' || (await hasRefund(tx, scope, key));
     const madeBefore = new Date(row.block_time.getTime() + producerSkewMs);
     const found = isNever ? [] : await selectAttachable(tx, scope, row, madeBefore, maxAttachable);
     return { row, attachable: found.map(toAttachable) };

@@ -1,15 +1,15 @@
 import type { Scope, Tx } from '../../db/connection.ts';
+import { isRefunded } from '../../requests/refunded.ts';
 import type { TransferRow } from '../transfers.ts';
-import { isKept } from './store.ts';
 
-/** How many transfers of a merchant wait for a decision: up to `limit`, given back ones left out. */
+/** How many transfers of a merchant wait for a decision: up to `limit`, refunded ones left out. */
 export async function countMerchantUnmatched(tx: Tx, scope: Scope, accountId: string, limit: number): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int as count from (
       select from transfers t
       where t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode} and t.account_id = ${accountId}
         and t.request_id is null and t.judged_at is not null
-        and ${isKept(tx)}
+        and not ${isRefunded(tx)}
       limit ${limit}) as waiting`;
   return row?.count ?? 0;
 }

@@ -20,9 +20,6 @@ export type UnmatchedFilter = {
   until?: Date;
 };
 
-/** True of a transfer `t` that was not given back. */
-export const isKept = (tx: Tx) => tx`not ${isRefunded(tx)}`;
-
 /** Unmatched transfers of a scope, newest first. */
 export function selectUnmatchedAfter(
   tx: Tx,
@@ -61,14 +58,14 @@ const inOrder = (tx: Tx) => tx`order by t.block_time desc, t.chain_id desc, t.tx
 
 export type UnmatchedSum = { reason: Reason; payments: number; usdc_micro: string };
 
-/** What came unmatched since a time and was not given back, by reason; of the newest `most` transfers. */
+/** What came unmatched since a time and was not refunded, by reason; of the newest `most` transfers. */
 export function selectUnmatchedSums(tx: Tx, scope: Scope, since: Date, most: number): Promise<UnmatchedSum[]> {
   return tx<UnmatchedSum[]>`
     select coalesce(reason, 'no_match') as reason, count(*)::int as payments, sum(value)::text as usdc_micro
     from (
       select reason, value from transfers t
       where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
-        and judged_at is not null and block_time >= ${since} and ${isKept(tx)}
+        and judged_at is not null and block_time >= ${since} and not ${isRefunded(tx)}
       order by block_time desc limit ${most}) newest
     group by 1 order by 1`;
 }

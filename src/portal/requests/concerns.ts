@@ -1,14 +1,14 @@
 import { type Html, html } from '../../lib/text/html.ts';
 import type { TransferProgress, UnmatchedProgress } from '../../payments/proof/progress.ts';
 import { writeTransferKey } from '../../payments/transfers.ts';
-import { standsReturned } from '../../refunds/read.ts';
+import { isRefundSent } from '../../refunds/read.ts';
 import type { DifferingReplays } from '../../requests/replay.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { stateLine } from '../../ui/components.ts';
 import { ago, groupMicro } from '../../ui/formats.ts';
 import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
-import { returnedLine } from './refunded.ts';
+import { refundLine } from './refunded.ts';
 import type { History } from './timeline.ts';
 
 /** What about a request wants a person's eye, in plain words; null when nothing does. */
@@ -28,7 +28,7 @@ function amountLines(words: Words, history: History): Html[] {
   const { receivedMicro, missingMicro, overpaidMicro, dueMicro } = progress;
   if (overpaidMicro > 0n) {
     const title = fill(request.over, { amount: usdc(overpaidMicro) });
-    return [withReturn(words, history, progress.transfers.at(-1), title, request.overRest)];
+    return [withRefund(words, history, progress.transfers.at(-1), title, request.overRest)];
   }
   if (receivedMicro === 0n || missingMicro === 0n) return [];
   const isOpen = row.status === 'requested' || row.status === 'opened';
@@ -39,18 +39,18 @@ function amountLines(words: Words, history: History): Html[] {
   return [stateLine('attention', fill(request.missing, { amount: usdc(missingMicro) }), rest)];
 }
 
-/** Money that wants an eye until it was given back; then what came of that. */
-function withReturn(
+/** Money that wants an eye until it was refunded; then what came of that. */
+function withRefund(
   words: Words,
-  { returns, chains }: History,
+  { refunds, chains }: History,
   transfer: TransferProgress | undefined,
   title: string,
   rest: string,
 ): Html {
-  const given = transfer && returns.get(writeTransferKey(transfer));
-  if (!given) return stateLine('attention', title, rest);
-  const isDone = standsReturned(given);
-  return html`<div>${stateLine(isDone ? 'ended' : 'attention', title, isDone ? null : rest)}<div class="after-state">${returnedLine(words, given, chains)}</div></div>`;
+  const refund = transfer && refunds.get(writeTransferKey(transfer));
+  if (!refund) return stateLine('attention', title, rest);
+  const isDone = isRefundSent(refund);
+  return html`<div>${stateLine(isDone ? 'ended' : 'attention', title, isDone ? null : rest)}<div class="after-state">${refundLine(words, refund, chains)}</div></div>`;
 }
 
 function strayLine(words: Words, history: History, transfer: UnmatchedProgress): Html {
@@ -63,7 +63,7 @@ function strayLine(words: Words, history: History, transfer: UnmatchedProgress):
     already_paid: [request.twice, request.twiceRest],
   }[reason as string] ?? [request.stray, request.strayRest];
   const why = fill(commonTexts(words).common.sentence, { text: reasons[reason] });
-  return withReturn(words, history, transfer, title ?? '', fill(rest ?? '', { amount, reason: why }));
+  return withRefund(words, history, transfer, title ?? '', fill(rest ?? '', { amount, reason: why }));
 }
 
 function replayLine(words: Words, { times, last_at, last_fields }: DifferingReplays, now: Date): Html {

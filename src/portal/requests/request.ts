@@ -11,7 +11,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { type MerchantView, readMerchant } from '../../merchants/read.ts';
 import { readProgress } from '../../payments/proof/progress.ts';
 import { readHints } from '../../payments/submitted/follow.ts';
-import { readReturns } from '../../refunds/read.ts';
+import { readRefunds } from '../../refunds/read.ts';
 import { cancelRequest } from '../../requests/cancel.ts';
 import { readRequest } from '../../requests/read.ts';
 import { payPageUrl } from '../../requests/render.ts';
@@ -89,9 +89,9 @@ async function readAll(ctx: Context, scope: Scope, requestId: string): Promise<K
     readMerchant(ctx, scope, row.account_id),
     readDifferingReplays(ctx, scope, id),
   ]);
-  const returns = await readReturns(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
+  const refunds = await readRefunds(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
   const chains = ctx.chains[modeOf(scope.testMode)];
-  const history = { row, progress, hints, returns, delivery: deliveries[0] ?? null, chains, now: ctx.clock.now() };
+  const history = { row, progress, hints, refunds, delivery: deliveries[0] ?? null, chains, now: ctx.clock.now() };
   return { history, merchant, replays };
 }
 

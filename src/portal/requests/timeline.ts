@@ -3,7 +3,7 @@ import type { ChainConfig } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { PaymentProgress, TransferProgress } from '../../payments/proof/progress.ts';
 import type { PaymentHint } from '../../payments/submitted/follow.ts';
-import type { ReturnRow } from '../../refunds/read.ts';
+import type { RefundRow } from '../../refunds/read.ts';
 import type { RequestRow } from '../../requests/proof.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { commonTexts } from '../../texts/common.ts';
@@ -11,17 +11,17 @@ import { portalTexts } from '../../texts/portal.ts';
 import { type StateKind, shapeOf } from '../../ui/components.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
-import { returnedShapes } from '../../web/refunded.ts';
+import { refundShapes } from '../../web/refunded.ts';
 import type { AttemptRow, LoggedDelivery } from '../../webhooks/log.ts';
-import { returnedRest, returnedWord } from './refunded.ts';
+import { refundDetails, refundLabel } from './refunded.ts';
 
 /** All that is known of what happened to a request. */
 export type History = {
   row: RequestRow;
   progress: PaymentProgress;
   hints: PaymentHint[];
-  /** By `writeTransferKey`: what the merchant gave back. */
-  returns: Map<string, ReturnRow>;
+  /** By `writeTransferKey`: what the merchant refunded. */
+  refunds: Map<string, RefundRow>;
   /** Its event; null while there is none. */
   delivery: LoggedDelivery | null;
   chains: ChainConfig[];
@@ -39,7 +39,7 @@ export function timeline(words: Words, history: History): Html {
     ...history.hints.map((hint) => hintItem(words, history, hint)),
     ...paymentItems(words, history),
     ...ending(words, history),
-    ...[...history.returns.values()].map((given) => returnItem(words, history, given)),
+    ...[...history.refunds.values()].map((refund) => refundItem(words, history, refund)),
     ...(history.delivery ? eventItems(words, history.delivery) : []),
   ];
   // Blocks have whole seconds: within one, and before the creation, things happened in the order above.
@@ -116,10 +116,10 @@ function paymentItems(words: Words, { progress, chains }: History): Item[] {
   ];
 }
 
-function returnItem(words: Words, { chains }: History, given: ReturnRow): Item {
-  const kind = returnedShapes[given.state];
-  const rest = returnedRest(words, given, chains);
-  return { at: given.noted_at, kind, title: returnedWord(words, given), rest };
+function refundItem(words: Words, { chains }: History, refund: RefundRow): Item {
+  const kind = refundShapes[refund.state];
+  const rest = refundDetails(words, refund, chains);
+  return { at: refund.noted_at, kind, title: refundLabel(words, refund), rest };
 }
 
 function eventItems(words: Words, delivery: LoggedDelivery): Item[] {

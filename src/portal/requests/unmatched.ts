@@ -13,15 +13,15 @@ import {
   type UnmatchedFilter,
   type UnmatchedRow,
 } from '../../payments/unmatched/browse.ts';
-import type { ReturnRow } from '../../refunds/read.ts';
-import { readReturns } from '../../refunds/read.ts';
+import type { RefundRow } from '../../refunds/read.ts';
+import { readRefunds } from '../../refunds/read.ts';
 import { auditTexts } from '../../texts/audit.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
 import { ago, groupMicro } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
-import { returnedBadge } from '../../web/refunded.ts';
+import { refundBadge } from '../../web/refunded.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
 import { accountsFor } from '../merchants/merchant-choice.ts';
@@ -41,10 +41,10 @@ export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
     const query = readQuery(request.query, names);
     const isFiltered = names.some((name) => query[name] !== undefined);
     const { rows, next } = await browseUnmatched(ctx, scope, await filterOf(ctx, call, query), query.after ?? null);
-    const returns = await readReturns(ctx.db, scope, rows.map(keyOf));
+    const refunds = await readRefunds(ctx.db, scope, rows.map(keyOf));
     const list =
       rows.length > 0
-        ? unmatchedTable(words, rows, returns, ctx.chains[mode], ctx.clock.now())
+        ? unmatchedTable(words, rows, refunds, ctx.chains[mode], ctx.clock.now())
         : isFiltered
           ? emptyState(audit.none, audit.noneRest)
           : emptyState(portal.unmatched.none, portal.unmatched.noneRest);
@@ -106,7 +106,7 @@ const keyOf = (row: UnmatchedRow) => ({ chainId: Number(row.chain_id), txHash: r
 function unmatchedTable(
   words: Words,
   rows: UnmatchedRow[],
-  returns: Map<string, ReturnRow>,
+  refunds: Map<string, RefundRow>,
   chains: ChainConfig[],
   now: Date,
 ): Html {
@@ -128,8 +128,8 @@ function unmatchedTable(
       {
         name: unmatched.why,
         cell: (row) => {
-          const given = returns.get(writeTransferKey(keyOf(row)));
-          return html`<div>${given && returnedBadge(words, given)}<p${given && html` class="quiet"`}>${reasons[row.reason ?? 'no_match']}</p></div>`;
+          const refund = refunds.get(writeTransferKey(keyOf(row)));
+          return html`<div>${refund && refundBadge(words, refund)}<p${refund && html` class="quiet"`}>${reasons[row.reason ?? 'no_match']}</p></div>`;
         },
       },
       {
@@ -168,17 +168,17 @@ async function* csvRows(
   chains: ChainConfig[],
 ): AsyncGenerator<CsvRow[]> {
   for await (const rows of batches) {
-    const returns = await readReturns(ctx.db, scope, rows.map(keyOf));
-    yield rows.map((row) => csvRow(row, returns.get(writeTransferKey(keyOf(row))), chains));
+    const refunds = await readRefunds(ctx.db, scope, rows.map(keyOf));
+    yield rows.map((row) => csvRow(row, refunds.get(writeTransferKey(keyOf(row))), chains));
   }
 }
 
-function csvRow(row: UnmatchedRow, given: ReturnRow | undefined, chains: ChainConfig[]): CsvRow {
+function csvRow(row: UnmatchedRow, refund: RefundRow | undefined, chains: ChainConfig[]): CsvRow {
   const token = tokenOf(row, chainOf(row, chains));
   return [
     ...[row.account_id, row.merchant_name, row.reason ?? 'no_match', row.candidate_request_id],
     ...[token ? formatMicro(BigInt(row.value)) : null, token?.symbol ?? null, row.token_address, row.value],
     ...[row.chain_id, row.tx_hash, row.ordinal, row.from_address, row.to_address, row.block_time],
-    ...[given?.state ?? null, given?.return_tx_hash ?? null],
+    ...[refund?.state ?? null, refund?.return_tx_hash ?? null],
   ];
 }

@@ -9,7 +9,7 @@ import type { RequestRow } from '../store.ts';
 /** What about a request wants a person's eye. */
 export const concerns = ['underpaid', 'overpaid', 'late', 'voided', 'twice', 'replayed'] as const;
 /**
- * `underpaid`: part of the amount has come. `overpaid`: more than the amount has come, and the rest was not given back. `late`, `voided`, `twice`: money that seems meant for it came too late, after it
+ * `underpaid`: part of the amount has come. `overpaid`: more than the amount has come, and the rest was not refunded. `late`, `voided`, `twice`: money that seems meant for it came too late, after it
  * was cancelled, or a second time, and pays nothing. `replayed`: its create was repeated with other values.
  */
 export type Concern = (typeof concerns)[number];
@@ -34,7 +34,7 @@ export type BrowsedRow = RequestRow & {
   received_micro: string;
   /** Why the newest money that seems meant for it does not count; null when there is none. */
   stray_reason: string | null;
-  /** More has come than was due, and it was not given back. */
+  /** More has come than was due, and it was not refunded. */
   overpaid: boolean;
 };
 
@@ -66,7 +66,7 @@ export async function selectFound(tx: Tx, scope: Scope, text: string, chainIds: 
 
 const strayReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
 
-/** True of a request `r` that was paid too much, as long as nothing of it was given back. */
+/** True of a request `r` that was paid too much, as long as nothing of it was refunded. */
 export function isOverpaid(tx: Tx) {
   const counted = tx`(t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts`;
   return tx`(

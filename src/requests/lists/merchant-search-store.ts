@@ -14,7 +14,7 @@ const mostFound = 500;
 
 /**
  * The condition by which a search names requests `r` of a merchant: by number, by receipt number, by a transaction that
- * paid or gave back, by payer; any other text is part of the customer's name or e-mail, or of the note.
+ * paid or refunded, by payer; any other text is part of the customer's name or e-mail, or of the note.
  *
  * @param ids what `selectNumbered` found
  * @param period by which the list is filtered

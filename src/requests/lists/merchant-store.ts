@@ -29,9 +29,9 @@ export type AccountRequestRow = RequestRow & {
   standing: Standing;
   /** Micro units that count for it. */
   received_micro: string;
-  /** More has come than was due, and it was not given back. */
+  /** More has come than was due, and it was not refunded. */
   overpaid: boolean;
-  /** Micro units that seem meant for it, do not count, and were not given back. */
+  /** Micro units that seem meant for it, do not count, and were not refunded. */
   stray_micro: string;
   /** Of the transfer that completed the payment. */
   paid_chain_id: string | null;

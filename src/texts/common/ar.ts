@@ -76,7 +76,7 @@ export const ar: CommonTexts<'ar'> = {
     slowDownRest: 'انتظر عشر ثوانٍ ثم أعد تحميل هذه الصفحة. أي دفعة أرسلتها نعثر عليها تلقائيًا.',
   },
   /** A payment that was given back, for merchants and for their partner. */
-  returned: {
+  refunded: {
     badges: {
       returning: 'ستُعاد',
       sent: 'قيد الإعادة',

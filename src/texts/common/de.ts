@@ -66,7 +66,7 @@ export const de: CommonTexts<'de'> = {
       'Warten Sie zehn Sekunden und laden Sie diese Seite dann neu. Eine bereits gesendete Zahlung wird von selbst gefunden.',
   },
   /** A payment that was given back, for merchants and for their partner. */
-  returned: {
+  refunded: {
     badges: {
       returning: 'Zurückzugeben',
       sent: 'Wird zurückgegeben',

@@ -62,7 +62,7 @@ export const en = {
     slowDownRest: 'Wait ten seconds, then load this page again. A payment you already sent is found by itself.',
   },
   /** A payment that was given back, for merchants and for their partner. */
-  returned: {
+  refunded: {
     badges: {
       returning: 'To be given back',
       sent: 'Being given back',

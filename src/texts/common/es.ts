@@ -67,7 +67,7 @@ export const es: CommonTexts<'es'> = {
     slowDownRest: 'Espere diez segundos y vuelva a cargar esta página. Un pago ya enviado se encuentra por sí solo.',
   },
   /** A payment that was given back, for merchants and for their partner. */
-  returned: {
+  refunded: {
     badges: {
       returning: 'Por devolver',
       sent: 'Devolviéndose',

@@ -68,7 +68,7 @@ export const fr: CommonTexts<'fr'> = {
       'Attendez dix secondes, puis rechargez cette page. Un paiement déjà envoyé est retrouvé automatiquement.',
   },
   /** A payment that was given back, for merchants and for their partner. */
-  returned: {
+  refunded: {
     badges: {
       returning: 'À rendre',
       sent: 'En cours de retour',

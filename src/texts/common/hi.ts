@@ -62,7 +62,7 @@ export const hi: CommonTexts<'hi'> = {
     slowDownRest: 'दस सेकंड रुकें, फिर यह पेज दोबारा लोड करें। जो भुगतान आप भेज चुके हैं, वह अपने-आप मिल जाता है।',
   },
   /** A payment that was given back, for merchants and for their partner. */
-  returned: {
+  refunded: {
     badges: {
       returning: 'लौटाया जाना है',
       sent: 'लौटाया जा रहा है',

@@ -63,7 +63,7 @@ export const ja: CommonTexts<'ja'> = {
     slowDownRest: '10 秒待ってから、このページを再読み込みしてください。すでに送った支払いは自動的に見つかります。',
   },
   /** A payment that was given back, for merchants and for their partner. */
-  returned: {
+  refunded: {
     badges: {
       returning: '返金予定',
       sent: '返金中',

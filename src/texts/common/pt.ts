@@ -66,7 +66,7 @@ export const pt: CommonTexts<'pt'> = {
     slowDownRest: 'Espere dez segundos e carregue esta página de novo. Um pagamento já enviado é encontrado sozinho.',
   },
   /** A payment that was given back, for merchants and for their partner. */
-  returned: {
+  refunded: {
     badges: {
       returning: 'A devolver',
       sent: 'Sendo devolvido',

@@ -144,16 +144,16 @@ export const de: DashboardTexts<'de'> = {
       '{paid} von {due} USDC sind angekommen. Ihr Kunde kann den Rest auf derselben Seite zahlen, solange sie offen ist.',
     shortEnded:
       '{paid} von {due} USDC kamen vor dem Ende an und sind in Ihrer Wallet. Geben Sie sie zurück, oder fordern Sie den Rest bei Ihrem Kunden neu an.',
-    partBack: '{amount} USDC zurückgeben',
-    partBackTitle: '{amount} USDC aus dieser Anforderung herausnehmen?',
-    partBackRest:
+    refundPartial: '{amount} USDC zurückgeben',
+    refundPartialTitle: '{amount} USDC aus dieser Anforderung herausnehmen?',
+    refundPartialRest:
       'Die Anforderung kann dann nicht mehr vollständig bezahlt werden. Danach sendet Ihre Wallet das Geld zurück; bis dahin steht die Zahlung unter „Nicht zugeordnet“.',
-    partSoon: '{amount} USDC können zurückgegeben werden, sobald sie im Netzwerk endgültig sind.',
+    refundPartialSoon: '{amount} USDC können zurückgegeben werden, sobald sie im Netzwerk endgültig sind.',
     partRefused:
       'Es wurde nichts geändert und kein Geld bewegt: Die Anforderung wurde inzwischen bezahlt oder ist noch nicht vorbei.',
     over: '{amount} USDC kamen zu viel',
     overRest: 'Der Kunde hat mehr gesendet als verlangt. Sie können es zurückgeben.',
-    giveBack: 'Zurückgeben',
+    refund: 'Zurückgeben',
     decide: 'Darüber entscheiden',
   },
   cancel: {
@@ -211,12 +211,12 @@ export const de: DashboardTexts<'de'> = {
     notAnEmail: 'Das sieht nicht wie eine E-Mail-Adresse aus.',
     notACurrency: 'Für diese Währung gibt es hier keinen Kurs. Wählen Sie eine aus der Liste.',
     hash: 'Das ist kein Transaktions-Hash: Er besteht aus 0x und 64 Buchstaben oder Ziffern und ist nicht der Hash der Zahlung selbst.',
-    alreadyGiven: 'Schon vermerkt: Diese Zahlung oder diese Transaktion steht bereits unter den zurückgegebenen.',
-    returnTooMany:
+    alreadyRefunded: 'Schon vermerkt: Diese Zahlung oder diese Transaktion steht bereits unter den zurückgegebenen.',
+    refundTooMany:
       'Mit dieser Transaktion sind schon 500 Zahlungen vermerkt; mehr lassen sich nicht auseinanderhalten. Es wurde nichts vermerkt: Geben Sie diese mit einer anderen Transaktion zurück.',
-    returnFailed:
+    refundFailed:
       'Diese Transaktion ist fehlgeschlagen und hat kein Geld bewegt; es wurde nichts vermerkt. Senden Sie noch einmal und vermerken Sie dann die neue.',
-    returnOther:
+    refundOther:
       'Diese Transaktion bewegt kein {token} von Ihrer Wallet zum Zahler; es wurde nichts vermerkt. Suchen Sie die richtige in Ihrer Wallet; wenn Sie anders gesendet haben, sagen Sie es unten.',
   },
   cashier: {
@@ -267,7 +267,7 @@ export const de: DashboardTexts<'de'> = {
       other: 'Die Anforderung nimmt diese Zahlung nicht mehr an. Es wurde nichts geändert.',
     },
   },
-  giveBack: {
+  refund: {
     title: '{amount} USDC zurückgeben',
     heading: 'Zurückgeben',
     take: 'Beiseitelegen und weiter',
@@ -276,9 +276,9 @@ export const de: DashboardTexts<'de'> = {
       'Zurückgesendet werden kann erst, wenn die Zahlung endgültig ist und jeder Anbieter des Netzwerks sie bestätigt. Sehen Sie in ein paar Minuten wieder nach.',
     takeRest:
       'Zuerst wird die Zahlung beiseitegelegt: Von da an kann sie keine Anforderung mehr bezahlen. Danach sendet Ihre Wallet sie zurück. Wird doch nichts gesendet, legen Sie sie zurück.',
-    putBack: 'Zurücklegen, es wurde nichts gesendet',
-    putBackTitle: 'Die Zahlung zurücklegen?',
-    putBackRest:
+    cancel: 'Zurücklegen, es wurde nichts gesendet',
+    cancelTitle: 'Die Zahlung zurücklegen?',
+    cancelRest:
       'Nur, wenn nichts gesendet wurde und auch nichts mehr gesendet wird: Sehen Sie zuerst in Ihrer Wallet nach. Die Zahlung steht dann wieder da wie zuvor und kann wieder eine Anforderung bezahlen.',
     rest: 'Eine Überweisung aus Ihrer Wallet an den, der gezahlt hat. Wir bereiten sie nur vor: Ihre Wallet fragt Sie und sendet sie.',
     amount: 'Betrag',
@@ -313,7 +313,7 @@ export const de: DashboardTexts<'de'> = {
     failed:
       '{wallet} hat nicht gesendet: {reason}. Sehen Sie dort die letzten Vorgänge an, bevor Sie es noch einmal versuchen.',
   },
-  returned: {
+  refunded: {
     returning: 'Für die Rückgabe beiseitegelegt',
     returningRest:
       'Sie bezahlt keine Anforderung mehr. Senden Sie sie zurück und vermerken Sie die Transaktion, oder legen Sie sie zurück.',

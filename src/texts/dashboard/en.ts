@@ -132,15 +132,15 @@ export const en = {
     shortRest: '{paid} of {due} USDC arrived. Your customer can pay the rest on the same page while it is open.',
     shortEnded:
       '{paid} of {due} USDC arrived before it ended, and are in your wallet. Give them back, or ask your customer for the rest anew.',
-    partBack: 'Give {amount} USDC back',
-    partBackTitle: 'Take {amount} USDC off this request?',
-    partBackRest:
+    refundPartial: 'Give {amount} USDC back',
+    refundPartialTitle: 'Take {amount} USDC off this request?',
+    refundPartialRest:
       'The request can then not be completed any more. Next, your wallet sends the money back; until then the payment stands under “Unmatched”.',
-    partSoon: '{amount} USDC can be given back once the network has made them final.',
+    refundPartialSoon: '{amount} USDC can be given back once the network has made them final.',
     partRefused: 'Nothing was changed, and no money was moved: the request was paid meanwhile, or is not over yet.',
     over: '{amount} USDC came too much',
     overRest: 'The customer sent more than asked for. You can give it back.',
-    giveBack: 'Give it back',
+    refund: 'Give it back',
     decide: 'Decide about it',
   },
   cancel: {
@@ -197,12 +197,12 @@ export const en = {
     notAnEmail: 'This does not look like an e-mail address.',
     notACurrency: 'There is no exchange rate for this currency here. Choose one from the list.',
     hash: 'This is no transaction hash: it has 0x and 64 letters or digits, and is not that of the payment itself.',
-    alreadyGiven: 'Noted before: this payment, or this transaction, already stands among those given back.',
-    returnTooMany:
+    alreadyRefunded: 'Noted before: this payment, or this transaction, already stands among those given back.',
+    refundTooMany:
       '500 payments are noted with this transaction already, and more cannot be told apart. So nothing was noted: give this one back with another transaction.',
-    returnFailed:
+    refundFailed:
       'This transaction failed and moved no money, so nothing was noted. Send it again, then note the new one.',
-    returnOther:
+    refundOther:
       'This transaction moves no {token} from your wallet to who paid, so nothing was noted. Look for the right one in your wallet; if you sent it another way, say so below.',
   },
   cashier: {
@@ -252,7 +252,7 @@ export const en = {
       other: 'The request does not take this payment any more. Nothing was changed.',
     },
   },
-  giveBack: {
+  refund: {
     title: 'Give {amount} USDC back',
     heading: 'Give it back',
     take: 'Set it aside and continue',
@@ -261,9 +261,9 @@ export const en = {
       'You can send money back once the payment is final and every provider has confirmed it. Check again in a few minutes.',
     takeRest:
       'We set the payment aside first, so that it can no longer pay a request. Then you send it back from your wallet. If you change your mind before sending, you can undo this.',
-    putBack: 'Undo, nothing was sent',
-    putBackTitle: 'Undo setting it aside?',
-    putBackRest:
+    cancel: 'Undo, nothing was sent',
+    cancelTitle: 'Undo setting it aside?',
+    cancelRest:
       'Check your wallet first: do this only if you did not send anything and will not. The payment will be as it was before, and can pay a request again.',
     rest: 'This sends money from your wallet to whoever paid. We prepare the transfer; you confirm it in your wallet.',
     amount: 'Amount',
@@ -295,7 +295,7 @@ export const en = {
     declined: 'You declined in {wallet}. Nothing was sent.',
     failed: '{wallet} did not send it: {reason}. Look at its latest activity before you try again.',
   },
-  returned: {
+  refunded: {
     returning: 'Set aside to be given back',
     returningRest: 'It can no longer pay a request. Send it back and note the transaction, or undo.',
     unseen: 'The network does not know the transaction yet',

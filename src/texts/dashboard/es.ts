@@ -140,15 +140,15 @@ export const es: DashboardTexts<'es'> = {
       'Llegaron {paid} de {due} USDC. Su cliente puede pagar el resto en la misma página mientras esté abierta.',
     shortEnded:
       'Llegaron {paid} de {due} USDC antes de que terminara y están en su billetera. Devuélvalos o pida a su cliente el resto de nuevo.',
-    partBack: 'Devolver {amount} USDC',
-    partBackTitle: '¿Separar {amount} USDC de esta solicitud?',
-    partBackRest:
+    refundPartial: 'Devolver {amount} USDC',
+    refundPartialTitle: '¿Separar {amount} USDC de esta solicitud?',
+    refundPartialRest:
       'La solicitud ya no podrá completarse. Después, su billetera devuelve el dinero; hasta entonces el pago aparece en «Sin asignar».',
-    partSoon: 'Se podrán devolver {amount} USDC cuando la red los haga definitivos.',
+    refundPartialSoon: 'Se podrán devolver {amount} USDC cuando la red los haga definitivos.',
     partRefused: 'No se cambió nada ni se movió dinero: la solicitud se pagó entretanto o aún no ha terminado.',
     over: 'Llegaron {amount} USDC de más',
     overRest: 'El cliente envió más de lo pedido. Puede devolverlo.',
-    giveBack: 'Devolver',
+    refund: 'Devolver',
     decide: 'Decidir qué hacer',
   },
   cancel: {
@@ -205,12 +205,12 @@ export const es: DashboardTexts<'es'> = {
     notAnEmail: 'Esto no parece una dirección de correo.',
     notACurrency: 'Aquí no hay tipo de cambio para esta moneda. Elija una de la lista.',
     hash: 'Esto no es un hash de transacción: tiene 0x y 64 letras o cifras y no es el del propio pago.',
-    alreadyGiven: 'Ya anotado: este pago, o esta transacción, ya figura entre los devueltos.',
-    returnTooMany:
+    alreadyRefunded: 'Ya anotado: este pago, o esta transacción, ya figura entre los devueltos.',
+    refundTooMany:
       'Ya hay 500 pagos anotados con esta transacción; más no se pueden distinguir. No se anotó nada: devuelva este con otra transacción.',
-    returnFailed:
+    refundFailed:
       'Esta transacción falló y no movió dinero, así que no se anotó nada. Envíelo otra vez y anote la nueva.',
-    returnOther:
+    refundOther:
       'Esta transacción no mueve {token} de su billetera a quien pagó, así que no se anotó nada. Busque la correcta en su billetera; si lo envió de otro modo, dígalo abajo.',
   },
   cashier: {
@@ -261,7 +261,7 @@ export const es: DashboardTexts<'es'> = {
       other: 'La solicitud ya no admite este pago. No se cambió nada.',
     },
   },
-  giveBack: {
+  refund: {
     title: 'Devolver {amount} USDC',
     heading: 'Devolver',
     take: 'Apartarlo y continuar',
@@ -270,9 +270,9 @@ export const es: DashboardTexts<'es'> = {
       'No se puede devolver nada hasta que el pago sea definitivo y todos los proveedores de la red lo confirmen. Vuelva a mirar en unos minutos.',
     takeRest:
       'Primero se aparta el pago: desde entonces ya no puede pagar ninguna solicitud. Después su billetera lo envía de vuelta y, si al final no se envía nada, usted lo repone.',
-    putBack: 'Reponerlo, no se envió',
-    putBackTitle: '¿Reponer el pago?',
-    putBackRest:
+    cancel: 'Reponerlo, no se envió',
+    cancelTitle: '¿Reponer el pago?',
+    cancelRest:
       'Solo si no se envió nada ni se enviará: mire antes en su billetera. El pago queda como antes y puede volver a pagar una solicitud.',
     rest: 'Una transferencia de su billetera a quien pagó. Nosotros solo la preparamos: su billetera pregunta y la envía.',
     amount: 'Importe',
@@ -305,7 +305,7 @@ export const es: DashboardTexts<'es'> = {
     failed:
       'No se pudo enviar con {wallet}: {reason}. Mire allí la actividad más reciente antes de volver a intentarlo.',
   },
-  returned: {
+  refunded: {
     returning: 'Apartado para devolverlo',
     returningRest: 'Ya no paga ninguna solicitud. Envíelo de vuelta y anote la transacción, o repóngalo.',
     unseen: 'La red aún no conoce la transacción',

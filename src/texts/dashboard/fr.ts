@@ -143,16 +143,16 @@ export const fr: DashboardTexts<'fr'> = {
       '{paid} USDC sur {due} sont arrivés. Votre client peut payer le reste sur la même page tant qu’elle est ouverte.',
     shortEnded:
       '{paid} USDC sur {due} sont arrivés avant la fin et sont dans votre portefeuille. Rendez-les, ou demandez à nouveau le reste à votre client.',
-    partBack: 'Rendre {amount} USDC',
-    partBackTitle: 'Retirer {amount} USDC de cette demande ?',
-    partBackRest:
+    refundPartial: 'Rendre {amount} USDC',
+    refundPartialTitle: 'Retirer {amount} USDC de cette demande ?',
+    refundPartialRest:
       'La demande ne pourra alors plus être complétée. Ensuite, votre portefeuille renvoie l’argent ; d’ici là, le paiement figure sous « Non attribués ».',
-    partSoon: '{amount} USDC pourront être rendus dès que le réseau les aura rendus définitifs.',
+    refundPartialSoon: '{amount} USDC pourront être rendus dès que le réseau les aura rendus définitifs.',
     partRefused:
       'Rien n’a été modifié et aucun argent n’a été déplacé : la demande a été payée entre-temps, ou n’est pas encore terminée.',
     over: '{amount} USDC de trop sont arrivés',
     overRest: 'Le client a envoyé plus que demandé. Vous pouvez le rendre.',
-    giveBack: 'Rendre',
+    refund: 'Rendre',
     decide: 'Décider quoi en faire',
   },
   cancel: {
@@ -209,12 +209,12 @@ export const fr: DashboardTexts<'fr'> = {
     notAnEmail: 'Cela ne ressemble pas à une adresse e-mail.',
     notACurrency: 'Il n’y a pas de taux de change pour cette devise ici. Choisissez-en une dans la liste.',
     hash: 'Ce n’est pas un hash de transaction : il se compose de 0x et de 64 lettres ou chiffres, et n’est pas celui du paiement lui-même.',
-    alreadyGiven: 'Déjà noté : ce paiement, ou cette transaction, figure déjà parmi ceux qui sont rendus.',
-    returnTooMany:
+    alreadyRefunded: 'Déjà noté : ce paiement, ou cette transaction, figure déjà parmi ceux qui sont rendus.',
+    refundTooMany:
       '500 paiements sont déjà notés avec cette transaction ; on ne peut pas en distinguer davantage. Rien n’a donc été noté : rendez celui-ci par une autre transaction.',
-    returnFailed:
+    refundFailed:
       'Cette transaction a échoué et n’a déplacé aucun argent : rien n’a été noté. Renvoyez, puis notez la nouvelle.',
-    returnOther:
+    refundOther:
       'Cette transaction ne déplace pas de {token} de votre portefeuille vers le payeur : rien n’a été noté. Cherchez la bonne dans votre portefeuille ; si vous avez envoyé autrement, dites-le ci-dessous.',
   },
   cashier: {
@@ -265,7 +265,7 @@ export const fr: DashboardTexts<'fr'> = {
       other: 'La demande n’accepte plus ce paiement. Rien n’a été modifié.',
     },
   },
-  giveBack: {
+  refund: {
     title: 'Rendre {amount} USDC',
     heading: 'Rendre',
     take: 'Le mettre de côté et continuer',
@@ -274,9 +274,9 @@ export const fr: DashboardTexts<'fr'> = {
       'Rien ne peut être renvoyé avant que le paiement soit définitif et que chaque fournisseur du réseau le confirme. Revenez dans quelques minutes.',
     takeRest:
       'Le paiement est d’abord mis de côté : dès lors, il ne peut plus payer aucune demande. Ensuite, votre portefeuille le renvoie ; si rien n’est envoyé finalement, vous le remettez en place.',
-    putBack: 'Le remettre en place, rien n’a été envoyé',
-    putBackTitle: 'Remettre le paiement en place ?',
-    putBackRest:
+    cancel: 'Le remettre en place, rien n’a été envoyé',
+    cancelTitle: 'Remettre le paiement en place ?',
+    cancelRest:
       'Seulement si rien n’a été envoyé et ne le sera : regardez d’abord dans votre portefeuille. Le paiement redevient comme avant et peut de nouveau payer une demande.',
     rest: 'Un transfert de votre portefeuille à qui a payé. Nous le préparons seulement : votre portefeuille vous interroge et l’envoie.',
     amount: 'Montant',
@@ -309,7 +309,7 @@ export const fr: DashboardTexts<'fr'> = {
     declined: 'Vous avez refusé dans {wallet}. Rien n’a été envoyé.',
     failed: 'L’envoi avec {wallet} n’a pas eu lieu : {reason}. Regardez-y l’activité récente avant de réessayer.',
   },
-  returned: {
+  refunded: {
     returning: 'Mis de côté pour être rendu',
     returningRest: 'Il ne paie plus aucune demande. Renvoyez-le et notez la transaction, ou remettez-le en place.',
     unseen: 'Le réseau ne connaît pas encore la transaction',

@@ -134,15 +134,15 @@ export const ja: DashboardTexts<'ja'> = {
     shortRest: '{due} USDC のうち {paid} USDC が届きました。期限内であれば、お客様は同じページで残りを支払えます。',
     shortEnded:
       '終了前に {due} USDC のうち {paid} USDC が届き、ウォレットにあります。返金するか、残りをお客様に改めて請求してください。',
-    partBack: '{amount} USDC を返金する',
-    partBackTitle: '{amount} USDC をこの請求から外しますか？',
-    partBackRest:
+    refundPartial: '{amount} USDC を返金する',
+    refundPartialTitle: '{amount} USDC をこの請求から外しますか？',
+    refundPartialRest:
       '外すと、この請求の支払いは完了できなくなります。続いてウォレットから返金します。それまで、この支払いは「未照合」に表示されます。',
-    partSoon: '{amount} USDC は、ネットワークで確定すると返金できます。',
+    refundPartialSoon: '{amount} USDC は、ネットワークで確定すると返金できます。',
     partRefused: '何も変更されず、お金も動いていません。請求はその間に支払われたか、まだ終了していません。',
     over: '{amount} USDC 多く届きました',
     overRest: 'お客様が請求額より多く送りました。返金できます。',
-    giveBack: '返金する',
+    refund: '返金する',
     decide: '対応を決める',
   },
   cancel: {
@@ -198,12 +198,12 @@ export const ja: DashboardTexts<'ja'> = {
     notAnEmail: 'メールアドレスの形式ではないようです。',
     notACurrency: 'この通貨のレートはここにありません。一覧から選んでください。',
     hash: 'これは返金の取引ハッシュではありません。0x と 64 桁の英数字で、元の支払いとは別のものです。',
-    alreadyGiven: 'すでに記録されています。この支払い、またはこの取引は、返金済みとして登録されています。',
-    returnTooMany:
+    alreadyRefunded: 'すでに記録されています。この支払い、またはこの取引は、返金済みとして登録されています。',
+    refundTooMany:
       'この取引にはすでに500件の支払いが記録されており、これ以上は区別できません。何も記録されませんでした。この支払いは別の取引で返金してください。',
-    returnFailed:
+    refundFailed:
       'この取引は失敗し、お金は動いていないため、記録していません。もう一度送り、新しい取引を記録してください。',
-    returnOther:
+    refundOther:
       'この取引はあなたのウォレットから支払い元へ {token} を送っていないため、記録していません。ウォレットで正しい取引を確認してください。別の方法で送った場合は、下でその旨を選んでください。',
   },
   cashier: {
@@ -253,7 +253,7 @@ export const ja: DashboardTexts<'ja'> = {
       other: 'この請求はもう支払いを受け付けません。何も変更されていません。',
     },
   },
-  giveBack: {
+  refund: {
     title: '{amount} USDC を返金',
     heading: '返金する',
     take: '取り分けて続ける',
@@ -262,9 +262,9 @@ export const ja: DashboardTexts<'ja'> = {
       '支払いが確定し、ネットワークのすべてのプロバイダーが確認するまで、返金はできません。数分後にもう一度ご確認ください。',
     takeRest:
       'まず支払いを取り分けます。それ以降、どの請求の支払いにもなりません。その後、あなたのウォレットが返金を送ります。結局送らなかった場合は元に戻してください。',
-    putBack: '元に戻す（送っていません）',
-    putBackTitle: '支払いを元に戻しますか？',
-    putBackRest:
+    cancel: '元に戻す（送っていません）',
+    cancelTitle: '支払いを元に戻しますか？',
+    cancelRest:
       '何も送っておらず、今後も送らない場合だけにしてください。先にウォレットを確認してください。支払いは以前の状態に戻り、再び請求の支払いになり得ます。',
     rest: 'あなたのウォレットから支払った人への送金です。当サービスは準備だけを行い、ウォレットが確認して送ります。',
     amount: '金額',
@@ -296,7 +296,7 @@ export const ja: DashboardTexts<'ja'> = {
     declined: '{wallet} で拒否されました。何も送られていません。',
     failed: '{wallet} から送信できませんでした：{reason}。もう一度試す前に、最新の履歴を確認してください。',
   },
-  returned: {
+  refunded: {
     returning: '返金のために取り分け済み',
     returningRest: 'もうどの請求の支払いにもなりません。返金して取引を記録するか、元に戻してください。',
     unseen: 'ネットワークはまだこの取引を確認していません',

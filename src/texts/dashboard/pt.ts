@@ -140,16 +140,16 @@ export const pt: DashboardTexts<'pt'> = {
       'Chegaram {paid} de {due} USDC. Seu cliente pode pagar o resto na mesma página enquanto ela estiver aberta.',
     shortEnded:
       'Chegaram {paid} de {due} USDC antes do fim, e estão na sua carteira. Devolva-os ou cobre o resto de seu cliente de novo.',
-    partBack: 'Devolver {amount} USDC',
-    partBackTitle: 'Separar {amount} USDC desta cobrança?',
-    partBackRest:
+    refundPartial: 'Devolver {amount} USDC',
+    refundPartialTitle: 'Separar {amount} USDC desta cobrança?',
+    refundPartialRest:
       'A cobrança não poderá mais ser completada. Em seguida, sua carteira devolve o dinheiro; até lá, o pagamento fica em “Sem cobrança”.',
-    partSoon: '{amount} USDC poderão ser devolvidos quando a rede os tornar definitivos.',
+    refundPartialSoon: '{amount} USDC poderão ser devolvidos quando a rede os tornar definitivos.',
     partRefused:
       'Nada foi alterado e nenhum dinheiro foi movido: a cobrança foi paga nesse meio-tempo ou ainda não terminou.',
     over: 'Vieram {amount} USDC a mais',
     overRest: 'O cliente enviou mais do que foi pedido. Você pode devolver.',
-    giveBack: 'Devolver',
+    refund: 'Devolver',
     decide: 'Decidir o que fazer',
   },
   cancel: {
@@ -206,11 +206,11 @@ export const pt: DashboardTexts<'pt'> = {
     notAnEmail: 'Isto não parece um endereço de e-mail.',
     notACurrency: 'Não há taxa de câmbio para esta moeda aqui. Escolha uma da lista.',
     hash: 'Isto não é um hash de transação: ele tem 0x e 64 letras ou dígitos e não é o do próprio pagamento.',
-    alreadyGiven: 'Já anotado: este pagamento, ou esta transação, já está entre os devolvidos.',
-    returnTooMany:
+    alreadyRefunded: 'Já anotado: este pagamento, ou esta transação, já está entre os devolvidos.',
+    refundTooMany:
       'Já há 500 pagamentos anotados com esta transação; mais não se podem distinguir. Nada foi anotado: devolva este com outra transação.',
-    returnFailed: 'Esta transação falhou e não moveu dinheiro, então nada foi anotado. Envie de novo e anote a nova.',
-    returnOther:
+    refundFailed: 'Esta transação falhou e não moveu dinheiro, então nada foi anotado. Envie de novo e anote a nova.',
+    refundOther:
       'Esta transação não move {token} da sua carteira para quem pagou, então nada foi anotado. Procure a certa na sua carteira; se enviou de outro jeito, diga abaixo.',
   },
   cashier: {
@@ -261,7 +261,7 @@ export const pt: DashboardTexts<'pt'> = {
       other: 'A cobrança não aceita mais este pagamento. Nada foi alterado.',
     },
   },
-  giveBack: {
+  refund: {
     title: 'Devolver {amount} USDC',
     heading: 'Devolver',
     take: 'Separar e continuar',
@@ -270,9 +270,9 @@ export const pt: DashboardTexts<'pt'> = {
       'Nada pode ser devolvido antes de o pagamento ser definitivo e de todos os provedores da rede o confirmarem. Volte daqui a alguns minutos.',
     takeRest:
       'Primeiro o pagamento é separado: a partir daí não pode pagar nenhuma cobrança. Depois sua carteira o envia de volta e, se no fim nada for enviado, você o repõe.',
-    putBack: 'Repor, não foi enviado',
-    putBackTitle: 'Repor o pagamento?',
-    putBackRest:
+    cancel: 'Repor, não foi enviado',
+    cancelTitle: 'Repor o pagamento?',
+    cancelRest:
       'Só se nada foi enviado nem será: olhe antes na sua carteira. O pagamento fica como antes e pode voltar a pagar uma cobrança.',
     rest: 'Uma transferência da sua carteira para quem pagou. Nós só a preparamos: sua carteira pergunta a você e envia.',
     amount: 'Valor',
@@ -305,7 +305,7 @@ export const pt: DashboardTexts<'pt'> = {
     declined: 'Você recusou em {wallet}. Nada foi enviado.',
     failed: 'Não foi possível enviar com {wallet}: {reason}. Veja lá a atividade mais recente antes de tentar de novo.',
   },
-  returned: {
+  refunded: {
     returning: 'Separado para devolver',
     returningRest: 'Ele não paga mais nenhuma cobrança. Envie-o de volta e anote a transação, ou reponha-o.',
     unseen: 'A rede ainda não conhece a transação',

@@ -260,7 +260,7 @@ export const de: PortalTexts<'de'> = {
     wrong_network: 'Auf einem Netzwerk, auf dem die Wallet nicht geprüft wurde',
     released: 'Ein Teil, zum Zurückgeben aus seiner Anforderung genommen',
   },
-  returned: {
+  refunded: {
     returning: 'Der Händler hat sie beiseitegelegt, um sie zurückzugeben. Gesendet ist noch nichts vermerkt.',
     unseen: 'Das Netzwerk kennt die Transaktion noch nicht.',
     other:

@@ -235,7 +235,7 @@ export const en = {
     wrong_network: 'On a network where the wallet was not checked',
     released: 'A part, taken off its request to be given back',
   },
-  returned: {
+  refunded: {
     returning: 'The merchant has set it aside to give it back. Nothing is noted as sent yet.',
     unseen: 'The network does not know the transaction yet.',
     other:

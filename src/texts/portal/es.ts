@@ -277,7 +277,7 @@ export const es: PortalTexts<'es'> = {
     wrong_network: 'Por una red en la que la billetera no se comprobó',
     released: 'Una parte, separada de su solicitud para devolverla',
   },
-  returned: {
+  refunded: {
     returning: 'El comercio lo apartó para devolverlo. Todavía no hay nada anotado como enviado.',
     unseen: 'La red aún no conoce la transacción.',
     other:

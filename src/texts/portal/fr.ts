@@ -279,7 +279,7 @@ export const fr: PortalTexts<'fr'> = {
     wrong_network: 'Sur un réseau où le portefeuille n’a pas été vérifié',
     released: 'Une partie, retirée de sa demande pour être rendue',
   },
-  returned: {
+  refunded: {
     returning: 'Le commerçant l’a mis de côté pour le rendre. Rien n’est encore noté comme envoyé.',
     unseen: 'Le réseau ne connaît pas encore la transaction.',
     other:

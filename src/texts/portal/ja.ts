@@ -223,7 +223,7 @@ export const ja: PortalTexts<'ja'> = {
     wrong_network: 'ウォレットが確認されていないネットワーク',
     released: '返金するために請求から外した一部の支払い',
   },
-  returned: {
+  refunded: {
     returning: '加盟店が返金のために取り分けました。送信はまだ記録されていません。',
     unseen: 'ネットワークはまだこの取引を確認していません。',
     other:

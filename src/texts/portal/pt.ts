@@ -278,7 +278,7 @@ export const pt: PortalTexts<'pt'> = {
     wrong_network: 'Por uma rede em que a carteira não foi verificada',
     released: 'Uma parte, separada da cobrança para ser devolvida',
   },
-  returned: {
+  refunded: {
     returning: 'O lojista o separou para devolver. Nada está anotado como enviado ainda.',
     unseen: 'A rede ainda não conhece a transação.',
     other:

@@ -18,7 +18,7 @@ export function sessionOf(ctx: Context, scope: Scope, merchant: Paid): Promise<s
 }
 
 /** The page that gives a payment back, with the payment taken. */
-export async function openReturn(visitor: Visitor, name: string): Promise<Visit> {
+export async function openRefund(visitor: Visitor, name: string): Promise<Visit> {
   const page = await visitor.open(`/dashboard/give-back/${name}`);
   return page.html.includes('/take"') ? visitor.send(page, '/take') : page;
 }

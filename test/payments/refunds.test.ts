@@ -5,7 +5,7 @@ import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { insertion } from '../../src/db/sql.ts';
-import { followReturns } from '../../src/refunds/follow.ts';
+import { followRefunds } from '../../src/refunds/follow.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
@@ -36,9 +36,9 @@ async function payee(scope: Scope): Promise<Payee> {
   return { scope, wallet, accountId: id };
 }
 
-/** Payments of a merchant that were given back, noted some minutes ago and long due. */
-async function noted({ scope, accountId }: Payee, hashes: string[], transfer = [randomAddress(), randomAddress()]) {
-  const rows = hashes.map((returnTxHash) => ({
+/** Payments of a merchant that were refunded, recorded some minutes ago and long due. */
+async function recorded({ scope, accountId }: Payee, hashes: string[], transfer = [randomAddress(), randomAddress()]) {
+  const rows = hashes.map((refundTxHash) => ({
     partner_id: scope.partnerId,
     test_mode: scope.testMode,
     chain_id: chain.chainId,
@@ -49,7 +49,7 @@ async function noted({ scope, accountId }: Payee, hashes: string[], transfer = [
     from_address: transfer[0],
     to_address: transfer[1],
     usdc_micro: 5,
-    return_tx_hash: returnTxHash,
+    return_tx_hash: refundTxHash,
     state: 'sent',
     noted_at: new Date(Date.now() - 5 * 60_000),
     next_look_at: new Date(Date.now() - 60_000),
@@ -61,18 +61,18 @@ async function noted({ scope, accountId }: Payee, hashes: string[], transfer = [
 async function genuine(to: Payee): Promise<string> {
   const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
   const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
-  await noted(to, [hash], [moved?.from_address, moved?.to_address]);
+  await recorded(to, [hash], [moved?.from_address, moved?.to_address]);
   await database.db.sql`update returns set next_look_at = now() where return_tx_hash = ${hash}`;
   return hash;
 }
 
-test('thousands of notes whose transactions nobody knows hold up no other merchant or partner, and are looked for ever more seldom', async () => {
+test('thousands of refunds whose transactions nobody knows hold up no other merchant or partner, and are looked up ever more seldom', async () => {
   const [{ test: hostile }, { test: honest }] = await Promise.all([makePartner(database.db), makePartner(database.db)]);
   const [flooded, neighbour, other] = await Promise.all([payee(hostile), payee(hostile), payee(honest)]);
   const unknown = Array.from({ length: 3_000 }, () => `0x${randomBytes(32).toString('hex')}`);
-  await noted(flooded, unknown);
+  await recorded(flooded, unknown);
   const hashes = [await genuine(neighbour), await genuine(other)];
-  assert.equal(await followReturns(ctx), 20);
+  assert.equal(await followRefunds(ctx), 20);
   const states = await database.db.sql`select state from returns where return_tx_hash = any(${hashes})`;
   assert.deepEqual(
     states.map(({ state }) => state),
@@ -85,23 +85,23 @@ test('thousands of notes whose transactions nobody knows hold up no other mercha
   assert.deepEqual({ ...looked }, { count: 18, later: true });
 });
 
-test('What one transaction gave many payments back is shared out once in a pass, and written by one statement', async () => {
+test('What one transaction refunded of many payments is shared out once in a pass, and written by one statement', async () => {
   const { test: scope } = await makePartner(database.db);
   const to = await payee(scope);
   const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 100, value: '200' }]);
   const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
-  await noted(to, Array(40).fill(hash), [moved?.from_address, moved?.to_address]);
+  await recorded(to, Array(40).fill(hash), [moved?.from_address, moved?.to_address]);
   await database.db.sql`update returns set next_look_at = now() + interval '1 day' where return_tx_hash <> ${hash}`;
-  const pass = () => sentDuring(database.db, () => followReturns(ctx));
+  const pass = () => sentDuring(database.db, () => followRefunds(ctx));
   const told = (sent: Awaited<ReturnType<typeof pass>>) =>
     sent.filter(
       ({ text }) => /update returns|advisory_xact_lock\(hashtextextended/.test(text) && !/skip locked/.test(text),
     );
   assert.equal(told(await pass()).length, 2);
-  const given = await database.db.sql`
+  const refunded = await database.db.sql`
     select state, given_micro, count(*)::int from returns where return_tx_hash = ${hash} group by 1, 2`;
   assert.deepEqual(
-    given.map((row) => Object.values(row)),
+    refunded.map((row) => Object.values(row)),
     [['sent', '5', 40]],
   );
 
@@ -109,13 +109,13 @@ test('What one transaction gave many payments back is shared out once in a pass,
   await database.db.sql`
     update chain_cursors set final_number = 200 where chain_id = ${chain.chainId}`;
   await database.db.sql`update returns set next_look_at = now() - interval '1 minute' where return_tx_hash = ${hash}`;
-  for (const _ of [1, 2]) await followReturns(ctx);
+  for (const _ of [1, 2]) await followRefunds(ctx);
   const [done] = await database.db.sql`
     select count(*)::int from returns where return_tx_hash = ${hash} and state = 'confirmed'`;
   assert.equal(done?.count, 40);
 });
 
-test('Money that turns up for another payment takes none again that was put back, and raises no alarm for it', async () => {
+test('Money that turns up for another payment revives no cancelled refund, and raises no alarm for it', async () => {
   const { test: scope } = await makePartner(database.db);
   const merchant = await makeMerchant(database.db, scope);
   const to = { scope, wallet: merchant.wallet, accountId: merchant.id };
@@ -123,9 +123,9 @@ test('Money that turns up for another payment takes none again that was put back
   const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
   const request = await makeRequest(database.db, scope, merchant);
   const [attached = ''] = await store(database.db, chain, to, [{ blockNumber: 80, value: '4', request }], true);
-  // The first is looked for with the others; of those that were put back one was attached, one is free.
+  // The first is looked up with the others; of those whose refund was cancelled one was attached, one is free.
   const transfer = [moved?.from_address, moved?.to_address];
-  await noted(to, [hash, hash, hash], transfer);
+  await recorded(to, [hash, hash, hash], transfer);
   const rows = await database.db.sql`select tx_hash from returns where return_tx_hash = ${hash}`;
   const [first = '', bound = '', free = ''] = rows.map((row) => String(row.tx_hash));
   await database.db.sql`
@@ -134,7 +134,7 @@ test('Money that turns up for another payment takes none again that was put back
       noted_at = noted_at - case when tx_hash = ${first} then interval '0' else interval '1 minute' end,
       tx_hash = case when tx_hash = ${bound} then ${attached} else tx_hash end
     where return_tx_hash = ${hash}`;
-  await followReturns(ctx);
+  await followRefunds(ctx);
   const states = await database.db.sql`
     select tx_hash, state, given_micro from returns where tx_hash = any(${[first, attached, free]})`;
   assert.deepEqual(

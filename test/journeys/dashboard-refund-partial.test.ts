@@ -8,11 +8,11 @@ import { settle } from '../../src/payments/proof/verify.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { sumUnmatched } from '../../src/payments/unmatched/browse.ts';
-import { followReturns } from '../../src/refunds/follow.ts';
-import { releasePart } from '../../src/refunds/release-part.ts';
+import { detachPartialPayment } from '../../src/refunds/detach-partial.ts';
+import { followRefunds } from '../../src/refunds/follow.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { until } from '../support/payments/pay-fixtures.ts';
-import { type DashboardFixtures, dashboardFixtures, openReturn } from '../support/people/dashboard.ts';
+import { type DashboardFixtures, dashboardFixtures, openRefund } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 
@@ -40,7 +40,7 @@ async function partPaid() {
 const expire = ({ id }: RequestRow, minutes: number) =>
   fixtures.db.sql`update requests set expires_at = now() - ${`${minutes} minutes`}::interval where id = ${id}`;
 
-test('A part of an expired request is given back like any payment: taken off, sent, looked up on the chain, shown, audited', async () => {
+test('A partial payment of an expired request is refunded like any payment: detached, sent, looked up on the chain, shown, audited', async () => {
   const { request, txHash, from } = await partPaid();
   assert.ok(!takesPart((await pageOf(request)).html), 'not while the customer can pay the rest');
   await expire(request, 60);
@@ -71,7 +71,7 @@ test('A part of an expired request is given back like any payment: taken off, se
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
   await fixtures.db.sql`update returns set next_look_at = now()`;
-  await followReturns(fixtures.ctx);
+  await followRefunds(fixtures.ctx);
 
   const told = await pageOf(request);
   assert.match(told.html, /4\.00 USDC to .*, confirmed by the network\./s);
@@ -91,24 +91,24 @@ test('A part of an expired request is given back like any payment: taken off, se
   );
 });
 
-test('A part is taken off once, by its merchant, after the end, and when it is final; otherwise nothing changes', async () => {
+test('A partial payment is detached once, by its merchant, after the end, and when it is final; otherwise nothing changes', async () => {
   const request = await fixtures.request({ exactMicro: 10_000_000n });
   const { txHash } = await fixtures.pay(request, { usdcMicro: 4_000_000n });
   await fixtures.turn();
   await expire(request, 60);
   const soon = await pageOf(request);
   assert.match(soon.html, /4\.00 USDC can be given back once the network has made them final/);
-  const release = (accountId = fixtures.merchant.id) =>
-    releasePart(fixtures.ctx, fixtures.scope, accountId, keyFor(txHash)).then(({ kind }) => kind);
-  assert.equal(await release(), 'too_early');
+  const detach = (accountId = fixtures.merchant.id) =>
+    detachPartialPayment(fixtures.ctx, fixtures.scope, accountId, keyFor(txHash)).then(({ kind }) => kind);
+  assert.equal(await detach(), 'too_early');
   await fixtures.node.mine(3);
   await fixtures.turn();
   await fixtures.db
     .sql`update requests set expires_at = now() + interval '1 hour', status = 'opened' where id = ${request.id}`;
-  assert.equal(await release(), 'too_early');
+  assert.equal(await detach(), 'too_early');
   await expire(request, 60);
   const neighbour = await makeOnboarded(fixtures.ctx, fixtures.scope);
-  await assert.rejects(release(neighbour.id), { code: 'not_found' });
+  await assert.rejects(detach(neighbour.id), { code: 'not_found' });
   const page = await pageOf(request);
   await fixtures.db.sql`update requests set expires_at = now() + interval '1 hour' where id = ${request.id}`;
   const refused = await fixtures.visitor.send(page, '/part');
@@ -124,7 +124,7 @@ test('A part is taken off once, by its merchant, after the end, and when it is f
   assert.deepEqual([request_id, counts, reason], [null, false, 'released']);
 });
 
-test('What was taken off pays nothing any more: neither with the rest that still comes, nor by its sender’s signature', async () => {
+test('What was detached pays nothing any more: neither with the rest that still comes, nor by its sender’s signature', async () => {
   const { request, txHash, from } = await partPaid();
   await expire(request, 10);
   await fixtures.visitor.send(await pageOf(request), '/part');
@@ -144,13 +144,13 @@ test('What was taken off pays nothing any more: neither with the rest that still
   assert.equal((await fixtures.events(request)).length, 0);
 });
 
-test('A payment that named no request and was given back cannot be claimed by its sender afterwards', async () => {
+test('A payment that named no request and was refunded cannot be claimed by its sender afterwards', async () => {
   const request = await fixtures.request({ exactMicro: 7_000_000n });
   const { txHash, from } = await fixtures.pay(request, { usdcMicro: 7_000_077n, tagged: false });
   await fixtures.node.mine(3);
   await fixtures.turn();
   assert.equal((await submitHash(fixtures.ctx, request.id, { txHash })).kind, 'needs_signature');
-  const page = await openReturn(fixtures.visitor, nameOf(txHash));
+  const page = await openRefund(fixtures.visitor, nameOf(txHash));
   await fixtures.visitor.send(page, nameOf(txHash), { return_tx_hash: `0x${'7'.repeat(64)}` });
   const key = keyFor(txHash);
   const signature = await privateKeyToAccount(from.privateKey).signTypedData(
@@ -161,29 +161,29 @@ test('A payment that named no request and was given back cannot be claimed by it
   assert.deepEqual(await submitHash(fixtures.ctx, request.id, { txHash }), { kind: 'given_back' });
   await fixtures.db.sql`update returns set state = 'missing' where tx_hash = ${txHash}`;
   assert.deepEqual(await claimed(), { kind: 'given_back' }, 'not by itself');
-  await fixtures.visitor.send(await openReturn(fixtures.visitor, nameOf(txHash)), '/put-back');
+  await fixtures.visitor.send(await openRefund(fixtures.visitor, nameOf(txHash)), '/put-back');
   assert.equal((await claimed()).kind, 'counted', 'what never went back still pays');
 });
 
-test('The rest that is judged in the same moment either pays the request with the part, or finds it gone; never both', async () => {
+test('The rest that is judged in the same moment either pays the request with the partial payment, or finds it gone; never both', async () => {
   for (let round = 0; round < 6; round++) {
     const { request, txHash } = await partPaid();
     await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 4_000_000n });
     await fixtures.node.mine(3);
     await fixtures.caughtUp();
     await expire(request, 5);
-    const release = releasePart(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
-    const [released] = await Promise.all([release, judgePending(fixtures.ctx)]);
+    const detach = detachPartialPayment(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
+    const [detached] = await Promise.all([detach, judgePending(fixtures.ctx)]);
     await judgePending(fixtures.ctx);
     await settle(fixtures.ctx);
     const isPaid = (await fixtures.read(request)).proof_status === 'verified';
-    assert.equal(released.kind, isPaid ? 'paid' : 'released');
+    assert.equal(detached.kind, isPaid ? 'paid' : 'detached');
     assert.equal((await fixtures.transfer(txHash))?.counts, isPaid);
     assert.equal((await fixtures.events(request)).length, isPaid ? 1 : 0);
   }
 });
 
-test('The page of a request hears at once that money which came too late was given back; the portal says when it never was', async () => {
+test('The page of a request hears at once that money which came too late was refunded; the portal says when it never was', async () => {
   const { ctx, scope, db } = fixtures;
   const request = await fixtures.request();
   await expire(request, 120);
@@ -196,7 +196,7 @@ test('The page of a request hears at once that money which came too late was giv
   try {
     await until('the listener has begun', async () => woken > 0);
     const before = woken;
-    const page = await openReturn(fixtures.visitor, nameOf(txHash));
+    const page = await openRefund(fixtures.visitor, nameOf(txHash));
     await fixtures.visitor.send(page, nameOf(txHash), { return_tx_hash: `0x${'6'.repeat(64)}` });
     await until('the note is told', async () => woken > before);
   } finally {
@@ -217,7 +217,7 @@ test('The page of a request hears at once that money which came too late was giv
   assert.match(missing, /It pays nothing until the merchant attaches it/, 'it wants an eye again');
 });
 
-test('The list says of paid requests what came too much or twice, until it was given back; noting it leads to the request', async () => {
+test('The list says of paid requests what came too much or twice, until it was refunded; recording it leads to the request', async () => {
   const { visitor } = fixtures;
   const much = await fixtures.request({ exactMicro: 20_000_000n, memo: 'Much' });
   const twice = await fixtures.request({ exactMicro: 30_000_000n, memo: 'Twice' });
@@ -235,7 +235,7 @@ test('The list says of paid requests what came too much or twice, until it was g
     [much, over],
     [twice, second],
   ] as const) {
-    const page = await openReturn(visitor, nameOf(txHash));
+    const page = await openRefund(visitor, nameOf(txHash));
     const hash = `0x${`a${digit++}`.repeat(32)}`;
     const noted = await visitor.send(page, nameOf(txHash), { return_tx_hash: hash });
     assert.match(noted.html, /It is noted that you gave this payment back/);

@@ -5,12 +5,12 @@ import { after, before, test } from 'node:test';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { readWaits } from '../../src/db/due.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
-import { followReturns } from '../../src/refunds/follow.ts';
-import { checkReturn, noteReturn } from '../../src/refunds/refund.ts';
+import { followRefunds } from '../../src/refunds/follow.ts';
+import { checkRefund, recordRefund } from '../../src/refunds/refund.ts';
 import { blocksDue, mineWhileWaiting } from '../../src/sandbox/mining.ts';
 import { makeRequest } from '../support/fixtures.ts';
 import { secondEndpoint } from '../support/payments/second-endpoint.ts';
-import { type DashboardFixtures, dashboardFixtures, openReturn } from '../support/people/dashboard.ts';
+import { type DashboardFixtures, dashboardFixtures, openRefund } from '../support/people/dashboard.ts';
 import type { Visit } from '../support/people/forms.ts';
 
 let fixtures: DashboardFixtures;
@@ -32,7 +32,7 @@ async function stray(usdcMicro: bigint, payer = fixtures.node.wallet()): Promise
   return { key: `31337_${txHash}_0`, txHash, payer };
 }
 
-const pageOf = ({ key }: Stray) => openReturn(fixtures.visitor, key);
+const pageOf = ({ key }: Stray) => openRefund(fixtures.visitor, key);
 const note = (page: Visit, { key }: Stray, typed: Record<string, string>) => fixtures.visitor.send(page, key, typed);
 /** The merchant's wallet sends money. */
 const send = (to: string, usdcMicro: bigint) => {
@@ -45,10 +45,10 @@ const waitedTwoMinutes = ({ txHash }: Stray) =>
 /** Lets the loop look now, whatever it looked for before. */
 async function follow(): Promise<void> {
   await fixtures.db.sql`update returns set next_look_at = now()`;
-  await followReturns(fixtures.ctx);
+  await followRefunds(fixtures.ctx);
 }
 
-test('What gave a payment back is looked up: on its way, then confirmed once it is final, on every page that tells of it', async () => {
+test('What refunded a payment is looked up: on its way, then confirmed once it is final, on every page that tells of it', async () => {
   const paid = await stray(4_000_000n);
   const page = await pageOf(paid);
   assert.match(page.html, /<a href="\/dashboard\/unmatched" aria-current="page">/);
@@ -69,10 +69,10 @@ test('What gave a payment back is looked up: on its way, then confirmed once it 
   assert.deepEqual([(await row(paid))?.state, (await row(paid))?.given_micro], ['confirmed', '4000000']);
   assert.match((await pageOf(paid)).html, /4\.00 USDC to .*, confirmed by the network\./s);
   assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /Given back<\/span>/);
-  assert.equal(await followReturns(fixtures.ctx), 0, 'what is final is not looked for any more');
+  assert.equal(await followRefunds(fixtures.ctx), 0, 'what is final is not looked for any more');
 });
 
-test('What is final when it is noted is confirmed at once, and how much too little or too much it was is said', async () => {
+test('What is final when it is recorded is confirmed at once, and how much too little or too much it was is said', async () => {
   for (const [given, text] of [
     [2_500_000n, /That is 0\.50 USDC less than there is to give back/],
     [3_250_000n, /That is 0\.25 USDC more than there was to give back/],
@@ -87,7 +87,7 @@ test('What is final when it is noted is confirmed at once, and how much too litt
   }
 });
 
-test('In an idle sandbox blocks are mined until what gives a payment back is final, and no longer', async () => {
+test('In an idle sandbox blocks are mined until a refund is final, and no longer', async () => {
   const paid = await stray(1_700_000n);
   const back = await send(paid.payer.address, 1_700_000n);
   await fixtures.caughtUp();
@@ -109,7 +109,7 @@ test('In an idle sandbox blocks are mined until what gives a payment back is fin
   assert.equal(await mineWhileWaiting(fixtures.ctx), 0, 'a hash that no endpoint knows does not mine for ever');
 });
 
-test('A transaction that moves nothing to the payer is not noted, unless the merchant says that it went another way', async () => {
+test('A transaction that moves nothing to the payer is not recorded, unless the merchant says that it went another way', async () => {
   const paid = await stray(1_500_000n);
   const elsewhere = fixtures.node.wallet();
   const other = await send(elsewhere.address, 1_500_000n);
@@ -136,7 +136,7 @@ test('A transaction that moves nothing to the payer is not noted, unless the mer
   assert.deepEqual([state, return_tx_hash], ['sent', right], 'another one takes its place');
 });
 
-test('A transfer to the payer from before the payment gave nothing back', async () => {
+test('A transfer to the payer from before the payment refunded nothing', async () => {
   const payer = fixtures.node.wallet();
   await fixtures.node.fund(fixtures.merchant.wallet, 1_000_000n);
   const early = await send(payer.address, 1_000_000n);
@@ -147,7 +147,7 @@ test('A transfer to the payer from before the payment gave nothing back', async 
   assert.match((await note(await pageOf(paid), paid, { return_tx_hash: early })).html, /so nothing was noted/);
 });
 
-test('A transaction that gave one payment back gives no second one back, except by the merchant’s word', async () => {
+test('A transaction that refunded one payment refunds no second one, except by the merchant’s word', async () => {
   const payer = fixtures.node.wallet();
   const [first, second] = [await stray(600_000n, payer), await stray(700_000n, payer)];
   const back = await send(payer.address, 600_000n);
@@ -166,7 +166,7 @@ test('A transaction that gave one payment back gives no second one back, except 
   );
 });
 
-test('A transaction is noted for 500 payments of one payer at most, since more could not be told apart', async () => {
+test('A transaction is recorded for 500 payments of one payer at most, since more could not be told apart', async () => {
   const paid = await stray(400_000n);
   const back = await send(paid.payer.address, 500_000n);
   await fixtures.db.sql`
@@ -190,7 +190,7 @@ test('A transaction is noted for 500 payments of one payer at most, since more c
   await fixtures.db.sql`delete from returns where return_tx_hash = ${back}`;
 });
 
-test('A failed transaction is not noted; what failed or was never found afterwards can be sent again, or put back', async () => {
+test('A failed transaction is not recorded; what failed or was never found afterwards can be sent again, or cancelled', async () => {
   const paid = await stray(5_000_000n);
   const empty = fixtures.node.wallet();
   await fixtures.node.fund(empty.address, 0n);
@@ -210,7 +210,7 @@ test('A failed transaction is not noted; what failed or was never found afterwar
   assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /Not given back<\/span>/);
   const again = await pageOf(paid);
   assert.match(again.html, /The transaction failed/);
-  assert.match(again.html, /data-return=/, 'it is offered again');
+  assert.match(again.html, /data-refund=/, 'it is offered again');
 
   await note(again, paid, { return_tx_hash: hash('3') });
   await follow();
@@ -269,31 +269,31 @@ test('Of two who replace an unknown hash at once only one does, and nobody once 
   await note(await pageOf(paid), paid, { return_tx_hash: hash('8') });
   await waitedTwoMinutes(paid);
   const key = { chainId: 31337, txHash: paid.txHash, ordinal: 0 };
-  const check = async (returnTxHash: string) => {
-    const said = { returnTxHash, elsewhere: false };
-    const checked = await checkReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, key, said);
+  const check = async (refundTxHash: string) => {
+    const said = { refundTxHash, elsewhere: false };
+    const checked = await checkRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, key, said);
     assert.ok(checked.fault === null);
     return checked;
   };
   const replace = (checked: Awaited<ReturnType<typeof check>>) =>
-    noteReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, checked);
+    recordRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, checked);
   const both = await Promise.all([check(hash('9')), check(hash('a'))]);
   const done = await Promise.all(both.map(replace));
-  assert.deepEqual(new Set(done), new Set(['already_given', null]));
-  const again = await checkReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, key, {
-    returnTxHash: hash('b'),
+  assert.deepEqual(new Set(done), new Set(['already_refunded', null]));
+  const again = await checkRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, key, {
+    refundTxHash: hash('b'),
     elsewhere: false,
   });
-  assert.equal(again.fault, 'already_given', 'the new one may be on its way, too');
+  assert.equal(again.fault, 'already_refunded', 'the new one may be on its way, too');
   await fixtures.db
     .sql`update returns set replaced_at = replaced_at - interval '2 minutes' where tx_hash = ${paid.txHash}`;
   const third = await check(hash('b'));
   await fixtures.db.sql`update returns set given_micro = 1300000 where tx_hash = ${paid.txHash}`;
-  assert.equal(await replace(third), 'already_given');
+  assert.equal(await replace(third), 'already_refunded');
   assert.notEqual((await row(paid))?.return_tx_hash, hash('b'));
 });
 
-test('What the network takes back is not on its way any more', async () => {
+test('What a reorganisation removes is not on its way any more', async () => {
   const paid = await stray(800_000n);
   const back = await send(paid.payer.address, 800_000n);
   await fixtures.caughtUp();
@@ -352,7 +352,7 @@ test('Two endpoints that tell one block but not the same transfers confirm nothi
   }
 });
 
-test('What is given back after a first try, that was put back, is noted with the request that the payment was attached to meanwhile', async () => {
+test('What is refunded after a first try, that was cancelled, is recorded with the request that the payment was attached to meanwhile', async () => {
   const paid = await stray(1_200_000n);
   await note(await pageOf(paid), paid, { return_tx_hash: hash('4') });
   await fixtures.db.sql`update returns set state = 'missing' where tx_hash = ${paid.txHash}`;

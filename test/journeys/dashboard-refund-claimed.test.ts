@@ -7,13 +7,14 @@ import { readFirm } from '../../src/payments/proof/firm.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
-import { followReturns } from '../../src/refunds/follow.ts';
-import { checkReturn, noteReturn } from '../../src/refunds/refund.ts';
-import { putBack, takeForReturn } from '../../src/refunds/take.ts';
+import { cancelRefund } from '../../src/refunds/cancel.ts';
+import { followRefunds } from '../../src/refunds/follow.ts';
+import { checkRefund, recordRefund } from '../../src/refunds/refund.ts';
+import { startRefund } from '../../src/refunds/start.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { sendTransaction, signCall, transferCall } from '../../src/sandbox/wallet.ts';
 import { raisedAlarms } from '../support/alarms.ts';
-import { type DashboardFixtures, dashboardFixtures, openReturn } from '../support/people/dashboard.ts';
+import { type DashboardFixtures, dashboardFixtures, openRefund } from '../support/people/dashboard.ts';
 
 let fixtures: DashboardFixtures;
 before(async () => {
@@ -23,11 +24,11 @@ after(() => fixtures.stop());
 
 const nameOf = (txHash: string) => `31337_${txHash}_0`;
 const keyFor = (txHash: string) => ({ chainId: 31337, txHash, ordinal: 0 });
-const begin = (txHash: string) => openReturn(fixtures.visitor, nameOf(txHash));
+const begin = (txHash: string) => openRefund(fixtures.visitor, nameOf(txHash));
 const hash = (digit: string) => `0x${digit.repeat(64)}`;
-const note = async (txHash: string, returnTxHash: string) =>
-  fixtures.visitor.send(await begin(txHash), nameOf(txHash), { return_tx_hash: returnTxHash });
-const returned = async (txHash: string) => {
+const record = async (txHash: string, refundTxHash: string) =>
+  fixtures.visitor.send(await begin(txHash), nameOf(txHash), { return_tx_hash: refundTxHash });
+const refundOf = async (txHash: string) => {
   const [row] = await fixtures.db.sql`select * from returns where tx_hash = ${txHash}`;
   return row && [row.state, row.given_micro];
 };
@@ -66,11 +67,11 @@ async function send(to: string, usdcMicro: bigint) {
   const wallet: Payer = { privateKey: merchantKey(), address: fixtures.merchant.wallet as Hex };
   return fixtures.node.pay({ from: wallet, to, usdcMicro });
 }
-/** A transfer back that the wallet signed and did not send yet. */
+/** A refund that the wallet signed and did not send yet. */
 async function signedBack(to: string, usdcMicro: bigint) {
   await fixtures.node.fund(fixtures.merchant.wallet, usdcMicro);
   const signed = await signCall(fixtures.node.chain, merchantKey(), usdc(), transferCall({ to, usdcMicro }));
-  return { signed, returnTxHash: keccak256(signed) };
+  return { signed, refundTxHash: keccak256(signed) };
 }
 /** A contract that calls the token it is given with each 100 bytes of calldata after it. */
 const batcher = '0x00000000000000000000000000000000000ba7c4';
@@ -102,12 +103,12 @@ async function sendBatch(moves: { to: string; usdcMicro: bigint }[]) {
 async function follow(): Promise<void> {
   await fixtures.db.sql`update returns set next_look_at = now()`;
   await fixtures.db.sql`update returns_replaced set next_look_at = now()`;
-  await followReturns(fixtures.ctx);
+  await followRefunds(fixtures.ctx);
 }
 const age = (txHash: string, interval: string) =>
   fixtures.db.sql`update returns set noted_at = now() - ${interval}::interval where tx_hash = ${txHash}`;
 
-test('A payment whose transfer back is mined but not noted yet is neither claimed nor attached, days later too', async () => {
+test('A payment whose refund is mined but not recorded yet is neither claimed nor attached, days later too', async () => {
   const { request, txHash, from, usdcMicro } = await stray(7_000_000n);
   await begin(txHash);
   await send(from.address, usdcMicro);
@@ -123,7 +124,7 @@ test('A payment whose transfer back is mined but not noted yet is neither claime
   assert.equal((await fixtures.events(request)).length, 0);
 });
 
-test('A taken payment that is reorganised and mined again pays no request by rule either', async () => {
+test('A payment whose refund is started pays no request by rule either when it is reorganised and mined again', async () => {
   const [first, from] = [fixtures.node.wallet(), fixtures.node.wallet()];
   for (const { address } of [first, from]) await fixtures.node.fund(address, 2_001_000_000n);
   const request = await fixtures.request({ exactMicro: 2_000_000_000n }); // final after four blocks
@@ -132,10 +133,10 @@ test('A taken payment that is reorganised and mined again pays no request by rul
   const { txHash } = await fixtures.pay(request, { from });
   const raw = (await rpc('eth_getRawTransactionByHash', [txHash])) as string;
   await fixtures.turn();
-  const said = { returnTxHash: await send(from.address, BigInt(request.usdc_micro)), elsewhere: false };
-  const checked = await checkReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), said);
+  const said = { refundTxHash: await send(from.address, BigInt(request.usdc_micro)), elsewhere: false };
+  const checked = await checkRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), said);
   if (checked.fault !== null) throw new Error(checked.fault);
-  assert.equal(await noteReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, checked), null);
+  assert.equal(await recordRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, checked), null);
   await fixtures.node.reorg(3);
   await fixtures.turn();
   assert.equal((await fixtures.read(request)).proof_status, 'none');
@@ -147,33 +148,33 @@ test('A taken payment that is reorganised and mined again pays no request by rul
   assert.equal((await fixtures.read(request)).proof_status, 'none');
 });
 
-test('Taking and claiming a payment in the same moment: one of them has it', async () => {
+test('Refunding and claiming a payment in the same moment: one of them has it', async () => {
   for (let round = 0n; round < 6n; round++) {
     const { request, txHash, from } = await stray(8_000_000n + round * 100_000n);
     const firm = await readFirm(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
-    const taking = takeForReturn(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), firm).then(
+    const starting = startRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), firm).then(
       () => true,
       (error) => {
         assert.equal(error.code, 'not_found');
         return false;
       },
     );
-    const [taken, kind] = await Promise.all([taking, claimed(request, txHash, from)]);
-    assert.equal(kind, taken ? 'given_back' : 'counted');
-    assert.equal(((await returned(txHash)) ?? null) !== null, taken);
+    const [started, kind] = await Promise.all([starting, claimed(request, txHash, from)]);
+    assert.equal(kind, started ? 'given_back' : 'counted');
+    assert.equal(((await refundOf(txHash)) ?? null) !== null, started);
   }
 });
 
-test('What was not sent is put back by its merchant and then pays; what is on its way is not', async () => {
+test('A refund that was not sent is cancelled by its merchant and the payment then pays; one on its way is not', async () => {
   const { request, txHash, from, usdcMicro } = await stray(9_000_000n);
   const before = await begin(txHash);
   assert.match(before.html, /Set aside to be given back/);
   assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /To be given back<\/span>/);
-  const back = await fixtures.visitor.send(before, '/put-back');
-  assert.match(back.html, /The payment was put back/);
-  const again = await fixtures.visitor.send(back, '/take');
+  const cancelled = await fixtures.visitor.send(before, '/put-back');
+  assert.match(cancelled.html, /The payment was put back/);
+  const again = await fixtures.visitor.send(cancelled, '/take');
   await fixtures.visitor.send(again, nameOf(txHash), { return_tx_hash: await send(from.address, usdcMicro) });
-  assert.equal(await putBack(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash)), false);
+  assert.equal(await cancelRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash)), false);
   const late = await fixtures.visitor.send(again, '/put-back');
   assert.ok(!late.html.includes('was put back'));
   assert.equal(await claimed(request, txHash, from), 'given_back');
@@ -185,45 +186,45 @@ test('What was not sent is put back by its merchant and then pays; what is on it
 
   const other = await stray(9_500_000n);
   await begin(other.txHash);
-  assert.equal(await putBack(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(other.txHash)), true);
+  assert.equal(await cancelRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(other.txHash)), true);
   assert.equal(await claimed(other.request, other.txHash, other.from), 'counted');
 });
 
-test('A transfer back that no endpoint knew for days is found when it is mined, and the payment was not claimable meanwhile', async () => {
+test('A refund that no endpoint knew for days is found when it is mined, and the payment was not claimable meanwhile', async () => {
   const { request, txHash, from, usdcMicro } = await stray(10_000_000n);
-  const { signed, returnTxHash } = await signedBack(from.address, usdcMicro);
-  await note(txHash, returnTxHash);
+  const { signed, refundTxHash } = await signedBack(from.address, usdcMicro);
+  await record(txHash, refundTxHash);
   await age(txHash, '3 days');
   await follow();
-  assert.deepEqual(await returned(txHash), ['missing', null]);
+  assert.deepEqual(await refundOf(txHash), ['missing', null]);
   assert.equal(await claimed(request, txHash, from), 'given_back');
   await fixtures.node.resend(signed);
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
   await follow();
-  assert.deepEqual(await returned(txHash), ['confirmed', usdcMicro.toString()]);
+  assert.deepEqual(await refundOf(txHash), ['confirmed', usdcMicro.toString()]);
   assert.equal(await claimed(request, txHash, from), 'given_back');
 });
 
-test('A transfer back that turns up after its payment was put back takes it again; where it was bound meanwhile, operators are told', async () => {
+test('A refund that turns up after it was cancelled stands again; where the payment was bound meanwhile, operators are told', async () => {
   const free = await stray(11_000_000n);
   const first = await signedBack(free.from.address, free.usdcMicro);
-  await note(free.txHash, first.returnTxHash);
+  await record(free.txHash, first.refundTxHash);
   await age(free.txHash, '2 days');
   await follow();
-  assert.equal(await putBack(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(free.txHash)), true);
+  assert.equal(await cancelRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(free.txHash)), true);
   await fixtures.node.resend(first.signed);
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
   await follow();
-  assert.equal((await returned(free.txHash))?.[0], 'sent');
+  assert.equal((await refundOf(free.txHash))?.[0], 'sent');
   assert.equal(await claimed(free.request, free.txHash, free.from), 'given_back');
   await follow();
-  assert.deepEqual(await returned(free.txHash), ['confirmed', free.usdcMicro.toString()]);
+  assert.deepEqual(await refundOf(free.txHash), ['confirmed', free.usdcMicro.toString()]);
 
   const bound = await stray(12_000_000n);
   const second = await signedBack(bound.from.address, bound.usdcMicro);
-  await note(bound.txHash, second.returnTxHash);
+  await record(bound.txHash, second.refundTxHash);
   await age(bound.txHash, '2 days');
   await follow();
   await fixtures.visitor.send(await begin(bound.txHash), '/put-back');
@@ -233,10 +234,10 @@ test('A transfer back that turns up after its payment was put back takes it agai
   await fixtures.caughtUp();
   await follow();
   assert.ok((await raisedAlarms(fixtures.db.sql)).has(`returned-bound:${bound.request.id}`));
-  assert.deepEqual(await returned(bound.txHash), ['confirmed', bound.usdcMicro.toString()]);
+  assert.deepEqual(await refundOf(bound.txHash), ['confirmed', bound.usdcMicro.toString()]);
 });
 
-test('A transfer back that turns up after another was noted in its place is noted again; where that one paid, too, operators are told', async () => {
+test('A refund that turns up after another was recorded in its place is recorded again; where that one paid, too, operators are told', async () => {
   const mineAndFollow = async () => {
     await fixtures.node.mine(3);
     await fixtures.caughtUp();
@@ -245,15 +246,15 @@ test('A transfer back that turns up after another was noted in its place is note
   };
   const once = await stray(21_000_000n);
   const only = await signedBack(once.from.address, once.usdcMicro);
-  await note(once.txHash, only.returnTxHash);
+  await record(once.txHash, only.refundTxHash);
   await age(once.txHash, '20 hours');
-  await note(once.txHash, hash('c'));
+  await record(once.txHash, hash('c'));
   await age(once.txHash, '25 hours');
   await follow();
-  assert.deepEqual(await returned(once.txHash), ['missing', null]);
+  assert.deepEqual(await refundOf(once.txHash), ['missing', null]);
   await fixtures.node.resend(only.signed);
   await mineAndFollow();
-  assert.deepEqual(await returned(once.txHash), ['confirmed', once.usdcMicro.toString()]);
+  assert.deepEqual(await refundOf(once.txHash), ['confirmed', once.usdcMicro.toString()]);
 
   const paidTwice = await stray(22_000_000n);
   const { address } = paidTwice.from;
@@ -261,24 +262,24 @@ test('A transfer back that turns up after another was noted in its place is note
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
   const first = await signedBack(address, paidTwice.usdcMicro);
-  await note(paidTwice.txHash, first.returnTxHash);
+  await record(paidTwice.txHash, first.refundTxHash);
   await age(paidTwice.txHash, '20 hours');
-  await note(paidTwice.txHash, second);
+  await record(paidTwice.txHash, second);
   const [{ kept } = {}] = await fixtures.db.sql`
     select noted_at < now() - interval '20 hours' as kept from returns where tx_hash = ${paidTwice.txHash}`;
-  assert.equal(kept, true, 'it counts from the first note');
+  assert.equal(kept, true, 'it counts from the first record');
   await mineAndFollow();
   const told = async () => (await raisedAlarms(fixtures.db.sql)).has(`returned-twice:${nameOf(paidTwice.txHash)}`);
   assert.equal(await told(), false);
   await fixtures.node.resend(first.signed);
   await mineAndFollow();
   assert.equal(await told(), true);
-  assert.deepEqual(await returned(paidTwice.txHash), ['confirmed', paidTwice.usdcMicro.toString()]);
+  assert.deepEqual(await refundOf(paidTwice.txHash), ['confirmed', paidTwice.usdcMicro.toString()]);
   const left = await fixtures.db.sql`select return_tx_hash from returns_replaced where tx_hash = ${paidTwice.txHash}`;
   assert.equal(left.length, 0, 'it is final');
 });
 
-test('One transaction gives several payments back, of one payer and of two, as far as it moved enough for all', async () => {
+test('One transaction refunds several payments, of one payer and of two, as far as it moved enough for all', async () => {
   const [one, two] = [fixtures.node.wallet(), fixtures.node.wallet()];
   const first = await stray(1_000_000n, one);
   const second = await stray(2_000_000n, one);
@@ -290,32 +291,32 @@ test('One transaction gives several payments back, of one payer and of two, as f
     { to: one.address, usdcMicro: second.usdcMicro },
   ]);
   for (const { txHash } of [first, second, other]) {
-    assert.match((await note(txHash, batch)).html, /It is noted that you gave this payment back/);
+    assert.match((await record(txHash, batch)).html, /It is noted that you gave this payment back/);
   }
   for (const { txHash, usdcMicro } of [first, second, other]) {
-    assert.deepEqual(await returned(txHash), ['confirmed', usdcMicro.toString()]);
+    assert.deepEqual(await refundOf(txHash), ['confirmed', usdcMicro.toString()]);
   }
-  const refused = await note(third.txHash, batch);
+  const refused = await record(third.txHash, batch);
   assert.equal(refused.status, 409);
   assert.match(refused.html, /Noted before/);
-  assert.deepEqual(await returned(third.txHash), ['returning', null], 'what it moved was not counted twice');
+  assert.deepEqual(await refundOf(third.txHash), ['returning', null], 'what it moved was not counted twice');
 });
 
-test('Payments that are noted with one transaction before it is mined share what it moves, in the order of their notes', async () => {
+test('Payments for which one transaction is recorded before it is mined share what it moves, in the order in which it was', async () => {
   const payer = fixtures.node.wallet();
   const [first, second] = [await stray(1_100_000n, payer), await stray(1_200_000n, payer)];
-  const { signed, returnTxHash } = await signedBack(payer.address, first.usdcMicro);
-  await note(first.txHash, returnTxHash);
-  await note(second.txHash, returnTxHash);
+  const { signed, refundTxHash } = await signedBack(payer.address, first.usdcMicro);
+  await record(first.txHash, refundTxHash);
+  await record(second.txHash, refundTxHash);
   await fixtures.node.resend(signed);
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
   await follow();
-  assert.deepEqual(await returned(first.txHash), ['confirmed', first.usdcMicro.toString()]);
-  assert.deepEqual(await returned(second.txHash), ['other', null]);
+  assert.deepEqual(await refundOf(first.txHash), ['confirmed', first.usdcMicro.toString()]);
+  assert.deepEqual(await refundOf(second.txHash), ['other', null]);
 });
 
-test('Of a paid request only the surplus is taken: it stays paid, and what is put back can be taken again', async () => {
+test('Of a paid request only the surplus is refunded: it stays paid, and a cancelled refund can be started again', async () => {
   const request = await fixtures.request({ exactMicro: 5_000_000n });
   const { txHash, from } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 2_000_000n });
   await fixtures.turn();
@@ -324,20 +325,20 @@ test('Of a paid request only the surplus is taken: it stays paid, and what is pu
   await fixtures.node.mine(3);
   await fixtures.turn();
   await fixtures.visitor.send(await begin(txHash), '/put-back');
-  await note(txHash, await send(from.address, 2_000_000n));
+  await record(txHash, await send(from.address, 2_000_000n));
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
   await follow();
-  assert.deepEqual(await returned(txHash), ['confirmed', '2000000']);
+  assert.deepEqual(await refundOf(txHash), ['confirmed', '2000000']);
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
 });
 
 test('A hash that was never sent is looked for on, less often; it never holds the others up', async () => {
   const { txHash } = await stray(13_000_000n);
-  await note(txHash, hash('9'));
+  await record(txHash, hash('9'));
   await age(txHash, '40 days');
   await follow();
-  assert.deepEqual(await returned(txHash), ['missing', null]);
+  assert.deepEqual(await refundOf(txHash), ['missing', null]);
   const [row] = await fixtures.db.sql`
     select next_look_at > now() + interval '5 hours' as seldom from returns where tx_hash = ${txHash}`;
   assert.equal(row?.seldom, true);

@@ -6,29 +6,34 @@ import { refuse } from '../errors.ts';
 import { lockTransfer, selectTransfer, type TransferKey, updateReleased } from '../payments/transfers.ts';
 import { lockForProof, type RequestRow } from '../requests/proof.ts';
 import { effectiveStatus } from '../requests/rules.ts';
-import { takeLocked } from './take.ts';
+import { startLockedRefund } from './start.ts';
 
-/** What came of the wish to take a part payment off its request. */
-export type Release =
-  | { kind: 'released'; requestId: string; usdcMicro: bigint }
+/** What came of the wish to detach a partial payment from its request. */
+export type Detached =
+  | { kind: 'detached'; requestId: string; usdcMicro: bigint }
   /** It was before: nothing is to be done. */
   | { kind: 'again' }
-  /** The customer can still pay the rest, or the network could still take the part away. */
+  /** The customer can still pay the rest, or a reorganisation could still remove the partial payment. */
   | { kind: 'too_early'; requestId: string }
   /** It pays its request together with the rest. */
   | { kind: 'paid'; requestId: string };
 
 /**
- * Takes a part payment off a request that ended unpaid, to be given back like any unmatched payment. It is
+ * Detaches a partial payment from a request that ended unpaid, to be refunded like any unmatched payment. It is
  * done before anything is sent, under the request's lock: money that comes afterwards can no longer complete the request
- * with what is on its way back.
+ * with what is being refunded.
  *
  * @param accountId the merchant who decides: the payment must be theirs
  * @throws Refusal not_found
  */
-export async function releasePart(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<Release> {
+export async function detachPartialPayment(
+  ctx: Context,
+  scope: Scope,
+  accountId: string,
+  key: TransferKey,
+): Promise<Detached> {
   return retryOnConflict(() =>
-    ctx.db.scoped(scope, async (tx): Promise<Release> => {
+    ctx.db.scoped(scope, async (tx): Promise<Detached> => {
       const seen = await selectTransfer(tx, scope, key);
       if (!seen || seen.account_id !== accountId) throw refuse('not_found');
       const requestId = seen.request_id ?? seen.candidate_request_id;
@@ -41,9 +46,9 @@ export async function releasePart(ctx: Context, scope: Scope, accountId: string,
       if (!isOver(request, ctx.clock.now()) || row.final_at === null) return { kind: 'too_early', requestId };
       await updateReleased(tx, scope, key, requestId);
       if (row.from_address !== zeroAddress) {
-        await takeLocked(tx, ctx, scope, { ...row, request_id: null, reason: 'released' });
+        await startLockedRefund(tx, ctx, scope, { ...row, request_id: null, reason: 'released' });
       }
-      return { kind: 'released', requestId, usdcMicro: BigInt(row.value) };
+      return { kind: 'detached', requestId, usdcMicro: BigInt(row.value) };
     }),
   );
 }

@@ -1,0 +1,70 @@
+import type { Context } from '../context.ts';
+import { retryOnConflict } from '../db/conflict.ts';
+import type { Scope, Tx } from '../db/connection.ts';
+import { refuse } from '../errors.ts';
+import { isAsConfirmed } from '../payments/proof/firm.ts';
+import { keyOf, lockTransfer, selectTransfer, type TransferKey, type TransferRow } from '../payments/transfers.ts';
+import { lockForProof } from '../requests/proof.ts';
+import { refundableMicro } from './refund.ts';
+import { insertRefund } from './store.ts';
+
+/** A refund that was started: of all of an unmatched payment, or of what a request got too much. */
+export type StartedRefund = { kind: 'started'; requestId: string | null; usdcMicro: bigint };
+
+/**
+ * Starts the refund of a payment, under its lock, before the transfer is offered: from then on nothing binds it, neither a rule nor
+ * its sender's signature nor the merchant, until the merchant cancels the refund.
+ *
+ * @param accountId the merchant who decides: the payment must be theirs
+ * @param firm what `readFirm` found of it, before any transaction
+ * @returns `again` when its refund is started already, `too_early` while it is not firm
+ * @throws Refusal not_found, also when there is nothing to refund
+ */
+export function startRefund(
+  ctx: Context,
+  scope: Scope,
+  accountId: string,
+  key: TransferKey,
+  firm: TransferRow | null,
+): Promise<StartedRefund | { kind: 'again' | 'too_early' }> {
+  return retryOnConflict(() =>
+    ctx.db.scoped(scope, async (tx): Promise<StartedRefund | { kind: 'again' | 'too_early' }> => {
+      const seen = await selectTransfer(tx, scope, key);
+      if (seen?.account_id !== accountId) throw refuse('not_found');
+      const requestId = seen.request_id;
+      if (requestId !== null) await lockForProof(tx, scope, requestId);
+      const row = await lockTransfer(tx, scope, key, accountId);
+      if (row?.request_id !== requestId) throw refuse('not_found');
+      if (!firm || !isAsConfirmed(row, firm)) return { kind: 'too_early' };
+      return (await startLockedRefund(tx, ctx, scope, row)) ?? { kind: 'again' };
+    }),
+  );
+}
+
+/**
+ * Starts the refund of a payment that is locked, with the request that it is bound to, and is known to be firm.
+ *
+ * @returns null when its refund is started already
+ * @throws Refusal not_found when there is nothing to refund
+ */
+export async function startLockedRefund(
+  tx: Tx,
+  ctx: Context,
+  scope: Scope,
+  row: TransferRow,
+): Promise<StartedRefund | null> {
+  const usdcMicro = await refundableMicro(tx, scope, row);
+  if (usdcMicro === 0n) throw refuse('not_found');
+  const { request_id: requestId, account_id: accountId, token_address: tokenAddress } = row;
+  const addresses = { tokenAddress, fromAddress: row.to_address, toAddress: row.from_address };
+  const recordedAt = ctx.clock.now();
+  const isStarted = await insertRefund(tx, scope, {
+    ...keyOf(row),
+    accountId,
+    requestId,
+    ...addresses,
+    usdcMicro,
+    recordedAt,
+  });
+  return isStarted ? { kind: 'started', requestId, usdcMicro } : null;
+}
