@@ -25,7 +25,7 @@ const below: Record<string, string[]> = {
   partners: foundations,
   merchants: [...foundations, 'audit', 'rates', 'partners'],
   wallets: [...foundations, 'audit', 'partners', 'merchants'],
-  onboarding: [...foundations, 'audit', 'partners', 'merchants', 'wallets'],
+  onboarding: [...foundations, 'audit', 'partners', 'merchants', 'wallets', 'requests'],
   requests: [...foundations, 'audit', 'rates', 'partners', 'merchants'],
   webhooks: [...foundations, 'audit', 'partners'],
   receipts: [...foundations, 'audit', 'partners', 'merchants', 'requests'],

@@ -176,15 +176,13 @@ export async function useLink(
   if (!isLinkToken(opened.token)) return null;
   const now = ctx.clock.now();
   const [row] = await tx<{ id: string; email: string; partner_id: string | null }[]>`
-    with used as (
-      update sign_in_links l set used_at = ${now}
-      from users u left join partners p on p.id = u.partner_id
-      where l.token_hash in ${list(hashesOf(ctx, 'link', opened.token))} and l.kind = ${opened.kind}
-        and l.used_at is null and l.expires_at > ${now}
-        and (l.browser_hash is null or l.browser_hash in ${list(hashesOf(ctx, 'browser', opened.browser ?? ''))})
-        and u.id = ${userId} and ${fits(ctx.db, opened)}
-        and not exists (select from passkeys k where k.user_id = u.id)
-      returning u.id)
-    update users set last_sign_in_at = ${now} where id in (select id from used) returning id, email, partner_id`;
+    update sign_in_links l set used_at = ${now}
+    from users u left join partners p on p.id = u.partner_id
+    where l.token_hash in ${list(hashesOf(ctx, 'link', opened.token))} and l.kind = ${opened.kind}
+      and l.used_at is null and l.expires_at > ${now}
+      and (l.browser_hash is null or l.browser_hash in ${list(hashesOf(ctx, 'browser', opened.browser ?? ''))})
+      and u.id = ${userId} and ${fits(ctx.db, opened)}
+      and not exists (select from passkeys k where k.user_id = u.id)
+    returning u.id, u.email, u.partner_id`;
   return row ? { id: row.id, email: row.email, partnerId: row.partner_id } : null;
 }

@@ -1,5 +1,5 @@
 import { isOneAddress } from '../lib/text/email.ts';
-import type { OnboardingDetails } from '../onboarding/store.ts';
+import type { OnboardingDetails } from './onboarding-state.ts';
 import { type DetailFault, MerchantRefusal } from './refusal.ts';
 
 /** The fields of the details form, with the longest text each takes, in code points. */

@@ -9,21 +9,19 @@ import {
   type WalletRequest,
 } from '../auth/siwe.ts';
 import type { Context } from '../context.ts';
+import { keepDetails, keepOnboarded, type OnboardingDetails } from '../merchants/onboarding-state.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import type { Language } from '../ui/language.ts';
 import { claimingWallet } from '../wallets/claim.ts';
 import { chainsOf, readWallet, type TypedWallet } from '../wallets/typed.ts';
 import { passedEmail } from './code.ts';
 import { assertOpen, type OpenOnboarding, openLink } from './link.ts';
-import type { OnboardingDetails } from './store.ts';
 import {
   deleteCode,
   deleteProgress,
   lockOnboarding,
   type OnboardingRow,
   updateChosenWallet,
-  updateCompleted,
-  updateDetails,
   upsertProgress,
 } from './store.ts';
 import { terms } from './terms.ts';
@@ -61,7 +59,7 @@ export type HandIn = {
 export async function handInDetails(ctx: Context, { token, emailPass, details, email }: HandIn): Promise<void> {
   const { scope, row } = await openChecked(ctx, token, emailPass);
   await ctx.db.scoped(scope, async (tx) => {
-    await updateDetails(tx, scope, row.id, details);
+    await keepDetails(tx, scope, row.id, details);
     await upsertProgress(tx, scope, row.id, { email: row.email === null ? email : null, now: ctx.clock.now() });
   });
 }
@@ -129,7 +127,7 @@ export async function completeOnboarding(
     if (current.email !== row.email) throw new MerchantRefusal('email_code_needed');
     if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
     await claim(row.id, address, now);
-    await updateCompleted(tx, scope, row.id, {
+    await keepOnboarded(tx, scope, row.id, {
       walletAddress: address,
       walletChainIds: chainIds,
       email: current.given_email,

@@ -1,13 +1,23 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { updateReset } from './store.ts';
+import { lockForReset, undoOnboarding } from '../merchants/onboarding-state.ts';
+import { hasMoney, voidOpenOf } from '../requests/of-reset.ts';
+import { giveUpWallets } from '../wallets/give-up.ts';
 
 /**
- * Takes a merchant back to the start of onboarding: its wallet is free again, older links die, open requests are voided.
+ * Takes a merchant back to the start of onboarding: its wallet is free again, older links die. Its open requests are voided:
+ * they would still pay the wallet that is given up.
  *
  * @returns false for a merchant that has taken money: its wallet may only be changed by signatures
  */
-export async function resetOnboarding(ctx: Context, scope: Scope, accountId: string): Promise<boolean> {
-  const outcome = await ctx.db.scoped(scope, (tx) => updateReset(tx, scope, accountId, ctx.clock.now()));
-  return outcome === 'reset';
+export function resetOnboarding(ctx: Context, scope: Scope, accountId: string): Promise<boolean> {
+  const now = ctx.clock.now();
+  return ctx.db.scoped(scope, async (tx) => {
+    await lockForReset(tx, scope, accountId);
+    if (await hasMoney(tx, scope, accountId)) return false;
+    await voidOpenOf(tx, scope, accountId, now);
+    await giveUpWallets(tx, scope, accountId, now);
+    await undoOnboarding(tx, scope, accountId);
+    return true;
+  });
 }

@@ -1,13 +1,5 @@
 import type { Scope, Tx } from '../db/connection.ts';
-
-/** What a merchant can say about itself while onboarding. */
-export type OnboardingDetails = {
-  display_name: string | null;
-  business_name: string | null;
-  country: string | null;
-  phone: string | null;
-  website: string | null;
-};
+import type { OnboardingDetails } from '../merchants/onboarding-state.ts';
 
 /** A merchant as onboarding sees it. */
 export type OnboardingRow = OnboardingDetails & {
@@ -42,19 +34,6 @@ export async function lockOnboarding(tx: Tx, scope: Scope, accountId: string): P
   await tx`select from merchants where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
     and id = ${accountId} for no key update`;
   return selectOnboarding(tx, scope, accountId);
-}
-
-export async function updateDetails(
-  tx: Tx,
-  scope: Scope,
-  accountId: string,
-  details: OnboardingDetails,
-): Promise<void> {
-  await tx`
-    update merchants set display_name = ${details.display_name}, business_name = ${details.business_name},
-      country = ${details.country}, phone = ${details.phone}, website = ${details.website}
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}
-      and onboarded_at is null`;
 }
 
 /** Keeps that the details were handed in, and an e-mail address that only counts once the merchant has signed. */
@@ -122,57 +101,4 @@ export async function deleteCode(tx: Tx, scope: Scope, accountId: string): Promi
   await tx`
     delete from onboarding_codes
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}`;
-}
-
-export type Completion = {
-  walletAddress: string;
-  walletChainIds: number[] | null;
-  email: string | null;
-  emailChecked: boolean;
-  termsVersion: string;
-  fromAddress: string;
-  language: string | null;
-  now: Date;
-};
-
-export async function updateCompleted(tx: Tx, scope: Scope, accountId: string, c: Completion): Promise<void> {
-  await tx`
-    update merchants set wallet_address = ${c.walletAddress}, wallet_signed_at = ${c.now},
-      wallet_chain_ids = ${c.walletChainIds}, onboarded_at = ${c.now}, email = coalesce(email, ${c.email}),
-      email_checked_at = ${c.emailChecked ? c.now : null}, terms_version = ${c.termsVersion},
-      terms_accepted_at = ${c.now}, terms_accepted_from = ${c.fromAddress}, language = ${c.language},
-      displaced_wallet = null, displaced_at = null
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}`;
-}
-
-/** Takes a merchant back to the start. Its open requests end: they would still pay the wallet that is given up. */
-export async function updateReset(tx: Tx, scope: Scope, accountId: string, now: Date): Promise<'reset' | 'has_money'> {
-  const { partnerId, testMode } = scope;
-  // Held against creates in flight: their foreign key waits for this lock.
-  await tx`select from merchants where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}
-    for update`;
-  const [money] = await tx`
-    select from transfers where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
-    union all
-    select from requests where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
-      and proof_status <> 'none' limit 1`;
-  if (money) return 'has_money';
-  await tx`
-    with voided as (
-      update requests set status = 'voided', voided_at = ${now}
-      where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
-        and status in ('requested', 'opened') and proof_status = 'none'
-      returning id)
-    update amount_reservations set reserved_until = ${now}::timestamptz + interval '24 hours'
-    where partner_id = ${partnerId} and test_mode = ${testMode} and request_id in (select id from voided)`;
-  await tx`delete from wallets where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}`;
-  await tx`
-    update wallet_changes set state = 'cancelled', ended_at = ${now} where partner_id = ${partnerId}
-      and test_mode = ${testMode} and account_id = ${accountId} and state in ('started', 'signed')`;
-  await tx`
-    update merchants set wallet_address = null, wallet_signed_at = null, wallet_chain_ids = null, onboarded_at = null,
-      email_checked_at = null, terms_version = null, terms_accepted_at = null, terms_accepted_from = null, language = null,
-      onboarding_epoch = onboarding_epoch + 1
-    where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}`;
-  return 'reset';
 }

@@ -56,3 +56,8 @@ export async function updateUser(
 export async function updateLanguage(tx: Tx, userId: string, language: Language): Promise<void> {
   await tx`update users set language = ${language} where id = ${userId} and language is distinct from ${language}`;
 }
+
+/** Notes that a user signed in. */
+export async function updateSignedIn(tx: Tx, userId: string, now: Date): Promise<void> {
+  await tx`update users set last_sign_in_at = ${now} where id = ${userId}`;
+}

@@ -1,4 +1,5 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
+import { moveWallet } from '../merchants/onboarding-state.ts';
 
 export type ChangeState = 'started' | 'signed' | 'applied' | 'vetoed' | 'cancelled' | 'expired';
 
@@ -110,28 +111,21 @@ export async function updateWallet(
     select partner_id, test_mode, ${change.id}, id, 'change', 'applied', wallet_address, wallet_chain_ids,
       ${wallet.address}, ${wallet.chainIds}, ${now}, ${now}, ${now}
     from merchants where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}`;
-  await tx`
-    update merchants set wallet_address = ${wallet.address}, wallet_chain_ids = ${wallet.chainIds},
-      wallet_signed_at = ${now}
-    where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}`;
+  await moveWallet(tx, scope, accountId, { ...wallet, signedAt: now });
 }
 
-/** Applies a recovery whose time has come, in one guarded statement; null when it was stopped, or is not due. */
+/** Applies a recovery whose time has come, by one guarded statement; null when it was stopped, or is not due. */
 export async function updateRecovered(tx: Tx, scope: Scope, id: string, now: Date): Promise<WalletChange | null> {
-  const [applied] = await tx<WalletChange[]>`
-    with due as (
-      update wallet_changes c set state = 'applied', ended_at = ${now}, old_chain_ids = m.wallet_chain_ids
-      from merchants m where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.id = ${id}
-        and c.state = 'signed' and c.due_at <= ${now}
-        and (m.partner_id, m.test_mode, m.id) = (c.partner_id, c.test_mode, c.account_id)
-      returning c.*
-    ), moved as (
-      update merchants m set wallet_address = due.new_wallet, wallet_chain_ids = due.new_chain_ids,
-        wallet_signed_at = due.signed_at
-      from due where m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode} and m.id = due.account_id
-      returning m.id)
-    select due.* from due join moved on moved.id = due.account_id`;
-  return applied ?? null;
+  const [applied] = await tx<(WalletChange & { new_chain_ids: number[] | null; signed_at: Date | null })[]>`
+    update wallet_changes c set state = 'applied', ended_at = ${now}, old_chain_ids = m.wallet_chain_ids
+    from merchants m where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.id = ${id}
+      and c.state = 'signed' and c.due_at <= ${now}
+      and (m.partner_id, m.test_mode, m.id) = (c.partner_id, c.test_mode, c.account_id)
+    returning c.*`;
+  if (!applied) return null;
+  const { account_id: accountId, new_wallet: address, new_chain_ids: chainIds, signed_at: signedAt } = applied;
+  await moveWallet(tx, scope, accountId, { address, chainIds, signedAt });
+  return applied;
 }
 
 /** A recovery whose time has come: signed for, so the wallet changes; or not, so its link has run out. */

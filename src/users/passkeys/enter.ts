@@ -15,9 +15,9 @@ import type { Tx } from '../../db/connection.ts';
 import type { Language } from '../../ui/language.ts';
 import type { Realm } from '../realm.ts';
 import type { Entered } from '../sign-in/sign-in.ts';
-import { updateLanguage } from '../store.ts';
+import { updateLanguage, updateSignedIn } from '../store.ts';
 import type { PasskeyRefusalReason } from './refusal.ts';
-import { type HolderRow, lockPasskey, updatePasskeyUsed, updateSignedIn } from './store.ts';
+import { type HolderRow, lockPasskey, updatePasskeyUsed } from './store.ts';
 
 /** Where a passkey is shown: the kind of people who enter there, and the host. */
 export type PasskeyPlace = { kind: UserKind; host: HostOwner };

@@ -46,11 +46,6 @@ export async function updatePasskeyUsed(tx: Tx, id: string, counter: number, now
   await tx`update passkeys set counter = ${counter}, last_used_at = ${now} where id = ${id}`;
 }
 
-/** Notes that a user signed in. */
-export async function updateSignedIn(tx: Tx, userId: string, now: Date): Promise<void> {
-  await tx`update users set last_sign_in_at = ${now} where id = ${userId}`;
-}
-
 /** False when somebody has this passkey already. */
 export async function insertPasskey(
   tx: Tx | Sql,

@@ -10,7 +10,7 @@ import type { Language, Words } from '../../ui/language.ts';
 import { linkMail, serviceName } from '../mails.ts';
 import type { Realm } from '../realm.ts';
 import { emailFrom } from '../rules.ts';
-import { updateLanguage } from '../store.ts';
+import { updateLanguage, updateSignedIn } from '../store.ts';
 
 /** `partner` is the one on whose own host it is asked; null on the shared host. `browser` binds the link to it. */
 export type Asking = {
@@ -79,6 +79,7 @@ export function signIn(
   return ctx.db.transaction(async (tx) => {
     const user = await useLink(ctx, tx, opened, userId);
     if (!user) return null;
+    await updateSignedIn(tx, user.id, ctx.clock.now());
     await updateLanguage(tx, user.id, language);
     const token = await createUserSession(ctx, tx, user, client, earlier);
     await writeAudit(

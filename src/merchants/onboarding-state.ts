@@ -1,0 +1,71 @@
+import type { Scope, Tx } from '../db/connection.ts';
+
+// What onboarding and changes of wallets write into a merchant's row, each in a transaction of its caller's.
+
+/** What a merchant can say about itself while onboarding. */
+export type OnboardingDetails = {
+  display_name: string | null;
+  business_name: string | null;
+  country: string | null;
+  phone: string | null;
+  website: string | null;
+};
+
+/** Keeps the details of a merchant that has not completed its onboarding. */
+export async function keepDetails(tx: Tx, scope: Scope, accountId: string, details: OnboardingDetails): Promise<void> {
+  await tx`
+    update merchants set display_name = ${details.display_name}, business_name = ${details.business_name},
+      country = ${details.country}, phone = ${details.phone}, website = ${details.website}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}
+      and onboarded_at is null`;
+}
+
+export type Completion = {
+  walletAddress: string;
+  walletChainIds: number[] | null;
+  email: string | null;
+  emailChecked: boolean;
+  termsVersion: string;
+  fromAddress: string;
+  language: string | null;
+  now: Date;
+};
+
+/** The merchant's wallet has signed, and its owner has accepted the terms. */
+export async function keepOnboarded(tx: Tx, scope: Scope, accountId: string, c: Completion): Promise<void> {
+  await tx`
+    update merchants set wallet_address = ${c.walletAddress}, wallet_signed_at = ${c.now},
+      wallet_chain_ids = ${c.walletChainIds}, onboarded_at = ${c.now}, email = coalesce(email, ${c.email}),
+      email_checked_at = ${c.emailChecked ? c.now : null}, terms_version = ${c.termsVersion},
+      terms_accepted_at = ${c.now}, terms_accepted_from = ${c.fromAddress}, language = ${c.language},
+      displaced_wallet = null, displaced_at = null
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}`;
+}
+
+/** Holds a merchant against creates in flight: their foreign key waits for this lock. */
+export async function lockForReset(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<void> {
+  await tx`
+    select from merchants where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId} for update`;
+}
+
+/** Takes a merchant back to where it was before its onboarding. */
+export async function undoOnboarding(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<void> {
+  await tx`
+    update merchants set wallet_address = null, wallet_signed_at = null, wallet_chain_ids = null, onboarded_at = null,
+      email_checked_at = null, terms_version = null, terms_accepted_at = null, terms_accepted_from = null, language = null,
+      onboarding_epoch = onboarding_epoch + 1
+    where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}`;
+}
+
+/** A merchant's wallet is another one from now on. */
+export async function moveWallet(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  wallet: { address: string | null; chainIds: readonly number[] | null; signedAt: Date | null },
+): Promise<void> {
+  await tx`
+    update merchants set wallet_address = ${wallet.address}, wallet_chain_ids = ${wallet.chainIds},
+      wallet_signed_at = ${wallet.signedAt}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}`;
+}

@@ -1,0 +1,23 @@
+import type { Scope, Tx } from '../db/connection.ts';
+import { isWaiting } from './expiry.ts';
+
+/** Whether a merchant has taken money, also such as is not final or belongs to no request. */
+export async function hasMoney(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<boolean> {
+  const rows = await tx`
+    select from transfers where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
+    union all
+    select from requests where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
+      and proof_status <> 'none' limit 1`;
+  return rows.length > 0;
+}
+
+/** Voids the requests of a merchant that nobody has paid, whether opened or not; their amounts stay reserved for a day. */
+export async function voidOpenOf(tx: Tx, { partnerId, testMode }: Scope, accountId: string, now: Date): Promise<void> {
+  await tx`
+    with voided as (
+      update requests r set status = 'voided', voided_at = ${now}
+      where r.partner_id = ${partnerId} and r.test_mode = ${testMode} and r.account_id = ${accountId} and ${isWaiting(tx)}
+      returning id)
+    update amount_reservations set reserved_until = ${now}::timestamptz + interval '24 hours'
+    where partner_id = ${partnerId} and test_mode = ${testMode} and request_id in (select id from voided)`;
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+/** The folder that writes a table: its statements stand there, and others call it. Anybody may read. */
+const owners: Record<string, string> = {
+  alarms: 'db',
+  amount_reservations: 'requests',
+  api_keys: 'auth',
+  audit_chains: 'audit',
+  audit_log: 'audit',
+  chain_blocks: 'chain',
+  chain_cursors: 'chain',
+  differing_replays: 'requests',
+  erased_customers: 'customers',
+  kept_bindings: 'payments',
+  leases: 'chain',
+  mails: 'mail',
+  merchants: 'merchants',
+  onboarding_codes: 'onboarding',
+  onboarding_progress: 'onboarding',
+  partners: 'partners',
+  passkeys: 'users',
+  payment_hints: 'payments',
+  plan_charges: 'plans',
+  plans: 'plans',
+  rate_counters: 'auth',
+  rate_overrides: 'rates',
+  rates: 'rates',
+  receipt_sweep: 'receipts',
+  receipts: 'receipts',
+  requests: 'requests',
+  returns: 'refunds',
+  returns_replaced: 'refunds',
+  schema_migrations: 'db',
+  scope_keys: 'db',
+  secret_key_marks: 'db',
+  sessions: 'auth',
+  sign_in_links: 'auth',
+  transfers: 'payments',
+  unread_transactions: 'chain',
+  used_passkey_challenges: 'auth',
+  used_wallet_messages: 'auth',
+  users: 'users',
+  wallet_changes: 'wallets',
+  wallets: 'wallets',
+  webhook_attempts: 'webhooks',
+  webhook_deliveries: 'webhooks',
+  webhook_endpoints: 'webhooks',
+};
+
+/** Written by functions of the database alone; `create_request` and its like count as their noun's. */
+const byFunctions = ['overpaid_requests', 'partner_clocks', 'underpaid_requests', 'watched_wallets'];
+
+/** Others that write a table, and why they do not call its owner. */
+const strangers: Record<string, string> = {
+  // The reader stores what was mined, and removes what a reorganisation took, with its cursor; payments judge it.
+  'src/chain/reader/store.ts': 'transfers',
+  // What had come in part to a request that is voided is unmatched with the same commit; requests know no payments.
+  'src/requests/proof-store.ts': 'transfers',
+};
+
+/** The functions of the database that write tables, and the folder whose statements they are. */
+const functions: Record<string, string[]> = {
+  create_merchant: ['merchants', 'wallets'],
+  create_request: ['amount_reservations', 'requests', 'watched_wallets'],
+  free_unsigned_wallet: ['merchants', 'wallets'],
+  note_overpaid: ['overpaid_requests'],
+  note_underpaid: ['underpaid_requests'],
+  order_merchant: ['merchants'],
+  order_request: ['requests'],
+  queue_receipts: ['receipts'],
+};
+
+const schema = readFileSync('migrations/schema.sql', 'utf8');
+const tables = new Set([...schema.matchAll(/^create table (\w+) \(/gm)].map(([, name = '']) => name));
+const files = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));
+
+/** The tables that a text of SQL writes. */
+function writtenBy(text: string): string[] {
+  const writes = text.matchAll(/\b(?:insert\s+into|update|delete\s+from|merge\s+into|truncate)\s+(?:only\s+)?(\w+)/gi);
+  return [...new Set([...writes].map(([, table = '']) => table).filter((table) => tables.has(table)))].sort();
+}
+
+test('every table has one owner', () => {
+  assert.deepEqual([...tables].sort(), [...Object.keys(owners), ...byFunctions].sort());
+});
+
+test('a table is written by its owner alone; others read it, or call the owner', () => {
+  const wrong = files.flatMap((file) =>
+    writtenBy(readFileSync(file, 'utf8'))
+      .filter((table) => !file.startsWith(`src/${owners[table]}/`) && strangers[file] !== table)
+      .map((table) => `${file} writes ${table}`),
+  );
+  assert.deepEqual(wrong, []);
+  for (const [file, table] of Object.entries(strangers)) {
+    assert.ok(writtenBy(readFileSync(file, 'utf8')).includes(table), `${file} writes ${table} no more`);
+  }
+});
+
+test('a function of the database writes the tables that it is known for', () => {
+  const found = [
+    ...schema.matchAll(
+      /CREATE OR REPLACE FUNCTION public\.(\w+)\((?:(?!CREATE OR REPLACE).)*?AS \$(\w*)\$(.*?)\$\2\$/gs,
+    ),
+  ].flatMap(([, name = '', , body = '']) => {
+    const written = writtenBy(body);
+    return written.length > 0 ? [[name, written] as const] : [];
+  });
+  assert.deepEqual(Object.fromEntries(found), functions);
+});
+
+test('no statement names the table that it writes by a value, which this test could not read', () => {
+  const hidden = files.filter((file) =>
+    /\b(?:insert\s+into|update|delete\s+from)\s+\$\{/.test(readFileSync(file, 'utf8')),
+  );
+  assert.deepEqual(hidden, ['src/refunds/queue-store.ts']); // one of the two tables of its folder
+});
