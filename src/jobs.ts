@@ -3,7 +3,7 @@ import { startWatching } from './chain/reader/watcher.ts';
 import type { ChainConfig } from './config/chains.ts';
 import type { Context } from './context.ts';
 import { eraseOld } from './customers/erase-old.ts';
-import { type Change, keepHearing } from './db/changes.ts';
+import { type Change, hearChanges } from './db/changes.ts';
 import { type Due, readWaits } from './db/due.ts';
 import { analyzeGrown } from './db/statistics.ts';
 import { jitter } from './lib/backoff.ts';
@@ -157,14 +157,14 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
     for (const { queue, sleeper } of mine)
       if (queue && (kind === 'anything' || queue.wakes.includes(kind))) sleeper.wake();
   };
-  const endHearing = keepHearing(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
+  const endHearing = hearChanges(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
   await Promise.all([
     ...mine.map((loop) => repeat(ctx, loop, signal)),
     pollQueues(ctx, mine, pollMs, signal),
     startWatching(ctx, { onRemoved }, signal),
     startDelivering(ctx, signal, createDeliveryDeps(ctx), pollMs),
   ]);
-  await endHearing();
+  endHearing();
   await gateway?.close();
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
-import { keepHearing } from '../db/changes.ts';
+import { hearChanges } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
 import { isStillIn } from '../users/enter.ts';
 import { adminRealm } from '../users/realm.ts';
@@ -72,12 +72,12 @@ function begin(ctx: Context): Hearing {
   const hear = () => {
     timer ??= setTimeout(tell, gatherMs);
   };
-  const endHearing = keepHearing(ctx.db, hear, complain(ctx));
+  const endHearing = hearChanges(ctx.db, hear, complain(ctx));
   return {
     wakes,
     end: () => {
       if (timer) clearTimeout(timer);
-      endHearing().catch(complain(ctx));
+      endHearing();
     },
   };
 }

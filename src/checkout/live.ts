@@ -35,7 +35,7 @@ type Open = { requestId: string; confirming: boolean; strays: Stray[]; wake: () 
 export function liveStates(app: FastifyInstance, ctx: Context): void {
   const open = new Set<Open>();
   const ending = new AbortController();
-  let hearing: Promise<() => void> | undefined;
+  let endHearing: (() => void) | undefined;
   const connections = new AttemptLimit(120, minuteMs);
   const asks = new AttemptLimit(asksOfOne, minuteMs);
   const asksForOne = new AttemptLimit(asksOfOneForOne, minuteMs);
@@ -53,7 +53,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
   app.addHook('preClose', async () => {
     ending.abort();
     for (const page of open) page.wake();
-    (await hearing?.catch(() => undefined))?.();
+    endHearing?.();
   });
 
   app.route({
@@ -89,13 +89,8 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
         return reply.code(404).send({ error: 'not_found' });
       }
       if (!places.take(client)) return reply.code(204).send();
-      // A database that cannot be listened to leaves the page its rest: it looks again by itself.
-      hearing ??= hearChanges(ctx.db, hear).catch((error) => {
-        hearing = undefined;
-        throw error;
-      });
-      await hearing.catch((error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
-
+      // Until it hears, each page is left its rest: it looks again by itself.
+      endHearing ??= hearChanges(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
       const stream = openEventStream(reply);
       const page: Open = { requestId, confirming: false, strays: [], wake: () => {} };
       open.add(page);

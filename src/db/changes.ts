@@ -1,4 +1,3 @@
-import { pause } from '../lib/time.ts';
 import type { Database } from './connection.ts';
 
 /** Something that pages show has changed. */
@@ -28,47 +27,22 @@ const channel = 'changes';
 /**
  * Hears of changes made by any process, from commit on.
  *
+ * @param complain called once when they cannot be heard; until they are, it is tried again
  * @returns what ends it
  */
-export async function hearChanges(db: Database, hear: (change: Change) => void): Promise<() => void> {
-  return db.sql.listen(
-    channel,
-    (payload) => {
-      const change = readChange(payload);
-      if (change) hear(change);
-    },
-    () => hear({ kind: 'anything' }),
-  );
-}
-
-const retryMs = 5_000;
-
-/**
- * As `hearChanges`, and tries again until it hears.
- *
- * @returns what ends it
- */
-export function keepHearing(
+export function hearChanges(
   db: Database,
   hear: (change: Change) => void,
   complain: (error: unknown) => void,
-): () => Promise<void> {
-  const ending = new AbortController();
-  const begin = async () => {
-    while (!ending.signal.aborted) {
-      try {
-        return await hearChanges(db, hear);
-      } catch (error) {
-        complain(error);
-        await pause(retryMs, ending.signal);
-      }
-    }
-  };
-  const hearing = begin();
-  return async () => {
-    ending.abort();
-    (await hearing)?.();
-  };
+): () => void {
+  return db.sql.listen(channel, {
+    hear: (payload) => {
+      const change = readChange(payload);
+      if (change) hear(change);
+    },
+    begin: () => hear({ kind: 'anything' }),
+    complain,
+  });
 }
 
 function readChange(payload: string): Change | null {

@@ -3,7 +3,16 @@ import { pause } from '../lib/time.ts';
 
 export type ListenOptions = pg.ClientConfig;
 
-type Listening = { channel: string; hear: (payload: string) => void; begin: () => void };
+/** Somebody who listens to a channel. */
+export type Hearer = {
+  hear(payload: string): void;
+  /** It hears from now on, for the first time or again: anything may have been missed until then. */
+  begin(): void;
+  /** It cannot hear, and tries again until it does: called once for each outage. */
+  complain(error: unknown): void;
+};
+
+type Listening = Hearer & { channel: string; hears: boolean; complained: boolean };
 
 /** After an outage of any length a new connection is tried again within this. */
 const longestRetryMs = 1_000;
@@ -19,25 +28,19 @@ export class Listener {
   readonly #options: ListenOptions;
   readonly #all = new Set<Listening>();
   readonly #ending = new AbortController();
-  #client: Promise<pg.Client> | undefined;
+  #client: pg.Client | undefined;
+  #trying = false;
 
   constructor(options: ListenOptions) {
     this.#options = options;
   }
 
-  /** @returns what ends it, once it hears */
-  async listen(channel: string, hear: (payload: string) => void, begin: () => void): Promise<() => void> {
-    const listening = { channel, hear, begin };
+  /** @returns what ends it */
+  listen(channel: string, { hear, begin, complain }: Hearer): () => void {
+    if (this.#ending.signal.aborted) return () => {};
+    const listening = { channel, hear, begin, complain, hears: false, complained: false };
     this.#all.add(listening);
-    try {
-      this.#client ??= this.#connect();
-      const client = await this.#client;
-      await client.query(`listen ${pg.escapeIdentifier(channel)}`);
-    } catch (error) {
-      this.#all.delete(listening);
-      throw error;
-    }
-    begin();
+    void this.#listenAll();
     return () => {
       this.#all.delete(listening);
     };
@@ -47,14 +50,41 @@ export class Listener {
   async end(limitMs: number): Promise<void> {
     this.#ending.abort();
     this.#all.clear();
-    const client = await this.#client?.catch(() => undefined);
+    const client = this.#client;
     if (!client) return;
     const force = setTimeout(() => cutOff(client), limitMs);
     await client.end().finally(() => clearTimeout(force));
   }
 
+  /** Tries until everybody hears, or nobody listens. */
+  async #listenAll(): Promise<void> {
+    if (this.#trying) return;
+    this.#trying = true;
+    const deaf = () => [...this.#all].filter(({ hears }) => !hears);
+    for (let waitMs = firstRetryMs; deaf().length > 0; ) {
+      try {
+        const client = this.#client ?? (await this.#connect());
+        const waiting = deaf();
+        for (const { channel } of waiting) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+        for (const one of waiting) {
+          Object.assign(one, { hears: true, complained: false });
+          if (this.#all.has(one)) one.begin();
+        }
+      } catch (error) {
+        for (const one of deaf()) {
+          if (!one.complained) one.complain(error);
+          one.complained = true;
+        }
+        await pause(waitMs, this.#ending.signal);
+        waitMs = Math.min(waitMs * 3, longestRetryMs);
+      }
+    }
+    this.#trying = false;
+  }
+
   async #connect(): Promise<pg.Client> {
     const client = new pg.Client(this.#options);
+    this.#client = client;
     client.on('error', () => {}); // the end follows
     client.on('notification', ({ channel, payload = '' }) => {
       for (const one of this.#all) if (one.channel === channel) one.hear(payload);
@@ -65,25 +95,11 @@ export class Listener {
       this.#client = undefined;
       throw error;
     }
-    client.once('end', () => this.#listenAgain());
+    client.once('end', () => {
+      this.#client = undefined;
+      for (const one of this.#all) one.hears = false;
+      void this.#listenAll();
+    });
     return client;
-  }
-
-  async #listenAgain(): Promise<void> {
-    this.#client = undefined;
-    const { signal } = this.#ending;
-    for (let waitMs = firstRetryMs; this.#all.size > 0 && !signal.aborted; waitMs *= 3) {
-      await pause(Math.min(waitMs, longestRetryMs), signal);
-      try {
-        this.#client ??= this.#connect();
-        const client = await this.#client;
-        const channels = new Set([...this.#all].map(({ channel }) => channel));
-        for (const channel of channels) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
-        for (const { begin } of this.#all) begin();
-        return;
-      } catch {
-        // The next turn tries again; whoever listens looks by itself meanwhile.
-      }
-    }
   }
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { minuteMs } from '../lib/durations.ts';
-import { cutOff, Listener, type ListenOptions } from './listen.ts';
+import { cutOff, type Hearer, Listener, type ListenOptions } from './listen.ts';
 import { sendOver } from './query.ts';
 import { preparedAnew, type Row, type Rows, type Send, type Sendable, type Tag, tagOf } from './sql.ts';
 
@@ -31,12 +31,8 @@ export type Opening = {
 export type Pool = Tag & {
   /** The transaction has begun before the work does. */
   begin<T>(work: (tx: Transaction) => Promise<T>, opening?: Opening): Promise<T>;
-  /**
-   * Hears what is sent to a channel, from the moment this resolves until it is ended.
-   *
-   * @param begin called whenever it hears again after the connection was lost, and at first: anything may have been missed
-   */
-  listen(channel: string, hear: (payload: string) => void, begin: () => void): Promise<() => void>;
+  /** @returns what ends it */
+  listen(channel: string, hearer: Hearer): () => void;
   observer: Observer | null;
   /** Whom it logs in as. */
   readonly user: string;

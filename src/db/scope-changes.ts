@@ -1,4 +1,4 @@
-import { type Change, keepHearing } from './changes.ts';
+import { type Change, hearChanges } from './changes.ts';
 import type { Database, Scope } from './connection.ts';
 
 /** Somebody who looks at one partner and mode, or at one merchant or request of it. */
@@ -66,7 +66,7 @@ function beginWatch(db: Database, complain: (error: unknown) => void): Watch {
   };
   const timer = setInterval(askAll, askEveryMs);
   // Until it hears, those who watch are woken every second that brings a new request.
-  const endHearing = keepHearing(db, hear, complain);
+  const endHearing = hearChanges(db, hear, complain);
   return {
     watchers,
     begin: (watcher) => {
@@ -78,7 +78,7 @@ function beginWatch(db: Database, complain: (error: unknown) => void): Watch {
     },
     end: async () => {
       clearInterval(timer);
-      await endHearing();
+      endHearing();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { type Change, keepHearing } from '../db/changes.ts';
+import { type Change, hearChanges } from '../db/changes.ts';
 import { isUnreachable } from '../db/connection.ts';
 import { jitter } from '../lib/backoff.ts';
 import { minuteMs } from '../lib/durations.ts';
@@ -56,7 +56,7 @@ export async function startDelivering(
   const hear = ({ kind }: Change) => {
     if (kind === 'deliveries' || kind === 'anything') sleeper.wake();
   };
-  const endHearing = keepHearing(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
+  const endHearing = hearChanges(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
   let activatedAt = Number.NEGATIVE_INFINITY;
   let pollAgainAt = 0;
   while (!signal.aborted) {
@@ -79,7 +79,7 @@ export async function startDelivering(
     }
   }
   await work.stop();
-  await endHearing();
+  endHearing();
   await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
 }
 

@@ -304,6 +304,44 @@ test('a server that hangs up on who connects → unreachable, and all works agai
   }
 });
 
+test('a server that cannot be reached when somebody listens → one complaint, and it hears once the server is there, and after each loss', async () => {
+  const proxy = await startProxy(database.url);
+  try {
+    await withPool(
+      async (db) => {
+        proxy.behave('hang up');
+        const complained = Promise.withResolvers<unknown>();
+        let complaints = 0;
+        let began = Promise.withResolvers<void>();
+        let heard = Promise.withResolvers<string>();
+        const end = db.sql.listen('news', {
+          hear: (payload) => heard.resolve(payload),
+          begin: () => began.resolve(),
+          complain: (error) => {
+            complaints++;
+            complained.resolve(error);
+          },
+        });
+        await within(settleLimitMs, 'the complaint', complained.promise);
+        proxy.behave('forward');
+        for (const news of ['first', 'second']) {
+          await within(settleLimitMs, 'listening', began.promise);
+          heard = Promise.withResolvers();
+          await other`select pg_notify('news', ${news})`;
+          assert.equal(await within(settleLimitMs, 'news', heard.promise), news);
+          began = Promise.withResolvers();
+          if (news === 'first') await endConnections(1);
+        }
+        assert.equal(complaints, 1);
+        end();
+      },
+      { url: proxy.url },
+    );
+  } finally {
+    proxy.close();
+  }
+});
+
 test('a migration takes longer than a call may: here it waits for that of another node', async () => {
   const callMs = 500;
   const names = readdirSync(join(import.meta.dirname, '../../migrations')).filter((name) => /^\d{4}_/.test(name));

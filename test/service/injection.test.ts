@@ -329,11 +329,13 @@ test('a planted statement behind a role that may not end the session › is neve
       end loop; end $x$; set role quittance_app`);
   assert.equal(planted.code, null);
   const stolen: string[] = [];
-  const unlisten = await database.owner.listen(
-    'stolen',
-    (proof) => stolen.push(proof),
-    () => {},
-  );
+  const listening = Promise.withResolvers<void>();
+  const unlisten = database.owner.listen('stolen', {
+    hear: (proof) => stolen.push(proof),
+    begin: listening.resolve,
+    complain: listening.reject,
+  });
+  await listening.promise;
   await assert.rejects(read(), isUnreachable);
   assert.ok((await read()).length > 0, 'a new session serves the scope');
   await database.owner`select pg_notify('stolen', 'nothing')`;
