@@ -1,7 +1,8 @@
 import type { Act, Actor } from '../audit/actions.ts';
 import { audited } from '../audit/write.ts';
 import type { Context } from '../context.ts';
-import { type Partner, readPartner } from '../partners/read.ts';
+import { readPartner } from '../partners/read.ts';
+import type { Partner } from '../partners/store.ts';
 
 /** Whoever can run commands has the service's own keys: the log says no more of them. */
 export const commandLine: Actor = { kind: 'command_line' };

@@ -11,7 +11,7 @@ import fastify, {
   type RouteOptions,
 } from 'fastify';
 import { adminPages } from '../admin/pages.ts';
-import { adminSignIn } from '../admin/sign-in.ts';
+
 import { readApiBodies } from '../auth/api-body.ts';
 import { liveStates } from '../checkout/live.ts';
 import { payPages } from '../checkout/pages.ts';
@@ -26,8 +26,9 @@ import { onboardingPages } from '../onboarding/pages.ts';
 import { partnerPages } from '../partners/pages.ts';
 import { portalPages } from '../portal/pages.ts';
 import { portalSessionPages } from '../portal/session.ts';
-import { portalSignIn } from '../portal/sign-in.ts';
 import { requestRoutes } from '../requests/routes.ts';
+import { adminRealm, portalRealm } from '../users/realm.ts';
+import { signInPages } from '../users/sign-in/pages.ts';
 import { assetRoutes } from '../web/assets.ts';
 import { errorPage } from '../web/error-page.ts';
 import { answerHeaders } from './answer-headers.ts';
@@ -110,10 +111,10 @@ export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Pro
   onboardingPages(app, pages);
   dashboardPages(app, pages);
   partnerPages(app, pages);
-  portalSignIn(app, pages);
+  signInPages(app, pages, portalRealm);
   portalSessionPages(app, pages);
   portalPages(app, pages);
-  adminSignIn(app, pages);
+  signInPages(app, pages, adminRealm);
   adminPages(app, pages);
   ctx.sandbox?.routes(app, pages);
   await app.ready();

@@ -50,3 +50,8 @@ export function knownInstant(ms: number): Date {
 export function instantOfMs(text: string): Date | null {
   return /^\d{1,15}$/.test(text) && Number(text) <= lastInstantMs ? new Date(Number(text)) : null;
 }
+
+/** A wait spread by ± the given share, so that many clients do not come back at the same moment. */
+export function jitter(ms: number, share: number, random: () => number = Math.random): number {
+  return Math.round(ms * (1 - share + 2 * share * random()));
+}

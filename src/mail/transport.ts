@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
+import type { Due } from '../db/due.ts';
 import { pause } from '../lib/time.ts';
 import { workThrough } from '../lib/work-through.ts';
 import { decryptedContent, type StoredContent } from './content.ts';
@@ -160,3 +161,10 @@ async function alarmWhenWaiting(ctx: Context): Promise<void> {
   if (!row?.waiting) return;
   await raiseAlarm(ctx.db.sql, { kind: 'mail_transport', subject: '', details: { waiting: row.waiting } });
 }
+
+/** A mail's next attempt; those that were given up have none. */
+export const mailsDue: Due = (sql) => sql`
+  select min(lane.at) from (
+    select min(next_attempt_at) as at from mails where sent_at is null and urgent and next_attempt_at < 'infinity'
+    union all
+    select min(next_attempt_at) from mails where sent_at is null and not urgent and next_attempt_at < 'infinity') lane`;

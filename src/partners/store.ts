@@ -20,7 +20,7 @@ export type Partner = {
 };
 
 /** Every column but the logo's bytes, which only its own route needs. */
-const columns = Object.keys({
+export const partnerColumns = Object.keys({
   id: true,
   slug: true,
   name: true,
@@ -41,35 +41,13 @@ export async function insertPartner(db: Database, id: string, partner: NewPartne
     insert into partners (id, slug, name, currency, allowed_expiry_minutes, default_expiry_minutes, email)
     values (${id}, ${partner.slug}, ${partner.name}, ${partner.currency}, ${partner.allowedExpiryMinutes},
       ${partner.defaultExpiryMinutes}, ${partner.email})
-    on conflict (slug) do nothing returning ${identifiers(...columns)}`;
+    on conflict (slug) do nothing returning ${identifiers(...partnerColumns)}`;
   return row ?? null;
-}
-
-export async function selectPartner(db: Database, slug: string): Promise<Partner | null> {
-  const [row] = await db.sql<Partner[]>`select ${identifiers(...columns)} from partners where slug = ${slug}`;
-  return row ?? null;
-}
-
-/** Switches a partner off or on; `turned` is false when it stood so already. Null when there is none. */
-export async function updateDisabled(
-  db: Database,
-  slug: string,
-  disabled: boolean,
-): Promise<{ partner: Partner; turned: boolean } | null> {
-  const before = db.sql`select id, disabled_at is not null as disabled from partners where slug = ${slug} for update`;
-  const [row] = await db.sql<(Partner & { before: boolean })[]>`
-    with before as (${before}), turned as (
-      update partners p set disabled_at = case when ${disabled} then coalesce(p.disabled_at, now()) end
-      from before where p.id = before.id returning p.*)
-    select ${identifiers(...columns)}, (select disabled from before) as before from turned`;
-  if (!row) return null;
-  const { before: was, ...partner } = row;
-  return { partner, turned: was !== disabled };
 }
 
 export async function updateEmail(db: Database, slug: string, email: string | null): Promise<Partner | null> {
   const [row] = await db.sql<Partner[]>`
-    update partners set email = ${email} where slug = ${slug} returning ${identifiers(...columns)}`;
+    update partners set email = ${email} where slug = ${slug} returning ${identifiers(...partnerColumns)}`;
   return row ?? null;
 }
 
@@ -88,7 +66,7 @@ export async function updateBranding(
     ...(logo === null && none),
   };
   const [row] = await db.sql<Partner[]>`
-    update partners set ${assignment(changes)} where slug = ${slug} returning ${identifiers(...columns)}`;
+    update partners set ${assignment(changes)} where slug = ${slug} returning ${identifiers(...partnerColumns)}`;
   return row ?? null;
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
-import { attachProof, lockForProof, type RequestRow } from '../requests/proof.ts';
+import { attachProof, lockForProof } from '../requests/proof.ts';
+import type { RequestRow } from '../requests/store.ts';
 import { assetOf, completeProof } from './complete.ts';
 import { needsSecondOpinion, readChainView, standsFinal } from './proof/heads.ts';
 import { admit, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { enqueueReceipts } from '../receipts/enqueue.ts';
-import { type RequestRow, verifyProof } from '../requests/proof.ts';
+import { verifyProof } from '../requests/proof.ts';
+import type { RequestRow } from '../requests/store.ts';
 import { enqueueProofVerified } from '../webhooks/enqueue.ts';
 import { completing } from './rules.ts';
 import { updateFinal } from './store.ts';

@@ -1,6 +1,7 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
+import type { Due } from '../db/due.ts';
 import { nestedInScope } from '../db/nested.ts';
 import { Refusal } from '../errors.ts';
 import { parseStrictJson } from '../lib/text/strict-json.ts';
@@ -140,3 +141,6 @@ function failureOf(error: unknown): ChargeFailure {
   if (error.code === 'invalid_request') return 'rate_unavailable';
   return chargeFailures.find((failure) => failure === error.code) ?? 'other';
 }
+
+/** The next charge of any plan. */
+export const chargeDueAt: Due = (sql) => sql`select min(due_at) from plans where due_at is not null`;

@@ -1,8 +1,58 @@
-/** Whose plans these are, and how that is forgotten. */
-export {
-  type CustomerPlan,
-  selectOldPlans as findOldPlans,
-  selectPlansOfCustomer as findPlansOfCustomer,
-  selectRequestsBeside as findRequestsBeside,
-  updateForgotten as forgetPlans,
-} from './customer-store.ts';
+import type { Sql, Tx } from '../db/connection.ts';
+import type { CustomerKey } from '../requests/customer.ts';
+
+/** A plan of a customer, of whichever partner and mode, that holds something personal. Operators only. */
+export type CustomerPlan = { partner_id: string; test_mode: boolean; id: string; created_at: Date };
+
+const isCustomer = (sql: Sql | Tx, { by, value }: CustomerKey) =>
+  by === 'email'
+    ? sql`lower(p.customer_email) = ${value} and p.customer_email is not null`
+    : by === 'phone'
+      ? sql`regexp_replace(p.customer_phone, '\\D', '', 'g') = ${value} and p.customer_phone is not null`
+      : sql`(p.partner_id, p.test_mode, p.id) in (
+          select c.partner_id, c.test_mode, c.plan_id from plan_charges c
+            join requests r on (r.partner_id, r.test_mode, r.id) = (c.partner_id, c.test_mode, c.request_id)
+          where r.id = ${value})`;
+
+const isPersonal = (sql: Sql | Tx) =>
+  sql`num_nonnulls(p.name, p.customer_name, p.customer_email, p.customer_phone) > 0`;
+
+/** A customer's plans, in the order of partner, mode and id; by a request, the one that it is a charge of. */
+export function findPlansOfCustomer(sql: Sql | Tx, key: CustomerKey, limit: number): Promise<CustomerPlan[]> {
+  return sql<CustomerPlan[]>`
+    select p.partner_id, p.test_mode, p.id, p.created_at from plans p
+    where ${isCustomer(sql, key)} and ${isPersonal(sql)} order by p.partner_id, p.test_mode, p.id limit ${limit}`;
+}
+
+/** The requests of the plan that a request is a charge of, at most so many; none when it is of no plan. */
+export async function findRequestsBeside(sql: Sql | Tx, requestId: string, limit: number): Promise<string[]> {
+  const rows = await sql<{ request_id: string }[]>`
+    select c.request_id from requests r
+      join plan_charges own on (own.partner_id, own.test_mode, own.request_id) = (r.partner_id, r.test_mode, r.id)
+      join plan_charges c
+        on (c.partner_id, c.test_mode, c.plan_id) = (own.partner_id, own.test_mode, own.plan_id)
+    where r.id = ${requestId} limit ${limit}`;
+  return rows.map(({ request_id }) => request_id);
+}
+
+/** Plans of all partners that ended before a time and still say who their customer was, the oldest first. */
+export function findOldPlans(sql: Sql | Tx, before: Date, limit: number): Promise<CustomerPlan[]> {
+  return sql<CustomerPlan[]>`
+    select p.partner_id, p.test_mode, p.id, p.created_at from plans p
+    where p.state = 'ended' and p.customer_name is not null and p.ended_at < ${before}
+    order by p.ended_at limit ${limit}`;
+}
+
+/**
+ * Takes away what says who the customers of these plans are, and ends those that have not: there is nobody to ask.
+ *
+ * @returns those that still said something: of what another node was faster with, nothing
+ */
+export function forgetPlans(tx: Tx, plans: CustomerPlan[], now: Date): Promise<CustomerPlan[]> {
+  return tx<CustomerPlan[]>`
+    update plans p set name = null, customer_name = null, customer_email = null, customer_phone = null, state = 'ended',
+      ended_at = coalesce(p.ended_at, ${now}), next_on = null, due_at = null, failure = null, failures = 0,
+      failed_at = null
+    where p.id = any(${plans.map(({ id }) => id)}::uuid[]) and ${isPersonal(tx)}
+    returning p.partner_id, p.test_mode, p.id, p.created_at`;
+}

@@ -1,2 +1,10 @@
-/** Takes back receipts that wait for customers whose data is erased. */
-export { updateDropped as dropReceipts } from './store.ts';
+import type { Scope, Sql, Tx } from '../db/connection.ts';
+
+/** Takes back what waits for customers whose data is erased; returns how many receipts that were. */
+export async function dropReceipts(tx: Tx | Sql, scope: Scope, requestIds: string[]): Promise<number> {
+  const { count } = await tx`
+    update receipts set done_at = now(), error = null
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = any(${requestIds}::uuid[])
+      and done_at is null`;
+  return count;
+}

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
+import type { Due } from '../db/due.ts';
 import { isOneAddress } from '../lib/text/email.ts';
 import { type Channel, insertReceipts } from './store.ts';
 
@@ -34,3 +35,11 @@ export async function enqueueReceipts(
   const fault = await insertReceipts(tx, scope, request.id, channels);
   if (fault !== null) ctx.log.error({ request_id: request.id, channels, fault }, 'a receipt could not be queued');
 }
+
+/** The next attempt of a receipt that goes this way; those that were given up have none. */
+export const receiptsDue =
+  (channel: Channel): Due =>
+  (sql) =>
+    sql`
+    select min(next_attempt_at) from receipts
+    where channel = ${channel} and done_at is null and next_attempt_at < 'infinity'`;

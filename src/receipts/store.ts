@@ -70,12 +70,3 @@ export async function updateFailed(
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${receipt.request_id}
       and channel = ${receipt.channel} and done_at is null`;
 }
-
-/** Takes back what waits for customers whose data is erased; returns how many receipts that were. */
-export async function updateDropped(tx: Tx | Sql, scope: Scope, requestIds: string[]): Promise<number> {
-  const { count } = await tx`
-    update receipts set done_at = now(), error = null
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = any(${requestIds}::uuid[])
-      and done_at is null`;
-  return count;
-}

@@ -1,8 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Scope, Sql } from '../db/connection.ts';
-import { type Channel, type GivenUpReceipt, selectGivenUp, selectReceiptDepth, updateRetried } from './stuck-store.ts';
-
-export type { GivenUpReceipt } from './stuck-store.ts';
+import type { Channel } from './store.ts';
 
 const mostListed = 100;
 
@@ -15,3 +13,36 @@ export const listGivenUpReceipts = (ctx: Context): Promise<GivenUpReceipt[]> => 
 /** Hands a receipt that was given up on anew; false when it is none. */
 export const retryReceipt = (sql: Sql, scope: Scope, requestId: string, channel: Channel): Promise<boolean> =>
   updateRetried(sql, scope, requestId, channel);
+
+export async function selectReceiptDepth(sql: Sql, most: number): Promise<{ waiting: number; oldest: Date | null }> {
+  const [row] = await sql<{ waiting: number; oldest: Date | null }[]>`
+    select count(*)::int as waiting, min(created_at) as oldest from (
+      select created_at from receipts where done_at is null and next_attempt_at < 'infinity' limit ${most}) w`;
+  return row ?? { waiting: 0, oldest: null };
+}
+
+export type GivenUpReceipt = {
+  partner_id: string;
+  partner_slug: string;
+  test_mode: boolean;
+  request_id: string;
+  channel: Channel;
+  created_at: Date;
+  attempts: number;
+  error: string | null;
+};
+
+export function selectGivenUp(sql: Sql, limit: number): Promise<GivenUpReceipt[]> {
+  return sql<GivenUpReceipt[]>`
+    select r.partner_id, p.slug as partner_slug, r.test_mode, r.request_id, r.channel, r.created_at, r.attempts, r.error
+    from receipts r join partners p on p.id = r.partner_id
+    where r.done_at is null and r.next_attempt_at = 'infinity' order by r.created_at desc, r.request_id limit ${limit}`;
+}
+
+export async function updateRetried(sql: Sql, scope: Scope, requestId: string, channel: Channel): Promise<boolean> {
+  const { count } = await sql`
+    update receipts set attempts = 0, next_attempt_at = now()
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${requestId}
+      and channel = ${channel} and done_at is null and next_attempt_at = 'infinity'`;
+  return count === 1;
+}

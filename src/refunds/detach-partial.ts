@@ -4,8 +4,9 @@ import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { lockTransfer, selectTransfer, type TransferKey, updateReleased } from '../payments/transfers.ts';
-import { lockForProof, type RequestRow } from '../requests/proof.ts';
+import { lockForProof } from '../requests/proof.ts';
 import { effectiveStatus } from '../requests/rules.ts';
+import type { RequestRow } from '../requests/store.ts';
 import { startLockedRefund } from './start.ts';
 
 /** What came of the wish to detach a partial payment from its request. */

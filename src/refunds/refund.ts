@@ -18,7 +18,7 @@ import {
   type TransferKey,
   type TransferRow,
 } from '../payments/transfers.ts';
-import { findRequest } from '../requests/proof.ts';
+import { findRequest } from '../requests/read.ts';
 import { type ExpectedRefund, lookUpRefund, type RefundLookup } from './lookup.ts';
 import { shareRefund } from './share.ts';
 import {

@@ -4,8 +4,9 @@ import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { unbindPartial } from './proof.ts';
+import { findRequest } from './read.ts';
 import { renderRequest } from './render.ts';
-import { type RequestRow, selectRequest, updateVoided } from './store.ts';
+import { type RequestRow, updateVoided } from './store.ts';
 
 /**
  * Voids a request that nobody has opened or paid. One guarded update decides, so a customer who opens the page or a
@@ -23,7 +24,7 @@ export function cancelRequest(ctx: Context, scope: Scope, id: string): Promise<R
         await unbindPartial(tx, scope, id);
         return voided;
       }
-      const current = await selectRequest(tx, scope, id);
+      const current = await findRequest(tx, scope, id);
       if (!current) throw refuse('not_found');
       throw refuse('cannot_cancel', { request: JSON.parse(renderRequest(ctx, current)) });
     }),

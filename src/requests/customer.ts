@@ -1,9 +1,70 @@
-/** Who pays a request, and how that is forgotten. */
-export {
-  type CustomerKey,
-  type CustomerRequest,
-  selectCustomer as lockCustomer,
-  selectMadeBetween as findMadeBetween,
-  selectOfCustomer as findOfCustomer,
-  updateErased as eraseFromRequests,
-} from './customer-store.ts';
+import type { Scope, Sql, Tx } from '../db/connection.ts';
+
+/** Who pays a request, as far as it was said; locked, so that it is not erased until the transaction ends. */
+export async function lockCustomer(
+  tx: Tx,
+  scope: Scope,
+  id: string,
+): Promise<{ email: string | null; phone: string | null } | null> {
+  const [row] = await tx<{ email: string | null; phone: string | null }[]>`
+    select customer_email as email, customer_phone as phone from requests
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id} for share`;
+  return row ?? null;
+}
+
+/** Who a customer is, by what they gave: an e-mail address, the digits of a number, or the id of a request. */
+export type CustomerKey = { by: 'email' | 'phone' | 'request'; value: string };
+
+/** The requests of a customer, of all partners and modes, that hold something personal. Operators only. */
+export type CustomerRequest = { partner_id: string; test_mode: boolean; id: string; created_at: Date };
+
+const isCustomer = (sql: Sql | Tx, { by, value }: CustomerKey, beside: string[]) =>
+  by === 'email'
+    ? sql`lower(customer_email) = ${value} and customer_email is not null`
+    : by === 'phone'
+      ? sql`regexp_replace(customer_phone, '\\D', '', 'g') = ${value} and customer_phone is not null`
+      : sql`id = any(${[value, ...beside]}::uuid[])`;
+
+const isPersonal = (sql: Sql | Tx) => sql`
+  num_nonnulls(customer_name, customer_email, customer_phone, memo, customer_language) > 0`;
+
+/**
+ * A customer's requests, in the order of partner, mode and id.
+ *
+ * @param beside where the customer is named by a request: ids of others that are known to be of the same customer
+ */
+export function findOfCustomer(
+  sql: Sql | Tx,
+  key: CustomerKey,
+  beside: string[],
+  limit: number,
+): Promise<CustomerRequest[]> {
+  return sql<CustomerRequest[]>`
+    select partner_id, test_mode, id, created_at from requests
+    where ${isCustomer(sql, key, beside)} and ${isPersonal(sql)} order by partner_id, test_mode, id limit ${limit}`;
+}
+
+/** Takes away what says who the customer is; returns the ids of the requests that held something. */
+export async function eraseFromRequests(tx: Tx | Sql, scope: Scope, ids: string[]): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    update requests set customer_name = null, customer_email = null, customer_phone = null, memo = null,
+      customer_language = null
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = any(${ids}::uuid[])
+      and ${isPersonal(tx)}
+    returning id`;
+  return rows.map(({ id }) => id);
+}
+
+/** The ids of requests made in a stretch of time, the oldest first: `after` is excluded, `before` too. */
+export function findMadeBetween(
+  tx: Tx,
+  scope: Scope,
+  range: { after: Date | null; before: Date },
+  limit: number,
+): Promise<{ id: string; created_at: Date }[]> {
+  return tx<{ id: string; created_at: Date }[]>`
+    select id, created_at from requests
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and created_at < ${range.before}
+      ${range.after ? tx`and created_at > ${range.after}` : tx``}
+    order by created_at limit ${limit}`;
+}

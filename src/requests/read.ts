@@ -1,7 +1,7 @@
-import type { Database, Scope } from '../db/connection.ts';
+import type { Database, Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
-import { type RequestFilter, type RequestRow, selectRequest, selectRequests } from './store.ts';
+import { type RequestFilter, type RequestRow, requestColumns, selectRequests } from './store.ts';
 
 /**
  * A request of the scope, its status as it is now.
@@ -9,7 +9,7 @@ import { type RequestFilter, type RequestRow, selectRequest, selectRequests } fr
  * @throws Refusal not_found for ids that are malformed, unknown, another partner's or of the other mode
  */
 export async function readRequest(db: Database, scope: Scope, id: string): Promise<RequestRow> {
-  const row = isUuid(id) ? await db.scoped(scope, (tx) => selectRequest(tx, scope, id)) : null;
+  const row = isUuid(id) ? await db.scoped(scope, (tx) => findRequest(tx, scope, id)) : null;
   if (!row) throw refuse('not_found');
   return row;
 }
@@ -17,4 +17,11 @@ export async function readRequest(db: Database, scope: Scope, id: string): Promi
 /** One page of a scope's requests and one row more, by `created_at`. */
 export function listRequests(db: Database, scope: Scope, filter: RequestFilter): Promise<RequestRow[]> {
   return db.scoped(scope, (tx) => selectRequests(tx, scope, filter));
+}
+
+export async function findRequest(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
+  const [row] = await tx<RequestRow[]>`
+    select ${requestColumns(tx)} from requests r
+    where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${id}`;
+  return row ?? null;
 }

@@ -1,8 +1,9 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { findRequest } from './read.ts';
 import { type DifferingReplays, selectDiffering, upsertDiffering } from './replay-store.ts';
 import { differingFields } from './rules.ts';
-import { type RequestRow, selectRequest } from './store.ts';
+import type { RequestRow } from './store.ts';
 
 export type { DifferingReplays } from './replay-store.ts';
 
@@ -19,7 +20,7 @@ export async function replayRequest(
   body: Record<string, unknown>,
 ): Promise<RequestRow> {
   return ctx.db.scoped(scope, async (tx) => {
-    const row = await selectRequest(tx, scope, id);
+    const row = await findRequest(tx, scope, id);
     if (!row) throw new Error(`request ${id} vanished`); // requests are never deleted
     const fields = differingFields(row, body);
     if (fields.length > 0) await upsertDiffering(tx, scope, id, fields, ctx.clock.now());

@@ -45,7 +45,7 @@ export type RequestRow = {
 };
 
 /** The columns of a request `r`, its status as it is now: expiry is true at once for every reader, stored or not. */
-const columns = (sql: Sql | Tx) => sql`r.*, ${seenStatus(sql)} as status`;
+export const requestColumns = (sql: Sql | Tx) => sql`r.*, ${seenStatus(sql)} as status`;
 
 /** A block by its hash and its time (RFC 3339), so that it is known again after a reorganisation. */
 export type StartHead = { hash: string; time: string };
@@ -112,13 +112,6 @@ export async function insertRequest(
   return { row: row as RequestRow, replayed };
 }
 
-export async function selectRequest(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
-  const [row] = await tx<RequestRow[]>`
-    select ${columns(tx)} from requests r
-    where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${id}`;
-  return row ?? null;
-}
-
 export type RequestFilter = {
   status?: RequestRow['status'];
   proofStatus?: RequestRow['proof_status'];
@@ -139,7 +132,7 @@ export async function selectRequests(tx: Tx, scope: Scope, filter: RequestFilter
   const list = (end: Fragment) =>
     inStates(tx, scope, statesOf(status, proofStatus), { where, place: tx`order by created_at, id ${end}` });
   return tx<RequestRow[]>`
-    select ${columns(tx)} from (${list(tx`limit ${offset + limit + 1}`)}) r
+    select ${requestColumns(tx)} from (${list(tx`limit ${offset + limit + 1}`)}) r
     order by created_at, id limit ${limit + 1} offset ${offset}`;
 }
 

@@ -8,8 +8,9 @@ import type { Scope } from '../db/connection.ts';
 import { replaceFile } from '../lib/files.ts';
 import { createShell } from '../merchants/create.ts';
 import { createPartner } from '../partners/create.ts';
-import { type Partner, readPartner } from '../partners/read.ts';
+import { readPartner } from '../partners/read.ts';
 import { expiryMinutes } from '../partners/rules.ts';
+import type { Partner } from '../partners/store.ts';
 import { onPartner } from '../partners/told.ts';
 import { onboardWithKey } from './onboard.ts';
 

@@ -1,7 +1,7 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '../chain/rpc.ts';
 import type { ChainConfig } from '../config/chains.ts';
-import type { RequestRow } from '../requests/proof.ts';
+import type { RequestRow } from '../requests/store.ts';
 import { fund, sendUsdc } from './wallet.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { createByHand } from '../requests/manual.ts';
-import type { RequestRow } from '../requests/proof.ts';
+import type { RequestRow } from '../requests/store.ts';
 import { SandboxRefusal, sandboxOutcome } from './outcomes.ts';
 
 /** True where a test wallet can pay a request: in the sandbox's test mode, on its own chain. */

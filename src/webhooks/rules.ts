@@ -1,5 +1,5 @@
-import { jitter } from '../lib/backoff.ts';
 import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
+import { jitter } from '../lib/time.ts';
 import type { PostOutcome } from '../net/post.ts';
 
 /** A pending secret takes over by itself after this time. */

@@ -1,9 +1,7 @@
 import type { Context } from '../context.ts';
+import type { Sql } from '../db/connection.ts';
 import { batchesOf, pageOf, type ReadFrom } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
-import { type StuckDelivery, selectDepth, selectDisabled, selectExhausted } from './stuck-store.ts';
-
-export type { DisabledEndpoint, StuckDelivery } from './stuck-store.ts';
 
 const mostDisabled = 100;
 
@@ -24,3 +22,49 @@ export const exportExhausted = (ctx: Context) => batchesOf(readFrom(ctx), idOf);
 
 /** Operators: the endpoints that were disabled, the latest first; at most 100. */
 export const listDisabledEndpoints = (ctx: Context) => selectDisabled(ctx.db.sql, mostDisabled);
+
+/** How many events wait, at most `most`; when the oldest one that may go now became due. */
+export type QueueDepth = { waiting: number; oldest: Date | null };
+
+export async function selectDepth(sql: Sql, most: number): Promise<QueueDepth> {
+  const [row] = await sql<QueueDepth[]>`
+    select count(*)::int as waiting, min(created_at) as oldest from (
+      select created_at from webhook_deliveries where state = 'waiting' limit ${most}) w`;
+  return row ?? { waiting: 0, oldest: null };
+}
+
+export type StuckDelivery = {
+  id: string;
+  partner_id: string;
+  partner_slug: string;
+  test_mode: boolean;
+  request_id: string;
+  created_at: Date;
+};
+
+/** Events whose attempts are used up, over all partners, from after one on. */
+export function selectExhausted(sql: Sql, after: string | null, limit: number): Promise<StuckDelivery[]> {
+  return sql<StuckDelivery[]>`
+    select d.id, d.partner_id, p.slug as partner_slug, d.test_mode, d.request_id, d.created_at
+    from webhook_deliveries d join partners p on p.id = d.partner_id
+    where d.state = 'exhausted'
+      ${after === null ? sql`` : sql`and (d.partner_id, d.test_mode, d.created_at, d.id) > (select a.partner_id, a.test_mode, a.created_at, a.id from webhook_deliveries a where a.id = ${after})`}
+    order by d.partner_id, d.test_mode, d.created_at, d.id limit ${limit}`;
+}
+
+export type DisabledEndpoint = {
+  partner_id: string;
+  partner_slug: string;
+  test_mode: boolean;
+  url: string | null;
+  disabled_at: Date;
+  disabled_reason: string | null;
+};
+
+/** Endpoints that nothing is sent to, over all partners: there is one for each partner and mode at most. */
+export function selectDisabled(sql: Sql, limit: number): Promise<DisabledEndpoint[]> {
+  return sql<DisabledEndpoint[]>`
+    select e.partner_id, p.slug as partner_slug, e.test_mode, e.url, e.disabled_at, e.disabled_reason
+    from webhook_endpoints e join partners p on p.id = e.partner_id
+    where e.disabled_at is not null order by e.disabled_at desc, p.slug limit ${limit}`;
+}

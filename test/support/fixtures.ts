@@ -4,7 +4,7 @@ import { scopeOf } from '../../src/auth/scope.ts';
 import type { Database, Scope } from '../../src/db/connection.ts';
 import type { SecretKey } from '../../src/lib/encrypt.ts';
 import { createPartner } from '../../src/partners/create.ts';
-import type { Partner } from '../../src/partners/read.ts';
+import type { Partner } from '../../src/partners/store.ts';
 import { insertRequest, type NewRequest, type RequestRow } from '../../src/requests/store.ts';
 
 export const testSecrets: SecretKey[] = [{ id: 'test', key: Buffer.alloc(32, 7) }];

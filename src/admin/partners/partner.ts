@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../context.ts';
 import { html } from '../../lib/text/html.ts';
 import { createPartner, SlugTaken } from '../../partners/create.ts';
-import { type Partner, readPartner, setPartnerDisabled } from '../../partners/read.ts';
+import { readPartner, setPartnerDisabled } from '../../partners/read.ts';
 import { defaultExpiryMinutes, expiryMinutes, isReservedSlug, isSlug, type NewPartner } from '../../partners/rules.ts';
 import { setPartnerSettings } from '../../partners/settings.ts';
 import {
@@ -13,6 +13,7 @@ import {
   settingsFaults,
   settingsFields,
 } from '../../partners/settings-form.ts';
+import type { Partner } from '../../partners/store.ts';
 import { onPartner } from '../../partners/told.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { adminTexts } from '../../texts/admin.ts';

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { findRequest } from '../../requests/proof.ts';
+import { findRequest } from '../../requests/read.ts';
 import { type Reason, sumMicro } from '../rules.ts';
 import { isDoubted, selectCandidates } from '../store.ts';
 import { selectCounted, type TransferKey, type TransferRow } from '../transfers.ts';

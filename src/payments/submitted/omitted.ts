@@ -3,7 +3,7 @@ import { askToRead } from '../../chain/reader/unread.ts';
 import type { Receipt } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import type { RequestRow } from '../../requests/proof.ts';
+import type { RequestRow } from '../../requests/store.ts';
 
 /**
  * Has the watcher look at a mined transaction once more that pays a request's wallet, where its block was read and nothing of

@@ -4,7 +4,7 @@ import { parseHex } from '../../lib/text/color.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type BrandingChange, forgetBranding, setBranding } from '../../partners/branding.ts';
 import { logoFrom, logoPath } from '../../partners/logo.ts';
-import { type Partner, readPartner } from '../../partners/read.ts';
+import { readPartner } from '../../partners/read.ts';
 import { setPartnerSettings } from '../../partners/settings.ts';
 import {
   readSettings,
@@ -13,6 +13,7 @@ import {
   settingsFaults,
   settingsFields,
 } from '../../partners/settings-form.ts';
+import type { Partner } from '../../partners/store.ts';
 import { onPartner } from '../../partners/told.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { portalTexts } from '../../texts/portal.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { Role } from '../../../src/auth/roles.ts';
 import type { Context } from '../../../src/context.ts';
-import type { Partner } from '../../../src/partners/read.ts';
+import type { Partner } from '../../../src/partners/store.ts';
 import { wordsOf } from '../../../src/ui/language.ts';
 import { inviteUser } from '../../../src/users/invite.ts';
 import type { makePartner } from '../fixtures.ts';

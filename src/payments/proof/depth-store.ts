@@ -1,9 +1,0 @@
-import type { Sql } from '../../db/connection.ts';
-
-/** How many transfers nobody has judged yet, at most `most`, and the time of the oldest one's block. */
-export async function selectUnjudgedDepth(sql: Sql, most: number): Promise<{ waiting: number; oldest: Date | null }> {
-  const [row] = await sql<{ waiting: number; oldest: Date | null }[]>`
-    select count(*)::int as waiting, min(block_time) as oldest from (
-      select block_time from transfers where judged_at is null limit ${most}) w`;
-  return row ?? { waiting: 0, oldest: null };
-}
