@@ -135,24 +135,17 @@ export async function joinService(config: Config): Promise<Service> {
     throw new Error(`There is no database in ${config.dataDir} yet: start the service first, or set DATABASE_URL.`);
   const db = connect(accessOf(url, config.secretKeys), { service: 2, scoped: 2 });
   const own = config.chains ?? (await import('./sandbox/chain.ts')).readDevChains(config.dataDir);
-  const [chains, sandbox] = [own ?? { test: [], live: [] }, await loadSandbox(config)];
-  return { ctx: { config, db, clock: systemClock, log: makeLog(config), chains, sandbox }, close: () => db.close() };
+  const chains = own ?? { test: [], live: [] };
+  // It serves no page: a command that rehearses something imports what it needs.
+  const ctx = { config, db, clock: systemClock, log: makeLog(config), chains, sandbox: null };
+  return { ctx, close: () => db.close() };
 }
 
 /** A context for developer commands that need no database: nothing is connected until something asks. */
-export async function standAlone(config: Config): Promise<Service> {
+export function standAlone(config: Config): Service {
   const nowhere = 'postgres://nobody@127.0.0.1:1/none';
   const db = connect({ service: nowhere, scoped: nowhere, scopeKey: Buffer.alloc(32) });
   const chains = config.chains ?? { test: [], live: [] };
-  return {
-    ctx: {
-      config,
-      db,
-      clock: systemClock,
-      log: makeLog({ logLevel: 'silent' }),
-      chains,
-      sandbox: await loadSandbox(config),
-    },
-    close: () => db.close(),
-  };
+  const log = makeLog({ logLevel: 'silent' });
+  return { ctx: { config, db, clock: systemClock, log, chains, sandbox: null }, close: () => db.close() };
 }
