@@ -11,7 +11,7 @@ import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
-/** How to pay: a wallet in this browser, one on a phone, or by hand; null when there is nothing to pay. */
+/** How to pay: a wallet in this browser, one on a phone, or manually; null when there is nothing to pay. */
 export function waysOf(checkout: Checkout): Html | null {
   const options = payOptions(checkout);
   const { ways } = payTexts(checkout.words);
@@ -27,7 +27,7 @@ ${options.length > 1 && networkChips(checkout, options)}
 ${walletElsewhere(checkout)}
 <p class="told" role="status" hidden></p>
 ${phone(checkout)}
-${byHand(checkout, options)}
+${manual(checkout, options)}
 </section>`;
 }
 
@@ -74,12 +74,12 @@ function phone({ url, words }: Checkout): Html {
   )}</p></div></details>`;
 }
 
-function byHand(checkout: Checkout, options: Option[]): Html | null {
+function manual(checkout: Checkout, options: Option[]): Html | null {
   const { words } = checkout;
   const { ways } = payTexts(words);
-  // A rest that is typed by hand could be the amount of another customer's request.
+  // A rest that is typed could be the amount of another customer's request.
   if (payable(checkout.state) === 'rest') return null;
-  return html`<details class="by-hand"><summary>${ways.byHand}</summary>
+  return html`<details class="manual"><summary>${ways.manual}</summary>
 ${options.map((option) => html`<div data-option="${option.index}">${instructions(checkout, option)}</div>`)}
 <p class="quiet">${ways.exactly}</p></details>`;
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { cashierPages } from './home/cashier.ts';
 import { homePages } from './home/home.ts';
-import { askPages } from './home/new-request.ts';
+import { newRequestPages } from './home/new-request.ts';
 import { dashboardEvents } from './live.ts';
 import { attachPages } from './payments/attach.ts';
 import { cancelPages } from './payments/cancel.ts';
@@ -20,7 +20,7 @@ import { sessionPages } from './settings/sessions.ts';
 import { walletPages } from './settings/wallet.ts';
 import { signInPages } from './sign-in.ts';
 
-/** The merchant's dashboard: signing in, payments, asking for money, the wallet and its recovery. */
+/** The merchant's dashboard: signing in, payments, new requests, the wallet and its recovery. */
 export function dashboardPages(app: FastifyInstance, ctx: Context): void {
   const routes = dashboardRoutes(app, ctx);
   const ending = new AbortController();
@@ -30,7 +30,7 @@ export function dashboardPages(app: FastifyInstance, ctx: Context): void {
   paymentList(routes, ctx);
   paymentPage(routes, ctx);
   cancelPages(routes, ctx);
-  askPages(routes, ctx);
+  newRequestPages(routes, ctx);
   cashierPages(routes, ctx);
   planList(routes, ctx);
   planNewPages(routes, ctx);

@@ -16,7 +16,7 @@ import type { MerchantVisit } from './route.ts';
 const places: [path: string, name: keyof DashboardTexts['places']][] = [
   ['/dashboard', 'home'],
   ['/dashboard/payments', 'payments'],
-  ['/dashboard/ask', 'ask'],
+  ['/dashboard/ask', 'newRequest'],
   ['/dashboard/plans', 'plans'],
   ['/dashboard/unmatched', 'unmatched'],
   ['/dashboard/profile', 'profile'],

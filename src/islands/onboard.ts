@@ -14,27 +14,27 @@ const noneAfterMs = 800;
 const list = document.querySelector<HTMLElement>('[data-wallets]');
 if (list) start(list, JSON.parse(list.dataset.wallets ?? '') as WalletsData);
 
-/** Offers the wallets of this browser in place of a form by hand, which stays for who has none. */
+/** Offers the wallets of this browser in place of a form to fill in, which stays for who has none. */
 function start(list: HTMLElement, data: WalletsData): void {
   const { texts, signing } = data;
-  const byHand = list.parentElement?.querySelector<HTMLDetailsElement>('details.by-hand');
+  const manual = list.parentElement?.querySelector<HTMLDetailsElement>('details.manual');
   const told = list.nextElementSibling as HTMLElement;
-  const openByHand = (open: boolean) => {
-    if (byHand && !byHand.querySelector('.fault')) byHand.open = open;
+  const openManual = (open: boolean) => {
+    if (manual && !manual.querySelector('.fault')) manual.open = open;
   };
   let wallets: FoundWallet[] = [];
   let busy = false;
-  openByHand(false);
+  openManual(false);
   const none = setTimeout(() => {
     tellIn(told, texts.none);
-    openByHand(true);
+    openManual(true);
   }, noneAfterMs);
 
   findWallets(texts.browserWallet, async (found) => {
     clearTimeout(none);
     if (wallets.length === 0 && !told.hidden) tellIn(told, '');
     wallets = found;
-    openByHand(false);
+    openManual(false);
     const shown = await inOrder(found, data);
     if (found !== wallets) return; // another one announced itself meanwhile
     showWalletButtons(list, shown, ({ info }) => fill(signing ? texts.sign : texts.connect, { wallet: info.name }));
@@ -85,11 +85,11 @@ async function accountOf(wallet: FoundWallet, { texts }: WalletsData, tell: Tell
   return account;
 }
 
-/** Takes the wallet's account over into the form by hand, and sends it. */
+/** Takes the wallet's account over into the form, and sends it. */
 async function connect(wallet: FoundWallet, data: WalletsData, list: HTMLElement, tell: Tell): Promise<void> {
   const account = await accountOf(wallet, data, tell);
   const chainId = await offeredChain(wallet, data);
-  const form = list.parentElement?.querySelector<HTMLFormElement>('details.by-hand form');
+  const form = list.parentElement?.querySelector<HTMLFormElement>('details.manual form');
   if (!form) return;
   setField(form, 'wallet_address', account);
   setField(form, 'chain_id', String(chainId));

@@ -7,7 +7,7 @@ import { createShell } from './create.ts';
 import type { MerchantView } from './store.ts';
 
 /** The fields of a merchant that a person types; null or absent: nothing was said. */
-export type HandFields = {
+export type ManualFields = {
   business_name?: string;
   display_name?: string;
   email?: string;
@@ -19,14 +19,14 @@ export type HandFields = {
 const checkFields = compileCheck(CreateMerchant);
 
 /**
- * Creates a merchant by hand, without a wallet: as by API, with the same rules.
+ * Creates a merchant manually, without a wallet: as by API, with the same rules.
  *
  * @returns the names of the fields that break their rule, and then nothing was made
  */
-export async function createMerchantByHand(
+export async function createMerchantManually(
   ctx: Context,
   scope: Scope,
-  fields: HandFields,
+  fields: ManualFields,
 ): Promise<MerchantView | { faults: string[] }> {
   const faults = checkFields(fields).map(({ field }) => field);
   if (!(await isKnownCurrency(ctx.db, fields.display_currency))) faults.push('display_currency');

@@ -57,7 +57,7 @@ export async function bind(tx: Tx, ctx: Context, scope: Scope, binding: Binding)
   const counted = locked.filter((other) => !isSame(other, row));
   if (!current || current.block_hash !== row.block_hash || current.request_id !== null) return { kind: 'gone' };
 
-  // What goes back to the payer pays nothing, however it is named once more: by its sender, after a reorganisation, by hand.
+  // What goes back to the payer pays nothing, however it is named once more: by its sender, after a reorganisation, manually.
   const released = current.reason === 'released' && rule !== 'merchant';
   if (released || (await hasRefund(tx, scope, keyOf(row)))) return { kind: 'refused', reason: 'released' };
 

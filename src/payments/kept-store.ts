@@ -2,7 +2,7 @@ import type { Scope, Tx } from '../db/connection.ts';
 import type { Rule } from './rules.ts';
 import { keyOf, type TransferKey, type TransferRow } from './transfers.ts';
 
-/** The rules that a reorganisation does not undo: somebody signed for the transfer, or decided about it by hand. */
+/** The rules that a reorganisation does not undo: somebody signed for the transfer, or decided about it manually. */
 export type DecidedRule = Extract<Rule, 'claim' | 'merchant'>;
 
 export type KeptBinding = TransferKey & {

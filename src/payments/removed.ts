@@ -13,7 +13,7 @@ export type Removed = Omit<KeptBinding, 'requestId' | 'rule'> & { requestId: str
 /**
  * Takes back what vanished transfers have proved: an attached request that the rest no longer pays is without proof
  * again, and what came second is judged anew. A verified one never goes back; the operator hears of it. What was signed or
- * decided by hand is kept for the time when it is mined again.
+ * decided manually is kept for the time when it is mined again.
  *
  * @param tx the watcher's transaction that removed them. It belongs to no scope, so each statement names its own
  */

@@ -1,5 +1,5 @@
 import { minuteMs } from '../lib/durations.ts';
-/** The ways a transfer finds its request, strongest first; `merchant` is a merchant's own decision, by hand. */
+/** The ways a transfer finds its request, strongest first; `merchant` is the merchant's own decision. */
 export type Rule = 'authorization' | 'reference' | 'amount' | 'claim' | 'merchant';
 
 /** Why a transfer is bound to no request. Stored and shown: a word never changes its meaning. */
@@ -78,7 +78,7 @@ export type Reservation = {
 export type Hints = {
   /** The request that the reference names, and the wallet it is paid to. */
   referenced: { id: string; walletAddress: string } | null;
-  /** What was signed or decided by hand about this transfer, before a reorganisation took it away; null for nothing. */
+  /** What was signed or decided manually about this transfer, before a reorganisation took it away; null for nothing. */
   kept: { requestId: string; rule: 'claim' | 'merchant' } | null;
   /** Amounts reserved for the wallet, at least those within `neighbourhoodMicro` of the value. */
   reservations: readonly Reservation[];
@@ -175,7 +175,7 @@ export type Admission = { counts: true; completes: boolean } | { counts: false; 
  * Decides whether a transfer counts for the request that it is meant for, and whether that pays the request in full. When
  * it was mined is asked by `choose` alone, of an amount: every other rule proves by itself whom the money is for.
  *
- * @param rule a merchant decides by hand about late money
+ * @param rule a merchant decides about late money
  */
 export function admit(transfer: Transfer, request: Payable, rule: Rule): Admission {
   const no = (reason: Reason): Admission => ({ counts: false, reason });

@@ -13,10 +13,10 @@ import { stopMailsUrl } from './stop-mails.ts';
 import type { PlanInHand } from './store.ts';
 
 /** A charge that its customer is to be asked for. */
-type Asked = { plan: PlanInHand; request: RequestRow; branding: MailBranding; to: string };
+type ChargeMail = { plan: PlanInHand; request: RequestRow; branding: MailBranding; to: string };
 
 /** The mail that asks a customer to pay a charge by its link: as text, and as HTML in the partner's branding. */
-export function planMail({ config }: Pick<Context, 'config'>, { plan, request, branding, to }: Asked): NewMail {
+export function planMail({ config }: Pick<Context, 'config'>, { plan, request, branding, to }: ChargeMail): NewMail {
   const words = wordsOf(isLanguage(plan.language) ? plan.language : 'en');
   const { planMail: t } = planTexts(words);
   const merchant = plan.merchant_name ?? plan.partner_name;

@@ -2,8 +2,8 @@ import type { Scope, Sql } from '../db/connection.ts';
 import { setIdleTimeout } from '../db/idle-timeout.ts';
 import { type CreateFacts, factsOfCreate } from './create.ts';
 
-/** What deciding about a request by hand needs: the partner's settings, and what the gate reads for a call by API. */
-export type HandFacts = CreateFacts & {
+/** What deciding about a manual request needs: the partner's settings, and what the gate reads for a call by API. */
+export type ManualFacts = CreateFacts & {
   disabled: boolean;
   currency: string;
   allowed_expiry_minutes: number[];
@@ -14,8 +14,8 @@ export type HandFacts = CreateFacts & {
  * As the gate's statement reads it; the caller is a session's scope instead of a key's. What follows in the same
  * transaction may not idle: other creates for the merchant's wallet wait until it commits.
  */
-export async function selectHandFacts(sql: Sql, scope: Scope, body: Record<string, unknown>): Promise<HandFacts> {
-  const [row] = await sql<HandFacts[]>`
+export async function selectManualFacts(sql: Sql, scope: Scope, body: Record<string, unknown>): Promise<ManualFacts> {
+  const [row] = await sql<ManualFacts[]>`
     with key as (
       select id as partner_id, ${scope.testMode}::boolean as test_mode, currency, allowed_expiry_minutes,
         default_expiry_minutes, disabled_at is not null as disabled

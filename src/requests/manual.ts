@@ -4,28 +4,28 @@ import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { CreateRequest } from './contract.ts';
 import { createRequest } from './create.ts';
-import { selectAllowedExpiries, selectHandFacts } from './manual-store.ts';
+import { selectAllowedExpiries, selectManualFacts } from './manual-store.ts';
 import { type CreateFields, invoiceExpiryMinutes } from './rules.ts';
 import type { RequestRow } from './store.ts';
 
 const checkFields = compileCheck(CreateRequest);
 
 /**
- * A merchant asks for money by hand, or by a plan: the same call as by API, with the same rules and the same amount
+ * Creates a request that a merchant makes manually, or a plan: the same call as by API, with the same rules and the same amount
  * reserved, under the scope of a session. Its `created_at` is known when the transaction that it is part of has committed.
  *
- * @param fields `idempotency_key` keeps a form that is sent twice from asking twice
+ * @param fields `idempotency_key` keeps a form that is sent twice from creating two requests
  * @param keyOrder the keys of `metadata` in the order they were written, where there are any
  * @throws Refusal partner_disabled, and all that `createRequest` refuses
  */
-export async function createByHand(
+export async function createManually(
   ctx: Context,
   scope: Scope,
   fields: CreateFields & { idempotency_key: string },
   keyOrder: Map<string, string[]> = new Map(),
 ): Promise<{ row: RequestRow; replayed: boolean }> {
   const body: Record<string, unknown> = { ...fields };
-  const facts = await selectHandFacts(ctx.db.sql, scope, body);
+  const facts = await selectManualFacts(ctx.db.sql, scope, body);
   if (facts.disabled) throw refuse('partner_disabled');
   const caller = {
     scope,
@@ -36,7 +36,7 @@ export async function createByHand(
   return createRequest(ctx, { caller, facts, body, keyOrder, faults: checkFields(body), ordered: 'at commit' });
 }
 
-/** The times to live that a request made by hand may have, in minutes; the longest only as an invoice where that is so. */
+/** The times to live that a manual request may have, in minutes; the longest only as an invoice where that is so. */
 export async function readExpiries(ctx: Context, scope: Scope): Promise<number[]> {
   const allowed = await selectAllowedExpiries(ctx.db.sql, scope);
   return [...new Set([...allowed, invoiceExpiryMinutes])].sort((a, b) => a - b);

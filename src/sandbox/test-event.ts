@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { createByHand } from '../requests/manual.ts';
+import { createManually } from '../requests/manual.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { SandboxRefusal, sandboxOutcome } from './outcomes.ts';
 
@@ -25,7 +25,7 @@ export async function createTestRequest(
   key: string,
 ): Promise<{ row: RequestRow; replayed: boolean }> {
   const fields = { account_id: accountId, fiat_amount_int: testFiatInt, idempotency_key: key };
-  return createByHand(ctx, scope, { ...fields, metadata: { test_event: 'true' } });
+  return createManually(ctx, scope, { ...fields, metadata: { test_event: 'true' } });
 }
 
 /**

@@ -48,7 +48,7 @@ export type ConnectForm = {
   unwanted?: string | null;
 };
 
-/** Takes a wallet's address: from a wallet in this browser, or by hand. */
+/** Takes a wallet's address: from a wallet in this browser, or typed. */
 export function connectForm(words: Words, form: ConnectForm): Html {
   const { signing } = walletTexts(words);
   const { chains, typed } = form;
@@ -58,7 +58,7 @@ export function connectForm(words: Words, form: ConnectForm): Html {
   )}</select></div>`;
   const only = hiddenField('chain_id', String(chains[0]?.chainId ?? ''));
   return html`${walletList(words, { chains, wanted: form.wanted ?? null, unwanted: form.unwanted ?? null, signing: false })}
-<details class="by-hand" open><summary>${signing.byHand}</summary>
+<details class="manual" open><summary>${signing.manual}</summary>
 <form method="post" action="${form.action}">
 ${field({
   name: 'wallet_address',
@@ -85,11 +85,11 @@ export type SignForm = {
   fault: string | undefined;
   /** Hidden values for the next step. */
   carry?: Record<string, string>;
-  /** Text of the button that sends a signature made by hand. */
+  /** Text of the button that sends a signature made elsewhere. */
   button: string;
 };
 
-/** Takes a wallet's signature under a message: from a wallet in this browser, or by hand. */
+/** Takes a wallet's signature under a message: from a wallet in this browser, or typed. */
 export function signForm(words: Words, form: SignForm): Html {
   const { signing } = walletTexts(words);
   return html`<form method="post" action="${form.action}">
@@ -97,7 +97,7 @@ ${hiddenField('message', form.message)}
 ${Object.entries(form.carry ?? {}).map(([name, value]) => hiddenField(name, value))}
 ${form.before}
 ${walletList(words, { chains: [], wanted: form.address, unwanted: null, signing: true })}
-<details class="by-hand" open><summary>${signing.byHand}</summary>
+<details class="manual" open><summary>${signing.manual}</summary>
 <div class="stack"><p class="quiet">${signing.signHint}</p>
 <pre tabindex="0" dir="ltr" aria-label="${signing.message}">${form.message}</pre>
 ${field({

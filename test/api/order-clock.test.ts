@@ -4,8 +4,8 @@ import { audited } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { identifiers } from '../../src/db/sql.ts';
-import { createMerchantByHand } from '../../src/merchants/manual.ts';
-import { createByHand } from '../../src/requests/manual.ts';
+import { createMerchantManually } from '../../src/merchants/manual.ts';
+import { createManually } from '../../src/requests/manual.ts';
 import { watchOrder } from '../../src/requests/order-alarm.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { type Api, type ApiPartner, startApi } from '../support/api/client.ts';
@@ -73,7 +73,7 @@ const operator = {
 } as const;
 const actor = { ...operator, ip: '127.0.0.1', userAgent: undefined };
 
-/** Something made by hand, in a transaction that does not go on until it is told to. */
+/** Something made manually, in a transaction that does not go on until it is told to. */
 async function held(partner: ApiPartner, make: (inner: Context) => Promise<unknown>) {
   const [made, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const work = async (inner: Context) => {
@@ -100,12 +100,12 @@ const byHand = ({ test: side }: ApiPartner) => ({
   idempotency_key: 'h'.repeat(40),
 });
 
-test('Creates by hand that wait before they commit → creates by API go first, and a reader misses none', async () => {
+test('Manual creates that wait before they commit → creates by API go first, and a reader misses none', async () => {
   const partner = await api.partner();
   const { test: side } = partner;
-  const waiting = await held(partner, (inner) => createByHand(inner, side.scope, byHand(partner)));
+  const waiting = await held(partner, (inner) => createManually(inner, side.scope, byHand(partner)));
   const fields = { display_currency: 'EUR', business_name: 'Corner Books' };
-  const shell = await held(partner, (inner) => createMerchantByHand(inner, side.scope, fields));
+  const shell = await held(partner, (inner) => createMerchantManually(inner, side.scope, fields));
   const merchant = await makeMerchant(api.db, side.scope);
   const called = await side.api.create({ account_id: merchant.id, fiat_amount_int: 100 });
   assert.equal(called.status, 201, 'nobody holds the clock');
@@ -147,7 +147,7 @@ test('POST requests › the wallet was freed after the gate had read the merchan
       },
     }),
   };
-  await assert.rejects(createByHand({ ...api.ctx, db: racing }, side.scope, byHand(partner)), {
+  await assert.rejects(createManually({ ...api.ctx, db: racing }, side.scope, byHand(partner)), {
     code: 'merchant_onboarding_incomplete',
   });
   assert.equal(freed, true);
@@ -171,10 +171,10 @@ test('An order more than a second ahead of the time → an alarm that names the 
   assert.equal(await alarm(), undefined);
 });
 
-test('A create by hand and one by API under the same key, at the same time → one request', async () => {
+test('A manual create and one by API under the same key, at the same time → one request', async () => {
   const partner = await api.partner();
   const { test: side } = partner;
-  const waiting = await held(partner, (inner) => createByHand(inner, side.scope, byHand(partner)));
+  const waiting = await held(partner, (inner) => createManually(inner, side.scope, byHand(partner)));
   const replay = side.api.create(byHand(partner));
   waiting.end();
   await waiting.done;

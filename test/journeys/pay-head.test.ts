@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
-import { createByHand } from '../../src/requests/manual.ts';
+import { createManually } from '../../src/requests/manual.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
 
@@ -24,7 +24,7 @@ async function create(fiatInt = 1250): Promise<RequestRow> {
     fiat_amount_int: fiatInt,
     idempotency_key: randomBytes(24).toString('base64url'),
   };
-  return (await createByHand(fixtures.ctx, fixtures.scope, fields)).row;
+  return (await createManually(fixtures.ctx, fixtures.scope, fields)).row;
 }
 const startOf = (request: RequestRow) => Number(request.start_blocks['31337']);
 

@@ -102,7 +102,7 @@ test('A merchant connects one of its wallets, reads the terms, signs, and is in 
   await page.context().close();
 });
 
-test('A merchant without a wallet in this browser is told so, and signs by hand with the keyboard alone', async () => {
+test('A merchant without a wallet in this browser is told so, and signs elsewhere with the keyboard alone', async () => {
   const { id, url } = await shell();
   const account = newAccount();
   const { page } = await toWallet(url, []);
@@ -114,7 +114,7 @@ test('A merchant without a wallet in this browser is told so, and signs by hand 
   await see(page, 'Sign in with your wallet');
   await page.getByLabel('Signature').waitFor();
   const message = (await page.locator('pre').textContent()) ?? '';
-  await look(page, 'onboard-by-hand');
+  await look(page, 'onboard-manual');
   await page.getByLabel('I have read the terms').focus();
   await page.keyboard.press('Space');
   await page.getByLabel('Signature').focus();
@@ -207,7 +207,7 @@ test('A wallet on another network is moved, is told of the network it does not k
 
 test('A form that names a network which is not offered is refused in plain words', async () => {
   const { page } = await toWallet((await shell()).url, []);
-  await page.locator('details.by-hand[open]').waitFor();
+  await page.locator('details.manual[open]').waitFor();
   await page.getByLabel('Wallet address').fill(newAccount().address);
   await page.locator('[name="chain_id"]').evaluate((field: HTMLInputElement) => {
     field.value = '1';

@@ -28,7 +28,7 @@ test('in every language: the page, what the script says, and the news, with noth
     assert.equal(await page.locator('html').getAttribute('dir'), direction);
     await page.getByRole('button', { name: payTexts(words).wallet.payWith.replace('{wallet}', 'Violet') }).click();
     await page.getByRole('alert').waitFor();
-    await page.getByText(payTexts(words).ways.byHand).click();
+    await page.getByText(payTexts(words).ways.manual).click();
     await check(`language-${language}`);
     await fixtures.pay(request);
     await says(news.confirming);

@@ -143,7 +143,7 @@ test('without any script: the page says what to send where, renews itself, takes
   await page.getByLabel('Transaction hash').fill(txHash);
   await page.getByRole('button', { name: 'Look for this transaction' }).click();
   await field.waitFor();
-  await photograph(page, 'pay-claim-by-hand');
+  await photograph(page, 'pay-claim-manual');
   const data = JSON.parse((await page.locator('.claim pre').textContent()) ?? '');
   await field.fill(`0x${'12'.repeat(65)}`);
   await page.getByRole('button', { name: 'Hand in the signature' }).click();

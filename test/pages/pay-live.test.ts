@@ -245,7 +245,7 @@ test('copy buttons copy whole, say so once, and select the text where the clipbo
   const [row] = await fixtures.db.sql`select usdc_micro from requests where id = ${request.id}`;
   const exact = (Number(row?.usdc_micro) / 1e6).toFixed(6);
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), exact);
-  await check('by-hand');
+  await check('manual');
   await page.getByRole('button', { name: 'Copy the address' }).click();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), fixtures.merchant.wallet);
   await page.evaluate(() => {

@@ -19,7 +19,7 @@ const places: Record<'merchant' | 'partner' | 'operator', Place[]> = {
   merchant: [
     ['/dashboard', (words) => dashboardTexts(words).home.latest],
     ['/dashboard/payments', (words) => dashboardTexts(words).list.title],
-    ['/dashboard/ask', (words) => dashboardTexts(words).ask.what],
+    ['/dashboard/ask', (words) => dashboardTexts(words).newRequest.what],
     ['/dashboard/cashier', (words) => dashboardTexts(words).cashier.show],
     ['/dashboard/unmatched', (words) => dashboardTexts(words).unmatched.none],
     ['/dashboard/profile', (words) => dashboardTexts(words).profile.industry],

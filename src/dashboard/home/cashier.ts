@@ -13,7 +13,7 @@ import { type Payment, readPayment } from '../payments/payment.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { nameOf } from '../shell.ts';
 import { standingOf } from './display-status.ts';
-import { askByHand, type Faults, formKey, sayFault, sayOff } from './new-request.ts';
+import { createFromForm, type Faults, formKey, sayFault, sayOff } from './new-request.ts';
 
 const path = '/dashboard/cashier';
 
@@ -24,9 +24,9 @@ export function cashierPages(routes: DashboardRoutes, ctx: Context): void {
     method: 'POST',
     url: path,
     handle: async (visit) => {
-      const asked = await askByHand(ctx, visit);
-      if ('faults' in asked) return showKeypad(ctx, visit, asked.faults, asked.status);
-      return visit.reply.redirect(`${path}/${asked.row.id}`, 303);
+      const created = await createFromForm(ctx, visit);
+      if ('faults' in created) return showKeypad(ctx, visit, created.faults, created.status);
+      return visit.reply.redirect(`${path}/${created.row.id}`, 303);
     },
   });
   routes.signedIn({ method: 'GET', url: `${path}/:id`, handle: (visit) => showCode(ctx, visit) });

@@ -60,7 +60,7 @@ async function showHome(ctx: Context, visit: MerchantVisit) {
       standingLine(words, visit),
       open > 0 && openLine(words, open),
     )}
-<p class="row"><a class="button primary" href="/dashboard/ask">${home.askNow}</a> <a href="/dashboard/cashier">${home.cashier}</a></p>
+<p class="row"><a class="button primary" href="/dashboard/ask">${home.newRequest}</a> <a href="/dashboard/cashier">${home.cashier}</a></p>
 ${figures(words, { sums, path, query, days, periods, now })}
 <section class="list"><h2>${home.latest}</h2>${
       latest.length > 0
@@ -76,7 +76,7 @@ function noPayments(words: Words, partner: string): Html {
   const dashboard = dashboardTexts(words);
   return emptyState(
     dashboard.noPayments,
-    html`<p>${fill(dashboard.noPaymentsRest, { partner })}</p><p><a href="/dashboard/ask">${dashboard.home.askNow}</a></p>`,
+    html`<p>${fill(dashboard.noPaymentsRest, { partner })}</p><p><a href="/dashboard/ask">${dashboard.home.newRequest}</a></p>`,
   );
 }
 

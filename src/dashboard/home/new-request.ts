@@ -7,7 +7,7 @@ import { parseAmount } from '../../lib/amount.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { currencyExponent } from '../../lib/money.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
-import { createByHand, readExpiries } from '../../requests/manual.ts';
+import { createManually, readExpiries } from '../../requests/manual.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
@@ -22,27 +22,27 @@ const maxFiatInt = 2_147_483_647n;
 export type FaultKey = Extract<keyof DashboardTexts['faults'], string>;
 /** What was wrong with what was typed, by field; `form` is about all of it. */
 export type Faults = Partial<Record<string, FaultKey>>;
-export type Asked = { row: RequestRow } | { faults: Faults; status: number };
+export type Created = { row: RequestRow } | { faults: Faults; status: number };
 
-/** `GET` and `POST /dashboard/ask`: a request or an invoice, made by hand. */
-export function askPages(routes: DashboardRoutes, ctx: Context): void {
+/** `GET` and `POST /dashboard/ask`: a request or an invoice, made manually. */
+export function newRequestPages(routes: DashboardRoutes, ctx: Context): void {
   routes.signedIn({ method: 'GET', url: path, handle: (visit) => showForm(ctx, visit, {}, 200) });
   routes.signedIn({
     method: 'POST',
     url: path,
     handle: async (visit) => {
-      const asked = await askByHand(ctx, visit);
-      if ('faults' in asked) return showForm(ctx, visit, asked.faults, asked.status);
-      return visit.reply.redirect(`/dashboard/payments/${asked.row.id}?done=asked`, 303);
+      const created = await createFromForm(ctx, visit);
+      if ('faults' in created) return showForm(ctx, visit, created.faults, created.status);
+      return visit.reply.redirect(`/dashboard/payments/${created.row.id}?done=asked`, 303);
     },
   });
 }
 
-/** A key for a form: sent twice, it asks once. */
+/** A key for a form: sent twice, it creates one request. */
 export const formKey = () => randomBytes(24).toString('base64url');
 
-/** Makes the request that a form asks for, and writes it into the audit log. */
-export async function askByHand(ctx: Context, visit: MerchantVisit): Promise<Asked> {
+/** Creates the request of a form, and writes it into the audit log. */
+export async function createFromForm(ctx: Context, visit: MerchantVisit): Promise<Created> {
   const { typed, session, merchant } = visit;
   const currency = merchant.display_currency;
   const amount = parseAmount(typed.amount ?? '', currencyExponent(currency) ?? 2);
@@ -66,7 +66,7 @@ export async function askByHand(ctx: Context, visit: MerchantVisit): Promise<Ask
       ctx,
       scope,
       actorOf(visit),
-      (inner) => createByHand(inner, scope, fields),
+      (inner) => createManually(inner, scope, fields),
       ({ row, replayed }) =>
         replayed
           ? null
@@ -100,7 +100,7 @@ const fieldFaults: Record<string, Faults> = {
   fiat_currency_code: { form: 'rate_unavailable' },
 };
 
-function faultsOf({ code, extra }: Refusal): Asked {
+function faultsOf({ code, extra }: Refusal): Created {
   switch (code) {
     case 'customer_name_required':
       return { faults: { customer_name: 'customer_name' }, status: 400 };
@@ -148,66 +148,66 @@ export function sayOff(words: Words, { merchant }: MerchantVisit): string | unde
 async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, status: number): Promise<FastifyReply> {
   const { typed, session, request, merchant } = visit;
   const words = wordsFor(request);
-  const { ask } = dashboardTexts(words);
+  const { newRequest } = dashboardTexts(words);
   const expiries = await readExpiries(ctx, session.scope);
   const say = (name: string) => sayFault(words, visit, faults[name]);
   const failed = say('form') ?? sayOff(words, visit);
   return sendDashboard(ctx, visit, {
     path,
-    title: ask.title,
+    title: newRequest.title,
     status,
-    body: html`<p><a href="/dashboard/cashier">${ask.cashier}</a></p>
-${failed !== undefined && html`<div role="alert">${stateLine('attention', ask.off, failed)}</div>`}
+    body: html`<p><a href="/dashboard/cashier">${newRequest.cashier}</a></p>
+${failed !== undefined && html`<div role="alert">${stateLine('attention', newRequest.off, failed)}</div>`}
 <div class="narrow">${card(html`<form method="post" action="${path}">
 ${hiddenField('key', formKey())}${hiddenField('currency', merchant.display_currency)}
 ${kindChoice(words, typed)}
 ${field({
   name: 'amount',
-  label: fill(ask.amount, { currency: merchant.display_currency }),
-  hint: fill(ask.amountHint, { example: exampleOf(merchant.display_currency) }),
+  label: fill(newRequest.amount, { currency: merchant.display_currency }),
+  hint: fill(newRequest.amountHint, { example: exampleOf(merchant.display_currency) }),
   value: typed.amount ?? '',
   fault: say('amount'),
   attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',
 })}
 ${field({
   name: 'customer_name',
-  label: ask.customer,
-  hint: ask.customerHint,
+  label: newRequest.customer,
+  hint: newRequest.customerHint,
   value: typed.customer_name ?? '',
   fault: say('customer_name'),
   attributes: 'maxlength="200" autocomplete="off"',
 })}
 ${field({
   name: 'customer_email',
-  label: ask.email,
+  label: newRequest.email,
   value: typed.customer_email ?? '',
   fault: say('customer_email'),
   attributes: 'type="email" maxlength="254" autocomplete="off"',
 })}
-${field({ name: 'memo', label: ask.memo, hint: ask.memoHint, value: typed.memo ?? '', fault: say('memo'), rows: 3, attributes: 'maxlength="500"' })}
+${field({ name: 'memo', label: newRequest.memo, hint: newRequest.memoHint, value: typed.memo ?? '', fault: say('memo'), rows: 3, attributes: 'maxlength="500"' })}
 ${expiryChoice(words, typed, expiries, say('expiry'))}
-<button>${ask.make}</button></form>`)}</div>`,
+<button>${newRequest.make}</button></form>`)}</div>`,
   });
 }
 
 function kindChoice(words: Words, typed: Typed): Html {
-  const { ask } = dashboardTexts(words);
+  const { newRequest } = dashboardTexts(words);
   const kinds = [
-    ['pos', ask.pos, ask.posRest],
-    ['invoice', ask.invoice, ask.invoiceRest],
+    ['pos', newRequest.pos, newRequest.posRest],
+    ['invoice', newRequest.invoice, newRequest.invoiceRest],
   ] as const;
   const chosen = typed.payment_mode === 'invoice' ? 'invoice' : 'pos';
-  return html`<fieldset class="choice"><legend>${ask.what}</legend>${kinds.map(
+  return html`<fieldset class="choice"><legend>${newRequest.what}</legend>${kinds.map(
     ([value, name, rest]) =>
       html`<label><input type="radio" name="payment_mode" value="${value}"${value === chosen && raw(' checked')}><span><strong>${name}</strong> <span class="quiet">${rest}</span></span></label>`,
   )}</fieldset>`;
 }
 
 function expiryChoice(words: Words, typed: Typed, minutes: number[], fault: string | undefined): Html {
-  const { ask } = dashboardTexts(words);
+  const { newRequest } = dashboardTexts(words);
   const options = minutes.map((one) => [String(one), formatRemaining(words, one * minuteMs)] as const);
-  return html`<div class="field"><label for="expiry">${ask.expiry}</label>
-<select id="expiry" name="expiry"${fault !== undefined && raw(' aria-invalid="true" aria-describedby="expiry-fault"')}><option value="">${ask.usual}</option>${options.map(
+  return html`<div class="field"><label for="expiry">${newRequest.expiry}</label>
+<select id="expiry" name="expiry"${fault !== undefined && raw(' aria-invalid="true" aria-describedby="expiry-fault"')}><option value="">${newRequest.usual}</option>${options.map(
     ([value, name]) => html`<option value="${value}"${typed.expiry === value && html` selected`}>${name}</option>`,
   )}</select>${fault !== undefined && html`<p class="fault" id="expiry-fault">${fault}</p>`}</div>`;
 }

@@ -110,16 +110,16 @@ function attachPart(words: Words, ctx: Context, attachable: Attachable[], wanted
 
 function option(words: Words, one: Attachable, { amount, key, partner }: Wanted, now: Date): Html {
   const { unmatched: t } = dashboardTexts(words);
-  const asked = formatFiat(one.fiatInt, one.fiatCode, words.language);
+  const requested = formatFiat(one.fiatInt, one.fiatCode, words.language);
   const what = one.customerName ?? one.memo;
-  return html`<p><strong>${asked}</strong> <bdi class="quiet">${groupMicro(words, one.dueMicro)} USDC</bdi></p>
+  return html`<p><strong>${requested}</strong> <bdi class="quiet">${groupMicro(words, one.dueMicro)} USDC</bdi></p>
 <p class="quiet">${what !== null && html`<span dir="auto">${what}</span>, `}${ago(words, one.createdAt, now)}${
     one.paidMicro > 0n && html`, ${fill(t.partly, { amount: groupMicro(words, one.paidMicro) })}`
   }</p>
 ${confirmButton(
   {
     label: t.attach,
-    title: fill(t.attachTitle, { amount, asked }),
+    title: fill(t.attachTitle, { amount, asked: requested }),
     consequence: fill(t.attachFollows, { partner }),
     action: `${path}/${writeTransferKey(key)}/attach`,
   },

@@ -60,7 +60,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
     ? emptyState(list.none, list.noneRest)
     : emptyState(
         list.first,
-        html`${fill(list.firstRest, { partner: merchant.partner_name })} <a href="/dashboard/ask">${dashboardTexts(words).ask.title}</a>`,
+        html`${fill(list.firstRest, { partner: merchant.partner_name })} <a href="/dashboard/ask">${dashboardTexts(words).newRequest.title}</a>`,
       );
   return sendDashboard(ctx, visit, {
     path,

@@ -264,7 +264,7 @@ function preparedCard(words: Words, prepared: PreparedRefund): Html {
 function manualCard(words: Words, visit: MerchantVisit, prepared: PreparedRefund, fault: string | undefined): Html {
   const { refund: t } = dashboardTexts(words);
   return card(
-    html`<h2>${t.byHand}</h2><p class="quiet">${fill(t.byHandRest, { token: prepared.token.symbol, network: prepared.chain.name })}</p>`,
+    html`<h2>${t.manual}</h2><p class="quiet">${fill(t.manualRest, { token: prepared.token.symbol, network: prepared.chain.name })}</p>`,
     copyable(words, t.amount, formatMicro(prepared.usdcMicro), t.copyAmount),
     copyable(words, t.to, prepared.toAddress, t.copyAddress),
     descriptionList([[t.token, mono(prepared.token.address)]]),

@@ -121,7 +121,7 @@ async function showForm(
 ): Promise<FastifyReply> {
   const { typed, merchant, request } = visit;
   const words = wordsFor(request);
-  const { ask, plans: t } = dashboardTexts(words);
+  const { newRequest, plans: t } = dashboardTexts(words);
   const today = dayOf(ctx.clock.now());
   const currency = merchant.display_currency;
   const say = (name: PlanField) => faultText(words, visit, faults, name, today);
@@ -138,11 +138,11 @@ async function showForm(
 <div class="narrow">${card(html`<p class="quiet">${t.rest}</p><form method="post" action="${path}">
 ${hiddenField('key', typed.key ?? formKey())}${hiddenField('currency', currency)}
 ${field({ name: 'name', label: t.what, hint: t.whatHint, value: typed.name ?? '', fault: say('name'), attributes: `required maxlength="${longest.name}" autocomplete="off"` })}
-${field({ name: 'amount', label: fill(ask.amount, { currency }), hint: fill(ask.amountHint, { example }), value: typed.amount ?? '', fault: say('amount'), attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"' })}
+${field({ name: 'amount', label: fill(newRequest.amount, { currency }), hint: fill(newRequest.amountHint, { example }), value: typed.amount ?? '', fault: say('amount'), attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"' })}
 ${rhythm(words, visit, say('every'))}
 ${field({ name: 'first_on', label: t.from, hint: fill(t.fromHint, { from: dayText(words, today), to: dayText(words, yearAfter(today)) }), value: typed.first_on ?? today, fault: say('first_on'), attributes: `required type="date" min="${today}" max="${yearAfter(today)}"` })}
 ${endChoice(words, visit, say('charges'))}
-${field({ name: 'customer_name', label: ask.customer, value: typed.customer_name ?? '', fault: say('customer_name'), attributes: `required maxlength="${longest.customer_name}" autocomplete="off"` })}
+${field({ name: 'customer_name', label: newRequest.customer, value: typed.customer_name ?? '', fault: say('customer_name'), attributes: `required maxlength="${longest.customer_name}" autocomplete="off"` })}
 ${field({ name: 'customer_email', label: t.email, hint: t.emailHint, value: typed.customer_email ?? '', fault: say('customer_email'), attributes: `type="email" maxlength="${longest.customer_email}" autocomplete="off"` })}
 ${languageChoice(words, visit)}
 ${field({ name: 'customer_phone', label: t.phone, value: typed.customer_phone ?? '', fault: say('customer_phone'), attributes: `type="tel" maxlength="${longest.customer_phone}" autocomplete="off"` })}

@@ -163,7 +163,11 @@ function chargeTable(words: Words, rows: ChargeRow[]): Html {
 function actsOf({ clock }: Context, words: Words, plan: PlanRow): Html | null {
   const { plans: t } = dashboardTexts(words);
   const name = planName(words, plan);
-  const ask = (act: keyof typeof acts, texts: { label: string; title: string; follows: string }, danger: boolean) =>
+  const confirmAct = (
+    act: keyof typeof acts,
+    texts: { label: string; title: string; follows: string },
+    danger: boolean,
+  ) =>
     confirmButton(
       {
         label: texts.label,
@@ -178,11 +182,11 @@ function actsOf({ clock }: Context, words: Words, plan: PlanRow): Html | null {
   const date = dayText(words, afterPause(courseOf(plan), dayOf(clock.now())).nextOn);
   const first =
     plan.state === 'active'
-      ? ask('pause', t.pause, false)
-      : ask(
+      ? confirmAct('pause', t.pause, false)
+      : confirmAct(
           'resume',
           { label: t.resume.label, title: t.resume.title, follows: fill(t.resume.follows, { date }) },
           false,
         );
-  return html`<div class="row">${first}${ask('end', t.end, true)}</div>`;
+  return html`<div class="row">${first}${confirmAct('end', t.end, true)}</div>`;
 }

@@ -6,7 +6,7 @@ import { boundOutcome, type Outcome } from '../outcome.ts';
 import { hasRefund, lockTransfer, type TransferKey } from '../transfers.ts';
 
 /**
- * A merchant attaches an unmatched payment to a request by hand, late money too, if the sum then pays it in full. It is
+ * A merchant attaches an unmatched payment to a request manually, late money too, if the sum then pays it in full. It is
  * verified like any other. A cancelled request stays cancelled.
  *
  * @param attach `accountId` is the merchant who decides: the transfer must be theirs

@@ -10,7 +10,7 @@ import {
   onboardingStates,
   switches,
 } from '../../merchants/browse.ts';
-import { createMerchantByHand } from '../../merchants/manual.ts';
+import { createMerchantManually } from '../../merchants/manual.ts';
 import type { MerchantRow } from '../../merchants/read.ts';
 import { readPartner } from '../../partners/read.ts';
 import { listCurrencies } from '../../rates/list.ts';
@@ -50,7 +50,7 @@ export function merchantsList(app: FastifyInstance, ctx: Context): void {
     const made = await recorded(
       ctx,
       call,
-      (inner) => createMerchantByHand(inner, scope, fields),
+      (inner) => createMerchantManually(inner, scope, fields),
       (merchant) =>
         'faults' in merchant
           ? null

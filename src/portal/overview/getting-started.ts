@@ -84,7 +84,7 @@ const steps: [step: Step, path: string, permission: Permission][] = [
 function checklist({ words, user, mode }: PortalCall, done: Record<Step, boolean>, canPay: boolean): Html {
   const { start, webhooks } = portalTexts(words);
   // Only a test wallet pays at the press of a button.
-  const byHand = mode === 'live' ? webhooks.testLive : webhooks.testByHand;
+  const manual = mode === 'live' ? webhooks.testLive : webhooks.testManually;
   const count = steps.filter(([step]) => done[step]).length;
   return card(
     html`<h2>${fill(start.progress, { done: count, of: steps.length })}</h2>`,
@@ -92,7 +92,7 @@ function checklist({ words, user, mode }: PortalCall, done: Record<Step, boolean
       const { title, rest } = start.steps[step];
       const label = may(user, permission, mode) ? html`<a href="${to}">${title}</a>` : title;
       const state = done[step] ? start.done : start.toDo;
-      return html`<li class="${done[step] ? 'paid' : 'waiting'}">${shapeOf(done[step] ? 'paid' : 'waiting')}<p><strong>${label}</strong> <span class="hidden">${state}</span></p><p class="quiet">${step === 'event' && !canPay ? byHand : rest}</p></li>`;
+      return html`<li class="${done[step] ? 'paid' : 'waiting'}">${shapeOf(done[step] ? 'paid' : 'waiting')}<p><strong>${label}</strong> <span class="hidden">${state}</span></p><p class="quiet">${step === 'event' && !canPay ? manual : rest}</p></li>`;
     })}</ol>`,
   );
 }

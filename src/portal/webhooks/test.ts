@@ -79,7 +79,7 @@ export async function testEventPart(ctx: Context, call: PortalCall): Promise<Htm
   if (!may(user, 'payments.test', mode)) return null;
   const heading = html`<h2>${webhooks.test}</h2>`;
   if (!testWalletOf(ctx, scope)) {
-    return card(heading, html`<p class="quiet">${mode === 'live' ? webhooks.testLive : webhooks.testByHand}</p>`);
+    return card(heading, html`<p class="quiet">${mode === 'live' ? webhooks.testLive : webhooks.testManually}</p>`);
   }
   const isFirst = (await findPayableMerchant(ctx, scope)) === null;
   const rest = isFirst ? fill(webhooks.testFirst, { name: webhooks.testMerchant }) : webhooks.testRest;

@@ -26,7 +26,7 @@ export const ar: DashboardTexts<'ar'> = {
   places: {
     home: 'الرئيسية',
     payments: 'المدفوعات',
-    ask: 'طلب مال',
+    newRequest: 'طلب مال',
     plans: 'الخطط',
     unmatched: 'غير مطابقة',
     profile: 'الملف الشخصي',
@@ -70,7 +70,7 @@ export const ar: DashboardTexts<'ar'> = {
     planEnded: 'انتهت الخطة.',
   },
   home: {
-    askNow: 'طلب مال',
+    newRequest: 'طلب مال',
     cashier: 'شاشة الصندوق',
     waiting: {
       zero: 'لا دفعات تنتظر قرارك',
@@ -164,7 +164,7 @@ export const ar: DashboardTexts<'ar'> = {
       verified: 'تم دفعه.',
     },
   },
-  ask: {
+  newRequest: {
     title: 'طلب مال',
     what: 'ماذا تريد أن ترسل؟',
     pos: 'طلب دفع',
@@ -279,8 +279,8 @@ export const ar: DashboardTexts<'ar'> = {
     manyRest: 'دفعت لعدة تجار. قد لا يصل المال المرسل إليها إلى عميلك أبدًا: اطلب عنوانًا خاصًا به، وأرسل إليه يدويًا.',
     prepared: 'التحويل المجهز',
     send: 'الإرسال عبر {wallet}',
-    byHand: 'يدويًا',
-    byHandRest: 'أرسل هذا المبلغ بالضبط من {token} على {network} في محفظتك، ثم سجّل المعاملة هنا.',
+    manual: 'يدويًا',
+    manualRest: 'أرسل هذا المبلغ بالضبط من {token} على {network} في محفظتك، ثم سجّل المعاملة هنا.',
     copyAmount: 'نسخ المبلغ',
     copyAddress: 'نسخ العنوان',
     hash: 'المعاملة التي أعادت المال',

@@ -28,7 +28,7 @@ export const de: DashboardTexts<'de'> = {
   places: {
     home: 'Start',
     payments: 'Zahlungen',
-    ask: 'Geld anfordern',
+    newRequest: 'Geld anfordern',
     plans: 'Pläne',
     unmatched: 'Nicht zugeordnet',
     profile: 'Profil',
@@ -75,7 +75,7 @@ export const de: DashboardTexts<'de'> = {
     planEnded: 'Der Plan ist beendet.',
   },
   home: {
-    askNow: 'Geld anfordern',
+    newRequest: 'Geld anfordern',
     cashier: 'Kassenansicht',
     waiting: {
       one: 'Eine Zahlung wartet auf Ihre Entscheidung',
@@ -171,7 +171,7 @@ export const de: DashboardTexts<'de'> = {
       verified: 'Sie ist bezahlt.',
     },
   },
-  ask: {
+  newRequest: {
     title: 'Geld anfordern',
     what: 'Was möchten Sie senden?',
     pos: 'Zahlungsanforderung',
@@ -294,8 +294,8 @@ export const de: DashboardTexts<'de'> = {
       'Sie hat mehrere Händler bezahlt. Geld dorthin erreicht Ihren Kunden vielleicht nie: Bitten Sie um eine eigene Adresse und senden Sie es von Hand dorthin.',
     prepared: 'Vorbereitete Überweisung',
     send: 'Mit {wallet} senden',
-    byHand: 'Von Hand',
-    byHandRest:
+    manual: 'Von Hand',
+    manualRest:
       'Senden Sie in Ihrer Wallet genau diesen Betrag an {token} auf {network} und vermerken Sie dann hier die Transaktion.',
     copyAmount: 'Betrag kopieren',
     copyAddress: 'Adresse kopieren',

@@ -25,7 +25,7 @@ export const en = {
   places: {
     home: 'Home',
     payments: 'Payments',
-    ask: 'Ask for money',
+    newRequest: 'Ask for money',
     plans: 'Plans',
     unmatched: 'Unmatched',
     profile: 'Profile',
@@ -69,7 +69,7 @@ export const en = {
     planEnded: 'The plan has ended.',
   },
   home: {
-    askNow: 'Ask for money',
+    newRequest: 'Ask for money',
     cashier: 'Cashier’s screen',
     waiting: { one: 'One payment waits for your decision', other: '{count} payments wait for your decision' },
     waitingRest: 'They reached your wallet and belong to no request. See why, then attach them or give them back.',
@@ -158,7 +158,7 @@ export const en = {
       verified: 'It has been paid.',
     },
   },
-  ask: {
+  newRequest: {
     title: 'Ask for money',
     what: 'What do you want to send?',
     pos: 'Payment request',
@@ -279,8 +279,8 @@ export const en = {
       'It has paid several merchants. Money sent to it may never reach your customer: ask for an address of their own, and send it there by hand.',
     prepared: 'Prepared transfer',
     send: 'Send with {wallet}',
-    byHand: 'By hand',
-    byHandRest: 'Send exactly this amount of {token} on {network} in your wallet, then note the transaction here.',
+    manual: 'By hand',
+    manualRest: 'Send exactly this amount of {token} on {network} in your wallet, then note the transaction here.',
     copyAmount: 'Copy the amount',
     copyAddress: 'Copy the address',
     hash: 'Transaction that gave it back',

@@ -27,7 +27,7 @@ export const es: DashboardTexts<'es'> = {
   places: {
     home: 'Inicio',
     payments: 'Pagos',
-    ask: 'Pedir dinero',
+    newRequest: 'Pedir dinero',
     plans: 'Planes',
     unmatched: 'Sin asignar',
     profile: 'Perfil',
@@ -71,7 +71,7 @@ export const es: DashboardTexts<'es'> = {
     planEnded: 'El plan ha terminado.',
   },
   home: {
-    askNow: 'Pedir dinero',
+    newRequest: 'Pedir dinero',
     cashier: 'Pantalla de caja',
     waiting: {
       one: 'Un pago espera su decisión',
@@ -166,7 +166,7 @@ export const es: DashboardTexts<'es'> = {
       verified: 'Está pagada.',
     },
   },
-  ask: {
+  newRequest: {
     title: 'Pedir dinero',
     what: '¿Qué quiere enviar?',
     pos: 'Solicitud de pago',
@@ -288,8 +288,8 @@ export const es: DashboardTexts<'es'> = {
       'Ha pagado a varios comercios. Puede que el dinero enviado a ella nunca llegue a su cliente: pídale una dirección propia y envíelo allí a mano.',
     prepared: 'Transferencia preparada',
     send: 'Enviar con {wallet}',
-    byHand: 'A mano',
-    byHandRest: 'Envíe exactamente este importe de {token} en {network} con su billetera y anote aquí la transacción.',
+    manual: 'A mano',
+    manualRest: 'Envíe exactamente este importe de {token} en {network} con su billetera y anote aquí la transacción.',
     copyAmount: 'Copiar el importe',
     copyAddress: 'Copiar la dirección',
     hash: 'Transacción con la que se devolvió',

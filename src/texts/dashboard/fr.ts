@@ -28,7 +28,7 @@ export const fr: DashboardTexts<'fr'> = {
   places: {
     home: 'Accueil',
     payments: 'Paiements',
-    ask: 'Demander de l’argent',
+    newRequest: 'Demander de l’argent',
     plans: 'Plans',
     unmatched: 'Non attribués',
     profile: 'Profil',
@@ -73,7 +73,7 @@ export const fr: DashboardTexts<'fr'> = {
     planEnded: 'Le plan est terminé.',
   },
   home: {
-    askNow: 'Demander de l’argent',
+    newRequest: 'Demander de l’argent',
     cashier: 'Écran de caisse',
     waiting: {
       one: '{count} paiement attend votre décision',
@@ -170,7 +170,7 @@ export const fr: DashboardTexts<'fr'> = {
       verified: 'Elle est payée.',
     },
   },
-  ask: {
+  newRequest: {
     title: 'Demander de l’argent',
     what: 'Que voulez-vous envoyer ?',
     pos: 'Demande de paiement',
@@ -292,8 +292,8 @@ export const fr: DashboardTexts<'fr'> = {
       'Il a payé plusieurs commerçants. L’argent qui y est envoyé peut ne jamais arriver à votre client : demandez-lui une adresse à lui, et envoyez-y l’argent à la main.',
     prepared: 'Transfert préparé',
     send: 'Envoyer avec {wallet}',
-    byHand: 'À la main',
-    byHandRest:
+    manual: 'À la main',
+    manualRest:
       'Envoyez exactement ce montant de {token} sur {network} avec votre portefeuille, puis notez ici la transaction.',
     copyAmount: 'Copier le montant',
     copyAddress: 'Copier l’adresse',

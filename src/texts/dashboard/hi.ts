@@ -26,7 +26,7 @@ export const hi: DashboardTexts<'hi'> = {
   places: {
     home: 'होम',
     payments: 'भुगतान',
-    ask: 'पैसा माँगें',
+    newRequest: 'पैसा माँगें',
     plans: 'प्लान',
     unmatched: 'बिना मिलान',
     profile: 'प्रोफ़ाइल',
@@ -70,7 +70,7 @@ export const hi: DashboardTexts<'hi'> = {
     planEnded: 'प्लान समाप्त हो गया।',
   },
   home: {
-    askNow: 'पैसा माँगें',
+    newRequest: 'पैसा माँगें',
     cashier: 'कैशियर की स्क्रीन',
     waiting: { one: '{count} भुगतान आपके फ़ैसले का इंतज़ार कर रहा है', other: '{count} भुगतान आपके फ़ैसले का इंतज़ार कर रहे हैं' },
     waitingRest: 'ये आपके वॉलेट में पहुँचे, पर किसी अनुरोध के नहीं हैं। कारण देखें, फिर उन्हें जोड़ें या लौटाएँ।',
@@ -158,7 +158,7 @@ export const hi: DashboardTexts<'hi'> = {
       verified: 'इसका भुगतान हो चुका है।',
     },
   },
-  ask: {
+  newRequest: {
     title: 'पैसा माँगें',
     what: 'आप क्या भेजना चाहते हैं?',
     pos: 'भुगतान अनुरोध',
@@ -277,8 +277,8 @@ export const hi: DashboardTexts<'hi'> = {
       'इसने कई व्यापारियों को भुगतान किया है। इस पर भेजा पैसा शायद आपके ग्राहक तक न पहुँचे: उनका अपना पता माँगें, और वहाँ खुद भेजें।',
     prepared: 'तैयार ट्रांसफ़र',
     send: '{wallet} से भेजें',
-    byHand: 'खुद भरकर',
-    byHandRest: 'अपने वॉलेट में {network} पर ठीक इतनी रकम {token} में भेजें, फिर लेनदेन यहाँ दर्ज करें।',
+    manual: 'खुद भरकर',
+    manualRest: 'अपने वॉलेट में {network} पर ठीक इतनी रकम {token} में भेजें, फिर लेनदेन यहाँ दर्ज करें।',
     copyAmount: 'रकम कॉपी करें',
     copyAddress: 'पता कॉपी करें',
     hash: 'लौटाने वाला लेनदेन',

@@ -26,7 +26,7 @@ export const ja: DashboardTexts<'ja'> = {
   places: {
     home: 'ホーム',
     payments: '支払い',
-    ask: '請求する',
+    newRequest: '請求する',
     plans: 'プラン',
     unmatched: '未照合',
     profile: 'プロフィール',
@@ -70,7 +70,7 @@ export const ja: DashboardTexts<'ja'> = {
     planEnded: 'プランを終了しました。',
   },
   home: {
-    askNow: '請求する',
+    newRequest: '請求する',
     cashier: 'レジ画面',
     waiting: { other: '{count} 件の支払いがあなたの判断を待っています' },
     waitingRest:
@@ -160,7 +160,7 @@ export const ja: DashboardTexts<'ja'> = {
       verified: '支払い済みです。',
     },
   },
-  ask: {
+  newRequest: {
     title: '請求する',
     what: '何を送りますか？',
     pos: '支払い請求',
@@ -280,8 +280,8 @@ export const ja: DashboardTexts<'ja'> = {
       '複数の加盟店に支払っています。送ったお金がお客様に届かないことがあります。お客様自身のアドレスを聞き、手動で送ってください。',
     prepared: '準備した送金',
     send: '{wallet} で送る',
-    byHand: '手動で送る',
-    byHandRest: 'ウォレットから {network} でちょうどこの金額の {token} を送り、取引をここに記録してください。',
+    manual: '手動で送る',
+    manualRest: 'ウォレットから {network} でちょうどこの金額の {token} を送り、取引をここに記録してください。',
     copyAmount: '金額をコピー',
     copyAddress: 'アドレスをコピー',
     hash: '返金の取引',

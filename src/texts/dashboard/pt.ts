@@ -27,7 +27,7 @@ export const pt: DashboardTexts<'pt'> = {
   places: {
     home: 'Início',
     payments: 'Pagamentos',
-    ask: 'Cobrar',
+    newRequest: 'Cobrar',
     plans: 'Planos',
     unmatched: 'Sem cobrança',
     profile: 'Perfil',
@@ -71,7 +71,7 @@ export const pt: DashboardTexts<'pt'> = {
     planEnded: 'O plano foi encerrado.',
   },
   home: {
-    askNow: 'Cobrar',
+    newRequest: 'Cobrar',
     cashier: 'Tela do caixa',
     waiting: {
       one: '{count} pagamento espera a sua decisão',
@@ -167,7 +167,7 @@ export const pt: DashboardTexts<'pt'> = {
       verified: 'Ela está paga.',
     },
   },
-  ask: {
+  newRequest: {
     title: 'Cobrar',
     what: 'O que você quer enviar?',
     pos: 'Cobrança',
@@ -288,8 +288,8 @@ export const pt: DashboardTexts<'pt'> = {
       'Ela já pagou vários lojistas. O dinheiro enviado para lá pode nunca chegar ao seu cliente: peça um endereço próprio e envie para lá à mão.',
     prepared: 'Transferência preparada',
     send: 'Enviar com {wallet}',
-    byHand: 'À mão',
-    byHandRest:
+    manual: 'À mão',
+    manualRest:
       'Envie exatamente este valor de {token} em {network} com a sua carteira e depois anote aqui a transação.',
     copyAmount: 'Copiar o valor',
     copyAddress: 'Copiar o endereço',

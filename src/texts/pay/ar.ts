@@ -77,7 +77,7 @@ export const ar: PayTexts<'ar'> = {
     openIn: 'الفتح في محفظة على هذا الهاتف',
     walletConnect: 'WalletConnect',
     walletConnectRest: 'امسح بمحفظة تدعم WalletConnect.',
-    byHand: 'يدويًا أو من منصة تداول',
+    manual: 'يدويًا أو من منصة تداول',
     amount: 'المبلغ',
     address: 'العنوان',
     tokenContract: 'عقد {token}',

@@ -81,7 +81,7 @@ export const de: PayTexts<'de'> = {
     openIn: 'In einer Wallet auf diesem Handy öffnen',
     walletConnect: 'WalletConnect',
     walletConnectRest: 'Scannen Sie mit einer Wallet, die WalletConnect versteht.',
-    byHand: 'Von Hand oder von einer Börse',
+    manual: 'Von Hand oder von einer Börse',
     amount: 'Betrag',
     address: 'Adresse',
     tokenContract: 'Vertrag von {token}',

@@ -76,7 +76,7 @@ export const en = {
     openIn: 'Open in a wallet on this phone',
     walletConnect: 'WalletConnect',
     walletConnectRest: 'Scan with a wallet that speaks WalletConnect.',
-    byHand: 'By hand or from an exchange',
+    manual: 'By hand or from an exchange',
     amount: 'Amount',
     address: 'Address',
     tokenContract: '{token} contract',

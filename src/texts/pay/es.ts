@@ -78,7 +78,7 @@ export const es: PayTexts<'es'> = {
     openIn: 'Abrir en una billetera de este teléfono',
     walletConnect: 'WalletConnect',
     walletConnectRest: 'Escanee con una billetera que entienda WalletConnect.',
-    byHand: 'A mano o desde un exchange',
+    manual: 'A mano o desde un exchange',
     amount: 'Importe',
     address: 'Dirección',
     tokenContract: 'Contrato de {token}',

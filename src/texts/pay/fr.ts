@@ -82,7 +82,7 @@ export const fr: PayTexts<'fr'> = {
     openIn: 'Ouvrir dans un portefeuille de ce téléphone',
     walletConnect: 'WalletConnect',
     walletConnectRest: 'Scannez avec un portefeuille compatible WalletConnect.',
-    byHand: 'À la main ou depuis une plateforme d’échange',
+    manual: 'À la main ou depuis une plateforme d’échange',
     amount: 'Montant',
     address: 'Adresse',
     tokenContract: 'Contrat {token}',

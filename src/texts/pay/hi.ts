@@ -73,7 +73,7 @@ export const hi: PayTexts<'hi'> = {
     openIn: 'इस फ़ोन के किसी वॉलेट में खोलें',
     walletConnect: 'WalletConnect',
     walletConnectRest: 'ऐसे वॉलेट से स्कैन करें जो WalletConnect समझता हो।',
-    byHand: 'खुद भरकर या एक्सचेंज से',
+    manual: 'खुद भरकर या एक्सचेंज से',
     amount: 'रकम',
     address: 'पता',
     tokenContract: '{token} का कॉन्ट्रैक्ट',

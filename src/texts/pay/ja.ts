@@ -76,7 +76,7 @@ export const ja: PayTexts<'ja'> = {
     openIn: 'このスマートフォンのウォレットで開く',
     walletConnect: 'WalletConnect',
     walletConnectRest: 'WalletConnect に対応したウォレットで読み取ってください。',
-    byHand: '手動または取引所から',
+    manual: '手動または取引所から',
     amount: '金額',
     address: 'アドレス',
     tokenContract: '{token} のコントラクト',

@@ -79,7 +79,7 @@ export const pt: PayTexts<'pt'> = {
     openIn: 'Abrir em uma carteira deste celular',
     walletConnect: 'WalletConnect',
     walletConnectRest: 'Escaneie com uma carteira compatível com WalletConnect.',
-    byHand: 'À mão ou de uma corretora',
+    manual: 'À mão ou de uma corretora',
     amount: 'Valor',
     address: 'Endereço',
     tokenContract: 'Contrato de {token}',

@@ -365,7 +365,7 @@ export const de: PortalTexts<'de'> = {
     testMerchant: 'Test-Laden',
     testLive:
       'Live-Ereignisse entstehen nur aus echten Zahlungen. Wechseln Sie in den Testmodus, um Ihren Empfänger zu erproben; oder erstellen Sie eine Anforderung über einen kleinen Betrag und zahlen Sie sie selbst.',
-    testByHand:
+    testManually:
       'Dieser Dienst hat keine Test-Wallet. Erstellen Sie eine Test-Anforderung, öffnen Sie ihre Zahlungsseite und zahlen Sie mit einer Wallet, die Test-USDC hat.',
     sendTest: 'Eine Test-Anforderung bezahlen',
     latest: 'Neueste Ereignisse',

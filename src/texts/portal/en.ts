@@ -331,7 +331,7 @@ export const en = {
     testMerchant: 'Test shop',
     testLive:
       'Live events come of real payments only. Change to test mode to try your receiver; or create a request over a small amount and pay it yourself.',
-    testByHand:
+    testManually:
       'This service has no test wallet. Create a test request, open its pay page, and pay it with a wallet that holds test USDC.',
     sendTest: 'Pay a test request',
     latest: 'Latest events',

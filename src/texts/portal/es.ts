@@ -376,7 +376,7 @@ export const es: PortalTexts<'es'> = {
     testMerchant: 'Tienda de prueba',
     testLive:
       'Los eventos reales vienen solo de pagos reales. Cambie al modo de prueba para ensayar su receptor, o cree una solicitud de un importe pequeño y páguela usted.',
-    testByHand:
+    testManually:
       'Este servicio no tiene billetera de prueba. Cree una solicitud de prueba, abra su página de pago y páguela con una billetera que tenga USDC de prueba.',
     sendTest: 'Pagar una solicitud de prueba',
     latest: 'Últimos eventos',

@@ -382,7 +382,7 @@ export const fr: PortalTexts<'fr'> = {
     testMerchant: 'Boutique de test',
     testLive:
       'Les événements réels ne viennent que de vrais paiements. Passez en mode test pour essayer votre récepteur ; ou créez une demande d’un petit montant et payez-la vous-même.',
-    testByHand:
+    testManually:
       'Ce service n’a pas de portefeuille de test. Créez une demande de test, ouvrez sa page de paiement et payez-la avec un portefeuille qui contient des USDC de test.',
     sendTest: 'Payer une demande de test',
     latest: 'Derniers événements',

@@ -319,7 +319,7 @@ export const ja: PortalTexts<'ja'> = {
     testMerchant: 'テストショップ',
     testLive:
       '本番のイベントは実際の支払いからのみ生じます。受信側を試すにはテストモードに切り替えるか、少額の請求を作成してご自身で支払ってください。',
-    testByHand:
+    testManually:
       'テスト用ウォレットがありません。テストの請求を作成し、支払いページを開いて、テスト用 USDC のあるウォレットで支払ってください。',
     sendTest: 'テストの請求を支払う',
     latest: '最新のイベント',

@@ -374,7 +374,7 @@ export const pt: PortalTexts<'pt'> = {
     testMerchant: 'Loja de teste',
     testLive:
       'Os eventos reais vêm só de pagamentos reais. Mude para o modo de teste para experimentar o seu receptor, ou crie uma cobrança de valor pequeno e pague você mesmo.',
-    testByHand:
+    testManually:
       'Este serviço não tem carteira de teste. Crie uma cobrança de teste, abra a página de pagamento dela e pague com uma carteira que tenha USDC de teste.',
     sendTest: 'Pagar uma cobrança de teste',
     latest: 'Últimos eventos',

@@ -2,7 +2,7 @@ import type { WalletTexts } from '../wallets.ts';
 
 export const ar: WalletTexts<'ar'> = {
   signing: {
-    byHand: 'يدويًا',
+    manual: 'يدويًا',
     address: 'عنوان المحفظة',
     addressHint: '0x و40 رقمًا أو حرفًا.',
     network: 'شبكة تسجيل الدخول',

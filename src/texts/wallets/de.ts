@@ -2,7 +2,7 @@ import type { WalletTexts } from '../wallets.ts';
 
 export const de: WalletTexts<'de'> = {
   signing: {
-    byHand: 'Von Hand',
+    manual: 'Von Hand',
     address: 'Wallet-Adresse',
     addressHint: '0x und 40 Ziffern oder Buchstaben.',
     network: 'Netzwerk für die Anmeldung',

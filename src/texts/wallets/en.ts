@@ -1,7 +1,7 @@
 /** Other languages have the same keys and `{placeholders}`. */
 export const en = {
   signing: {
-    byHand: 'By hand',
+    manual: 'By hand',
     address: 'Wallet address',
     addressHint: '0x and 40 digits or letters.',
     network: 'Network to sign in on',

@@ -2,7 +2,7 @@ import type { WalletTexts } from '../wallets.ts';
 
 export const es: WalletTexts<'es'> = {
   signing: {
-    byHand: 'A mano',
+    manual: 'A mano',
     address: 'Dirección de la billetera',
     addressHint: '0x y 40 cifras o letras.',
     network: 'Red para iniciar sesión',

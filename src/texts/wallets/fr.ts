@@ -2,7 +2,7 @@ import type { WalletTexts } from '../wallets.ts';
 
 export const fr: WalletTexts<'fr'> = {
   signing: {
-    byHand: 'À la main',
+    manual: 'À la main',
     address: 'Adresse du portefeuille',
     addressHint: '0x et 40 chiffres ou lettres.',
     network: 'Réseau pour la connexion',

@@ -2,7 +2,7 @@ import type { WalletTexts } from '../wallets.ts';
 
 export const hi: WalletTexts<'hi'> = {
   signing: {
-    byHand: 'खुद भरकर',
+    manual: 'खुद भरकर',
     address: 'वॉलेट का पता',
     addressHint: '0x और 40 अंक या अक्षर।',
     network: 'साइन इन करने का नेटवर्क',

@@ -2,7 +2,7 @@ import type { WalletTexts } from '../wallets.ts';
 
 export const ja: WalletTexts<'ja'> = {
   signing: {
-    byHand: '手動で行う',
+    manual: '手動で行う',
     address: 'ウォレットアドレス',
     addressHint: '0x と 40 桁の英数字。',
     network: 'サインインするネットワーク',

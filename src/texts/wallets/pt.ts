@@ -2,7 +2,7 @@ import type { WalletTexts } from '../wallets.ts';
 
 export const pt: WalletTexts<'pt'> = {
   signing: {
-    byHand: 'À mão',
+    manual: 'À mão',
     address: 'Endereço da carteira',
     addressHint: '0x e 40 dígitos ou letras.',
     network: 'Rede para entrar',

@@ -18,7 +18,7 @@ const idIn = ({ html }: Visit) =>
   /<form|data-live="\/dashboard\/events\?request=([0-9a-f-]{36})"/.exec(html) &&
   html.match(/events\?request=([0-9a-f-]{36})/)?.[1];
 
-test('A request made by hand is that of the API: amount reserved, rate and its source kept, and it is audited', async () => {
+test('A request made manually is that of the API: amount reserved, rate and its source kept, and it is audited', async () => {
   const form = await fixtures.visitor.open('/dashboard/ask');
   const page = await fixtures.visitor.send(form, '/ask', { amount: '12,50', memo: 'Table 4', expiry: '60' });
   assert.match(page.html, /The request is ready/);
