@@ -73,8 +73,8 @@ async function showList(ctx: Context, visit: MerchantVisit) {
 }
 
 /** What an address asks for; a day is whole, the last one too. */
-function filterOf(ctx: Context, { testMode }: Scope, refund: unknown): AccountFilter {
-  const query = readQuery(refund, names);
+function filterOf(ctx: Context, { testMode }: Scope, asked: unknown): AccountFilter {
+  const query = readQuery(asked, names);
   const until = instantOf(query.until);
   const isDay = query.until !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(query.until);
   const chainIds = ctx.chains[modeOf(testMode)].map(({ chainId }) => chainId);
