@@ -35,7 +35,7 @@ export function writeNote({
     ...shownAs(links, (url) => html`<a href="${url}" style="color:inherit;overflow-wrap:anywhere">${url}</a>`),
   };
   const alone = {
-    ...shownAs(figures, standingOut),
+    ...shownAs(figures, emphasised),
     ...shownAs(links, (url) => html`${mailButton(branding, url, button)}${readable(url)}`),
   };
   const paragraphs = body
@@ -66,7 +66,7 @@ const readable = (url: string) =>
 const longCode = 12;
 
 /** A code large, an address in a face in which digits cannot be mistaken. */
-function standingOut(text: string): Html {
+function emphasised(text: string): Html {
   const size = text.length <= longCode ? 'text-align:center;font-size:28px;letter-spacing:0.1em' : 'font-size:14px';
   return html`<p dir="ltr" style="margin:16px 0 0;padding:12px;background:#f3f3f1;border-radius:6px;font-family:ui-monospace,Menlo,Consolas,monospace;word-break:break-all;${size}">${text}</p>`;
 }

@@ -6,21 +6,21 @@ import { isUuid } from '../lib/ids.ts';
 import {
   type ChargeRow,
   courseOf,
+  type PlanDisplayStatus,
   type PlanRow,
-  type PlanStanding,
-  planStandings,
+  planDisplayStatuses,
   selectCharges,
   selectPlan,
   selectPlanOfRequest,
   selectPlans,
 } from './store.ts';
 
-export { type ChargeRow, courseOf, type PlanRow, type PlanStanding, planStandings };
+export { type ChargeRow, courseOf, type PlanDisplayStatus, type PlanRow, planDisplayStatuses };
 
 type Db = Pick<Context, 'db'>;
 
 /** How a plan stands, in one word. */
-export function standingOfPlan({ state, failure }: PlanRow): PlanStanding {
+export function planDisplayStatus({ state, failure }: PlanRow): PlanDisplayStatus {
   return state === 'active' && failure !== null ? 'failing' : state;
 }
 
@@ -41,19 +41,19 @@ export function readPlanOfRequest({ db }: Db, scope: Scope, requestId: string): 
 }
 
 const plansFrom =
-  ({ db }: Db, scope: Scope, accountId: string, standing: PlanStanding | null): ReadFrom<PlanRow> =>
+  ({ db }: Db, scope: Scope, accountId: string, displayStatus: PlanDisplayStatus | null): ReadFrom<PlanRow> =>
   (after, limit) =>
-    db.scoped(scope, (tx) => selectPlans(tx, scope, accountId, { standing, after: placeOf(after), limit }));
+    db.scoped(scope, (tx) => selectPlans(tx, scope, accountId, { displayStatus, after: placeOf(after), limit }));
 
 /** One page of a merchant's plans, the newest first, and the cursor it goes on after; null at the end. */
 export function listPlans(
   ctx: Db,
   scope: Scope,
   accountId: string,
-  standing: PlanStanding | null,
+  displayStatus: PlanDisplayStatus | null,
   after: string | null,
 ) {
-  return pageOf(plansFrom(ctx, scope, accountId, standing), cursorAt, after);
+  return pageOf(plansFrom(ctx, scope, accountId, displayStatus), cursorAt, after);
 }
 
 /** All plans of a merchant that stand so, the newest first, in batches. */
@@ -61,9 +61,9 @@ export function exportPlans(
   ctx: Db,
   scope: Scope,
   accountId: string,
-  standing: PlanStanding | null,
+  displayStatus: PlanDisplayStatus | null,
 ): AsyncGenerator<PlanRow[]> {
-  return batchesOf(plansFrom(ctx, scope, accountId, standing), cursorAt);
+  return batchesOf(plansFrom(ctx, scope, accountId, displayStatus), cursorAt);
 }
 
 const numberPattern = /^\d{1,9}$/;

@@ -37,8 +37,8 @@ export type PlanRow = {
 };
 
 /** How a plan stands, in one word. `failing`: active, but the charge that is due could not be made. */
-export type PlanStanding = 'active' | 'failing' | 'paused' | 'ended';
-export const planStandings: PlanStanding[] = ['active', 'failing', 'paused', 'ended'];
+export type PlanDisplayStatus = 'active' | 'failing' | 'paused' | 'ended';
+export const planDisplayStatuses: PlanDisplayStatus[] = ['active', 'failing', 'paused', 'ended'];
 
 /** Days as text: a date has no time zone. */
 const columns = (sql: Sql | Tx) => sql`p.*, p.first_on::text as first_on, p.next_on::text as next_on`;
@@ -123,7 +123,7 @@ export async function lockPlan(tx: Tx, scope: Scope, accountId: string, id: stri
 }
 
 export type PlanFilter = {
-  standing: PlanStanding | null;
+  displayStatus: PlanDisplayStatus | null;
   /** The plan before it in the list. */
   after: { at: Date; id: string } | null;
   limit: number;
@@ -134,14 +134,14 @@ export function selectPlans(
   tx: Tx,
   scope: Scope,
   accountId: string,
-  { standing, after, limit }: PlanFilter,
+  { displayStatus, after, limit }: PlanFilter,
 ): Promise<PlanRow[]> {
-  const state = standing === 'failing' ? 'active' : standing;
+  const state = displayStatus === 'failing' ? 'active' : displayStatus;
   return tx<PlanRow[]>`
     select ${columns(tx)} from plans p
     where ${inScope(tx, scope)} and p.account_id = ${accountId}
       ${state ? tx`and p.state = ${state}` : tx``}
-      ${state === 'active' ? tx`and (p.failure is not null) = ${standing === 'failing'}` : tx``}
+      ${state === 'active' ? tx`and (p.failure is not null) = ${displayStatus === 'failing'}` : tx``}
       ${after ? tx`and p.created_at <= ${after.at} and (p.created_at, p.id) < (${after.at}, ${after.id})` : tx``}
     order by p.created_at desc, p.id desc limit ${limit}`;
 }

@@ -190,7 +190,7 @@ for (const language of languages) {
     });
     const { page, context } = await openAt('/dashboard/plans', 'phone', language);
     for (const [name, path, says] of [
-      ['list', '/dashboard/plans', t.standing.active],
+      ['list', '/dashboard/plans', t.displayStatus.active],
       ['new', '/dashboard/plans/new', t.oftenHint],
       ['plan', `/dashboard/plans/${plan.id}`, t.noCharges],
     ] as const) {

@@ -189,8 +189,8 @@ test('Dashboard › payments, unmatched payments and plans by every filter → r
   await readAll('dashboard', '/dashboard/payments', combinations({ state, q: ['nobody has this'] }), words);
   const place = `${Math.floor(Date.now() / 1000 - many + 30) * 1000}_31337_0x${'f'.repeat(64)}_0`;
   await readAll('dashboard', '/dashboard/unmatched', ['', `?after=${place}`]);
-  const standing = [undefined, 'active', 'failing', 'paused', 'ended'];
-  await readAll('dashboard', '/dashboard/plans', combinations({ state: standing, after }));
+  const displayStatus = [undefined, 'active', 'failing', 'paused', 'ended'];
+  await readAll('dashboard', '/dashboard/plans', combinations({ state: displayStatus, after }));
 });
 
 test('Administration › lists of merchants and people by every filter, and what is stuck → reads no partner', async () => {

@@ -12,7 +12,7 @@ import { eventsPath } from '../live.ts';
 import { type Payment, readPayment } from '../payments/payment.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { nameOf } from '../shell.ts';
-import { standingOf } from './display-status.ts';
+import { dashboardStatusOf } from './display-status.ts';
 import { createFromForm, type Faults, formKey, sayFault, sayOff } from './new-request.ts';
 
 const path = '/dashboard/cashier';
@@ -81,16 +81,16 @@ async function showCode(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
   const words = wordsFor(request);
   const { cashier } = dashboardTexts(words);
   const { row } = payment;
-  const standing = standingOf(row);
+  const displayStatus = dashboardStatusOf(row);
   return send(
     ctx,
     visit,
     200,
     html`<div class="list" data-live="${eventsPath(row.id)}" data-region="cashier"><p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>
 <p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
-${standing === 'open' && qr(payment.url, cashier.scan, cashier.scanRest)}
-<div class="verdict" role="status" data-standing="${standing}">${verdict(words, payment)}</div>
-<p><a class="button large${standing !== 'open' && html` primary`}" href="${path}">${cashier.next}</a></p></div>
+${displayStatus === 'open' && qr(payment.url, cashier.scan, cashier.scanRest)}
+<div class="verdict" role="status" data-status="${displayStatus}">${verdict(words, payment)}</div>
+<p><a class="button large${displayStatus !== 'open' && html` primary`}" href="${path}">${cashier.next}</a></p></div>
 <p><a href="/dashboard/payments/${row.id}">${cashier.detail}</a></p>`,
   );
 }
@@ -100,7 +100,7 @@ function verdict(words: Words, { row, progress }: Payment): Html {
   const { cashier } = dashboardTexts(words);
   const isShort = progress.receivedMicro > 0n && progress.missingMicro > 0n;
   const short = stateLine('attention', fill(cashier.short, { amount: groupMicro(words, progress.missingMicro) }));
-  switch (standingOf(row)) {
+  switch (dashboardStatusOf(row)) {
     case 'paid':
       return stateLine('paid', cashier.paid);
     case 'confirming':

@@ -1,7 +1,7 @@
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { receiptNumber } from '../../lib/text/receipt-number.ts';
-import type { AccountRequestRow, Standing } from '../../requests/lists/by-merchant.ts';
+import type { AccountRequestRow, DisplayStatus } from '../../requests/lists/by-merchant.ts';
 import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
@@ -10,7 +10,7 @@ import { ago, groupMicro } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { badge, table } from '../../web/table.ts';
 
-const shapes: Record<Standing, StateKind> = {
+const shapes: Record<DisplayStatus, StateKind> = {
   open: 'waiting',
   part: 'attention',
   confirming: 'confirming',
@@ -18,15 +18,15 @@ const shapes: Record<Standing, StateKind> = {
   expired: 'ended',
   voided: 'ended',
 };
-export const standings = Object.keys(shapes) as Standing[];
+export const displayStatuses = Object.keys(shapes) as DisplayStatus[];
 
 /** Where a request stands, as word and shape. */
-export function standingBadge(words: Words, standing: Standing): Html {
-  return badge(shapes[standing], dashboardTexts(words).standing[standing]);
+export function dashboardStatusBadge(words: Words, displayStatus: DisplayStatus): Html {
+  return badge(shapes[displayStatus], dashboardTexts(words).displayStatus[displayStatus]);
 }
 
 /** Where a request stands that was read by itself, whatever came of it in part; its status is as it is now. */
-export function standingOf(row: { status: string; proof_status: string }): Exclude<Standing, 'part'> {
+export function dashboardStatusOf(row: { status: string; proof_status: string }): Exclude<DisplayStatus, 'part'> {
   if (row.proof_status === 'verified') return 'paid';
   if (row.proof_status === 'attached') return 'confirming';
   if (row.status === 'voided') return 'voided';
@@ -49,7 +49,7 @@ function besides(words: Words, row: AccountRequestRow): Html[] {
   const line = (text: string, micro: bigint) =>
     html`<p class="quiet">${fill(text, { amount: groupMicro(words, micro) })}</p>`;
   return [
-    row.standing === 'part' ? line(t.short, due - received) : null,
+    row.display_status === 'part' ? line(t.short, due - received) : null,
     row.overpaid ? line(t.over, received - due) : null,
     stray > 0n ? line(t.stray, stray) : null,
   ].filter((one) => one !== null);
@@ -74,7 +74,7 @@ export function paymentTable(words: Words, rows: AccountRequestRow[], now: Date)
       { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },
       {
         name: list.state,
-        cell: (row) => html`<div>${standingBadge(words, row.standing)}${besides(words, row)}</div>`,
+        cell: (row) => html`<div>${dashboardStatusBadge(words, row.display_status)}${besides(words, row)}</div>`,
       },
       { name: list.when, cell: (row) => ago(words, madeAt(row), now) },
     ],

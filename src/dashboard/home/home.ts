@@ -57,7 +57,7 @@ async function showHome(ctx: Context, visit: MerchantVisit) {
     title: dashboardTexts(words).places.home,
     body: html`<div class="list" data-live="${eventsPath()}" data-region="home">${card(
       recovery && recoveryLine(words, merchant, recovery),
-      standingLine(words, visit),
+      readinessLine(words, visit),
       open > 0 && openLine(words, open),
     )}
 <p class="row"><a class="button primary" href="/dashboard/ask">${home.newRequest}</a> <a href="/dashboard/cashier">${home.cashier}</a></p>
@@ -81,7 +81,7 @@ function noPayments(words: Words, partner: string): Html {
 }
 
 /** Whether money can be asked for; if not, who switched the merchant off, what to do, and what still works. */
-function standingLine(words: Words, { merchant }: MerchantVisit): Html {
+function readinessLine(words: Words, { merchant }: MerchantVisit): Html {
   const dashboard = dashboardTexts(words);
   const partner = merchant.partner_name;
   const reasons = [

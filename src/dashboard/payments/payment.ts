@@ -20,7 +20,7 @@ import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
-import { standingBadge, standingOf } from '../home/display-status.ts';
+import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
 import { eventsPath } from '../live.ts';
 import { planName } from '../plans/plan-words.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
@@ -81,13 +81,13 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const lines: Html[] = [];
   if (progress.receivedMicro > 0n && progress.missingMicro > 0n) {
-    const rest = fill(standingOf(row) === 'open' ? t.shortRest : t.shortEnded, {
+    const rest = fill(dashboardStatusOf(row) === 'open' ? t.shortRest : t.shortEnded, {
       paid: usdc(progress.receivedMicro),
       due: usdc(progress.dueMicro),
     });
     const title = fill(t.short, { amount: usdc(progress.missingMicro) });
     const refundable =
-      standingOf(row) === 'open' ? [] : progress.transfers.map((part) => refundPartialForm(words, part));
+      dashboardStatusOf(row) === 'open' ? [] : progress.transfers.map((part) => refundPartialForm(words, part));
     lines.push(html`<div>${stateLine('attention', title, rest)}${refundable}</div>`);
   }
   const last = progress.transfers.findLast(({ final }) => final);
@@ -137,12 +137,12 @@ function afterwards(
 function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow | null): Html {
   const { payment: t } = dashboardTexts(words);
   const isPart = row.proof_status === 'none' && row.status !== 'voided' && progress.receivedMicro > 0n;
-  const standing = isPart ? 'part' : standingOf(row);
+  const displayStatus = isPart ? 'part' : dashboardStatusOf(row);
   const rate = `1 USDC = ${row.rate} ${row.fiat_code}`;
   const source = row.rate_source === 'override' ? t.override : row.rate_source;
   const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((part) => part !== null);
   return card(
-    html`<p>${standingBadge(words, standing)}</p><p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>`,
+    html`<p>${dashboardStatusBadge(words, displayStatus)}</p><p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>`,
     descriptionList([
       [t.usdc, html`<bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi>`],
       [t.rate, source === null ? rate : fill(t.rateFrom, { rate, source })],
@@ -157,14 +157,14 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
       [t.wallet, mono(row.wallet_address)],
       [t.id, mono(row.id)],
     ]),
-    standing === 'paid' && html`<p><a href="${new URL(url).pathname}/receipt">${t.receipt}</a></p>`,
+    displayStatus === 'paid' && html`<p><a href="${new URL(url).pathname}/receipt">${t.receipt}</a></p>`,
   );
 }
 
 /** The link and its code, while money can still come. */
 function shareCard(words: Words, { row, url }: Payment): Html | null {
   const { payment: t } = dashboardTexts(words);
-  if (standingOf(row) !== 'open') return null;
+  if (dashboardStatusOf(row) !== 'open') return null;
   return card(
     html`<h2>${t.share}</h2>`,
     copyable(words, t.link, url, t.copy),

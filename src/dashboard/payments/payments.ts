@@ -17,7 +17,7 @@ import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, pager } from '../../web/table.ts';
-import { paymentTable, standings } from '../home/display-status.ts';
+import { displayStatuses, paymentTable } from '../home/display-status.ts';
 import { eventsPath } from '../live.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
@@ -80,17 +80,22 @@ function filterOf(ctx: Context, { testMode }: Scope, asked: unknown): AccountFil
   const chainIds = ctx.chains[modeOf(testMode)].map(({ chainId }) => chainId);
   return {
     search: query.q === undefined ? null : { text: query.q, chainIds },
-    standing: oneOf(standings, query.state) ?? null,
+    displayStatus: oneOf(displayStatuses, query.state) ?? null,
     since: instantOf(query.since) ?? null,
     until: until ? knownInstant(until.getTime() + (isDay ? dayMs : 0)) : null,
   };
 }
 
 function choices(words: Words): Filter[] {
-  const { list, standing } = dashboardTexts(words);
+  const { list, displayStatus } = dashboardTexts(words);
   return [
     { kind: 'text', name: 'q', label: list.search, hint: list.searchHint },
-    { kind: 'choice', name: 'state', label: list.state, options: standings.map((one) => [one, standing[one]]) },
+    {
+      kind: 'choice',
+      name: 'state',
+      label: list.state,
+      options: displayStatuses.map((one) => [one, displayStatus[one]]),
+    },
     { kind: 'date', name: 'since', label: list.since },
     { kind: 'date', name: 'until', label: list.until },
   ];
@@ -108,7 +113,7 @@ async function* csvRows(
 ): AsyncGenerator<CsvRow[]> {
   for await (const batch of batches) {
     yield batch.map((row) => [
-      ...[row.id, row.created_at, row.standing, decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
+      ...[row.id, row.created_at, row.display_status, decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
       ...[formatMicro(BigInt(row.usdc_micro)), formatMicro(BigInt(row.received_micro)), row.rate, row.rate_source],
       ...[row.proof_verified_at, row.paid_block_time],
       row.paid_chain_id && (networks.get(row.paid_chain_id) ?? row.paid_chain_id),

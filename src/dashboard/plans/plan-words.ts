@@ -1,6 +1,6 @@
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import { type PlanRow, type PlanStanding, standingOfPlan } from '../../plans/read.ts';
+import { type PlanDisplayStatus, type PlanRow, planDisplayStatus } from '../../plans/read.ts';
 import { type Day, startOf } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, type StateKind, stateLine } from '../../ui/components.ts';
@@ -9,7 +9,7 @@ import { fill, type Words } from '../../ui/language.ts';
 import { badge } from '../../web/table.ts';
 import type { MerchantVisit } from '../route.ts';
 
-const shapes: Record<PlanStanding, StateKind> = {
+const shapes: Record<PlanDisplayStatus, StateKind> = {
   active: 'waiting',
   failing: 'attention',
   paused: 'ended',
@@ -18,8 +18,8 @@ const shapes: Record<PlanStanding, StateKind> = {
 
 /** How a plan stands, as word and shape. */
 export function planBadge(words: Words, plan: PlanRow): Html {
-  const standing = standingOfPlan(plan);
-  return badge(shapes[standing], dashboardTexts(words).plans.standing[standing]);
+  const displayStatus = planDisplayStatus(plan);
+  return badge(shapes[displayStatus], dashboardTexts(words).plans.displayStatus[displayStatus]);
 }
 
 /** A date for people. */

@@ -14,7 +14,7 @@ import { fill, fillHtml, languageName, type Words, wordsFor } from '../../ui/lan
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { readQuery } from '../../web/query.ts';
 import { confirmButton, csvLink, emptyState, pager, table } from '../../web/table.ts';
-import { standingBadge, standingOf } from '../home/display-status.ts';
+import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
 import { eventsPath } from '../live.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { actorOf, sendDashboard } from '../shell.ts';
@@ -153,7 +153,7 @@ function chargeTable(words: Words, rows: ChargeRow[]): Html {
         cell: (row) => html`<a href="/dashboard/payments/${row.request_id}">${dayHtml(words, row.due_on)}</a>`,
       },
       { name: t.count, figures: true, cell: (row) => String(row.number) },
-      { name: t.state, cell: (row) => standingBadge(words, standingOf(row)) },
+      { name: t.state, cell: (row) => dashboardStatusBadge(words, dashboardStatusOf(row)) },
     ],
     rows,
   );

@@ -5,10 +5,10 @@ import { type Html, html } from '../../lib/text/html.ts';
 import {
   exportPlans,
   listPlans,
+  type PlanDisplayStatus,
   type PlanRow,
-  type PlanStanding,
-  planStandings,
-  standingOfPlan,
+  planDisplayStatus,
+  planDisplayStatuses,
 } from '../../plans/read.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { type Words, wordsFor } from '../../ui/language.ts';
@@ -31,13 +31,14 @@ export function planList(routes: DashboardRoutes, ctx: Context): void {
     method: 'GET',
     url: csvPath,
     handle: ({ session, request, reply }) => {
-      const rows = exportPlans(ctx, session.scope, session.accountId, standingIn(readQuery(request.query, names)));
+      const rows = exportPlans(ctx, session.scope, session.accountId, displayStatusIn(readQuery(request.query, names)));
       return sendCsv(reply, 'plans', csvHeader, csvOf(rows, csvRow));
     },
   });
 }
 
-const standingIn = (query: Record<string, string>): PlanStanding | null => oneOf(planStandings, query.state) ?? null;
+const displayStatusIn = (query: Record<string, string>): PlanDisplayStatus | null =>
+  oneOf(planDisplayStatuses, query.state) ?? null;
 
 async function showList(ctx: Context, visit: MerchantVisit) {
   const { session, request } = visit;
@@ -45,7 +46,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
   const { plans: t } = dashboardTexts(words);
   const query = readQuery(request.query, names);
   const { scope, accountId } = session;
-  const { rows, next } = await listPlans(ctx, scope, accountId, standingIn(query), query.after ?? null);
+  const { rows, next } = await listPlans(ctx, scope, accountId, displayStatusIn(query), query.after ?? null);
   const filtered = names.some((name) => query[name] !== undefined);
   const nothing = filtered ? emptyState(t.none, t.noneRest) : emptyState(t.first, t.firstRest);
   return sendDashboard(ctx, visit, {
@@ -62,7 +63,7 @@ ${filters(words, path, query, choices(words), csvPath)}
 
 function choices(words: Words): Filter[] {
   const { plans } = dashboardTexts(words);
-  const options = planStandings.map((one): [string, string] => [one, plans.standing[one]]);
+  const options = planDisplayStatuses.map((one): [string, string] => [one, plans.displayStatus[one]]);
   return [{ kind: 'choice', name: 'state', label: plans.state, options }];
 }
 
@@ -94,7 +95,7 @@ const csvHeader = [
 
 function csvRow(row: PlanRow): CsvRow {
   return [
-    ...[row.id, row.created_at, standingOfPlan(row), row.name, row.customer_name, row.customer_email],
+    ...[row.id, row.created_at, planDisplayStatus(row), row.name, row.customer_name, row.customer_email],
     ...[row.customer_phone, decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code, row.every, row.period],
     ...[row.first_on, row.next_on, row.charges, row.max_charges, row.ended_at, row.metadata],
   ];

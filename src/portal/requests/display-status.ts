@@ -5,9 +5,9 @@ import type { StateKind } from '../../ui/components.ts';
 import type { Words } from '../../ui/language.ts';
 import { badge } from '../../web/table.ts';
 
-type Standing = keyof PortalTexts['requests']['standings'];
+type DisplayStatus = keyof PortalTexts['requests']['displayStatuses'];
 
-const shapes: Record<Standing, StateKind> = {
+const shapes: Record<DisplayStatus, StateKind> = {
   requested: 'waiting',
   opened: 'waiting',
   expired: 'ended',
@@ -22,9 +22,9 @@ const shapes: Record<Standing, StateKind> = {
 };
 
 /** Where a request stands, in one word: what wants a person's eye comes first. */
-export function standingOf(
+export function portalStatusOf(
   row: Pick<BrowsedRow, 'status' | 'proof_status' | 'received_micro' | 'stray_reason' | 'overpaid'>,
-): Standing {
+): DisplayStatus {
   if (row.proof_status === 'verified') {
     if (row.stray_reason === 'already_paid') return 'paidTwice';
     return row.overpaid ? 'overpaid' : 'paid';
@@ -35,7 +35,7 @@ export function standingOf(
   return BigInt(row.received_micro) > 0n ? 'underpaid' : row.status;
 }
 
-export function standingBadge(words: Words, row: Parameters<typeof standingOf>[0]): Html {
-  const standing = standingOf(row);
-  return badge(shapes[standing], portalTexts(words).requests.standings[standing]);
+export function portalStatusBadge(words: Words, row: Parameters<typeof portalStatusOf>[0]): Html {
+  const displayStatus = portalStatusOf(row);
+  return badge(shapes[displayStatus], portalTexts(words).requests.displayStatuses[displayStatus]);
 }

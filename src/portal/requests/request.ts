@@ -28,7 +28,7 @@ import { eventsPath } from '../live.ts';
 import { actionIn, doneAt, portalForm, portalPage, recordedIn } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { requestConcerns } from './concerns.ts';
-import { standingBadge } from './display-status.ts';
+import { portalStatusBadge } from './display-status.ts';
 import { type History, timeline } from './timeline.ts';
 
 const listPath = '/portal/requests';
@@ -108,7 +108,7 @@ function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): H
   const { history, replays } = known;
   const { row, progress } = history;
   const { request } = portalTexts(words);
-  const standing = standingBadge(words, {
+  const statusBadge = portalStatusBadge(words, {
     ...row,
     received_micro: progress.receivedMicro.toString(),
     stray_reason: progress.unmatched[0]?.reason ?? null,
@@ -125,7 +125,7 @@ function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): H
     },
     null,
   );
-  return html`<div class="row">${standing}</div>${requestConcerns(words, history, replays)}
+  return html`<div class="row">${statusBadge}</div>${requestConcerns(words, history, replays)}
 <div class="two"><div class="part">${requestFacts(words, known)}${payCard(ctx, words, row)}${metadataCard(words, row)}${cancellable && cancel}</div>
 ${timeline(words, history)}</div>`;
 }

@@ -22,7 +22,7 @@ import { eventsPath } from '../live.ts';
 import { accountsFor } from '../merchants/merchant-choice.ts';
 import { portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
-import { standingBadge, standingOf } from './display-status.ts';
+import { portalStatusBadge, portalStatusOf } from './display-status.ts';
 
 const path = '/portal/requests';
 const csvPath = '/portal/requests.csv';
@@ -122,7 +122,7 @@ export function requestTable(words: Words, rows: BrowsedRow[], now: Date): Html 
       },
       { name: requests.memo, cell: (row) => row.memo && html`<span class="clip" dir="auto">${row.memo}</span>` },
       { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },
-      { name: requests.state, cell: (row) => standingBadge(words, row) },
+      { name: requests.state, cell: (row) => portalStatusBadge(words, row) },
       { name: requests.created, cell: (row) => ago(words, madeAt(row), now) },
     ],
     rows,
@@ -139,7 +139,7 @@ const csvHeader = [
 function csvRow(row: BrowsedRow): CsvRow {
   return [
     ...[row.id, row.created_at, row.expires_at, row.account_id, row.merchant_name, row.status, row.proof_status],
-    ...[standingOf(row), decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
+    ...[portalStatusOf(row), decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
     ...[formatMicro(BigInt(row.usdc_micro)), formatMicro(BigInt(row.received_micro)), row.rate, row.memo],
     ...[row.payment_mode, row.customer_name, row.customer_email, row.customer_phone, row.proof_verified_at],
     ...[row.tx_hash, row.payer_address, row.metadata === '{}' ? null : row.metadata],

@@ -133,8 +133,8 @@ function replayForm(call: PortalCall): Html {
   );
 }
 
-type Standing = keyof PortalTexts['webhooks']['standings'];
-const shapes: Record<Standing, StateKind> = {
+type DisplayStatus = keyof PortalTexts['webhooks']['displayStatuses'];
+const shapes: Record<DisplayStatus, StateKind> = {
   fresh: 'waiting',
   failing: 'attention',
   delivered: 'paid',
@@ -143,8 +143,8 @@ const shapes: Record<Standing, StateKind> = {
 
 /** Where a delivery stands, as word and shape. */
 export function deliveryBadge(words: Words, { state, attempts }: Pick<BrowsedDelivery, 'state' | 'attempts'>): Html {
-  const standing: Standing = state === 'waiting' ? (attempts > 0 ? 'failing' : 'fresh') : state;
-  return badge(shapes[standing], portalTexts(words).webhooks.standings[standing]);
+  const displayStatus: DisplayStatus = state === 'waiting' ? (attempts > 0 ? 'failing' : 'fresh') : state;
+  return badge(shapes[displayStatus], portalTexts(words).webhooks.displayStatuses[displayStatus]);
 }
 
 /** Deliveries as people read them, newest first. */

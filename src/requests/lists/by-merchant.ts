@@ -11,7 +11,7 @@ import {
   selectDaySums,
 } from './merchant-store.ts';
 
-export type { AccountRequestRow, DaySum, Standing } from './merchant-store.ts';
+export type { AccountRequestRow, DaySum, DisplayStatus } from './merchant-store.ts';
 
 /** What of a merchant's requests is wanted. */
 export type AccountFilter = Omit<AccountRequestFilter, 'after' | 'limit'>;
@@ -52,7 +52,7 @@ export function latestOfAccount(
   accountId: string,
   limit: number,
 ): Promise<AccountRequestRow[]> {
-  return reading(db, scope, accountId, { standing: null, since: null, until: null, search: null })(null, limit);
+  return reading(db, scope, accountId, { displayStatus: null, since: null, until: null, search: null })(null, limit);
 }
 
 /**

@@ -7,13 +7,13 @@ import { isOverpaid } from './browse-store.ts';
 import { type AccountSearch, searchCondition, selectNumbered } from './merchant-search-store.ts';
 
 /** Where a request stands for its merchant: one word out of status and proof. `part`: money came, but less than asked. */
-export type Standing = 'open' | 'part' | 'confirming' | 'paid' | 'expired' | 'voided';
+export type DisplayStatus = 'open' | 'part' | 'confirming' | 'paid' | 'expired' | 'voided';
 
 /** A place in a list that is sorted by creation, newest first. */
 export type RequestCursor = { createdAt: Date; id: string };
 
 export type AccountRequestFilter = {
-  standing: Standing | null;
+  displayStatus: DisplayStatus | null;
   /** `created_at` at or after. */
   since: Date | null;
   /** `created_at` before. */
@@ -26,7 +26,7 @@ export type AccountRequestFilter = {
 
 /** A request of a merchant, with its payment where it is verified. */
 export type AccountRequestRow = RequestRow & {
-  standing: Standing;
+  display_status: DisplayStatus;
   /** Micro units that count for it. */
   received_micro: string;
   /** More has come than was due, and it was not refunded. */
@@ -38,7 +38,7 @@ export type AccountRequestRow = RequestRow & {
   paid_block_time: Date | null;
 };
 
-const standing = (tx: Tx) => tx`
+const displayStatus = (tx: Tx) => tx`
   case when r.proof_status = 'verified' then 'paid' when r.proof_status = 'attached' then 'confirming'
     when r.status = 'voided' then 'voided'
     when exists (select from underpaid_requests u
@@ -50,7 +50,7 @@ export async function selectAccountRequests(
   tx: Tx,
   scope: Scope,
   accountId: string,
-  { standing: wanted, since, until, search, after, limit }: AccountRequestFilter,
+  { displayStatus: wanted, since, until, search, after, limit }: AccountRequestFilter,
 ): Promise<AccountRequestRow[]> {
   const ids = search && (await selectNumbered(tx, scope, accountId, search));
   const where = tx`
@@ -69,10 +69,10 @@ export async function selectAccountRequests(
         ? tx`and r.created_at <= ${after.createdAt} and (r.created_at, r.id) < (${after.createdAt}, ${after.id})`
         : tx``
     }
-    ${wanted ? tx`and ${standing(tx)} = ${wanted}` : tx``}`;
+    ${wanted ? tx`and ${displayStatus(tx)} = ${wanted}` : tx``}`;
   const place = tx`order by created_at desc, id desc limit ${limit}`;
   return tx<AccountRequestRow[]>`
-    select r.*, ${standing(tx)} as standing, (
+    select r.*, ${displayStatus(tx)} as display_status, (
         select coalesce(sum(t.value), 0)::text from transfers t
         where (t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts) as received_micro,
       ${isOverpaid(tx)} as overpaid, (
@@ -82,7 +82,7 @@ export async function selectAccountRequests(
           and not ${isRefunded(tx)}
       ) as stray_micro,
       paid.chain_id as paid_chain_id, paid.block_time as paid_block_time
-    from (${inStates(tx, scope, statesOfStanding(search ? null : wanted), { where, place })}) r left join lateral (
+    from (${inStates(tx, scope, statesOfDisplayStatus(search ? null : wanted), { where, place })}) r left join lateral (
       select t.chain_id, t.block_time from transfers t
       where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts
         and t.tx_hash = r.tx_hash
@@ -91,11 +91,11 @@ export async function selectAccountRequests(
 }
 
 /** The states, as they are stored, that can stand so; null for all. */
-function statesOfStanding(standing: Standing | null): States | null {
-  if (standing === 'paid') return statesOf(undefined, 'verified');
-  if (standing === 'confirming') return statesOf(undefined, 'attached');
-  if (standing === 'voided' || standing === 'expired') return statesOf(standing, 'none');
-  if (standing !== 'open') return null; // those paid in part are few, and looked up
+function statesOfDisplayStatus(displayStatus: DisplayStatus | null): States | null {
+  if (displayStatus === 'paid') return statesOf(undefined, 'verified');
+  if (displayStatus === 'confirming') return statesOf(undefined, 'attached');
+  if (displayStatus === 'voided' || displayStatus === 'expired') return statesOf(displayStatus, 'none');
+  if (displayStatus !== 'open') return null; // those paid in part are few, and looked up
   return {
     stored: [
       ['requested', 'none'],

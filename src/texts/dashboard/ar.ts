@@ -33,7 +33,7 @@ export const ar: DashboardTexts<'ar'> = {
     wallet: 'المحفظة',
     sessions: 'الجلسات',
   },
-  standing: {
+  displayStatus: {
     open: 'قيد الانتظار',
     part: 'دُفع جزء منه',
     confirming: 'يجري التأكيد',
@@ -329,7 +329,7 @@ export const ar: DashboardTexts<'ar'> = {
     state: 'الحالة',
     next: 'الموعد القادم',
     ahead: 'المواعيد القادمة',
-    standing: {
+    displayStatus: {
       active: 'سارية',
       failing: 'تعذر الطلب',
       paused: 'متوقفة مؤقتًا',

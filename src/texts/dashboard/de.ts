@@ -35,7 +35,7 @@ export const de: DashboardTexts<'de'> = {
     wallet: 'Wallet',
     sessions: 'Sitzungen',
   },
-  standing: {
+  displayStatus: {
     open: 'Wartet',
     part: 'Teilweise bezahlt',
     confirming: 'Wird bestätigt',
@@ -350,7 +350,7 @@ export const de: DashboardTexts<'de'> = {
     state: 'Stand',
     next: 'Nächster Termin',
     ahead: 'Nächste Termine',
-    standing: {
+    displayStatus: {
       active: 'Aktiv',
       failing: 'Nicht angefordert',
       paused: 'Ruht',

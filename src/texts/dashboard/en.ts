@@ -32,7 +32,7 @@ export const en = {
     wallet: 'Wallet',
     sessions: 'Sessions',
   },
-  standing: {
+  displayStatus: {
     open: 'Waiting',
     part: 'Paid in part',
     confirming: 'Being confirmed',
@@ -330,7 +330,7 @@ export const en = {
     state: 'State',
     next: 'Next charge',
     ahead: 'Next dates',
-    standing: {
+    displayStatus: {
       active: 'Active',
       failing: 'Could not charge',
       paused: 'Paused',

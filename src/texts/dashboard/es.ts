@@ -34,7 +34,7 @@ export const es: DashboardTexts<'es'> = {
     wallet: 'Billetera',
     sessions: 'Sesiones',
   },
-  standing: {
+  displayStatus: {
     open: 'En espera',
     part: 'Pagada en parte',
     confirming: 'Confirmándose',
@@ -340,7 +340,7 @@ export const es: DashboardTexts<'es'> = {
     state: 'Estado',
     next: 'Próximo cobro',
     ahead: 'Próximas fechas',
-    standing: {
+    displayStatus: {
       active: 'Activo',
       failing: 'Sin poder cobrar',
       paused: 'En pausa',

@@ -35,7 +35,7 @@ export const fr: DashboardTexts<'fr'> = {
     wallet: 'Portefeuille',
     sessions: 'Sessions',
   },
-  standing: {
+  displayStatus: {
     open: 'En attente',
     part: 'Payée en partie',
     confirming: 'En cours de confirmation',
@@ -345,7 +345,7 @@ export const fr: DashboardTexts<'fr'> = {
     state: 'État',
     next: 'Prochaine échéance',
     ahead: 'Prochaines échéances',
-    standing: {
+    displayStatus: {
       active: 'Actif',
       failing: 'Demande impossible',
       paused: 'En pause',

@@ -33,7 +33,7 @@ export const hi: DashboardTexts<'hi'> = {
     wallet: 'वॉलेट',
     sessions: 'सत्र',
   },
-  standing: {
+  displayStatus: {
     open: 'इंतज़ार है',
     part: 'आंशिक भुगतान',
     confirming: 'पुष्टि हो रही है',
@@ -327,7 +327,7 @@ export const hi: DashboardTexts<'hi'> = {
     state: 'स्थिति',
     next: 'अगली तारीख़',
     ahead: 'अगली तारीख़ें',
-    standing: {
+    displayStatus: {
       active: 'चालू',
       failing: 'अनुरोध नहीं बन सका',
       paused: 'रुका हुआ',

@@ -33,7 +33,7 @@ export const ja: DashboardTexts<'ja'> = {
     wallet: 'ウォレット',
     sessions: 'セッション',
   },
-  standing: {
+  displayStatus: {
     open: '支払い待ち',
     part: '一部支払い済み',
     confirming: '承認中',
@@ -331,7 +331,7 @@ export const ja: DashboardTexts<'ja'> = {
     state: '状態',
     next: '次回の請求',
     ahead: '今後の請求日',
-    standing: {
+    displayStatus: {
       active: '有効',
       failing: '請求できません',
       paused: '一時停止中',

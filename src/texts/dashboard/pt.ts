@@ -34,7 +34,7 @@ export const pt: DashboardTexts<'pt'> = {
     wallet: 'Carteira',
     sessions: 'Sessões',
   },
-  standing: {
+  displayStatus: {
     open: 'Aguardando',
     part: 'Paga em parte',
     confirming: 'Em confirmação',
@@ -340,7 +340,7 @@ export const pt: DashboardTexts<'pt'> = {
     state: 'Situação',
     next: 'Próxima cobrança',
     ahead: 'Próximas datas',
-    standing: {
+    displayStatus: {
       active: 'Ativo',
       failing: 'Não foi possível cobrar',
       paused: 'Em pausa',

@@ -160,7 +160,7 @@ export const ar: PortalTexts<'ar'> = {
       twice: 'دُفع مرتين',
       replayed: 'تكرر بقيم أخرى',
     },
-    standings: {
+    displayStatuses: {
       requested: 'مطلوب',
       opened: 'مفتوح',
       expired: 'انتهت صلاحيته',
@@ -409,7 +409,7 @@ export const ar: PortalTexts<'ar'> = {
     attempts: 'المحاولات',
     lastAnswer: 'آخر جواب',
     states: { failed: 'فشل حتى الآن', waiting: 'في الانتظار', delivered: 'سُلّم', exhausted: 'تُرك' },
-    standings: { fresh: 'في الانتظار', failing: 'تُعاد المحاولة قريبًا', delivered: 'سُلّم', exhausted: 'تُرك' },
+    displayStatuses: { fresh: 'في الانتظار', failing: 'تُعاد المحاولة قريبًا', delivered: 'سُلّم', exhausted: 'تُرك' },
     noAnswer: {
       timeout: 'لا جواب خلال 8 ثوانٍ',
       dns: 'لم يُعثر على الاسم',

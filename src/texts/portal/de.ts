@@ -119,7 +119,7 @@ export const de: PortalTexts<'de'> = {
       twice: 'Doppelt bezahlt',
       replayed: 'Mit anderen Werten wiederholt',
     },
-    standings: {
+    displayStatuses: {
       requested: 'Angefordert',
       opened: 'Geöffnet',
       expired: 'Abgelaufen',
@@ -384,7 +384,7 @@ export const de: PortalTexts<'de'> = {
       delivered: 'Zugestellt',
       exhausted: 'Aufgegeben',
     },
-    standings: {
+    displayStatuses: {
       fresh: 'Wartet',
       failing: 'Bald neuer Versuch',
       delivered: 'Zugestellt',

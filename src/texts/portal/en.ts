@@ -95,7 +95,7 @@ export const en = {
       twice: 'Paid twice',
       replayed: 'Repeated with other values',
     },
-    standings: {
+    displayStatuses: {
       requested: 'Requested',
       opened: 'Opened',
       expired: 'Expired',
@@ -344,7 +344,7 @@ export const en = {
     attempts: 'Attempts',
     lastAnswer: 'Last answer',
     states: { failed: 'Failed so far', waiting: 'Waiting', delivered: 'Delivered', exhausted: 'Given up' },
-    standings: { fresh: 'Waiting', failing: 'Tried again soon', delivered: 'Delivered', exhausted: 'Given up' },
+    displayStatuses: { fresh: 'Waiting', failing: 'Tried again soon', delivered: 'Delivered', exhausted: 'Given up' },
     noAnswer: {
       timeout: 'No answer in 8 s',
       dns: 'Name not found',

@@ -136,7 +136,7 @@ export const es: PortalTexts<'es'> = {
       twice: 'Pagada dos veces',
       replayed: 'Repetida con otros valores',
     },
-    standings: {
+    displayStatuses: {
       requested: 'Solicitada',
       opened: 'Abierta',
       expired: 'Caducada',
@@ -394,7 +394,7 @@ export const es: PortalTexts<'es'> = {
       delivered: 'Entregado',
       exhausted: 'Abandonado',
     },
-    standings: {
+    displayStatuses: {
       fresh: 'En espera',
       failing: 'Pronto otro intento',
       delivered: 'Entregado',

@@ -137,7 +137,7 @@ export const fr: PortalTexts<'fr'> = {
       twice: 'Payée deux fois',
       replayed: 'Répétée avec d’autres valeurs',
     },
-    standings: {
+    displayStatuses: {
       requested: 'Demandée',
       opened: 'Ouverte',
       expired: 'Expirée',
@@ -401,7 +401,7 @@ export const fr: PortalTexts<'fr'> = {
       delivered: 'Livré',
       exhausted: 'Abandonné',
     },
-    standings: {
+    displayStatuses: {
       fresh: 'En attente',
       failing: 'Bientôt réessayé',
       delivered: 'Livré',

@@ -93,7 +93,7 @@ export const hi: PortalTexts<'hi'> = {
       twice: 'दो बार भुगतान',
       replayed: 'दूसरे मानों के साथ दोहराया',
     },
-    standings: {
+    displayStatuses: {
       requested: 'माँगा गया',
       opened: 'खोला गया',
       expired: 'समाप्त',
@@ -336,7 +336,7 @@ export const hi: PortalTexts<'hi'> = {
     attempts: 'कोशिशें',
     lastAnswer: 'पिछला जवाब',
     states: { failed: 'अब तक असफल', waiting: 'इंतज़ार में', delivered: 'पहुँच गया', exhausted: 'छोड़ दिया गया' },
-    standings: { fresh: 'इंतज़ार में', failing: 'जल्द फिर कोशिश', delivered: 'पहुँच गया', exhausted: 'छोड़ दिया गया' },
+    displayStatuses: { fresh: 'इंतज़ार में', failing: 'जल्द फिर कोशिश', delivered: 'पहुँच गया', exhausted: 'छोड़ दिया गया' },
     noAnswer: {
       timeout: '8 सेकंड में जवाब नहीं',
       dns: 'नाम नहीं मिला',

@@ -90,7 +90,7 @@ export const ja: PortalTexts<'ja'> = {
       twice: '二重支払い',
       replayed: '別の値での繰り返し',
     },
-    standings: {
+    displayStatuses: {
       requested: '請求済み',
       opened: '開封済み',
       expired: '期限切れ',
@@ -332,7 +332,7 @@ export const ja: PortalTexts<'ja'> = {
     attempts: '試行回数',
     lastAnswer: '最後の応答',
     states: { failed: '失敗中', waiting: '待機中', delivered: '配信済み', exhausted: '断念' },
-    standings: { fresh: '待機中', failing: 'まもなく再試行', delivered: '配信済み', exhausted: '断念' },
+    displayStatuses: { fresh: '待機中', failing: 'まもなく再試行', delivered: '配信済み', exhausted: '断念' },
     noAnswer: {
       timeout: '8 秒以内に応答なし',
       dns: '名前が見つからない',

@@ -137,7 +137,7 @@ export const pt: PortalTexts<'pt'> = {
       twice: 'Paga duas vezes',
       replayed: 'Repetida com outros valores',
     },
-    standings: {
+    displayStatuses: {
       requested: 'Solicitada',
       opened: 'Aberta',
       expired: 'Expirada',
@@ -392,7 +392,7 @@ export const pt: PortalTexts<'pt'> = {
       delivered: 'Entregue',
       exhausted: 'Abandonado',
     },
-    standings: {
+    displayStatuses: {
       fresh: 'Em espera',
       failing: 'Nova tentativa em breve',
       delivered: 'Entregue',
