@@ -33,7 +33,7 @@ export type Confirmation = 'agreed' | 'absent' | 'altered' | 'missing' | 'unread
 const strongest = ['absent', 'altered', 'missing', 'unavailable', 'unreadable'] as const;
 
 /**
- * Asks every configured endpoint of a chain whether a transfer stands in its block, with what bound it. Asked before `verified`; no
+ * Asks every configured endpoint of a chain whether a transfer stands in its block, with what applied it. Asked before `verified`; no
  * transaction is open meanwhile.
  */
 export async function confirmTransfer(chain: ChainConfig, key: TransferKey): Promise<Confirmation> {

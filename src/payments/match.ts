@@ -6,8 +6,8 @@ import { isConflict } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
 import { findReferenced, findReservations } from '../requests/proof.ts';
-import { bind } from './bind.ts';
-import { selectKept } from './kept-store.ts';
+import { applyTransfer } from './apply.ts';
+import { selectDecision } from './decision-store.ts';
 import { needsSecondOpinion, readHeads } from './proof/heads.ts';
 import { askOpinions, noOpinions } from './proof/opinions.ts';
 import { putOff, selectUnjudged } from './queue-store.ts';
@@ -15,10 +15,10 @@ import {
   type Choice,
   canBePaid,
   choose,
-  flaw,
   type Hints,
   neighbourhoodMicro,
   type Reason,
+  rejection,
   type Transfer,
 } from './rules.ts';
 import { selectWalletChains, toTransfer, updateJudged } from './store.ts';
@@ -31,7 +31,7 @@ const mostOpinions = 40;
 const opinionsMs = 1_500;
 
 /**
- * Judges the transfers that the watcher found, oldest first: each is bound to the request it is meant for, or unmatched
+ * Judges the transfers that the watcher found, oldest first: each is applied to the request it is meant for, or unmatched
  * with a reason. Any number of processes can do so at once.
  *
  * @param chains side by side; all of them unless said
@@ -86,27 +86,27 @@ function judgeOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed:
   const transfer = toTransfer(row);
   const tokens = chain.tokens.map(({ address }) => address);
   return ctx.db.scoped(scope, async (tx) => {
-    const fault = flaw(transfer, tokens);
-    const choice: Choice = fault
-      ? { requestId: null, reason: fault }
+    const rejected = rejection(transfer, tokens);
+    const choice: Choice = rejected
+      ? { requestId: null, reason: rejected }
       : choose(transfer, await readHints(tx, scope, row, transfer));
     const unmatched = (reason: Reason, candidateId: string | null) =>
       updateJudged(tx, scope, row, 'unjudged', { requestId: null, candidateId, reason }, ctx.clock.now());
     if (choice.requestId === null) {
-      const checked = fault ? null : await selectWalletChains(tx, scope, row);
+      const checked = rejected ? null : await selectWalletChains(tx, scope, row);
       return unmatched(canBePaid(transfer.chainId, checked) ? choice.reason : 'wrong_network', null);
     }
     const { requestId, rule } = choice;
-    const bound = await bind(tx, ctx, scope, { row, requestId, rule, from: 'unjudged', confirmed });
-    if (bound.kind === 'refused') return unmatched(bound.reason, requestId);
-    return bound.kind === 'bound';
+    const applied = await applyTransfer(tx, ctx, scope, { row, requestId, rule, from: 'unjudged', confirmed });
+    if (applied.kind === 'rejected') return unmatched(applied.reason, requestId);
+    return applied.kind === 'applied';
   });
 }
 
 async function readHints(tx: Tx, scope: Scope, row: TransferRow, transfer: Transfer): Promise<Hints> {
   const aroundMicro = neighbourhoodMicro(transfer.value);
-  const [kept, referenced, reservations] = await Promise.all([
-    selectKept(tx, scope, row),
+  const [decided, referenced, reservations] = await Promise.all([
+    selectDecision(tx, scope, row),
     transfer.reference === null ? null : findReferenced(tx, scope, Buffer.from(transfer.reference, 'hex')),
     findReservations(tx, scope, {
       walletAddress: transfer.to,
@@ -116,7 +116,7 @@ async function readHints(tx: Tx, scope: Scope, row: TransferRow, transfer: Trans
     }),
   ]);
   return {
-    kept: kept && { requestId: kept.request_id, rule: kept.rule },
+    decided: decided && { requestId: decided.request_id, rule: decided.rule },
     referenced: referenced && { id: referenced.id, walletAddress: referenced.wallet_address },
     reservations: reservations.map((row) => ({
       requestId: row.request_id,

@@ -1,5 +1,5 @@
 import { formatMicro } from '../lib/money.ts';
-import type { Bound } from './bind.ts';
+import type { Applied } from './apply.ts';
 import type { Reason } from './rules.ts';
 
 /** What came of a transaction that a customer pointed out, or signed for. */
@@ -21,9 +21,9 @@ export type Outcome =
   /** Mined and in order; the watcher has not come to its block yet. */
   | { kind: 'seen' }
   | { kind: 'counted'; proofStatus: 'attached' | 'verified' }
-  /** Bound to this request, which needs more. */
+  /** Applied to this request, which needs more. */
   | { kind: 'underpaid'; missingMicro: bigint }
-  /** Bound to another request. */
+  /** Applied to another request. */
   | { kind: 'already_used' }
   /** The merchant has refunded it, or is about to. */
   | { kind: 'given_back' }
@@ -41,7 +41,7 @@ export type Outcome =
   | { kind: 'bad_signature' };
 
 /** The outcome of a transfer that a request does not take. */
-export function refusedOutcome(reason: Reason): Outcome {
+export function rejectedOutcome(reason: Reason): Outcome {
   switch (reason) {
     case 'before_request':
     case 'late':
@@ -62,14 +62,14 @@ export function refusedOutcome(reason: Reason): Outcome {
   }
 }
 
-/** The outcome of binding a transfer. */
-export function boundOutcome(bound: Bound): Outcome {
-  if (bound.kind === 'refused') return refusedOutcome(bound.reason);
-  if (bound.kind === 'gone') return { kind: 'already_used' };
-  if (bound.kind === 'insufficient' || bound.proofStatus === 'none') {
-    return { kind: 'underpaid', missingMicro: bound.missingMicro };
+/** The outcome of applying a transfer. */
+export function appliedOutcome(applied: Applied): Outcome {
+  if (applied.kind === 'rejected') return rejectedOutcome(applied.reason);
+  if (applied.kind === 'gone') return { kind: 'already_used' };
+  if (applied.kind === 'insufficient' || applied.proofStatus === 'none') {
+    return { kind: 'underpaid', missingMicro: applied.missingMicro };
   }
-  return { kind: 'counted', proofStatus: bound.proofStatus };
+  return { kind: 'counted', proofStatus: applied.proofStatus };
 }
 
 /** An outcome in a sentence or two for the customer. */

@@ -2,13 +2,13 @@ import { scopeOfRow } from '../auth/scope.ts';
 import { raiseAlarm } from '../db/alarms.ts';
 import type { Tx } from '../db/connection.ts';
 import { detachProof, lockForProof } from '../requests/proof.ts';
-import { type KeptBinding, upsertKept } from './kept-store.ts';
+import { type KeptDecision, upsertDecision } from './decision-store.ts';
 import { sumMicro } from './rules.ts';
 import { updateRejudge } from './store.ts';
 import { selectCounted } from './transfers.ts';
 
-/** A transfer that a reorganisation took away, and the request it was bound to. Its row is gone already. */
-export type Removed = Omit<KeptBinding, 'requestId' | 'rule'> & { requestId: string | null; rule: string | null };
+/** A transfer that a reorganisation took away, and the request it was applied to. Its row is gone already. */
+export type Removed = Omit<KeptDecision, 'requestId' | 'rule'> & { requestId: string | null; rule: string | null };
 
 /**
  * Takes back what vanished transfers have proved: an attached request that the rest no longer pays is without proof
@@ -23,7 +23,7 @@ export async function onRemoved(tx: Tx, removed: readonly Removed[]): Promise<vo
     const { requestId, rule } = transfer;
     if (requestId === null) continue;
     requests.set(requestId, transfer);
-    if (rule === 'claim' || rule === 'merchant') await upsertKept(tx, { ...transfer, requestId, rule });
+    if (rule === 'claim' || rule === 'merchant') await upsertDecision(tx, { ...transfer, requestId, rule });
   }
   // One order for everybody who locks several.
   for (const requestId of [...requests.keys()].sort()) {

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
-  admit,
+  canApply,
   choose,
   completing,
-  flaw,
   type Hints,
   neighbourhoodMicro,
   type Payable,
   type Reservation,
+  rejection,
   type Transfer,
 } from './rules.ts';
 
@@ -54,8 +54,13 @@ const reservation = (details: Partial<Reservation> = {}): Reservation => ({
   ...details,
 });
 
-const hints = (details: Partial<Hints> = {}): Hints => ({ referenced: null, kept: null, reservations: [], ...details });
-const bound = (requestId: string, rule: string) => ({ requestId, rule });
+const hints = (details: Partial<Hints> = {}): Hints => ({
+  referenced: null,
+  decided: null,
+  reservations: [],
+  ...details,
+});
+const applied = (requestId: string, rule: string) => ({ requestId, rule });
 const unmatched = (reason: string) => ({ requestId: null, reason });
 
 const choices: [name: string, Transfer, Hints, object][] = [
@@ -64,13 +69,13 @@ const choices: [name: string, Transfer, Hints, object][] = [
     'a reference → its request',
     transfer({ value: 1n }),
     hints({ referenced: { id: 'r', walletAddress: wallet } }),
-    bound('r', 'reference'),
+    applied('r', 'reference'),
   ],
   [
     'a reference beats the reserved amount of another request',
     transfer(),
     hints({ referenced: { id: 'r', walletAddress: wallet }, reservations: [reservation({ requestId: 's' })] }),
-    bound('r', 'reference'),
+    applied('r', 'reference'),
   ],
   [
     'a reference of a request to another wallet → conflict, also where the amount fits',
@@ -81,10 +86,10 @@ const choices: [name: string, Transfer, Hints, object][] = [
   [
     'what was signed for before a reorganisation → that request, whatever the amount says',
     transfer(),
-    hints({ kept: { requestId: 's', rule: 'claim' }, reservations: [reservation()] }),
-    bound('s', 'claim'),
+    hints({ decided: { requestId: 's', rule: 'claim' }, reservations: [reservation()] }),
+    applied('s', 'claim'),
   ],
-  ['a reserved amount → its request', transfer(), hints({ reservations: [reservation()] }), bound('r', 'amount')],
+  ['a reserved amount → its request', transfer(), hints({ reservations: [reservation()] }), applied('r', 'amount')],
   [
     'one micro unit off → no_match',
     transfer({ value: 13_586_958n }),
@@ -95,7 +100,7 @@ const choices: [name: string, Transfer, Hints, object][] = [
     'an uneven amount beside others → its request',
     transfer(),
     hints({ reservations: [reservation(), reservation({ requestId: 's', usdcMicro: 13_586_958n })] }),
-    bound('r', 'amount'),
+    applied('r', 'amount'),
   ],
   [
     'a reservation that has ended → no_match',
@@ -113,7 +118,7 @@ const choices: [name: string, Transfer, Hints, object][] = [
     'a later block from 15 seconds before, as clocks differ → its request',
     transfer({ blockTime: at('11:59:45') }),
     hints({ reservations: [reservation()] }),
-    bound('r', 'amount'),
+    applied('r', 'amount'),
   ],
   [
     'a later block from the second before that → before_request',
@@ -125,7 +130,7 @@ const choices: [name: string, Transfer, Hints, object][] = [
     'a head unknown at its creation: 15 seconds before, as clocks differ → its request',
     transfer({ blockTime: at('11:59:45') }),
     hints({ reservations: [reservation({ startBlock: null })] }),
-    bound('r', 'amount'),
+    applied('r', 'amount'),
   ],
   [
     'a head unknown at its creation: the second before that → before_request',
@@ -140,14 +145,14 @@ for (const [name, given, known, expected] of choices) {
 
 const wholeCent = reservation({ usdcMicro: 12_500_000n });
 const neighbours: [name: string, Partial<Reservation>, object][] = [
-  ['none near → its request', { usdcMicro: 12_510_001n }, bound('r', 'amount')],
+  ['none near → its request', { usdcMicro: 12_510_001n }, applied('r', 'amount')],
   ['one micro unit above → ambiguous', { usdcMicro: 12_500_001n }, unmatched('ambiguous')],
   ['one cent above → ambiguous', { usdcMicro: 12_510_000n }, unmatched('ambiguous')],
   ['one cent below → ambiguous', { usdcMicro: 12_490_000n }, unmatched('ambiguous')],
   [
     'reserved later than the block → its request',
     { usdcMicro: 12_500_001n, reservedAt: at('12:05:01') },
-    bound('r', 'amount'),
+    applied('r', 'amount'),
   ],
   [
     'reserved within the second of the block → ambiguous',
@@ -157,7 +162,7 @@ const neighbours: [name: string, Partial<Reservation>, object][] = [
   [
     'ended before the block → its request',
     { usdcMicro: 12_500_001n, reservedUntil: at('12:04:59') },
-    bound('r', 'amount'),
+    applied('r', 'amount'),
   ],
 ];
 for (const [name, other, expected] of neighbours) {
@@ -169,7 +174,7 @@ for (const [name, other, expected] of neighbours) {
 
 const no = (reason: string) => ({ counts: false, reason });
 const yes = (completes: boolean) => ({ counts: true, completes });
-const admissions: [name: string, Partial<Transfer>, Partial<Payable>, object][] = [
+const applicable: [name: string, Partial<Transfer>, Partial<Payable>, object][] = [
   ['the exact amount → completes', {}, {}, yes(true)],
   ['more → completes', { value: 20_000_000n }, {}, yes(true)],
   ['less → counts in part', { value: 13_586_956n }, {}, yes(false)],
@@ -215,19 +220,19 @@ const admissions: [name: string, Partial<Transfer>, Partial<Payable>, object][] 
   ['a chain where it was not → wrong_network', {}, { walletChainIds: [1] }, no('wrong_network')],
   ['another wallet → wrong_recipient', { to: token }, {}, no('wrong_recipient')],
 ];
-for (const [name, given, known, expected] of admissions) {
-  test(`admit › ${name}`, () => assert.deepEqual(admit(transfer(given), request(known), 'reference'), expected));
+for (const [name, given, known, expected] of applicable) {
+  test(`canApply › ${name}`, () => assert.deepEqual(canApply(transfer(given), request(known), 'reference'), expected));
 }
 
-test('admit › late money that the merchant attaches → completes', () => {
+test('canApply › late money that the merchant attaches → completes', () => {
   const late = transfer({ blockTime: at('15:00:00') });
-  assert.deepEqual(admit(late, request({ status: 'expired' }), 'merchant'), yes(true));
+  assert.deepEqual(canApply(late, request({ status: 'expired' }), 'merchant'), yes(true));
 });
 
-test('flaw › another token and a transfer to oneself are no payments', () => {
-  assert.equal(flaw(transfer(), [token]), null);
-  assert.equal(flaw(transfer(), [wallet]), 'wrong_token');
-  assert.equal(flaw(transfer({ from: wallet }), [token]), 'self_transfer');
+test('rejection › another token and a transfer to oneself are no payments', () => {
+  assert.equal(rejection(transfer(), [token]), null);
+  assert.equal(rejection(transfer(), [wallet]), 'wrong_token');
+  assert.equal(rejection(transfer({ from: wallet }), [token]), 'self_transfer');
 });
 
 test('completing › names the transfer with which the sum is reached, and none below it', () => {
@@ -263,8 +268,8 @@ test('choose › by amount never pays a request whose reserved amount differs, n
 
 test('a mint is claimed by nobody; by a reference, its amount or the merchant it counts like any other money', () => {
   const minted = transfer({ from: `0x${'00'.repeat(20)}` });
-  assert.deepEqual(admit(minted, request(), 'claim'), { counts: false, reason: 'no_match' });
+  assert.deepEqual(canApply(minted, request(), 'claim'), { counts: false, reason: 'no_match' });
   for (const rule of ['reference', 'amount', 'merchant'] as const) {
-    assert.deepEqual(admit(minted, request(), rule), { counts: true, completes: true });
+    assert.deepEqual(canApply(minted, request(), rule), { counts: true, completes: true });
   }
 });

@@ -2,7 +2,7 @@ import { minuteMs } from '../lib/durations.ts';
 /** The ways a transfer finds its request, strongest first; `merchant` is the merchant's own decision. */
 export type Rule = 'authorization' | 'reference' | 'amount' | 'claim' | 'merchant';
 
-/** Why a transfer is bound to no request. Stored and shown: a word never changes its meaning. */
+/** Why a transfer is applied to no request. Stored and shown: a word never changes its meaning. */
 export type Reason =
   /** Nothing names a request: no reference, no reserved amount. */
   | 'no_match'
@@ -56,7 +56,7 @@ export type Payable = {
   status: 'requested' | 'opened' | 'expired' | 'voided';
   proofStatus: 'none' | 'attached' | 'verified';
   expiresAt: Date;
-  /** The sum of the transfers that are bound to it and count. */
+  /** The sum of the transfers that are applied to it and count. */
   countedMicro: bigint;
   /** How many they are. */
   countedParts: number;
@@ -79,7 +79,7 @@ export type Hints = {
   /** The request that the reference names, and the wallet it is paid to. */
   referenced: { id: string; walletAddress: string } | null;
   /** What was signed or decided manually about this transfer, before a reorganisation took it away; null for nothing. */
-  kept: { requestId: string; rule: 'claim' | 'merchant' } | null;
+  decided: { requestId: string; rule: 'claim' | 'merchant' } | null;
   /** Amounts reserved for the wallet, at least those within `neighbourhoodMicro` of the value. */
   reservations: readonly Reservation[];
 };
@@ -108,13 +108,13 @@ function wasMinedAfter({ blockNumber, blockTime }: Transfer, { startBlock, reser
 
 /**
  * Chooses the request a transfer is meant for, by what the payer put into it, in order of strength. Whether it counts
- * for that request is for `admit` to say. What was decided about it before outlives a reorganisation; a reference to a request that cannot take it never falls back to the amount.
+ * for that request is for `canApply` to say. What was decided about it before outlives a reorganisation; a reference to a request that cannot take it never falls back to the amount.
  *
  * The first rule, an EIP-3009 authorization made for one request, has its place here; there is no such scheme yet.
  */
 export function choose(transfer: Transfer, hints: Hints): Choice {
-  const { referenced, kept } = hints;
-  if (kept) return kept;
+  const { referenced, decided } = hints;
+  if (decided) return decided;
   if (referenced) {
     if (referenced.walletAddress !== transfer.to) return { requestId: null, reason: 'conflict' };
     return { requestId: referenced.id, rule: 'reference' };
@@ -152,8 +152,8 @@ function distance(a: bigint, b: bigint): bigint {
   return a > b ? a - b : b - a;
 }
 
-/** What makes a transfer no payment at all, whomever it is for; null for a proper one. */
-export function flaw(transfer: Transfer, tokens: readonly string[]): Reason | null {
+/** Why a transfer is no payment at all, whomever it is for; null for a proper one. */
+export function rejection(transfer: Transfer, tokens: readonly string[]): Reason | null {
   if (!tokens.includes(transfer.tokenAddress)) return 'wrong_token';
   if (transfer.from === transfer.to) return 'self_transfer';
   return null;
@@ -169,7 +169,7 @@ export function canBePaid(chainId: number, walletChainIds: readonly number[] | n
   return walletChainIds?.includes(chainId) ?? true;
 }
 
-export type Admission = { counts: true; completes: boolean } | { counts: false; reason: Reason };
+export type Applicability = { counts: true; completes: boolean } | { counts: false; reason: Reason };
 
 /**
  * Decides whether a transfer counts for the request that it is meant for, and whether that pays the request in full. When
@@ -177,8 +177,8 @@ export type Admission = { counts: true; completes: boolean } | { counts: false; 
  *
  * @param rule a merchant decides about late money
  */
-export function admit(transfer: Transfer, request: Payable, rule: Rule): Admission {
-  const no = (reason: Reason): Admission => ({ counts: false, reason });
+export function canApply(transfer: Transfer, request: Payable, rule: Rule): Applicability {
+  const no = (reason: Reason): Applicability => ({ counts: false, reason });
   if (transfer.to !== request.walletAddress) return no('wrong_recipient');
   if (rule === 'claim' && isMint(transfer)) return no('no_match');
   if (!canBePaid(transfer.chainId, request.walletChainIds)) return no('wrong_network');

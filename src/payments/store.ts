@@ -56,7 +56,7 @@ export function selectByHash(tx: Tx, scope: Scope, txHash: string, chainIds: num
     order by chain_id, ordinal limit 100`;
 }
 
-/** Transfers that seem meant for a request and are bound to none, newest first. */
+/** Transfers that seem meant for a request and are applied to none, newest first. */
 export function selectCandidates(tx: Tx, scope: Scope, requestId: string): Promise<TransferRow[]> {
   return tx<TransferRow[]>`
     select * from transfers
@@ -103,11 +103,11 @@ export async function updateJudged(
   judgement: Judgement,
   now: Date,
 ): Promise<boolean> {
-  const bound = judgement.requestId !== null;
+  const applied = judgement.requestId !== null;
   const rows = await tx`
-    update transfers set request_id = ${judgement.requestId}, rule = ${bound ? judgement.rule : null},
-      candidate_request_id = ${bound ? null : judgement.candidateId}, reason = ${judgement.reason}, counts = ${bound},
-      judged_at = ${now}, final_at = ${bound ? null : tx`final_at`}, looks = 0, look_at = now(),
+    update transfers set request_id = ${judgement.requestId}, rule = ${applied ? judgement.rule : null},
+      candidate_request_id = ${applied ? null : judgement.candidateId}, reason = ${judgement.reason}, counts = ${applied},
+      judged_at = ${now}, final_at = ${applied ? null : tx`final_at`}, looks = 0, look_at = now(),
       denials = 0, denied_at = null
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and ${isKey(tx, keyOf(row))}
       and block_hash = ${row.block_hash} and request_id is null

@@ -71,7 +71,7 @@ export async function updateReleased(tx: Tx, scope: Scope, key: TransferKey, req
 }
 
 /**
- * Locks a transfer until the transaction ends: it is bound or refunded, not both.
+ * Locks a transfer until the transaction ends: it is applied or refunded, not both.
  *
  * @param accountId the merchant whose it must be: nobody else can lock it; null for the service itself
  */

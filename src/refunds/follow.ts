@@ -131,13 +131,13 @@ function withoutShare(lookup: RefundLookup, ageMs: number): RefundState {
 }
 
 /**
- * A transaction that turns up after its refund was cancelled: where nothing has bound the payment since, the refund stands again; where
+ * A transaction that turns up after its refund was cancelled: where it was applied to no request since, the refund stands again; where
  * something has, its money was spent twice, which is for the operator. Money that is others' changes nothing.
  */
 async function followCancelled(ctx: Context, scope: Scope, row: DueRefund, lookup: RefundLookup): Promise<void> {
   const twice = await ctx.db.scoped(scope, (tx) => settleCancelled(tx, scope, row, lookup));
   if (twice === null) return;
-  const { boundTo: requestId } = twice;
+  const { appliedTo: requestId } = twice;
   await raiseAlarm(ctx.db.sql, { kind: 'returned-bound', subject: requestId, details: { requestId } });
   if (!twice.final) return;
   await ctx.db.scoped(scope, async (tx) => {
@@ -146,8 +146,8 @@ async function followCancelled(ctx: Context, scope: Scope, row: DueRefund, looku
   });
 }
 
-/** The request that a payment was bound to after its refund was cancelled, and what was refunded of it all the same. */
-type RefundedTwice = { boundTo: string; micro: bigint; final: boolean };
+/** The request that a payment was applied to after its refund was cancelled, and what was refunded of it all the same. */
+type RefundedTwice = { appliedTo: string; micro: bigint; final: boolean };
 
 /** Returns null where nothing was spent twice. */
 async function settleCancelled(
@@ -169,7 +169,7 @@ async function settleCancelled(
   }
   if (transfer && transfer.request_id !== row.request_id) {
     if (transfer.request_id === null || lookup.kind !== 'refunds' || micro === null) return null;
-    return { boundTo: transfer.request_id, micro, final: lookup.final };
+    return { appliedTo: transfer.request_id, micro, final: lookup.final };
   }
   await moveTo(tx, scope, row, 'sent');
   return null;
@@ -177,7 +177,7 @@ async function settleCancelled(
 
 /**
  * A transaction that turns up after another was recorded in its place: where nothing else is seen to have refunded its payment,
- * it is recorded again; otherwise the payer has the money twice, or the payment is bound: that is for the operator.
+ * it is recorded again; otherwise the payer has the money twice, or the payment is applied: that is for the operator.
  */
 async function followReplaced(ctx: Context, scope: Scope, row: DueRefund, lookup: RefundLookup): Promise<void> {
   if (!('final' in lookup)) return;

@@ -12,7 +12,7 @@ import { insertRefund } from './store.ts';
 export type StartedRefund = { kind: 'started'; requestId: string | null; usdcMicro: bigint };
 
 /**
- * Starts the refund of a payment, under its lock, before the transfer is offered: from then on nothing binds it, neither a rule nor
+ * Starts the refund of a payment, under its lock, before the transfer is offered: from then on nothing applies it to a request, neither a rule nor
  * its sender's signature nor the merchant, until the merchant cancels the refund.
  *
  * @param accountId the merchant who decides: the payment must be theirs
@@ -42,7 +42,7 @@ export function startRefund(
 }
 
 /**
- * Starts the refund of a payment that is locked, with the request that it is bound to, and is known to be firm.
+ * Starts the refund of a payment that is locked, with the request that it is applied to, and is known to be firm.
  *
  * @returns null when its refund is started already
  * @throws Refusal not_found when there is nothing to refund

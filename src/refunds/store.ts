@@ -10,7 +10,7 @@ import type { DueRefund } from './queue-store.ts';
  */
 export type RefundState = 'returning' | 'sent' | 'confirmed' | 'failed' | 'missing' | 'other' | 'kept';
 
-/** A row of `returns` that stands, as pages show it: nothing binds its payment. */
+/** A row of `returns` that stands, as pages show it: its payment is applied to no request. */
 export type RefundRow = {
   chain_id: string;
   tx_hash: string;
@@ -111,7 +111,7 @@ export async function updateRefundTransaction(
 
 /**
  * Records a transaction again that another one replaced, where nothing is seen to have refunded the payment. The payment is
- * locked, and nothing binds it.
+ * locked, and applied to no request.
  *
  * @returns false where something has refunded it, or its merchant says so
  */

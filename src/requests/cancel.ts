@@ -3,7 +3,7 @@ import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
-import { unbindPartial } from './proof.ts';
+import { detachPartialPayments } from './proof.ts';
 import { findRequest } from './read.ts';
 import { renderRequest } from './render.ts';
 import { type RequestRow, updateVoided } from './store.ts';
@@ -21,7 +21,7 @@ export function cancelRequest(ctx: Context, scope: Scope, id: string): Promise<R
     ctx.db.scoped(scope, async (tx) => {
       const voided = await updateVoided(tx, scope, id);
       if (voided) {
-        await unbindPartial(tx, scope, id);
+        await detachPartialPayments(tx, scope, id);
         return voided;
       }
       const current = await findRequest(tx, scope, id);

@@ -122,13 +122,13 @@ export async function releaseReserved(
 }
 
 /**
- * Gives back what had come in part to a request that is voided in this transaction: it stands among the unmatched
+ * Detaches the partial payments of a request that is voided in this transaction: they stand among the unmatched
  * payments again. The watcher removes transfers first and comes to the request then; so nothing waits here, or both could
  * wait for ever.
  *
  * @throws PostgresError 55P03 while another transaction holds one of them: try again later
  */
-export async function unbindPartial(tx: Tx, scope: Scope, id: string): Promise<void> {
+export async function detachPartialPayments(tx: Tx, scope: Scope, id: string): Promise<void> {
   await tx`
     update transfers set request_id = null, rule = null, counts = false, reason = 'voided', candidate_request_id = ${id}
     where (chain_id, tx_hash, ordinal) in (

@@ -206,7 +206,7 @@ test('A refund that no endpoint knew for days is found when it is mined, and the
   assert.equal(await claimed(request, txHash, from), 'given_back');
 });
 
-test('A refund that turns up after it was cancelled stands again; where the payment was bound meanwhile, operators are told', async () => {
+test('A refund that turns up after it was cancelled stands again; where the payment was applied meanwhile, operators are told', async () => {
   const free = await stray(11_000_000n);
   const first = await signedBack(free.from.address, free.usdcMicro);
   await record(free.txHash, first.refundTxHash);
@@ -222,19 +222,19 @@ test('A refund that turns up after it was cancelled stands again; where the paym
   await follow();
   assert.deepEqual(await refundOf(free.txHash), ['confirmed', free.usdcMicro.toString()]);
 
-  const bound = await stray(12_000_000n);
-  const second = await signedBack(bound.from.address, bound.usdcMicro);
-  await record(bound.txHash, second.refundTxHash);
-  await age(bound.txHash, '2 days');
+  const applied = await stray(12_000_000n);
+  const second = await signedBack(applied.from.address, applied.usdcMicro);
+  await record(applied.txHash, second.refundTxHash);
+  await age(applied.txHash, '2 days');
   await follow();
-  await fixtures.visitor.send(await begin(bound.txHash), '/put-back');
-  assert.equal(await claimed(bound.request, bound.txHash, bound.from), 'counted');
+  await fixtures.visitor.send(await begin(applied.txHash), '/put-back');
+  assert.equal(await claimed(applied.request, applied.txHash, applied.from), 'counted');
   await fixtures.node.resend(second.signed);
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
   await follow();
-  assert.ok((await raisedAlarms(fixtures.db.sql)).has(`returned-bound:${bound.request.id}`));
-  assert.deepEqual(await refundOf(bound.txHash), ['confirmed', bound.usdcMicro.toString()]);
+  assert.ok((await raisedAlarms(fixtures.db.sql)).has(`returned-bound:${applied.request.id}`));
+  assert.deepEqual(await refundOf(applied.txHash), ['confirmed', applied.usdcMicro.toString()]);
 });
 
 test('A refund that turns up after another was recorded in its place is recorded again; where that one paid, too, operators are told', async () => {

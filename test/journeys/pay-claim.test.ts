@@ -30,7 +30,7 @@ after(() => fixtures?.stop());
 
 const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.rpcUrls[0] ?? '', method, params);
 
-/** Untagged and of another amount than what is due: only a claim can bind it. */
+/** Untagged and of another amount than what is due: only a claim can apply it. */
 async function payMore(request: RequestRow) {
   const { txHash, from } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 77n, tagged: false });
   await fixtures.turn();
@@ -124,7 +124,7 @@ test('a claim signed through a contract wallet (ERC-1271) that sent the money �
   assert.equal((await fixtures.read(request)).payer_address, wallet);
 });
 
-test('a claim that one of two endpoints only calls a contract’s → bound by neither, until both accept it', async () => {
+test('a claim that one of two endpoints only calls a contract’s → applied by neither, until both accept it', async () => {
   const request = await fixtures.request();
   const owner = fixtures.node.wallet();
   const wallet = await deployWallet(owner.address);
@@ -204,7 +204,7 @@ test('64 zero bytes and 1b, or any signature that recovers nobody → no word of
 /** The wrapper of ERC-8010, which would have the account delegate to other code first. */
 const erc8010 = (signature: Hex): Hex => concat([signature, `0x${'00'.repeat(32)}`, `0x${'8010'.repeat(16)}`]);
 
-/** Money that an address sends as its own, whatever is or is not there; only a claim can bind it. */
+/** Money that an address sends as its own, whatever is or is not there; only a claim can apply it. */
 async function payFrom(wallet: string, request: RequestRow) {
   const value = BigInt(request.usdc_micro) + 78n;
   await fixtures.node.fund(wallet, value);

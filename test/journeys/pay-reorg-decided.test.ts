@@ -51,7 +51,7 @@ for (const [rule, decide] of [
   ['claim', claims],
   ['merchant', attaches],
 ] as const) {
-  test(`${rule} › reorganised and mined again → bound again, by the same rule`, async () => {
+  test(`${rule} › reorganised and mined again → applied again, by the same rule`, async () => {
     const asked = await request(rule === 'claim' ? 1n : 2n);
     const paid = await payUnnamed(asked, BigInt(asked.usdc_micro) + 77n);
     assert.deepEqual(await decide(asked, paid), { kind: 'counted', proofStatus: 'attached' });

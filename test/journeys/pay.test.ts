@@ -234,7 +234,7 @@ test('money for a voided request, and what came in part before, stands among the
   assert.deepEqual(await submitHash(fixtures.ctx, request.id, { txHash: rest.txHash }), { kind: 'voided' });
 });
 
-test('a transaction that proves nothing is answered plainly and binds nothing', async () => {
+test('a transaction that proves nothing is answered plainly and applied to nothing', async () => {
   const newcomer = await makeMerchant(fixtures.db, fixtures.scope);
   const unwatched = await fixtures.node.pay({ from: fixtures.node.wallet(), to: newcomer.wallet, usdcMicro: 3n });
   const before = await fixtures.node.pay({ from: fixtures.node.wallet(), to: fixtures.merchant.wallet, usdcMicro: 3n });

@@ -50,7 +50,7 @@ async function settleAll(): Promise<void> {
   await fixtures.turn();
 }
 
-test('another request’s reference put into the calldata → bound by it at first, verified by nobody, and told', async () => {
+test('another request’s reference put into the calldata → applied by it at first, verified by nobody, and told', async () => {
   const [own, other] = [await fixtures.request(), await fixtures.request()];
   liar.fake.lie = swapped(own, other);
   const { txHash } = await fixtures.pay(own, { usdcMicro: 50_000_000n });

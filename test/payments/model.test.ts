@@ -74,7 +74,7 @@ type ModelTransfer = {
   atMs: number;
   value: bigint;
   for: number;
-  bound: boolean;
+  applied: boolean;
   final: boolean;
   reason: string | null;
 };
@@ -87,11 +87,11 @@ class Model {
   constructor(requests: ModelRequest[]) {
     this.requests = requests;
   }
-  bound(i: number) {
-    return this.transfers.filter((t) => t.bound && t.for === i);
+  applied(i: number) {
+    return this.transfers.filter((t) => t.applied && t.for === i);
   }
   sum(i: number) {
-    return this.bound(i).reduce((sum, t) => sum + t.value, 0n);
+    return this.applied(i).reduce((sum, t) => sum + t.value, 0n);
   }
   isFinal(t: ModelTransfer) {
     return t.final || t.block <= this.head - confirmations + 1;
@@ -102,15 +102,15 @@ class Model {
     if (r.status === 'voided') t.reason = 'voided';
     else if (r.proof !== 'none') t.reason = 'already_paid';
     else if (t.atMs > r.expiresAtMs + graceMs) t.reason = 'late';
-    t.bound = t.reason === null;
-    if (!t.bound || this.sum(t.for) < r.due) return;
+    t.applied = t.reason === null;
+    if (!t.applied || this.sum(t.for) < r.due) return;
     r.proof = 'attached';
     r.note = null;
     this.verifyPaid(t.for);
   }
   /** What is final suffices by itself: the rest holds nothing back. */
   verifyPaid(i: number) {
-    const final = this.bound(i).filter((t) => this.isFinal(t));
+    const final = this.applied(i).filter((t) => this.isFinal(t));
     const r = this.requests[i] as ModelRequest;
     if (final.reduce((sum, t) => sum + t.value, 0n) < r.due) return;
     r.proof = 'verified';
@@ -118,7 +118,7 @@ class Model {
   }
   settle() {
     for (const [i, r] of this.requests.entries()) {
-      for (const t of this.bound(i)) t.final = this.isFinal(t);
+      for (const t of this.applied(i)) t.final = this.isFinal(t);
       if (r.proof === 'attached') this.verifyPaid(i);
     }
   }
@@ -202,7 +202,7 @@ async function apply(run: Run, each: Step): Promise<void> {
       assert.equal(done, waits ? true : 'cannot_cancel');
       if (waits) {
         request.status = 'voided';
-        for (const t of model.bound(each.request)) Object.assign(t, { bound: false, reason: 'voided' });
+        for (const t of model.applied(each.request)) Object.assign(t, { applied: false, reason: 'voided' });
       }
     } else if (each.kind === 'open') {
       await openRequest(ctx, scope, row.id);
@@ -231,7 +231,7 @@ async function pay(run: Run, each: Pay): Promise<void> {
     atMs: run.baseMs + each.lateMinutes * 60_000,
     value,
     for: each.request,
-    bound: false,
+    applied: false,
     final: false,
     reason: null,
   };
@@ -308,6 +308,6 @@ async function compare({ model, rows, scope }: Run): Promise<void> {
     select ordinal, reason, counts from transfers where partner_id = ${scope.partnerId} order by ordinal`;
   assert.deepEqual(
     [...stored].map(({ ordinal, reason, counts }) => ({ ordinal, reason, counts })),
-    model.transfers.map((t) => ({ ordinal: t.id, reason: t.reason, counts: t.bound })),
+    model.transfers.map((t) => ({ ordinal: t.id, reason: t.reason, counts: t.applied })),
   );
 }

@@ -83,17 +83,17 @@ test('cancel while something else holds a part payment → nothing is voided, or
   await judgePending(ctx);
   const stands = async () => {
     const [row] = await database.db.sql`
-      select r.status, t.request_id = r.id as bound, t.reason from requests r join transfers t on t.to_address = r.wallet_address
+      select r.status, t.request_id = r.id as applied, t.reason from requests r join transfers t on t.to_address = r.wallet_address
       where r.id = ${request.id}`;
     return { ...row };
   };
   await database.db.transaction(async (tx) => {
     await tx`select from transfers where request_id = ${request.id} for update`;
     await assert.rejects(cancelRequest(ctx, scope, request.id), { code: 'unavailable' });
-    assert.deepEqual(await stands(), { status: 'requested', bound: true, reason: null });
+    assert.deepEqual(await stands(), { status: 'requested', applied: true, reason: null });
   });
   assert.equal((await cancelRequest(ctx, scope, request.id)).status, 'voided');
-  assert.deepEqual(await stands(), { status: 'voided', bound: null, reason: 'voided' });
+  assert.deepEqual(await stands(), { status: 'voided', applied: null, reason: 'voided' });
 });
 
 /** The same order for the same seed, so that a failure comes again. */

@@ -127,12 +127,12 @@ test('Money that turns up for another payment revives no cancelled refund, and r
   const transfer = [moved?.from_address, moved?.to_address];
   await recorded(to, [hash, hash, hash], transfer);
   const rows = await database.db.sql`select tx_hash from returns where return_tx_hash = ${hash}`;
-  const [first = '', bound = '', free = ''] = rows.map((row) => String(row.tx_hash));
+  const [first = '', applied = '', free = ''] = rows.map((row) => String(row.tx_hash));
   await database.db.sql`
     update returns set state = case when tx_hash = ${first} then 'missing' else 'kept' end,
       usdc_micro = case when tx_hash = ${first} then 3 else 4 end,
       noted_at = noted_at - case when tx_hash = ${first} then interval '0' else interval '1 minute' end,
-      tx_hash = case when tx_hash = ${bound} then ${attached} else tx_hash end
+      tx_hash = case when tx_hash = ${applied} then ${attached} else tx_hash end
     where return_tx_hash = ${hash}`;
   await followRefunds(ctx);
   const states = await database.db.sql`

@@ -55,7 +55,7 @@ async function newPayee(): Promise<Payee> {
 const ask = ({ scope, wallet, accountId }: Payee, details: Parameters<typeof makeRequest>[3] = {}) =>
   makeRequest(database.db, scope, { id: accountId, wallet }, details);
 
-/** Parts that are bound to a request already; when they pay it in full, it is attached. */
+/** Partial payments that are applied to a request already; when they pay it in full, it is attached. */
 async function pay(to: Payee, request: RequestRow, chain: ChainConfig, blockNumber: number, values: string[]) {
   const hashes = await store(
     database.db,

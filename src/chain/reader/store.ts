@@ -42,7 +42,7 @@ export type Unread = {
   owners: Record<string, Owner>;
 };
 
-/** A transfer that a reorganisation took away, and the request it was bound to. Its row is gone. */
+/** A transfer that a reorganisation took away, and the request it was applied to. Its row is gone. */
 export type RemovedTransfer = {
   chainId: number;
   txHash: string;
@@ -51,7 +51,7 @@ export type RemovedTransfer = {
   testMode: boolean;
   accountId: string;
   requestId: string | null;
-  /** By which rule it was bound; null for none. */
+  /** By which rule it was applied; null for none. */
   rule: string | null;
   tokenAddress: string;
   fromAddress: string;

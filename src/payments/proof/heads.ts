@@ -48,10 +48,10 @@ export function needsSecondOpinion(chain: ChainConfig): boolean {
 
 /**
  * A transfer as two endpoints are asked about it: everything that must be the same on both. A signature and a merchant's
- * word bind whatever the calldata say; what nobody told when it was read bound nothing.
+ * word hold whatever the calldata say; what no endpoint returned when it was read proved nothing.
  */
 export function asSeen(row: TransferRow): SeenTransfer {
-  const byHand = row.rule === 'claim' || row.rule === 'merchant';
+  const isDecided = row.rule === 'claim' || row.rule === 'merchant';
   return {
     txHash: row.tx_hash,
     ordinal: row.ordinal,
@@ -63,6 +63,6 @@ export function asSeen(row: TransferRow): SeenTransfer {
     fromAddress: row.from_address,
     toAddress: row.to_address,
     value: BigInt(row.value),
-    calldata: byHand || !row.calldata_read ? null : { reference: toTransfer(row).reference },
+    calldata: isDecided || !row.calldata_read ? null : { reference: toTransfer(row).reference },
   };
 }

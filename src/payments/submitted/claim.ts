@@ -7,9 +7,9 @@ import type { Context } from '../../context.ts';
 import { retryOnConflict } from '../../db/conflict.ts';
 import { refuse } from '../../errors.ts';
 import { modeOf } from '../../lib/mode.ts';
-import { bind } from '../bind.ts';
-import { boundOutcome, type Outcome } from '../outcome.ts';
-import { flaw, isMint } from '../rules.ts';
+import { applyTransfer } from '../apply.ts';
+import { appliedOutcome, type Outcome } from '../outcome.ts';
+import { isMint, rejection } from '../rules.ts';
 import { toTransfer } from '../store.ts';
 import { selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
 
@@ -78,19 +78,21 @@ export async function claim(
   const signed = await isSigned(chain, row.from_address, claimTypedData(ctx.config, id, key), claim.signature);
   if (signed !== 'yes') return { kind: signed === 'no' ? 'bad_signature' : 'unavailable' };
   // Whether it is confirmed by a second endpoint is found out when it is settled.
-  const binding = { row, requestId: id, rule: 'claim', from: 'unmatched', confirmed: false } as const;
-  return boundOutcome(await retryOnConflict(() => ctx.db.scoped(scope, (tx) => bind(tx, ctx, scope, binding))));
+  const applying = { row, requestId: id, rule: 'claim', from: 'unmatched', confirmed: false } as const;
+  return appliedOutcome(
+    await retryOnConflict(() => ctx.db.scoped(scope, (tx) => applyTransfer(tx, ctx, scope, applying))),
+  );
 }
 
 /** What needs no signature to be known. */
 function beforeSigning(row: TransferRow, requestId: string, chain: ChainConfig): Outcome | null {
   if (row.judged_at === null || row.request_id === requestId) return { kind: 'seen' };
   if (row.request_id !== null) return { kind: 'already_used' };
-  const fault = flaw(
+  const rejected = rejection(
     toTransfer(row),
     chain.tokens.map(({ address }) => address),
   );
-  if (fault) return { kind: fault === 'wrong_token' ? 'wrong_token' : 'wrong_recipient' };
+  if (rejected) return { kind: rejected === 'wrong_token' ? 'wrong_token' : 'wrong_recipient' };
   return isMint(toTransfer(row)) ? { kind: 'minted' } : null;
 }
 

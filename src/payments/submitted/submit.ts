@@ -4,9 +4,9 @@ import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { readRequest } from '../../requests/read.ts';
-import { toPayable } from '../bind.ts';
-import { type Outcome, refusedOutcome } from '../outcome.ts';
-import { admit, isMint, type Payable } from '../rules.ts';
+import { toPayable } from '../apply.ts';
+import { type Outcome, rejectedOutcome } from '../outcome.ts';
+import { canApply, isMint, type Payable } from '../rules.ts';
 import { selectByHash, toTransfer } from '../store.ts';
 import { isSameTransfer, keyOf, selectCounted, selectWithRefund, type TransferRow } from '../transfers.ts';
 import { keepHint } from './follow.ts';
@@ -16,7 +16,7 @@ import { readIfOmitted } from './omitted.ts';
 const hashPattern = /^0x[0-9a-f]{64}$/;
 
 /**
- * Looks up a transaction that a customer says has paid a request. It is a hint and binds nothing: anyone can read a
+ * Looks up a transaction that a customer says has paid a request. It is a hint and proves nothing: anyone can read a
  * hash off the chain and post it. What is not mined yet, or failed, is kept for the page: see `readHints`.
  *
  * @param hint `chainId` where it is known; otherwise all chains of the request's mode are asked
@@ -78,7 +78,7 @@ function judgeFree(request: Payable, row: TransferRow, chains: ChainConfig[]): O
   const chain = chains.find(({ chainId }) => String(chainId) === row.chain_id);
   if (!chain?.tokens.some(({ address }) => address === row.token_address)) return { kind: 'wrong_token' };
   if (isMint(toTransfer(row))) return { kind: 'minted' };
-  const admission = admit(toTransfer(row), request, 'claim');
-  if (!admission.counts) return refusedOutcome(admission.reason);
+  const applicability = canApply(toTransfer(row), request, 'claim');
+  if (!applicability.counts) return rejectedOutcome(applicability.reason);
   return { kind: 'needs_signature', ...keyOf(row), from: row.from_address };
 }

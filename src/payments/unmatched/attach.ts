@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { retryOnConflict } from '../../db/conflict.ts';
 import type { Scope } from '../../db/connection.ts';
-import { bind } from '../bind.ts';
-import { boundOutcome, type Outcome } from '../outcome.ts';
+import { applyTransfer } from '../apply.ts';
+import { appliedOutcome, type Outcome } from '../outcome.ts';
 import { hasRefund, lockTransfer, type TransferKey } from '../transfers.ts';
 
 /**
@@ -27,8 +27,8 @@ export async function attachUnmatched(
       if (row.reason === 'wrong_token' || row.reason === 'self_transfer') return { kind: 'wrong_token' };
       if (await hasRefund(tx, scope, key)) return { kind: 'already_used' };
       const { requestId } = attach;
-      return boundOutcome(
-        await bind(tx, ctx, scope, { row, requestId, rule: 'merchant', from: 'unmatched', confirmed: false }),
+      return appliedOutcome(
+        await applyTransfer(tx, ctx, scope, { row, requestId, rule: 'merchant', from: 'unmatched', confirmed: false }),
       );
     }),
   );

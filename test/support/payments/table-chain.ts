@@ -28,7 +28,7 @@ export async function store(
   chain: ChainConfig,
   to: { scope: Scope; wallet: string; accountId: string },
   transfers: { blockNumber: number; value: string; request?: RequestRow }[],
-  bound = false,
+  applied = false,
 ): Promise<string[]> {
   const rows = transfers.map(({ blockNumber, value, request }) => ({
     chain_id: chain.chainId,
@@ -45,10 +45,10 @@ export async function store(
     test_mode: to.scope.testMode,
     account_id: to.accountId,
     calldata_reference: request ? Buffer.from(request.reference) : null,
-    request_id: bound ? (request?.id ?? null) : null,
-    rule: bound ? 'reference' : null,
-    counts: bound,
-    judged_at: bound ? new Date() : null,
+    request_id: applied ? (request?.id ?? null) : null,
+    rule: applied ? 'reference' : null,
+    counts: applied,
+    judged_at: applied ? new Date() : null,
   }));
   for (let at = 0; at < rows.length; at += 1000) {
     await db.sql`insert into transfers ${insertion(rows.slice(at, at + 1000))}`;

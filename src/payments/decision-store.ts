@@ -5,7 +5,8 @@ import { keyOf, type TransferKey, type TransferRow } from './transfers.ts';
 /** The rules that a reorganisation does not undo: somebody signed for the transfer, or decided about it manually. */
 export type DecidedRule = Extract<Rule, 'claim' | 'merchant'>;
 
-export type KeptBinding = TransferKey & {
+/** A row of `kept_bindings`: what somebody decided about a transfer, and a reorganisation does not undo. */
+export type KeptDecision = TransferKey & {
   partnerId: string;
   testMode: boolean;
   requestId: string;
@@ -17,12 +18,12 @@ export type KeptBinding = TransferKey & {
 };
 
 /** Keeps what was decided about a transfer that is gone; the latest decision counts. */
-export async function upsertKept(tx: Tx, kept: KeptBinding): Promise<void> {
+export async function upsertDecision(tx: Tx, decided: KeptDecision): Promise<void> {
   await tx`
     insert into kept_bindings (chain_id, tx_hash, ordinal, partner_id, test_mode, request_id, rule, token_address,
       from_address, to_address, value)
-    values (${kept.chainId}, ${kept.txHash}, ${kept.ordinal}, ${kept.partnerId}, ${kept.testMode}, ${kept.requestId},
-      ${kept.rule}, ${kept.tokenAddress}, ${kept.fromAddress}, ${kept.toAddress}, ${kept.value.toString()})
+    values (${decided.chainId}, ${decided.txHash}, ${decided.ordinal}, ${decided.partnerId}, ${decided.testMode}, ${decided.requestId},
+      ${decided.rule}, ${decided.tokenAddress}, ${decided.fromAddress}, ${decided.toAddress}, ${decided.value.toString()})
     on conflict (chain_id, tx_hash, ordinal) do update
       set partner_id = excluded.partner_id, test_mode = excluded.test_mode, request_id = excluded.request_id,
         rule = excluded.rule, token_address = excluded.token_address, from_address = excluded.from_address,
@@ -33,13 +34,13 @@ export async function upsertKept(tx: Tx, kept: KeptBinding): Promise<void> {
  * What was decided about this transfer before a reorganisation; null for nothing. It must be the same in all that was
  * decided about, and a merchant's decision is of money that is still theirs.
  */
-export async function selectKept(
+export async function selectDecision(
   tx: Tx,
   scope: Scope,
   row: TransferRow,
 ): Promise<{ request_id: string; rule: DecidedRule } | null> {
   const { chainId, txHash, ordinal } = keyOf(row);
-  const [kept] = await tx<{ request_id: string; rule: DecidedRule }[]>`
+  const [decided] = await tx<{ request_id: string; rule: DecidedRule }[]>`
     select k.request_id, k.rule from kept_bindings k
       join requests r on (r.partner_id, r.test_mode, r.id) = (k.partner_id, k.test_mode, k.request_id)
     where k.partner_id = ${scope.partnerId} and k.test_mode = ${scope.testMode}
@@ -47,5 +48,5 @@ export async function selectKept(
       and k.token_address = ${row.token_address} and k.from_address = ${row.from_address}
       and k.to_address = ${row.to_address} and k.value = ${row.value}::numeric
       and (k.rule <> 'merchant' or r.account_id = ${row.account_id})`;
-  return kept ?? null;
+  return decided ?? null;
 }

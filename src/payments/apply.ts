@@ -4,11 +4,11 @@ import { attachProof, lockForProof } from '../requests/proof.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { assetOf, completeProof } from './complete.ts';
 import { needsSecondOpinion, readChainView, standsFinal } from './proof/heads.ts';
-import { admit, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
+import { canApply, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
 import { isDoubted, lockTransfers, toTransfer, updateJudged } from './store.ts';
 import { hasRefund, keyOf, type TransferRow } from './transfers.ts';
 
-export type Binding = {
+export type TransferToApply = {
   row: TransferRow;
   requestId: string;
   rule: Rule;
@@ -18,9 +18,9 @@ export type Binding = {
   confirmed: boolean;
 };
 
-export type Bound =
-  | { kind: 'bound'; proofStatus: RequestRow['proof_status']; missingMicro: bigint }
-  | { kind: 'refused'; reason: Reason }
+export type Applied =
+  | { kind: 'applied'; proofStatus: RequestRow['proof_status']; missingMicro: bigint }
+  | { kind: 'rejected'; reason: Reason }
   /** A merchant attaches only what pays the request in full. */
   | { kind: 'insufficient'; missingMicro: bigint }
   /** The transfer, or the request, is no longer what it was: somebody was faster. */
@@ -43,13 +43,13 @@ export function toPayable(row: RequestRow, counted: readonly TransferRow[]): Pay
 }
 
 /**
- * Binds a transfer to a request if the request takes it, and moves the request's proof on. The request is locked first,
+ * Applies a transfer to a request if the request takes it, and moves the request's proof on. The request is locked first,
  * always before its transfers, so that nobody decides twice or in a circle.
  *
  * @throws PostgresError 55P03 while the watcher holds one of the transfers: try again later
  */
-export async function bind(tx: Tx, ctx: Context, scope: Scope, binding: Binding): Promise<Bound> {
-  const { row, requestId, rule, from } = binding;
+export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying: TransferToApply): Promise<Applied> {
+  const { row, requestId, rule, from } = applying;
   const request = await lockForProof(tx, scope, requestId);
   if (!request) return { kind: 'gone' };
   const locked = await lockTransfers(tx, scope, requestId, keyOf(row));
@@ -59,31 +59,31 @@ export async function bind(tx: Tx, ctx: Context, scope: Scope, binding: Binding)
 
   // What goes back to the payer pays nothing, however it is named once more: by its sender, after a reorganisation, manually.
   const released = current.reason === 'released' && rule !== 'merchant';
-  if (released || (await hasRefund(tx, scope, keyOf(row)))) return { kind: 'refused', reason: 'released' };
+  if (released || (await hasRefund(tx, scope, keyOf(row)))) return { kind: 'rejected', reason: 'released' };
 
   // A wallet can have changed hands: a merchant decides about their own money and requests only.
   if (rule === 'merchant' && request.account_id !== current.account_id) return { kind: 'gone' };
 
   const payable = toPayable(request, counted);
-  const admission = admit(toTransfer(current), payable, rule);
-  if (!admission.counts) return { kind: 'refused', reason: admission.reason };
+  const applicability = canApply(toTransfer(current), payable, rule);
+  if (!applicability.counts) return { kind: 'rejected', reason: applicability.reason };
   const missingMicro = payable.usdcMicro - payable.countedMicro - BigInt(current.value);
   // Only at the moment of deciding: one that is mined again may wait for the others.
-  if (rule === 'merchant' && from === 'unmatched' && !admission.completes)
+  if (rule === 'merchant' && from === 'unmatched' && !applicability.completes)
     return { kind: 'insufficient', missingMicro };
   if (!(await updateJudged(tx, scope, current, from, { requestId, rule, reason: null }, ctx.clock.now()))) {
     return { kind: 'gone' };
   }
-  if (!admission.completes) return { kind: 'bound', proofStatus: 'none', missingMicro };
+  if (!applicability.completes) return { kind: 'applied', proofStatus: 'none', missingMicro };
   const proofStatus = await moveOn(
     tx,
     ctx,
     scope,
     request,
     inOrder([...counted, { ...current, counts: true, final_at: null }]),
-    binding,
+    applying,
   );
-  return { kind: 'bound', proofStatus, missingMicro: 0n };
+  return { kind: 'applied', proofStatus, missingMicro: 0n };
 }
 
 function isSame(a: TransferRow, b: TransferRow): boolean {
@@ -108,7 +108,7 @@ async function moveOn(
   scope: Scope,
   request: RequestRow,
   counted: TransferRow[],
-  { row, confirmed }: Binding,
+  { row, confirmed }: TransferToApply,
 ): Promise<RequestRow['proof_status']> {
   const view = await readChainView(ctx, tx, scope.testMode);
   const due = BigInt(request.usdc_micro);
