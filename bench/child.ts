@@ -9,7 +9,7 @@ export function startChild(file: string, env: Record<string, string>, execArgv: 
   const child = fork(join(import.meta.dirname, file), { env: { ...process.env, ...env }, execArgv });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`bench/${file} does not start`)), 20_000);
+    const timer = setTimeout(() => reject(new Error(`bench/${file} did not start`)), 20_000);
     child.once('exit', (code) => reject(new Error(`bench/${file} ended with ${code}`)));
     child.once('message', ({ port }: { port: number }) => {
       clearTimeout(timer);

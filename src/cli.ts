@@ -113,9 +113,9 @@ main().catch((error: unknown) => {
   const { message, code } = error as NodeJS.ErrnoException;
   const unreachable = code === 'ECONNREFUSED' || code === 'CONNECT_TIMEOUT';
   const told = unreachable
-    ? 'The database does not answer: is the service running? Start it with npm start.'
+    ? 'The database does not answer. Is the service running? Start it with npm start.'
     : code === '28P01'
-      ? `${message}. The service makes its logins when it starts: start it once, with the same SECRET_KEYS as here.`
+      ? `${message}. The service creates its logins when it starts: start it once with the same SECRET_KEYS as here.`
       : message;
   process.stderr.write(`${printableLines(told)}\n`);
   process.exitCode = 1;

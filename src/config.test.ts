@@ -35,7 +35,7 @@ test('TRUST_PROXY and WEBHOOK_ALLOW_CIDRS › what is no network → a fault for
   for (const name of ['TRUST_PROXY', 'WEBHOOK_ALLOW_CIDRS']) {
     const faults = faultsOf({ [name]: wrong.join(','), LOG_LEVEL: 'loud' });
     assert.equal(faults.length, wrong.length + 1, faults.join('\n'));
-    for (const network of wrong) assert.ok(faults.some((fault) => fault.startsWith(`${name} holds "${network}"`)));
+    for (const network of wrong) assert.ok(faults.some((fault) => fault.startsWith(`${name} contains "${network}"`)));
   }
 });
 
@@ -54,7 +54,7 @@ test('SMTP_URL and MAIL_FROM › read together, faults told, the password never'
   for (const from of ['pay@quittance.example', 'Quittance <pay@quittance.example>']) {
     assert.deepEqual(readConfig({ ...secrets, SMTP_URL: smtpUrl, MAIL_FROM: from }).mail, { smtpUrl, from });
   }
-  assert.match(faultsOf({ SMTP_URL: smtpUrl }).join(), /^MAIL_FROM is needed/);
+  assert.match(faultsOf({ SMTP_URL: smtpUrl }).join(), /^MAIL_FROM is required/);
   for (const from of ['pay', 'a@b, c@d', 'Quittance <pay@b', 'pay@b>', 'a\r\nBcc: x <a@b>']) {
     assert.match(faultsOf({ SMTP_URL: smtpUrl, MAIL_FROM: from }).join(), /^MAIL_FROM must/, from);
   }
@@ -73,7 +73,7 @@ test('PHONE_GATEWAY_URL and its token › read together, https outside the machi
     url,
     token,
   });
-  assert.match(faultsOf({ PHONE_GATEWAY_URL: url }).join(), /^PHONE_GATEWAY_TOKEN is needed/);
+  assert.match(faultsOf({ PHONE_GATEWAY_URL: url }).join(), /^PHONE_GATEWAY_TOKEN is required/);
   const spaced = faultsOf({ PHONE_GATEWAY_URL: url, PHONE_GATEWAY_TOKEN: 'two words' }).join();
   assert.match(spaced, /without spaces/);
   assert.doesNotMatch(spaced, /two words/);

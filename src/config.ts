@@ -79,7 +79,7 @@ export type Config = {
 export class ConfigError extends Error {
   readonly faults: string[];
   constructor(faults: string[]) {
-    super(`The configuration has faults:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    super(`The configuration is invalid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
     this.faults = faults;
   }
 }
@@ -116,7 +116,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const baseUrl = readUrl('BASE_URL', env.BASE_URL, `http://localhost:${port}`, faults);
   const payUrl = readUrl('PAY_URL', env.PAY_URL, `${baseUrl}/pay`, faults);
   const sandbox = decideSandbox(env, { host, baseUrl, payUrl }, faults);
-  if (!sandbox && !env.BASE_URL) faults.push('BASE_URL is needed in production: the public address of the service');
+  if (!sandbox && !env.BASE_URL) faults.push('BASE_URL is required in production: the public address of the service');
   readSwitch('DATABASE_TLS', env.DATABASE_TLS, faults);
   const config: Config = {
     sandbox,
@@ -144,11 +144,13 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
   };
   if (config.databaseOwnerUrl && !config.databaseUrl) {
-    faults.push('DATABASE_OWNER_URL needs DATABASE_URL: the same database, where the service itself connects');
+    faults.push(
+      'DATABASE_OWNER_URL needs DATABASE_URL: the address of the same database to which the service connects',
+    );
   }
   for (const name of config.rateProviders) {
     if (!rateProviderNames.includes(name)) {
-      faults.push(`RATE_PROVIDERS names "${name}"; known are ${rateProviderNames.join(', ')}`);
+      faults.push(`RATE_PROVIDERS names "${name}"; the known sources are ${rateProviderNames.join(', ')}`);
     }
   }
   if (!logLevels.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${logLevels.join(', ')}`);
@@ -186,7 +188,7 @@ function readMail(smtpUrl: string | undefined, from: string | undefined, faults:
   if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || !url.hostname || url.search || url.hash) {
     faults.push('SMTP_URL must look like smtps://user:password@host:port or smtp://…');
   }
-  if (!from) faults.push('MAIL_FROM is needed with SMTP_URL: an address, or Name <address>');
+  if (!from) faults.push('MAIL_FROM is required with SMTP_URL: an address, or Name <address>');
   else if (!senderPattern.test(from) || from.includes('<') !== from.endsWith('>')) {
     faults.push('MAIL_FROM must be an address, or Name <address>');
   }
@@ -207,7 +209,7 @@ function readPhoneGateway(
     faults.push('PHONE_GATEWAY_URL must be an https address (http on this machine, or in the sandbox)');
   }
   if (!token || !/^[\x21-\x7e]+$/.test(token)) {
-    faults.push('PHONE_GATEWAY_TOKEN is needed with PHONE_GATEWAY_URL: printable characters without spaces');
+    faults.push('PHONE_GATEWAY_TOKEN is required with PHONE_GATEWAY_URL: printable characters without spaces');
   }
   return { url: address, token: token ?? '' };
 }
@@ -237,7 +239,7 @@ const usualPageLimit = 200;
 function readPageLimit(value: string | undefined, faults: string[]): number {
   if (value === undefined || value === '') return usualPageLimit;
   if (!/^[1-9]\d{1,5}$/.test(value))
-    faults.push('PAGE_LIMIT must be a whole number from 10 to 999999: pages of one client in 10 s');
+    faults.push('PAGE_LIMIT must be a whole number from 10 to 999999: pages per client in 10 s');
   return Number(value);
 }
 
@@ -267,7 +269,9 @@ function readSchedule(value: string | undefined, faults: string[]): number[] {
 function readSecretKeys(value: string | undefined, sandbox: boolean, dataDir: string, faults: string[]): SecretKey[] {
   const text = value || (sandbox ? sandboxSecret(dataDir, faults) : '');
   if (!text && !sandbox) {
-    faults.push('SECRET_KEYS is needed in production: <id>:<base64 of 32 random bytes>, newest first, comma-separated');
+    faults.push(
+      'SECRET_KEYS is required in production: <id>:<base64 of 32 random bytes>, newest first, comma-separated',
+    );
   }
   return readList(text, []).map((part, index) => {
     const [id = '', encoded = ''] = part.split(':');
@@ -295,7 +299,7 @@ function sandboxSecret(dataDir: string, faults: string[]): string {
 function readChainsFile(file: string | undefined, sandbox: boolean, faults: string[]): Config['chains'] {
   if (!file) {
     if (!sandbox)
-      faults.push('CHAINS_FILE is needed in production: the chains and tokens of each mode (docs/operating.md)');
+      faults.push('CHAINS_FILE is required in production: the chains and tokens of each mode (docs/operating.md)');
     return null;
   }
   try {

@@ -153,7 +153,7 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
     for (const { queue, sleeper } of mine)
       if (queue && (kind === 'anything' || queue.wakes.includes(kind))) sleeper.wake();
   };
-  const endHearing = hearChanges(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
+  const endHearing = hearChanges(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'cannot listen for changes'));
   await Promise.all([
     ...mine.map((loop) => repeat(ctx, loop, signal)),
     pollQueues(ctx, mine, pollMs, signal),
@@ -176,7 +176,7 @@ async function repeat(
     try {
       done = await run(ctx, signal);
     } catch (error) {
-      ctx.log.error({ err: error, loop: name }, 'a loop failed; it goes on at its next turn');
+      ctx.log.error({ err: error, loop: name }, 'a loop failed; it continues with its next run');
     }
     if (queue) await pause(queue.restMs, signal);
     if (queue && typeof done === 'number' && done > 0) continue;

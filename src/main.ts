@@ -36,7 +36,7 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
   await checkSecretKeys(ctx.db.sql, config.secretKeys);
   await checkChains(ctx);
   await refreshIfDue(ctx, rateSources(config.rateProviders)).catch((error) => {
-    ctx.log.error({ err: error }, 'rates could not be fetched yet; creating requests waits for them');
+    ctx.log.error({ err: error }, 'rates could not be fetched yet; requests cannot be created until they are');
   });
   const app = await buildServer(ctx, pools.pages);
   await app.listen({ host: config.host, port: config.port }).catch((error) => {
@@ -84,7 +84,7 @@ type Listening = { host: string; port: number };
 /** @param prefix of the settings that say where to listen */
 function asListenFault(prefix: '' | 'METRICS_', { host, port }: Listening, error: NodeJS.ErrnoException): Error {
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is in use. Stop what listens there, or set another ${prefix}PORT.`,
+    EADDRINUSE: `Port ${port} of ${host} is in use. Stop the program that uses it, or set another ${prefix}PORT.`,
     EACCES: `Port ${port} of ${host} may not be opened by this user. Set a ${prefix}PORT of 1024 or more.`,
     EADDRNOTAVAIL: `This machine has no address ${host}. Set another ${prefix}HOST.`,
     ENOTFOUND: `There is no host ${host}. Set another ${prefix}HOST.`,
@@ -100,6 +100,6 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 main().catch((error: unknown) => {
   const known = error instanceof ConfigError || error instanceof StartFault;
-  process.stderr.write(`Quittance does not start. ${known ? error.message : (error as Error).stack}\n`);
+  process.stderr.write(`Quittance cannot start. ${known ? error.message : (error as Error).stack}\n`);
   process.exitCode = 1;
 });

@@ -108,7 +108,7 @@ function asLoginFault(error: unknown, { service, scoped }: Access): unknown {
   if (!refused.includes(sqlState(error) ?? '')) return error;
   const names = [service, scoped].map((url) => new URL(url.replace(/@.*/s, '@host')).username).join(' and ');
   return new StartFault(
-    `The database of DATABASE_URL does not let the service in as ${names}: ${(error as Error).message}. Let both come with a password from here (pg_hba.conf, or the pooler’s list of users); where a password was changed, drop role ${names.replace(' and ', ', ')}: the next start makes them anew.`,
+    `The database of DATABASE_URL refused the service’s logins ${names}: ${(error as Error).message}. Allow both to log in with a password from here (pg_hba.conf, or the pooler’s user list). If a password was changed, drop role ${names.replace(' and ', ', ')}; the next start recreates them.`,
     { cause: error },
   );
 }
@@ -132,7 +132,7 @@ function asDatabaseFault(config: Config, error: unknown): unknown {
 export async function joinService(config: Config): Promise<Service> {
   const url = config.databaseUrl ?? embeddedUrl(config.dataDir);
   if (!url)
-    throw new Error(`There is no database in ${config.dataDir} yet: start the service first, or set DATABASE_URL.`);
+    throw new Error(`There is no database in ${config.dataDir} yet. Start the service first, or set DATABASE_URL.`);
   const db = connect(accessOf(url, config.secretKeys), { service: 2, scoped: 2 });
   const own = config.chains ?? (await import('./sandbox/chain.ts')).readDevChains(config.dataDir);
   const chains = own ?? { test: [], live: [] };

@@ -47,7 +47,7 @@ export function adminEvents(app: FastifyInstance, ctx: Context): void {
   });
 }
 
-const complain = (ctx: Context) => (error: unknown) => ctx.log.warn({ err: error }, 'changes cannot be heard');
+const complain = (ctx: Context) => (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');
 
 /** A process listens once, however many pages are open, and only while one is. */
 function hear(ctx: Context, wake: () => void): () => void {

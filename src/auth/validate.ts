@@ -46,7 +46,7 @@ function toFault({ instancePath, keyword, params, message, parentSchema }: Error
     return { field: path.join('.'), message: `must be one of ${params.allowedValues.join(', ')}` };
   if (keyword === 'pattern' && parentSchema?.description)
     return { field: path.join('.'), message: parentSchema.description };
-  return { field: path.join('.'), message: message ?? 'breaks its rule' };
+  return { field: path.join('.'), message: message ?? 'is invalid' };
 }
 
 /** Query parameters as the contract's types; what does not convert stays a text, and the check refuses it. */

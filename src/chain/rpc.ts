@@ -212,7 +212,7 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
 export const toHex = (value: number | bigint): Hex => `0x${value.toString(16)}`;
 
 function malformed(what: string): RpcError {
-  return new RpcError('malformed', `the provider's answer has no proper ${what}`);
+  return new RpcError('malformed', `the provider's answer has no valid ${what}`);
 }
 
 function readHex(value: unknown, what: string): string {

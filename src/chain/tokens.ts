@@ -16,7 +16,7 @@ export async function findFault(chain: ChainConfig, rpc: Rpc): Promise<string | 
   for (const { symbol, address } of chain.tokens) {
     const answer = await rpc.call(address, decimalsCall);
     if (answer.length !== 66 || BigInt(answer) !== 6n) {
-      return `${symbol} at ${address} on chain ${chain.chainId} has not six decimals, says ${rpc.host}`;
+      return `${symbol} at ${address} on chain ${chain.chainId} does not have six decimals according to ${rpc.host}`;
     }
   }
   return null;
@@ -42,5 +42,5 @@ export async function checkTokens(chain: ChainConfig): Promise<void> {
     }),
   );
   const fault = faults.find((sentence) => sentence !== null);
-  if (fault) throw new Error(`CHAINS_FILE does not fit: ${fault}.`);
+  if (fault) throw new Error(`CHAINS_FILE does not match the chains: ${fault}.`);
 }

@@ -90,7 +90,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       }
       if (!places.take(client)) return reply.code(204).send();
       // Until it hears, each page is left its rest: it looks again by itself.
-      endHearing ??= hearChanges(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
+      endHearing ??= hearChanges(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'cannot listen for changes'));
       const stream = openEventStream(reply);
       const page: Open = { requestId, confirming: false, strays: [], wake: () => {} };
       open.add(page);
@@ -117,7 +117,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
         }
       } catch (error) {
         // The browser connects again by itself and shows what it last knew until then.
-        ctx.log.warn({ err: error, request_id: request.id }, 'a live page could not be told');
+        ctx.log.warn({ err: error, request_id: request.id }, 'a live page could not be updated');
       } finally {
         open.delete(page);
         places.leave(client);
@@ -136,7 +136,7 @@ async function refreshStrays(ctx: Context, { scope, row }: Checkout, page: Open)
     page.strays = await findStrays(ctx, scope, row.id);
     if (page.strays.length !== before) page.wake();
   } catch (error) {
-    ctx.log.warn({ err: error }, 'money that went astray could not be looked for');
+    ctx.log.warn({ err: error }, 'misdirected money could not be looked up');
   }
 }
 

@@ -133,7 +133,8 @@ async function createKey(ctx: Context, args: Arguments) {
   const partner = await mustReadPartner(ctx, option(args, 'partner'));
   const wanted = typeof args.options.scopes === 'string' ? args.options.scopes.split(',') : [...scopeNames];
   const unknown = wanted.filter((name) => !scopeNames.includes(name as ScopeName));
-  if (unknown.length > 0) throw new Error(`Unknown scopes: ${unknown.join(', ')}. Known are ${scopeNames.join(', ')}.`);
+  if (unknown.length > 0)
+    throw new Error(`Unknown scopes: ${unknown.join(', ')}. The known scopes are ${scopeNames.join(', ')}.`);
   const scope = scopeOf(partner.id, testModeOption(args));
   return recorded(
     ctx,
@@ -172,7 +173,7 @@ export const accessCommands: Command[] = [
   {
     name: 'partner email',
     usage: '<slug> <address>|none',
-    summary: 'Sets whom to tell when something needs the partner’s hand, such as a disabled webhook endpoint.',
+    summary: 'Sets who is mailed when the partner must act, for example on a disabled webhook endpoint.',
     run: email,
   },
   {
@@ -181,33 +182,33 @@ export const accessCommands: Command[] = [
     summary: 'Sets the name, accent colour and logo (PNG, JPEG or WebP, at most 64 KiB) of a partner’s pages.',
     run: changeBranding,
   },
-  { name: 'partner disable', usage: '<slug>', summary: 'Switches a partner off.', run: switchPartner(true) },
-  { name: 'partner enable', usage: '<slug>', summary: 'Switches a partner on again.', run: switchPartner(false) },
+  { name: 'partner disable', usage: '<slug>', summary: 'Disables a partner.', run: switchPartner(true) },
+  { name: 'partner enable', usage: '<slug>', summary: 'Enables a partner again.', run: switchPartner(false) },
   {
     name: 'key create',
     usage: '--partner <slug> --mode test|live [--scopes a,b]',
-    summary: 'Makes an API key and shows it this once; all scopes unless said.',
+    summary: 'Creates an API key and shows it once; with all scopes unless --scopes says otherwise.',
     run: createKey,
   },
   {
     name: 'key list',
     usage: '--partner <slug>',
-    summary: 'Lists a partner’s keys, without the keys themselves.',
+    summary: 'Lists a partner’s keys without their values.',
     run: async (ctx, args) => ({
       keys: await listApiKeys(ctx.db, (await mustReadPartner(ctx, option(args, 'partner'))).id),
     }),
   },
-  { name: 'key revoke', usage: '<key_id>', summary: 'Revokes a key at once.', run: revokeKey },
+  { name: 'key revoke', usage: '<key_id>', summary: 'Revokes a key immediately.', run: revokeKey },
   {
     name: 'merchant disable',
     usage: '<account_id>',
-    summary: 'Stops new requests for a merchant (the operator’s switch).',
+    summary: 'Disables a merchant (the operator’s switch): no new requests.',
     run: switchMerchant(true),
   },
   {
     name: 'merchant enable',
     usage: '<account_id>',
-    summary: 'Takes the operator’s switch back.',
+    summary: 'Enables the merchant again (the operator’s switch).',
     run: switchMerchant(false),
   },
   ...recoveryCommands,

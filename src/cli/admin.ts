@@ -36,18 +36,17 @@ const shown = (check: ChainCheck) => ({
 
 async function check(ctx: Context, args: Arguments) {
   const kept = args.options.kept === undefined ? null : option(args, 'kept');
-  if (kept !== null && !isHash(kept))
-    throw new Error('--kept is a hash of 64 hex digits, as an earlier check told it.');
+  if (kept !== null && !isHash(kept)) throw new Error('--kept must be a hash of 64 hex digits from an earlier check.');
   const partner = args.options.partner === undefined ? null : await mustReadPartner(ctx, option(args, 'partner'));
   const checks = await verifyChains(ctx, partner?.id ?? null, kept);
   const broken = checks.filter((one) => one.broken !== null);
   if (broken.length > 0) {
     const lines = broken.map(shown).map(({ log, state }) => `  ${log}: ${state}`);
-    throw new Error(`The audit log is broken. Somebody changed it behind the service.\n${lines.join('\n')}`);
+    throw new Error(`The audit log is broken: somebody changed it outside the service.\n${lines.join('\n')}`);
   }
   if (kept !== null && checks.every(({ keptAt }) => keptAt === null)) {
     throw new Error(
-      'No row has the hash that was kept: its log was cut off or made anew since, or it is another log’s.',
+      'No entry has the kept hash: the log was truncated or rewritten since, or the hash belongs to another log.',
     );
   }
   return { whole: true, logs: checks.map(shown) };
@@ -58,20 +57,20 @@ export const adminCommands: Command[] = [
   {
     name: 'admin invite',
     usage: '--email E',
-    summary: 'Lets somebody sign in to the administration; mails the first link and prints it.',
+    summary: 'Lets somebody sign in to the administration. Mails the first link and prints it.',
     run: invite,
   },
   {
     name: 'admin passkeys remove',
     usage: '--email E',
-    summary: 'Takes all passkeys away from an operator who has lost them: a mailed link signs them in again.',
+    summary: 'Removes all passkeys of an operator who has lost them, so that a mailed link is enough to sign in.',
     run: removePasskeys,
   },
   {
     name: 'audit check',
     usage: '[--partner <slug>] [--kept <hash>]',
     summary:
-      'Checks that no row of the audit log was changed or taken out, and tells its ends; --kept looks for one noted earlier.',
+      'Checks that no entry of the audit logs was changed or removed, and prints their ends. --kept looks for a hash recorded earlier.',
     run: check,
   },
 ];

@@ -15,7 +15,7 @@ export function sandboxChain(ctx: Context, testMode: boolean): ChainConfig {
   const chains = ctx.config.sandbox && !ctx.config.chains ? readDevChains(ctx.config.dataDir) : null;
   const chain = chains?.[modeOf(testMode)][0];
   if (!chain)
-    throw new Error('There is no local chain: start the sandbox first with `npm start`, without CHAINS_FILE.');
+    throw new Error('There is no local chain. Start the sandbox first with `npm start`, without CHAINS_FILE.');
   return chain;
 }
 
@@ -40,13 +40,13 @@ export const chainCommands: Command[] = [
   {
     name: 'sandbox chain',
     usage: '',
-    summary: 'Shows the local chains: id, RPC address, and where USDC stands.',
+    summary: 'Shows the local chains: id, RPC URL and USDC contract.',
     run: async (ctx) => ({ test: describe(sandboxChain(ctx, true)), live: describe(sandboxChain(ctx, false)) }),
   },
   {
     name: 'sandbox fund',
     usage: '<address> --usdc-micro N --mode test|live',
-    summary: 'Gives an address USDC and ether for gas on a local chain.',
+    summary: 'Gives an address USDC, and ether for gas, on a local chain.',
     run: async (ctx, args) => {
       const address = word(args, 0, 'The address');
       if (!isAddress(address)) throw new Error('The address must be 0x and 40 hex digits.');
@@ -61,7 +61,7 @@ export const chainCommands: Command[] = [
   {
     name: 'sandbox reorg',
     usage: '--mode test|live --depth N',
-    summary: 'Replaces the last blocks of a local chain by empty ones, as a reorganisation does.',
+    summary: 'Replaces the last blocks of a local chain with empty ones, as a reorganisation does.',
     run: async (ctx, args) => {
       const chain = sandboxChain(ctx, testModeOption(args));
       await wallet.reorg(chain, count(args, 'depth', 200));

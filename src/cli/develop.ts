@@ -63,5 +63,5 @@ async function schema(_ctx: Context, args: Arguments): Promise<Record<string, un
 /** Commands of developers: generated files, written or checked. They need no running service. */
 export const developCommands: Command[] = [
   { name: 'openapi', usage: '<file> [--check]', summary: 'Writes or checks the OpenAPI document.', run: openapi },
-  { name: 'schema', usage: '<file> [--check]', summary: 'Writes or checks the dump of the schema.', run: schema },
+  { name: 'schema', usage: '<file> [--check]', summary: 'Writes or checks the schema dump.', run: schema },
 ];

@@ -15,7 +15,7 @@ type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: st
 
 function checkConfiguration({ config }: Context): Finding[] {
   const reach = config.sandbox ? reachOf(config) : null;
-  const sandbox = `A sandbox that others can reach, since ${reach}: real money has no place in it.`;
+  const sandbox = `This sandbox is reachable by others, since ${reach}. Do not use it for real money.`;
   const isScraped = config.sandbox || config.metrics.port !== null || config.metrics.token !== null;
   return [
     reach === null
@@ -27,7 +27,7 @@ function checkConfiguration({ config }: Context): Finding[] {
           {
             check: 'metrics',
             state: 'attention' as const,
-            advice: 'Nobody can read /metrics and the details of /readyz: set METRICS_PORT or METRICS_TOKEN.',
+            advice: '/metrics and the details of /readyz are closed: set METRICS_PORT or METRICS_TOKEN.',
           },
         ]),
   ];
@@ -45,22 +45,25 @@ async function checkDatabase(ctx: Context): Promise<Finding[]> {
     {
       check: `database, PostgreSQL ${row?.version}`,
       state: isExposed ? 'attention' : 'ok',
-      advice: isExposed ? 'It is on another machine without TLS: use sslmode=verify-full in DATABASE_URL.' : '',
+      advice: isExposed
+        ? 'The database is on another machine without TLS: use sslmode=verify-full in DATABASE_URL.'
+        : '',
     },
     ...logins.map(({ name, powers }) => ({
       check: `login ${name}`,
       state: powers.length === 0 ? ('ok' as const) : ('failed' as const),
-      advice: powers.length === 0 ? '' : `It ${powers.join(' and ')}: take that away, or drop it and restart.`,
+      advice:
+        powers.length === 0 ? '' : `This login ${powers.join(' and ')}: revoke that, or drop the login and restart.`,
     })),
     pending.length === 0
       ? { check: 'migrations', state: 'ok', advice: '' }
-      : { check: 'migrations', state: 'failed', advice: `Restart the service: it applies ${pending.join(', ')}.` },
+      : { check: 'migrations', state: 'failed', advice: `Restart the service to apply ${pending.join(', ')}.` },
     skewMs < 2000
       ? { check: 'clock', state: 'ok', advice: '' }
       : {
           check: 'clock',
           state: 'attention',
-          advice: `It is ${skewMs} ms off the database’s; synchronise both (NTP).`,
+          advice: `This clock is ${skewMs} ms off the database’s; synchronise both (NTP).`,
         },
   ];
 }
@@ -71,7 +74,7 @@ async function checkChains(ctx: Context): Promise<Finding[]> {
     state: chain.reachable ? 'ok' : 'failed',
     advice: chain.reachable
       ? ''
-      : 'No provider answers: check rpc_urls in CHAINS_FILE, and that they can be reached from here.',
+      : 'No provider answers: check rpc_urls in CHAINS_FILE and that they are reachable from here.',
   }));
 }
 
@@ -79,7 +82,11 @@ async function checkRates(ctx: Context): Promise<Finding[]> {
   const rates = await listRates(ctx);
   if (rates.length === 0) {
     return [
-      { check: 'rates', state: 'failed', advice: 'There are none: check RATE_PROVIDERS and the way out to them.' },
+      {
+        check: 'rates',
+        state: 'failed',
+        advice: 'There are no rates: check RATE_PROVIDERS and outbound access to them.',
+      },
     ];
   }
   const old = rates.filter(({ usable }) => !usable);
@@ -99,7 +106,7 @@ async function checkWebhooks(ctx: Context): Promise<Finding[]> {
       ? `Disabled (${row.disabled_reason}); fix the receiver, then run webhook enable.`
       : row.url
         ? `${row.failures} failures in a row; see webhook deliveries.`
-        : 'It has no URL: events wait until webhook set.',
+        : 'No URL is set: events wait until you run webhook set.',
   }));
 }
 
@@ -122,7 +129,7 @@ export const doctorCommands: Command[] = [
     name: 'doctor',
     usage: '',
     summary:
-      'Checks configuration, database, secret keys, clock, chains, rates and webhooks; says what to do. Exits with 1 when a check failed, with 0 otherwise.',
+      'Checks configuration, database, secret keys, clock, chains, rates and webhooks, and says what to do. Exits with 1 when a check failed, otherwise with 0.',
     hasFailed: ({ healthy }) => healthy === false,
     run: async (ctx) => {
       const parts = await Promise.all([

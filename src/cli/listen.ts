@@ -42,7 +42,7 @@ export async function listen(ctx: Context, scope: Scope, options: ListenOptions)
     const secret = (await readEndpoint(ctx, scope))?.secret ?? '';
     const header = request.headers['x-service-signature'];
     if (!verifySignature(secret, typeof header === 'string' ? header : undefined, body, new Date())) {
-      options.note('Refused: something came whose signature is missing, wrong or older than 300 seconds.');
+      options.note('Rejected: the signature is missing, wrong or older than 300 seconds.');
       return 400;
     }
     if (received >= options.count) return 503; // it comes again, at the URL that is put back
@@ -63,7 +63,7 @@ export async function listen(ctx: Context, scope: Scope, options: ListenOptions)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   try {
     await setUrlRecorded(ctx, scope, url);
-    options.note(`Listening for events at ${url}${earlier ? ` in place of ${earlier}` : ''}; stop with Ctrl-C.`);
+    options.note(`Listening for events at ${url}${earlier ? ` instead of ${earlier}` : ''}; stop with Ctrl-C.`);
     await stop.wait;
   } finally {
     stop.forget();

@@ -6,7 +6,7 @@ export const loginCommands: Command[] = [
     name: 'logins',
     usage: '--owner <role>',
     summary:
-      'What an administrator of the server runs where the owner of the tables may not create roles: with passwords.',
+      'Prints what an administrator of the server runs where the owner of the tables may not create roles. Contains passwords.',
     run: async (ctx, args) => ({
       statements: statementsFor(option(args, 'owner'), ctx.config.secretKeys).map((run) => ({ run })),
     }),

@@ -9,19 +9,19 @@ export const onboardingCommands: Command[] = [
   {
     name: 'sandbox onboard',
     usage: '<account_id> [--private-key 0x…]',
-    summary: 'Onboards a merchant as the page does: signs in with a wallet, accepts the terms.',
+    summary: 'Onboards a merchant as the page does: signs in with a wallet and accepts the terms.',
     run: async (ctx, args) => {
       const accountId = word(args, 0, 'The account id');
       if (!isUuid(accountId)) throw new Error('An account id looks like 3f2b8c1e-….');
       const key = args.options['private-key'];
-      if (key === true) throw new Error('--private-key is missing its value.');
+      if (key === true) throw new Error('--private-key needs a value.');
       return onboardWithKey(ctx, accountId.toLowerCase(), key as Hex | undefined);
     },
   },
   {
     name: 'wallet release',
     usage: '<address>',
-    summary: 'Frees a wallet that was claimed when a merchant was created and never signed for.',
+    summary: 'Frees a wallet that was claimed when a merchant was created and was never signed for.',
     run: async (ctx, args) => {
       const address = word(args, 0, 'The wallet address');
       if (!isAddress(address)) throw new Error('A wallet address is 0x and 40 hex digits.');
@@ -31,7 +31,7 @@ export const onboardingCommands: Command[] = [
         (freed) => freed && toldReleased(freed),
       );
       if (!released) {
-        throw new Error(`${address} is not a wallet that was claimed and never signed for; nothing was changed.`);
+        throw new Error(`${address} is not an unsigned, claimed wallet; nothing was changed.`);
       }
       return { wallet_address: address.toLowerCase(), released: true };
     },

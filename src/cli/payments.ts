@@ -41,7 +41,7 @@ async function pay(ctx: Context, args: Arguments): Promise<{ tx_hash: string }> 
   const chain = sandboxChain(ctx, scope.testMode);
   if (offeredChains([chain], request.wallet_chain_ids).length === 0) {
     throw new Error(
-      `The merchant's wallet is a contract that was not checked on ${chain.name}: it cannot be paid there.`,
+      `The merchant's wallet is a contract that was not verified on ${chain.name}, so it cannot be paid there.`,
     );
   }
   const usdcMicro = amount(args, BigInt(request.usdc_micro));
@@ -54,18 +54,18 @@ export const paymentCommands: Command[] = [
   {
     name: 'sandbox pay',
     usage: '<request_id> [--usdc-micro N] [--private-key 0x…] [--untagged]',
-    summary: 'Pays a request on the local chain by a real USDC transfer; --untagged leaves out its reference.',
+    summary: 'Pays a request on the local chain with a real USDC transfer; --untagged leaves out the reference.',
     run: pay,
   },
   {
     name: 'sandbox expire',
     usage: '<request_id>',
-    summary: 'Lets a waiting request expire now.',
+    summary: 'Expires a waiting request now.',
     run: async (ctx, args) => {
-      if (!ctx.config.sandbox) throw new Error('Only the sandbox can let a request expire before its time.');
+      if (!ctx.config.sandbox) throw new Error('Only a sandbox can expire a request early.');
       const { scope, id } = await findRequest(ctx, args);
       const expired = await ctx.db.scoped(scope, (tx) => moveExpiry(tx, scope, id, 0));
-      if (!expired) throw new Error(`The request ${id} waits for no payment any more.`);
+      if (!expired) throw new Error(`The request ${id} is no longer waiting for payment.`);
       return { request_id: id, status: expired.status, expires_at: expired.expires_at.toISOString() };
     },
   },

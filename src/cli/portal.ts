@@ -31,13 +31,14 @@ export const portalCommands: Command[] = [
   {
     name: 'portal invite',
     usage: '--partner <slug> --email E [--role owner|developer|viewer]',
-    summary: 'Lets somebody sign in to a partner’s portal, as owner unless said; mails the first link and prints it.',
+    summary:
+      'Lets somebody sign in to a partner’s portal, as owner unless --role says otherwise. Mails the first link and prints it.',
     run: invite,
   },
   {
     name: 'portal passkeys remove',
     usage: '--partner <slug> --email E',
-    summary: 'Takes all passkeys away from somebody who has lost them: a mailed link signs them in again.',
+    summary: 'Removes all passkeys of a user who has lost them, so that a mailed link is enough to sign in.',
     run: removePasskeys,
   },
 ];

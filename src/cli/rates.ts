@@ -16,10 +16,10 @@ export const rateCommands: Command[] = [
     name: 'rate set',
     usage: '<CODE> <fiat per stablecoin> [--until <time>] [--deviates <percent>]',
     summary:
-      'Sets a rate that neither ages nor is refreshed away until it is cleared, or that time has come. One far from the sources is asked for twice.',
+      'Sets a rate that stays in force until it is cleared or until the given time. A rate far from the sources must be confirmed with --deviates.',
     async run(ctx, args) {
       const code = word(args, 0, 'The currency code');
-      const rate = word(args, 1, 'The rate (fiat units per one stablecoin)');
+      const rate = word(args, 1, 'The rate (fiat units per stablecoin)');
       const until = args.options.until === undefined ? null : parseInstant(option(args, 'until'));
       if (args.options.until !== undefined && until === null)
         throw new Error('Give --until like 2027-01-31T12:00:00Z.');
@@ -36,7 +36,7 @@ export const rateCommands: Command[] = [
   {
     name: 'rate clear',
     usage: '<CODE>',
-    summary: 'Goes back to the rate of the sources.',
+    summary: 'Returns to the rate of the sources.',
     async run(ctx, args) {
       const code = word(args, 0, 'The currency code');
       const cleared = await recorded(
@@ -51,7 +51,7 @@ export const rateCommands: Command[] = [
   {
     name: 'rate list',
     usage: '',
-    summary: 'Shows every rate, what it was made of, and whether it is fresh enough to be used.',
+    summary: 'Shows every rate, its sources, and whether it is fresh enough to be used.',
     async run(ctx) {
       return { rates: await listRates(ctx) };
     },
@@ -59,7 +59,7 @@ export const rateCommands: Command[] = [
   {
     name: 'rate refresh',
     usage: '--partner <slug>',
-    summary: 'Fetches all rates now; once a minute per partner.',
+    summary: 'Fetches all rates now; at most once a minute per partner.',
     async run(ctx, args) {
       const slug = option(args, 'partner');
       const partner = await mustReadPartner(ctx, slug);
@@ -70,7 +70,7 @@ export const rateCommands: Command[] = [
         return result;
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        throw new Error(`Rates were already refreshed for "${slug}" in this minute; try again in the next.`);
+        throw new Error(`Rates were already refreshed for "${slug}" in this minute; try again in the next one.`);
       }
     },
   },

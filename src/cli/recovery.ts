@@ -22,7 +22,7 @@ async function recover(ctx: Context, args: Arguments) {
     (inner) => cancelRecovery(inner, scope, id),
     (done) => (done ? { ...scope, action: 'recovery.cancelled', object: { kind: 'merchant', id }, details: {} } : null),
   );
-  if (!cancelled) throw new Error(`No recovery of merchant ${id} is under way.`);
+  if (!cancelled) throw new Error(`No recovery of merchant ${id} is in progress.`);
   return { account_id: id, cancelled: true };
 }
 
@@ -30,7 +30,7 @@ export const recoveryCommands: Command[] = [
   {
     name: 'merchant recover',
     usage: '<account_id> [--cancel]',
-    summary: 'Starts the recovery of a merchant’s lost wallet and shows the link for the merchant, or takes it back.',
+    summary: 'Starts the recovery of a merchant’s lost wallet and shows the link for the merchant, or cancels it.',
     run: recover,
   },
 ];

@@ -25,7 +25,7 @@ async function scopeOption(ctx: Context, args: Arguments): Promise<Scope> {
 const set: Command = {
   name: 'webhook set',
   usage: `${where} --url URL`,
-  summary: 'Sets where events go; keeps the signing secret, or makes one',
+  summary: 'Sets where events go; keeps the signing secret, or creates one',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
     return { secret: await setUrlRecorded(ctx, scope, option(args, 'url')) };
@@ -35,7 +35,7 @@ const set: Command = {
 const rotate: Command = {
   name: 'webhook rotate',
   usage: where,
-  summary: 'Makes a new signing secret, pending until it is activated or 24 h have passed',
+  summary: 'Creates a new signing secret, pending until it is activated or 24 h have passed',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
     const secret = await recorded(
@@ -50,7 +50,7 @@ const rotate: Command = {
 const activate: Command = {
   name: 'webhook activate',
   usage: where,
-  summary: 'Puts the pending signing secret in force',
+  summary: 'Activates the pending signing secret',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
     await recorded(
@@ -65,7 +65,7 @@ const activate: Command = {
 const enable: Command = {
   name: 'webhook enable',
   usage: where,
-  summary: 'Enables an endpoint that was disabled; what waits goes out',
+  summary: 'Enables a disabled endpoint; waiting events go out',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
     await recorded(
@@ -95,7 +95,7 @@ const deliveries: Command = {
 const replay: Command = {
   name: 'webhook replay',
   usage: `<delivery_id>  |  ${where} --since <instant>`,
-  summary: 'Sends an event again with its id and body, or all that failed since a time',
+  summary: 'Sends an event again with the same id and body, or all that failed since a time',
   run: async (ctx, args) => {
     if (args.options.since !== undefined) {
       const since = parseInstant(option(args, 'since'));
@@ -132,7 +132,7 @@ const replay: Command = {
 const listenCommand: Command = {
   name: 'listen',
   usage: `${where} [--count N]`,
-  summary: 'Receives events here and prints each, its signature checked, until it is stopped or has seen N',
+  summary: 'Receives events here, verifies each signature and prints them, until stopped or after N',
   run: async (ctx, args) =>
     listen(ctx, await scopeOption(ctx, args), {
       count: numberOption(args, 'count', Number.POSITIVE_INFINITY, 1, Number.POSITIVE_INFINITY),

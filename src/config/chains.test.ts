@@ -31,7 +31,7 @@ test('a good chains file is read', () => {
 test('a chain that lists an endpoint twice, however written → refused', () => {
   const twice = { ...good, rpc_urls: ['https://a.example/', 'https://b.example', 'https://A.example:443'] };
   assert.deepEqual(faultsOf({ test: [twice], live: [{ ...good, chain_id: 2 }] }), [
-    'chain 1: rpc_urls lists an address twice: endpoints must agree with each other, not one with itself',
+    'chain 1: rpc_urls lists an address twice; an endpoint cannot confirm itself',
   ]);
 });
 
@@ -47,12 +47,12 @@ test('all faults of a chains file at once, each with its place', () => {
     'test chain 2: rpc_urls must list at least one address',
     'test chain 2: tokens must list at least one token',
     'test chain 2: finality must list at least one tier',
-    'a chain id stands twice; test and live need different chains',
+    'a chain id appears twice; test and live need different chains',
   ]);
   assert.deepEqual(faultsOf({ test: 5 }), [
     '"test" must list at least one chain',
     '"live" must list at least one chain',
   ]);
   for (const text of ['null', '[]', '5']) assert.equal(faultsOf(text).length, 2, text);
-  assert.match(faultsOf('{').join(), /^it is no JSON: /);
+  assert.match(faultsOf('{').join(), /^it is not valid JSON: /);
 });

@@ -57,7 +57,7 @@ export function readChains(text: string): Record<Mode, ChainConfig[]> {
   const read = (mode: string) => readMode(file, mode, (fault) => faults.push(fault));
   const chains = { test: read('test'), live: read('live') };
   const ids = [...chains.test, ...chains.live].map((chain) => chain.chainId).filter(isChainId);
-  if (new Set(ids).size !== ids.length) faults.push('a chain id stands twice; test and live need different chains');
+  if (new Set(ids).size !== ids.length) faults.push('a chain id appears twice; test and live need different chains');
   if (faults.length > 0) throw new ChainsFault(faults);
   return chains;
 }
@@ -66,7 +66,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ChainsFault([`it is no JSON: ${(error as Error).message}`]);
+    throw new ChainsFault([`it is not valid JSON: ${(error as Error).message}`]);
   }
 }
 
@@ -92,7 +92,7 @@ function readChain(entry: Entry, place: string, tell: Tell): ChainConfig {
   if (rpcUrls.length === 0 || !rpcUrls.every((url) => typeof url === 'string' && URL.canParse(url))) {
     fail('rpc_urls must list at least one address');
   } else if (new Set(rpcUrls.map((url) => new URL(url as string).href)).size < rpcUrls.length) {
-    fail('rpc_urls lists an address twice: endpoints must agree with each other, not one with itself');
+    fail('rpc_urls lists an address twice; an endpoint cannot confirm itself');
   }
   return {
     chainId,

@@ -41,7 +41,7 @@ test('DATABASE_URL › another machine needs TLS, or DATABASE_TLS=off; the passw
       const faults = faultsOf({ DATABASE_URL: url + mode });
       assert.match(
         faults,
-        /^DATABASE_URL leads to another machine without TLS: .*sslmode=verify-full.*DATABASE_TLS=off/,
+        /^DATABASE_URL points to another machine without TLS: .*sslmode=verify-full.*DATABASE_TLS=off/,
         url + mode,
       );
       assert.ok(!faults.includes('pw'));
@@ -77,5 +77,5 @@ test('DATABASE_URL › without a host, PGHOST decides', () => {
   const DATABASE_URL = 'postgres:///pay';
   assert.equal(faultsOf({ DATABASE_URL }), '');
   assert.equal(faultsOf({ DATABASE_URL, PGHOST: '/var/run/postgresql' }), '');
-  assert.match(faultsOf({ DATABASE_URL, PGHOST: 'db.example' }), /^DATABASE_URL leads to another machine/);
+  assert.match(faultsOf({ DATABASE_URL, PGHOST: 'db.example' }), /^DATABASE_URL points to another machine/);
 });

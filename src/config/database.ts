@@ -29,7 +29,7 @@ export function readDatabaseUrl(name: string, env: NodeJS.ProcessEnv, faults: st
   const mode = url.searchParams.getAll('sslmode').at(-1);
   if (env.DATABASE_TLS !== 'off' && !isOnThisMachine(url, env) && !encrypting.includes(mode ?? '')) {
     faults.push(
-      `${name} leads to another machine without TLS: add ?sslmode=verify-full (or require, which trusts any certificate), or set DATABASE_TLS=off where nobody else is on the way`,
+      `${name} points to another machine without TLS: add ?sslmode=verify-full (or require, which trusts any certificate), or set DATABASE_TLS=off if the network is trusted`,
     );
   }
   return value;

@@ -13,7 +13,7 @@ const tokenPattern = /^[\x21-\x7e]{24,200}$/;
 export function readMetrics(env: NodeJS.ProcessEnv, servicePort: number, faults: string[]): MetricsConfig {
   const port = env.METRICS_PORT ? Number(env.METRICS_PORT) : null;
   if (port !== null && (!Number.isInteger(port) || port < 1 || port > 65_535 || port === servicePort)) {
-    faults.push('METRICS_PORT must be a whole number from 1 to 65535, and another one than PORT');
+    faults.push('METRICS_PORT must be a whole number from 1 to 65535, and different from PORT');
   }
   if (env.METRICS_HOST && port === null) faults.push('METRICS_HOST needs METRICS_PORT');
   const token = env.METRICS_TOKEN || null;

@@ -23,7 +23,7 @@ export function readNetworks(
     const length = prefix === undefined ? bits : Number(prefix);
     const isWritten = /^\d{1,3}$/.test(prefix ?? '0') && more.length === 0;
     if (isIP(address) === 0 || address.includes('%') || !isWritten || length < leastBits || length > bits) {
-      faults.push(`${name} holds "${network}", which is no network such as 10.0.0.0/8`);
+      faults.push(`${name} contains "${network}", which is not a network such as 10.0.0.0/8`);
     }
     return `${address}/${length}`;
   });

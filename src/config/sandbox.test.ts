@@ -40,19 +40,19 @@ test('A service that others can reach › production’s rules: what is missing,
   for (const env of open) {
     const faults = faultsOf(env);
     for (const name of ['SECRET_KEYS', 'CHAINS_FILE'])
-      assert.match(faults, new RegExp(`^${name} is needed`, 'm'), name);
+      assert.match(faults, new RegExp(`^${name} is required`, 'm'), name);
     const [cause] =
       Object.entries(env).find(([name, value]) => name !== 'BASE_URL' || !value.includes('localhost:')) ?? [];
     assert.match(faults, new RegExp(`because ${cause} `), JSON.stringify(env));
     assert.match(faults, /SANDBOX=on/);
   }
-  assert.match(faultsOf({ HOST: '0.0.0.0' }), /^BASE_URL is needed/m);
+  assert.match(faultsOf({ HOST: '0.0.0.0' }), /^BASE_URL is required/m);
 });
 
 test('SANDBOX › on for a service that others can reach, off for one that they cannot; never with NODE_ENV=production', () => {
   for (const env of open) assert.equal(readConfig({ ...secrets, ...env, SANDBOX: 'on' }).sandbox, true);
-  assert.match(faultsOf({ SANDBOX: 'off' }), /^CHAINS_FILE is needed/m);
-  assert.match(faultsOf({ NODE_ENV: 'production' }), /^CHAINS_FILE is needed/m);
+  assert.match(faultsOf({ SANDBOX: 'off' }), /^CHAINS_FILE is required/m);
+  assert.match(faultsOf({ NODE_ENV: 'production' }), /^CHAINS_FILE is required/m);
   assert.match(faultsOf({ SANDBOX: 'on', NODE_ENV: 'production' }), /^SANDBOX=on and NODE_ENV=production contradict/m);
   for (const NODE_ENV of ['Production', 'PRODUCTION', 'prod', ' production']) {
     assert.match(faultsOf({ NODE_ENV }), /is written NODE_ENV=production$/m, NODE_ENV);
@@ -68,5 +68,5 @@ test('DEV_ALLOW_CIDRS › nobody unless said; only with SANDBOX=on', () => {
     '192.0.2.7/32',
   ]);
   assert.match(faultsOf(networks), /^DEV_ALLOW_CIDRS needs SANDBOX=on/m);
-  assert.match(faultsOf({ SANDBOX: 'on', DEV_ALLOW_CIDRS: '0.0.0.0/0' }), /^DEV_ALLOW_CIDRS holds/m);
+  assert.match(faultsOf({ SANDBOX: 'on', DEV_ALLOW_CIDRS: '0.0.0.0/0' }), /^DEV_ALLOW_CIDRS contains/m);
 });

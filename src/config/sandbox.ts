@@ -4,7 +4,7 @@ type Addresses = { host: string; baseUrl: string; payUrl: string };
 
 /** Why others than this machine can reach a service, as a sentence; null when they cannot. */
 export function reachOf({ host, baseUrl, payUrl }: Addresses): string | null {
-  if (!namesThisMachine(host)) return `HOST (${host}) is not an address of this machine alone`;
+  if (!namesThisMachine(host)) return `HOST (${host}) is not a loopback address`;
   for (const [name, address] of Object.entries({ BASE_URL: baseUrl, PAY_URL: payUrl })) {
     const url = URL.parse(address); // another that is none of ours is a fault by itself
     if (url && /^https?:$/.test(url.protocol) && !namesThisMachine(url.hostname))
@@ -21,20 +21,20 @@ export function decideSandbox(env: NodeJS.ProcessEnv, addresses: Addresses, faul
   const wish = env.SANDBOX || null;
   if (wish !== null && !['on', 'off'].includes(wish)) faults.push('SANDBOX must be on or off');
   if (env.DEV_ALLOW_CIDRS && wish !== 'on') {
-    faults.push('DEV_ALLOW_CIDRS needs SANDBOX=on: without it /dev answers to this machine alone');
+    faults.push('DEV_ALLOW_CIDRS needs SANDBOX=on: without it, /dev answers to this machine only');
   }
   if (env.NODE_ENV !== 'production' && /^\s*prod/i.test(env.NODE_ENV ?? '')) {
     faults.push(`NODE_ENV=${env.NODE_ENV} is not known: production is written NODE_ENV=production`);
   }
   if (env.NODE_ENV === 'production') {
-    if (wish === 'on') faults.push('SANDBOX=on and NODE_ENV=production contradict each other: take one of them away');
+    if (wish === 'on') faults.push('SANDBOX=on and NODE_ENV=production contradict each other: remove one of them');
     return false;
   }
   if (wish !== null) return wish === 'on';
   const reach = reachOf(addresses);
   if (reach !== null && !(env.BASE_URL && env.SECRET_KEYS && env.CHAINS_FILE)) {
     faults.push(
-      `This is no sandbox, because ${reach}: set what production needs, named below, or SANDBOX=on for a sandbox that others can reach`,
+      `This is not a sandbox, because ${reach}. Set what production requires, listed below, or SANDBOX=on for a sandbox that others can reach`,
     );
   }
   return reach === null;

@@ -32,7 +32,7 @@ export async function eraseOld(ctx: Context, signal: AbortSignal): Promise<numbe
     }
   }
   for (let i = 0; i < batchesPerPass && !signal.aborted; i++) if ((await forgetOldPlans(ctx, before)) < batch) break;
-  if (erased > 0) ctx.log.info({ requests: erased, before }, 'personal data was removed because of its age');
+  if (erased > 0) ctx.log.info({ requests: erased, before }, 'old personal data was removed');
   return erased;
 }
 

@@ -47,7 +47,7 @@ async function stream(ctx: Context, { session, request, reply }: MerchantVisit, 
     wake: () => {},
     ...(requestId && { requestId }),
   };
-  const complain = (error: unknown) => ctx.log.warn({ err: error }, 'changes cannot be heard');
+  const complain = (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');
   const begin = (wake: () => void) => {
     watcher.wake = wake;
     return watchScope(ctx.db, watcher, complain);

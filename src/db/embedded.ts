@@ -184,7 +184,7 @@ export async function startEmbedded(folder: string, installed: string | null = n
     }
     await pause(attemptPauseMs);
   }
-  throw new StartFault(`PostgreSQL does not start; see ${join(dataDir, 'postgres.log')}`);
+  throw new StartFault(`PostgreSQL did not start; see ${join(dataDir, 'postgres.log')}`);
 }
 
 function launch(runner: Runner, port: number, logFile: string): ChildProcess {

@@ -121,7 +121,7 @@ async function refuseTableCreation(owner: Sql, { name }: Login): Promise<void> {
   ];
   if (statements.length === 0) return;
   throw new StartFault(
-    `The service’s logins could make tables of their own. As the owner of the database: ${statements.join('; ')};`,
+    `The service’s logins could create tables. Run as the owner of the database: ${statements.join('; ')};`,
   );
 }
 

@@ -32,7 +32,7 @@ export function nestedInScope(tx: Tx, own: Scope, { prove }: Pick<Database, 'pro
     prove,
     transaction: part,
     scoped: async <T>({ partnerId, testMode }: Scope, work: (inner: Tx) => Promise<T>) => {
-      if (partnerId !== own.partnerId || testMode !== own.testMode) throw new Error('a scope inside another one');
+      if (partnerId !== own.partnerId || testMode !== own.testMode) throw new Error('a scope inside another scope');
       return part(work);
     },
     close: () => Promise.resolve(),

@@ -174,7 +174,7 @@ export function openPool(options: PoolOptions): Pool {
       scope.close();
       // What nobody waited for may have failed since: the server undoes all of it then, and says so only here.
       const { command } = await send(client, { text: 'commit', values: [] });
-      if (command !== 'COMMIT') throw Object.assign(new Error('the transaction was undone'), { code: '25P02' });
+      if (command !== 'COMMIT') throw Object.assign(new Error('the transaction was rolled back'), { code: '25P02' });
       return value;
     } catch (error) {
       scope.close(broken);

@@ -41,14 +41,14 @@ function isSame(secret: SecretKey, mark: Mark | undefined, use: KeyUse | undefin
 function lost(id: string, use: KeyUse | undefined): string {
   const parts = [
     ...(use?.secrets ? [`webhook secrets (${use.secrets})`] : []),
-    ...(use?.mails ? [`waiting mails (${use.mails})`] : []),
-    'API keys and sessions made with it',
+    ...(use?.mails ? [`queued mails (${use.mails})`] : []),
+    'API keys and sessions created with it',
   ];
-  return `${where} lacks the key "${id}", which this database was written with: ${parts.join(', ')}. Put it back, behind the newest. If it is lost for good, give up what it made: quittance secrets forget ${id}`;
+  return `${where} lacks the key "${id}", with which this database was written: ${parts.join(', ')}. Put it back, behind the newest key. If it is lost for good, give up what depends on it: quittance secrets forget ${id}`;
 }
 
 function differs(id: string): string {
-  return `${where} holds another key "${id}" than the one that this database was written with. Put the earlier one back; a new key needs an id of its own and stands in front.`;
+  return `${where} has a different key "${id}" than the one with which this database was written. Put the earlier key back; a new key needs its own id and goes in front.`;
 }
 
 /** How much is encrypted under each key, with one example. */
@@ -93,7 +93,7 @@ async function refuseFaults(sql: Sql, secrets: SecretKey[]): Promise<void> {
  */
 export async function forgetSecretKey(sql: Sql, secrets: SecretKey[], id: string): Promise<boolean> {
   if (secrets.some((secret) => secret.id === id))
-    throw new Error(`The key "${id}" is in SECRET_KEYS: take it out there first.`);
+    throw new Error(`The key "${id}" is still in SECRET_KEYS: remove it there first.`);
   const [mark] = await sql`select from secret_key_marks where key_id = ${id}`;
   const isKnown = mark !== undefined || (await readKeyUses(sql)).some(({ key_id }) => key_id === id);
   if (!isKnown) return false;

@@ -8,9 +8,9 @@ import { compressReferenceScript } from './reference-script.ts';
 /** Where the reference page lives. */
 export const docsPath = '/docs';
 
-const description = `Quittance lets merchants be paid in stablecoins, straight to their own wallet.
+const description = `Quittance lets merchants get paid in stablecoins, straight to their own wallet.
 
-**Keys.** \`Authorization: Bearer qt_test_…\` reaches only sandbox data, \`qt_live_…\` only real data.
+**Keys.** \`Authorization: Bearer qt_test_…\` accesses only sandbox data, \`qt_live_…\` only real data.
 
 **Limits.** Each endpoint counts calls per key and calendar minute. After a 429 wait 60 seconds, then back off
 exponentially with about 10 seconds of jitter. Follow new requests by polling the list with \`since\`, not each request.
@@ -18,7 +18,7 @@ exponentially with about 10 seconds of jitter. Follow new requests by polling th
 **Webhook.** \`payment.proof_verified\` is sent once a payment is verified on the chain. Its \`x-service-signature\` is
 \`v1=<hex>,t=<unix time>\`: HMAC-SHA256 over \`<t>.<raw body>\` with your signing secret as the key. Allow 300 seconds of
 clock difference, and answer 2xx within 8 seconds. The same delivery carries the headers of the Standard Webhooks
-specification, so its libraries verify it as it is.`;
+specification, so its libraries can verify it unchanged.`;
 
 const proofVerified = {
   type: 'object',
@@ -35,7 +35,7 @@ const proofVerified = {
   ],
   properties: {
     event: { const: 'payment.proof_verified' },
-    delivery_id: { type: 'string', description: 'The same over retries and replays; equal to x-service-delivery.' },
+    delivery_id: { type: 'string', description: 'The same in all retries and replays; equal to x-service-delivery.' },
     request_id: { type: 'string' },
     account_id: { type: 'string' },
     proof_status: { const: 'verified' },
@@ -62,7 +62,7 @@ export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<v
           post: {
             summary: 'A payment was verified on the chain',
             requestBody: { content: { 'application/json': { schema: proofVerified as never } } },
-            responses: { '2XX': { description: 'Received. Anything else, or more than 8 seconds, is tried again.' } },
+            responses: { '2XX': { description: 'Received. Any other status, or none within 8 seconds, is retried.' } },
           },
         },
       },

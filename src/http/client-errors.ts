@@ -19,7 +19,7 @@ const known: Record<string, ErrorCode> = {
 export function answerClientErrors(log: Logger) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
     const id = randomUUID();
-    log.debug({ err: error, request_id: id }, 'a client sent what could not be read');
+    log.debug({ err: error, request_id: id }, 'a client sent an unreadable request');
     // An answer that has begun, as when a body turns out malformed, cannot be followed by another one.
     const begun = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
     if (begun || !socket.writable || error.code === 'ECONNRESET') return void socket.destroy();

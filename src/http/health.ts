@@ -62,7 +62,7 @@ export async function buildMetricsServer(ctx: Context): Promise<FastifyInstance>
   closeSilentSockets(app);
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('application/json').send('{"ok":false}'));
   app.setErrorHandler((error, _request, reply) => {
-    ctx.log.error({ err: error }, 'figures could not be read');
+    ctx.log.error({ err: error }, 'metrics could not be read');
     return reply.code(503).type('application/json').send('{"ok":false}');
   });
   addRoutes(app, ctx, token === null ? 'anybody' : { token });

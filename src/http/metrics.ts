@@ -18,7 +18,7 @@ export function openRegistry(ctx: Context): Registry {
     });
   gauge(
     'quittance_chain_lag_blocks',
-    'Blocks between the provider’s head and what was read',
+    'Blocks between the provider’s head and the last block read',
     ['chain_id'],
     async (self) => {
       for (const row of await ctx.db.sql`select chain_id, head_number - number as lag from chain_cursors`) {
@@ -31,7 +31,7 @@ export function openRegistry(ctx: Context): Registry {
       select count(*) as due from webhook_deliveries where state = 'waiting' and next_attempt_at <= now()`;
     self.set(Number(row?.due));
   });
-  gauge('quittance_alarms', 'Alarms that are raised', ['kind', 'chain_id'], async (self) => {
+  gauge('quittance_alarms', 'Raised alarms', ['kind', 'chain_id'], async (self) => {
     const counts = await countAlarms(ctx.db.sql);
     self.reset();
     for (const { kind, chain_id, raised } of counts) self.set({ kind, chain_id }, raised);

@@ -155,10 +155,10 @@ type Route = { pattern: RegExp; methods: string[]; fixed: boolean };
 export function assertDeclared({ url, method, config }: Pick<RouteOptions, 'url' | 'method' | 'config'>): void {
   // The reference page's routes come from a library that knows nothing of our declaration.
   if (config?.auth === undefined && !url.startsWith(docsPath))
-    throw new Error(`Route ${method} ${url} does not say who may call it.`);
+    throw new Error(`Route ${method} ${url} does not declare who may call it.`);
   const isForm = method === 'POST' && config?.auth === 'session' && /^\/(?:portal|admin)\//.test(url);
   if (isForm && config.fresh === undefined)
-    throw new Error(`Route POST ${url} does not say whether it asks for more than the session.`);
+    throw new Error(`Route POST ${url} does not declare whether it needs more than the session.`);
 }
 
 /** Watches routes being added: one that does not say who may call it fails the start. Knows which methods a path has. */

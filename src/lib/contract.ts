@@ -10,7 +10,7 @@ export const Uuid = Type.String({
 
 export const CurrencyCode = Type.String({
   pattern: '^[A-Z]{3}$',
-  description: 'must be an ISO 4217 code in three upper-case letters that the service has a rate for',
+  description: 'must be an ISO 4217 code in three upper-case letters for which the service has a rate',
   examples: ['EUR'],
 });
 
@@ -19,8 +19,8 @@ export const Timestamp = Type.String({
   examples: ['2026-01-31T09:30:00.000Z'],
 });
 
-export const Limit = Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Items on a page.' });
-export const Offset = Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'Items to pass over.' });
+export const Limit = Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Items per page.' });
+export const Offset = Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'Items to skip.' });
 
 /** A string of at most so many Unicode code points. */
 export const text = (maxLength: number, description: string, examples: string[] = []) =>
@@ -34,12 +34,12 @@ export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(typ
 export const ErrorBody = Type.Object(
   {
     ok: Type.Literal(false),
-    error: Type.String({ description: 'A code for programs.', examples: ['not_found'] }),
-    message: Type.String({ description: 'One sentence for people.' }),
+    error: Type.String({ description: 'An error code for programs.', examples: ['not_found'] }),
+    message: Type.String({ description: 'One sentence for humans.' }),
   },
   {
     additionalProperties: true,
-    description: 'Some errors add fields, such as details or expected_fiat_code.',
-    examples: [{ ok: false, error: 'not_found', message: 'There is nothing here under this address or id.' }],
+    description: 'Some errors have more fields, such as details or expected_fiat_code.',
+    examples: [{ ok: false, error: 'not_found', message: 'Nothing was found at this address or with this id.' }],
   },
 );

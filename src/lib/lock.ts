@@ -21,11 +21,11 @@ export function lockDataDir(dataDir: string): () => void {
     if (holder === null) continue;
     const [pid = '', ...beginning] = holder.split(' ');
     if (beginningOf(Number(pid)) === beginning.join(' ')) {
-      throw new StartFault(`Another service (process ${pid}) runs on ${dataDir}. Stop it, or set another DATA_DIR.`);
+      throw new StartFault(`Another service (process ${pid}) uses ${dataDir}. Stop it, or set another DATA_DIR.`);
     }
     discard(file, holder);
   }
-  throw new StartFault(`Several services start on ${dataDir} at once. Start one.`);
+  throw new StartFault(`Several services are starting on ${dataDir} at once. Start only one.`);
 }
 
 function read(file: string): string | null {

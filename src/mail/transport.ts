@@ -128,7 +128,7 @@ async function send(ctx: Context, mail: Claimed, transport: MailTransport): Prom
       }
     }
   } catch (error) {
-    ctx.log.error({ err: error, mail_id: mail.id }, 'what became of a mail could not be kept');
+    ctx.log.error({ err: error, mail_id: mail.id }, 'the result of sending a mail could not be stored');
   }
   return fault === null;
 }

@@ -37,7 +37,7 @@ export const CreateMerchant = Type.Object(
         examples: ['ada@example.com'],
       }),
     ),
-    display_name: Type.Optional(text(120, 'Shown in the dashboard’s header.')),
+    display_name: Type.Optional(text(120, 'Shown in the dashboard header.')),
     business_name: Type.Optional(text(120, 'Shown on receipts and the pay page.', ['Ada’s Bakery'])),
     country: Type.Optional(
       Type.String({
@@ -47,9 +47,9 @@ export const CreateMerchant = Type.Object(
       }),
     ),
     phone: Type.Optional(text(32, 'Free form.')),
-    website: Type.Optional(text(200, 'The shop’s address on the web.')),
-    instagram: Type.Optional(text(200, 'The shop’s name there.')),
-    industry: Type.Optional(text(80, 'A label of your own.')),
+    website: Type.Optional(text(200, 'The shop’s website.')),
+    instagram: Type.Optional(text(200, 'The shop’s Instagram name.')),
+    industry: Type.Optional(text(80, 'Your own label.')),
     display_currency: Type.Optional(CurrencyCode),
     app_mode: Type.Optional(Type.Enum(['personal', 'business'], { default: 'personal' })),
     wallet_address: Type.Optional(
@@ -86,7 +86,9 @@ export const MerchantObject = Type.Object(
     disabled: Type.Boolean(),
     created_at: Timestamp,
     test_mode: Type.Boolean(),
-    onboarding_url: nullable(Type.String({ description: 'Where the merchant finishes; null when complete.' })),
+    onboarding_url: nullable(
+      Type.String({ description: 'Where the merchant finishes onboarding; null when complete.' }),
+    ),
     idempotent_replay: Type.Optional(Type.Literal(true)),
   },
   { examples: [merchantExample] },

@@ -26,8 +26,8 @@ export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
       security,
       summary: 'Create a merchant',
       description:
-        'Creates a shell; its user connects a wallet and accepts the terms at onboarding_url. A wallet_address that a ' +
-        'merchant of yours in this mode already has returns that merchant (200, idempotent_replay: true).',
+        'Creates a shell. Its user connects a wallet and accepts the terms at onboarding_url. If one of your merchants in ' +
+        'this mode already has the wallet_address, that merchant is returned (200, idempotent_replay: true).',
       body: CreateMerchant,
       response: { 201: MerchantObject, 200: MerchantObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },

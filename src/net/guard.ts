@@ -50,10 +50,10 @@ export function urlFault(policy: OutboundPolicy, text: string): string | null {
   const url = URL.parse(text);
   if (!url || !['http:', 'https:'].includes(url.protocol)) return 'The URL must be an http or https address.';
   if (text.length > 2048) return 'The URL may have at most 2048 characters.';
-  if (url.username || url.password) return 'The URL must not hold a user name or password.';
+  if (url.username || url.password) return 'The URL must not contain a user name or password.';
   const host = bareHost(url.hostname);
   if (isIP(host)) {
-    return mayConnect(policy, url.protocol, host) ? null : `The service does not send to ${url.protocol}//${host}.`;
+    return mayConnect(policy, url.protocol, host) ? null : `The service may not send to ${url.protocol}//${host}.`;
   }
   if (url.protocol === 'http:' && !policy.plainHttp && policy.allowCidrs.length === 0) {
     return 'The URL must be an https address.';

@@ -26,13 +26,13 @@ export async function setBranding(db: Database, slug: string, wanted: BrandingCh
   }
   if (wanted.accent !== undefined) change.accent = wanted.accent === null ? null : accentFrom(wanted.accent);
   if (wanted.logo !== undefined) change.logo = wanted.logo === null ? null : logoFrom(wanted.logo);
-  if (Object.keys(change).length === 0) throw new Error('Nothing is to change: give a name, an accent or a logo.');
+  if (Object.keys(change).length === 0) throw new Error('Nothing to change: give a name, an accent or a logo.');
   return updateBranding(db, slug, change);
 }
 
 function accentFrom(text: string): string {
   const accent = parseHex(text);
-  if (accent === null) throw new Error(`"${text}" is no colour; write it like "#0a7" or "#00aa77", in quotes.`);
+  if (accent === null) throw new Error(`"${text}" is not a colour; write it like "#0a7" or "#00aa77", in quotes.`);
   return accent;
 }
 

@@ -15,10 +15,10 @@ export class SlugTaken extends Error {}
 export async function createPartner(db: Database, partner: NewPartner): Promise<Partner> {
   const faults = partnerFaults(partner);
   if (isReservedSlug(partner.slug)) {
-    faults.push(`"${partner.slug}" is kept for a host of the service itself: choose another slug.`);
+    faults.push(`"${partner.slug}" is reserved for the service itself; choose another slug.`);
   }
   if (faults.length > 0) throw new Error(faults.join(' '));
   const created = await insertPartner(db, randomUUID(), partner);
-  if (!created) throw new SlugTaken(`There is already a partner "${partner.slug}".`);
+  if (!created) throw new SlugTaken(`A partner "${partner.slug}" already exists.`);
   return created;
 }

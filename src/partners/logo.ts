@@ -15,7 +15,7 @@ const kinds: [LogoType, (start: string) => boolean][] = [
 
 /** What to throw for a logo of too many bytes. */
 export function logoTooLarge(bytes: number): Error {
-  return new Error(`The logo has ${bytes} bytes; it may have at most ${maxLogoBytes}. Save it smaller.`);
+  return new Error(`The logo has ${bytes} bytes; the limit is ${maxLogoBytes}. Use a smaller file.`);
 }
 
 /**
@@ -30,8 +30,8 @@ export function logoFrom(bytes: Buffer): Logo {
   if (kind) return { bytes, type: kind[0], hash: createHash('sha256').update(bytes).digest('hex').slice(0, 16) };
   throw new Error(
     /<svg[\s>]/i.test(bytes.toString('latin1'))
-      ? 'SVG is not taken for a logo: it can carry scripts and load things from elsewhere. Save it as PNG, JPEG or WebP.'
-      : 'The logo is no PNG, JPEG or WebP picture.',
+      ? 'SVG logos are not accepted, because SVG can carry scripts and load remote content. Use PNG, JPEG or WebP.'
+      : 'The logo is not a PNG, JPEG or WebP image.',
   );
 }
 

@@ -57,16 +57,16 @@ export type NewPartner = {
 
 /** A sentence when this is no e-mail address; null is none at all and fine. */
 export function emailFault(email: string | null): string | null {
-  return email === null || isOneAddress(email) ? null : `"${email}" is no e-mail address.`;
+  return email === null || isOneAddress(email) ? null : `"${email}" is not an e-mail address.`;
 }
 
 /** The faults of a new partner, as sentences; none when it may be created. */
 export function partnerFaults(partner: NewPartner): string[] {
   const faults: string[] = [];
   if (!isSlug(partner.slug)) {
-    faults.push('The slug must be 1 to 40 lower-case letters, digits and hyphens, and no hyphen at either end.');
+    faults.push('The slug must be 1 to 40 lower-case letters, digits and hyphens, without a hyphen at either end.');
   }
-  if (partner.name.trim() === '') faults.push('A name is needed.');
+  if (partner.name.trim() === '') faults.push('A name is required.');
   const email = emailFault(partner.email);
   if (email) faults.push(email);
   const known: readonly number[] = expiryMinutes;

@@ -76,48 +76,48 @@ export function appliedOutcome(applied: Applied): Outcome {
 export function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'malformed':
-      return 'This is no transaction hash: it has 0x and 64 letters or digits.';
+      return 'This is not a transaction hash: 0x followed by 64 hexadecimal digits.';
     case 'not_found':
-      return 'No network that is accepted here knows this transaction yet. Check the hash, and the network it was sent on.';
+      return 'None of the accepted networks knows this transaction yet. Check the hash and the network it was sent on.';
     case 'unavailable':
-      return 'The network could not be asked just now. Nothing is lost; please try again in a minute.';
+      return 'The network cannot be reached right now. Nothing is lost; please try again in a minute.';
     case 'pending_in_mempool':
-      return 'The transaction was sent and waits to be mined. There is nothing left to do.';
+      return 'The transaction was sent and is waiting to be mined. You do not need to do anything.';
     case 'failed':
-      return 'This transaction failed on the network, so no money was moved. Please send it again.';
+      return 'This transaction failed on the network, so no money moved. Please send it again.';
     case 'wrong_token':
-      return 'This transaction reached the right address, but with another token or coin. Ask the merchant about it.';
+      return 'This transaction reached the right address, but with another token. Please ask the merchant about it.';
     case 'wrong_recipient':
       return 'This transaction does not pay the address of this request.';
     case 'wrong_network':
-      return 'This transaction reached the address on a network where the merchant cannot be paid. Ask them about it.';
+      return 'This transaction reached the address on a network where the merchant cannot be paid. Please ask them about it.';
     case 'before_request':
       return 'This transaction is older than the request, so it cannot be its payment.';
     case 'seen':
-      return 'The transaction is on the network; it shows up here in a moment.';
+      return 'The transaction is on the network and will show up here in a moment.';
     case 'counted':
       return outcome.proofStatus === 'verified'
         ? 'This payment is complete.'
-        : 'This payment is seen and being confirmed.';
+        : 'This payment was seen and is being confirmed.';
     case 'underpaid':
       return `This payment counts, but ${formatMicro(outcome.missingMicro)} USDC is still missing.`;
     case 'already_used':
       return 'This transaction already paid another request.';
     case 'given_back':
-      return 'The merchant gives this payment back, so it cannot pay any more. Ask them about it.';
+      return 'The merchant is refunding this payment, so it no longer counts. Please ask them about it.';
     case 'already_paid':
-      return 'The request was already paid by another transaction. The merchant sees this one too; ask them about it.';
+      return 'Another transaction already paid this request. The merchant can see this one too; please ask them about it.';
     case 'too_many_parts':
-      return 'Too many small payments came for this request. The merchant sees this one too; ask them about it.';
+      return 'Too many small payments were made for this request. The merchant can see this one too; please ask them about it.';
     case 'late':
-      return 'This transaction came more than 30 minutes after the request expired. The merchant sees it; ask them about it.';
+      return 'This transaction was mined more than 30 minutes after the request expired. The merchant can see it; please ask them about it.';
     case 'voided':
-      return 'The request was cancelled before this payment was seen. The merchant sees it; ask them about it.';
+      return 'The request was cancelled before this payment was seen. The merchant can see it; please ask them about it.';
     case 'needs_signature':
-      return 'The money arrived, but nothing says that it is for this request. Sign with the wallet that sent it, or ask the merchant.';
+      return 'The money arrived, but nothing shows that it is for this request. Sign with the wallet that sent it, or ask the merchant.';
     case 'minted':
-      return 'The money arrived straight from a bridge or an issuer, so no wallet can sign that it is for this request. The merchant sees it; ask them about it.';
+      return 'The money came directly from a bridge or an issuer, so no wallet can sign that it is for this request. The merchant can see it; please ask them about it.';
     case 'bad_signature':
-      return 'This signature is not that of the wallet which sent the money.';
+      return 'This signature is not from the wallet that sent the money.';
   }
 }

@@ -75,7 +75,7 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<'made' 
     if (isUnreachable(error)) throw error;
     const plan = inHand as PlanInHand | null;
     const failure = failureOf(error);
-    if (failure === 'other') ctx.log.error({ err: error, plan_id: due.id }, 'a charge of a plan could not be made');
+    if (failure === 'other') ctx.log.error({ err: error, plan_id: due.id }, 'a plan could not be charged');
     if (!plan) return 'not due'; // nothing was even begun
     const dueAt = new Date(now.getTime() + retryMs(plan.failures + 1));
     await ctx.db.scoped(scope, (tx) => updateFailed(tx, scope, plan, failure, { now, dueAt }));

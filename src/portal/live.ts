@@ -55,7 +55,7 @@ export function portalEvents(app: FastifyInstance, ctx: Context): void {
         placesOfPartner.leave(scope.partnerId);
         return reply.code(204).send();
       }
-      const complain = (error: unknown) => ctx.log.warn({ err: error }, 'changes cannot be heard');
+      const complain = (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');
       const begin = (wake: () => void) => {
         watcher.wake = wake;
         return watchScope(ctx.db, watcher, complain);

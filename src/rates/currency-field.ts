@@ -15,5 +15,5 @@ export function currencyKnown(sql: Sql, code: unknown) {
 /** The fault of a well-formed code that is no currency or has no rate; a malformed one is told by the contract. */
 export function currencyFaults(field: string, code: unknown, known: boolean): FieldFault[] {
   if (!formed(code) || (known && currencyExponent(code) !== null)) return [];
-  return [{ field, message: 'is no currency that the service has a rate for' }];
+  return [{ field, message: 'is not a currency for which the service has a rate' }];
 }

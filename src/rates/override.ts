@@ -28,15 +28,15 @@ export async function setOverride(
   refuseUnknown(code);
   const parsed = parseDecimal(rate);
   if (!parsed || parsed.units === 0n) {
-    const message = `"${rate}" is no rate: give fiat units per one stablecoin as a positive decimal, like 0.92.`;
+    const message = `"${rate}" is not a rate: give fiat units per stablecoin as a positive decimal, like 0.92.`;
     throw new RateRefusal('rate_malformed', message);
   }
-  if (until !== null && until <= clock.now()) throw new RateRefusal('end_past', 'The end must lie in the future.');
+  if (until !== null && until <= clock.now()) throw new RateRefusal('end_past', 'The end must be in the future.');
   const said = await selectSaid(db, code);
   const deviation = said === null ? null : deviationOf(rate, said);
   if (said !== null && deviation !== null && !isConfirmed(deviation, shownDeviation)) {
     const far = `${deviation < 0n ? -deviation : deviation} % ${deviation < 0n ? 'below' : 'above'}`;
-    const message = `${rate} is ${far} what the sources say (${said}). Give --deviates ${deviation} to set it all the same.`;
+    const message = `${rate} is ${far} the sources’ rate (${said}). To set it anyway, add --deviates ${deviation}.`;
     throw new RateRefusal('deviates', message, { percent: `${deviation}`, said });
   }
   await upsertOverride(db, code, rate, until);
@@ -55,7 +55,7 @@ export async function clearOverride(db: Database, code: string): Promise<boolean
 
 function refuseUnknown(code: string): void {
   if (currencyExponent(code) === null) {
-    const message = `"${code}" is no currency: give an ISO 4217 code in upper case, like EUR.`;
+    const message = `"${code}" is not a currency: give an ISO 4217 code in upper case, like EUR.`;
     throw new RateRefusal('currency_unknown', message);
   }
 }

@@ -37,7 +37,7 @@ function coinbase(base: string): RateSource {
     name: 'coinbase',
     async fetchRates(codes, signal) {
       const answer = await fetchExactJson(new URL('/v2/exchange-rates?currency=USDC', base), signal);
-      if (dig(answer, 'data', 'currency') !== 'USDC') throw new Error('coinbase answered for another coin');
+      if (dig(answer, 'data', 'currency') !== 'USDC') throw new Error('coinbase answered for another currency');
       return collect('coinbase', codes, (code) => exact(dig(answer, 'data', 'rates', code)));
     },
   };
@@ -114,6 +114,6 @@ function collect(name: string, codes: readonly string[], read: (code: string) =>
     const rate = read(code);
     if (rate) rates.set(code, rate);
   }
-  if (codes.length > 0 && rates.size === 0) throw new Error(`${name} answered no rate that could be read`);
+  if (codes.length > 0 && rates.size === 0) throw new Error(`${name} answered without a readable rate`);
   return rates;
 }

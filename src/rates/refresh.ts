@@ -39,7 +39,7 @@ export async function refreshRates(
   const { combined, disputed } = combine(answers.flatMap((answer) => ('rates' in answer ? [answer] : [])));
   const future = new Date(ctx.clock.now().getTime() + maxRateAgeMs);
   if (combined.length > 0) await upsertRates(ctx.db, combined, startedAt, future);
-  if (disputed.length > 0) ctx.log.warn({ disputed }, 'rate sources contradict each other');
+  if (disputed.length > 0) ctx.log.warn({ disputed }, 'rate sources disagree');
   return { refreshed: combined.map(({ code }) => code), disputed, failed };
 }
 

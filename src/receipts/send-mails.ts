@@ -29,7 +29,7 @@ export async function mailReceipts(ctx: Context, signal: AbortSignal): Promise<n
       try {
         if (await mailOne(ctx, scope, receipt.request_id)) made++;
       } catch (error) {
-        ctx.log.error({ err: error, request_id: receipt.request_id }, 'a receipt could not be made into a mail');
+        ctx.log.error({ err: error, request_id: receipt.request_id }, 'a receipt mail could not be made');
         await updateFailed(ctx.db.sql, scope, receipt, (error as Error).message.slice(0, 200), false);
       }
     }

@@ -51,7 +51,7 @@ async function sendOne(ctx: Context, gateway: Gateway, receipt: DueReceipt): Pro
       await raiseAlarm(sql, { kind: 'phone_gateway', subject: '', details: { fault: answer.why } });
     }
   } catch (error) {
-    ctx.log.error({ err: error, request_id: requestId }, 'a message could not be handed on');
+    ctx.log.error({ err: error, request_id: requestId }, 'a message was refused');
   }
   return false;
 }

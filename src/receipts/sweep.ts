@@ -26,14 +26,14 @@ export async function sweepReceipts(ctx: Context, signal: AbortSignal): Promise<
     if (!swept) return mended; // how it goes is the other node's to say
     mended += swept.mended;
     if (swept.fault !== null) {
-      ctx.log.error({ fault: swept.fault }, 'missing receipts could not be written');
+      ctx.log.error({ fault: swept.fault }, 'missing receipts could not be stored');
       await raiseAlarm(ctx.db.sql, { kind: 'receipts_missing', subject: '', details: { fault: swept.fault } });
       return mended;
     }
     if (!swept.more) break;
   }
   await clearAlarm(ctx.db.sql, 'receipts_missing');
-  if (mended > 0) ctx.log.warn({ requests: mended }, 'missing receipts were written');
+  if (mended > 0) ctx.log.warn({ requests: mended }, 'missing receipts were stored');
   return mended;
 }
 

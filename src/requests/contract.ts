@@ -4,7 +4,7 @@ import { CurrencyCode, Limit, nullable, Offset, Timestamp, text, Uuid } from '..
 const Status = Type.Enum(['requested', 'opened', 'expired', 'voided']);
 const ProofStatus = Type.Enum(['none', 'attached', 'verified']);
 
-const Metadata = Type.Record(Type.String(), text(500, 'A value of your own.'), {
+const Metadata = Type.Record(Type.String(), text(500, 'Your own value.'), {
   maxProperties: 20,
   propertyNames: { maxLength: 40 },
   description: 'Your own keys and values, returned unchanged here and in the webhook.',
@@ -57,7 +57,7 @@ export const CreateRequest = Type.Object(
       examples: [1250],
     }),
     fiat_currency_code: Type.Optional(CurrencyCode),
-    memo: Type.Optional(text(500, 'A note the customer sees on the pay page.', ['Table 4'])),
+    memo: Type.Optional(text(500, 'A note shown to the customer on the pay page.', ['Table 4'])),
     idempotency_key: Type.Optional(
       Type.String({ description: '32 to 64 characters of base64url or hex; the same key returns the same request.' }),
     ),
@@ -98,11 +98,11 @@ export const RequestObject = Type.Object(
     customer_email: nullable(Type.String()),
     customer_phone: nullable(Type.String()),
     asset_id: Type.String({
-      description: 'CAIP-19: the asset paid with, before that the first one offered.',
+      description: 'CAIP-19: the asset paid with or, before payment, the first one offered.',
       examples: ['eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'],
     }),
-    fiat_amount: Type.Integer({ description: 'As amount.fiat_int, for clients of the quickstart shape.' }),
-    fiat_currency: Type.String({ description: 'As amount.fiat_code, in lower case.' }),
+    fiat_amount: Type.Integer({ description: 'Same as amount.fiat_int, for clients that use the quickstart shape.' }),
+    fiat_currency: Type.String({ description: 'Same as amount.fiat_code, in lower case.' }),
     idempotent_replay: Type.Optional(Type.Literal(true)),
   },
   { examples: [requestExample] },
@@ -112,8 +112,8 @@ export const RequestQuery = Type.Object({
   status: Type.Optional(Status),
   proof_status: Type.Optional(ProofStatus),
   account_id: Type.Optional(Uuid),
-  since: Type.Optional(Type.String({ description: 'created_at at or after this instant or day.' })),
-  until: Type.Optional(Type.String({ description: 'created_at before this instant or day.' })),
+  since: Type.Optional(Type.String({ description: 'Only requests with created_at at or after this time or day.' })),
+  until: Type.Optional(Type.String({ description: 'Only requests with created_at before this time or day.' })),
   limit: Type.Optional(Limit),
   offset: Type.Optional(Offset),
 });

@@ -23,7 +23,7 @@ export async function selectManualFacts(sql: Sql, scope: Scope, body: Record<str
     )
     select key.*, ${factsOfCreate(sql, body)}, ${setIdleTimeout(sql)} as idle_timeout
     from key`;
-  if (!row) throw new Error('the partner of a session vanished'); // partners are never deleted
+  if (!row) throw new Error('the partner of a session no longer exists'); // partners are never deleted
   return row;
 }
 

@@ -31,8 +31,8 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       security,
       summary: 'Create a payment request',
       description:
-        'Asks for an amount in the merchant’s currency. With an idempotency_key a repeated call returns the same ' +
-        'request (200, idempotent_replay: true) whatever its other fields hold, customer details included.',
+        'Requests an amount in the merchant’s currency. With an idempotency_key, a repeated call returns the same ' +
+        'request (200, idempotent_replay: true) whatever its other fields are, including customer details.',
       body: CreateRequest,
       response: { 201: RequestObject, 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },
@@ -74,8 +74,8 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       security,
       summary: 'List payment requests',
       description:
-        'Oldest first. To follow new requests, pass the last created_at you saw as since: no request is ever missed, ' +
-        'however many are made meanwhile. Poll this list rather than each request.',
+        'Oldest first. To follow new requests, pass the last created_at you saw as since. No request is ever missed, ' +
+        'however many are created meanwhile. Poll this list rather than each request.',
       querystring: RequestQuery,
       response: { 200: RequestList, '4xx': ErrorBody, '5xx': ErrorBody },
     },
@@ -100,7 +100,8 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       tags,
       security,
       summary: 'Cancel a payment request',
-      description: 'Only while nobody has opened its pay page or paid: otherwise 409 cannot_cancel with the request.',
+      description:
+        'Possible only before the pay page is opened or a payment is seen. Otherwise 409 cannot_cancel with the request.',
       params,
       response: { 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },

@@ -46,7 +46,7 @@ export async function spawnAnvil(chainId: number, stateFile: string, wishedPort 
     const pid = child.pid as number;
     return { url, pid, stop: () => endProcess(pid, stateFile) };
   }
-  throw new StartFault(`The local chain ${chainId} does not start; see ${stateFile}.log`);
+  throw new StartFault(`The local chain ${chainId} did not start; see ${stateFile}.log`);
 }
 
 function launch(chainId: number, stateFile: string, port: number): ChildProcess {

@@ -11,15 +11,15 @@ const words = wordsOf('en');
 type Entry = { path: string; name: string; about: string };
 
 const ofPartner: Entry[] = [
-  { path: '/portal', name: 'Portal', about: 'where a partner’s people work' },
-  { path: '/dashboard', name: 'Dashboard', about: 'where merchants work, signed in with their wallet' },
+  { path: '/portal', name: 'Portal', about: 'for partner users' },
+  { path: '/dashboard', name: 'Dashboard', about: 'for merchants, who sign in with their wallet' },
 ];
 const ofService: Entry[] = [
-  { path: '/admin', name: 'Administration', about: 'for those who run the service' },
-  { path: `${docsPath}/`, name: 'API reference', about: 'tries calls from the browser' },
+  { path: '/admin', name: 'Administration', about: 'for operators' },
+  { path: `${docsPath}/`, name: 'API reference', about: 'try calls from the browser' },
   { path: '/openapi.json', name: 'OpenAPI document', about: 'the same for programs' },
-  { path: '/dev/mail', name: 'Mails', about: 'which go to nobody else; shown to this machine only' },
-  { path: '/readyz', name: 'Health', about: 'whether all is well' },
+  { path: '/dev/mail', name: 'Mails', about: 'sent to nobody else; shown to this machine only' },
+  { path: '/readyz', name: 'Health', about: 'health checks' },
 ];
 
 /** Whoever opens the address that the sandbox printed sees where to go. Holds no key: others may reach a sandbox too. */

@@ -39,7 +39,7 @@ ${mail.html !== null && html`<p><a href="${path}/${mail.id}">As the recipient se
         html`<h2>No mail yet</h2>
 <p class="quiet">Create a merchant with an e-mail address and open its onboarding_url: the code it is sent shows up here.</p>`,
       );
-      const title = 'Mail of the sandbox';
+      const title = 'Sandbox mail';
       return sendPage(reply, 200, {
         title,
         words,

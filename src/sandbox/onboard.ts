@@ -22,7 +22,7 @@ export async function onboardWithKey(
   accountId: string,
   privateKey: Hex = generatePrivateKey(),
 ): Promise<{ account_id: string; wallet_address: string }> {
-  if (!ctx.config.sandbox) throw new Error('Only a sandbox onboards merchants by command.');
+  if (!ctx.config.sandbox) throw new Error('Only a sandbox can onboard merchants by command.');
   if (!isHex(privateKey) || size(privateKey) !== 32) throw new Error('A private key is 0x and 64 hex digits.');
   const scope = await scopeOfMerchant(ctx.db, accountId);
   const merchant = scope && (await readMerchant(ctx, scope, accountId));

@@ -118,9 +118,9 @@ export async function submit(url: string, send: () => Promise<unknown>): Promise
     const hash = await sendOnce(send);
     const status = await waitMined(url, hash);
     if (status === '0x1') return hash;
-    if (status) throw new Error(`The transaction ${hash} was mined, but failed; has the wallet enough USDC?`);
+    if (status) throw new Error(`The transaction ${hash} was mined but failed. Does the wallet have enough USDC?`);
   }
-  throw new Error('The transaction was dropped by the local chain again and again.');
+  throw new Error('The local chain dropped the transaction repeatedly.');
 }
 
 /** The status in the receipt; null when the chain dropped the transaction. */
@@ -165,7 +165,7 @@ export async function reorg(chain: ChainConfig, depth: number): Promise<void> {
   } catch (error) {
     if (!(error instanceof RpcError) || error.kind !== 'refused') throw error;
     throw new Error(
-      `The local chain cannot go back ${depth} blocks: it knows only states since its start. Pay again, or take fewer.`,
+      `The local chain cannot go back ${depth} blocks, because it knows only states since its start. Pay again, or use a smaller depth.`,
       { cause: error },
     );
   }

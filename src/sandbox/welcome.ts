@@ -27,7 +27,7 @@ export function welcome(ctx: Context, demo: Demo): string {
     `    Test key         ${demo.test_key}`,
     `    Live key         ${demo.live_key}`,
     `    Merchant, ready  ${demo.merchant}`,
-    `    Merchant, shell  ${demo.incomplete_merchant}  (finish it: bin/quittance sandbox onboard <id>)`,
+    `    Merchant, shell  ${demo.incomplete_merchant}  (to finish it: bin/quittance sandbox onboard <id>)`,
     '',
     '  Ask for € 12.50:',
     '',

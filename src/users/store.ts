@@ -48,7 +48,7 @@ export async function updateUser(
 ): Promise<User> {
   const [row] = await tx<User[]>`
     update users set ${assignment(change)} where partner_id is not distinct from ${partnerId}::uuid and id = ${id} returning *`;
-  if (!row) throw new Error('a user that was read is gone');
+  if (!row) throw new Error('a user that was read no longer exists');
   return row;
 }
 

@@ -55,7 +55,7 @@ export async function startDelivering(
   const hear = ({ kind }: Change) => {
     if (kind === 'deliveries' || kind === 'anything') sleeper.wake();
   };
-  const endHearing = hearChanges(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'changes cannot be heard'));
+  const endHearing = hearChanges(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'cannot listen for changes'));
   let activatedAt = Number.NEGATIVE_INFINITY;
   let pollAgainAt = 0;
   while (!signal.aborted) {
@@ -143,7 +143,7 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper) {
           recording ??= recordAll();
         },
         (error) => {
-          ctx.log.error({ err: error, delivery_id: row.id }, 'an attempt could not be made');
+          ctx.log.error({ err: error, delivery_id: row.id }, 'a delivery attempt could not be made');
           leave(row);
         },
       );

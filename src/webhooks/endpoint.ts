@@ -112,7 +112,7 @@ export async function activateSecret(ctx: Context, scope: Scope): Promise<void> 
   await ctx.db.scoped(scope, async (tx) => {
     const endpoint = await existing(tx, scope);
     if (!endpoint.pending_secret) {
-      throw new EndpointRefusal('nothing_pending', 'No secret is pending; make one with a rotation first.');
+      throw new EndpointRefusal('nothing_pending', 'No secret is pending; rotate the secret first.');
     }
     await store.updateActivated(tx, scope);
   });
@@ -134,7 +134,7 @@ export async function activateDueSecrets(ctx: Context): Promise<number> {
       if (isDone) activated++;
     } catch (error) {
       if (isUnreachable(error)) throw error;
-      ctx.log.error({ err: error, ...row }, 'a pending secret could not be put in force; it signs all the same');
+      ctx.log.error({ err: error, ...row }, 'a pending secret could not be activated; it is used for signing anyway');
     }
   }
   return activated;

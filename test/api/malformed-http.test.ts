@@ -121,7 +121,7 @@ test('Malformed HTTP › a call that arrives while the service stops → answere
 test('Malformed HTTP › is logged for debugging only', () => {
   const lines = logged
     .map((line) => JSON.parse(line))
-    .filter(({ msg }) => msg === 'a client sent what could not be read');
+    .filter(({ msg }) => msg === 'a client sent an unreadable request');
   assert.ok(lines.length >= Object.keys(malformed).length, String(lines.length));
   const debug = 20;
   assert.deepEqual([...new Set(lines.map(({ level }) => level))], [debug]);

@@ -144,7 +144,7 @@ test('payments of one wallet at the same moment are all mined', async () => {
   await Promise.all(wallets.map((to) => wallet.sendUsdc(chain, { privateKey: payer.privateKey, to, usdcMicro: 2n })));
   for (const to of wallets) assert.equal(await wallet.usdcBalance(chain, to), 2n);
   const tooMuch = { privateKey: payer.privateKey, to: randomAddress(), usdcMicro: 10n ** 15n };
-  await assert.rejects(wallet.sendUsdc(chain, tooMuch), /has the wallet enough USDC\?/);
+  await assert.rejects(wallet.sendUsdc(chain, tooMuch), /Does the wallet have enough USDC\?/);
   const reference = randomBytes(16);
   const txHash = await wallet.sendUsdc(chain, { ...tooMuch, usdcMicro: 1n, reference });
   const tx = (await callRpc(chain.rpcUrls[0] ?? '', 'eth_getTransactionByHash', [txHash])) as { input: string };

@@ -319,10 +319,10 @@ test('A log that was cut off as a whole is whole by itself, and betrayed by the 
       where c.partner_id = ${partner.id} and l.partner_id = ${partner.id} and l.number = 4`;
   });
   assert.equal((await checkOf(partner.id)).broken, null, 'what is left is whole');
-  await assert.rejects(compare(kept), /No row has the hash that was kept/);
+  await assert.rejects(compare(kept), /No entry has the kept hash/);
   await assert.rejects(compare('beef'), /64 hex digits/);
   const never = await makePartner(app.db);
-  await assert.rejects(run('audit check', [], { partner: never.partner.slug, kept }), /No row has the hash/);
+  await assert.rejects(run('audit check', [], { partner: never.partner.slug, kept }), /No entry has the kept hash/);
 });
 
 test('A long chain is checked to its end', async () => {

@@ -101,9 +101,9 @@ test('What changes who may act, or where money and events go, asks for more afte
   assert.deepEqual(await asking(operator, '/admin'), ofOperators);
 });
 
-test('A form of those who are signed in that does not say whether it asks for more fails the start', () => {
+test('A form of those who are signed in that does not declare whether it needs more fails the start', () => {
   const form = (config: { auth: 'session'; fresh?: 'never' }) => ({ method: 'POST', url: '/portal/made-up', config });
-  assert.throws(() => assertDeclared(form({ auth: 'session' })), /does not say whether it asks for more/);
+  assert.throws(() => assertDeclared(form({ auth: 'session' })), /does not declare whether it needs more/);
   assertDeclared(form({ auth: 'session', fresh: 'never' }));
 });
 

@@ -314,7 +314,7 @@ test('The command starts a recovery and takes it back; what it cannot do it says
   assert.match(page.html, /started a recovery of your wallet/);
   const cancel = () => run(app.ctx, { words: [id], options: { cancel: true } });
   assert.deepEqual(await cancel(), { account_id: id, cancelled: true });
-  await assert.rejects(cancel(), /No recovery of merchant .* is under way\./);
+  await assert.rejects(cancel(), /No recovery of merchant .* is in progress\./);
   for (const words of [[], ['x'], [fixtures.partner.id]]) {
     await assert.rejects(run(app.ctx, { words, options: {} }), /is missing\.|There is no merchant/);
   }

@@ -74,17 +74,17 @@ test('partner look › what cannot be taken is said in a sentence, and nothing c
   const { slug } = partner;
   const before = shown(await runPartnerLook(slug, { accent: '#123456', logo: file('good.png', red) }));
   const cases: [RegExp, Arguments['options']][] = [
-    [/Nothing is to change/, {}],
+    [/Nothing to change/, {}],
     [/name must not be empty/, { name: ' ' }],
-    [/"green" is no colour; write it like "#0a7"/, { accent: 'green' }],
+    [/"green" is not a colour; write it like "#0a7"/, { accent: 'green' }],
     [/--accent is missing/, { accent: true }],
     [/There is no file/, { logo: join(folder, 'nowhere.png') }],
     [/There is no file/, { logo: folder }],
-    [/SVG is not taken for a logo: it can carry scripts/, { logo: file('logo.png', svg) }],
-    [/no PNG, JPEG or WebP picture/, { logo: file('text.png', Buffer.from('hello')) }],
-    [/no PNG, JPEG or WebP picture/, { logo: file('empty.png', Buffer.alloc(0)) }],
-    [/has 65537 bytes; it may have at most 65536/, { logo: file('big.png', padded(maxLogoBytes + 1)) }],
-    [/"green" is no colour/, { name: 'New name', logo: file('blue.png', blue), accent: 'green' }],
+    [/SVG logos are not accepted, because SVG can carry scripts/, { logo: file('logo.png', svg) }],
+    [/not a PNG, JPEG or WebP image/, { logo: file('text.png', Buffer.from('hello')) }],
+    [/not a PNG, JPEG or WebP image/, { logo: file('empty.png', Buffer.alloc(0)) }],
+    [/has 65537 bytes; the limit is 65536/, { logo: file('big.png', padded(maxLogoBytes + 1)) }],
+    [/"green" is not a colour/, { name: 'New name', logo: file('blue.png', blue), accent: 'green' }],
   ];
   for (const [sentence, options] of cases) await assert.rejects(runPartnerLook(slug, options), sentence);
   await assert.rejects(runPartnerLook('nobody', { name: 'N' }), /There is no partner "nobody"/);
@@ -157,7 +157,7 @@ test('readBranding › the branding of two partners is never mixed up', async ()
   }
 });
 
-test('the database itself refuses half a logo, another kind of file, too many bytes and what is no colour', async () => {
+test('the database itself refuses half a logo, another kind of file, too many bytes and what is not a colour', async () => {
   const { partner } = await makePartner(app.db);
   const whole = { logo: red, logo_type: 'image/png', logo_hash: '0'.repeat(16) };
   const wrong: Record<string, Buffer | string | null>[] = [

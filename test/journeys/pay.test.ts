@@ -315,7 +315,7 @@ test('sandbox expire › a waiting request expires now; a paid one is left alone
   assert.equal((await fixtures.read(request)).proof_status, 'attached');
   await assert.rejects(
     async () => expire?.run(fixtures.ctx, { words: [request.id], options: {} }),
-    /waits for no payment/,
+    /is no longer waiting for payment/,
   );
 });
 

@@ -47,9 +47,9 @@ test('coinbase: one answer with many currencies, exact strings', async () => {
   assert.deepEqual(await fetchAll('coinbase', ['EUR', 'JPY', 'GBP']), { EUR: '0.920000000000000001', JPY: '154.05' });
 });
 
-test('coinbase: an answer about another coin is refused', async () => {
+test('coinbase: an answer about another currency is refused', async () => {
   answers.set('*', '{"data":{"currency":"BTC","rates":{"EUR":"90000"}}}');
-  await assert.rejects(fetchAll('coinbase', ['EUR']), /another coin/);
+  await assert.rejects(fetchAll('coinbase', ['EUR']), /another currency/);
 });
 
 test('kraken: the middle of ask and bid, only pairs it trades are asked for', async () => {

@@ -101,7 +101,7 @@ test('rates › all sources down → nothing is stored, nothing thrown', async (
   assert.equal(await quote('EUR'), null);
 });
 
-test('rates › a code that is no currency is never stored', async () => {
+test('rates › a code that is not a currency is never stored', async () => {
   await refreshRates(ctx, [source('a', { DOGE: '5', XAU: '1', EUR: '0.9' })]);
   assert.deepEqual(
     (await listRates(ctx)).map(({ code }) => code),
@@ -170,7 +170,7 @@ test('rates › an override with an end gives way to the sources by itself; an e
   assert.equal(await clearOverride(db, 'EUR'), false);
   await assert.rejects(
     setOverride(ctx, { code: 'EUR', rate: '0.5', until: now, shownDeviation: null }),
-    /must lie in the future/,
+    /must be in the future/,
   );
   await assert.rejects(run('rate set', ['EUR', '0.5'], { until: 'soon' }), /--until/);
 });
@@ -178,8 +178,11 @@ test('rates › an override with an end gives way to the sources by itself; an e
 test('rates › an override more than 5 % from the sources → refused until asked again with the deviation shown', async () => {
   await refreshRates(ctx, [source('a', { EUR: '0.92' })]);
   const set = (rate: string, deviates?: string) => run('rate set', ['EUR', rate], deviates ? { deviates } : {});
-  await assert.rejects(set('92'), /^Error: 92 is 9900 % above what the sources say \(0\.92\)\. Give --deviates 9900 /);
-  await assert.rejects(set('0.5'), /0\.5 is 46 % below .* --deviates -46 /);
+  await assert.rejects(
+    set('92'),
+    /^Error: 92 is 9900 % above the sources’ rate \(0\.92\)\. To set it anyway, add --deviates 9900\./,
+  );
+  await assert.rejects(set('0.5'), /0\.5 is 46 % below .* --deviates -46\./);
   for (const other of ['46', '-20', 'yes']) await assert.rejects(set('0.5', other), /46 % below/, other);
   await assert.rejects(set('0.05', '-46'), /95 % below/, 'the deviation of another rate');
   assert.equal(await quote('EUR'), '0.92');
@@ -202,17 +205,17 @@ test('rates › an override must be a positive decimal of a known currency', asy
   for (const rate of ['0', '0.000', '-1', '1e3', '', ' 1', '1,5', 'NaN', `0.${'1'.repeat(19)}`, '1'.repeat(25)]) {
     await assert.rejects(
       setOverride(ctx, { code: 'EUR', rate: rate, until: null, shownDeviation: null }),
-      /is no rate/,
+      /is not a rate/,
       rate,
     );
   }
   for (const code of ['eur', 'XXX', 'XAU', 'EURO', '', 'constructor', '__proto__', 'toString']) {
     await assert.rejects(
       setOverride(ctx, { code: code, rate: '1', until: null, shownDeviation: null }),
-      /is no currency/,
+      /is not a currency/,
       code,
     );
-    await assert.rejects(clearOverride(db, code), /is no currency/, code);
+    await assert.rejects(clearOverride(db, code), /is not a currency/, code);
   }
 });
 
@@ -280,7 +283,7 @@ test('rate set, list, clear, refresh › the command line', async () => {
   assert.deepEqual(await run('rate clear', ['EUR']), { code: 'EUR', override: false });
   await assert.rejects(run('rate clear', ['EUR']), /nothing to clear/);
   await assert.rejects(run('rate set', ['EUR']), /missing/);
-  await assert.rejects(run('rate set', ['EUR', '0']), /is no rate/);
+  await assert.rejects(run('rate set', ['EUR', '0']), /is not a rate/);
   await assert.rejects(run('rate refresh'), /--partner is missing/);
   await assert.rejects(run('rate refresh', [], { partner: 'nobody' }), /no partner "nobody"/);
   const result = await run('rate refresh', [], { partner: partner.slug });

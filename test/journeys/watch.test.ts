@@ -202,7 +202,7 @@ test('chainStatus tells reach and lag; checkTokens refuses another chain and a t
   await checkTokens(chain);
   await assert.rejects(checkTokens({ ...chain, chainId: 1 }), /is of chain 31337, not of 1/);
   const tokens = [{ symbol: 'FAKE', address: fixtures.node.wallet().address }];
-  await assert.rejects(checkTokens({ ...chain, tokens }), /FAKE .* has not six decimals/);
+  await assert.rejects(checkTokens({ ...chain, tokens }), /FAKE .* does not have six decimals/);
   await checkTokens({ ...chain, rpcUrls: ['http://127.0.0.1:9'] });
 });
 

@@ -58,9 +58,9 @@ test('partner create › answers the partner; a taken slug, a bad slug and an un
   assert.deepEqual(partner.allowed_expiry_minutes, [5, 60]);
   assert.equal(partner.default_expiry_minutes, 5);
   assert.equal(partner.disabled, false);
-  await refused(/already a partner "tills"/, 'partner', 'create', 'tills', '--name', 'N', '--currency', 'EUR');
+  await refused(/A partner "tills" already exists/, 'partner', 'create', 'tills', '--name', 'N', '--currency', 'EUR');
   await refused(
-    /"api" is kept for a host of the service/,
+    /"api" is reserved for the service itself/,
     'partner',
     'create',
     'api',
@@ -98,8 +98,8 @@ test('partner email › is kept at creation, set and taken away; what is no addr
   assert.equal(await emailOf('partner', 'email', 'mailed', 'new@mailed.example'), 'new@mailed.example');
   assert.equal(await emailOf('partner', 'email', 'mailed', 'none'), null);
   assert.equal(await emailOf('partner', 'create', 'unmailed', ...named), null);
-  await refused(/"a@b, c@d" is no e-mail address/, 'partner', 'email', 'mailed', 'a@b, c@d');
-  await refused(/"nobody" is no e-mail address/, 'partner', 'create', 'other', ...named, '--email', 'nobody');
+  await refused(/"a@b, c@d" is not an e-mail address/, 'partner', 'email', 'mailed', 'a@b, c@d');
+  await refused(/"nobody" is not an e-mail address/, 'partner', 'create', 'other', ...named, '--email', 'nobody');
   await refused(/no partner "nobody"/, 'partner', 'email', 'nobody', 'a@b.example');
 });
 
@@ -185,7 +185,7 @@ test('doctor › a failure → exit code 1, what wants attention only → 0; its
   const warning = await quittance('doctor');
   assert.match(warning.stdout, /healthy +true[\s\S]*It wants attention/);
   assert.equal(warning.code, 0);
-  assert.match((await quittance('doctor', '--help')).stdout, /Exits with 1 when a check failed, with 0 otherwise/);
+  assert.match((await quittance('doctor', '--help')).stdout, /Exits with 1 when a check failed, otherwise with 0/);
 });
 
 test('a missing word or option → the sentence and the usage of that command alone', async () => {

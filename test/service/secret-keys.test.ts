@@ -47,15 +47,15 @@ test('the same keys, and a new one in front → the start goes on; they are know
 
 test('another key under a known id → refused, and nothing is noted of what was refused', async () => {
   await check(a);
-  await assert.rejects(check(otherA), /holds another key "a".*Put the earlier one back/);
-  await assert.rejects(check(b, otherA), /another key "a"/);
+  await assert.rejects(check(otherA), /has a different key "a".*Put the earlier key back/);
+  await assert.rejects(check(b, otherA), /a different key "a"/);
   await check(a);
 });
 
 test('a database that knows no marks yet → what is encrypted says which keys it needs, and whether they are the same', async () => {
   await encryptWith(a);
   await assert.rejects(check(b), /lacks the key "a".*webhook secrets \(1\)/);
-  await assert.rejects(check(otherA), /another key "a"/);
+  await assert.rejects(check(otherA), /a different key "a"/);
   await check(b, a);
 });
 
@@ -67,11 +67,11 @@ test('two nodes that start at once with different keys under one id → not both
 test('secrets forget › a lost key is asked for no more, until it comes back; one in use is not given up', async () => {
   await check(a);
   await encryptWith(a);
-  await assert.rejects(async () => forget('a', a), /"a" is in SECRET_KEYS/);
-  await assert.rejects(async () => forget('c', b), /knows no secret key "c"/);
+  await assert.rejects(async () => forget('a', a), /"a" is still in SECRET_KEYS/);
+  await assert.rejects(async () => forget('c', b), /has no record of a secret key "c"/);
   assert.deepEqual(await forget('a', b), { forgotten: 'a' });
   await check(b);
-  await assert.rejects(check(b, otherA), /another key "a"/);
+  await assert.rejects(check(b, otherA), /a different key "a"/);
   await check(b, a);
   await assert.rejects(check(b), /lacks the key "a"/);
 });
@@ -92,7 +92,7 @@ test('doctor › says of lost and other keys what the start says', async () => {
   const [lost] = await doctor(b);
   assert.equal(lost?.state, 'failed');
   assert.match(String(lost?.advice), /lacks the key "a"/);
-  assert.match(String((await doctor(otherA))[0]?.advice), /another key "a"/);
+  assert.match(String((await doctor(otherA))[0]?.advice), /a different key "a"/);
 });
 
 test('a service with a wrong or a lost key does not start, and says the way out', async () => {
@@ -104,7 +104,7 @@ test('a service with a wrong or a lost key does not start, and says the way out'
     const secret = Buffer.alloc(32, 9).toString('base64');
     const wrong = await runService({ ...fixtures.env, SECRET_KEYS: `test:${secret}` });
     assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
-    assert.match(wrong.stderr, /^Quittance does not start\. SECRET_KEYS .* holds another key "test".*\n$/);
+    assert.match(wrong.stderr, /^Quittance cannot start\. SECRET_KEYS .* has a different key "test".*\n$/);
     const lost = await runService({ ...fixtures.env, SECRET_KEYS: `new:${secret}` });
     assert.equal(lost.code, 1);
     assert.match(lost.stderr, /lacks the key "test".*secrets forget test\n$/);

@@ -130,7 +130,7 @@ test('a second service on the same data folder → refused in a sentence, the fi
     code: 1,
     signal: null,
     stdout: '',
-    stderr: `Quittance does not start. Another service (process ${service.pid}) runs on ${dataDir}. Stop it, or set another DATA_DIR.\n`,
+    stderr: `Quittance cannot start. Another service (process ${service.pid}) uses ${dataDir}. Stop it, or set another DATA_DIR.\n`,
   });
   assert.deepEqual(partsOf(dataDir), before);
   assert.deepEqual(content(), kept);
@@ -146,7 +146,7 @@ test('a port in use → a sentence and exit code 1, nothing left running; two da
     code: 1,
     signal: null,
     stdout: '',
-    stderr: `Quittance does not start. Port ${port} of 127.0.0.1 is in use. Stop what listens there, or set another PORT.\n`,
+    stderr: `Quittance cannot start. Port ${port} of 127.0.0.1 is in use. Stop the program that uses it, or set another PORT.\n`,
   });
   assertNothingRuns(other);
 
@@ -288,7 +288,7 @@ test('faults of the configuration → all at once, exit code 1', async () => {
   };
   const ended = await runService({ DATA_DIR: dataFolder(), CHAINS_FILE: '/nonexistent', ...env });
   assert.deepEqual([ended.code, ended.stdout], [1, '']);
-  assert.match(ended.stderr, /^Quittance does not start. The configuration has faults:\n( {2}- .+\n){6}$/);
+  assert.match(ended.stderr, /^Quittance cannot start. The configuration is invalid:\n( {2}- .+\n){6}$/);
   for (const name of [...Object.keys(env), 'CHAINS_FILE']) assert.ok(ended.stderr.includes(`  - ${name}`), name);
 });
 
@@ -296,7 +296,7 @@ test('production without secrets and chains → refused, naming all', async () =
   const ended = await runService({ DATA_DIR: dataFolder(), NODE_ENV: 'production' });
   assert.deepEqual([ended.code, ended.stdout], [1, '']);
   for (const name of ['BASE_URL', 'SECRET_KEYS', 'CHAINS_FILE'])
-    assert.match(ended.stderr, new RegExp(`- ${name} is needed`));
+    assert.match(ended.stderr, new RegExp(`- ${name} is required`));
 });
 
 test('an address for the world without a word of production → no sandbox: refused, with the way out', async () => {
@@ -305,9 +305,9 @@ test('an address for the world without a word of production → no sandbox: refu
   assert.deepEqual([ended.code, ended.stdout], [1, '']);
   assert.match(
     ended.stderr,
-    /no sandbox, because BASE_URL \(https:\/\/pay\.example\) names another machine.*SANDBOX=on/,
+    /not a sandbox, because BASE_URL \(https:\/\/pay\.example\) names another machine.*SANDBOX=on/,
   );
-  for (const name of ['SECRET_KEYS', 'CHAINS_FILE']) assert.match(ended.stderr, new RegExp(`- ${name} is needed`));
+  for (const name of ['SECRET_KEYS', 'CHAINS_FILE']) assert.match(ended.stderr, new RegExp(`- ${name} is required`));
 });
 
 test('a database that cannot be reached, a data folder that cannot be made → a sentence without a stack', async () => {
@@ -316,14 +316,14 @@ test('a database that cannot be reached, a data folder that cannot be made → a
   assert.equal(away.code, 1);
   assert.match(
     away.stderr,
-    /^Quittance does not start\. The database of DATABASE_URL cannot be used: .*ECONNREFUSED.*\n$/,
+    /^Quittance cannot start\. The database of DATABASE_URL cannot be used: .*ECONNREFUSED.*\n$/,
   );
   assertNothingRuns(folder);
   writeFileSync(join(folder, 'file'), '');
   const inFile = await runService({ DATA_DIR: join(folder, 'file/data') });
   assert.match(
     inFile.stderr,
-    /^Quittance does not start\. The configuration has faults:\n {2}- DATA_DIR .* cannot be used: .*\n$/,
+    /^Quittance cannot start\. The configuration is invalid:\n {2}- DATA_DIR .* cannot be used: .*\n$/,
   );
 });
 

@@ -70,7 +70,7 @@ export async function logsOfBlock(header: Header, search: Search): Promise<Log[]
     );
   }
   if (isEnough(doubts, header)) return logs;
-  throw new ProviderFault(`block ${header.number}: no logs came, but the filter promises some`);
+  throw new ProviderFault(`block ${header.number}: no logs came, although the bloom filter announces some`);
 }
 
 /** Null when the provider does not tell so many. */
@@ -113,7 +113,7 @@ async function logsByWallet(header: Header, { tokens, owners, rpc, doubts }: Sea
   const logs = answers.flatMap((answer) => answer ?? []).sort((a, b) => a.logIndex - b.logIndex);
   if (told && !(await lacksPromisedWallet(header, logs, tokens, topics))) return logs;
   if (isEnough(doubts, header)) return told ? logs : null;
-  throw new ProviderFault(`block ${header.number}: its transfers cannot be told`);
+  throw new ProviderFault(`block ${header.number}: its transfers cannot be determined`);
 }
 
 const hashedAtOnce = 500;
@@ -147,7 +147,7 @@ async function bloomOfMany(logs: readonly Log[]): Promise<string> {
 async function transfersIn(header: Header, receipts: readonly Receipt[], tokens: readonly string[]): Promise<Log[]> {
   const all = receipts.flatMap((receipt) => receipt.logs);
   if ((await bloomOfMany(all)) !== header.logsBloom) {
-    throw new ProviderFault(`block ${header.number}: its receipts do not make its filter`);
+    throw new ProviderFault(`block ${header.number}: its receipts do not match its bloom filter`);
   }
   const logs = all.filter((log) => tokens.includes(log.address) && log.topics[0] === transferTopic);
   checkLogs(header, logs, tokens);

@@ -155,7 +155,7 @@ async function readView(chain: ChainConfig, provider: Provider): Promise<View> {
     numberOf('safe'),
     numberOf('finalized'),
   ]);
-  if (!head) throw new ProviderFault('it has no newest block');
+  if (!head) throw new ProviderFault('it has no latest block');
   return { head, safe, finalized };
 }
 
@@ -188,7 +188,7 @@ async function checkStaleHead(reader: Reader, provider: Provider, head: Header):
     reader.pool.failed(other, error);
     return;
   }
-  throw new ProviderFault(`its head stands still at ${head.number}, ${other.rpc.host} is further`);
+  throw new ProviderFault(`its head has not moved from ${head.number}, ${other.rpc.host} is further`);
 }
 
 async function keepProgress(reader: Reader, view: View, at: store.Cursor): Promise<void> {

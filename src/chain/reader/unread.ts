@@ -64,7 +64,7 @@ async function tryAgain(reader: Reader, provider: Provider, row: store.UnreadRow
     return poorer && { transfers: poorer, unread: [], complete: false };
   } catch (error) {
     if (!(error instanceof RpcError || error instanceof ProviderFault)) throw error;
-    reader.log.warn({ chain: reader.chain.chainId, tx: row.tx_hash, reason: error.message }, 'still not to be read');
+    reader.log.warn({ chain: reader.chain.chainId, tx: row.tx_hash, reason: error.message }, 'still unreadable');
     return null;
   }
 }

@@ -84,7 +84,7 @@ class WalletConnect implements LateProvider {
         if (!/expired/i.test((error as Error).message)) throw asWalletFault(error);
       }
     }
-    throw fault(disconnected, 'No wallet took the code.');
+    throw fault(disconnected, 'No wallet connected.');
   }
 
   #begin(session: Session): Session {

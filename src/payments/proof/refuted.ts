@@ -16,7 +16,7 @@ import { keyOf, type TransferRow } from '../transfers.ts';
 export async function removeRefuted(ctx: Context, chain: ChainConfig, denied: readonly TransferRow[]): Promise<void> {
   for (const row of denied) {
     if (row.denials + 1 < deniedChecks || !(await remove(ctx, chain, row))) continue;
-    ctx.log.warn({ chain: chain.chainId, tx: row.tx_hash }, 'all endpoints deny a final transfer: it was taken back');
+    ctx.log.warn({ chain: chain.chainId, tx: row.tx_hash }, 'all endpoints deny a final transfer: it was removed');
   }
 }
 

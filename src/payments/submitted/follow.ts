@@ -96,7 +96,7 @@ export async function refreshHints(ctx: Context, scope: Scope, requestId: string
   const due = await ctx.db.scoped(scope, (tx) => claimHints(tx, scope, requestId));
   const enough = new AbortController();
   const asked = Promise.all(due.map((row) => askAgain(ctx, scope, row))).catch((error) => {
-    ctx.log.warn({ err: error, request_id: requestId }, 'a hint could not be followed');
+    ctx.log.warn({ err: error, request_id: requestId }, 'a submitted transaction could not be followed');
   });
   await Promise.race([asked, pause(limitMs, enough.signal)]);
   enough.abort();

@@ -83,7 +83,7 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
 
 async function ownPartner(ctx: Context, { user }: PortalCall): Promise<Partner> {
   const partner = await readPartner(ctx.db, user.partner.slug);
-  if (!partner) throw new Error('the partner of a session vanished'); // partners are never deleted
+  if (!partner) throw new Error('the partner of a session no longer exists'); // partners are never deleted
   return partner;
 }
 

@@ -60,7 +60,7 @@ async function requestTestPayment(ctx: Context, sandbox: Sandbox, call: PortalCa
 export async function newTestMerchant(ctx: Context, sandbox: Sandbox, call: PortalCall): Promise<string> {
   const { scope, user, words } = call;
   const partner = await readPartner(ctx.db, user.partner.slug);
-  if (!partner) throw new Error('the partner of a session vanished'); // partners are never deleted
+  if (!partner) throw new Error('the partner of a session no longer exists'); // partners are never deleted
   const fields = { business_name: portalTexts(words).webhooks.testMerchant, display_currency: partner.currency };
   const { id } = await recorded(
     ctx,

@@ -9,7 +9,7 @@ export function readListQuery(query: Record<string, unknown>): { filter: Request
     const value = query[field];
     if (typeof value !== 'string') return undefined; // absent, or told by the contract
     const parsed = parseInstant(value);
-    if (!parsed) faults.push({ field, message: 'must be an RFC 3339 instant or a day (YYYY-MM-DD)' });
+    if (!parsed) faults.push({ field, message: 'must be an RFC 3339 time or a day (YYYY-MM-DD)' });
     return parsed ?? undefined;
   };
   const filter = {
