@@ -16,15 +16,19 @@ export function openBrowser(flags: string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', ...flags] });
 }
 
+/** Where pictures are put. Without it none are taken: they are for people to look at, and take long. */
+const folder = process.env.SCREENSHOTS_DIR;
+
 /** A picture in `SCREENSHOTS_DIR` of what the window shows; of the whole page, it would put a phone's mouse back. */
 export async function snap(page: Page, name: string, fullPage = false): Promise<void> {
-  const folder = process.env.SCREENSHOTS_DIR ?? '/tmp/quittance-shots';
+  if (!folder) return;
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage });
 }
 
 /** Pictures of a page at phone and desktop size, in light and dark. */
 export async function photograph(page: Page, name: string): Promise<void> {
+  if (!folder) return;
   const before = page.viewportSize();
   for (const [size, viewport] of Object.entries(sizes)) {
     await page.setViewportSize(viewport);
