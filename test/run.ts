@@ -1,78 +1,78 @@
-import { spawn } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { openOwner } from '../src/db/connection.ts';
-import { startEmbedded } from '../src/db/embedded.ts';
-import { migrate } from '../src/db/migrate.ts';
-import { findChromium } from './support/browser/chromium.ts';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { chooseTests, UnknownChoice } from './runner/choose.ts';
+import { needsDatabase, root } from './runner/graph.ts';
+import { findKeptServer, startOwnServer, type TestServer } from './runner/server.ts';
+import { slowestFirst, watchTimings } from './runner/timings.ts';
 import { findPhp } from './support/php.ts';
 
 /**
- * Runs tests with a PostgreSQL server of their own: `npm test`, `npm test -- <file> …`, `npm run test:pages`, and with
- * Debian's PostgreSQL 15 as it comes, `npm run test:stock`. Each test file clones the migrated template database.
+ * Runs tests: all of them, the files with a part of a name in their path (`npm test -- create`), or one of the kinds of
+ * `npm run test:unit`, `test:changed`, `test:pages` and `test:stock`. Those that need a database get a PostgreSQL server,
+ * the one of `npm run test:server` or one of their own. Each test file clones the migrated template on it.
  */
-const [first = '', ...rest] = process.argv.slice(2);
+const args = process.argv.slice(2);
+const kind = args[0] ?? '';
 /** Debian's; it compiles statements and plans as every managed one does. */
 const stock = '/usr/lib/postgresql/15';
-/** What partners and payments depend on; pages and processes show nothing new there. */
-const stockFiles = ['test/api/*.test.ts', 'test/journeys/*.test.ts', 'test/payments/*.test.ts'];
+/** A test waits for its database, chain or browser about half of the time. */
+const filesAtOnce = 2 * availableParallelism();
+const testLimitMs = 300_000;
 
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort());
-if (first === 'stock' && !existsSync(stock)) throw new Error(`There is no ${stock}: apt-get install postgresql-15`);
-const folder = mkdtempSync(join(tmpdir(), 'quittance-test-'));
+// Compiled code is kept for all processes of a run, and for the next run.
+process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/quittance-tests/compiled');
+
 try {
-  const server = await startEmbedded(folder, first === 'stock' ? stock : null);
-  try {
-    await makeTemplate(server.url);
-    process.exitCode = await runTests(server.url);
-  } finally {
-    await server.stop();
+  process.exitCode = await runTests();
+} catch (error) {
+  if (!(error instanceof UnknownChoice)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}
+
+async function runTests(): Promise<number> {
+  if (kind === 'stock' && !existsSync(stock))
+    throw new UnknownChoice(`There is no ${stock}: apt-get install postgresql-15`);
+  const tests = chooseTests(args);
+  if (tests.length === 0) {
+    console.log('No test is reached.');
+    return 0;
   }
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
-
-async function makeTemplate(url: string): Promise<void> {
-  const admin = openOwner(url);
-  await admin`create database quittance_template`;
-  await admin.end();
-  const template = new URL(url);
-  template.pathname = '/quittance_template';
-  const owner = openOwner(template.href);
-  await migrate(owner);
-  await owner.end();
-}
-
-async function runTests(url: string): Promise<number> {
-  if (!findPhp()) {
+  if (!findPhp() && tests.includes('test/journeys/portal-start.test.ts')) {
     console.log('PHP was not found, so what runs it in these tests is left out:\n  test/journeys/portal-start.test.ts');
   }
-  const child = spawn(
-    process.execPath,
-    ['--test', '--test-reporter=spec', '--test-concurrency=2', '--test-timeout=300000', ...chooseFiles()],
-    { stdio: 'inherit', env: { ...process.env, TEST_DATABASE_URL: url } },
-  );
-  const stop = () => child.kill('SIGTERM');
-  if (ending.signal.aborted) stop();
-  ending.signal.addEventListener('abort', stop);
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (exit) => resolve(exit ?? 1));
-  });
+  const server = tests.some(needsDatabase) ? await findServer() : null;
+  try {
+    if (server) Object.assign(process.env, { TEST_DATABASE_URL: server.url, TEST_TEMPLATE: server.template });
+    return await runFiles(kind === 'changed' ? tests : slowestFirst(tests));
+  } finally {
+    await server?.stop();
+  }
 }
 
-function chooseFiles(): string[] {
-  const pages = globSync('test/pages/**/*.test.ts');
-  if (first === 'stock') return rest.length > 0 ? rest : globSync(stockFiles);
-  if (first !== '' && first !== 'pages') return [first, ...rest];
-  if (first === 'pages' && findChromium()) return pages;
-  const others =
-    first === 'pages' ? [] : globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { exclude: ['test/pages/**'] });
-  if (findChromium()) return [...others, ...pages];
-  console.log(
-    `Chromium was not found, so these page tests are left out:\n${pages.map((name) => `  ${name}`).join('\n')}`,
-  );
-  return others;
+async function findServer(): Promise<TestServer> {
+  return (kind !== 'stock' && (await findKeptServer())) || startOwnServer(kind === 'stock' ? stock : null);
+}
+
+async function runFiles(tests: string[]): Promise<number> {
+  const stream = run({
+    files: tests.map((file) => join(root, file)),
+    concurrency: filesAtOnce,
+    timeout: testLimitMs,
+    signal: ending.signal,
+  });
+  const timings = watchTimings(stream);
+  let failed = false;
+  stream.on('test:fail', () => {
+    failed = true;
+  });
+  const shown = stream.compose(new spec());
+  for await (const text of shown) process.stdout.write(text);
+  timings.print();
+  return failed || ending.signal.aborted ? 1 : 0;
 }

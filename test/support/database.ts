@@ -25,10 +25,11 @@ export type TestDatabase = {
 /** A database of its own for one test file, cloned from the migrated template that `test/run.ts` made. */
 export async function testDatabase(): Promise<TestDatabase> {
   const server = process.env.TEST_DATABASE_URL;
-  if (!server) throw new Error('Run tests with `npm test -- <file>`: it starts the database they need.');
+  const template = process.env.TEST_TEMPLATE;
+  if (!server || !template) throw new Error('Run tests with `npm test -- <file>`: it starts the database they need.');
   const name = `test_${randomBytes(6).toString('hex')}`;
   const admin = openOne(server);
-  await admin.unsafe(`create database ${name} template quittance_template`);
+  await admin.unsafe(`create database ${name} template ${template}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   const owner = openOwner(url.href);

@@ -34,12 +34,15 @@ export function dataFolder(owner?: number): string {
   return folder;
 }
 
+/** Spares a process compiling what others have compiled. */
+const compileCache = process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {};
+
 /** Starts `node src/main.ts` with this environment, and nothing of ours but the path. */
 function launch(env: Record<string, string>, options: StartOptions) {
   const [file = '', ...args] = options.command ?? [process.execPath, join(root, 'src/main.ts')];
   const child = spawn(file, args, {
     cwd: options.command ? root : '/',
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...compileCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     uid: options.user,
     gid: options.user,

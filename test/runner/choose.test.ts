@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { allTests, chooseTests, reachedByChanges } from './choose.ts';
+import { isUnit, needsDatabase } from './graph.ts';
+
+/** All but this one, which names what it asks about. */
+const all = allTests().filter((file) => !file.startsWith('test/runner/'));
+const reached = (file: string) => reachedByChanges(all, [file]);
+
+test('a part of a name → the files with it in their path, each once; one that fits none → a sentence', () => {
+  assert.deepEqual(chooseTests(['test/api/create.test.ts']), ['test/api/create.test.ts']);
+  assert.deepEqual(chooseTests(['api/tenancy', 'tenancy']), ['test/api/tenancy.test.ts']);
+  assert.throws(() => chooseTests(['no-such-test']), { message: 'No test file has "no-such-test" in its path.' });
+  assert.throws(() => chooseTests(['changed', 'no-such-commit']), /no commit "no-such-commit"/);
+});
+
+test('unit tests start nothing: the rules beside their files, and no test of an endpoint, a page or a process', () => {
+  const unit = chooseTests(['unit']);
+  assert.ok(unit.includes('src/lib/money.test.ts') && unit.includes('test/architecture.test.ts'));
+  assert.deepEqual(
+    unit.filter((file) => /^test\/(?:api|pages|payments|service)\//.test(file) || needsDatabase(file)),
+    [],
+  );
+  assert.equal(isUnit('src/auth/count.test.ts'), false, 'it counts in a database');
+});
+
+test('a change reaches the tests whose imports lead to it, the nearest first', () => {
+  const ofMoney = reached('src/lib/money.ts');
+  assert.equal(ofMoney[0], 'src/lib/money.test.ts');
+  assert.ok(ofMoney.includes('test/api/create.test.ts'));
+  assert.ok(!ofMoney.includes('src/lib/files.test.ts'));
+  assert.deepEqual(reached('test/api/create.test.ts').slice(0, 1), ['test/api/create.test.ts']);
+});
+
+test('what is read by name counts: migrations, styles, texts, documents', () => {
+  const ofMigration = new Set(reached('migrations/0001_init.sql'));
+  assert.deepEqual(
+    all.filter((file) => needsDatabase(file) && !ofMigration.has(file)),
+    [],
+  );
+  for (const file of ['src/ui/style.css', 'src/texts/pay/de.ts']) {
+    assert.ok(reached(file).includes('test/pages/pay-panel.test.ts'), file);
+  }
+  assert.ok(reached('README.md').includes('test/service/readme.test.ts'));
+  assert.deepEqual(reached('docs/operating.md'), []);
+});
+
+test('what all tests run on, and what no test leads to, reaches all of them', () => {
+  for (const file of ['package-lock.json', 'test/run.ts', 'src/of-unknown-use.json'])
+    assert.deepEqual(reached(file), all);
+});

@@ -1,0 +1,82 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, matchesGlob, relative, resolve } from 'node:path';
+
+/** The checkout. All names of files are relative to it. */
+export const root = resolve(import.meta.dirname, '../..');
+
+const files = globSync(['*.*', '{bin,bench,contracts,docs,migrations,src,test}/**'], { cwd: root, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+const isFile = new Set(files);
+const byFolder = Map.groupBy(files, (file) => dirname(file));
+
+/** What a file needs to run (imports, and files that it starts), and what it only reads. */
+type Needs = { runs: string[]; reads: string[] };
+
+/** What a file needs without naming it. */
+const unnamed: Record<string, string[]> = {
+  'bin/quittance': ['src/cli.ts'],
+  'test/support/service.ts': ['src/main.ts'],
+  'test/support/database.ts': ['src/db/migrate.ts'], // the runner migrates the template that it clones
+};
+
+const known = new Map<string, Needs>();
+
+function needsOf(file: string): Needs {
+  let needs = known.get(file);
+  if (!needs) {
+    needs = namedIn(file);
+    needs.runs.push(...(unnamed[file] ?? []));
+    known.set(file, needs);
+  }
+  return needs;
+}
+
+/** The files, folders and patterns of files whose names a file holds in quotes; imports of types apart. */
+function namedIn(file: string): Needs {
+  const needs: Needs = { runs: [], reads: [] };
+  if (!file.endsWith('.ts')) return needs;
+  const text = readFileSync(join(root, file), 'utf8')
+    .replace(/^(?:import|export) type [^;]*?from '[^']*';/gm, '')
+    .replace(/^\s*(?:\/\/|\/?\*).*$/gm, '');
+  for (const [, name = ''] of text.matchAll(/['`]([\w./*-]{3,100})['`]/g)) {
+    const isRelative = name.startsWith('.');
+    // Tests also name files as they are seen from the root.
+    if (!isRelative && (file.startsWith('src/') || (!/[./]/.test(name) && name !== 'src'))) continue;
+    const path = isRelative ? relative(root, resolve(root, dirname(file), name)) : name;
+    if (isFile.has(path)) needs[isRelative ? 'runs' : 'reads'].push(path);
+    else if (path.includes('*')) needs.reads.push(...files.filter((other) => matchesGlob(other, path)));
+    else if (path === 'src') needs.reads.push(...files.filter((other) => other.startsWith('src/')));
+    else needs.reads.push(...(byFolder.get(path) ?? [])); // such as migrations, file by file
+  }
+  return needs;
+}
+
+/** All files that a file needs, each with the number of steps to it. What is only read leads no further. */
+export function reachedFrom(file: string, withReads = true): Map<string, number> {
+  const steps = new Map([[file, 0]]);
+  const read = new Map<string, number>();
+  for (const [at, distance] of steps) {
+    const { runs, reads } = needsOf(at);
+    for (const next of runs) if (!steps.has(next)) steps.set(next, distance + 1);
+    for (const next of reads) if (!read.has(next)) read.set(next, distance + 1);
+  }
+  return withReads ? new Map([...read, ...steps]) : steps;
+}
+
+/** What makes a test slow to start: a database, a chain, a browser, a process of the service. */
+const slowToStart = [
+  'src/db/embedded.ts',
+  'test/support/database.ts',
+  'test/support/chain/chain.ts',
+  'test/support/browser/browser.ts',
+  'test/support/service.ts',
+];
+
+/** True for a test that needs nothing but its own process. */
+export function isUnit(test: string): boolean {
+  const reached = reachedFrom(test, false);
+  return !slowToStart.some((file) => reached.has(file));
+}
+
+export const needsDatabase = (test: string): boolean => reachedFrom(test, false).has('test/support/database.ts');

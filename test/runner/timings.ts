@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import type { TestsStream } from 'node:test';
+import { root } from './graph.ts';
+
+/** Kept between runs, and not with the checkout: how long each file took when it ran last, in milliseconds. */
+const file = join(root, 'node_modules/.cache/quittance-tests/durations.json');
+const mostShown = 30;
+
+function readDurations(): Record<string, number> {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+}
+
+/** The slowest first, so that none of them runs alone at the end; what never ran here, before them. */
+export function slowestFirst(tests: string[]): string[] {
+  const durations = readDurations();
+  const last = (test: string) => durations[test] ?? Infinity;
+  return [...tests].sort((a, b) => (last(a) === last(b) ? 0 : last(b) - last(a)));
+}
+
+type Timed = { name: string; file: string; ms: number };
+
+/** Notes how long files and tests take. `print` shows the slowest of them, and keeps the times of the files. */
+export function watchTimings(stream: TestsStream) {
+  const began = performance.now();
+  const before = coreTimes();
+  const files: Timed[] = [];
+  const tests: Timed[] = [];
+  const nameOf = (path = '') => relative(root, path);
+  for (const event of ['test:pass', 'test:fail'] as const) {
+    stream.on(event, ({ name, file, details }) => {
+      if (details.type !== 'suite') tests.push({ name, file: nameOf(file), ms: details.duration_ms });
+    });
+  }
+  stream.on('test:summary', ({ file, duration_ms }) => {
+    if (file) files.push({ name: nameOf(file), file: nameOf(file), ms: duration_ms });
+  });
+  return {
+    print: () => {
+      const tooFew = files.length < 10;
+      if (!tooFew) {
+        show('Slowest files', files, ({ name }) => name);
+        show('Slowest tests', tests, ({ file, name }) => `${file}: ${name}`);
+        const now = coreTimes();
+        const busy = Math.round((100 * (now.busy - before.busy)) / (now.all - before.all));
+        console.log(
+          `\n${seconds(performance.now() - began)} in all; ${cpus().length} cores were busy for ${busy} % of it.`,
+        );
+      }
+      keepDurations(files);
+    },
+  };
+}
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1).padStart(7)} s`;
+
+function show(title: string, all: Timed[], text: (timed: Timed) => string): void {
+  const slowest = all.toSorted((a, b) => b.ms - a.ms).slice(0, mostShown);
+  console.log(`\n${title}:\n${slowest.map((timed) => `${seconds(timed.ms)}  ${text(timed)}`).join('\n')}`);
+}
+
+/** What all cores did since the machine started, in milliseconds. */
+function coreTimes(): { busy: number; all: number } {
+  const sums = cpus().map(({ times }) => ({ idle: times.idle, all: Object.values(times).reduce((a, b) => a + b) }));
+  const all = sums.reduce((sum, core) => sum + core.all, 0);
+  return { all, busy: all - sums.reduce((sum, core) => sum + core.idle, 0) };
+}
+
+function keepDurations(files: Timed[]): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const latest = Object.fromEntries(files.map(({ name, ms }) => [name, Math.round(ms)]));
+  writeFileSync(file, JSON.stringify({ ...readDurations(), ...latest }));
+}
