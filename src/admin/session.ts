@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { wordsFor } from '../ui/language.ts';
 import { enter } from '../users/enter.ts';
-import { asksForMore, confirmAct, confirmPart, type Fresh } from '../users/fresh.ts';
+import { asksForMore, confirmAct, confirmSection, type Fresh } from '../users/fresh.ts';
 import { adminRealm } from '../users/realm.ts';
 import { sessionPages } from '../users/session-pages.ts';
 import { sendForeignForm } from '../web/error-page.ts';
@@ -35,7 +35,7 @@ export async function openAdminForm(
     path: '/admin/sessions',
     status: 403,
     title: signInTexts(wordsFor(request)).confirmAct.title,
-    body: await confirmPart(ctx, adminRealm, operator, request, confirmation.refused),
+    body: await confirmSection(ctx, adminRealm, operator, request, confirmation.refused),
   });
   return null;
 }

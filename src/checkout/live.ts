@@ -9,7 +9,7 @@ import { pause } from '../lib/time.ts';
 import { findStrays, type Stray } from '../payments/unmatched/strays.ts';
 import { wordsFor } from '../ui/language.ts';
 import { openEventStream, StreamPlaces } from '../web/event-stream.ts';
-import { partsOf, titleOf } from './page.ts';
+import { fragmentsOf, titleOf } from './page.ts';
 import { payRoute } from './paths.ts';
 import { type Checkout, readCheckout } from './read.ts';
 import { isOver, payable } from './state.ts';
@@ -31,7 +31,7 @@ const signOfLife = 'event: here\ndata: 1\n\n';
 
 type Open = { requestId: string; confirming: boolean; strays: Stray[]; wake: () => void };
 
-/** `GET {pay_url}/<id>/events` (server-sent events) and `…/state` (the same, once): the page's parts as they are now. */
+/** `GET {pay_url}/<id>/events` (server-sent events) and `…/state` (the same, once): the page's fragments as they are now. */
 export function liveStates(app: FastifyInstance, ctx: Context): void {
   const open = new Set<Open>();
   const ending = new AbortController();
@@ -151,12 +151,12 @@ function wake(page: Open): Promise<void> {
   });
 }
 
-/** What browser code is told: the page's parts with their versions, so that only what changed is replaced. */
+/** What browser code is told: the page's fragments with their versions, so that only what changed is replaced. */
 function stateOf(checkout: Checkout): object {
   return {
     kind: checkout.state.kind,
     over: isOver(checkout.state),
     title: titleOf(checkout),
-    parts: partsOf(checkout),
+    parts: fragmentsOf(checkout),
   };
 }

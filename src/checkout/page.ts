@@ -17,11 +17,11 @@ import { newsOf } from './status-message.ts';
 import { summary } from './summary.ts';
 
 /** A part of the page that is replaced alone when it changes. */
-export type Part = { name: string; version: string; html: string };
+export type Fragment = { name: string; version: string; html: string };
 
-type PartName = 'summary' | 'news' | 'ways' | 'receipt' | 'proof' | 'test';
+type FragmentName = 'summary' | 'news' | 'ways' | 'receipt' | 'proof' | 'test';
 
-function renderParts(checkout: Checkout): Record<PartName, Html | null> {
+function renderFragments(checkout: Checkout): Record<FragmentName, Html | null> {
   return {
     summary: summary(checkout),
     news: newsOf(checkout),
@@ -33,17 +33,17 @@ function renderParts(checkout: Checkout): Record<PartName, Html | null> {
 }
 
 /** The parts of a page as they are now. What was typed into a form is not part of a version. */
-export function partsOf(checkout: Checkout): Part[] {
-  return Object.entries(renderParts(checkout)).map(([name, part]) => ({
+export function fragmentsOf(checkout: Checkout): Fragment[] {
+  return Object.entries(renderFragments(checkout)).map(([name, fragment]) => ({
     name,
-    version: versionOf(name, part, checkout),
-    html: part?.text ?? '',
+    version: versionOf(name, fragment, checkout),
+    html: fragment?.text ?? '',
   }));
 }
 
-function versionOf(name: string, part: Html | null, { state }: Checkout): string {
+function versionOf(name: string, fragment: Html | null, { state }: Checkout): string {
   // The countdown runs in the browser: a minute less is no change.
-  const text = name === 'summary' ? `${state.kind} ${payable(state)}` : (part?.text ?? '');
+  const text = name === 'summary' ? `${state.kind} ${payable(state)}` : (fragment?.text ?? '');
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
@@ -61,14 +61,14 @@ export function sendPayPage(
 ): FastifyReply {
   const { row, words, branding, url } = checkout;
   const path = payPagePath(url);
-  const parts = renderParts(checkout);
-  // What came of a form stands in its part, but not in its version: so it stays until the part itself has news.
-  const answered: Partial<typeof parts> = {
+  const fragments = renderFragments(checkout);
+  // What came of a form stands in its fragment, but not in its version: so it stays until the fragment itself has news.
+  const answered: Partial<typeof fragments> = {
     ...(answer && { proof: proofForm(checkout, answer) }),
     ...(testRefusal && { test: checkout.testPanel?.(checkout, testRefusal) ?? null }),
   };
-  const part = (name: PartName, attributes: Html | null = null) =>
-    html`<div class="part" data-part="${name}" data-version="${versionOf(name, parts[name], checkout)}"${attributes}>${answered[name] ?? parts[name]}</div>`;
+  const fragment = (name: FragmentName, attributes: Html | null = null) =>
+    html`<div class="fragment" data-part="${name}" data-version="${versionOf(name, fragments[name], checkout)}"${attributes}>${answered[name] ?? fragments[name]}</div>`;
   return sendPage(reply, status, {
     title: titleOf(checkout),
     words,
@@ -78,10 +78,10 @@ export function sendPayPage(
     connectTo: checkout.walletConnect ? new URL(checkout.walletConnect.relayUrl).origin : undefined,
     path,
     refreshSeconds: isOver(checkout.state) || answer ? undefined : 20,
-    body: html`<div id="checkout" class="parts" data-path="${path}" data-texts="${JSON.stringify(islandTexts(checkout))}">
+    body: html`<div id="checkout" class="fragments" data-path="${path}" data-texts="${JSON.stringify(islandTexts(checkout))}">
 <p class="told" role="status" data-silence hidden></p><p class="hidden" role="status" data-say></p>
-${card(part('summary'), html`<hr class="rule">`, part('news', html` role="status" aria-live="polite"`))}
-${part('ways')}${part('receipt')}${part('proof')}${part('test')}
+${card(fragment('summary'), html`<hr class="rule">`, fragment('news', html` role="status" aria-live="polite"`))}
+${fragment('ways')}${fragment('receipt')}${fragment('proof')}${fragment('test')}
 </div>
 ${footer(checkout)}`,
   });

@@ -34,7 +34,7 @@ export type Known = {
 const hintHoldsMs = 2 * minuteMs;
 
 /** Anybody can send less: the customer is asked for the whole amount then, so that nobody else's dust is needed for it. */
-const leastPartMicro = 10_000n;
+const minPartialMicro = 10_000n;
 
 /** Decides what the customer must know now: what is proved comes before what was only heard of. */
 export function payState(known: Known): PayState {
@@ -51,7 +51,8 @@ export function payState(known: Known): PayState {
   const seen = seenState(known);
   if (seen) return seen;
   if (status === 'expired') return { kind: 'expired', paidMicro: receivedMicro };
-  if (soundMicro >= leastPartMicro) return { kind: 'part', paidMicro: soundMicro, missingMicro: dueMicro - soundMicro };
+  if (soundMicro >= minPartialMicro)
+    return { kind: 'part', paidMicro: soundMicro, missingMicro: dueMicro - soundMicro };
   const [lost] = hints;
   // What a reorganisation took away is gone for a reason that its customer should hear.
   if (row.proof_note === 'reorged' && (!lost || lost.state === 'gone')) return { kind: 'reorged' };
@@ -72,7 +73,7 @@ function seenState({ status, progress, hints, now }: Known): PayState | null {
     usdcMicro !== null && usdcMicro >= missingMicro && now.getTime() - heardAt.getTime() < hintHoldsMs;
   const hint = underWay.find(suffices) ?? underWay[0];
   if (!hint) return null;
-  const part = soundMicro >= leastPartMicro ? 'rest' : 'whole';
+  const part = soundMicro >= minPartialMicro ? 'rest' : 'whole';
   const open = status === 'expired' || suffices(hint) ? 'no' : part;
   return { kind: 'seen', hint, open, missingMicro: part === 'rest' ? missingMicro : dueMicro };
 }

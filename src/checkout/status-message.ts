@@ -47,11 +47,11 @@ function tell(checkout: Checkout): News {
     case 'paid':
       return { shape: 'paid', title: news.paid, rest: fill(news.paidRest, { merchant }) };
     case 'part': {
-      const rest = fill(news.partRest, { paid: usdc(state.paidMicro), due });
-      return { shape: 'attention', title: fill(news.part, { amount: usdc(state.missingMicro) }), rest };
+      const rest = fill(news.partialRest, { paid: usdc(state.paidMicro), due });
+      return { shape: 'attention', title: fill(news.partial, { amount: usdc(state.missingMicro) }), rest };
     }
     case 'expired': {
-      const part = fill(news.expiredPart, { paid: usdc(state.paidMicro), due, merchant });
+      const part = fill(news.expiredPartial, { paid: usdc(state.paidMicro), due, merchant });
       return {
         shape: 'ended',
         title: news.expired,

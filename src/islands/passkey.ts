@@ -1,5 +1,5 @@
 import { browserSupportsWebAuthn, startAuthentication, startRegistration } from '@simplewebauthn/browser';
-import type { PasskeyTexts } from '../users/passkeys/parts.ts';
+import type { PasskeyTexts } from '../users/passkeys/sections.ts';
 import { tellIn } from './lib/tell.ts';
 
 const answerMs = 20_000;

@@ -1,9 +1,9 @@
 import { copyFrom } from './lib/copy.ts';
 import { runCountdown } from './lib/countdown.ts';
 import { focusAnswer, noticeIn, sendForm } from './lib/forms.ts';
+import { type Fragment, fragmentPlaces, isInUse, replaceFragment } from './lib/fragments.ts';
 import { followState, type LiveState } from './lib/live.ts';
 import { localTimes } from './lib/local-times.ts';
-import { isInUse, type Part, partPlaces, replacePart } from './lib/parts.ts';
 import { PayWays } from './lib/payment-methods.ts';
 import { tellIn } from './lib/tell.ts';
 import type { IslandTexts } from './lib/texts.ts';
@@ -70,22 +70,22 @@ class PayPage {
   }
 
   /**
-   * Puts in the parts that changed.
+   * Puts in the fragments that changed.
    *
-   * @param answered the part whose form was answered: its answer is no part of its version
+   * @param answered the fragment whose form was answered: its answer does not belong to its version
    */
-  #putIn(parts: Part[], answered?: HTMLElement): void {
-    for (const place of partPlaces(this.#root)) {
-      const part = parts.find(({ name }) => name === place.dataset.part);
-      if (!part) continue;
-      if (place !== answered && (part.version === place.dataset.version || this.#isHeld(place, part))) continue;
-      replacePart(place, part);
+  #putIn(fragments: Fragment[], answered?: HTMLElement): void {
+    for (const place of fragmentPlaces(this.#root)) {
+      const fragment = fragments.find(({ name }) => name === place.dataset.part);
+      if (!fragment) continue;
+      if (place !== answered && (fragment.version === place.dataset.version || this.#isHeld(place, fragment))) continue;
+      replaceFragment(place, fragment);
       this.#enhance(place);
     }
   }
 
   /** Nothing is taken from under the hands of somebody, unless it no longer holds. */
-  #isHeld(place: HTMLElement, { name, html }: Part): boolean {
+  #isHeld(place: HTMLElement, { name, html }: Fragment): boolean {
     if (html === '') return false;
     return name === 'ways' ? this.#ways.busy : name === 'proof' && isInUse(place);
   }
@@ -113,7 +113,7 @@ class PayPage {
       return;
     }
     document.title = answer.title;
-    this.#putIn(answer.parts, place);
+    this.#putIn(answer.fragments, place);
     focusAnswer(place);
     this.#askNow();
   }

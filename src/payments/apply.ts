@@ -37,8 +37,8 @@ export function toPayable(row: RequestRow, counted: readonly TransferRow[]): Pay
     proofStatus: row.proof_status,
     expiresAt: row.expires_at,
     countedMicro: sumMicro(counted),
-    countedParts: counted.length,
-    soundMicro: sumMicro(counted.filter((part) => !isDoubted(part))),
+    countedTransfers: counted.length,
+    soundMicro: sumMicro(counted.filter((transfer) => !isDoubted(transfer))),
   };
 }
 

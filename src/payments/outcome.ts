@@ -29,7 +29,7 @@ export type Outcome =
   | { kind: 'given_back' }
   /** The request was paid by another transfer. */
   | { kind: 'already_paid' }
-  /** Many parts came before it, and it does not complete the sum. */
+  /** Many partial payments came before it, and it does not complete the sum. */
   | { kind: 'too_many_parts' }
   | { kind: 'late' }
   | { kind: 'voided' }

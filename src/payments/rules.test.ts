@@ -40,7 +40,7 @@ const request = (details: Partial<Payable> = {}): Payable => ({
   proofStatus: 'none',
   expiresAt,
   countedMicro: 0n,
-  countedParts: 0,
+  countedTransfers: 0,
   soundMicro: 0n,
   ...details,
 });
@@ -180,12 +180,12 @@ const applicable: [name: string, Partial<Transfer>, Partial<Payable>, object][] 
   ['less → counts in part', { value: 13_586_956n }, {}, yes(false)],
   ['the rest of the sum → completes', { value: 1n }, { countedMicro: 13_586_956n }, yes(true)],
   [
-    'a part after 50 others → too_many_parts',
+    'a partial payment after 50 others → too_many_parts',
     { value: 1n },
-    { countedMicro: 50n, countedParts: 50 },
+    { countedMicro: 50n, countedTransfers: 50 },
     no('too_many_parts'),
   ],
-  ['the rest after 50 others → completes', {}, { countedMicro: 50n, countedParts: 50 }, yes(true)],
+  ['the rest after 50 others → completes', {}, { countedMicro: 50n, countedTransfers: 50 }, yes(true)],
   ['an opened request → completes', {}, { status: 'opened' }, yes(true)],
   [
     'an expired request, within 30 minutes → completes',

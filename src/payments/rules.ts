@@ -18,7 +18,7 @@ export type Reason =
   | 'voided'
   /** The request was paid by another transfer. */
   | 'already_paid'
-  /** It pays a small part only, after many others: a request is not to be flooded with dust. */
+  /** A partial payment after many others: a request is not to be flooded with dust. */
   | 'too_many_parts'
   /** The token is none of those that are accepted. */
   | 'wrong_token'
@@ -59,7 +59,7 @@ export type Payable = {
   /** The sum of the transfers that are applied to it and count. */
   countedMicro: bigint;
   /** How many they are. */
-  countedParts: number;
+  countedTransfers: number;
   /** The sum of those that nothing is known against: they are settled, or may be yet. */
   soundMicro: bigint;
 };
@@ -89,8 +89,8 @@ export type Choice = { requestId: string; rule: Rule } | { requestId: null; reas
 const wholeCentMicro = 10_000n;
 /** Money that was mined this long after expiry still counts. */
 export const graceMs = 30 * minuteMs;
-/** So many transfers may pay a request in parts; one that completes the sum is always taken. */
-const maxParts = 50;
+/** So many partial payments may pay a request; one that completes the sum is always taken. */
+const maxTransfers = 50;
 
 /** The clock of who makes a block may be so much behind ours. */
 export const producerSkewMs = 15_000;
@@ -190,7 +190,7 @@ export function canApply(transfer: Transfer, request: Payable, rule: Rule): Appl
   const late = transfer.blockTime.getTime() > request.expiresAt.getTime() + graceMs;
   if (late && rule !== 'merchant') return no('late');
   const completes = request.countedMicro + transfer.value >= request.usdcMicro;
-  if (!completes && request.countedParts >= maxParts) return no('too_many_parts');
+  if (!completes && request.countedTransfers >= maxTransfers) return no('too_many_parts');
   return { counts: true, completes };
 }
 

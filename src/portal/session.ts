@@ -10,7 +10,7 @@ import { signInTexts } from '../texts/sign-in.ts';
 import { card } from '../ui/components.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { enter } from '../users/enter.ts';
-import { asksForMore, confirmAct, confirmPart, type Fresh } from '../users/fresh.ts';
+import { asksForMore, confirmAct, confirmSection, type Fresh } from '../users/fresh.ts';
 import { portalRealm } from '../users/realm.ts';
 import { sessionPages } from '../users/session-pages.ts';
 import { sendForeignForm } from '../web/error-page.ts';
@@ -86,7 +86,7 @@ export async function openPortalForm(
     under: null,
     title: signInTexts(wordsFor(request)).confirmAct.title,
     status: 403,
-    body: await confirmPart(ctx, portalRealm, visit.user, request, confirmation.refused),
+    body: await confirmSection(ctx, portalRealm, visit.user, request, confirmation.refused),
   });
   return null;
 }

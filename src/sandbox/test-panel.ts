@@ -8,16 +8,16 @@ import { type SandboxOutcome, type SandboxRefusal, sandboxOutcomes } from './out
 /** Why a test payment was not sent. */
 export type TestRefusal = SandboxRefusal['reason'];
 
-/** Where a part has come, only what can be added to it. */
-const afterPart: SandboxOutcome[] = ['rest', 'too_little', 'too_much'];
+/** After a partial payment, only what can be added to it. */
+const afterPartial: SandboxOutcome[] = ['rest', 'too_little', 'too_much'];
 
 /** Pays with a test wallet, every way a payment can go; null where nothing can be paid. */
 export function testPanel(checkout: Checkout, refusal: TestRefusal | null): Html | null {
   const { state, words, url } = checkout;
-  const part = payable(state);
-  if (part === 'no' && refusal === null) return null;
+  const payablePart = payable(state);
+  if (payablePart === 'no' && refusal === null) return null;
   const { test } = payTexts(words);
-  const offered = part === 'rest' ? afterPart : sandboxOutcomes.filter((outcome) => outcome !== 'rest');
+  const offered = payablePart === 'rest' ? afterPartial : sandboxOutcomes.filter((outcome) => outcome !== 'rest');
   return html`<section class="card test"><h2>${test.heading}</h2><p class="quiet">${test.hint}</p>
 ${refusal && html`<p role="status">${test.refused[refusal]}</p>`}
 <form method="post" action="${payPagePath(url)}/test" class="outcomes" data-working="${test.working}">${offered.map(

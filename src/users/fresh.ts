@@ -10,9 +10,9 @@ import { hiddenField } from '../ui/components.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { notice } from '../web/shell.ts';
 import { confirmWithPasskey } from './passkeys/enter.ts';
-import { passkeyConfirm } from './passkeys/parts.ts';
 import { listPasskeys } from './passkeys/passkeys.ts';
 import type { PasskeyRefusalReason } from './passkeys/refusal.ts';
+import { passkeyConfirm } from './passkeys/sections.ts';
 import type { Realm } from './realm.ts';
 
 declare module 'fastify' {
@@ -65,7 +65,7 @@ export async function confirmAct<K extends UserKind>(
  * What is shown in place of an act: the form again, as it was sent, to go on with once a passkey was shown or a mailed link
  * has signed in.
  */
-export async function confirmPart<K extends UserKind>(
+export async function confirmSection<K extends UserKind>(
   ctx: Context,
   realm: Realm<K>,
   person: SignedIn<K>,

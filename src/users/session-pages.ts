@@ -23,7 +23,7 @@ import { notice } from '../web/shell.ts';
 import { table } from '../web/table.ts';
 import { actorOf, enter, leave } from './enter.ts';
 import { passkeyPages, passkeysOf } from './passkeys/pages.ts';
-import { passkeyNotice } from './passkeys/parts.ts';
+import { passkeyNotice } from './passkeys/sections.ts';
 import type { Realm } from './realm.ts';
 
 type Person = PartnerUser | Operator;

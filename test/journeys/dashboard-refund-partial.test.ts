@@ -25,11 +25,11 @@ after(() => fixtures.stop());
 const keyFor = (txHash: string) => ({ chainId: 31337, txHash, ordinal: 0 });
 const nameOf = (txHash: string) => `31337_${txHash}_0`;
 const pageOf = ({ id }: RequestRow) => fixtures.visitor.open(`/dashboard/payments/${id}`);
-const takesPart = (html: string) => html.includes('/part"');
+const offersPartialRefund = (html: string) => html.includes('/part"');
 const releases = async () => (await fixtures.audit()).filter(({ action }) => action === 'payment.released');
 
 /** A request over 10 USDC of which 4 came and are final. */
-async function partPaid() {
+async function partiallyPaid() {
   const request = await fixtures.request({ exactMicro: 10_000_000n });
   const { txHash, from } = await fixtures.pay(request, { usdcMicro: 4_000_000n });
   await fixtures.node.mine(3);
@@ -41,8 +41,8 @@ const expire = ({ id }: RequestRow, minutes: number) =>
   fixtures.db.sql`update requests set expires_at = now() - ${`${minutes} minutes`}::interval where id = ${id}`;
 
 test('A partial payment of an expired request is refunded like any payment: detached, sent, looked up on the chain, shown, audited', async () => {
-  const { request, txHash, from } = await partPaid();
-  assert.ok(!takesPart((await pageOf(request)).html), 'not while the customer can pay the rest');
+  const { request, txHash, from } = await partiallyPaid();
+  assert.ok(!offersPartialRefund((await pageOf(request)).html), 'not while the customer can pay the rest');
   await expire(request, 60);
   const ended = await pageOf(request);
   assert.match(ended.html, /4\.00 of 10\.00\d* USDC arrived before it ended, and are in your wallet\. Give them back/);
@@ -125,7 +125,7 @@ test('A partial payment is detached once, by its merchant, after the end, and wh
 });
 
 test('What was detached pays nothing any more: neither with the rest that still comes, nor by its sender’s signature', async () => {
-  const { request, txHash, from } = await partPaid();
+  const { request, txHash, from } = await partiallyPaid();
   await expire(request, 10);
   await fixtures.visitor.send(await pageOf(request), '/part');
   await fixtures.pay(request, { usdcMicro: 6_000_000n });
@@ -167,7 +167,7 @@ test('A payment that named no request and was refunded cannot be claimed by its 
 
 test('The rest that is judged in the same moment either pays the request with the partial payment, or finds it gone; never both', async () => {
   for (let round = 0; round < 6; round++) {
-    const { request, txHash } = await partPaid();
+    const { request, txHash } = await partiallyPaid();
     await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 4_000_000n });
     await fixtures.node.mine(3);
     await fixtures.caughtUp();

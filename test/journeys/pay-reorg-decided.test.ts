@@ -70,7 +70,7 @@ for (const [rule, decide] of [
   });
 }
 
-test('merchant › what completed a sum is mined again before the part → it counts as a part until that comes', async () => {
+test('merchant › what completed a sum is mined again before the partial payment → it counts as one until that comes', async () => {
   const asked = await request(3n);
   const part = await payUnnamed(asked, 500_000_077n);
   assert.equal((await claims(asked, part)).kind, 'underpaid');

@@ -228,7 +228,7 @@ test('a transaction that one endpoint made up → sought for a day, then given u
   await until('it is given up', async () => (await left()).length === 0);
 });
 
-test('the truth → verified at first sight, by reference, by amount and as a part', async () => {
+test('the truth → verified at first sight, by reference, by amount and as a partial payment', async () => {
   liar.fake.lie = async () => null;
   for (const tagged of [true, false]) {
     const request = await fixtures.request();

@@ -76,7 +76,7 @@ test('cancel against open against a payment, 1,000 times → one of them comes f
   }
 });
 
-test('cancel while something else holds a part payment → nothing is voided, or all of it is given back', async () => {
+test('cancel while something else holds a partial payment → nothing is voided, or all of it is detached', async () => {
   const merchant = await makeMerchant(database.db, scope);
   const request = await makeRequest(database.db, scope, merchant, { startBlocks: { 31337: 50 } });
   await arrive(request, 100, '1');

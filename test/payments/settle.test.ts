@@ -341,7 +341,7 @@ test('payments that are never confirmed do not come first for ever', async () =>
   await database.db.sql`delete from transfers where tx_hash = any(${denied}::text[])`;
 });
 
-test('a part on a chain that nobody answers for holds back no payment that suffices without it', async () => {
+test('a partial payment on a chain that nobody answers for holds back no payment that suffices without it', async () => {
   const payee = await newPayee();
   const request = await ask(payee);
   const [dust = ''] = await pay(payee, request, dead, 90, ['1']);
@@ -356,7 +356,7 @@ test('a part on a chain that nobody answers for holds back no payment that suffi
   assert.equal(part?.request_id, request.id);
 });
 
-test('a part that was final for a cheap request waits for the tier of the dear one that it is attached to', async () => {
+test('a partial payment that was final for a cheap request waits for the tier of the dear one that it is attached to', async () => {
   const payee = await newPayee();
   const cheap = await ask(payee);
   const [txHash = ''] = await pay(payee, cheap, alone, 95, ['1']);

@@ -92,13 +92,13 @@ ${card(
     canRefund &&
     html`<p><a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${refundTexts.heading}</a></p>`,
 )}
-${refund === null && attachPart(words, ctx, attachable, { amount, key, partner: merchant.partner_name })}`,
+${refund === null && attachSection(words, ctx, attachable, { amount, key, partner: merchant.partner_name })}`,
   });
 }
 
 type Wanted = { amount: string; key: TransferKey; partner: string };
 
-function attachPart(words: Words, ctx: Context, attachable: Attachable[], wanted: Wanted): Html {
+function attachSection(words: Words, ctx: Context, attachable: Attachable[], wanted: Wanted): Html {
   const { unmatched: t } = dashboardTexts(words);
   const now = ctx.clock.now();
   return html`<section class="list"><h2>${t.attachHeading}</h2><p class="quiet">${t.attachRest}</p>${

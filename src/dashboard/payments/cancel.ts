@@ -65,7 +65,7 @@ export function cancelCard(words: Words, { row, progress }: Payment): Html | nul
     return card(html`<h2>${t.act}</h2><p class="quiet">${fill(t.cannot, { why: t.why[why] })}</p>`);
   }
   if (why !== null) return null;
-  const part = fill(t.part, { amount: groupMicro(words, progress.receivedMicro) });
+  const part = fill(t.partial, { amount: groupMicro(words, progress.receivedMicro) });
   return confirmButton(
     {
       label: t.act,

@@ -66,7 +66,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
     path: `/dashboard/payments/${row.id}`,
     title: fill(dashboardTexts(words).payment.title, { number }),
     body: html`${refusedNotice(words, row, done)}${
-      done === 'part_refused' && notice('attention', dashboardTexts(words).payment.partRefused)
+      done === 'part_refused' && notice('attention', dashboardTexts(words).payment.partialRefused)
     }<div class="list" data-live="${eventsPath(row.id)}" data-region="payment">${concerns(words, payment)}
 <div class="two">${factsCard(words, payment, plan)}<div class="list">${shareCard(words, payment)}${card(
       html`<h2>${dashboardTexts(words).payment.timeline}</h2>`,
@@ -75,7 +75,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   });
 }
 
-/** What wants a decision: a part, too much, or money that does not count. */
+/** What wants a decision: a partial payment, too much, or money that does not count. */
 function concerns(words: Words, { row, progress, refunds }: Payment): Html | null {
   const { payment: t, reason } = dashboardTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
@@ -87,7 +87,7 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
     });
     const title = fill(t.short, { amount: usdc(progress.missingMicro) });
     const refundable =
-      dashboardStatusOf(row) === 'open' ? [] : progress.transfers.map((part) => refundPartialForm(words, part));
+      dashboardStatusOf(row) === 'open' ? [] : progress.transfers.map((transfer) => refundPartialForm(words, transfer));
     lines.push(html`<div>${stateLine('attention', title, rest)}${refundable}</div>`);
   }
   const last = progress.transfers.findLast(({ final }) => final);
@@ -106,15 +106,15 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
 }
 
 /** The refund of a partial payment of a request that has ended, once it is final. */
-function refundPartialForm(words: Words, part: TransferProgress): Html {
+function refundPartialForm(words: Words, transfer: TransferProgress): Html {
   const { payment: t } = dashboardTexts(words);
-  const amount = groupMicro(words, part.usdcMicro);
-  if (!part.final) return html`<p class="after-state quiet">${fill(t.refundPartialSoon, { amount })}</p>`;
+  const amount = groupMicro(words, transfer.usdcMicro);
+  if (!transfer.final) return html`<p class="after-state quiet">${fill(t.refundPartialSoon, { amount })}</p>`;
   const act = {
     label: fill(t.refundPartial, { amount }),
     title: fill(t.refundPartialTitle, { amount }),
     consequence: t.refundPartialRest,
-    action: `/dashboard/give-back/${writeTransferKey(part)}/part`,
+    action: `/dashboard/give-back/${writeTransferKey(transfer)}/part`,
   };
   return html`<div class="after-state">${confirmButton(act, null)}</div>`;
 }
@@ -136,11 +136,11 @@ function afterwards(
 
 function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow | null): Html {
   const { payment: t } = dashboardTexts(words);
-  const isPart = row.proof_status === 'none' && row.status !== 'voided' && progress.receivedMicro > 0n;
-  const displayStatus = isPart ? 'part' : dashboardStatusOf(row);
+  const isPartial = row.proof_status === 'none' && row.status !== 'voided' && progress.receivedMicro > 0n;
+  const displayStatus = isPartial ? 'part' : dashboardStatusOf(row);
   const rate = `1 USDC = ${row.rate} ${row.fiat_code}`;
   const source = row.rate_source === 'override' ? t.override : row.rate_source;
-  const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((part) => part !== null);
+  const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((detail) => detail !== null);
   return card(
     html`<p>${dashboardStatusBadge(words, displayStatus)}</p><p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>`,
     descriptionList([

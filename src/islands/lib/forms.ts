@@ -1,9 +1,9 @@
-import { type Part, partPlaces } from './parts.ts';
+import { type Fragment, fragmentPlaces } from './fragments.ts';
 
 const answerMs = 20_000;
 
 /** What a page that answered a form says now. */
-export type FormAnswer = { title: string; parts: Part[] } | { notice: string };
+export type FormAnswer = { title: string; fragments: Fragment[] } | { notice: string };
 
 /**
  * Sends a form of the page without leaving it. The answer is the whole page as it would be without script.
@@ -22,12 +22,12 @@ export async function sendForm(
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const root = page.getElementById('checkout');
     if (!root) return { notice: page.querySelector('main')?.textContent?.trim() || unreachable };
-    const parts = partPlaces(root).map(({ dataset, innerHTML: html }) => ({
+    const fragments = fragmentPlaces(root).map(({ dataset, innerHTML: html }) => ({
       name: dataset.part ?? '',
       version: dataset.version ?? '',
       html,
     }));
-    return { title: page.title, parts };
+    return { title: page.title, fragments };
   } catch {
     return { notice: unreachable };
   }

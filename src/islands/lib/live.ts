@@ -1,7 +1,7 @@
-import type { Part } from './parts.ts';
+import type { Fragment } from './fragments.ts';
 
 /** What the server tells of a payment. */
-export type LiveState = { kind: string; over: boolean; title: string; parts: Part[] };
+export type LiveState = { kind: string; over: boolean; title: string; parts: Fragment[] };
 /** Why nothing is heard. */
 export type Silence = 'offline' | 'unreachable';
 

@@ -16,7 +16,7 @@ export type PayOption = {
 export type Orders = {
   /** The reference that says which request is paid, `0x…`: goes to the end of the calldata. */
   suffix: string;
-  /** Whether a part was paid already. */
+  /** Whether a partial payment came already. */
   rest: boolean;
   options: PayOption[];
 };

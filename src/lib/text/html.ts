@@ -11,18 +11,18 @@ export class Html {
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-type Part = string | number | bigint | Html | null | undefined | false | readonly Part[];
+type HtmlValue = string | number | bigint | Html | null | undefined | false | readonly HtmlValue[];
 
-function render(part: Part): string {
-  if (part === null || part === undefined || part === false) return '';
-  if (part instanceof Html) return part.text;
-  if (Array.isArray(part)) return part.map(render).join('');
-  return String(part).replace(/[&<>"']/g, (char) => escapes[char] ?? char);
+function render(value: HtmlValue): string {
+  if (value === null || value === undefined || value === false) return '';
+  if (value instanceof Html) return value.text;
+  if (Array.isArray(value)) return value.map(render).join('');
+  return String(value).replace(/[&<>"']/g, (char) => escapes[char] ?? char);
 }
 
 /** Template tag that escapes every value put into it; nested `html` stays, arrays are joined, nothing is rendered for null and false. */
-export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
-  return new Html(strings.reduce((out, text, i) => out + render(parts[i - 1]) + text));
+export function html(strings: TemplateStringsArray, ...values: HtmlValue[]): Html {
+  return new Html(strings.reduce((out, text, i) => out + render(values[i - 1]) + text));
 }
 
 /** Marks text as HTML that needs no escaping, for markup made by our own code or a library (a QR code's SVG). */

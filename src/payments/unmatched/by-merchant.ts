@@ -19,7 +19,7 @@ export type Attachable = {
   fiatInt: bigint;
   fiatCode: string;
   dueMicro: bigint;
-  /** What it got already, in parts. */
+  /** What it got already, in partial payments. */
   paidMicro: bigint;
   memo: string | null;
   customerName: string | null;

@@ -118,7 +118,7 @@ async function showMerchant(
 ${recoveryUrl !== null && card(stateLine('paid', merchants.recoveryMade, merchants.recoveryMadeRest), copyable(words, merchants.recoveryLink, recoveryUrl, merchants.copyLink))}
 <div class="list" data-live="${merchantEventsPath(mode, merchant.id)}" data-region="merchant"><div class="row">${merchantBadges(words, merchant)}</div>
 ${merchant.displaced_at !== null && notice('attention', fill(merchants.displaced, { wallet: merchant.displaced_wallet ?? '' }))}
-<div class="two">${factCard(words, merchant)}<div class="part">${invitation && inviteCard(ctx, words, merchant)}
+<div class="two">${factCard(words, merchant)}<div class="section">${invitation && inviteCard(ctx, words, merchant)}
 ${recovery && recoveryCard(words, recovery)}${acts(call, merchant, recovery)}</div></div></div>`,
   });
 }

@@ -67,7 +67,7 @@ async function showStart(ctx: Context, call: PortalCall, made: string | null): P
     title: places.start,
     body: html`${checklist(call, done, testWalletOf(ctx, scope) !== null)}
 ${made === null ? isMaker && card(keyForm) : newKey(words, made)}
-<section class="part" id="programs"><h2>${start.snippets}</h2><p class="quiet">${payable === null ? start.noMerchant : start.snippetsRest}</p>
+<section class="section" id="programs"><h2>${start.snippets}</h2><p class="quiet">${payable === null ? start.noMerchant : start.snippetsRest}</p>
 ${snippetLanguages.map((language, i) => snippetCard(words, language, values, i === 0))}</section>`,
   });
 }
@@ -105,7 +105,7 @@ function snippetCard(
 ): Html {
   const { start } = portalTexts(words);
   const code = (id: string, title: string, text: string) =>
-    html`<div class="part"><h3>${title}</h3><pre class="code" tabindex="0" id="${language}-${id}">${text}</pre>
+    html`<div class="section"><h3>${title}</h3><pre class="code" tabindex="0" id="${language}-${id}">${text}</pre>
 <button type="button" class="second" data-copy="${text}" data-copied="${commonTexts(words).common.copied}" hidden>${commonTexts(words).common.copy}</button></div>`;
   return html`<details class="card"${isOpen && html` open`}><summary>${start.languages[language]}</summary>
 ${code('create', start.create, createSnippet(language, values))}

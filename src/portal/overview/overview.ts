@@ -40,8 +40,8 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
     const body = isNew
       ? await firstSteps(ctx, call)
       : html`${await healthOf(ctx, scope, mode, words, figures.concerns)}
-${figuresPart(words, figures, { days, currency: query.currency })}
-<section class="part"><h2>${portal.overview.latest}</h2>${requestTable(words, latest.rows.slice(0, shownRequests), ctx.clock.now())}
+${figuresSection(words, figures, { days, currency: query.currency })}
+<section class="section"><h2>${portal.overview.latest}</h2>${requestTable(words, latest.rows.slice(0, shownRequests), ctx.clock.now())}
 <p><a href="/portal/requests">${portal.overview.allRequests}</a></p></section>`;
     return sendPortal(ctx, reply, call, {
       path,
@@ -79,7 +79,7 @@ async function firstSteps(ctx: Context, { words, scope, mode, user }: PortalCall
 
 type Chosen = { days: string; currency: string | undefined };
 
-function figuresPart(words: Words, figures: Figures, { days, currency: wanted }: Chosen): Html {
+function figuresSection(words: Words, figures: Figures, { days, currency: wanted }: Chosen): Html {
   const { overview } = portalTexts(words);
   const totals = totalsOf(figures);
   const currency = totals.find(({ code }) => code === wanted)?.code ?? totals[0]?.code;

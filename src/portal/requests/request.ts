@@ -126,7 +126,7 @@ function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): H
     null,
   );
   return html`<div class="row">${statusBadge}</div>${requestConcerns(words, history, replays)}
-<div class="two"><div class="part">${requestFacts(words, known)}${payCard(ctx, words, row)}${metadataCard(words, row)}${cancellable && cancel}</div>
+<div class="two"><div class="section">${requestFacts(words, known)}${payCard(ctx, words, row)}${metadataCard(words, row)}${cancellable && cancel}</div>
 ${timeline(words, history)}</div>`;
 }
 

@@ -73,7 +73,7 @@ export async function newTestMerchant(ctx: Context, sandbox: Sandbox, call: Port
 }
 
 /** The card with the button; where there is no test wallet, what to do instead. */
-export async function testEventPart(ctx: Context, call: PortalCall): Promise<Html | null> {
+export async function testEventSection(ctx: Context, call: PortalCall): Promise<Html | null> {
   const { words, scope, user, mode } = call;
   const { webhooks } = portalTexts(words);
   if (!may(user, 'payments.test', mode)) return null;

@@ -28,7 +28,7 @@ import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } f
 import type { FormRule } from '../session.ts';
 import { sendPortal } from '../shell.ts';
 import { deliveriesPath, deliveryTable } from './deliveries.ts';
-import { testEventPart } from './test.ts';
+import { testEventSection } from './test.ts';
 import { shownUrl } from './url.ts';
 
 const path = '/portal/webhooks';
@@ -132,7 +132,7 @@ async function showWebhooks(
     readEndpoint(ctx, scope),
     readDeliveryHealth(ctx, scope),
     browseDeliveries(ctx, scope, {}, null),
-    testEventPart(ctx, call),
+    testEventSection(ctx, call),
   ]);
   const mayChange = may(user, 'webhooks', mode);
   const deliveries =
@@ -145,8 +145,8 @@ async function showWebhooks(
     status: faulty ? 400 : 200,
     body: html`${flashOf(call, webhooks)}${fresh && freshSecret(words, fresh)}
 <div data-live="${eventsPath(mode)}" data-region="health">${stateCard(call, health, mayChange)}</div>
-${mayChange && html`<div class="two"><div class="part">${urlCard(call, endpoint, faulty)}${endpoint && test}</div>${endpoint ? secretCard(call, endpoint) : test}</div>`}
-<section class="part"><h2>${webhooks.latest}</h2><div class="list" data-region="deliveries">${deliveries}</div></section>`,
+${mayChange && html`<div class="two"><div class="section">${urlCard(call, endpoint, faulty)}${endpoint && test}</div>${endpoint ? secretCard(call, endpoint) : test}</div>`}
+<section class="section"><h2>${webhooks.latest}</h2><div class="list" data-region="deliveries">${deliveries}</div></section>`,
   });
 }
 

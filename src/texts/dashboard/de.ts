@@ -149,7 +149,7 @@ export const de: DashboardTexts<'de'> = {
     refundPartialRest:
       'Die Anforderung kann dann nicht mehr vollständig bezahlt werden. Danach sendet Ihre Wallet das Geld zurück; bis dahin steht die Zahlung unter „Nicht zugeordnet“.',
     refundPartialSoon: '{amount} USDC können zurückgegeben werden, sobald sie im Netzwerk endgültig sind.',
-    partRefused:
+    partialRefused:
       'Es wurde nichts geändert und kein Geld bewegt: Die Anforderung wurde inzwischen bezahlt oder ist noch nicht vorbei.',
     over: '{amount} USDC kamen zu viel',
     overRest: 'Der Kunde hat mehr gesendet als verlangt. Sie können es zurückgeben.',
@@ -160,7 +160,7 @@ export const de: DashboardTexts<'de'> = {
     act: 'Diese Anforderung stornieren',
     title: 'Die Anforderung über {amount} stornieren?',
     rest: 'Ihre Zahlungsseite sagt dem Kunden, dass er nichts mehr zahlen soll. Das lässt sich nicht rückgängig machen.',
-    part: 'Die {amount} USDC, die schon da sind, kommen zu „Nicht zugeordnet“; dort können Sie sie zurückgeben.',
+    partial: 'Die {amount} USDC, die schon da sind, kommen zu „Nicht zugeordnet“; dort können Sie sie zurückgeben.',
     cannot: 'Das geht nicht mehr. {why}',
     refused: 'Sie wurde nicht storniert, und es wurde kein Geld bewegt. {why}',
     why: {

@@ -137,7 +137,7 @@ export const en = {
     refundPartialRest:
       'The request can then not be completed any more. Next, your wallet sends the money back; until then the payment stands under “Unmatched”.',
     refundPartialSoon: '{amount} USDC can be given back once the network has made them final.',
-    partRefused: 'Nothing was changed, and no money was moved: the request was paid meanwhile, or is not over yet.',
+    partialRefused: 'Nothing was changed, and no money was moved: the request was paid meanwhile, or is not over yet.',
     over: '{amount} USDC came too much',
     overRest: 'The customer sent more than asked for. You can give it back.',
     refund: 'Give it back',
@@ -147,7 +147,7 @@ export const en = {
     act: 'Cancel this request',
     title: 'Cancel the request over {amount}?',
     rest: 'Its payment page tells your customer not to pay any more. This cannot be undone.',
-    part: 'The {amount} USDC that have come move to “Unmatched”, from where you can give them back.',
+    partial: 'The {amount} USDC that have come move to “Unmatched”, from where you can give them back.',
     cannot: 'This is no longer possible. {why}',
     refused: 'It was not cancelled, and no money was moved. {why}',
     why: {

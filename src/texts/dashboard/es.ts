@@ -145,7 +145,7 @@ export const es: DashboardTexts<'es'> = {
     refundPartialRest:
       'La solicitud ya no podrá completarse. Después, su billetera devuelve el dinero; hasta entonces el pago aparece en «Sin asignar».',
     refundPartialSoon: 'Se podrán devolver {amount} USDC cuando la red los haga definitivos.',
-    partRefused: 'No se cambió nada ni se movió dinero: la solicitud se pagó entretanto o aún no ha terminado.',
+    partialRefused: 'No se cambió nada ni se movió dinero: la solicitud se pagó entretanto o aún no ha terminado.',
     over: 'Llegaron {amount} USDC de más',
     overRest: 'El cliente envió más de lo pedido. Puede devolverlo.',
     refund: 'Devolver',
@@ -155,7 +155,7 @@ export const es: DashboardTexts<'es'> = {
     act: 'Cancelar esta solicitud',
     title: '¿Cancelar la solicitud de {amount}?',
     rest: 'Su página de pago dice al cliente que no pague más. No se puede deshacer.',
-    part: 'Los {amount} USDC que ya llegaron pasan a «Sin asignar», desde donde puede devolverlos.',
+    partial: 'Los {amount} USDC que ya llegaron pasan a «Sin asignar», desde donde puede devolverlos.',
     cannot: 'Ya no es posible. {why}',
     refused: 'No se canceló y no se movió dinero. {why}',
     why: {

@@ -148,7 +148,7 @@ export const fr: DashboardTexts<'fr'> = {
     refundPartialRest:
       'La demande ne pourra alors plus être complétée. Ensuite, votre portefeuille renvoie l’argent ; d’ici là, le paiement figure sous « Non attribués ».',
     refundPartialSoon: '{amount} USDC pourront être rendus dès que le réseau les aura rendus définitifs.',
-    partRefused:
+    partialRefused:
       'Rien n’a été modifié et aucun argent n’a été déplacé : la demande a été payée entre-temps, ou n’est pas encore terminée.',
     over: '{amount} USDC de trop sont arrivés',
     overRest: 'Le client a envoyé plus que demandé. Vous pouvez le rendre.',
@@ -159,7 +159,7 @@ export const fr: DashboardTexts<'fr'> = {
     act: 'Annuler cette demande',
     title: 'Annuler la demande de {amount} ?',
     rest: 'Sa page de paiement dit au client de ne plus payer. Cela ne peut pas être défait.',
-    part: 'Les {amount} USDC déjà arrivés passent sous « Non attribués », d’où vous pouvez les rendre.',
+    partial: 'Les {amount} USDC déjà arrivés passent sous « Non attribués », d’où vous pouvez les rendre.',
     cannot: 'Ce n’est plus possible. {why}',
     refused: 'Elle n’a pas été annulée, et aucun argent n’a été déplacé. {why}',
     why: {

@@ -139,7 +139,7 @@ export const ja: DashboardTexts<'ja'> = {
     refundPartialRest:
       '外すと、この請求の支払いは完了できなくなります。続いてウォレットから返金します。それまで、この支払いは「未照合」に表示されます。',
     refundPartialSoon: '{amount} USDC は、ネットワークで確定すると返金できます。',
-    partRefused: '何も変更されず、お金も動いていません。請求はその間に支払われたか、まだ終了していません。',
+    partialRefused: '何も変更されず、お金も動いていません。請求はその間に支払われたか、まだ終了していません。',
     over: '{amount} USDC 多く届きました',
     overRest: 'お客様が請求額より多く送りました。返金できます。',
     refund: '返金する',
@@ -149,7 +149,7 @@ export const ja: DashboardTexts<'ja'> = {
     act: 'この請求を取り消す',
     title: '{amount} の請求を取り消しますか？',
     rest: '支払いページで、これ以上支払わないようお客様に案内します。元に戻すことはできません。',
-    part: 'すでに届いた {amount} USDC は「未照合」に移り、そこから返金できます。',
+    partial: 'すでに届いた {amount} USDC は「未照合」に移り、そこから返金できます。',
     cannot: 'もう取り消せません。{why}',
     refused: '取り消していません。お金は動いていません。{why}',
     why: {

@@ -145,7 +145,7 @@ export const pt: DashboardTexts<'pt'> = {
     refundPartialRest:
       'A cobrança não poderá mais ser completada. Em seguida, sua carteira devolve o dinheiro; até lá, o pagamento fica em “Sem cobrança”.',
     refundPartialSoon: '{amount} USDC poderão ser devolvidos quando a rede os tornar definitivos.',
-    partRefused:
+    partialRefused:
       'Nada foi alterado e nenhum dinheiro foi movido: a cobrança foi paga nesse meio-tempo ou ainda não terminou.',
     over: 'Vieram {amount} USDC a mais',
     overRest: 'O cliente enviou mais do que foi pedido. Você pode devolver.',
@@ -156,7 +156,7 @@ export const pt: DashboardTexts<'pt'> = {
     act: 'Cancelar esta cobrança',
     title: 'Cancelar a cobrança de {amount}?',
     rest: 'A página de pagamento diz ao cliente que não pague mais. Isso não pode ser desfeito.',
-    part: 'Os {amount} USDC que já chegaram passam para “Sem cobrança”, de onde você pode devolvê-los.',
+    partial: 'Os {amount} USDC que já chegaram passam para “Sem cobrança”, de onde você pode devolvê-los.',
     cannot: 'Isso não é mais possível. {why}',
     refused: 'Ela não foi cancelada, e nenhum dinheiro se moveu. {why}',
     why: {

@@ -29,13 +29,13 @@ export const de: PayTexts<'de'> = {
     paidRest: '{merchant} hat das Geld. Sie müssen nichts weiter tun.',
     paidOver: 'Sie haben {amount} USDC mehr gesendet als verlangt. Bitten Sie {merchant} um die Rückgabe.',
     paidLate: 'Die Zahlung kam nach Ablauf der Zeit und zählt trotzdem.',
-    part: '{amount} USDC fehlen',
-    partRest:
+    partial: '{amount} USDC fehlen',
+    partialRest:
       '{paid} von {due} USDC sind angekommen. Zahlen Sie den Rest mit einer Wallet auf dieser Seite oder auf dem Handy; beides zählt zusammen.',
     expired: 'Diese Zahlungsanforderung ist abgelaufen',
     expiredRest:
       'Bitte zahlen Sie nichts mehr, sondern bitten Sie {merchant} um eine neue Anforderung. Schon gesendetes Geld zählt noch, wenn es spätestens 30 Minuten nach dem Ende im Netzwerk war.',
-    expiredPart: '{paid} von {due} USDC sind angekommen. Fragen Sie {merchant} danach.',
+    expiredPartial: '{paid} von {due} USDC sind angekommen. Fragen Sie {merchant} danach.',
     voided: 'Diese Zahlungsanforderung wurde storniert',
     voidedRest: 'Bitte zahlen Sie nichts mehr. Auf dieser Seite ist nichts offen.',
     tooLate: 'Eine Zahlung kam zu spät',

@@ -28,13 +28,13 @@ export const en = {
     paidRest: '{merchant} has the money. There is nothing left to do.',
     paidOver: 'You sent {amount} USDC more than asked for. Ask {merchant} to send it back.',
     paidLate: 'It came after the time had run out, and still counts.',
-    part: '{amount} USDC is missing',
-    partRest:
+    partial: '{amount} USDC is missing',
+    partialRest:
       '{paid} of {due} USDC arrived. Pay the rest with a wallet on this page or on your phone; together they count.',
     expired: 'This request has expired',
     expiredRest:
       'Please do not pay any more; ask {merchant} for a new request. Money you already sent still counts if it reached the network within 30 minutes of the end.',
-    expiredPart: '{paid} of {due} USDC arrived. Ask {merchant} about it.',
+    expiredPartial: '{paid} of {due} USDC arrived. Ask {merchant} about it.',
     voided: 'This request was cancelled',
     voidedRest: 'Please do not pay any more. Nothing is owed on this page.',
     tooLate: 'A payment came too late',

@@ -29,13 +29,13 @@ export const es: PayTexts<'es'> = {
     paidRest: '{merchant} tiene el dinero. No hay que hacer nada más.',
     paidOver: 'Envió {amount} USDC más de lo pedido. Pida a {merchant} que los devuelva.',
     paidLate: 'Llegó cuando el plazo había terminado y aun así cuenta.',
-    part: 'Faltan {amount} USDC',
-    partRest:
+    partial: 'Faltan {amount} USDC',
+    partialRest:
       'Llegaron {paid} de {due} USDC. Pague el resto con una billetera en esta página o en el teléfono; las dos partes se suman.',
     expired: 'Esta solicitud ha caducado',
     expiredRest:
       'No pague nada más; pida a {merchant} una solicitud nueva. El dinero ya enviado todavía cuenta si llegó a la red en los 30 minutos siguientes al final.',
-    expiredPart: 'Llegaron {paid} de {due} USDC. Consulte a {merchant}.',
+    expiredPartial: 'Llegaron {paid} de {due} USDC. Consulte a {merchant}.',
     voided: 'Esta solicitud se canceló',
     voidedRest: 'No pague nada más. En esta página no se debe nada.',
     tooLate: 'Un pago llegó demasiado tarde',

@@ -30,13 +30,13 @@ export const fr: PayTexts<'fr'> = {
     paidRest: '{merchant} a l’argent. Vous n’avez plus rien à faire.',
     paidOver: 'Vous avez envoyé {amount} USDC de plus que demandé. Demandez à {merchant} de vous les rendre.',
     paidLate: 'Il est arrivé après la fin du délai et compte quand même.',
-    part: 'Il manque {amount} USDC',
-    partRest:
+    partial: 'Il manque {amount} USDC',
+    partialRest:
       '{paid} USDC sur {due} sont arrivés. Payez le reste avec un portefeuille sur cette page ou sur votre téléphone ; les deux comptent ensemble.',
     expired: 'Cette demande a expiré',
     expiredRest:
       'Ne payez plus rien ; demandez une nouvelle demande à {merchant}. L’argent déjà envoyé compte encore s’il a atteint le réseau dans les 30 minutes suivant la fin.',
-    expiredPart: '{paid} USDC sur {due} sont arrivés. Voyez cela avec {merchant}.',
+    expiredPartial: '{paid} USDC sur {due} sont arrivés. Voyez cela avec {merchant}.',
     voided: 'Cette demande a été annulée',
     voidedRest: 'Ne payez plus rien. Rien n’est dû sur cette page.',
     tooLate: 'Un paiement est arrivé trop tard',

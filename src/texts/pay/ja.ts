@@ -26,13 +26,13 @@ export const ja: PayTexts<'ja'> = {
     paidRest: '{merchant} にお金が届きました。これ以上の操作は必要ありません。',
     paidOver: '請求より {amount} USDC 多く送られました。{merchant} に返金を依頼してください。',
     paidLate: '期限を過ぎて届きましたが、有効です。',
-    part: '{amount} USDC 不足しています',
-    partRest:
+    partial: '{amount} USDC 不足しています',
+    partialRest:
       '{due} USDC のうち {paid} USDC が届きました。残りをこのページかスマートフォンのウォレットでお支払いください。合算されます。',
     expired: 'この請求は期限が切れました',
     expiredRest:
       'これ以上支払わず、{merchant} に新しい請求を依頼してください。すでに送ったお金は、期限後 30 分以内にネットワークに届いていれば有効です。',
-    expiredPart: '{due} USDC のうち {paid} USDC が届きました。{merchant} にお問い合わせください。',
+    expiredPartial: '{due} USDC のうち {paid} USDC が届きました。{merchant} にお問い合わせください。',
     voided: 'この請求は取り消されました',
     voidedRest: 'これ以上支払わないでください。このページで支払うものはありません。',
     tooLate: '支払いが遅すぎました',

@@ -29,13 +29,13 @@ export const pt: PayTexts<'pt'> = {
     paidRest: '{merchant} já tem o dinheiro. Você não precisa fazer mais nada.',
     paidOver: 'Você enviou {amount} USDC além do pedido. Peça a {merchant} que devolva.',
     paidLate: 'Chegou depois do fim do prazo e mesmo assim conta.',
-    part: 'Faltam {amount} USDC',
-    partRest:
+    partial: 'Faltam {amount} USDC',
+    partialRest:
       'Chegaram {paid} de {due} USDC. Pague o resto com uma carteira nesta página ou no celular; as partes se somam.',
     expired: 'Esta cobrança expirou',
     expiredRest:
       'Não pague mais nada; peça uma nova cobrança a {merchant}. O dinheiro já enviado ainda conta se chegou à rede até 30 minutos depois do fim.',
-    expiredPart: 'Chegaram {paid} de {due} USDC. Fale com {merchant}.',
+    expiredPartial: 'Chegaram {paid} de {due} USDC. Fale com {merchant}.',
     voided: 'Esta cobrança foi cancelada',
     voidedRest: 'Não pague mais nada. Nada é devido nesta página.',
     tooLate: 'Um pagamento chegou tarde demais',

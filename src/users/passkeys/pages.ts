@@ -14,8 +14,8 @@ import { actorOf, enter, signedIn } from '../enter.ts';
 import type { Fresh } from '../fresh.ts';
 import type { Realm } from '../realm.ts';
 import { askForPasskey, confirmWithPasskey } from './enter.ts';
-import { passkeysPart } from './parts.ts';
 import { addPasskey, listPasskeys, offerPasskey, removePasskey } from './passkeys.ts';
+import { passkeysSection } from './sections.ts';
 
 type Visit = FastifyRequest<{ Body: Record<string, unknown> | undefined }>;
 
@@ -27,7 +27,7 @@ export async function passkeysOf<K extends UserKind>(
   request: FastifyRequest,
 ): Promise<Html> {
   const [passkeys, fresh] = await Promise.all([listPasskeys(ctx, person), isFreshSession(ctx, person.sessionId)]);
-  return passkeysPart(wordsFor(request), { realm, passkeys, fresh, browser: browserOf(request) });
+  return passkeysSection(wordsFor(request), { realm, passkeys, fresh, browser: browserOf(request) });
 }
 
 /** What a passkey is called unless its owner says otherwise. */

@@ -4,8 +4,8 @@ import { signInTexts } from '../../texts/sign-in.ts';
 import { type Branding, logoOf } from '../../ui/branding.ts';
 import { card, field, stateLine } from '../../ui/components.ts';
 import { fill, type Words } from '../../ui/language.ts';
-import { passkeySignIn } from '../passkeys/parts.ts';
 import type { PasskeyRefusalReason } from '../passkeys/refusal.ts';
+import { passkeySignIn } from '../passkeys/sections.ts';
 import type { Realm } from '../realm.ts';
 
 /** Where an e-mail address is typed, to be sent a link; or a passkey shown. */

@@ -50,7 +50,7 @@ export function passkeyConfirm(words: Words, realm: Realm, action: string, kept:
 export type PasskeysView = { realm: Realm; passkeys: Passkey[]; fresh: boolean; browser: string };
 
 /** One's passkeys, and the ways to add one and to take one away; or the way to be let do that. */
-export function passkeysPart(words: Words, { realm, passkeys, fresh, browser }: PasskeysView): Html {
+export function passkeysSection(words: Words, { realm, passkeys, fresh, browser }: PasskeysView): Html {
   const { passkey: t } = signInTexts(words);
   const path = `${realm.path}/passkeys`;
   const may = fresh ? addForm(words, path, browser) : confirmForm(words, realm, path, passkeys.length > 0);

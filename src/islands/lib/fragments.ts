@@ -1,15 +1,18 @@
-/** A part of the page as the server tells it; its markup is escaped there. */
-export type Part = { name: string; version: string; html: string };
+/**
+ * A fragment of the page as the server renders it; its markup is escaped there. On the wire it is a part (`parts`,
+ * `data-part`), as pages that are already open read it.
+ */
+export type Fragment = { name: string; version: string; html: string };
 
-/** The place of each part. */
-export function partPlaces(root: HTMLElement): HTMLElement[] {
+/** The place of each fragment. */
+export function fragmentPlaces(root: HTMLElement): HTMLElement[] {
   return [...root.querySelectorAll<HTMLElement>('[data-part]')];
 }
 
 const focusable = 'a,button,input,textarea,summary,select';
 
-/** Puts in a part as it is now. Focus, open details and what was typed pass to what stands in the same place. */
-export function replacePart(place: HTMLElement, { version, html }: Part): void {
+/** Puts in a fragment as it is now. Focus, open details and what was typed pass to what stands in the same place. */
+export function replaceFragment(place: HTMLElement, { version, html }: Fragment): void {
   const details = [...place.querySelectorAll('details')].map(({ open }) => open);
   const typed = [...place.querySelectorAll('input')].map(({ name, value, defaultValue }) =>
     value === defaultValue ? null : { name, value },
