@@ -35,7 +35,7 @@ const chosenByName = [
   'portal.start.steps',
 ];
 
-/** The texts of a group by their paths: `pay.news.paid`. */
+/** The texts of a group by their paths: `pay.statusMessage.paid`. */
 const pathsOf = (group: Group, path = ''): string[] =>
   Object.entries(group).flatMap(([key, value]) =>
     typeof value === 'string' || isPlural(value) ? [path + key] : pathsOf(value, `${path}${key}.`),
@@ -92,7 +92,7 @@ test('every text is shown somewhere', async () => {
     const byName = chosenByName.some((chosen) => path.startsWith(`${chosen}.`)) || names.has(name);
     return byName || used.has(path) || used.has(`${group}.*`);
   };
-  const invented = 'pay.news.shownByNobody';
+  const invented = 'pay.statusMessage.shownByNobody';
   assert.deepEqual(
     [...pathsOf(await allTexts('en')), invented].filter((path) => !isShown(path)),
     [invented],

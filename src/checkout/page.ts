@@ -8,12 +8,12 @@ import { card, mono } from '../ui/components.ts';
 import { fill, fillHtml } from '../ui/language.ts';
 import { sendPage } from '../web/layout.ts';
 import { payPagePath } from './paths.ts';
-import { waysOf } from './payment-methods.ts';
+import { paymentMethodsOf } from './payment-methods.ts';
 import { type Answer, proofForm } from './proof-form.ts';
 import type { Checkout } from './read.ts';
 import { receiptCard } from './receipt.ts';
 import { isOver, payable } from './state.ts';
-import { newsOf } from './status-message.ts';
+import { statusMessageOf } from './status-message.ts';
 import { summary } from './summary.ts';
 
 /** A part of the page that is replaced alone when it changes. */
@@ -24,8 +24,8 @@ type FragmentName = 'summary' | 'news' | 'ways' | 'receipt' | 'proof' | 'test';
 function renderFragments(checkout: Checkout): Record<FragmentName, Html | null> {
   return {
     summary: summary(checkout),
-    news: newsOf(checkout),
-    ways: waysOf(checkout),
+    news: statusMessageOf(checkout),
+    ways: paymentMethodsOf(checkout),
     receipt: checkout.state.kind === 'paid' ? receiptCard(checkout) : null,
     proof: proofForm(checkout, null),
     test: checkout.testPanel?.(checkout, null) ?? null,
@@ -89,12 +89,12 @@ ${footer(checkout)}`,
 
 /** What browser code says by itself. */
 function islandTexts({ words }: Checkout): Record<string, string> {
-  const { news } = payTexts(words);
+  const { statusMessage } = payTexts(words);
   return {
     ...payTexts(words).wallet,
     copied: commonTexts(words).common.copied,
-    offline: news.offline,
-    unreachable: news.unreachable,
+    offline: statusMessage.offline,
+    unreachable: statusMessage.unreachable,
   };
 }
 

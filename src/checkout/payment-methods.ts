@@ -12,16 +12,16 @@ import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
 /** How to pay: a wallet in this browser, one on a phone, or manually; null when there is nothing to pay. */
-export function waysOf(checkout: Checkout): Html | null {
+export function paymentMethodsOf(checkout: Checkout): Html | null {
   const options = payOptions(checkout);
-  const { ways } = payTexts(checkout.words);
+  const { paymentMethods } = payTexts(checkout.words);
   if (options.length === 0) {
     if (payable(checkout.state) === 'no') return null;
-    return html`<section class="card ways"><p>${fill(ways.none, { merchant: checkout.merchant })}</p></section>`;
+    return html`<section class="card ways"><p>${fill(paymentMethods.none, { merchant: checkout.merchant })}</p></section>`;
   }
   const orders = JSON.stringify(walletOrders(checkout, options));
   return html`<section class="card ways" data-orders="${orders}">
-<h2>${ways.heading}</h2>
+<h2>${paymentMethods.heading}</h2>
 ${options.length > 1 && networkChips(checkout, options)}
 <div class="wallets" hidden></div>
 ${walletElsewhere(checkout)}
@@ -34,18 +34,18 @@ ${manual(checkout, options)}
 /** WalletConnect, where it is configured: a button that loads it, and the place for its code. Shows with script only. */
 function walletElsewhere({ walletConnect, words, merchant }: Checkout): Html | null {
   if (!walletConnect) return null;
-  const { ways, wallet } = payTexts(words);
+  const { paymentMethods, wallet } = payTexts(words);
   const { common } = commonTexts(words);
   const offer = JSON.stringify({ script: walletConnectPath, ...walletConnect, name: merchant });
   return html`<div class="late" data-offer="${offer}" hidden>
-<button type="button" class="second" data-wallet="walletconnect">${fill(wallet.payWith, { wallet: ways.walletConnect })}</button>
-<div class="pairing" hidden><figure class="qr there"><div role="img" aria-label="${common.qrCode}"></div><figcaption class="quiet">${ways.walletConnectRest}</figcaption></figure>
-<a class="button second here">${ways.openIn}</a><button type="button" class="second" data-copy="">${ways.copyLink}</button></div></div>`;
+<button type="button" class="second" data-wallet="walletconnect">${fill(wallet.payWith, { wallet: paymentMethods.walletConnect })}</button>
+<div class="pairing" hidden><figure class="qr there"><div role="img" aria-label="${common.qrCode}"></div><figcaption class="quiet">${paymentMethods.walletConnectRest}</figcaption></figure>
+<a class="button second here">${paymentMethods.openIn}</a><button type="button" class="second" data-copy="">${paymentMethods.copyLink}</button></div></div>`;
 }
 
 /** One chip a network and token; browser code hides what belongs to the others. */
 function networkChips({ words }: Checkout, options: Option[]): Html {
-  return html`<fieldset class="chips" hidden><legend class="quiet">${payTexts(words).ways.network}</legend>${options.map(
+  return html`<fieldset class="chips" hidden><legend class="quiet">${payTexts(words).paymentMethods.network}</legend>${options.map(
     ({ index, chain, token }) =>
       html`<label><input type="radio" name="option" value="${index}"${index === 0 && html` checked`}><span>${optionName(chain.name, token.symbol, options)}</span></label>`,
   )}</fieldset>`;
@@ -65,39 +65,39 @@ const walletLinks: [name: string, link: (url: string) => string][] = [
 ];
 
 function phone({ url, words }: Checkout): Html {
-  const { ways } = payTexts(words);
+  const { paymentMethods } = payTexts(words);
   const { common } = commonTexts(words);
-  return html`<details class="phone" open><summary>${ways.phone}</summary>
-<div class="there">${qr(url, common.qrCode, ways.phoneRest)}</div>
-<div class="here"><p class="quiet">${ways.openIn}</p><p class="links">${walletLinks.map(
+  return html`<details class="phone" open><summary>${paymentMethods.phone}</summary>
+<div class="there">${qr(url, common.qrCode, paymentMethods.phoneRest)}</div>
+<div class="here"><p class="quiet">${paymentMethods.openIn}</p><p class="links">${walletLinks.map(
     ([name, link]) => html`<a class="button second" href="${link(url)}" rel="noreferrer">${name}</a>`,
   )}</p></div></details>`;
 }
 
 function manual(checkout: Checkout, options: Option[]): Html | null {
   const { words } = checkout;
-  const { ways } = payTexts(words);
+  const { paymentMethods } = payTexts(words);
   // A rest that is typed could be the amount of another customer's request.
   if (payable(checkout.state) === 'rest') return null;
-  return html`<details class="manual"><summary>${ways.manual}</summary>
+  return html`<details class="manual"><summary>${paymentMethods.manual}</summary>
 ${options.map((option) => html`<div data-option="${option.index}">${instructions(checkout, option)}</div>`)}
-<p class="quiet">${ways.exactly}</p></details>`;
+<p class="quiet">${paymentMethods.exactly}</p></details>`;
 }
 
 function instructions({ row, url, words }: Checkout, { index, chain, token, amountMicro }: Option): Html {
-  const { ways } = payTexts(words);
+  const { paymentMethods } = payTexts(words);
   const exact = formatMicro(amountMicro);
   const grouped = groupMicro(words, amountMicro);
   const values = { network: chain.name, token: token.symbol };
-  return html`<p><strong>${fill(ways.sendExactly, { ...values, amount: grouped })}</strong></p>
+  return html`<p><strong>${fill(paymentMethods.sendExactly, { ...values, amount: grouped })}</strong></p>
 <dl class="facts">
-${copyable(ways.amount, ways.copyAmount, exact)}
-${copyable(ways.address, ways.copyAddress, row.wallet_address)}
-<div><dt>${ways.network}</dt><dd>${chain.name}</dd></div>
-${copyable(fill(ways.tokenContract, values), ways.copyToken, token.address)}
+${copyable(paymentMethods.amount, paymentMethods.copyAmount, exact)}
+${copyable(paymentMethods.address, paymentMethods.copyAddress, row.wallet_address)}
+<div><dt>${paymentMethods.network}</dt><dd>${chain.name}</dd></div>
+${copyable(fill(paymentMethods.tokenContract, values), paymentMethods.copyToken, token.address)}
 </dl>
-<p class="warning">${fill(ways.warning, values)}</p>
-<details><summary>${ways.phoneDirect}</summary><p class="quiet">${ways.phoneDirectRest}</p><figure class="qr"><img loading="lazy" width="200" height="200" src="${payPagePath(url)}/qr/${index}" alt="${fill(ways.sendExactly, { ...values, amount: grouped })}: ${row.wallet_address}"></figure></details>`;
+<p class="warning">${fill(paymentMethods.warning, values)}</p>
+<details><summary>${paymentMethods.phoneDirect}</summary><p class="quiet">${paymentMethods.phoneDirectRest}</p><figure class="qr"><img loading="lazy" width="200" height="200" src="${payPagePath(url)}/qr/${index}" alt="${fill(paymentMethods.sendExactly, { ...values, amount: grouped })}: ${row.wallet_address}"></figure></details>`;
 }
 
 /** A fact with a button that copies it; the button needs script and shows only with it. */

@@ -17,17 +17,17 @@ export type Answer = {
   toSign: (Outcome & { kind: 'needs_signature'; signature: string }) | null;
 };
 
-/** What is on its way, or waits for us: news. Everything else is a fault beside the field. */
-const news: string[] = ['pending_in_mempool', 'seen', 'counted', 'underpaid', 'unavailable', 'needs_signature'];
+/** What is on its way, or waits for us is a notice. Everything else is a fault beside the field. */
+const notices: string[] = ['pending_in_mempool', 'seen', 'counted', 'underpaid', 'unavailable', 'needs_signature'];
 
 /** "Not seen yet?": takes a transaction hash and says in plain words what it is worth. */
 export function proofForm(checkout: Checkout, answer: Answer | null): Html | null {
   const { state, words, url } = checkout;
   const { proof } = payTexts(words);
   const text = answer && outcomeText(checkout, answer.outcome);
-  const isNews = answer !== null && news.includes(answer.outcome.kind);
-  const fault = text !== null && !isNews ? text : undefined;
-  const note = isNews && html`<p role="status">${text}</p>`;
+  const isNotice = answer !== null && notices.includes(answer.outcome.kind);
+  const fault = text !== null && !isNotice ? text : undefined;
+  const note = isNotice && html`<p role="status">${text}</p>`;
   if (state.kind === 'confirming' || state.kind === 'paid') {
     // Nothing is to be handed in any more; what came of it is still said.
     return text === null ? null : card(html`<p role="status">${text}</p>`);

@@ -16,7 +16,7 @@ import { receiptFacts } from './receipt.ts';
 export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyReply {
   const { row, words, branding, url, state, merchant } = checkout;
   const { receipt } = receiptTexts(words);
-  const { news } = payTexts(words);
+  const { statusMessage } = payTexts(words);
   const path = payPagePath(url);
   const back = html`<p class="actions"><a href="${path}">${receipt.back}</a></p>`;
   const page = { words, branding, testMode: row.test_mode, path: `${path}/receipt` };
@@ -30,7 +30,7 @@ export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyRep
     title: fill(receipt.title, { number }),
     island: 'receipt',
     body: html`<article class="card receipt">${logoOf(branding)}
-${stateLine('paid', news.paid, merchant, 'h1')}
+${stateLine('paid', statusMessage.paid, merchant, 'h1')}
 <hr class="rule">${receiptFacts(checkout)}</article>
 <p class="actions"><button type="button" class="second" data-print hidden>${receipt.print}</button></p>${back}`,
   });

@@ -8,19 +8,19 @@ import type { Checkout } from './read.ts';
 import { isOver, payable } from './state.ts';
 import { explorerLink, transactionFact } from './transactions.ts';
 
-type News = { shape: StateKind; title: string; rest: string };
+type StatusMessage = { shape: StateKind; title: string; rest: string };
 
 /** What is going on, in words, and what else the customer should know. */
-export function newsOf(checkout: Checkout): Html {
+export function statusMessageOf(checkout: Checkout): Html {
   const { shape, title, rest } = tell(checkout);
   const { state, words } = checkout;
   const done = state.kind === 'confirming' && state.needed !== null ? state.seen / state.needed : undefined;
   return html`${stateLine(shape, title, rest, 'strong', done)}${extra(checkout)}${checkout.troubled && !isOver(state) && trouble(checkout.troubled, words)}`;
 }
 
-function tell(checkout: Checkout): News {
+function tell(checkout: Checkout): StatusMessage {
   const { state, words, merchant } = checkout;
-  const { news } = payTexts(words);
+  const { statusMessage } = payTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const due = usdc(checkout.progress.dueMicro);
   const accepted = oneOf(
@@ -29,59 +29,63 @@ function tell(checkout: Checkout): News {
   );
   switch (state.kind) {
     case 'waiting':
-      return { shape: 'waiting', title: news.waiting, rest: news.waitingRest };
+      return { shape: 'waiting', title: statusMessage.waiting, rest: statusMessage.waitingRest };
     case 'seen':
       return {
         shape: 'confirming',
-        title: fill(news.seen, { network: networkOf(checkout, state.hint.chainId) }),
-        rest: payable(state) === 'no' ? news.seenRest : news.seenOpenRest,
+        title: fill(statusMessage.seen, { network: networkOf(checkout, state.hint.chainId) }),
+        rest: payable(state) === 'no' ? statusMessage.seenRest : statusMessage.seenOpenRest,
       };
     case 'confirming': {
       const network = networkOf(checkout, state.chainId);
       const count =
         state.needed === null
-          ? fill(news.confirmingTag, { network })
-          : fillCount(checkout.words, news.confirmingCount, state.needed, { seen: state.seen, network });
-      return { shape: 'confirming', title: news.confirming, rest: `${count} ${news.confirmingRest}` };
+          ? fill(statusMessage.confirmingTag, { network })
+          : fillCount(checkout.words, statusMessage.confirmingCount, state.needed, { seen: state.seen, network });
+      return { shape: 'confirming', title: statusMessage.confirming, rest: `${count} ${statusMessage.confirmingRest}` };
     }
     case 'paid':
-      return { shape: 'paid', title: news.paid, rest: fill(news.paidRest, { merchant }) };
+      return { shape: 'paid', title: statusMessage.paid, rest: fill(statusMessage.paidRest, { merchant }) };
     case 'part': {
-      const rest = fill(news.partialRest, { paid: usdc(state.paidMicro), due });
-      return { shape: 'attention', title: fill(news.partial, { amount: usdc(state.missingMicro) }), rest };
+      const rest = fill(statusMessage.partialRest, { paid: usdc(state.paidMicro), due });
+      return { shape: 'attention', title: fill(statusMessage.partial, { amount: usdc(state.missingMicro) }), rest };
     }
     case 'expired': {
-      const part = fill(news.expiredPartial, { paid: usdc(state.paidMicro), due, merchant });
+      const part = fill(statusMessage.expiredPartial, { paid: usdc(state.paidMicro), due, merchant });
       return {
         shape: 'ended',
-        title: news.expired,
-        rest: state.paidMicro > 0n ? part : fill(news.expiredRest, { merchant }),
+        title: statusMessage.expired,
+        rest: state.paidMicro > 0n ? part : fill(statusMessage.expiredRest, { merchant }),
       };
     }
     case 'voided':
-      return { shape: 'ended', title: news.voided, rest: news.voidedRest };
+      return { shape: 'ended', title: statusMessage.voided, rest: statusMessage.voidedRest };
     case 'too_late': {
-      const rest = fill(news.tooLateRest, { amount: usdc(state.micro), merchant });
-      return { shape: 'attention', title: state.voided ? news.voidedPaid : news.tooLate, rest };
+      const rest = fill(statusMessage.tooLateRest, { amount: usdc(state.micro), merchant });
+      return { shape: 'attention', title: state.voided ? statusMessage.voidedPaid : statusMessage.tooLate, rest };
     }
     case 'reorged':
-      return { shape: 'attention', title: news.reorged, rest: news.reorgedRest };
+      return { shape: 'attention', title: statusMessage.reorged, rest: statusMessage.reorgedRest };
     case 'failed': {
-      const rest = fill(news.failedRest, { network: networkOf(checkout, state.hint.chainId) });
-      return { shape: 'failed', title: news.failed, rest };
+      const rest = fill(statusMessage.failedRest, { network: networkOf(checkout, state.hint.chainId) });
+      return { shape: 'failed', title: statusMessage.failed, rest };
     }
     case 'replaced':
-      return { shape: 'attention', title: news.replaced, rest: news.replacedRest };
+      return { shape: 'attention', title: statusMessage.replaced, rest: statusMessage.replacedRest };
     case 'gone':
-      return { shape: 'attention', title: news.gone, rest: news.goneRest };
+      return { shape: 'attention', title: statusMessage.gone, rest: statusMessage.goneRest };
     case 'stray': {
       const { kind, chainName, tokenAddress, symbol } = state.stray;
       const values = { network: chainName, token: tokenAddress, symbol: symbol ?? '?', merchant, accepted };
       if (kind === 'wrong_network')
-        return { shape: 'attention', title: news.wrongNetwork, rest: fill(news.wrongNetworkRest, values) };
+        return {
+          shape: 'attention',
+          title: statusMessage.wrongNetwork,
+          rest: fill(statusMessage.wrongNetworkRest, values),
+        };
       const tokens = [...new Set(checkout.chains.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
-      const rest = fill(news.wrongTokenRest, { ...values, accepted: oneOf(words, tokens) });
-      return { shape: 'attention', title: news.wrongToken, rest };
+      const rest = fill(statusMessage.wrongTokenRest, { ...values, accepted: oneOf(words, tokens) });
+      return { shape: 'attention', title: statusMessage.wrongToken, rest };
     }
   }
 }
@@ -95,19 +99,19 @@ function extra(checkout: Checkout): Html | null {
     return html`<p>${explorerLink(chain, state.hint.txHash)}</p>`;
   }
   if (state.kind !== 'paid') return null;
-  const { news } = payTexts(words);
+  const { statusMessage } = payTexts(words);
   const second = progress.unmatched.find(({ reason }) => reason === 'already_paid');
   const lines = [
-    state.late && news.paidLate,
-    state.overMicro > 0n && fill(news.paidOver, { amount: groupMicro(words, state.overMicro), merchant }),
-    second && fill(news.alreadyPaid, { amount: groupMicro(words, second.usdcMicro), merchant }),
+    state.late && statusMessage.paidLate,
+    state.overMicro > 0n && fill(statusMessage.paidOver, { amount: groupMicro(words, state.overMicro), merchant }),
+    second && fill(statusMessage.alreadyPaid, { amount: groupMicro(words, second.usdcMicro), merchant }),
   ].filter((line) => typeof line === 'string');
   return html`${lines.map((line) => html`<p class="quiet">${line}</p>`)}`;
 }
 
 function trouble(chain: ChainConfig, words: Checkout['words']): Html {
-  const { news } = payTexts(words);
-  return stateLine('attention', fill(news.trouble, { network: chain.name }), news.troubleRest);
+  const { statusMessage } = payTexts(words);
+  return stateLine('attention', fill(statusMessage.trouble, { network: chain.name }), statusMessage.troubleRest);
 }
 
 function networkOf({ chains }: Checkout, chainId: number): string {

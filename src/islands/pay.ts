@@ -4,7 +4,7 @@ import { focusAnswer, noticeIn, sendForm } from './lib/forms.ts';
 import { type Fragment, fragmentPlaces, isInUse, replaceFragment } from './lib/fragments.ts';
 import { followState, type LiveState } from './lib/live.ts';
 import { localTimes } from './lib/local-times.ts';
-import { PayWays } from './lib/payment-methods.ts';
+import { PaymentMethods } from './lib/payment-methods.ts';
 import { tellIn } from './lib/tell.ts';
 import type { IslandTexts } from './lib/texts.ts';
 import { findWallets } from './lib/wallet-buttons.ts';
@@ -14,7 +14,7 @@ import type { FoundWallet } from './lib/wallets.ts';
 class PayPage {
   readonly #root: HTMLElement;
   readonly #texts: IslandTexts;
-  readonly #ways: PayWays;
+  readonly #paymentMethods: PaymentMethods;
   readonly #askNow: () => void;
   #wallets: FoundWallet[] = [];
   #latest: LiveState | undefined;
@@ -30,7 +30,7 @@ class PayPage {
       (why) => tellIn(silent, why === null ? '' : (this.#texts[why] ?? '')),
     );
     const released = () => this.#latest && this.#hear(this.#latest);
-    this.#ways = new PayWays({ root, path, texts: this.#texts, askNow: this.#askNow, released });
+    this.#paymentMethods = new PaymentMethods({ root, path, texts: this.#texts, askNow: this.#askNow, released });
     this.#enhance(root);
     runCountdown(this.#askNow);
     findWallets(this.#texts.browserWallet ?? '', (found) => {
@@ -52,7 +52,7 @@ class PayPage {
   }
 
   #showWallets(): void {
-    this.#ways.show(this.#wallets);
+    this.#paymentMethods.show(this.#wallets);
     if (this.#root.querySelector('form.claim')) void this.#offerSigning();
   }
 
@@ -65,7 +65,7 @@ class PayPage {
   #hear(state: LiveState): void {
     this.#latest = state;
     document.title = state.title;
-    this.#ways.hear(state.kind);
+    this.#paymentMethods.hear(state.kind);
     this.#putIn(state.parts);
   }
 
@@ -87,13 +87,13 @@ class PayPage {
   /** Nothing is taken from under the hands of somebody, unless it no longer holds. */
   #isHeld(place: HTMLElement, { name, html }: Fragment): boolean {
     if (html === '') return false;
-    return name === 'ways' ? this.#ways.busy : name === 'proof' && isInUse(place);
+    return name === 'ways' ? this.#paymentMethods.busy : name === 'proof' && isInUse(place);
   }
 
   #pressed(target: Element): void {
     const copy = target.closest<HTMLElement>('[data-copy]');
     if (copy) void copyFrom(copy, (text) => this.#say(text), this.#texts.copied ?? '');
-    this.#ways.pressed(target);
+    this.#paymentMethods.pressed(target);
   }
 
   /** Sends a form and shows what the page would say, without leaving it. */

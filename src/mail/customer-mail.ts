@@ -4,7 +4,7 @@ import { type MailBranding, mailButton, mailColours, mailFrame } from './layout.
 
 export { oneLine } from './layout.ts';
 
-/** One line of a letter's table; `shown` is what readers of HTML see in place of the text. */
+/** One line of the table in a customer's mail; `shown` is what readers of HTML see in place of the text. */
 export type LetterFact = [name: string, value: string, shown?: Html];
 
 /** What a mail to a customer says: the same as text, and as HTML in the partner's branding. */
@@ -20,7 +20,7 @@ export type Letter = {
   link: { url: string; label: string; sentence: string };
   /** Why the reader is written to. */
   why: string;
-  /** Where the reader stops such letters; null where they asked for it themselves. */
+  /** Where the reader stops such mails; null where they asked for it themselves. */
   stop: { url: string; label: string } | null;
 };
 

@@ -10,7 +10,7 @@ const branding = { name: 'Höker & <Söhne>', logoUrl: null, accent: '#2769b7', 
 const link = 'https://pay.example/link/abc?x=1&y=2';
 
 /** Every mail of a few sentences in a language, with all that any of them is filled with. */
-function notesIn(language: Language) {
+function noticesIn(language: Language) {
   const words = wordsOf(language);
   const mails = mailTexts(words);
   const { signInUser, passkey } = signInTexts(words);
@@ -44,9 +44,9 @@ function notesIn(language: Language) {
 test('Every mail can be written in every language, from the right where it is read so; nothing in it is HTML of others', () => {
   for (const language of languages) {
     const direction = language === 'ar' ? 'rtl' : 'ltr';
-    const notes = notesIn(language);
-    assert.equal(new Set(notes.map(({ subject }) => subject)).size, notes.length);
-    for (const { subject, body, html } of notes) {
+    const notices = noticesIn(language);
+    assert.equal(new Set(notices.map(({ subject }) => subject)).size, notices.length);
+    for (const { subject, body, html } of notices) {
       assert.match(html, new RegExp(`<html lang="${language}" dir="${direction}">`));
       assert.match(html, new RegExp(`<div lang="${language}" dir="${direction}"`));
       assert.ok(!/[{}\n]/.test(subject), subject);
@@ -58,7 +58,7 @@ test('Every mail can be written in every language, from the right where it is re
 });
 
 test('An address of ours that is a paragraph becomes a button and can be read, and one in a sentence a link; a code is large, a sentence of ours is not', () => {
-  const [code, , started, , , , disabled, , signIn, invitation] = notesIn('en');
+  const [code, , started, , , , disabled, , signIn, invitation] = noticesIn('en');
   assert.match(code?.html ?? '', /font-size:28px[^>]*>012345</);
   assert.match(disabled?.html ?? '', /<p style="[^"]*"><bdi>Because\.<\/bdi><\/p>/);
   const shown = 'https://pay.example/link/abc?x=1&amp;y=2';

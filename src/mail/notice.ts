@@ -17,7 +17,7 @@ export type Note = {
   button?: string;
 };
 
-/** Writes a note: what goes into the outbox, but for whom it is. */
+/** Writes a notice: what goes into the outbox, but for the recipient. */
 export function writeNote({
   words,
   branding,

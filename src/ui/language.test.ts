@@ -4,7 +4,7 @@ import { allTexts, type Group, isPlural } from '../../test/support/texts.ts';
 import { portalTexts } from '../texts/portal.ts';
 import { fill, fillCount, type Language, languageFor, languageName, languages, wordsOf } from './language.ts';
 
-/** Every text of a language by its path, `pay.news.paid`, in its forms: one that says no count has only `other`. */
+/** Every text of a language by its path, `pay.statusMessage.paid`, in its forms: one that says no count has only `other`. */
 function flat(texts: Group, path = ''): Map<string, Record<string, string>> {
   return new Map(
     Object.entries(texts).flatMap(([key, value]): [string, Record<string, string>][] => {

@@ -3,7 +3,7 @@ import type { Tx } from '../db/connection.ts';
 import { type Finished, tally } from './attempt.ts';
 import { type Disabled, logDisabled, tellDisabled } from './disabled.ts';
 import { type HealthRow, lockHealth, recordAttempts, updateHealth } from './queue-store.ts';
-import { isOldNews, judgeHealth, probeAfterFailures, type Tally } from './rules.ts';
+import { isUnchanged, judgeHealth, probeAfterFailures, type Tally } from './rules.ts';
 
 /** The name of an endpoint within this process. */
 export function endpointKey(row: { partner_id: string; test_mode: boolean }): string {
@@ -39,7 +39,7 @@ function changedEndpoints(batch: Finished[], now: Date): Changed {
   for (const [key, group] of groups) {
     const claimed = group[0]?.claimed;
     const sum = tally(group);
-    if (!claimed || isOldNews(claimed, sum, now)) continue;
+    if (!claimed || isUnchanged(claimed, sum, now)) continue;
     const { partner_id, test_mode, url } = claimed;
     const probes = group.flatMap((finished) => finished.claimed.probe ?? []);
     changed.set(key, { partner_id, test_mode, url, tally: sum, probes });

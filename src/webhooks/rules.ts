@@ -105,7 +105,7 @@ function probeWaitMs(failures: number, scheduleMs: readonly number[]): number | 
 }
 
 /** Nothing to write: a healthy endpoint succeeded again, and its last success is known to the minute. */
-export function isOldNews(before: Health, tally: Tally, now: Date): boolean {
+export function isUnchanged(before: Health, tally: Tally, now: Date): boolean {
   const { failures, last_success_at } = before;
   if (failures > 0 || tally.failures > 0 || !last_success_at) return false;
   return Math.abs(now.getTime() - last_success_at.getTime()) < minuteMs;

@@ -103,7 +103,7 @@ for (const language of languages) {
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(String(error)));
     const pages: [path: string, text: string, picture?: string][] = [
-      [payPath, payTexts(words).ways.heading, 'pay'],
+      [payPath, payTexts(words).paymentMethods.heading, 'pay'],
       [onboardPath, fill(onboardingTexts(words).onboard.invites, { partner: 'Corner Shops Ltd' }), 'onboard'],
       [`${payPath}/receipt`, receiptTexts(words).receipt.notPaid],
       ['/dashboard/sign-in', signInTexts(words).signIn.heading],
@@ -185,7 +185,7 @@ test('The switch changes the language, and the next pages keep it', async () => 
   await page.goto(app.url + payPath);
   for (const language of [...languages.slice(1), 'en' as const]) {
     await page.getByRole('link', { name: languageName(language), exact: true }).click();
-    await says(page, payTexts(wordsOf(language)).ways.heading);
+    await says(page, payTexts(wordsOf(language)).paymentMethods.heading);
     assert.equal(await languageOf(page), language);
     assert.equal(await page.locator('.languages [aria-current]').textContent(), languageName(language));
     await page.goto(`${app.url}/dashboard/sign-in`);

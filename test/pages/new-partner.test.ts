@@ -7,7 +7,7 @@ import { freePort } from '../../src/lib/ports.ts';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { verifySignature } from '../../src/webhooks/sign.ts';
 import { photograph, sizes } from '../support/browser/browser.ts';
-import { newsOf, type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
+import { type PayPageFixtures, payPageFixtures, statusMessageOf } from '../support/browser/pay-page.ts';
 import { type PageWallet, pageWallet, putWallets } from '../support/browser/wallet-in-page.ts';
 import { press, see } from '../support/browser/wallet-pages.ts';
 import { type Receiver, startReceiver, until } from '../support/net/receiver.ts';
@@ -152,7 +152,7 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   await customer.getByRole('button', { name: 'Pay with Violet' }).waitFor();
   await picture(customer, 'pay');
   await press(customer, 'Pay with Violet');
-  const says = (text: string) => newsOf(customer).filter({ hasText: text }).waitFor();
+  const says = (text: string) => statusMessageOf(customer).filter({ hasText: text }).waitFor();
   await says('1 of 3 confirmations');
   await picture(customer, 'pay-confirming');
   await fixtures.node.mine(2);

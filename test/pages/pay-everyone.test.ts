@@ -17,7 +17,7 @@ test('in every language: the page, what the script says, and the news, with noth
   for (const language of languages) {
     const words = wordsOf(language);
     const { direction } = words;
-    const { news } = payTexts(words);
+    const { statusMessage } = payTexts(words);
     const request = await fixtures.request();
     const wallet = pageWallet({ name: 'Violet', chains: [fixtures.node.chain] });
     const { page, says, check, complaints, close } = await fixtures.open(request, {
@@ -28,12 +28,12 @@ test('in every language: the page, what the script says, and the news, with noth
     assert.equal(await page.locator('html').getAttribute('dir'), direction);
     await page.getByRole('button', { name: payTexts(words).wallet.payWith.replace('{wallet}', 'Violet') }).click();
     await page.getByRole('alert').waitFor();
-    await page.getByText(payTexts(words).ways.manual).click();
+    await page.getByText(payTexts(words).paymentMethods.manual).click();
     await check(`language-${language}`);
     await fixtures.pay(request);
-    await says(news.confirming);
+    await says(statusMessage.confirming);
     await fixtures.node.mine(2);
-    await says(news.paid);
+    await says(statusMessage.paid);
     await check(`language-${language}-paid`);
     assert.deepEqual(complaints, []);
     await close();
@@ -44,7 +44,7 @@ test('the language switch changes the page and stays', async () => {
   const request = await fixtures.request();
   const { page, close } = await fixtures.open(request);
   await page.getByRole('link', { name: languageName('de') }).click();
-  await page.getByRole('heading', { name: payTexts(wordsOf('de')).ways.heading }).waitFor();
+  await page.getByRole('heading', { name: payTexts(wordsOf('de')).paymentMethods.heading }).waitFor();
   await page.goto(page.url().replace(/\?.*/, ''));
   assert.equal(await page.locator('html').getAttribute('lang'), 'de');
   await close();

@@ -4,7 +4,7 @@ import { callRpc } from '../../src/chain/rpc.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import { signCall } from '../../src/sandbox/wallet.ts';
-import { newsOf, type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
+import { type PayPageFixtures, payPageFixtures, statusMessageOf } from '../support/browser/pay-page.ts';
 import { startProxy } from '../support/net/proxy.ts';
 
 let fixtures: PayPageFixtures;
@@ -79,18 +79,18 @@ test('a pending transaction takes the ways to pay away only where it would pay, 
   await submitHash(fixtures.app.ctx, request.id, { txHash: crafted });
   await says('Payment seen on Base Sandbox');
   await says('please do not pay again');
-  const ways = page.getByText('How do you want to pay?');
-  assert.equal(await ways.count(), 1);
+  const paymentMethods = page.getByText('How do you want to pay?');
+  assert.equal(await paymentMethods.count(), 1);
   await check('seen-open');
 
   const payment = { from: payer, to: request.wallet_address, usdcMicro: BigInt(request.usdc_micro) };
   const txHash = await fixtures.node.offer({ ...payment, reference: request.reference });
   await submitHash(fixtures.app.ctx, request.id, { txHash });
   await says('There is nothing left to do.');
-  await ways.waitFor({ state: 'detached' });
+  await paymentMethods.waitFor({ state: 'detached' });
   await fixtures.db.sql`
     update payment_hints set heard_at = now() - interval '2 minutes' where request_id = ${request.id}`;
-  await ways.waitFor();
+  await paymentMethods.waitFor();
   await says('please do not pay again');
   await fixtures.automine(true);
   await fixtures.node.mine(3);
@@ -231,7 +231,7 @@ test('the countdown runs by the server’s clock, not by this device’s, and in
   const first = await value();
   await page.getByText(/^4:4\d left$/).waitFor();
   assert.ok((await value()) < first);
-  assert.equal(await newsOf(page).getByText('left').count(), 0, 'it is not announced');
+  assert.equal(await statusMessageOf(page).getByText('left').count(), 0, 'it is not announced');
   await close();
 });
 

@@ -11,7 +11,7 @@ export function isPlural(group: Group): group is { [category: string]: string; o
   return keys.includes('other') && keys.every((key) => /^(zero|one|two|few|many|other)$/.test(key));
 }
 
-/** Every text of a language by its area, and in it by its keys: `{ pay: { news: { … } }, … }`. */
+/** Every text of a language by its area, and in it by its keys: `{ pay: { statusMessage: { … } }, … }`. */
 export async function allTexts(language: Language): Promise<Record<string, Group>> {
   const areas = globSync(`src/texts/*/${language}.ts`).sort();
   const read = async (file: string) => ((await import(resolve(file))) as Record<string, Group>)[language] as Group;

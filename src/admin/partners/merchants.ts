@@ -60,7 +60,7 @@ export function merchantsPages(app: FastifyInstance, ctx: Context): void {
     ),
   );
   adminForm(app, ctx, `${path}/switch`, 'always', async (call) => {
-    const [id, to] = [call.typed('account'), oneOf(ways, call.typed('to'))];
+    const [id, to] = [call.typed('account'), oneOf(switchStates, call.typed('to'))];
     const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
     const off = to === 'off';
     if (!scope || !to) return sendNotFound(call.reply);
@@ -74,7 +74,7 @@ export function merchantsPages(app: FastifyInstance, ctx: Context): void {
   });
 }
 
-const ways = ['off', 'on'] as const;
+const switchStates = ['off', 'on'] as const;
 
 function filterOf(query: Record<string, string>): AllMerchantsFilter {
   const { q, partner, mode, terms, onboarding } = query;

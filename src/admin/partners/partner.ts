@@ -68,7 +68,7 @@ export function partnerPages(app: FastifyInstance, ctx: Context): void {
     return call.done(pathOf(partner.slug), 'saved');
   });
   adminForm(app, ctx, `${page}/switch`, 'always', async (call) => {
-    const [slug, to] = [call.param('slug'), oneOf(ways, call.typed('to'))];
+    const [slug, to] = [call.param('slug'), oneOf(switchStates, call.typed('to'))];
     if (!to) return sendNotFound(call.reply);
     const action = to === 'off' ? 'partner.disabled' : 'partner.enabled';
     const done = await recorded(
@@ -81,7 +81,7 @@ export function partnerPages(app: FastifyInstance, ctx: Context): void {
   });
 }
 
-const ways = ['off', 'on'] as const;
+const switchStates = ['off', 'on'] as const;
 const initial: SettingsForm = {
   name: '',
   currency: 'EUR',

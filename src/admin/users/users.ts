@@ -75,7 +75,7 @@ function userForms(app: FastifyInstance, ctx: Context): void {
     }),
   );
   adminForm(app, ctx, `${path}/switch`, 'always', async (call) => {
-    const to = oneOf(ways, call.typed('to'));
+    const to = oneOf(switchStates, call.typed('to'));
     if (!to) return sendNotFound(call.reply);
     const off = to === 'off';
     return act(call, async () => {
@@ -88,7 +88,7 @@ function userForms(app: FastifyInstance, ctx: Context): void {
   });
 }
 
-const ways = ['off', 'on'] as const;
+const switchStates = ['off', 'on'] as const;
 
 /** Does what a form asks for; its word, or that of the refusal, is what the list says then. */
 async function act(call: AdminCall, work: () => Promise<string>) {

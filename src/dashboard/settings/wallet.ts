@@ -45,12 +45,12 @@ async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRe
   const { done } = request.query as { done?: unknown };
   const wallet = shortAddress(merchant.wallet_address ?? '');
   if (done === 'changed' || done === 'stopped') {
-    const news = {
+    const messages = {
       changed: stateLine('paid', walletChange.done, fillHtml(walletChange.doneRest, { wallet })),
       stopped: stateLine('paid', walletChange.stopped, fillHtml(walletChange.stoppedRest, { wallet })),
     };
     const back = html`<p class="quiet"><a href="/dashboard">${walletChange.back}</a></p>`;
-    const body = card(html`<div role="status">${news[done]}</div>`, back);
+    const body = card(html`<div role="status">${messages[done]}</div>`, back);
     return sendStep(ctx, visit, refusal, walletChange.title, body);
   }
   const recovery = await readOpenRecovery(ctx, session.scope, session.accountId);

@@ -38,9 +38,9 @@ export function replaceFragment(place: HTMLElement, { version, html }: Fragment)
 /** The element in the same place, else what tells what happened: the focus is never lost. */
 function focusIn(place: HTMLElement, index: number): void {
   const same = place.querySelectorAll<HTMLElement>(focusable)[index];
-  const news = document.querySelector<HTMLElement>('[data-part="news"]');
-  if (news) news.tabIndex = -1;
-  (same ?? news)?.focus();
+  const statusMessage = document.querySelector<HTMLElement>('[data-part="news"]');
+  if (statusMessage) statusMessage.tabIndex = -1;
+  (same ?? statusMessage)?.focus();
 }
 
 const ringOf = (place: HTMLElement) => place.querySelector('.fill');

@@ -22,7 +22,7 @@ type Page = {
 };
 
 /** Pays with the wallets of this browser. */
-export class PayWays {
+export class PaymentMethods {
   readonly #page: Page;
   readonly #choice = new OptionChoice();
   #wallets: FoundWallet[] = [];
@@ -31,11 +31,11 @@ export class PayWays {
   #running: FoundWallet | null = null;
   #run = 0;
   #kind = '';
-  #late: LateWallet | null = null;
+  #lazy: LateWallet | null = null;
 
   constructor(page: Page) {
     this.#page = page;
-    addEventListener('pagehide', () => void this.#late?.provider.leave());
+    addEventListener('pagehide', () => void this.#lazy?.provider.leave());
   }
 
   /** True while a wallet is asked: the section must stay. */
@@ -50,7 +50,7 @@ export class PayWays {
     const section = this.#section();
     if (!section) {
       this.#end();
-      void this.#late?.provider.leave();
+      void this.#lazy?.provider.leave();
       return;
     }
     const { rest, options } = ordersOf(section);
@@ -82,7 +82,7 @@ export class PayWays {
     const section = this.#section();
     if (!section?.contains(target)) return;
     const uuid = target.closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
-    const wallet = uuid === LateWallet.uuid ? this.#lateWallet() : this.#wallets.find(({ info }) => info.uuid === uuid);
+    const wallet = uuid === LateWallet.uuid ? this.#lazyWallet() : this.#wallets.find(({ info }) => info.uuid === uuid);
     if (wallet) void this.#pay(section, wallet);
     if (!target.matches('input[name="option"]')) return;
     // While a payment is under way the chips stay with what it is for.
@@ -108,7 +108,7 @@ export class PayWays {
     const pairing = this.#place('.pairing');
     if (pairing) pairing.hidden = true;
     try {
-      tell(wallet === this.#late ? 'pairing' : 'connecting');
+      tell(wallet === this.#lazy ? 'pairing' : 'connecting');
       const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
       if (!account) throw new Refusal('noAccount');
       if (isOver()) return;
@@ -156,10 +156,10 @@ export class PayWays {
     if (account && !this.busy) await this.#choice.preferFunded(section, wallet, account, options);
   }
 
-  #lateWallet(): LateWallet | null {
+  #lazyWallet(): LateWallet | null {
     const offer = this.#place('.late')?.dataset.offer;
-    if (!this.#late && offer) {
-      this.#late = new LateWallet({
+    if (!this.#lazy && offer) {
+      this.#lazy = new LateWallet({
         offer: JSON.parse(offer) as LateOffer,
         chainIds: () => {
           const section = this.#section();
@@ -171,7 +171,7 @@ export class PayWays {
         shown: () => this.#codeShown(),
       });
     }
-    return this.#late;
+    return this.#lazy;
   }
 
   /** A code waits to be scanned: it stands alone, and the other wallets can be taken instead. */

@@ -105,11 +105,11 @@ export async function refreshHints(ctx: Context, scope: Scope, requestId: string
 
 async function askAgain(ctx: Context, scope: Scope, row: HintRow): Promise<void> {
   const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => String(chainId) === row.chain_id);
-  const news = chain ? await askChain(chain, row) : null;
-  const valueMicro = chain && news?.receipt && (await microToBeRead(ctx, scope, chain, row, news.receipt));
+  const change = chain ? await askChain(chain, row) : null;
+  const valueMicro = chain && change?.receipt && (await microToBeRead(ctx, scope, chain, row, change.receipt));
   if (valueMicro === 0n) return ctx.db.scoped(scope, (tx) => deleteHint(tx, scope, row));
-  if (!news || (news.state === row.state && news.replacedBy === row.replaced_by)) return;
-  await ctx.db.scoped(scope, (tx) => updateHint(tx, scope, row, { ...news, valueMicro }));
+  if (!change || (change.state === row.state && change.replacedBy === row.replaced_by)) return;
+  await ctx.db.scoped(scope, (tx) => updateHint(tx, scope, row, { ...change, valueMicro }));
 }
 
 /** What was mined pays the request's wallet, in micro units, where the watcher is still to read it; 0n otherwise. */
@@ -126,10 +126,10 @@ async function microToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row
 }
 
 /** `receipt`: of what was mined and succeeded. */
-type News = { state: HintState; replacedBy: string | null; receipt?: Receipt };
+type HintChange = { state: HintState; replacedBy: string | null; receipt?: Receipt };
 
 /** What a chain says of a transaction now; null when not all who were asked have answered and none knows it. */
-async function askChain(chain: ChainConfig, row: HintRow): Promise<News | null> {
+async function askChain(chain: ChainConfig, row: HintRow): Promise<HintChange | null> {
   let without: Rpc | null = null;
   let silent = false;
   // What waits is not known everywhere, so the second endpoint has a say.
@@ -150,7 +150,7 @@ async function askChain(chain: ChainConfig, row: HintRow): Promise<News | null> 
 }
 
 /** Why a transaction is no longer known. */
-async function askWhy(rpc: Rpc, row: HintRow): Promise<News | null> {
+async function askWhy(rpc: Rpc, row: HintRow): Promise<HintChange | null> {
   const nonce = Number(row.nonce);
   try {
     if ((await rpc.nonceAt(row.from_address, 'latest')) <= nonce) return { state: 'gone', replacedBy: null };

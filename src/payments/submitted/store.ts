@@ -83,11 +83,11 @@ export async function updateHint(
   tx: Tx,
   scope: Scope,
   row: HintRow,
-  news: { state: HintState; replacedBy: string | null; valueMicro?: bigint },
+  change: { state: HintState; replacedBy: string | null; valueMicro?: bigint },
 ): Promise<void> {
   await tx`
-    update payment_hints set state = ${news.state}, replaced_by = ${news.replacedBy},
-      value = coalesce(${news.valueMicro?.toString() ?? null}::numeric, value)
+    update payment_hints set state = ${change.state}, replaced_by = ${change.replacedBy},
+      value = coalesce(${change.valueMicro?.toString() ?? null}::numeric, value)
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${row.request_id}
       and chain_id = ${row.chain_id} and tx_hash = ${row.tx_hash}`;
 }

@@ -11,7 +11,7 @@ export const ar: PayTexts<'ar'> = {
     straight: 'يصل المال مباشرة إلى {merchant} دون أي محطة في الطريق.',
     details: 'الدفعة {number}',
   },
-  news: {
+  statusMessage: {
     waiting: 'في انتظار الدفعة',
     waitingRest: 'تظهر هنا فور وصولها إلى الشبكة.',
     seen: 'ظهرت الدفعة على {network}',
@@ -66,7 +66,7 @@ export const ar: PayTexts<'ar'> = {
     unreachable:
       'لا تستطيع هذه الصفحة الوصول إلينا حاليًا وتواصل المحاولة. أي دفعة أرسلتها موجودة على الشبكة وسنعثر عليها.',
   },
-  ways: {
+  paymentMethods: {
     heading: 'كيف تريد أن تدفع؟',
     none: 'لا يمكن الدفع إلى {merchant} الآن على أي شبكة معروضة هنا. يُرجى سؤاله.',
     network: 'الشبكة',

@@ -11,7 +11,7 @@ export const de: PayTexts<'de'> = {
     straight: 'Das Geld geht direkt an {merchant}, ohne Zwischenstation.',
     details: 'Zahlung {number}',
   },
-  news: {
+  statusMessage: {
     waiting: 'Zahlung wird erwartet',
     waitingRest: 'Sie erscheint hier, sobald sie im Netzwerk ist.',
     seen: 'Zahlung auf {network} gesehen',
@@ -69,7 +69,7 @@ export const de: PayTexts<'de'> = {
     unreachable:
       'Diese Seite erreicht uns gerade nicht und versucht es weiter. Eine gesendete Zahlung steht im Netzwerk und wird gefunden.',
   },
-  ways: {
+  paymentMethods: {
     heading: 'Wie möchten Sie zahlen?',
     none: '{merchant} kann gerade auf keinem der hier angebotenen Netzwerke bezahlt werden. Bitte fragen Sie dort nach.',
     network: 'Netzwerk',

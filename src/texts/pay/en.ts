@@ -10,7 +10,7 @@ export const en = {
     straight: 'Your payment goes straight to {merchant}.',
     details: 'Payment {number}',
   },
-  news: {
+  statusMessage: {
     waiting: 'Waiting for the payment',
     waitingRest: 'It shows up here once it is on the network.',
     seen: 'Payment seen on {network}',
@@ -65,7 +65,7 @@ export const en = {
     unreachable:
       'This page cannot reach us at the moment and keeps trying. A payment you sent is on the network and will be found.',
   },
-  ways: {
+  paymentMethods: {
     heading: 'How do you want to pay?',
     none: '{merchant} cannot be paid on any network offered here just now. Please ask them.',
     network: 'Network',

@@ -11,7 +11,7 @@ export const es: PayTexts<'es'> = {
     straight: 'El dinero va directamente a {merchant}, sin paradas intermedias.',
     details: 'Pago {number}',
   },
-  news: {
+  statusMessage: {
     waiting: 'Esperando el pago',
     waitingRest: 'Aparecerá aquí en cuanto esté en la red.',
     seen: 'Pago visto en {network}',
@@ -67,7 +67,7 @@ export const es: PayTexts<'es'> = {
     unreachable:
       'Esta página no logra comunicarse con nosotros y sigue intentándolo. Un pago ya enviado está en la red y se encontrará.',
   },
-  ways: {
+  paymentMethods: {
     heading: '¿Cómo quiere pagar?',
     none: 'Ahora mismo no se puede pagar a {merchant} en ninguna de las redes ofrecidas aquí. Consúltele, por favor.',
     network: 'Red',

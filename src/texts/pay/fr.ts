@@ -11,7 +11,7 @@ export const fr: PayTexts<'fr'> = {
     straight: 'L’argent va directement à {merchant}, sans étape intermédiaire.',
     details: 'Paiement {number}',
   },
-  news: {
+  statusMessage: {
     waiting: 'En attente du paiement',
     waitingRest: 'Il apparaît ici dès qu’il est sur le réseau.',
     seen: 'Paiement vu sur {network}',
@@ -70,7 +70,7 @@ export const fr: PayTexts<'fr'> = {
     unreachable:
       'Cette page n’arrive pas à nous joindre et continue d’essayer. Un paiement envoyé est sur le réseau et sera retrouvé.',
   },
-  ways: {
+  paymentMethods: {
     heading: 'Comment voulez-vous payer ?',
     none: '{merchant} ne peut être payé sur aucun des réseaux proposés ici pour le moment. Veuillez lui demander.',
     network: 'Réseau',

@@ -11,7 +11,7 @@ export const hi: PayTexts<'hi'> = {
     straight: 'पैसा सीधे {merchant} को जाता है, बीच में कहीं नहीं रुकता।',
     details: 'भुगतान {number}',
   },
-  news: {
+  statusMessage: {
     waiting: 'भुगतान का इंतज़ार है',
     waitingRest: 'नेटवर्क पर आते ही वह यहाँ दिखेगा।',
     seen: '{network} पर भुगतान दिखा',
@@ -62,7 +62,7 @@ export const hi: PayTexts<'hi'> = {
     offline: 'आप ऑफ़लाइन हैं। कनेक्शन लौटते ही यह पेज अपने-आप आगे चलेगा।',
     unreachable: 'यह पेज अभी हम तक नहीं पहुँच पा रहा और कोशिश जारी है। आपका भेजा भुगतान नेटवर्क पर है और मिल जाएगा।',
   },
-  ways: {
+  paymentMethods: {
     heading: 'आप कैसे भुगतान करना चाहेंगे?',
     none: '{merchant} को अभी यहाँ दिए गए किसी भी नेटवर्क पर भुगतान नहीं किया जा सकता। कृपया उनसे पूछें।',
     network: 'नेटवर्क',

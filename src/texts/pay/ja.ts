@@ -11,7 +11,7 @@ export const ja: PayTexts<'ja'> = {
     straight: 'お金はどこにも経由せず、{merchant} に直接届きます。',
     details: '支払い {number}',
   },
-  news: {
+  statusMessage: {
     waiting: '支払いを待っています',
     waitingRest: 'ネットワークに届くと、ここに表示されます。',
     seen: '{network} で支払いを確認しました',
@@ -65,7 +65,7 @@ export const ja: PayTexts<'ja'> = {
     unreachable:
       'このページは現在サーバーに接続できず、再試行しています。送った支払いはネットワーク上にあり、必ず見つかります。',
   },
-  ways: {
+  paymentMethods: {
     heading: 'お支払い方法を選んでください',
     none: '現在、ここで提供しているどのネットワークでも {merchant} に支払うことができません。お店にお問い合わせください。',
     network: 'ネットワーク',

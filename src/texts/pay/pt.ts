@@ -11,7 +11,7 @@ export const pt: PayTexts<'pt'> = {
     straight: 'O dinheiro vai direto para {merchant}, sem parada no caminho.',
     details: 'Pagamento {number}',
   },
-  news: {
+  statusMessage: {
     waiting: 'Aguardando o pagamento',
     waitingRest: 'Ele aparece aqui assim que estiver na rede.',
     seen: 'Pagamento visto em {network}',
@@ -68,7 +68,7 @@ export const pt: PayTexts<'pt'> = {
     unreachable:
       'Esta página não consegue falar conosco no momento e continua tentando. Um pagamento já enviado está na rede e será encontrado.',
   },
-  ways: {
+  paymentMethods: {
     heading: 'Como você quer pagar?',
     none: '{merchant} não pode ser pago em nenhuma das redes oferecidas aqui agora. Pergunte, por favor.',
     network: 'Rede',

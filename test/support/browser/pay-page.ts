@@ -132,10 +132,10 @@ async function openPage(browser: Browser, url: string, request: RequestRow, cust
       assert.equal(wide, 0, `${name}: wider than the screen`);
       await assertAccessible(page);
     },
-    /** Waits until the page says so in its news. */
-    says: (text: string | RegExp) => newsOf(page).filter({ hasText: text }).waitFor(),
+    /** Waits until the page says so in its status message. */
+    says: (text: string | RegExp) => statusMessageOf(page).filter({ hasText: text }).waitFor(),
     close: () => context.close(),
   };
 }
 
-export const newsOf = (page: Page) => page.locator('[data-part="news"]');
+export const statusMessageOf = (page: Page) => page.locator('[data-part="news"]');
