@@ -1,6 +1,6 @@
 import { SignClient } from '@walletconnect/sign-client';
 import { renderSVG } from 'uqr';
-import type { LateProvider, PairingPage } from '../lib/lazy-wallet.ts';
+import type { LazyProvider, PairingPage } from '../lib/lazy-wallet.ts';
 import { MemoryStorage } from './memory-storage.ts';
 
 type Client = Awaited<ReturnType<typeof SignClient.init>>;
@@ -19,7 +19,7 @@ const declined = 4001;
 const disconnected = 4900;
 
 /** A wallet on another device, or in another app of this one, by WalletConnect: answers as a wallet of this browser would. */
-class WalletConnect implements LateProvider {
+class WalletConnect implements LazyProvider {
   readonly #page: PairingPage;
   #client: Promise<Client> | undefined;
   #pairing: Promise<Session> | undefined;
@@ -171,7 +171,7 @@ class WalletConnect implements LateProvider {
 }
 
 /** What stands behind the button; loaded when it is first pressed. */
-export function openWalletConnect(page: PairingPage): LateProvider {
+export function openWalletConnect(page: PairingPage): LazyProvider {
   return new WalletConnect(page);
 }
 
@@ -191,8 +191,8 @@ function asWalletFault(error: unknown): Error {
 
 async function withTimeout<T>(limitMs: number, work: Promise<T>): Promise<T> {
   let timer = 0;
-  const late = new Promise<never>((_, reject) => {
+  const timedOut = new Promise<never>((_, reject) => {
     timer = window.setTimeout(() => reject(new Error('The relay does not answer.')), limitMs);
   });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  return Promise.race([work, timedOut]).finally(() => clearTimeout(timer));
 }

@@ -5,8 +5,8 @@ const answerMs = 4_000;
 
 /** What a wallet says without asking its owner; undefined when it does not, or not in time. */
 export async function askQuietly(provider: Provider, method: string, params: unknown[]): Promise<unknown> {
-  const late = new Promise((resolve) => setTimeout(resolve, answerMs));
-  return Promise.race([provider.request({ method, params }), late]).catch(() => undefined);
+  const timedOut = new Promise((resolve) => setTimeout(resolve, answerMs));
+  return Promise.race([provider.request({ method, params }), timedOut]).catch(() => undefined);
 }
 
 /** What an account holds of an option's token, in micro units, asked on the wallet's present network; null if not known. */

@@ -1,11 +1,11 @@
 import type { FoundWallet, Provider } from './wallets.ts';
 
 /** What the server offers: where the code is, and what it needs. */
-export type LateOffer = { script: string; projectId: string; relayUrl: string; name: string };
+export type LazyOffer = { script: string; projectId: string; relayUrl: string; name: string };
 
 /** What the page gives to the code that pairs with a wallet elsewhere. */
 export type PairingPage = {
-  offer: LateOffer;
+  offer: LazyOffer;
   /** The networks that can be paid on, the chosen one first. */
   chainIds(): number[];
   /** Where the code to scan is shown. */
@@ -16,25 +16,25 @@ export type PairingPage = {
   named(name: string): void;
 };
 
-export type LateProvider = Provider & {
+export type LazyProvider = Provider & {
   /** Ends the connection to the wallet, if there is one. */
   leave(): Promise<void>;
 };
 
 /** A wallet whose code is loaded when it is first asked for an account. */
-export class LateWallet implements FoundWallet {
+export class LazyWallet implements FoundWallet {
   static readonly uuid = 'walletconnect';
-  readonly info = { uuid: LateWallet.uuid, name: 'WalletConnect', icon: '', rdns: '' };
-  readonly provider: LateProvider;
+  readonly info = { uuid: LazyWallet.uuid, name: 'WalletConnect', icon: '', rdns: '' };
+  readonly provider: LazyProvider;
 
   constructor(page: Omit<PairingPage, 'named'>) {
-    let opened: Promise<LateProvider> | undefined;
+    let opened: Promise<LazyProvider> | undefined;
     const named = (name: string) => {
       this.info.name = name || this.info.name;
     };
     const open = async () => {
       const { openWalletConnect } = (await import(page.offer.script)) as {
-        openWalletConnect(page: PairingPage): LateProvider;
+        openWalletConnect(page: PairingPage): LazyProvider;
       };
       return openWalletConnect({ ...page, named });
     };

@@ -1,5 +1,5 @@
 import { OptionChoice } from './choose-option.ts';
-import { type LateOffer, LateWallet } from './lazy-wallet.ts';
+import { type LazyOffer, LazyWallet } from './lazy-wallet.ts';
 import type { Orders, PayOption } from './order.ts';
 import { Refusal, refusalFrom } from './refusal.ts';
 import { checkBalance, moveTo, sendPayment } from './send-payment.ts';
@@ -31,7 +31,7 @@ export class PaymentMethods {
   #running: FoundWallet | null = null;
   #run = 0;
   #kind = '';
-  #lazy: LateWallet | null = null;
+  #lazy: LazyWallet | null = null;
 
   constructor(page: Page) {
     this.#page = page;
@@ -56,8 +56,8 @@ export class PaymentMethods {
     const { rest, options } = ordersOf(section);
     const { payWith, payRest } = this.#page.texts;
     this.#choice.show(section);
-    const late = section.querySelector<HTMLElement>('.late');
-    if (late) late.hidden = false;
+    const lazy = section.querySelector<HTMLElement>('.late');
+    if (lazy) lazy.hidden = false;
     const place = this.#place('.wallets');
     if (place) {
       showWalletButtons(place, wallets, ({ info }) => fill(rest ? payRest : payWith, { wallet: info.name }));
@@ -82,7 +82,7 @@ export class PaymentMethods {
     const section = this.#section();
     if (!section?.contains(target)) return;
     const uuid = target.closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
-    const wallet = uuid === LateWallet.uuid ? this.#lazyWallet() : this.#wallets.find(({ info }) => info.uuid === uuid);
+    const wallet = uuid === LazyWallet.uuid ? this.#lazyWallet() : this.#wallets.find(({ info }) => info.uuid === uuid);
     if (wallet) void this.#pay(section, wallet);
     if (!target.matches('input[name="option"]')) return;
     // While a payment is under way the chips stay with what it is for.
@@ -156,11 +156,11 @@ export class PaymentMethods {
     if (account && !this.busy) await this.#choice.preferFunded(section, wallet, account, options);
   }
 
-  #lazyWallet(): LateWallet | null {
+  #lazyWallet(): LazyWallet | null {
     const offer = this.#place('.late')?.dataset.offer;
     if (!this.#lazy && offer) {
-      this.#lazy = new LateWallet({
-        offer: JSON.parse(offer) as LateOffer,
+      this.#lazy = new LazyWallet({
+        offer: JSON.parse(offer) as LazyOffer,
         chainIds: () => {
           const section = this.#section();
           const options = section ? ordersOf(section).options : [];
