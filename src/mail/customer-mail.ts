@@ -1,21 +1,21 @@
 import { type Html, html } from '../lib/text/html.ts';
 import type { Words } from '../ui/language.ts';
-import { type MailBranding, mailButton, mailColours, mailFrame } from './layout.ts';
+import { type MailBranding, mailButton, mailColours, mailLayout } from './layout.ts';
 
 export { oneLine } from './layout.ts';
 
 /** One line of the table in a customer's mail; `shown` is what readers of HTML see in place of the text. */
-export type LetterFact = [name: string, value: string, shown?: Html];
+export type CustomerMailFact = [name: string, value: string, shown?: Html];
 
 /** What a mail to a customer says: the same as text, and as HTML in the partner's branding. */
-export type Letter = {
+export type CustomerMail = {
   words: Words;
   branding: MailBranding;
   subject: string;
   heading: string;
   /** Said before all else where no real money is meant. */
   test: string | null;
-  facts: LetterFact[];
+  facts: CustomerMailFact[];
   /** The one thing to do: its address, the words of its button, and the sentence that has the address in it. */
   link: { url: string; label: string; sentence: string };
   /** Why the reader is written to. */
@@ -24,13 +24,23 @@ export type Letter = {
   stop: { url: string; label: string } | null;
 };
 
-export function letterText({ heading, test, facts, link, why, stop }: Letter): string {
+export function customerMailText({ heading, test, facts, link, why, stop }: CustomerMail): string {
   const lines = facts.map(([name, value]) => `${name}: ${value}`);
   const parts = [`${heading}.`, test, lines.join('\n'), link.sentence, why, stop && `${stop.label}\n${stop.url}`];
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }
 
-export function letterHtml({ words, branding, subject, heading, test, facts, link, why, stop }: Letter): string {
+export function customerMailHtml({
+  words,
+  branding,
+  subject,
+  heading,
+  test,
+  facts,
+  link,
+  why,
+  stop,
+}: CustomerMail): string {
   const { quiet, line } = mailColours;
   const rtl = words.direction === 'rtl';
   const [end, side] = rtl ? ['left', '8px 16px 8px 0'] : ['right', '8px 0 8px 16px'];
@@ -42,7 +52,7 @@ export function letterHtml({ words, branding, subject, heading, test, facts, lin
   const inside = html`${test !== null && html`<p style="margin:16px 0 0"><strong>${test}</strong></p>`}
 <table role="presentation" style="width:100%;margin:16px 0 0;border-collapse:collapse;font-size:14px">${rows}</table>
 ${mailButton(branding, link.url, link.label)}`;
-  return mailFrame(words, branding, {
+  return mailLayout(words, branding, {
     title: subject,
     heading,
     inside,

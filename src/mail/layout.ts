@@ -20,7 +20,7 @@ export function mailButton({ accent, onAccent }: MailBranding, url: string, labe
  * The HTML of a mail: a card in somebody's branding with a heading, and small print below. Nothing of it is loaded but the logo.
  * Language and direction stand on an inner element too, since mail readers drop the outer ones.
  */
-export function mailFrame(
+export function mailLayout(
   words: Words,
   branding: MailBranding,
   texts: { title: string; heading: Html | string; inside: Html; below: Html | null },

@@ -4,7 +4,7 @@ import { dashboardTexts } from '../texts/dashboard.ts';
 import { mailTexts } from '../texts/mails.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { type Language, languages, wordsOf } from '../ui/language.ts';
-import { writeNote } from './notice.ts';
+import { writeNotice } from './notice.ts';
 
 const branding = { name: 'Höker & <Söhne>', logoUrl: null, accent: '#2769b7', onAccent: '#ffffff' };
 const link = 'https://pay.example/link/abc?x=1&y=2';
@@ -38,7 +38,7 @@ function noticesIn(language: Language) {
     place: 'Höker',
   };
   const links = { link, signIn: 'https://pay.example/sign-in' };
-  return texts.map((text) => writeNote({ words, branding, ...text, values, figures, links, button: 'Press' }));
+  return texts.map((text) => writeNotice({ words, branding, ...text, values, figures, links, button: 'Press' }));
 }
 
 test('Every mail can be written in every language, from the right where it is read so; nothing in it is HTML of others', () => {
@@ -62,10 +62,10 @@ test('An address of ours that is a paragraph becomes a button and can be read, a
   assert.match(code?.html ?? '', /font-size:28px[^>]*>012345</);
   assert.match(disabled?.html ?? '', /<p style="[^"]*"><bdi>Because\.<\/bdi><\/p>/);
   const shown = 'https://pay.example/link/abc?x=1&amp;y=2';
-  for (const note of [started, signIn, invitation]) {
-    assert.ok(note?.body.includes(`\n\n${link}\n`));
-    assert.match(note?.html ?? '', new RegExp(`<a href="${shown.replace(/[?.]/g, '\\$&')}"[^>]*>Press</a>`));
-    assert.ok(note?.html.includes(`>${shown}</p>`));
+  for (const notice of [started, signIn, invitation]) {
+    assert.ok(notice?.body.includes(`\n\n${link}\n`));
+    assert.match(notice?.html ?? '', new RegExp(`<a href="${shown.replace(/[?.]/g, '\\$&')}"[^>]*>Press</a>`));
+    assert.ok(notice?.html.includes(`>${shown}</p>`));
   }
   assert.match(
     invitation?.html ?? '',

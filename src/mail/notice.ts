@@ -1,9 +1,9 @@
 import { type Html, html } from '../lib/text/html.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
-import { type MailBranding, mailButton, mailColours, mailFrame, oneLine } from './layout.ts';
+import { type MailBranding, mailButton, mailColours, mailLayout, oneLine } from './layout.ts';
 
 /** A mail of a few sentences, as text and as HTML. */
-export type Note = {
+export type Notice = {
   words: Words;
   branding: MailBranding;
   /** Texts with `{placeholders}`. Paragraphs of the body stand apart by an empty line. */
@@ -18,7 +18,7 @@ export type Note = {
 };
 
 /** Writes a notice: what goes into the outbox, but for the recipient. */
-export function writeNote({
+export function writeNotice({
   words,
   branding,
   subject,
@@ -27,7 +27,7 @@ export function writeNote({
   figures = {},
   links = {},
   button = '',
-}: Note) {
+}: Notice) {
   const all = { ...values, ...figures, ...links };
   const title = oneLine(fill(subject, all));
   const inSentence = {
@@ -52,7 +52,7 @@ export function writeNote({
   return {
     subject: title,
     body: `${fill(body, all).trim()}\n`,
-    html: mailFrame(words, branding, { title, heading, inside: html`${paragraphs}`, below: null }),
+    html: mailLayout(words, branding, { title, heading, inside: html`${paragraphs}`, below: null }),
   };
 }
 

@@ -53,7 +53,7 @@ export async function deleteCustomerMails(tx: Tx | Sql, scope: Scope, requestIds
 }
 
 /** Deletes the mails that ask the customers of these requests and have not been sent yet. */
-export async function deleteWaitingAsks(tx: Tx, scope: Scope, requestIds: string[]): Promise<void> {
+export async function deleteWaitingRequestMails(tx: Tx, scope: Scope, requestIds: string[]): Promise<void> {
   await tx`
     delete from mails where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
       and request_id = any(${requestIds}::uuid[]) and purpose = 'ask' and sent_at is null`;

@@ -2,7 +2,7 @@ import { randomInt, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { hourMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
-import { writeNote } from '../mail/notice.ts';
+import { writeNotice } from '../mail/notice.ts';
 import { queueMail } from '../mail/outbox.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { readMailBranding } from '../partners/branding.ts';
@@ -36,7 +36,7 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
   const hash = hashCode(newest(ctx.config.secretKeys), row.id, code);
   const branding = await readMailBranding(ctx, row.partner_id);
   const values = { partner: row.partner_name };
-  const mail = writeNote({ words, branding, ...mailTexts(words).code, values, figures: { code } });
+  const mail = writeNotice({ words, branding, ...mailTexts(words).code, values, figures: { code } });
   await ctx.db.scoped(scope, async (tx) => {
     const known = await selectCode(tx, scope, row.id);
     const alive = known !== null && known.expires_at > now ? known : null;

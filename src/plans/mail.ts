@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { formatFiat } from '../lib/money.ts';
-import { type Letter, type LetterFact, letterHtml, letterText } from '../mail/customer-mail.ts';
+import { type CustomerMail, type CustomerMailFact, customerMailHtml, customerMailText } from '../mail/customer-mail.ts';
 import { type MailBranding, oneLine } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { payPageUrl } from '../requests/render.ts';
@@ -25,14 +25,14 @@ export function planMail({ config }: Pick<Context, 'config'>, { plan, request, b
   const url = payPageUrl(config, request.id);
   const stopUrl = stopMailsUrl(config, request.id, plan.id);
   const until = request.expires_at;
-  const facts: LetterFact[] = [
+  const facts: CustomerMailFact[] = [
     [t.for, plan.name ?? ''],
     [t.amount, amount],
     [t.until, `${until.toISOString().slice(0, 16).replace('T', ' ')} UTC`, instant(words, until)],
     [t.payTo, merchant],
-    ...(plan.merchant_name === null ? [] : [[receiptTexts(words).receipt.through, branding.name] as LetterFact]),
+    ...(plan.merchant_name === null ? [] : [[receiptTexts(words).receipt.through, branding.name] as CustomerMailFact]),
   ];
-  const letter: Letter = {
+  const mail: CustomerMail = {
     words,
     branding,
     subject: fill(plan.test_mode ? t.testSubject : t.subject, said),
@@ -45,9 +45,9 @@ export function planMail({ config }: Pick<Context, 'config'>, { plan, request, b
   };
   return {
     recipient: to,
-    subject: letter.subject,
-    body: letterText(letter),
-    html: letterHtml(letter),
+    subject: mail.subject,
+    body: customerMailText(mail),
+    html: customerMailHtml(mail),
     unsubscribeUrl: stopUrl,
   };
 }

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { isUuid } from '../lib/ids.ts';
-import { deleteWaitingAsks } from '../mail/outbox.ts';
+import { deleteWaitingRequestMails } from '../mail/outbox.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { type PlanRow, selectCharges, selectPlanOfRequest, updateMailsStopped } from './store.ts';
 
@@ -49,7 +49,7 @@ export async function stopMails(ctx: Context, { scope, plan }: PlanOfLink): Prom
       db.scoped(scope, async (tx) => {
         if (!(await updateMailsStopped(tx, scope, plan.id, clock.now()))) return false;
         const charges = await selectCharges(tx, scope, plan.id, null, mostWaiting);
-        await deleteWaitingAsks(
+        await deleteWaitingRequestMails(
           tx,
           scope,
           charges.map(({ request_id }) => request_id),

@@ -1,5 +1,11 @@
 import { formatFiat } from '../lib/money.ts';
-import { type Letter, type LetterFact, letterHtml, letterText, oneLine } from '../mail/customer-mail.ts';
+import {
+  type CustomerMail,
+  type CustomerMailFact,
+  customerMailHtml,
+  customerMailText,
+  oneLine,
+} from '../mail/customer-mail.ts';
 import type { MailBranding } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { receiptTexts } from '../texts/receipts.ts';
@@ -11,7 +17,7 @@ import type { ReceiptFacts } from './facts.ts';
 export function receiptMail(facts: ReceiptFacts, branding: MailBranding, recipient: string): NewMail {
   const { row, words, merchant, number, link } = facts;
   const { receiptMail: t } = receiptTexts(words);
-  const letter: Letter = {
+  const mail: CustomerMail = {
     words,
     branding,
     subject: fill(row.test_mode ? t.testSubject : t.subject, { number, merchant: oneLine(merchant) }),
@@ -22,10 +28,10 @@ export function receiptMail(facts: ReceiptFacts, branding: MailBranding, recipie
     why: t.why,
     stop: null,
   };
-  return { recipient, subject: letter.subject, body: letterText(letter), html: letterHtml(letter) };
+  return { recipient, subject: mail.subject, body: customerMailText(mail), html: customerMailHtml(mail) };
 }
 
-function factsOf({ row, words, merchant, number }: ReceiptFacts, branding: MailBranding): LetterFact[] {
+function factsOf({ row, words, merchant, number }: ReceiptFacts, branding: MailBranding): CustomerMailFact[] {
   const { receipt: t, receiptMail } = receiptTexts(words);
   const at = row.proof_verified_at;
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
@@ -33,10 +39,10 @@ function factsOf({ row, words, merchant, number }: ReceiptFacts, branding: MailB
     [t.number, number],
     [t.confirmed, `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`, instant(words, at)],
     [t.paidTo, merchant],
-    ...(row.memo === null ? [] : [[t.for, row.memo] as LetterFact]),
+    ...(row.memo === null ? [] : [[t.for, row.memo] as CustomerMailFact]),
     [t.amount, amount],
     [receiptMail.usdc, `${groupMicro(words, BigInt(row.usdc_micro))} USDC`],
     [t.transaction, row.tx_hash],
-    ...(row.merchant_name === null ? [] : [[t.through, branding.name] as LetterFact]),
+    ...(row.merchant_name === null ? [] : [[t.through, branding.name] as CustomerMailFact]),
   ];
 }

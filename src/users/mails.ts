@@ -1,5 +1,5 @@
 import type { MailBranding } from '../mail/layout.ts';
-import { writeNote } from '../mail/notice.ts';
+import { writeNotice } from '../mail/notice.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { houseBranding } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
@@ -19,7 +19,7 @@ export function linkMail(
   const { signInUser: t } = signInTexts(words);
   const mails = mailTexts(words);
   const texts = { subject: t.mailSubject, body: t.mailBody, button: mails.signIn };
-  return { recipient, urgent: true, ...writeNote({ words, branding, ...texts, values: { place }, links: { link } }) };
+  return { recipient, urgent: true, ...writeNotice({ words, branding, ...texts, values: { place }, links: { link } }) };
 }
 
 /** The mail of an invitation. */
@@ -32,7 +32,7 @@ export function invitationMail(
   const { signInUser: t } = signInTexts(words);
   const mails = mailTexts(words);
   const texts = { subject: t.inviteSubject, body: t.inviteBody, button: mails.signIn };
-  return { recipient, urgent: true, ...writeNote({ words, branding, ...texts, values: { place }, links }) };
+  return { recipient, urgent: true, ...writeNotice({ words, branding, ...texts, values: { place }, links }) };
 }
 
 /** The mail that says that a passkey was added, or that one or all were taken away. */
@@ -43,5 +43,8 @@ export function passkeyMail(
   what: 'added' | 'removed',
   place: string,
 ): NewMail {
-  return { recipient, ...writeNote({ words, branding, ...signInTexts(words).passkey.mails[what], values: { place } }) };
+  return {
+    recipient,
+    ...writeNotice({ words, branding, ...signInTexts(words).passkey.mails[what], values: { place } }),
+  };
 }

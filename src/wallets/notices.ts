@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
-import { writeNote } from '../mail/notice.ts';
+import { writeNotice } from '../mail/notice.ts';
 import { queueMail } from '../mail/outbox.ts';
 import { mailBrandingOf } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
@@ -21,7 +21,7 @@ export type WalletNotice =
 function write(ctx: Context, words: Words, notice: WalletNotice, told: Told, accountId: string) {
   const { wallet: t } = mailTexts(words);
   const { subject, body } = t[notice.kind];
-  return writeNote({
+  return writeNotice({
     words,
     branding: mailBrandingOf(ctx, { ...told, name: told.partner_name }),
     subject,

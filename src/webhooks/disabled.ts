@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { raiseAlarm } from '../db/alarms.ts';
 import type { Tx } from '../db/connection.ts';
 import { modeOf } from '../lib/mode.ts';
-import { writeNote } from '../mail/notice.ts';
+import { writeNotice } from '../mail/notice.ts';
 import { queueMail } from '../mail/outbox.ts';
 import { mailBrandingOf } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
@@ -62,7 +62,7 @@ export async function tellDisabled(ctx: Context, tx: Tx, row: Disabled): Promise
   if (!contact?.email) return;
   const words = wordsKept(contact.language);
   const { endpoint: t } = mailTexts(words);
-  const note = writeNote({
+  const notice = writeNotice({
     words,
     branding: mailBrandingOf(ctx, contact),
     subject: test_mode ? t.testSubject : t.liveSubject,
@@ -72,5 +72,5 @@ export async function tellDisabled(ctx: Context, tx: Tx, row: Disabled): Promise
     links: { link: `${hostAddress(ctx.config, null)}/portal/webhooks?mode=${mode}` },
     button: t.open,
   });
-  await queueMail(ctx, tx, { recipient: contact.email, ...note });
+  await queueMail(ctx, tx, { recipient: contact.email, ...notice });
 }

@@ -3,7 +3,7 @@ import { auditedIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { countryNames } from '../../lib/text/countries.ts';
 import { html } from '../../lib/text/html.ts';
-import { writeNote } from '../../mail/notice.ts';
+import { writeNotice } from '../../mail/notice.ts';
 import { changeProfile, type ProfileFault } from '../../merchants/profile.ts';
 import { readMailBranding } from '../../partners/branding.ts';
 import { listCurrencies } from '../../rates/list.ts';
@@ -36,7 +36,7 @@ async function save(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const words = wordsFor(request);
   const { mailSubject: subject, mailBody: body } = dashboardTexts(words).profile;
   const branding = await readMailBranding(ctx, scope.partnerId);
-  const notice = writeNote({ words, branding, subject, body, values: { partner: merchant.partner_name } });
+  const notice = writeNotice({ words, branding, subject, body, values: { partner: merchant.partner_name } });
   const outcome = await auditedIn(
     ctx,
     scope,
