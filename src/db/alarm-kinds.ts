@@ -1,6 +1,9 @@
 import type { Mode } from '../lib/mode.ts';
 
-/** What is kept with an alarm, by its kind. Metrics count alarms by their kind, so a kind names nobody and keeps its name. */
+/**
+ * What is stored with an alarm, by its kind. Metrics count alarms by kind, so a kind contains no identifiers and never
+ * changes.
+ */
 export type AlarmDetails = {
   mail_transport: { waiting: number };
   mail_failing: { fault: string };
@@ -9,7 +12,7 @@ export type AlarmDetails = {
   /** The first of the merchants, and how many there are. */
   recoveries_stuck: { accountIds: string[]; count: number };
   plans_failing: { count: number };
-  /** The scopes that are farthest ahead, and whether there are more. */
+  /** The scopes that are furthest ahead, and whether there are more. */
   order_ahead: { scopes: { slug: string; mode: Mode; until: string }[]; more: boolean };
   webhook_disabled: { partnerId: string; mode: Mode; why: 'gone' | 'dead' };
   'chain-unconfirmed': { chainId: number; chain: string; since: string };
@@ -20,17 +23,17 @@ export type AlarmDetails = {
   'verified-reorged': { requestId: string };
   'returned-bound': { requestId: string };
   'returned-twice': { payment: string };
-  /** An alarm of another version of the service, as that told it. */
+  /** An alarm raised by another version of the service, as that version worded it. */
   other: { message: string };
 };
 
 export type AlarmKind = keyof AlarmDetails;
 
-/** What is wrong: of one kind and subject there is one alarm. The subject is empty where there can be only one of its kind. */
+/** What is wrong. There is one alarm per kind and subject; the subject is empty for a kind that can only occur once. */
 export type AlarmOf<K extends AlarmKind> = { kind: K; subject: string; details: AlarmDetails[K] };
 export type Alarm = { [K in AlarmKind]: AlarmOf<K> }[AlarmKind];
 
-/** How each kind of alarm is told in one way: a kind without an entry is a type error. */
+/** How each kind of alarm is worded. A kind without an entry is a type error. */
 export type ByAlarmKind<T> = { [K in AlarmKind]: (details: AlarmDetails[K]) => T };
 
 /** Tells an alarm in one of the ways. */
@@ -70,7 +73,7 @@ const sentences: ByAlarmKind<string> = {
 /** An alarm as a sentence in English, for commands and exports. */
 export const alarmSentence = (alarm: Alarm): string => tellAlarm(sentences, alarm);
 
-/** An alarm's name: its kind, and what it concerns. */
+/** An alarm's name: its kind and its subject. */
 export const alarmName = ({ kind, subject }: Alarm): string => (subject === '' ? kind : `${kind}:${subject}`);
 
 /** The scopes of `order_ahead` in a row. */
@@ -81,10 +84,10 @@ export function scopesAhead({ scopes, more }: AlarmDetails['order_ahead']): stri
   );
 }
 
-/** Names in a row, and a sign that there are more. */
+/** Names in a row, and a mark if there are more. */
 export const listed = (names: readonly string[], more: boolean): string => `${names.join(', ')}${more ? ' …' : ''}`;
 
-/** What the table holds may be of another version, whose kinds this one does not know. */
+/** A row may come from another version, whose kinds this one does not know. */
 export function knownAlarm({ kind, subject, details }: { kind: string; subject: string; details: object }): Alarm {
   if (kind in sentences) return { kind, subject, details } as Alarm;
   return { kind: 'other', subject: `${kind}:${subject}`, details: { message: JSON.stringify(details) } };

@@ -1,7 +1,7 @@
 import { type Alarm, type AlarmKind, knownAlarm } from './alarm-kinds.ts';
 import type { Sql, Tx } from './connection.ts';
 
-/** Raises an alarm for the operator, or renews its details; it keeps the time at which it was first raised. */
+/** Raises an alarm for the operator, or updates its details. The time of the first raise is kept. */
 export async function raiseAlarm(sql: Sql | Tx, { kind, subject, details }: Alarm): Promise<void> {
   await sql`
     insert into alarms (kind, subject, details) values (${kind}, ${subject}, ${jsonOf(details)}::jsonb)
@@ -17,7 +17,7 @@ export async function clearAlarm(sql: Sql | Tx, kind: AlarmKind, subject = ''): 
 
 export type KeptAlarm = Alarm & { raised_at: Date; cleared_at: Date | null };
 
-/** The alarms that are raised, the newest first, then those that ended lately. */
+/** Raised alarms, newest first, then those that ended recently. */
 export async function listAlarms(sql: Sql, limit: number): Promise<KeptAlarm[]> {
   const rows = await sql<AlarmRow[]>`
     select kind, subject, details, raised_at, cleared_at from alarms
@@ -27,14 +27,14 @@ export async function listAlarms(sql: Sql, limit: number): Promise<KeptAlarm[]> 
 
 type AlarmRow = { kind: string; subject: string; details: object; raised_at: Date; cleared_at: Date | null };
 
-/** How many alarms are raised, by their kind and the chain that they concern, or ''. */
+/** How many alarms are raised, by kind and by chain id ('' for none). */
 export function countAlarms(sql: Sql): Promise<{ kind: string; chain_id: string; raised: number }[]> {
   return sql<{ kind: string; chain_id: string; raised: number }[]>`
     select kind, coalesce(details->>'chainId', '') as chain_id, count(*)::int as raised
     from alarms where cleared_at is null group by 1, 2`;
 }
 
-/** What a server has said may hold what JSON of the database cannot. */
+/** A server's message may contain characters that PostgreSQL's JSON cannot store. */
 function jsonOf(details: object): string {
   return JSON.stringify(details, (_, value) =>
     typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,

@@ -2,10 +2,10 @@ import type { Sql, Tx } from './connection.ts';
 import type { Fragment } from './sql.ts';
 
 /**
- * One list out of several queries that each have an index in the order of the list: each ends by itself, so a state that has
- * no rows costs nothing, and one that has many is left after what is shown.
+ * Combines several queries into one list. Each has an index in the list's order and stops by itself: a state without
+ * rows costs nothing, and a state with many is read only as far as shown.
  *
- * @param place what orders and ends it: `order by … limit …`
+ * @param place the clause that orders and limits the list: `order by … limit …`
  */
 export function branchesOf(sql: Sql | Tx, branches: Fragment[], place: Fragment): Fragment {
   const list = branches.map((branch) => sql`(${branch} ${place})`);

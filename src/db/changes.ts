@@ -5,30 +5,30 @@ export type Change =
   | { kind: 'request'; requestId: string; accountId: string; partnerId: string; testMode: boolean }
   | { kind: 'merchant' | 'plan'; accountId: string; partnerId: string; testMode: boolean }
   | { kind: 'chain'; chainId: number }
-  /** Something was written into the audit log of a partner, or into that of what concerns none. */
+  /** Something was written to a partner's audit log, or to the log that concerns no partner. */
   | { kind: 'log'; partnerId: string }
   /** Rates were fetched. */
   | { kind: 'rates' }
   /** A session was ended. */
   | { kind: 'session'; sessionId: string }
-  /** Somebody who signs in has another role, or was switched off. */
+  /** A user's role changed, or a user was disabled. */
   | { kind: 'user'; userId: string }
   /** Work was queued for a loop. */
   | { kind: Queue }
-  /** The connection was lost for a while: anything may have changed. */
+  /** The connection was lost for a while, so anything may have changed. */
   | { kind: 'anything' };
 
 const queues = ['transfers', 'deliveries', 'mails'] as const;
 type Queue = (typeof queues)[number];
 
-/** Told by triggers: 0003, 0014, 0015, 0016, 0019, 0022 and 0033 of `migrations/`. */
+/** Sent by triggers in the migrations 0003, 0014, 0015, 0016, 0019, 0022 and 0033. */
 const channel = 'changes';
 
 /**
- * Hears of changes made by any process, from commit on.
+ * Listens for changes made by any process, from their commit on.
  *
- * @param complain called once when they cannot be heard; until they are, it is tried again
- * @returns what ends it
+ * @param complain called once when listening fails; it is retried until it works
+ * @returns a function that stops listening
  */
 export function hearChanges(
   db: Database,

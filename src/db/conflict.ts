@@ -2,20 +2,23 @@ import { refuse } from '../errors.ts';
 import { pause } from '../lib/time.ts';
 import { sqlState } from './connection.ts';
 
-/** lock_not_available, deadlock_detected, serialization_failure: somebody else is at it, and the next pass will see. */
+/**
+ * lock_not_available, deadlock_detected, serialization_failure: another transaction is in the way, and the next pass
+ * will succeed.
+ */
 const conflictStates = ['55P03', '40P01', '40001'];
 const attempts = 10;
 const waitMs = 50;
 
-/** True when a transaction gave way to another one: retrying is right. */
+/** True when a transaction gave way to another one, so that retrying is right. */
 export function isConflict(error: unknown): boolean {
   return conflictStates.includes(sqlState(error) ?? '');
 }
 
 /**
- * Runs a transaction that somebody waits for, again after a conflict, for about half a second.
+ * Runs a transaction that somebody is waiting for. Retries after a conflict, for about half a second.
  *
- * @throws Refusal unavailable when each attempt met a conflict
+ * @throws Refusal unavailable when every attempt met a conflict
  */
 export async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

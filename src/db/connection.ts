@@ -13,14 +13,14 @@ declare const scopeBrand: unique symbol;
 export type Scope = { readonly partnerId: string; readonly testMode: boolean; readonly [scopeBrand]: true };
 
 /**
- * Two logins, neither of which owns anything: one sees the rows of all partners, the other one those of the scope that each of
- * its transactions has proved, and cannot get out of it.
+ * Two logins, neither of which owns anything. One sees the rows of all partners. The other sees only the scope that
+ * each of its transactions has proved, and cannot leave it.
  */
 export type Database = {
   sql: Sql;
-  /** Runs work in a transaction that sees all rows: for what belongs to no scope, or to several. */
+  /** Runs work in a transaction that sees all rows: for work that belongs to no scope, or to several. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Runs work in a transaction of one scope; it is entered in the same round trip as the first statement. */
+  /** Runs work in a transaction of one scope. The scope is entered in the same round trip as the first statement. */
   scoped<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Both pools, for who listens to what is sent. */
   pools: readonly Sql[];
@@ -29,7 +29,10 @@ export type Database = {
   close(): Promise<void>;
 };
 
-/** How the service gets in: `postgres://user:password@host:port/database` of each login, and what scopes are proved with. */
+/**
+ * How the service connects: `postgres://user:password@host:port/database` of each login, and the key that proves
+ * scopes.
+ */
 export type Access = { service: string; scoped: string; scopeKey: Uint8Array };
 /** How many connections each login has at most. */
 export type Connections = { service: number; scoped: number };
@@ -48,15 +51,16 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** The server ends a statement after this itself, unless it cannot be heard any more. */
+/** The server itself ends a statement after this time, unless it can no longer be reached. */
 const statementMs = 30_000;
 export const usualWaits: Waits = { queue: 10, connect: 5, answer: statementMs / 1000 + 5 };
 /**
- * How the server plans: no statement of ours runs so long that compiling it would pay, and an index is hardly dearer than
- * reading on, so that it is used as soon as a table has a few pages. What outgrows its plan: `statistics.ts`.
+ * How the server plans. No statement of ours runs long enough for JIT to pay off. A random page costs little more than
+ * a sequential one, so an index is used as soon as a table has a few pages. For tables that outgrow their plans, see
+ * `statistics.ts`.
  */
 export const planning = { jit: 'off', random_page_cost: '1.1' };
-/** All that decides what an answer says is named: neither the server nor a login has a say in it. */
+/** Every setting that affects an answer is set here, so neither the server nor a login can change it. */
 export const sessionSettings = {
   client_encoding: 'UTF8',
   datestyle: 'ISO, MDY',
@@ -74,17 +78,17 @@ export const sessionSettings = {
   ...planning,
 };
 
-/** One connection as the owner of the tables: for migrations, and to let the service in. */
+/** One connection as the owner of the tables: for migrations, and for creating the logins. */
 export function openOwner(url: string, waits: Waits = usualWaits): Sql {
   return openPool({ url, connections: 1, waits, settings: sessionSettings });
 }
 
-/** The text whose HMAC proves a scope: as the database writes both. */
+/** The text whose HMAC proves a scope. The database builds the same text. */
 const scopeText = ({ partnerId, testMode }: Scope) => `${partnerId.toLowerCase()} ${testMode}`;
 
 /**
- * Opens both pools. On two cores eight connections were fastest where a commit waits for the disk: fewer leave it idle, more
- * only wait for each other.
+ * Opens both pools. On two cores, eight connections were fastest where a commit waits for the disk: fewer leave it
+ * idle, more only wait for each other.
  */
 export function connect(
   access: Access,
@@ -92,12 +96,13 @@ export function connect(
   waits: Waits = usualWaits,
 ): Database {
   const sql = openPool({ url: access.service, connections: connections.service, waits, settings: sessionSettings });
-  // Named, because a login may change its own defaults.
+  // Set explicitly, because a login may change its own defaults.
   const settings = { ...sessionSettings, search_path: 'public' };
   const within = openPool({ url: access.scoped, connections: connections.scoped, waits, settings });
   const prove = (scope: Scope) => createHmac('sha256', access.scopeKey).update(scopeText(scope)).digest('hex');
   const enter = ({ partnerId, testMode }: Scope, proof: string): Opening => ({
-    // As a text, and answered before the proof is sent: a prepared statement could be what an earlier transaction has planted.
+    // Sent as text and answered before the proof is sent: an earlier transaction could have planted a prepared
+    // statement.
     first: 'select public.begin_scoped()',
     enter: (tx) => tx`select enter_scope(${partnerId}, ${testMode}, ${proof})`.execute(),
   });

@@ -1,12 +1,13 @@
 import type { Sql } from './connection.ts';
 
-/** A query for the earliest time at which a queue has something to do: one row or none, null for nothing. */
+/** A query for the earliest time at which a queue has work: one row or none, null for never. */
 export type Due = (sql: Sql) => ReturnType<Sql>;
 
 /**
- * Looks at several queues in one statement.
+ * Checks several queues in one statement.
  *
- * @returns for each in milliseconds how long it has nothing to do: 0 or less when something is due, null when nothing waits
+ * @returns for each queue the time in milliseconds until work is due: 0 or less when it is due now, null when nothing
+ * waits
  */
 export async function readWaits(sql: Sql, dues: readonly Due[]): Promise<(number | null)[]> {
   if (dues.length === 0) return [];

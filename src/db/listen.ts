@@ -6,24 +6,24 @@ export type ListenOptions = pg.ClientConfig;
 /** Somebody who listens to a channel. */
 export type Hearer = {
   hear(payload: string): void;
-  /** It hears from now on, for the first time or again: anything may have been missed until then. */
+  /** Listening starts now, for the first time or again. Anything before may have been missed. */
   begin(): void;
-  /** It cannot hear, and tries again until it does: called once for each outage. */
+  /** Listening failed and is being retried. Called once per outage. */
   complain(error: unknown): void;
 };
 
 type Listening = Hearer & { channel: string; hears: boolean; complained: boolean };
 
-/** After an outage of any length a new connection is tried again within this. */
+/** However long an outage was, a new connection is tried within this time. */
 const longestRetryMs = 1_000;
 const firstRetryMs = 10;
 
-/** Ends a connection without a word: its server may not answer any more. */
+/** Closes a connection without a goodbye, because its server may no longer answer. */
 export function cutOff(client: pg.ClientBase): void {
   (client as unknown as { connection: pg.Connection }).connection.stream.destroy();
 }
 
-/** Hears what is sent to channels, over a connection of its own, which is made when somebody listens and again when it is lost. */
+/** Receives notifications over a connection of its own. It is opened at the first `listen` and reopened when lost. */
 export class Listener {
   readonly #options: ListenOptions;
   readonly #all = new Set<Listening>();
@@ -46,7 +46,7 @@ export class Listener {
     };
   }
 
-  /** @param limitMs a server that does not answer is not waited for any longer */
+  /** @param limitMs how long to wait for the server at most */
   async end(limitMs: number): Promise<void> {
     this.#ending.abort();
     this.#all.clear();
@@ -56,7 +56,7 @@ export class Listener {
     await client.end().finally(() => clearTimeout(force));
   }
 
-  /** Tries until everybody hears, or nobody listens. */
+  /** Retries until everybody is listening, or nobody wants to any more. */
   async #listenAll(): Promise<void> {
     if (this.#trying) return;
     this.#trying = true;

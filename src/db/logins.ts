@@ -9,8 +9,9 @@ export type Login = { name: string; password: string };
 type Logins = { service: Login; scoped: Login; scopeKey: Buffer };
 
 /**
- * The logins of an installation, out of its newest secret: every node and command knows them, another installation on the
- * same server has others, and a new secret makes new ones while nodes with the old one go on.
+ * The logins of an installation, derived from its newest secret. Every node and command knows them, and another
+ * installation on the same server has different ones. A new secret makes new logins, while nodes with the old one keep
+ * theirs.
  */
 function loginsOf(secrets: SecretKey[]): Logins {
   const secret = newest(secrets);
@@ -23,10 +24,10 @@ function loginsOf(secrets: SecretKey[]): Logins {
   return { service: login('service'), scoped: login('scoped'), scopeKey: hash('scope') };
 }
 
-/** The address of the same database, as somebody else. */
+/** The address of the same database, with another user. */
 function addressAs(url: string, { name, password }: Login): string {
   const address = new URL(url);
-  // Without a host an address has no place for a user in front of it.
+  // An address without a host has no place for a user in front of it.
   if (address.hostname) Object.assign(address, { username: name, password });
   else for (const [key, value] of Object.entries({ user: name, password })) address.searchParams.set(key, value);
   return address.href;
@@ -38,19 +39,21 @@ export function accessOf(url: string, secrets: SecretKey[]): Access {
   return { service: addressAs(url, service), scoped: addressAs(url, scoped), scopeKey };
 }
 
-/** What the logins are members of, and who may do what is granted to. Migrations make both. */
+/** The groups of the logins, which hold the grants. Migrations create both. */
 const groups = ['quittance_app', 'quittance_service'];
 
-/** SQLSTATEs of two that do the same to the roles of a server at once: "tuple concurrently updated" among them. */
+/**
+ * SQLSTATEs that occur when two processes change the server's roles at once, "tuple concurrently updated" among them.
+ */
 const atOnce = ['23505', '42710', 'XX000', '40001', '40P01'];
 const attempts = 20;
 const attemptPauseMs = 50;
 
 /**
- * As the owner: makes the logins of these secrets where they are missing, and lets them in. Roles are a server's, so others
- * may be at it from other databases at the same time.
+ * As the owner: creates the logins of these secrets where they are missing, and grants them access. Roles belong to the
+ * server, so processes of other databases may do the same at the same time.
  *
- * @throws StartFault with the way out when the owner may not
+ * @throws StartFault with instructions when the owner lacks a privilege
  */
 export async function ensureLogins(owner: Sql, secrets: SecretKey[]): Promise<void> {
   const logins = loginsOf(secrets);
@@ -68,7 +71,7 @@ export async function ensureLogins(owner: Sql, secrets: SecretKey[]): Promise<vo
 }
 
 async function letIn(tx: Tx, { service, scoped, scopeKey }: Logins): Promise<void> {
-  // The service steps down into a scope inside transactions of several.
+  // The service steps down into a scope within transactions that span several.
   const members = { [service.name]: groups, [scoped.name]: ['quittance_app'] };
   const [here] = await tx<{ database: string }[]>`select quote_ident(current_database()) as database`;
   const database = here?.database;
@@ -76,7 +79,7 @@ async function letIn(tx: Tx, { service, scoped, scopeKey }: Logins): Promise<voi
     const [known] = await tx`select rolcanlogin from pg_roles where rolname = ${name}`;
     // The name is of letters and digits alone.
     if (!known) await tx.unsafe(`create role ${name} login password '${verifierOf(password)}'`);
-    // A login may set defaults for its own sessions, and they outlive these.
+    // A login may set defaults for its own sessions, and they outlive those sessions.
     const [own] =
       await tx`select from pg_db_role_setting s join pg_roles r on r.oid = s.setrole where r.rolname = ${name}`;
     if (own) await tx.unsafe(`alter role ${name} reset all; alter role ${name} in database ${database} reset all`);
@@ -89,14 +92,17 @@ async function letIn(tx: Tx, { service, scoped, scopeKey }: Logins): Promise<voi
       insert into scope_keys (login, inner_pad, outer_pad)
       values (${name}, ${padOf(scopeKey, 0x36)}, ${padOf(scopeKey, 0x5c)}) on conflict do nothing`;
   }
-  // A temporary table stands in front of one of ours, for all that come after in the session.
+  // A temporary table would hide one of ours for everything later in the session.
   const [temporary] = await tx<{ statement: string; open: boolean }[]>`
     select format('revoke temporary on database %I from public', current_database()) as statement,
       has_database_privilege(${scoped.name}, current_database(), 'temporary') as open`;
   if (temporary?.open) await tx.unsafe(temporary.statement);
 }
 
-/** What PostgreSQL keeps of a password (SCRAM-SHA-256), so that the password itself stands in no statement and no log. */
+/**
+ * What PostgreSQL stores for a password (SCRAM-SHA-256), so that the password itself appears in no statement and no
+ * log.
+ */
 function verifierOf(password: string): string {
   const [salt, rounds] = [randomBytes(16), 4096];
   const salted = pbkdf2Sync(password, salt, rounds, 32, 'sha256');
@@ -110,7 +116,7 @@ function padOf(key: Uint8Array, byte: number): Buffer {
   return Buffer.from(Array.from({ length: 64 }, (_, at) => (key[at] ?? 0) ^ byte));
 }
 
-/** What an owner of the tables alone cannot close: the owner of the database or of the schema can. */
+/** What an owner of only the tables cannot revoke, but the owner of the database or of the schema can. */
 async function refuseTableCreation(owner: Sql, { name }: Login): Promise<void> {
   const [open] = await owner<{ temporary: boolean; schema: boolean; database: string }[]>`
     select has_database_privilege(${name}, current_database(), 'temporary') as temporary,
@@ -126,9 +132,9 @@ async function refuseTableCreation(owner: Sql, { name }: Login): Promise<void> {
 }
 
 /**
- * What an owner without the powers is told, out of the database's error.
+ * The instructions for an owner who lacks a privilege, built from the database's error.
  *
- * @returns any other error as it is
+ * @returns any other error unchanged
  */
 export async function asPowerFault(owner: Sql, error: unknown): Promise<unknown> {
   if (sqlState(error) !== '42501') return error;
@@ -141,7 +147,7 @@ export async function asPowerFault(owner: Sql, error: unknown): Promise<unknown>
 }
 
 /**
- * What an administrator runs in place of an owner who may not create roles.
+ * The statements that an administrator runs when the owner may not create roles.
  *
  * @param owner the owner's name
  */
@@ -154,7 +160,7 @@ export function statementsFor(owner: string, secrets: SecretKey[]): string[] {
   ];
 }
 
-/** What is wrong with a role to log in as: null for one that is bound by row-level security and owns no table. */
+/** What is wrong with a login role; `powers` is empty for one that is bound by row-level security and owns no table. */
 export async function powersOf(sql: Sql): Promise<{ name: string; powers: string[] }> {
   const [row] = await sql<{ name: string; is_super: boolean; bypasses: boolean; owns: boolean }[]>`
     select session_user as name, r.rolsuper as is_super, r.rolbypassrls as bypasses, exists (

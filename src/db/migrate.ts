@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { Sql } from './connection.ts';
 
 const folder = join(import.meta.dirname, '../../migrations');
-/** Any constant: two nodes that start at once migrate one after the other. */
+/** An arbitrary constant: two nodes that start at once migrate one after the other. */
 const migrationLock = 7_188_254;
-/** One migration takes no longer; whoever migrates must wait as long for its answer. */
+/** The limit for one migration, and for waiting for it. */
 export const migrationSeconds = 3_600;
 
 /** The numbered migrations of this version, in order. */
@@ -13,7 +13,7 @@ async function listMigrations(): Promise<string[]> {
   return (await readdir(folder)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
 }
 
-/** The migrations of this version that the database has not seen. */
+/** The migrations of this version that have not been applied. */
 export async function pendingMigrations(sql: Sql): Promise<string[]> {
   const [table] = await sql`select to_regclass('schema_migrations') as name`;
   const names = await listMigrations();
@@ -23,7 +23,7 @@ export async function pendingMigrations(sql: Sql): Promise<string[]> {
 }
 
 /**
- * Brings the database to this version, each migration in a transaction of its own.
+ * Migrates the database to this version, each migration in its own transaction.
  *
  * @returns the names of the migrations that ran
  */
@@ -33,7 +33,8 @@ export async function migrate(sql: Sql): Promise<string[]> {
   for (const name of await listMigrations()) {
     const text = await readFile(join(folder, name), 'utf8');
     await sql.begin(async (tx) => {
-      // Beyond what a call may take: large tables are gone through, and another node's migration waited for.
+      // More than an ordinary statement may take: migrations scan large tables, and may wait for another node's
+      // migration.
       await tx.unsafe(`set local statement_timeout = ${migrationSeconds * 1000}`);
       await tx`select pg_advisory_xact_lock(${migrationLock})`;
       const [mine] =

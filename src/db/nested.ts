@@ -1,8 +1,8 @@
 import type { Database, Scope, Sql, Tx } from './connection.ts';
 
 /**
- * A database whose every statement and transaction is part of one transaction that is under way: so what was written to
- * commit by itself commits together with something else, or not at all. One transaction of it at a time.
+ * A database whose statements and transactions all become part of one open transaction. Code that was written to commit
+ * by itself then commits together with other work, or not at all. Only one inner transaction at a time.
  */
 export function nestedIn(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
   return {
@@ -23,7 +23,7 @@ export function nestedIn(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
   };
 }
 
-/** As `nestedIn`, for a transaction of a scope: it stays there, and another one cannot be entered. */
+/** Like `nestedIn`, for a transaction of a scope. It stays in that scope and cannot enter another. */
 export function nestedInScope(tx: Tx, own: Scope, { prove }: Pick<Database, 'prove'>): Database {
   const part = <T>(work: (inner: Tx) => Promise<T>) => tx.savepoint(work) as Promise<T>;
   return {

@@ -5,31 +5,36 @@ import { sendOver } from './query.ts';
 import { preparedAnew, type Row, type Rows, type Send, type Sendable, type Tag, tagOf } from './sql.ts';
 
 /**
- * How long statements wait, in seconds: in the queue for one of the pool's connections, for it to be made, and for the
- * answer. Then they fail as unreachable, and a connection that did not answer is closed: its place in the pool is free again.
+ * How long statements wait, in seconds: for a free connection of the pool, for a new connection, and for the answer.
+ * After that they fail as unreachable. A connection that did not answer is closed, which frees its place in the pool.
  */
 export type Waits = { queue: number; connect: number; answer: number };
 
-/** A transaction. A statement of it that fails makes it fail, caught or not, except inside of a savepoint. */
+/**
+ * A transaction. If one of its statements fails, the transaction fails, even if the error was caught, except inside a
+ * savepoint.
+ */
 export type Transaction = Tag & {
-  /** Work that is undone by itself when it fails; one at a time. */
+  /** Work that is rolled back by itself when it fails. Only one at a time. */
   savepoint<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 };
 
-/** Told of each statement before it is sent: tests and measurements look at them. */
+/** Called with each statement before it is sent; for tests and measurements. */
 export type Observer = (connection: number, statement: Sendable) => void;
 
 /** How a transaction opens. */
 export type Opening = {
-  /** A text that is sent together with `begin`. Where it fails the connection is closed: nobody knows what was left in it. */
+  /**
+   * A text sent together with `begin`. If it fails, the connection is closed, because its session may be in any state.
+   */
   first: string;
-  /** Sent once that was answered, without waiting for it before the work's first statement. */
+  /** Sent once that was answered; the work's first statement does not wait for it. */
   enter(tx: Transaction): Promise<unknown>;
 };
 
 /** A pool of connections. */
 export type Pool = Tag & {
-  /** The transaction has begun before the work does. */
+  /** The transaction begins before the work does. */
   begin<T>(work: (tx: Transaction) => Promise<T>, opening?: Opening): Promise<T>;
   /** @returns what ends it */
   listen(channel: string, hearer: Hearer): () => void;
@@ -51,7 +56,7 @@ export type PoolOptions = {
 const idleMs = minuteMs;
 const endMs = 5_000;
 
-/** An error of the connection, not of a statement, with a code that says so. */
+/** An error of the connection rather than of a statement, with a code that says so. */
 function lostError(cause: unknown): Error {
   if (cause instanceof pg.DatabaseError) return cause;
   const { code, message } = cause as { code?: unknown; message: string };
@@ -60,12 +65,12 @@ function lostError(cause: unknown): Error {
   return Object.assign(new Error(message, { cause }), { code: timedOut ? 'CONNECTION_TIMEOUT' : 'CONNECTION_CLOSED' });
 }
 
-/** A prepared statement whose plan a migration has made stale: its columns are others, or it is gone. */
+/** A migration has made the plan of a prepared statement stale: its columns changed, or the statement is gone. */
 const isStale = (error: unknown) =>
   error instanceof pg.DatabaseError &&
   ((error.code === '0A000' && error.routine === 'RevalidateCachedQuery') || error.code === '26000');
 
-/** The options of a connection to an address. What it asks for beyond host, names and TLS are settings of the session. */
+/** The options for connecting to an address. Parameters other than host, names and TLS become session settings. */
 export function connectionOptions({ url, waits, settings }: Omit<PoolOptions, 'connections'>): ListenOptions {
   const { username, password, hostname, port, pathname, searchParams } = new URL(url);
   const { sslmode = '', user, password: secret, ...asked } = Object.fromEntries(searchParams);
@@ -82,21 +87,22 @@ export function connectionOptions({ url, waits, settings }: Omit<PoolOptions, 'c
       .map(([name, value]) => `-c ${name}=${String(value).replaceAll(/([\\ ])/g, '\\$1')}`)
       .join(' '),
     keepAlive: true,
-    // A transaction sends its first statements without waiting in between; a single statement has its connection for itself.
+    // A transaction sends its first statements without waiting in between. A single statement has its connection to
+    // itself.
     pipeline: true,
     connectionTimeoutMillis: waits.connect * 1000,
-    // The connection is ended then: nobody knows whose answer would come next.
+    // The connection is then closed, because the next answer could belong to any statement.
     query_timeout: waits.answer * 1000,
   };
 }
 
-/** What is sent from now on until nothing more can be done without waiting goes out as one message. */
+/** Everything sent from now until the code next has to wait goes out as one message. */
 function sendTogether({ connection: { stream } }: pg.PoolClient): void {
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
-/** Opens a pool; no connection is made before it is needed. */
+/** Opens a pool. Connections are opened when needed. */
 export function openPool(options: PoolOptions): Pool {
   const own = connectionOptions(options);
   class Client extends pg.Client {
@@ -172,7 +178,8 @@ export function openPool(options: PoolOptions): Pool {
       const value = await Promise.race([done, lost.promise]);
       scope.check();
       scope.close();
-      // What nobody waited for may have failed since: the server undoes all of it then, and says so only here.
+      // A statement that nobody awaited may have failed meanwhile. The server then rolls everything back and reports it
+      // only here.
       const { command } = await send(client, { text: 'commit', values: [] });
       if (command !== 'COMMIT') throw Object.assign(new Error('the transaction was rolled back'), { code: '25P02' });
       return value;
@@ -202,14 +209,14 @@ export function openPool(options: PoolOptions): Pool {
   return result;
 }
 
-/** What a transaction or savepoint may send, and what has failed in it. */
+/** What a transaction or savepoint may send, and which of its statements failed. */
 function openTransaction(sendIt: Send) {
   let [savepoints, isOver] = [0, false];
   let closedBy: Error | undefined;
   const level = () => {
     let failed: { error: unknown } | undefined;
     const sendHere: Send = (statement) => {
-      // The connection may serve others by now: what comes late must not reach their transactions.
+      // The connection may serve others by now, and a late statement must not reach their transactions.
       if (isOver) return Promise.reject(closedBy ?? endedError());
       const answer = sendIt(statement).catch((error) => {
         if (!isStale(error)) throw error;
@@ -241,7 +248,7 @@ function openTransaction(sendIt: Send) {
       check: () => {
         if (failed) throw failed.error;
       },
-      /** The first thing that failed, not that the transaction was aborted by it. */
+      /** The first error, rather than the follow-up error that the transaction was aborted. */
       reason: (error: unknown) => (failed && (error as { code?: unknown }).code === '25P02' ? failed.error : error),
     };
   };
@@ -254,7 +261,7 @@ function openTransaction(sendIt: Send) {
   };
 }
 
-/** The transaction is undone: whoever began it tries again, as after a lost connection. */
+/** The transaction was rolled back. Its caller retries, as after a lost connection. */
 const staleError = (cause: unknown) =>
   Object.assign(new Error('the plan of a statement is stale', { cause }), { code: 'CONNECTION_PLAN_STALE' });
 

@@ -1,19 +1,22 @@
 import type { Connections, Database } from './connection.ts';
 
 /**
- * The connections of a process by who uses them. Whoever waits for one waits for its like alone: pages that are hammered and
- * loops that have much to do leave the API its own.
+ * The connections of a process, by use. A caller waits only for its own kind: heavy page traffic and busy loops leave
+ * the API its connections.
  */
 export type Pools = { api: Database; pages: Database; loops: Database; close(): Promise<void> };
 
-/** Creates and the gate are the service's; together with those that listen for changes, a node has up to 27. */
+/**
+ * Creates and the gate use the service login. Together with the connections that listen for changes, a node has up to
+ * 27.
+ */
 const connections = {
   api: { service: 8, scoped: 4 },
   pages: { service: 3, scoped: 4 },
   loops: { service: 4, scoped: 2 },
 };
 
-/** @param open makes pools of so many connections at most; none is made before it is needed */
+/** @param open makes pools with at most this many connections; none is opened before it is needed */
 export function openPools(open: (most: Connections) => Database): Pools {
   const [api, pages, loops] = [open(connections.api), open(connections.pages), open(connections.loops)];
   return {

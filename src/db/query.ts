@@ -3,7 +3,7 @@ import type { Row, Rows, Sendable } from './sql.ts';
 
 const asText = (text: string) => text;
 const textArray = pg.types.getTypeParser(1009 as never, 'text');
-/** Where the driver would lose something: digits of numbers, the order of keys, the day of a date. */
+/** Types where the driver would lose something: digits of numbers, the order of keys, the day of a date. */
 const parsers = new Map<number, (text: string) => unknown>([
   [114, asText], // json: JSON.parse would move keys that look like integers to the front
   [1082, (day) => new Date(day)], // midnight of UTC, not of where the process runs
@@ -21,7 +21,7 @@ const columnOf = ({ name, dataTypeID }: Field): Column => ({
   parse: parsers.get(dataTypeID) ?? pg.types.getTypeParser(dataTypeID, 'text'),
 });
 
-/** What pg's types leave out: what a query sends, and what it is told of the answer. `pg-cursor` works the same way. */
+/** What pg's types leave out: what a query sends, and how it receives the answer. `pg-cursor` works the same way. */
 type Wire = {
   bind(message: { statement: string; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
   execute(message: object): void;
@@ -42,12 +42,12 @@ type Callback = (error: Error | null, rows?: Rows<Row[]>) => void;
 const PgQuery = pg.Query as unknown as new (text: string) => Answered;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
 
-/** The columns of each connection's prepared statements, by name, from when they were first answered. */
+/** The columns of each connection's prepared statements, by name, as first answered. */
 const knownColumns = new WeakMap<Wire, Map<string, readonly Column[]>>();
 
 /**
- * A statement on its way. pg asks the server at every call what the rows of a prepared statement look like; this asks once
- * on each connection, since the server refuses a plan whose columns are others by now.
+ * A statement in progress. pg asks the server at every call what the rows of a prepared statement look like. This asks
+ * once per connection, since the server refuses a plan whose columns have changed.
  */
 class Query extends PgQuery {
   #columns: readonly Column[] = [];
@@ -101,7 +101,7 @@ class Query extends PgQuery {
     this.#rows.push(row);
   }
 
-  /** Of a text of several statements, the last one's answer counts. */
+  /** For a text of several statements, the last one's answer counts. */
   override handleCommandComplete({ text }: { text: string }): void {
     const [, command = '', count = 0] = /^(\w+).*?(\d+)?$/.exec(text) ?? [];
     this.#answer = Object.assign(this.#rows, { count: Number(count), command });

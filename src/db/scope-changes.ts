@@ -1,31 +1,34 @@
 import { type Change, hearChanges } from './changes.ts';
 import type { Database, Scope } from './connection.ts';
 
-/** Somebody who looks at one partner and mode, or at one merchant or request of it. */
+/** Somebody viewing one partner and mode, or one merchant or request within it. */
 export type Watcher = {
   scope: Scope;
   accountId?: string;
   requestId?: string;
-  /** Who watches: woken, too, when this session ends or this user becomes somebody else. */
+  /** The viewer: also woken when this session ends or this user's role changes. */
   sessionId?: string;
   userId?: string;
-  /** Wants to know how far chains were read, too: they move all the time. */
+  /** Also notified of chain progress, which happens all the time. */
   chains: boolean;
   wake(): void;
 };
 
-/** Creates are told by nobody, so partners' clocks and merchants' newest requests are asked for, once for all who watch. */
+/**
+ * Creates send no notification, so the partners' clocks and merchants' newest requests are polled, once for all
+ * watchers.
+ */
 const askEveryMs = 1_000;
 
 type Watch = { watchers: Set<Watcher>; begin(watcher: Watcher): void; end(): Promise<void> };
 const watches = new WeakMap<Database, Watch>();
 
 /**
- * Wakes a watcher whenever something of its scope has changed, made by any process, and once when it is the first one of its
- * scope: what changed before that is told to nobody. A process listens once and asks once a second, however many watch, and
- * only while somebody does.
+ * Wakes a watcher whenever any process changes something in its scope. The first watcher of a scope is also woken once,
+ * because earlier changes were announced to nobody. However many watch, a process listens once and polls once a second,
+ * and only while somebody watches.
  *
- * @returns what ends it
+ * @returns a function that ends it
  */
 export function watchScope(db: Database, watcher: Watcher, complain: (error: unknown) => void): () => void {
   const watch = watches.get(db) ?? beginWatch(db, complain);
@@ -65,7 +68,7 @@ function beginWatch(db: Database, complain: (error: unknown) => void): Watch {
     }
   };
   const timer = setInterval(askAll, askEveryMs);
-  // Until it hears, those who watch are woken every second that brings a new request.
+  // Until listening works, watchers are woken in every second that brings a new request.
   const endHearing = hearChanges(db, hear, complain);
   return {
     watchers,
@@ -101,7 +104,7 @@ function isConcerned(watcher: Watcher, change: Change): boolean {
   return accountId === undefined || change.accountId === accountId;
 }
 
-/** What tells of creates: the clock of a scope, or a merchant's newest request. A page of one request needs neither. */
+/** What reveals creates: the clock of a scope, or a merchant's newest request. A page of one request needs neither. */
 function clockOf({ scope, accountId, requestId }: Watcher): string {
   if (requestId !== undefined) return '';
   return accountId === undefined ? keyOf(scope) : `${keyOf(scope)} ${accountId}`;
@@ -109,7 +112,7 @@ function clockOf({ scope, accountId, requestId }: Watcher): string {
 
 type Clock = { partner_id: string; test_mode: boolean; account_id: string | null };
 
-/** The clocks of these watchers that have moved since the last look, or were never looked at. */
+/** The clocks of these watchers that have moved since the last poll, or were never polled. */
 async function movedClocks(
   db: Database,
   watchers: Iterable<Watcher>,

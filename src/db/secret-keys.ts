@@ -5,15 +5,16 @@ import type { Sql } from './connection.ts';
 type Mark = { key_id: string; mark: Uint8Array | null; forgotten_at: Date | null };
 type KeyUse = { key_id: string; secrets: number; mails: number; example: Uint8Array };
 
-/** Says nothing of the key, and no other key makes the same. */
+/** A mark that reveals nothing about the key and that no other key produces. */
 const markOf = (secret: SecretKey) => keyedHash(secret, 'mark', 'quittance');
 
 const where = 'SECRET_KEYS (in a sandbox the file secret-keys in DATA_DIR)';
 
 /**
- * Compares the secret keys with what earlier ones left in the database: their marks, and what they encrypted.
+ * Compares the secret keys with what earlier keys left in the database: their marks, and what they encrypted.
  *
- * @returns a sentence with the way out for each key that is lost, or another one under a known id; none when all is well
+ * @returns a sentence with instructions for each key that is lost or has changed under a known id; empty when all is
+ * well
  */
 export async function findKeyFaults(sql: Sql, secrets: SecretKey[]): Promise<string[]> {
   const marks = new Map((await sql<Mark[]>`select * from secret_key_marks`).map((mark) => [mark.key_id, mark]));
@@ -26,7 +27,7 @@ export async function findKeyFaults(sql: Sql, secrets: SecretKey[]): Promise<str
   });
 }
 
-/** By its mark; where it has left none yet, by what it encrypted. */
+/** By its mark or, where there is none yet, by what it encrypted. */
 function isSame(secret: SecretKey, mark: Mark | undefined, use: KeyUse | undefined): boolean {
   if (mark?.mark) return markOf(secret).equals(mark.mark);
   if (!use) return true;
@@ -65,9 +66,9 @@ function readKeyUses(sql: Sql): Promise<KeyUse[]> {
 }
 
 /**
- * At start: refuses keys that do not fit the database, and leaves the mark of each that does.
+ * At start: refuses keys that do not match the database, and stores the mark of each that does.
  *
- * @throws StartFault naming every key, with the way out
+ * @throws StartFault that names every such key, with instructions
  */
 export async function checkSecretKeys(sql: Sql, secrets: SecretKey[]): Promise<void> {
   await refuseFaults(sql, secrets);

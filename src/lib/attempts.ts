@@ -5,11 +5,11 @@ import { isIPv6 } from 'node:net';
 const sharedCounters = 65_536;
 
 /**
- * Counts attempts per subject in windows of fixed length, in this process only: a brake on forms, not a promise.
+ * Counts attempts per subject in windows of fixed length, in this process only: a brake on forms, not a guarantee.
  *
- * Memory has an end, and no subject is forgotten within its window: nobody gets attempts back by making up others. Those
- * that come when the places are taken are served as well, by counters that a few of them share. Who shares one with whom
- * is secret and another one each window, so nobody can use up somebody else's.
+ * Memory is limited, and no subject is forgotten within its window, so nobody regains attempts by inventing other
+ * subjects. Once all places are taken, further subjects share counters, a few to each. Who shares with whom is secret
+ * and changes with each window, so nobody can use up another's attempts on purpose.
  */
 export class AttemptLimit {
   readonly #limit: number;
@@ -26,7 +26,7 @@ export class AttemptLimit {
     this.#maxSubjects = maxSubjects;
   }
 
-  /** Counts one attempt; false when the subject, or those with which it shares a counter, have used up the window. */
+  /** Counts one attempt; false when the subject, or those that share its counter, have used up the window. */
   take(subject: string, now: Date): boolean {
     const windowStart = now.getTime() - (now.getTime() % this.#windowMs);
     if (windowStart !== this.#windowStart) {
@@ -56,13 +56,13 @@ export function clientSubject(address: string): string {
   return `${firstGroups(address, 4)}::/64`;
 }
 
-/** What one owner has easily: the first 24 bits of an IPv4 address, or the first 48 of an IPv6 address. */
+/** What one owner obtains easily: the first 24 bits of an IPv4 address, or the first 48 of an IPv6 address. */
 export function networkSubject(address: string): string {
   if (isIPv6(address) && !address.startsWith('::ffff:')) return `${firstGroups(address, 3)}::/48`;
   return `${address.replace('::ffff:', '').split('.').slice(0, 3).join('.')}.0/24`;
 }
 
-/** The first groups of an IPv6 address, each written out: one network has one name. */
+/** The first groups of an IPv6 address, each written in full, so that one network has one name. */
 function firstGroups(address: string, groups: number): string {
   const canonical = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1);
   const [before = [], after = []] = canonical.split('::').map((part) => part.split(':').filter(Boolean));

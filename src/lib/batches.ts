@@ -3,13 +3,13 @@ import { instantOfMs } from './time.ts';
 /** A page shows so many rows. */
 export const pageSize = 50;
 const batchSize = 500;
-/** An export ends here: two million rows are more than a spreadsheet takes. */
+/** The limit of an export: two million rows, more than a spreadsheet can open. */
 const mostBatches = 4_000;
 
-/** Rows of a list from a place on, at most `limit`; a place is named by the cursor of the row before it. */
+/** Rows of a list from a position on, at most `limit`. A position is the cursor of the row before it. */
 export type ReadFrom<Row> = (after: string | null, limit: number) => Promise<Row[]>;
 
-/** One page, and the cursor it goes on after; null at the end. */
+/** One page, and the cursor of the next; null at the end. */
 export async function pageOf<Row>(
   read: ReadFrom<Row>,
   cursorOf: (row: Row) => string,
@@ -21,7 +21,7 @@ export async function pageOf<Row>(
   return { rows, next: found.length > pageSize && last !== undefined ? cursorOf(last) : null };
 }
 
-/** All rows in batches of 500, each read by itself. */
+/** All rows in batches of 500, each read separately. */
 export async function* batchesOf<Row>(read: ReadFrom<Row>, cursorOf: (row: Row) => string): AsyncGenerator<Row[]> {
   let after: string | null = null;
   for (let batch = 0; batch < mostBatches; batch++) {
@@ -40,7 +40,7 @@ export function cursorAt(row: { created_at: Date; id: string }): string {
   return `${row.created_at.getTime()}-${row.id}`;
 }
 
-/** The instant and id of such a cursor; null for any other text, which begins at the beginning. */
+/** The instant and id in such a cursor; null for any other text, which starts from the beginning. */
 export function placeOf(cursor: string | null): { at: Date; id: string } | null {
   const [, ms = '', id] = cursorPattern.exec(cursor ?? '') ?? [];
   const at = instantOfMs(ms);

@@ -10,7 +10,7 @@ import {
 
 export type SecretKey = { id: string; key: Uint8Array };
 
-/** What a key is derived for: one secret never serves two purposes. */
+/** The purpose for which a key is derived, so that one secret never serves two purposes. */
 type Purpose =
   | 'seal'
   | 'mark'
@@ -25,7 +25,7 @@ type Purpose =
   | 'plan-mails'
   | 'database';
 
-/** Key objects: an HMAC with bytes for a key costs several times as much. */
+/** Key objects, because an HMAC with raw bytes as its key takes several times as long. */
 const derived = new WeakMap<SecretKey, Map<Purpose, KeyObject>>();
 
 function derive(secret: SecretKey, purpose: Purpose): KeyObject {
@@ -63,7 +63,7 @@ export function decrypt(secrets: SecretKey[], encrypted: Uint8Array): string {
   const id = bytes.toString('utf8', 1, idEnd);
   const secret = secrets.find((candidate) => candidate.id === id);
   if (!secret) throw new Error(`SECRET_KEYS no longer holds the key "${id}"`);
-  // The length is named because a shorter tag would be accepted otherwise, and can be guessed.
+  // The length is checked because a shorter tag would otherwise be accepted, and could be guessed.
   const options = { authTagLength: 16 };
   const decipher = createDecipheriv('aes-256-gcm', derive(secret, 'seal'), bytes.subarray(idEnd, idEnd + 12), options);
   decipher.setAuthTag(bytes.subarray(idEnd + 12, idEnd + 28));

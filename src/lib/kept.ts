@@ -1,8 +1,8 @@
 import type { Clock } from './time.ts';
 
 /**
- * Makes once what many ask for: whoever asks meanwhile shares it, and so does whoever asks within `keepMs` of its end. What
- * failed is not kept.
+ * Runs once what many callers request. Callers share a run in progress, and its result for `keepMs` after it ends.
+ * Failures are not kept.
  */
 export function keptFor<T>(keepMs: number, clock: Clock, make: () => Promise<T>): () => Promise<T> {
   let kept: { made: Promise<T>; endedAtMs: number | null } | null = null;

@@ -5,11 +5,11 @@ import { beginningOf } from './processes.ts';
 import { StartFault } from './start-fault.ts';
 
 /**
- * Takes the data folder for this process: two services must not share embedded parts. The file holds the process's number
- * and beginning, so that a number used again by another program after a crash does not keep the folder.
+ * Locks the data folder for this process: two services must not share the embedded servers. The file holds the process
+ * id and start time, so a process id reused after a crash does not keep the folder locked.
  *
- * @returns what releases it
- * @throws StartFault naming the process that holds it; the lock of a process that is gone is taken over
+ * @returns a function that releases the lock
+ * @throws StartFault that names the process holding the lock; the lock of a process that is gone is taken over
  */
 export function lockDataDir(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true });
@@ -41,7 +41,7 @@ function releaseLock(file: string, own: string): void {
   if (read(file) === own) rmSync(file, { force: true });
 }
 
-/** Removes the lock of a process that is gone, unless another process was faster and put its own there. */
+/** Removes the lock of a process that is gone, unless another process was faster and has put its own there. */
 function discard(file: string, stale: string): void {
   const aside = `${file}.${process.pid}.old`;
   try {

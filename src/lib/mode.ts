@@ -1,4 +1,6 @@
-/** Test and live never meet: each has its own chains, keys, merchants and webhooks. The database writes `test_mode`. */
+/**
+ * Test and live never mix: each has its own chains, keys, merchants and webhooks. The database column is `test_mode`.
+ */
 export type Mode = 'test' | 'live';
 export const modes: readonly Mode[] = ['test', 'live'];
 

@@ -1,6 +1,6 @@
 /**
- * ISO 4217 exponents: how many minor units make one unit, as a power of ten.
- * Codes without minor units and codes that are no money (XAU, XXX …) are told apart by being listed or not.
+ * ISO 4217 exponents: how many minor units make one unit, as a power of ten. Currencies without minor units are listed
+ * with 0; codes that are not money (XAU, XXX …) are missing.
  */
 const exponentOverrides = new Map(
   Object.entries({
@@ -44,7 +44,7 @@ const twoDigitCodes = new Set(
   ).split(' '),
 );
 
-/** The ISO 4217 exponent of a currency code (JPY 0, USD 2, KWD 3); null when the code is no currency. */
+/** The ISO 4217 exponent of a currency code (JPY 0, USD 2, KWD 3); null when the code is not a currency. */
 export function currencyExponent(code: string): number | null {
   return exponentOverrides.get(code) ?? (twoDigitCodes.has(code) ? 2 : null);
 }
@@ -63,11 +63,12 @@ export function parseDecimal(text: string): { units: bigint; scale: bigint } | n
 }
 
 /**
- * What a fiat amount costs in micro units of a stablecoin worth one US dollar, rounded up so that nobody is paid short.
+ * The price of a fiat amount in micro units of a stablecoin worth one US dollar, rounded up so that nobody is
+ * underpaid.
  *
  * @param fiatInt minor units of the currency, positive
  * @param exponent ISO 4217 exponent of the currency
- * @param rate fiat units per one stablecoin, a positive decimal string
+ * @param rate fiat units per stablecoin, a positive decimal string
  * @returns `ceil(fiatInt × 10^6 / (10^exponent × rate))`
  * @throws RangeError when the rate is not a positive decimal
  */

@@ -3,8 +3,8 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 const kindOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
 /**
- * What says whether an address lies in one of the networks. An IPv4 address counts in its IPv6 form as well, as sockets
- * that listen on both tell it.
+ * Returns a predicate: is an address in one of the networks? An IPv4 address also counts in its IPv6 form, as
+ * dual-stack sockets report it.
  *
  * @param cidrs such as `10.0.0.0/8` and `::1/128`
  */
@@ -18,10 +18,10 @@ export function inNetworks(cidrs: readonly string[]): (address: string | undefin
 }
 
 export const loopback: readonly string[] = ['127.0.0.0/8', '::1/128'];
-/** True for an address at which a machine reaches itself. */
+/** True for a loopback address. */
 export const isLoopback = inNetworks(loopback);
 
-/** True for the host of a URL, or a name to listen at, by which a machine reaches itself: nobody else can listen there. */
+/** True for the host of a URL, or a name to listen on, that only this machine can reach. */
 export function namesThisMachine(host: string): boolean {
   return /^(?:.+\.)?localhost$/i.test(host) || isLoopback(host.replace(/^\[|\]$/g, ''));
 }

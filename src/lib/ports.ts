@@ -6,7 +6,7 @@ const retryMs = 20;
 /**
  * A free TCP port on loopback: the wished one when it is free, otherwise any.
  *
- * @param waitMs how long a wished one is waited for: a process that was ended holds its ports for a moment longer
+ * @param waitMs how long to wait for the wished port, because a process that just ended holds its ports a moment longer
  */
 export async function freePort(wished = 0, waitMs = 0): Promise<number> {
   const deadline = performance.now() + waitMs;

@@ -3,28 +3,32 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 const hasProc = existsSync('/proc/self/cmdline');
 
-/** The command line of a process, a space after each argument; empty when it is gone. */
+/** The command line of a process, with a space after each argument; empty when it is gone. */
 export function commandOf(pid: number): string {
   if (hasProc) return (readProc(pid, 'cmdline') ?? '').replaceAll('\0', ' ');
   return `${ps('-o', 'command=', '-p', String(pid))[0]} `;
 }
 
-/** All processes with their command lines: from /proc, or from `ps` where there is none. */
+/** All processes with their command lines: from /proc, or from `ps` where there is no /proc. */
 export function listCommands(): [pid: number, command: string][] {
   if (!hasProc) return ps('-axo', 'pid=,command=').map((line) => [Number.parseInt(line, 10), `${line} `]);
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map((pid) => [Number(pid), commandOf(Number(pid))]);
 }
 
-/** When a process began, in the system's own words: its number may be used again, this is not. Null: it is gone. */
+/**
+ * When a process started, in the system's own format. A process id may be reused; this value is not. Null when it is
+ * gone.
+ */
 export function beginningOf(pid: number): string | null {
   if (!hasProc) return ps('-o', 'lstart=', '-p', String(pid))[0]?.trim() || null;
-  // The program's name, in parentheses, may hold anything; after it the state, and 18 fields later the time.
+  // The program's name, in parentheses, may contain anything. After it come the state and, 18 fields later, the start
+  // time.
   const [state, ...fields] = (readProc(pid, 'stat') ?? '').replace(/^.*\) /s, '').split(' ');
   return state === '' || state === 'Z' ? null : (fields[18] ?? null);
 }
 
-/** Sends a signal to a process, unless it ended by itself just now. */
+/** Sends a signal to a process, unless it has just ended by itself. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

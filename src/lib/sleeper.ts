@@ -1,9 +1,9 @@
-/** What a loop sleeps by. Whoever has work for it wakes it; what comes while it is awake ends its next sleep. */
+/** How a loop sleeps. Anyone with work for it wakes it. Waking it while it is awake ends its next sleep. */
 export type Sleeper = {
   wake(): void;
-  /** The same after this time; the earliest of several counts. */
+  /** Wakes it after this time; the earliest of several counts. */
   wakeIn(ms: number): void;
-  /** Resolves when it is woken, when the time is over, or when the signal aborts. */
+  /** Resolves when woken, when the time is over, or when the signal aborts. */
   sleep(atMostMs: number, signal: AbortSignal): Promise<void>;
 };
 

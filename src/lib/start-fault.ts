@@ -1,2 +1,2 @@
-/** A reason not to start that says what to do about it: printed as it is, without a stack. */
+/** A reason not to start, with instructions. Printed as it is, without a stack. */
 export class StartFault extends Error {}

@@ -1,9 +1,9 @@
-/** Where the service reads the time, so that tests can move it. Limits and order are decided by the database's clock. */
+/** Where the service reads the time, so that tests can move it. The database's clock decides limits and order. */
 export type Clock = { now(): Date };
 
 export const systemClock: Clock = { now: () => new Date() };
 
-/** Waits for a time, or less when the signal aborts; never throws. */
+/** Waits for a time, or until the signal aborts; never throws. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -22,14 +22,15 @@ const instantPattern = new RegExp(
   String.raw`^(\d{4}-\d{2}-\d{2})(?:T(${hourMinute}:[0-5]\d(?:\.\d{1,9})?)(Z|[+-]${hourMinute}))?$`,
   'i',
 );
-/** The database writes years with four digits, and has no year 0: what lies beyond is moved to these ends. */
+/** The database writes years with four digits and has no year 0. Times beyond are clamped to these limits. */
 const firstInstantMs = Date.parse('0001-01-01T00:00:00.000Z');
 const lastInstantMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * An RFC 3339 instant with `Z` or an offset, or a plain date (UTC midnight). A space stands for an unencoded `+`.
+ * Parses an RFC 3339 instant with `Z` or an offset, or a plain date (UTC midnight). A space stands for an unencoded
+ * `+`.
  *
- * @returns null for anything else; days, hours and leap seconds that do not exist included
+ * @returns null for anything else, including days, hours and leap seconds that do not exist
  */
 export function parseInstant(text: string): Date | null {
   const match = instantPattern.exec(text.replace(' ', '+'));
@@ -41,17 +42,17 @@ export function parseInstant(text: string): Date | null {
   return Number.isNaN(instantMs) ? null : knownInstant(instantMs);
 }
 
-/** An instant that the database knows: what lies beyond its first and last one is moved there. */
+/** An instant that the database can store: one beyond its range is clamped. */
 export function knownInstant(ms: number): Date {
   return new Date(Math.min(Math.max(ms, firstInstantMs), lastInstantMs));
 }
 
-/** An instant out of a cursor, in milliseconds since 1970; null for what no cursor of ours says. */
+/** The instant in a cursor, in milliseconds since 1970; null for a text that is not one of our cursors. */
 export function instantOfMs(text: string): Date | null {
   return /^\d{1,15}$/.test(text) && Number(text) <= lastInstantMs ? new Date(Number(text)) : null;
 }
 
-/** A wait spread by ± the given share, so that many clients do not come back at the same moment. */
+/** A wait varied by ± the given share, so that many clients do not return at the same moment. */
 export function jitter(ms: number, share: number, random: () => number = Math.random): number {
   return Math.round(ms * (1 - share + 2 * share * random()));
 }

@@ -1,15 +1,15 @@
 import { pause } from './time.ts';
 
-/** How often the queue is polled for what has become due, while work is under way. */
+/** How often the queue is polled for newly due work while work is in progress. */
 const pollMs = 1000;
 
 /**
- * Works through a queue, several at a time: whatever ends makes room for the next at once, so what takes long holds up
- * nothing else. Ends when nothing is due and nothing under way; once the signal aborts, nothing further is begun.
+ * Works through a queue, several items at a time. A finished item makes room for the next at once, so a slow one delays
+ * nothing else. Ends when nothing is due and nothing is in progress. Once the signal aborts, nothing new starts.
  *
- * @param take what is due and there is room for, beside as many as are under way
- * @param work must not throw; true when it went well
- * @returns how many went well
+ * @param take returns due items for which there is room, given how many are in progress
+ * @param work must not throw; true when it succeeded
+ * @returns how many succeeded
  */
 export async function workThrough<T>(
   signal: AbortSignal,

@@ -1,17 +1,17 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Where requests to addresses that strangers chose may go. */
+/** Where requests to addresses chosen by strangers may go. */
 export type OutboundPolicy = {
   /** Networks that may be reached although they are private, e.g. `10.1.0.0/16`. */
   allowCidrs: readonly string[];
-  /** False: http only to addresses within `allowCidrs`, https everywhere else. */
+  /** False: http only to addresses within `allowCidrs`, https everywhere. */
   plainHttp: boolean;
 };
 
-/** Azure's platform address: public by its range, answers only inside a virtual machine. */
+/** Azure's platform address: public by its range, but it answers only inside a virtual machine. */
 const cloudPlatform = '168.63.129.16';
-/** All of IPv6 that is routed to the world today; the rest is reserved, IPv4 in disguise or local. */
+/** The part of IPv6 that is routed publicly today; the rest is reserved, embeds IPv4 or is local. */
 const globalIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /** True for an address inside one of the networks. An IPv4-mapped address is inside no IPv4 network. */
@@ -24,8 +24,8 @@ function isWithin(address: string, cidrs: readonly string[]): boolean {
 }
 
 /**
- * True for an address that is plainly part of the public internet: not private, loopback, link-local (cloud metadata),
- * carrier-grade NAT, multicast, documentation or reserved, and for IPv6 no IPv4-mapped, NAT64, 6to4 or Teredo address.
+ * True for an address that is clearly on the public internet: not private, loopback, link-local (cloud metadata),
+ * carrier-grade NAT, multicast, documentation or reserved; for IPv6 also not IPv4-mapped, NAT64, 6to4 or Teredo.
  */
 export function isPublic(address: string): boolean {
   const parsed = ipaddr.parse(address);
@@ -33,7 +33,7 @@ export function isPublic(address: string): boolean {
   return parsed.kind() === 'ipv4' || parsed.match(globalIpv6);
 }
 
-/** True when the policy lets a connection of this protocol go to this IP address. */
+/** True when the policy allows a connection of this protocol to this IP address. */
 export function mayConnect(policy: OutboundPolicy, protocol: string, address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   if (isWithin(address, policy.allowCidrs)) return true;
@@ -41,10 +41,10 @@ export function mayConnect(policy: OutboundPolicy, protocol: string, address: st
 }
 
 /**
- * Says what is wrong with an address before it is stored; names are judged again at every connection, when they are
- * resolved. `URL` turns decimal, octal and hexadecimal forms of IPv4 into the usual one.
+ * Checks an address before it is stored. Names are checked again at every connection, when they are resolved. `URL`
+ * converts decimal, octal and hexadecimal forms of IPv4 to the usual one.
  *
- * @returns a sentence, or null when the address may be used
+ * @returns a sentence about the fault, or null when the address may be used
  */
 export function urlFault(policy: OutboundPolicy, text: string): string | null {
   const url = URL.parse(text);

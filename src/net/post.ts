@@ -6,14 +6,16 @@ import { createResolve, type Resolve } from './resolve.ts';
 
 export type PostFailure = 'timeout' | 'dns' | 'refused_address' | 'tls' | 'connection' | 'invalid_response';
 
-/** What came of a POST. A redirect is an answer like any other. */
+/** The outcome of a POST. A redirect is a response like any other. */
 export type PostOutcome = { durationMs: number } & (
   | { statusCode: number; retryAfter: string | null; responseHeaders: Record<string, string>; responseBody: string }
   | { error: PostFailure }
 );
 
 export type Poster = {
-  /** Sends one POST; never throws. The outcome is decided by the status, or by `timeoutMs` over DNS, TLS and all. */
+  /**
+   * Sends one POST; never throws. The status decides the outcome. `timeoutMs` covers everything, including DNS and TLS.
+   */
   post(url: string, headers: Record<string, string>, body: string): Promise<PostOutcome>;
   /** Ends all connections, waiting for nothing. */
   close(): Promise<void>;
@@ -22,12 +24,12 @@ export type Poster = {
 export type PosterOptions = { resolve?: Resolve; timeoutMs?: number };
 
 const defaultTimeoutMs = 8000;
-/** Once the status is known, so long is waited for the first bytes of the body, for the log. */
+/** How long to wait, once the status is known, for the first bytes of the body, which are logged. */
 const bodyTimeoutMs = 1000;
 const maxBodyBytes = 4096;
 const maxHeaderCharacters = 4096;
 
-/** When the connection that broke with this error was made: one made before the POST was a kept one. */
+/** When the connection that failed with this error was opened. If that was before the POST, it was a kept-alive one. */
 const connectedAt = new WeakMap<Error, number>();
 
 class GuardError extends Error {
@@ -39,9 +41,9 @@ class GuardError extends Error {
 }
 
 /**
- * A client for addresses that strangers chose: every answer of the name service is checked when a connection is made, IP
- * literals too; one forbidden answer refuses all. It follows no redirect and uses no proxy of the environment. Connections
- * are kept alive and reused; a caller that wants a limit of them keeps it itself.
+ * A client for addresses chosen by strangers. When a connection is opened, every answer of the resolver is checked, and
+ * so are IP literals; one forbidden answer refuses all. It follows no redirect and ignores proxies in the environment.
+ * Connections are kept alive and reused; limiting their number is up to the caller.
  */
 export function createPoster(policy: OutboundPolicy, options: PosterOptions = {}): Poster {
   const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
@@ -59,7 +61,7 @@ export function createPoster(policy: OutboundPolicy, options: PosterOptions = {}
       const startedAt = performance.now();
       const deadline = startedAt + timeoutMs;
       let outcome = await dispatch(agent, url, headers, body, startedAt, deadline);
-      // A kept connection that the other side closed just now says nothing about the receiver: use another one.
+      // A kept-alive connection that the other side has just closed says nothing about the receiver: use another one.
       for (let stale = 0; 'staleConnection' in outcome && stale < 3; stale++) {
         outcome = await dispatch(agent, url, headers, body, startedAt, deadline);
       }
@@ -84,7 +86,7 @@ function guardedConnector(policy: OutboundPolicy, resolve: Resolve, timeoutMs: n
       socket?.on('error', (error) => connectedAt.set(error, at));
       done(...result);
     };
-    // The system never asks for the address of a literal, so it is checked here.
+    // The system never resolves a literal, so it is checked here.
     if (isIP(host) && !mayConnect(policy, options.protocol, host)) {
       queueMicrotask(() => callback(new GuardError('refused_address', host), null));
     } else if (options.protocol === 'https:') secure(options, callback);
@@ -200,7 +202,7 @@ function since(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
 }
 
-/** The headers of an answer for the log, in their order, until they are too many characters. */
+/** The response headers for the log, in order, up to a total length. */
 function headersForLog(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   let left = maxHeaderCharacters;
   const kept = Object.entries(headers).flatMap(([name, value]) => {

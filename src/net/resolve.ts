@@ -4,8 +4,8 @@ import { lookup, Resolver } from 'node:dns/promises';
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 /**
- * Asks the name servers directly: unlike the system's lookup this takes no thread, so a name server that hangs holds up
- * nobody else's names.
+ * Queries the name servers directly. Unlike the system's lookup this uses no thread, so a name server that hangs delays
+ * no other lookup.
  */
 function askNameServers(): Resolve {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });
@@ -25,9 +25,9 @@ const askSystem: Resolve = async (hostname) => {
 };
 
 /**
- * The resolver of outgoing requests.
+ * The resolver for outgoing requests.
  *
- * @param localNames true where private networks may be reached: names that only this machine knows count too
+ * @param localNames true where private networks may be reached, so that names known only to this machine count too
  */
 export function createResolve(localNames: boolean): Resolve {
   const ask = askNameServers();

@@ -8,7 +8,7 @@ export function randomBase62(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(62)]).join('');
 }
 
-/** The CRC-32 of a text in six base62 characters: a typing error is seen without asking the database. */
+/** The CRC-32 of a text in six base62 characters, so that a typing error is detected without a query. */
 export function checksum62(text: string): string {
   let rest = crc32(text);
   let out = '';

@@ -74,7 +74,7 @@ function lightOf({ l: lightness, c, h }: Oklch): Triple {
 /** What sRGB can show, with room for rounding. */
 const isShown = (light: Triple) => light.every((value) => value >= -1e-4 && value <= 1 + 1e-4);
 
-/** An OKLCH colour as `#rrggbb`; one that a screen cannot show loses chroma and keeps lightness and hue. */
+/** An OKLCH colour as `#rrggbb`. A colour outside the sRGB gamut loses chroma and keeps lightness and hue. */
 export function fromOklch(color: Oklch): string {
   const asked = lightOf(color);
   if (isShown(asked)) return hexOf(asked);
@@ -90,12 +90,13 @@ export function fromOklch(color: Oklch): string {
 const lightnessSteps = 200;
 
 /**
- * Moves an accent in lightness, as little as needed, until it can be read on every ground; and the colour of text on it.
+ * Changes the lightness of an accent as little as needed to be readable on every background, and chooses the colour of
+ * text on it.
  *
  * @param grounds `#rrggbb` each, all light or all dark
  * @param accent `#rrggbb`
- * @returns both as `#rrggbb`; text on the accent has the colour of one of the grounds, as text in it has the reverse
- * @throws Error when nothing can be read on all of the grounds
+ * @returns both as `#rrggbb`; text on the accent has the colour of one of the backgrounds
+ * @throws Error when no lightness is readable on all backgrounds
  */
 export function accentFor(grounds: readonly string[], accent: string): { accent: string; onAccent: string } {
   const readable = (color: string) => grounds.every((ground) => contrast(ground, color) >= readableContrast);

@@ -2,14 +2,17 @@ import { Readable } from 'node:stream';
 
 /** What begins a formula, in full width too. */
 const formula = /[=+\-@＝＋－＠]/;
-/** Where a spreadsheet that splits otherwise than we do begins a cell. A comma is not among them: quotes hold there. */
+/**
+ * Separators at which a spreadsheet of another locale would begin a cell. A comma is not among them, because quotes
+ * protect it.
+ */
 const separator = /[;\t\r\n]/;
-/** What a spreadsheet passes over before a cell's text: blanks, what cannot be seen, the quotes around it. */
+/** Characters that a spreadsheet skips before a cell's text: spaces, invisible characters, the quotes around it. */
 const passedOver = /[\s\p{C}"]/u;
 /** A negative number is no formula. */
 const number = /^-?\d+(?:\.\d+)?$/;
 
-/** Puts an apostrophe before each character that would begin a formula, wherever a cell could begin. */
+/** Puts an apostrophe before each character that could begin a formula, wherever a cell could begin. */
 function defuse(text: string): string {
   if (number.test(text)) return text;
   let out = /^[\t\r\n]/.test(text) ? "'" : '';
@@ -22,7 +25,7 @@ function defuse(text: string): string {
   return out;
 }
 
-/** A cell: text that a spreadsheet would take for a formula is kept from being one. */
+/** One cell. Text that a spreadsheet would take for a formula is escaped. */
 function cell(value: string | number | bigint | Date | null): string {
   if (value === null) return '';
   if (value instanceof Date) return value.toISOString();
@@ -33,8 +36,8 @@ function cell(value: string | number | bigint | Date | null): string {
 export type CsvRow = (string | number | bigint | Date | null)[];
 
 /**
- * RFC 4180 text as it comes, with a byte order mark so that spreadsheets read it as UTF-8; nothing is held in memory
- * beyond the batch at hand.
+ * Streams RFC 4180 text, with a byte order mark so that spreadsheets read it as UTF-8. Only the current batch is in
+ * memory.
  */
 export function csvStream(header: string[], batches: AsyncIterable<CsvRow[]>): Readable {
   const line = (row: CsvRow) => `${row.map(cell).join(',')}\r\n`;

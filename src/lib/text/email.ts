@@ -1,6 +1,6 @@
 const oneAddress = /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/;
 
-/** True for one e-mail address and nothing else: commas and angle brackets would be read as a list by what sends mails. */
+/** True for exactly one e-mail address. Mail software would read commas and angle brackets as a list. */
 export function isOneAddress(text: string): boolean {
   return text.length <= 254 && oneAddress.test(text);
 }

@@ -20,7 +20,7 @@ function render(value: HtmlValue): string {
   return String(value).replace(/[&<>"']/g, (char) => escapes[char] ?? char);
 }
 
-/** Template tag that escapes every value put into it; nested `html` stays, arrays are joined, nothing is rendered for null and false. */
+/** Template tag that escapes every value. Nested `html` is kept, arrays are joined, null and false render nothing. */
 export function html(strings: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return new Html(strings.reduce((out, text, i) => out + render(values[i - 1]) + text));
 }

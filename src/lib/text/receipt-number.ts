@@ -5,12 +5,13 @@ const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const length = 10;
 
 /**
- * The number of a receipt, short enough to be read out: `Q-20261121-7F3K2M9P4X`.
+ * The number of a receipt, short enough to be read aloud: `Q-20261121-7F3K2M9P4X`.
  *
- * Always the same for the same request and instant. It holds 50 bits of a hash of the id: they lead to no pay page.
+ * Always the same for the same request and instant. It holds 50 bits of a hash of the id, so it does not lead to a pay
+ * page.
  *
  * @param requestId UUID in either case
- * @param paidAt the instant the receipt is dated by; its day in UTC is shown
+ * @param paidAt the instant that dates the receipt; its UTC day is shown
  */
 export function receiptNumber(requestId: string, paidAt: Date): string {
   const day = paidAt.toISOString().slice(0, 10).replaceAll('-', '');
@@ -19,10 +20,10 @@ export function receiptNumber(requestId: string, paidAt: Date): string {
 }
 
 /**
- * A number as somebody typed or read it out: letters in either case, O for 0, I and L for 1, with or without dashes.
+ * Reads a number as typed or dictated: letters in either case, O for 0, I and L for 1, with or without dashes.
  *
- * @returns it as `receiptNumber` writes it, with the day (UTC) it is dated by; null for anything else,
- *   years before 2000 too: the database does not know all of them
+ * @returns the number as `receiptNumber` writes it, with the UTC day of its date; null for anything else, including
+ * years before 2000, because the database does not support all of them
  */
 export function parseReceiptNumber(text: string): { number: string; day: Date } | null {
   const match = /^Q-?(2\d{3})(\d{2})(\d{2})-?([0-9A-Z]{10})$/.exec(text.trim().toUpperCase());

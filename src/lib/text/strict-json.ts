@@ -1,6 +1,6 @@
 import { isStorable } from './storable.ts';
 
-/** A parsed body and, for the objects directly under the root, their keys as they were written. */
+/** A parsed body and, for the objects directly below the root, their keys in the order written. */
 export type StrictJson = { value: Record<string, unknown>; keyOrder: Map<string, string[]> };
 
 /** No call of ours needs more than three levels. */
@@ -9,10 +9,10 @@ const maxDepth = 32;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Parses a JSON object and refuses what parsers disagree on: bytes that are no UTF-8, duplicate keys, NUL, lone
- * surrogates, a key `__proto__`, and more than 32 levels.
+ * Parses a JSON object and refuses what parsers disagree on: invalid UTF-8, duplicate keys, NUL, lone surrogates, a key
+ * `__proto__`, and more than 32 levels.
  *
- * Key order is reported beside the value because JavaScript moves keys that look like integers to the front.
+ * Key order is reported separately because JavaScript moves keys that look like integers to the front.
  *
  * @returns null when the bytes break a rule
  */
@@ -37,7 +37,7 @@ const colon = /\s*:/y;
 
 type Level = { keys: string[] | null; seen: Set<string> | null; lastKey: string };
 
-/** Found before anything is made of it; in a text that is no JSON it may be wrong, which another look says. */
+/** Checked before parsing. For text that is not JSON the result may be wrong, which parsing then reveals. */
 function isTooDeep(text: string): boolean {
   let [depth, inString] = [0, false];
   for (let at = 0; at < text.length; at++) {

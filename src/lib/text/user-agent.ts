@@ -1,4 +1,4 @@
-/** The first that fits: browsers name those that they descend from as well. */
+/** The first match counts: browsers also name those they descend from. */
 const browsers: [RegExp, string][] = [
   [/\bEdgA?\/|\bEdgiOS\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -18,10 +18,13 @@ const systems: [RegExp, string][] = [
 ];
 const maxOther = 60;
 
-/** What a browser says of itself, in characters: theirs are shorter, and what is matched and kept of it has an end. */
+/** The longest user agent that is matched and stored, in characters; real ones are shorter. */
 export const maxUserAgent = 512;
 
-/** A browser as its owner would call it, by what it says of itself: `Firefox, Windows`. Something else is given as it is, cut. */
+/**
+ * A browser as its owner would name it, from its user agent: `Firefox, Windows`. Anything else is returned unchanged,
+ * truncated.
+ */
 export function browserName(userAgent: string): string {
   const read = userAgent.slice(0, maxUserAgent);
   const named = [browsers, systems].flatMap((known) => known.find(([pattern]) => pattern.test(read))?.[1] ?? []);
