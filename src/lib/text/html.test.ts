@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { html, raw } from './html.ts';
+
+test('values are escaped, in text and in attributes; what is markup already, and lists of it, stay', () => {
+  const [name, items] = ['<b>"Ada" & \'Co\'</b>', [html`<i>1</i>`, html`<i>2</i>`]];
+  assert.equal(
+    html`<p title="${name}">${name}${items}${raw('<hr>')}</p>`.text,
+    '<p title="&lt;b&gt;&quot;Ada&quot; &amp; &#39;Co&#39;&lt;/b&gt;">&lt;b&gt;&quot;Ada&quot; &amp; &#39;Co&#39;&lt;/b&gt;<i>1</i><i>2</i><hr></p>',
+  );
+  assert.equal(html`${null}${undefined}${false}${0}${7n}`.text, '07');
+});
+
+test('line breaks beside tags and values are dropped with their indentation; between words they are a space', () => {
+  const word = 'two';
+  const page = html`
+    <ul>
+      <li>one</li>
+      ${word}
+      <li>
+        words of
+        a sentence
+      </li>
+    </ul>
+  `;
+  assert.equal(page.text, '<ul><li>one</li>two<li>words of a sentence</li></ul>');
+});
+
+test('a space that stands in the line is kept', () => {
+  const amount = '5';
+  assert.equal(html`<p>${amount} <b>USDC</b> ${amount}</p>`.text, '<p>5 <b>USDC</b> 5</p>');
+});
+
+test('attributes may stand in lines of their own, also where their values hold marks', () => {
+  const form = html`<form
+    method="post"
+    title="a > b"
+    ${raw('hidden')}
+    class="x
+      y"
+  >
+    <input>
+  </form>`;
+  assert.equal(form.text, '<form method="post" title="a > b" hidden class="x y"><input></form>');
+});
+
+test('values, and the text of elements that keep their lines, stay as they are', () => {
+  const code = 'a\n  b';
+  assert.equal(
+    html`
+      <pre class="code">${code}
+  c</pre>
+      <textarea>${code}
+</textarea>
+      <p>${code}</p>`.text,
+    '<pre class="code">a\n  b\n  c</pre><textarea>a\n  b\n</textarea><p>a\n  b</p>',
+  );
+});
