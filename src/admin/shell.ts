@@ -36,8 +36,14 @@ export function sendAdmin(reply: FastifyReply, operator: Operator, page: AdminPa
     testMode: false,
     home: { path: '/admin', label: serviceName },
     places: places.map(([place, name]) => ({ path: place, label: admin.places[name] })),
-    aside: html`<p class="quiet"><a href="/admin/sessions">${fill(t.signedInAs, { email: operator.email })}</a></p>
-<form method="post" action="/admin/sign-out"><button class="second">${app.signOut}</button></form>`,
+    aside: html`
+      <p class="quiet">
+        <a href="/admin/sessions">${fill(t.signedInAs, { email: operator.email })}</a>
+      </p>
+      <form method="post" action="/admin/sign-out">
+        <button class="second">${app.signOut}</button>
+      </form>
+    `,
     path,
     title,
     body,

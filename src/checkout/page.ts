@@ -68,7 +68,15 @@ export function sendPayPage(
     ...(testRefusal && { test: checkout.testPanel?.(checkout, testRefusal) ?? null }),
   };
   const fragment = (name: FragmentName, attributes: Html | null = null) =>
-    html`<div class="fragment" data-part="${name}" data-version="${versionOf(name, fragments[name], checkout)}"${attributes}>${answered[name] ?? fragments[name]}</div>`;
+    html`
+      <div
+        class="fragment"
+        data-part="${name}"
+        data-version="${versionOf(name, fragments[name], checkout)}"${attributes}
+      >
+        ${answered[name] ?? fragments[name]}
+      </div>
+    `;
   return sendPage(reply, status, {
     title: titleOf(checkout),
     words,
@@ -78,12 +86,18 @@ export function sendPayPage(
     connectTo: checkout.walletConnect ? new URL(checkout.walletConnect.relayUrl).origin : undefined,
     path,
     refreshSeconds: isOver(checkout.state) || answer ? undefined : 20,
-    body: html`<div id="checkout" class="fragments" data-path="${path}" data-texts="${JSON.stringify(islandTexts(checkout))}">
-<p class="told" role="status" data-silence hidden></p><p class="hidden" role="status" data-say></p>
-${card(fragment('summary'), html`<hr class="rule">`, fragment('news', html` role="status" aria-live="polite"`))}
-${fragment('ways')}${fragment('receipt')}${fragment('proof')}${fragment('test')}
-</div>
-${footer(checkout)}`,
+    body: html`
+      <div id="checkout" class="fragments" data-path="${path}" data-texts="${JSON.stringify(islandTexts(checkout))}">
+        <p class="told" role="status" data-silence hidden></p>
+        <p class="hidden" role="status" data-say></p>
+        ${card(fragment('summary'), html`<hr class="rule">`, fragment('news', html` role="status" aria-live="polite"`))}
+        ${fragment('ways')}
+        ${fragment('receipt')}
+        ${fragment('proof')}
+        ${fragment('test')}
+      </div>
+      ${footer(checkout)}
+    `,
   });
 }
 
@@ -100,6 +114,13 @@ function islandTexts({ words }: Checkout): Record<string, string> {
 
 function footer({ row, words, merchant, branding }: Checkout): Html {
   const { pay } = payTexts(words);
-  return html`<footer class="foot"><p>${fill(pay.straight, { merchant })}</p>
-<p>${row.merchant_name !== null && html`${fill(pay.through, { partner: branding.name })} · `}${fillHtml(pay.details, { number: mono(row.id) })}</p></footer>`;
+  return html`
+    <footer class="foot">
+      <p>${fill(pay.straight, { merchant })}</p>
+      <p>
+        ${row.merchant_name !== null && html`${fill(pay.through, { partner: branding.name })} · `}
+        ${fillHtml(pay.details, { number: mono(row.id) })}
+      </p>
+    </footer>
+  `;
 }

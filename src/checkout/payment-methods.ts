@@ -17,18 +17,24 @@ export function paymentMethodsOf(checkout: Checkout): Html | null {
   const { paymentMethods } = payTexts(checkout.words);
   if (options.length === 0) {
     if (payable(checkout.state) === 'no') return null;
-    return html`<section class="card ways"><p>${fill(paymentMethods.none, { merchant: checkout.merchant })}</p></section>`;
+    return html`
+      <section class="card ways">
+        <p>${fill(paymentMethods.none, { merchant: checkout.merchant })}</p>
+      </section>
+    `;
   }
   const orders = JSON.stringify(walletOrders(checkout, options));
-  return html`<section class="card ways" data-orders="${orders}">
-<h2>${paymentMethods.heading}</h2>
-${options.length > 1 && networkChips(checkout, options)}
-<div class="wallets" hidden></div>
-${walletElsewhere(checkout)}
-<p class="told" role="status" hidden></p>
-${phone(checkout)}
-${manual(checkout, options)}
-</section>`;
+  return html`
+    <section class="card ways" data-orders="${orders}">
+      <h2>${paymentMethods.heading}</h2>
+      ${options.length > 1 && networkChips(checkout, options)}
+      <div class="wallets" hidden></div>
+      ${walletElsewhere(checkout)}
+      <p class="told" role="status" hidden></p>
+      ${phone(checkout)}
+      ${manual(checkout, options)}
+    </section>
+  `;
 }
 
 /** WalletConnect, where it is configured: a button that loads it, and the place for its code. Shows with script only. */
@@ -37,18 +43,39 @@ function walletElsewhere({ walletConnect, words, merchant }: Checkout): Html | n
   const { paymentMethods, wallet } = payTexts(words);
   const { common } = commonTexts(words);
   const offer = JSON.stringify({ script: walletConnectPath, ...walletConnect, name: merchant });
-  return html`<div class="late" data-offer="${offer}" hidden>
-<button type="button" class="second" data-wallet="walletconnect">${fill(wallet.payWith, { wallet: paymentMethods.walletConnect })}</button>
-<div class="pairing" hidden><figure class="qr there"><div role="img" aria-label="${common.qrCode}"></div><figcaption class="quiet">${paymentMethods.walletConnectRest}</figcaption></figure>
-<a class="button second here">${paymentMethods.openIn}</a><button type="button" class="second" data-copy="">${paymentMethods.copyLink}</button></div></div>`;
+  return html`
+    <div class="late" data-offer="${offer}" hidden>
+      <button type="button" class="second" data-wallet="walletconnect">
+        ${fill(wallet.payWith, { wallet: paymentMethods.walletConnect })}
+      </button>
+      <div class="pairing" hidden>
+        <figure class="qr there">
+          <div role="img" aria-label="${common.qrCode}"></div>
+          <figcaption class="quiet">${paymentMethods.walletConnectRest}</figcaption>
+        </figure>
+        <a class="button second here">${paymentMethods.openIn}</a>
+        <button type="button" class="second" data-copy="">${paymentMethods.copyLink}</button>
+      </div>
+    </div>
+  `;
 }
 
 /** One chip a network and token; browser code hides what belongs to the others. */
 function networkChips({ words }: Checkout, options: Option[]): Html {
-  return html`<fieldset class="chips" hidden><legend class="quiet">${payTexts(words).paymentMethods.network}</legend>${options.map(
-    ({ index, chain, token }) =>
-      html`<label><input type="radio" name="option" value="${index}"${index === 0 && html` checked`}><span>${optionName(chain.name, token.symbol, options)}</span></label>`,
-  )}</fieldset>`;
+  return html`
+    <fieldset class="chips" hidden>
+      <legend class="quiet">${payTexts(words).paymentMethods.network}</legend>
+      ${options.map(
+        ({ index, chain, token }) =>
+          html`
+            <label>
+              <input type="radio" name="option" value="${index}"${index === 0 && html` checked`}>
+              <span>${optionName(chain.name, token.symbol, options)}</span>
+            </label>
+          `,
+      )}
+    </fieldset>
+  `;
 }
 
 /** The network's name, and the token's where a network offers several or they differ. */
@@ -67,11 +94,20 @@ const walletLinks: [name: string, link: (url: string) => string][] = [
 function phone({ url, words }: Checkout): Html {
   const { paymentMethods } = payTexts(words);
   const { common } = commonTexts(words);
-  return html`<details class="phone" open><summary>${paymentMethods.phone}</summary>
-<div class="there">${qr(url, common.qrCode, paymentMethods.phoneRest)}</div>
-<div class="here"><p class="quiet">${paymentMethods.openIn}</p><p class="links">${walletLinks.map(
-    ([name, link]) => html`<a class="button second" href="${link(url)}" rel="noreferrer">${name}</a>`,
-  )}</p></div></details>`;
+  return html`
+    <details class="phone" open>
+      <summary>${paymentMethods.phone}</summary>
+      <div class="there">${qr(url, common.qrCode, paymentMethods.phoneRest)}</div>
+      <div class="here">
+        <p class="quiet">${paymentMethods.openIn}</p>
+        <p class="links">
+          ${walletLinks.map(
+            ([name, link]) => html`<a class="button second" href="${link(url)}" rel="noreferrer">${name}</a>`,
+          )}
+        </p>
+      </div>
+    </details>
+  `;
 }
 
 function manual(checkout: Checkout, options: Option[]): Html | null {
@@ -79,9 +115,13 @@ function manual(checkout: Checkout, options: Option[]): Html | null {
   const { paymentMethods } = payTexts(words);
   // A rest that is typed could be the amount of another customer's request.
   if (payable(checkout.state) === 'rest') return null;
-  return html`<details class="manual"><summary>${paymentMethods.manual}</summary>
-${options.map((option) => html`<div data-option="${option.index}">${instructions(checkout, option)}</div>`)}
-<p class="quiet">${paymentMethods.exactly}</p></details>`;
+  return html`
+    <details class="manual">
+      <summary>${paymentMethods.manual}</summary>
+      ${options.map((option) => html`<div data-option="${option.index}">${instructions(checkout, option)}</div>`)}
+      <p class="quiet">${paymentMethods.exactly}</p>
+    </details>
+  `;
 }
 
 function instructions({ row, url, words }: Checkout, { index, chain, token, amountMicro }: Option): Html {
@@ -89,20 +129,47 @@ function instructions({ row, url, words }: Checkout, { index, chain, token, amou
   const exact = formatMicro(amountMicro);
   const grouped = groupMicro(words, amountMicro);
   const values = { network: chain.name, token: token.symbol };
-  return html`<p><strong>${fill(paymentMethods.sendExactly, { ...values, amount: grouped })}</strong></p>
-<dl class="facts">
-${copyable(paymentMethods.amount, paymentMethods.copyAmount, exact)}
-${copyable(paymentMethods.address, paymentMethods.copyAddress, row.wallet_address)}
-<div><dt>${paymentMethods.network}</dt><dd>${chain.name}</dd></div>
-${copyable(fill(paymentMethods.tokenContract, values), paymentMethods.copyToken, token.address)}
-</dl>
-<p class="warning">${fill(paymentMethods.warning, values)}</p>
-<details><summary>${paymentMethods.phoneDirect}</summary><p class="quiet">${paymentMethods.phoneDirectRest}</p><figure class="qr"><img loading="lazy" width="200" height="200" src="${payPagePath(url)}/qr/${index}" alt="${fill(paymentMethods.sendExactly, { ...values, amount: grouped })}: ${row.wallet_address}"></figure></details>`;
+  return html`
+    <p>
+      <strong>${fill(paymentMethods.sendExactly, { ...values, amount: grouped })}</strong>
+    </p>
+    <dl class="facts">
+      ${copyable(paymentMethods.amount, paymentMethods.copyAmount, exact)}
+      ${copyable(paymentMethods.address, paymentMethods.copyAddress, row.wallet_address)}
+      <div>
+        <dt>${paymentMethods.network}</dt>
+        <dd>${chain.name}</dd>
+      </div>
+      ${copyable(fill(paymentMethods.tokenContract, values), paymentMethods.copyToken, token.address)}
+    </dl>
+    <p class="warning">${fill(paymentMethods.warning, values)}</p>
+    <details>
+      <summary>${paymentMethods.phoneDirect}</summary>
+      <p class="quiet">${paymentMethods.phoneDirectRest}</p>
+      <figure class="qr">
+        <img
+          loading="lazy"
+          width="200"
+          height="200"
+          src="${payPagePath(url)}/qr/${index}"
+          alt="${fill(paymentMethods.sendExactly, { ...values, amount: grouped })}: ${row.wallet_address}"
+        >
+      </figure>
+    </details>
+  `;
 }
 
 /** A fact with a button that copies it; the button needs script and shows only with it. */
 function copyable(name: string, label: string, value: string): Html {
-  return html`<div class="copyable"><dt>${name}</dt><dd>${mono(value)}</dd><dd><button type="button" class="copy" data-copy="${value}" aria-label="${label}" hidden>${raw(copyShape)}</button></dd></div>`;
+  return html`
+    <div class="copyable">
+      <dt>${name}</dt>
+      <dd>${mono(value)}</dd>
+      <dd>
+        <button type="button" class="copy" data-copy="${value}" aria-label="${label}" hidden>${raw(copyShape)}</button>
+      </dd>
+    </div>
+  `;
 }
 
 const copyShape =

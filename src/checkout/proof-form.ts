@@ -34,20 +34,25 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
   }
   const ended = isOver(state) || payable(state) === 'no';
   const path = payPagePath(url);
-  return html`<details class="card proof"${(answer || ended) && html` open`}><summary>${ended ? proof.headingEnded : proof.headingWaiting}</summary>
-${note}
-${answer?.toSign && signatureForm(checkout, answer.toSign, fault)}
-<form method="post" action="${path}/proof">
-${field({
-  name: 'tx_hash',
-  label: proof.hash,
-  hint: proof.hashHint,
-  value: answer?.typed ?? '',
-  fault: answer?.toSign ? undefined : fault,
-  attributes:
-    'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="100" dir="ltr" placeholder="0x…"',
-})}
-<button class="second">${proof.look}</button></form></details>`;
+  return html`
+    <details class="card proof"${(answer || ended) && html` open`}>
+      <summary>${ended ? proof.headingEnded : proof.headingWaiting}</summary>
+      ${note}
+      ${answer?.toSign && signatureForm(checkout, answer.toSign, fault)}
+      <form method="post" action="${path}/proof">
+        ${field({
+          name: 'tx_hash',
+          label: proof.hash,
+          hint: proof.hashHint,
+          value: answer?.typed ?? '',
+          fault: answer?.toSign ? undefined : fault,
+          attributes:
+            'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="100" dir="ltr" placeholder="0x…"',
+        })}
+        <button class="second">${proof.look}</button>
+      </form>
+    </details>
+  `;
 }
 
 /**
@@ -61,21 +66,36 @@ function signatureForm(checkout: Checkout, toSign: NonNullable<Answer['toSign']>
   const data = checkout.claimData({ chainId, txHash, ordinal });
   const chain = chains.find((one) => one.chainId === chainId);
   const known = JSON.stringify(chain ? knownToWallets(chain) : null);
-  return html`<form method="post" action="${payPagePath(url)}/claim" class="claim" data-from="${from}" data-typed="${data}" data-chain="${known}">
-${hiddenField('chain_id', String(chainId))}${hiddenField('tx_hash', txHash)}${hiddenField('ordinal', String(ordinal))}
-<p class="quiet">${fill(proof.signHint, { address: from })}</p>
-<div class="wallets" hidden></div>
-<p class="told" role="status" hidden></p>
-<details class="elsewhere" open><summary>${proof.elsewhere}</summary><p class="quiet">${proof.elsewhereRest}</p>
-<pre>${data}</pre>
-${field({
-  name: 'signature',
-  label: proof.signature,
-  value: signature,
-  fault,
-  attributes: 'required autocomplete="off" spellcheck="false" placeholder="0x…"',
-})}
-<button class="second">${proof.sign}</button></details></form>`;
+  return html`
+    <form
+      method="post"
+      action="${payPagePath(url)}/claim"
+      class="claim"
+      data-from="${from}"
+      data-typed="${data}"
+      data-chain="${known}"
+    >
+      ${hiddenField('chain_id', String(chainId))}
+      ${hiddenField('tx_hash', txHash)}
+      ${hiddenField('ordinal', String(ordinal))}
+      <p class="quiet">${fill(proof.signHint, { address: from })}</p>
+      <div class="wallets" hidden></div>
+      <p class="told" role="status" hidden></p>
+      <details class="elsewhere" open>
+        <summary>${proof.elsewhere}</summary>
+        <p class="quiet">${proof.elsewhereRest}</p>
+        <pre>${data}</pre>
+        ${field({
+          name: 'signature',
+          label: proof.signature,
+          value: signature,
+          fault,
+          attributes: 'required autocomplete="off" spellcheck="false" placeholder="0x…"',
+        })}
+        <button class="second">${proof.sign}</button>
+      </details>
+    </form>
+  `;
 }
 
 function outcomeText({ words, merchant }: Checkout, outcome: Answer['outcome']): string {

@@ -29,9 +29,17 @@ export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyRep
     ...page,
     title: fill(receipt.title, { number }),
     island: 'receipt',
-    body: html`<article class="card receipt">${logoOf(branding)}
-${stateLine('paid', statusMessage.paid, merchant, 'h1')}
-<hr class="rule">${receiptFacts(checkout)}</article>
-<p class="actions"><button type="button" class="second" data-print hidden>${receipt.print}</button></p>${back}`,
+    body: html`
+      <article class="card receipt">
+        ${logoOf(branding)}
+        ${stateLine('paid', statusMessage.paid, merchant, 'h1')}
+        <hr class="rule">
+        ${receiptFacts(checkout)}
+      </article>
+      <p class="actions">
+        <button type="button" class="second" data-print hidden>${receipt.print}</button>
+      </p>
+      ${back}
+    `,
   });
 }

@@ -15,7 +15,11 @@ export function statusMessageOf(checkout: Checkout): Html {
   const { shape, title, rest } = tell(checkout);
   const { state, words } = checkout;
   const done = state.kind === 'confirming' && state.needed !== null ? state.seen / state.needed : undefined;
-  return html`${stateLine(shape, title, rest, 'strong', done)}${extra(checkout)}${checkout.troubled && !isOver(state) && trouble(checkout.troubled, words)}`;
+  return html`
+    ${stateLine(shape, title, rest, 'strong', done)}
+    ${extra(checkout)}
+    ${checkout.troubled && !isOver(state) && trouble(checkout.troubled, words)}
+  `;
 }
 
 function tell(checkout: Checkout): StatusMessage {

@@ -71,13 +71,20 @@ async function show(
     path,
     testMode: row.test_mode,
     title: stopped ? t.done : t.title,
-    body: html`${logoOf(branding)}${
-      stopped
-        ? card(stateLine('ended', t.done, fill(t.doneRest, { merchant }), 'h1'))
-        : card(
-            html`<h1 dir="auto">${t.title}</h1><p dir="auto">${asked}</p><p class="quiet" dir="auto">${fill(t.rest, { merchant })}</p>`,
-            html`<form method="post" action="${path}"><button>${planMail.stop}</button></form>`,
-          )
-    }`,
+    body: html`
+      ${logoOf(branding)}
+      ${
+        stopped
+          ? card(stateLine('ended', t.done, fill(t.doneRest, { merchant }), 'h1'))
+          : card(
+              html`
+                <h1 dir="auto">${t.title}</h1>
+                <p dir="auto">${asked}</p>
+                <p class="quiet" dir="auto">${fill(t.rest, { merchant })}</p>
+              `,
+              html`<form method="post" action="${path}"><button>${planMail.stop}</button></form>`,
+            )
+      }
+    `,
   });
 }

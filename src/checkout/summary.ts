@@ -16,16 +16,29 @@ export function summary(checkout: Checkout): Html {
   const left = row.expires_at.getTime() - now.getTime();
   const whole = row.expires_at.getTime() - madeAt(row).getTime();
   const open = payable(state) !== 'no' && left > 0;
-  return html`<header class="payee">${logoOf(branding)}<h1>${merchant}</h1></header>
-<div><p class="amount${visibleLength(fiat) > 11 && ' long'}">${fiat}</p>
-<p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
-<p class="quiet">${fillHtml(pay.rateAt, { rate: rateOf(words, row), time: instant(words, madeAt(row)) })}</p></div>
-${row.memo !== null && html`<p class="memo" dir="auto">${row.memo}</p>`}
-${
-  open &&
-  html`<div class="countdown" data-until="${row.expires_at.toISOString()}"><progress max="${whole}" value="${left}" aria-hidden="true"></progress>
-<p class="quiet"><span data-left="${pay.left}">${fill(pay.left, { time: formatRemaining(words, left) })}</span> · ${fillHtml(pay.until, { time: instant(words, row.expires_at) })}</p></div>`
-}`;
+  return html`
+    <header class="payee">${logoOf(branding)}<h1>${merchant}</h1></header>
+    <div>
+      <p class="amount${visibleLength(fiat) > 11 && ' long'}">${fiat}</p>
+      <p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
+      <p class="quiet">${fillHtml(pay.rateAt, { rate: rateOf(words, row), time: instant(words, madeAt(row)) })}</p>
+    </div>
+    ${row.memo !== null && html`<p class="memo" dir="auto">${row.memo}</p>`}
+    ${
+      open &&
+      html`
+        <div class="countdown" data-until="${row.expires_at.toISOString()}">
+          <progress max="${whole}" value="${left}" aria-hidden="true"></progress>
+          <p class="quiet">
+            <span data-left="${pay.left}">${fill(pay.left, { time: formatRemaining(words, left) })}</span> · ${fillHtml(
+              pay.until,
+              { time: instant(words, row.expires_at) },
+            )}
+          </p>
+        </div>
+      `
+    }
+  `;
 }
 
 /** How many characters are seen: right-to-left languages put marks of direction between them. */

@@ -52,8 +52,12 @@ export async function sendDashboard(
     branding: await readBranding(ctx, merchant.partner_id),
     home: { path: '/dashboard', label: nameOf(merchant) ?? dashboard.title },
     places: places.map(([place, name]) => ({ path: place, label: dashboard.places[name] })),
-    aside: html`<p class="quiet">${shortAddress(merchant.wallet_address ?? '')}</p>
-<form method="post" action="/dashboard/sign-out"><button class="second">${app.signOut}</button></form>`,
+    aside: html`
+      <p class="quiet">${shortAddress(merchant.wallet_address ?? '')}</p>
+      <form method="post" action="/dashboard/sign-out">
+        <button class="second">${app.signOut}</button>
+      </form>
+    `,
     path,
     under,
     title,

@@ -82,7 +82,14 @@ function showSign(ctx: Context, reply: FastifyReply, typed: Typed, refusal: Merc
         branding && logoOf(branding),
         html`<h1>${signInTexts(words).signIn.signHeading}</h1><p>${signInTexts(words).signIn.signRest}</p>`,
         refusalLine(words, refusal, ['signature_invalid']),
-        html`<dl class="facts"><div><dt>${dashboardTexts(words).wallet}</dt><dd>${shortAddress(address)}</dd></div></dl>`,
+        html`
+          <dl class="facts">
+            <div>
+              <dt>${dashboardTexts(words).wallet}</dt>
+              <dd>${shortAddress(address)}</dd>
+            </div>
+          </dl>
+        `,
         signForm(words, {
           action: `${signInPath}/complete`,
           address: address.toLowerCase(),

@@ -101,17 +101,20 @@ const settings = JSON.stringify({
 
 /** The reference page: what it shows stands in it as data, so nothing of it runs but the library's file. */
 function referencePage(document: string): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Quittance API</title>
-</head>
-<body>
-<script id="api-reference" type="application/json" data-configuration="${settings}">${raw(document.replaceAll('<', '\\u003c'))}</script>
-<script src="js/scalar.js"></script>
-</body>
-</html>
-`.text;
+  return html`
+    <!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>Quittance API</title>
+      </head>
+      <body>
+        <script id="api-reference" type="application/json" data-configuration="${settings}">${raw(
+          document.replaceAll('<', '\\u003c'),
+        )}</script>
+        <script src="js/scalar.js"></script>
+      </body>
+    </html>
+  `.text;
 }

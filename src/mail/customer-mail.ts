@@ -46,12 +46,29 @@ export function customerMailHtml({
   const [end, side] = rtl ? ['left', '8px 16px 8px 0'] : ['right', '8px 0 8px 16px'];
   const rows = facts.map(
     ([name, value, shown]) =>
-      html`<tr><th scope="row" style="width:34%;padding:8px 0;border-top:1px solid ${line};font-weight:400;color:${quiet};text-align:start;vertical-align:top">${name}</th>
-<td style="padding:${side};border-top:1px solid ${line};text-align:${end};word-break:break-word;white-space:pre-line"><bdi>${shown ?? value}</bdi></td></tr>`,
+      html`
+        <tr>
+          <th
+            scope="row"
+            style="width:34%;padding:8px 0;border-top:1px solid ${line};font-weight:400;color:${quiet};text-align:start;vertical-align:top"
+          >
+            ${name}
+          </th>
+          <td
+            style="padding:${side};border-top:1px solid ${line};text-align:${end};word-break:break-word;white-space:pre-line"
+          >
+            <bdi>${shown ?? value}</bdi>
+          </td>
+        </tr>
+      `,
   );
-  const inside = html`${test !== null && html`<p style="margin:16px 0 0"><strong>${test}</strong></p>`}
-<table role="presentation" style="width:100%;margin:16px 0 0;border-collapse:collapse;font-size:14px">${rows}</table>
-${mailButton(branding, link.url, link.label)}`;
+  const inside = html`
+    ${test !== null && html`<p style="margin:16px 0 0"><strong>${test}</strong></p>`}
+    <table role="presentation" style="width:100%;margin:16px 0 0;border-collapse:collapse;font-size:14px">
+      ${rows}
+    </table>
+    ${mailButton(branding, link.url, link.label)}
+  `;
   return mailLayout(words, branding, {
     title: subject,
     heading,

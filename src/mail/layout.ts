@@ -13,7 +13,16 @@ export const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu,
 
 /** The one thing to do in a mail. */
 export function mailButton({ accent, onAccent }: MailBranding, url: string, label: string): Html {
-  return html`<p style="margin:24px 0 0"><a href="${url}" style="display:inline-block;background:${accent};color:${onAccent};padding:12px 20px;border-radius:10px;text-decoration:none;font-weight:600">${label}</a></p>`;
+  return html`
+    <p style="margin:24px 0 0">
+      <a
+        href="${url}"
+        style="display:inline-block;background:${accent};color:${onAccent};padding:12px 20px;border-radius:10px;text-decoration:none;font-weight:600"
+      >
+        ${label}
+      </a>
+    </p>
+  `;
 }
 
 /**
@@ -27,17 +36,37 @@ export function mailLayout(
 ): string {
   const { language, direction } = words;
   const { quiet, line } = mailColours;
-  return html`<!doctype html>
-<html lang="${language}" dir="${direction}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light"><title>${texts.title}</title></head>
-<body style="margin:0;background:${paper};color:${ink};font:16px/1.5 ${faces}">
-<div lang="${language}" dir="${direction}" style="max-width:440px;margin:0 auto;padding:24px 16px;text-align:start${language === 'ja' && ';word-break:auto-phrase'}">
-<p style="margin:0 0 16px;font-weight:600">${
-    branding.logoUrl === null ? branding.name : html`<img src="${branding.logoUrl}" alt="${branding.name}" height="40">`
-  }</p>
-<div style="background:#ffffff;border:1px solid ${line};border-top:4px solid ${branding.accent};border-radius:10px;padding:24px">
-<h1 style="margin:0;font-size:20px;line-height:1.3;overflow-wrap:anywhere">${texts.heading}</h1>
-${texts.inside}
-</div>
-${texts.below !== null && html`<p style="margin:16px 0 0;font-size:12px;color:${quiet}">${texts.below}</p>`}
-</div></body></html>`.text;
+  return html`
+    <!doctype html>
+    <html lang="${language}" dir="${direction}">
+      <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width">
+        <meta name="color-scheme" content="light">
+        <title>${texts.title}</title>
+      </head>
+      <body style="margin:0;background:${paper};color:${ink};font:16px/1.5 ${faces}">
+        <div
+          lang="${language}"
+          dir="${direction}"
+          style="max-width:440px;margin:0 auto;padding:24px 16px;text-align:start${language === 'ja' && ';word-break:auto-phrase'}"
+        >
+          <p style="margin:0 0 16px;font-weight:600">
+            ${
+              branding.logoUrl === null
+                ? branding.name
+                : html`<img src="${branding.logoUrl}" alt="${branding.name}" height="40">`
+            }
+          </p>
+          <div
+            style="background:#ffffff;border:1px solid ${line};border-top:4px solid ${branding.accent};border-radius:10px;padding:24px"
+          >
+            <h1 style="margin:0;font-size:20px;line-height:1.3;overflow-wrap:anywhere">${texts.heading}</h1>
+            ${texts.inside}
+          </div>
+          ${texts.below !== null && html`<p style="margin:16px 0 0;font-size:12px;color:${quiet}">${texts.below}</p>`}
+        </div>
+      </body>
+    </html>
+  `.text;
 }

@@ -45,7 +45,9 @@ export function writeNotice({
       const name = /^\{(\w+)\}$/.exec(paragraph)?.[1] ?? '';
       return (
         alone[name] ??
-        html`<p style="margin:16px 0 0;white-space:pre-line;overflow-wrap:anywhere">${fillHtml(paragraph, inSentence)}</p>`
+        html`
+          <p style="margin:16px 0 0;white-space:pre-line;overflow-wrap:anywhere">${fillHtml(paragraph, inSentence)}</p>
+        `
       );
     });
   const heading = fillHtml(subject, inSentence);
@@ -61,12 +63,23 @@ const shownAs = (texts: Record<string, string>, show: (text: string) => Html): R
 
 /** For those who would rather see where a button leads, or open it elsewhere. */
 const readable = (url: string) =>
-  html`<p dir="ltr" style="margin:12px 0 0;font-size:12px;line-height:1.4;color:${mailColours.quiet};word-break:break-all">${url}</p>`;
+  html`
+    <p dir="ltr" style="margin:12px 0 0;font-size:12px;line-height:1.4;color:${mailColours.quiet};word-break:break-all">
+      ${url}
+    </p>
+  `;
 
 const longCode = 12;
 
 /** A code large, an address in a face in which digits cannot be mistaken. */
 function emphasised(text: string): Html {
   const size = text.length <= longCode ? 'text-align:center;font-size:28px;letter-spacing:0.1em' : 'font-size:14px';
-  return html`<p dir="ltr" style="margin:16px 0 0;padding:12px;background:#f3f3f1;border-radius:6px;font-family:ui-monospace,Menlo,Consolas,monospace;word-break:break-all;${size}">${text}</p>`;
+  return html`
+    <p
+      dir="ltr"
+      style="margin:16px 0 0;padding:12px;background:#f3f3f1;border-radius:6px;font-family:ui-monospace,Menlo,Consolas,monospace;word-break:break-all;${size}"
+    >
+      ${text}
+    </p>
+  `;
 }

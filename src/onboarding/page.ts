@@ -33,10 +33,15 @@ function head({ words, branding, row }: StepPage, current: Step): Html {
   const { onboard } = onboardingTexts(words);
   const shown = row.email === null ? steps.slice(1) : steps;
   const at = steps.indexOf(current);
-  return html`${logoOf(branding)}<ol class="steps" aria-label="${onboard.steps}">${shown.map((step) => {
-    if (step === current) return html`<li aria-current="step">${onboard[step]}</li>`;
-    return html`<li${steps.indexOf(step) < at && html` class="done"`}>${onboard[step]}</li>`;
-  })}</ol>`;
+  return html`
+    ${logoOf(branding)}
+    <ol class="steps" aria-label="${onboard.steps}">
+      ${shown.map((step) => {
+        if (step === current) return html`<li aria-current="step">${onboard[step]}</li>`;
+        return html`<li${steps.indexOf(step) < at && html` class="done"`}>${onboard[step]}</li>`;
+      })}
+    </ol>
+  `;
 }
 
 /** A refusal above the form, unless it stands beside its field. */
@@ -67,9 +72,11 @@ function maskEmail(email: string): string {
 function introduction({ words, row }: StepPage): Html {
   const { onboard } = onboardingTexts(words);
   const partner = row.partner_name;
-  return html`<h1>${fill(onboard.invites, { partner })}</h1>
-<p>${fill(onboard.what, { partner })}</p>
-<p class="quiet">${onboard.needs}</p>`;
+  return html`
+    <h1>${fill(onboard.invites, { partner })}</h1>
+    <p>${fill(onboard.what, { partner })}</p>
+    <p class="quiet">${onboard.needs}</p>
+  `;
 }
 
 /** Where the partner gave an e-mail address: have a code sent. */
@@ -81,8 +88,12 @@ export function sendCodePage(page: StepPage): Html {
     head(page, 'stepEmail'),
     introduction(page),
     refusalLine(words, page.refusal),
-    html`<p>${fillHtml(onboard.makeSure, { email, partner: row.partner_name })}</p>
-<form method="post" action="${path}/code"><button>${onboard.sendCode}</button></form>`,
+    html`
+      <p>${fillHtml(onboard.makeSure, { email, partner: row.partner_name })}</p>
+      <form method="post" action="${path}/code">
+        <button>${onboard.sendCode}</button>
+      </form>
+    `,
   );
 }
 
@@ -94,16 +105,21 @@ export function enterCodePage(page: StepPage): Html {
     head(page, 'stepEmail'),
     html`<h1>${onboard.enterCode}</h1>`,
     refusalLine(words, refusal, ['email_code_wrong']),
-    html`<form method="post" action="${path}/email">
-${field({
-  name: 'code',
-  label: onboard.code,
-  hint: fill(onboard.codeHint, { email: maskEmail(row.email ?? '') }),
-  fault: refusalSentence(words, refusal, 'email_code_wrong'),
-  attributes: 'required inputmode="numeric" autocomplete="one-time-code" maxlength="12" autofocus',
-})}
-<button>${onboard.goOn}</button></form>
-<form method="post" action="${path}/code"><button class="second">${onboard.sendAnother}</button></form>`,
+    html`
+      <form method="post" action="${path}/email">
+        ${field({
+          name: 'code',
+          label: onboard.code,
+          hint: fill(onboard.codeHint, { email: maskEmail(row.email ?? '') }),
+          fault: refusalSentence(words, refusal, 'email_code_wrong'),
+          attributes: 'required inputmode="numeric" autocomplete="one-time-code" maxlength="12" autofocus',
+        })}
+        <button>${onboard.goOn}</button>
+      </form>
+      <form method="post" action="${path}/code">
+        <button class="second">${onboard.sendAnother}</button>
+      </form>
+    `,
   );
 }
 
@@ -131,24 +147,27 @@ export function detailsPage(page: StepPage): Html {
     row.email === null && row.details_at === null ? html`<h2>${onboard.who}</h2>` : html`<h1>${onboard.who}</h1>`,
     html`<p class="quiet">${fill(onboard.whoRest, { partner: row.partner_name })}</p>`,
     refusalLine(words, refusal),
-    html`<form method="post" action="${path}/details">
-${text('business_name', onboard.businessName, 'organization', onboard.businessHint)}
-${text('display_name', onboard.name, 'name')}
-${countryField(words, value('country'), fault('country'))}
-${text('phone', onboard.phone, 'tel')}
-${text('website', onboard.website, 'url')}
-${
-  row.email === null &&
-  field({
-    name: 'email',
-    label: onboard.email,
-    hint: onboard.emailHint,
-    value: typed.email ?? row.given_email ?? '',
-    fault: fault('email'),
-    attributes: 'type="email" autocomplete="email" maxlength="254"',
-  })
-}
-<button>${onboard.goToWallet}</button></form>`,
+    html`
+      <form method="post" action="${path}/details">
+        ${text('business_name', onboard.businessName, 'organization', onboard.businessHint)}
+        ${text('display_name', onboard.name, 'name')}
+        ${countryField(words, value('country'), fault('country'))}
+        ${text('phone', onboard.phone, 'tel')}
+        ${text('website', onboard.website, 'url')}
+        ${
+          row.email === null &&
+          field({
+            name: 'email',
+            label: onboard.email,
+            hint: onboard.emailHint,
+            value: typed.email ?? row.given_email ?? '',
+            fault: fault('email'),
+            attributes: 'type="email" autocomplete="email" maxlength="254"',
+          })
+        }
+        <button>${onboard.goToWallet}</button>
+      </form>
+    `,
   );
 }
 
@@ -159,11 +178,18 @@ function countryField(words: Words, value: string, fault: string | undefined): H
   const known = value === '' || countries.some(({ code }) => code === value);
   const all = known ? countries : [{ code: value, name: value }, ...countries];
   const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="country-fault"`;
-  return html`<div class="field"><label for="country">${onboard.country}</label>
-<select id="country" name="country" autocomplete="country"${described}><option value="">${onboard.noCountry}</option>${all.map(
-    ({ code, name }) => html`<option value="${code}"${code === value && html` selected`}>${name}</option>`,
-  )}</select>
-${fault !== undefined && html`<p class="fault" id="country-fault">${fault}</p>`}</div>`;
+  return html`
+    <div class="field">
+      <label for="country">${onboard.country}</label>
+      <select id="country" name="country" autocomplete="country"${described}>
+        <option value="">${onboard.noCountry}</option>
+        ${all.map(
+          ({ code, name }) => html`<option value="${code}"${code === value && html` selected`}>${name}</option>`,
+        )}
+      </select>
+      ${fault !== undefined && html`<p class="fault" id="country-fault">${fault}</p>`}
+    </div>
+  `;
 }
 
 /** Which wallet is to be paid. */
@@ -199,8 +225,15 @@ export function signPage(page: StepPage, message: string, address: string): Html
     head(page, 'stepSign'),
     html`<h1>${onboard.signTitle}</h1>`,
     refusalLine(words, refusal, ['signature_invalid', 'terms_not_accepted']),
-    html`<p>${onboard.signRest}</p>
-<dl class="facts"><div><dt>${onboard.wallet}</dt><dd>${shortAddress(address)}</dd></div></dl>`,
+    html`
+      <p>${onboard.signRest}</p>
+      <dl class="facts">
+        <div>
+          <dt>${onboard.wallet}</dt>
+          <dd>${shortAddress(address)}</dd>
+        </div>
+      </dl>
+    `,
     signForm(words, {
       action: `${path}/complete`,
       address,
@@ -210,7 +243,11 @@ export function signPage(page: StepPage, message: string, address: string): Html
       fault: refusalSentence(words, refusal, 'signature_invalid'),
       button: onboard.finish,
     }),
-    html`<p class="quiet"><a href="${path}?step=wallet">${onboard.changeWallet}</a> · <a href="${path}?step=details">${onboard.changeDetails}</a></p>`,
+    html`
+      <p class="quiet">
+        <a href="${path}?step=wallet">${onboard.changeWallet}</a> · <a href="${path}?step=details">${onboard.changeDetails}</a>
+      </p>
+    `,
   );
 }
 
@@ -222,17 +259,36 @@ function termsField(words: Words, fault: string | undefined, typed: string | und
   const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="terms-fault"`;
   const translated =
     words.language !== 'en' &&
-    html`<p class="quiet">${onboard.termsTranslated}</p>${termsText(termsIn(words), name)}<p><strong>${onboard.termsBinding}</strong></p>`;
-  return html`<details><summary>${name}</summary>
-${translated}${termsText(bindingTerms(), words.language === 'en' ? name : onboard.termsBinding, html` lang="en" dir="ltr"`)}</details>
-<div class="field"><label class="check"><input type="checkbox" name="accept_terms" value="${version}" required${
-    typed === version && html` checked`
-  }${described}><span>${fill(onboard.accept, { version })}</span></label>
-${fault !== undefined && html`<p class="fault" id="terms-fault">${fault}</p>`}</div>`;
+    html`
+      <p class="quiet">${onboard.termsTranslated}</p>
+      ${termsText(termsIn(words), name)}
+      <p><strong>${onboard.termsBinding}</strong></p>
+    `;
+  return html`
+    <details>
+      <summary>${name}</summary>
+      ${translated}
+      ${termsText(bindingTerms(), words.language === 'en' ? name : onboard.termsBinding, html` lang="en" dir="ltr"`)}
+    </details>
+    <div class="field">
+      <label class="check">
+        <input
+          type="checkbox"
+          name="accept_terms"
+          value="${version}"
+          required${typed === version && html` checked`}${described}
+        >
+        <span>${fill(onboard.accept, { version })}</span>
+      </label>
+      ${fault !== undefined && html`<p class="fault" id="terms-fault">${fault}</p>`}
+    </div>
+  `;
 }
 
 function termsText(sections: { title: string; text: string }[], name: string, language: Html | null = null): Html {
-  return html`<div class="terms" tabindex="0" role="group" aria-label="${name}"${language}>${sections.map(
-    ({ title, text }) => html`<div><h3>${title}</h3><p>${text}</p></div>`,
-  )}</div>`;
+  return html`
+    <div class="terms" tabindex="0" role="group" aria-label="${name}"${language}>
+      ${sections.map(({ title, text }) => html`<div><h3>${title}</h3><p>${text}</p></div>`)}
+    </div>
+  `;
 }

@@ -71,17 +71,60 @@ export function settingsFields(words: Words, shown: SettingsForm, codes: string[
   const span = (minutes: number) => formatRemaining(words, minutes * minuteMs);
   const boxes = expiryMinutes.map(
     (minutes) =>
-      html`<label class="check"><input type="checkbox" name="expiry" value="${minutes}"${shown.allowed_expiry_minutes.includes(minutes) && html` checked`}><span>${span(minutes)}</span></label>`,
+      html`
+        <label class="check">
+          <input
+            type="checkbox"
+            name="expiry"
+            value="${minutes}"${shown.allowed_expiry_minutes.includes(minutes) && html` checked`}
+          >
+          <span>${span(minutes)}</span>
+        </label>
+      `,
   );
   // One that has lost its rate is not swapped for another unseen.
   const currencies = [...new Set([...codes, shown.currency])].filter(Boolean).sort();
   const option = (value: string, label: string, chosen: boolean) =>
     html`<option value="${value}"${chosen && html` selected`}>${label}</option>`;
-  return html`${field({ name: 'name', label: settings.name, hint: settings.nameRest, value: shown.name, fault: fault('name'), attributes: `required maxlength="${maxName}"` })}
-<div class="field"><label for="currency">${settings.currency}</label><p class="quiet" id="currency-hint">${settings.currencyRest}</p>
-<select id="currency" name="currency" aria-describedby="currency-hint">${currencies.map((code) => option(code, code, code === shown.currency))}</select>${said('currency')}</div>
-<fieldset class="boxes"><legend>${settings.expiry}</legend><p class="quiet">${settings.expiryRest}</p>${boxes}${said('expiry')}</fieldset>
-<div class="field"><label for="default_expiry">${settings.defaultExpiry}</label>
-<select id="default_expiry" name="default_expiry">${expiryMinutes.map((minutes) => option(String(minutes), span(minutes), minutes === shown.default_expiry_minutes))}</select>${said('default_expiry')}</div>
-${field({ name: 'email', label: settings.email, hint: settings.emailRest, value: shown.email, fault: fault('email'), attributes: 'type="email" maxlength="254" autocomplete="off"' })}`;
+  return html`
+    ${field({
+      name: 'name',
+      label: settings.name,
+      hint: settings.nameRest,
+      value: shown.name,
+      fault: fault('name'),
+      attributes: `required maxlength="${maxName}"`,
+    })}
+    <div class="field">
+      <label for="currency">${settings.currency}</label>
+      <p class="quiet" id="currency-hint">${settings.currencyRest}</p>
+      <select id="currency" name="currency" aria-describedby="currency-hint">
+        ${currencies.map((code) => option(code, code, code === shown.currency))}
+      </select>
+      ${said('currency')}
+    </div>
+    <fieldset class="boxes">
+      <legend>${settings.expiry}</legend>
+      <p class="quiet">${settings.expiryRest}</p>
+      ${boxes}
+      ${said('expiry')}
+    </fieldset>
+    <div class="field">
+      <label for="default_expiry">${settings.defaultExpiry}</label>
+      <select id="default_expiry" name="default_expiry">
+        ${expiryMinutes.map((minutes) =>
+          option(String(minutes), span(minutes), minutes === shown.default_expiry_minutes),
+        )}
+      </select>
+      ${said('default_expiry')}
+    </div>
+    ${field({
+      name: 'email',
+      label: settings.email,
+      hint: settings.emailRest,
+      value: shown.email,
+      fault: fault('email'),
+      attributes: 'type="email" maxlength="254" autocomplete="off"',
+    })}
+  `;
 }

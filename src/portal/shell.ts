@@ -62,8 +62,14 @@ export async function sendPortal(
     home: { path: '/portal', label: user.partner.name },
     places: seen.map(([place, name]) => ({ path: place, label: portal.places[name] })),
     modeSwitch: html`<nav class="switch" aria-label="${app.mode}">${modeLinks}</nav>`,
-    aside: html`<p class="quiet"><a href="/portal/sessions">${fill(t.signedInAs, { email: user.email })}</a>, ${t.roles[user.role]}</p>
-<form method="post" action="/portal/sign-out"><button class="second">${app.signOut}</button></form>`,
+    aside: html`
+      <p class="quiet">
+        <a href="/portal/sessions">${fill(t.signedInAs, { email: user.email })}</a>, ${t.roles[user.role]}
+      </p>
+      <form method="post" action="/portal/sign-out">
+        <button class="second">${app.signOut}</button>
+      </form>
+    `,
     path,
     ...(under === null && { under: '' }),
     title,

@@ -33,10 +33,14 @@ export function frontPage(app: FastifyInstance): void {
       const list = entriesOf(request).map(
         ({ path, name, about }) => html`<li><a href="${path}">${name}</a>: ${about}</li>`,
       );
-      const body = html`<h1>${title}</h1>
-${card(html`<p>It runs. No real money is here.</p>
-<ul>${list}</ul>
-<p class="quiet">Keys, merchants and a first call to paste stand in the terminal where it was started.</p>`)}`;
+      const body = html`
+        <h1>${title}</h1>
+        ${card(html`
+          <p>It runs. No real money is here.</p>
+          <ul>${list}</ul>
+          <p class="quiet">Keys, merchants and a first call to paste stand in the terminal where it was started.</p>
+        `)}
+      `;
       return sendPage(reply, 200, { title, words, testMode: true, body });
     },
   });

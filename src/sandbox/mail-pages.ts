@@ -29,15 +29,24 @@ export function mailPages(app: FastifyInstance, ctx: Context): void {
       const mails = await listMails(ctx.db.sql, shown);
       const list = mails.map((mail) =>
         card(
-          html`<h2 dir="auto">${mail.subject}</h2>
-<p class="quiet">To ${mail.recipient}, ${instant(words, mail.created_at)}</p>
-${mail.html !== null && html`<p><a href="${path}/${mail.id}">As the recipient sees it</a></p>`}
-<details${mail.html === null && html` open`}><summary>As text</summary><pre dir="auto">${mail.body}</pre></details>`,
+          html`
+            <h2 dir="auto">${mail.subject}</h2>
+            <p class="quiet">To ${mail.recipient}, ${instant(words, mail.created_at)}</p>
+            ${mail.html !== null && html`<p><a href="${path}/${mail.id}">As the recipient sees it</a></p>`}
+            <details${mail.html === null && html` open`}>
+              <summary>As text</summary>
+              <pre dir="auto">${mail.body}</pre>
+            </details>
+          `,
         ),
       );
       const empty = card(
-        html`<h2>No mail yet</h2>
-<p class="quiet">Create a merchant with an e-mail address and open its onboarding_url: the code it is sent shows up here.</p>`,
+        html`
+          <h2>No mail yet</h2>
+          <p class="quiet">
+            Create a merchant with an e-mail address and open its onboarding_url: the code it is sent shows up here.
+          </p>
+        `,
       );
       const title = 'Sandbox mail';
       return sendPage(reply, 200, {

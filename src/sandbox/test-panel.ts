@@ -18,9 +18,17 @@ export function testPanel(checkout: Checkout, refusal: TestRefusal | null): Html
   if (payablePart === 'no' && refusal === null) return null;
   const { test } = payTexts(words);
   const offered = payablePart === 'rest' ? afterPartial : sandboxOutcomes.filter((outcome) => outcome !== 'rest');
-  return html`<section class="card test"><h2>${test.heading}</h2><p class="quiet">${test.hint}</p>
-${refusal && html`<p role="status">${test.refused[refusal]}</p>`}
-<form method="post" action="${payPagePath(url)}/test" class="outcomes" data-working="${test.working}">${offered.map(
-    (outcome) => html`<button name="outcome" value="${outcome}" class="second">${test.outcomes[outcome]}</button>`,
-  )}</form></section>`;
+  return html`
+    <section class="card test">
+      <h2>${test.heading}</h2>
+      <p class="quiet">${test.hint}</p>
+      ${refusal && html`<p role="status">${test.refused[refusal]}</p>`}
+      <form method="post" action="${payPagePath(url)}/test" class="outcomes" data-working="${test.working}">
+        ${offered.map(
+          (outcome) =>
+            html`<button name="outcome" value="${outcome}" class="second">${test.outcomes[outcome]}</button>`,
+        )}
+      </form>
+    </section>
+  `;
 }

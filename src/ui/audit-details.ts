@@ -34,9 +34,13 @@ export function auditDetails(words: Words, json: string): Html | null {
   const { detailNames } = auditTexts(words);
   const told = descriptionList(words, JSON.parse(json) as Details);
   if (told.length === 0) return null;
-  return html`<span dir="auto">${told.map(
-    ([name, value], i) => html`${i > 0 && ' · '}<span class="quiet">${named(detailNames, name)}</span> ${value}`,
-  )}</span>`;
+  return html`
+    <span dir="auto">
+      ${told.map(
+        ([name, value], i) => html`${i > 0 && ' · '}<span class="quiet">${named(detailNames, name)}</span> ${value}`,
+      )}
+    </span>
+  `;
 }
 
 /** What an act was done on: its kind, and its number or address, shortened, with the whole of it in the title. */

@@ -49,14 +49,38 @@ export function chart(words: Words, { title, series, bars, format }: Chart): Htm
   const legend =
     series.length > 1 &&
     html`<p class="legend">${series.map((name, s) => html`<span class="series-${s}">${name}</span>`)}</p>`;
-  return html`<figure class="chart" aria-label="${fill(app.chartOf, { title })}"><figcaption><strong>${title}</strong>${legend}</figcaption>
-${raw(drawing)}
-<details><summary>${app.figures}</summary><div class="table"><table><thead><tr><th scope="col"></th>${series.map(
-    (name) => html`<th scope="col" class="figures">${name}</th>`,
-  )}</tr></thead><tbody>${bars.map(
-    ({ label, values }) =>
-      html`<tr><th scope="row">${label}</th>${values.map((value, s) => html`<td class="figures" data-name="${series[s]}">${format(value)}</td>`)}</tr>`,
-  )}</tbody></table></div></details></figure>`;
+  return html`
+    <figure class="chart" aria-label="${fill(app.chartOf, { title })}">
+      <figcaption><strong>${title}</strong>${legend}</figcaption>
+      ${raw(drawing)}
+      <details>
+        <summary>${app.figures}</summary>
+        <div class="table">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col"></th>
+                ${series.map((name) => html`<th scope="col" class="figures">${name}</th>`)}
+              </tr>
+            </thead>
+            <tbody>
+              ${bars.map(
+                ({ label, values }) =>
+                  html`
+                    <tr>
+                      <th scope="row">${label}</th>
+                      ${values.map(
+                        (value, s) => html`<td class="figures" data-name="${series[s]}">${format(value)}</td>`,
+                      )}
+                    </tr>
+                  `,
+              )}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  `;
 }
 
 const round = (value: number) => Math.round(value * 10) / 10;

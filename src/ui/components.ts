@@ -57,9 +57,9 @@ export function card(...parts: (Html | false | null)[]): Html {
 
 /** Names with their values, one under the other; null leaves one out. */
 export function descriptionList(list: ([name: string, value: Html | string] | null)[]): Html {
-  return html`<dl class="facts">${list.map(
-    (fact) => fact && html`<div><dt>${fact[0]}</dt><dd>${fact[1]}</dd></div>`,
-  )}</dl>`;
+  return html`
+    <dl class="facts">${list.map((fact) => fact && html`<div><dt>${fact[0]}</dt><dd>${fact[1]}</dd></div>`)}</dl>
+  `;
 }
 
 /** A text that is copied whole: an address, a hash, an exact amount. */
@@ -69,13 +69,20 @@ export function mono(text: string): Html {
 
 /** An address for reading: shortened in the middle, the whole one on hover and for copying. */
 export function shortAddress(address: string): Html {
-  return html`<span class="mono short" dir="ltr" title="${address}">${`${address.slice(0, 8)}…${address.slice(-6)}`}</span>`;
+  return html`
+    <span class="mono short" dir="ltr" title="${address}">${`${address.slice(0, 8)}…${address.slice(-6)}`}</span>
+  `;
 }
 
 /** A QR code with what it is for; `label` and the text itself are what a screen reader reads. */
 export function qr(text: string, label: string, caption: string): Html {
   const svg = renderSVG(text, { border: 3, ecc: 'M' }).replace('<svg ', '<svg aria-hidden="true" ');
-  return html`<figure class="qr"><div role="img" aria-label="${label}: ${text}">${raw(svg)}</div><figcaption class="quiet">${caption}</figcaption></figure>`;
+  return html`
+    <figure class="qr">
+      <div role="img" aria-label="${label}: ${text}">${raw(svg)}</div>
+      <figcaption class="quiet">${caption}</figcaption>
+    </figure>
+  `;
 }
 
 export type Field = {
@@ -100,10 +107,14 @@ export function field(field: Field): Html {
   const input = field.rows
     ? html`<textarea id="${name}" name="${name}" rows="${field.rows}" ${attributes}>${value}</textarea>`
     : html`<input id="${name}" name="${name}" value="${value}" ${attributes}>`;
-  return html`<div class="field"><label for="${name}">${field.label}</label>
-${field.hint && html`<p class="quiet" id="${name}-hint">${field.hint}</p>`}
-${input}
-${field.fault && html`<p class="fault" id="${name}-fault">${field.fault}</p>`}</div>`;
+  return html`
+    <div class="field">
+      <label for="${name}">${field.label}</label>
+      ${field.hint && html`<p class="quiet" id="${name}-hint">${field.hint}</p>`}
+      ${input}
+      ${field.fault && html`<p class="fault" id="${name}-fault">${field.fault}</p>`}
+    </div>
+  `;
 }
 
 /** A hidden value that the next step needs. */

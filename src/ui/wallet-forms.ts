@@ -32,8 +32,10 @@ function offeredOnly({ chainId, name, publicRpcUrl, coin, explorerUrl }: Offered
 /** Where browser code lists the wallets it finds, and says what it waits for; empty without script. */
 function walletList(words: Words, data: Omit<WalletsData, 'texts'>): Html {
   const all: WalletsData = { texts: walletTexts(words).signing.told, ...data, chains: data.chains.map(offeredOnly) };
-  return html`<div class="wallets" data-wallets="${JSON.stringify(all)}" hidden></div>
-<p class="told" role="alert" hidden></p>`;
+  return html`
+    <div class="wallets" data-wallets="${JSON.stringify(all)}" hidden></div>
+    <p class="told" role="alert" hidden></p>
+  `;
 }
 
 export type ConnectForm = {
@@ -52,25 +54,37 @@ export type ConnectForm = {
 export function connectForm(words: Words, form: ConnectForm): Html {
   const { signing } = walletTexts(words);
   const { chains, typed } = form;
-  const choice = html`<div class="field"><label for="chain_id">${signing.network}</label><select id="chain_id" name="chain_id">${chains.map(
-    ({ chainId, name }) =>
-      html`<option value="${chainId}"${typed.chain_id === String(chainId) && html` selected`}>${name}</option>`,
-  )}</select></div>`;
+  const choice = html`
+    <div class="field">
+      <label for="chain_id">${signing.network}</label>
+      <select id="chain_id" name="chain_id">
+        ${chains.map(
+          ({ chainId, name }) =>
+            html`<option value="${chainId}"${typed.chain_id === String(chainId) && html` selected`}>${name}</option>`,
+        )}
+      </select>
+    </div>
+  `;
   const only = hiddenField('chain_id', String(chains[0]?.chainId ?? ''));
-  return html`${walletList(words, { chains, wanted: form.wanted ?? null, unwanted: form.unwanted ?? null, signing: false })}
-<details class="manual" open><summary>${signing.manual}</summary>
-<form method="post" action="${form.action}">
-${field({
-  name: 'wallet_address',
-  label: signing.address,
-  hint: signing.addressHint,
-  value: typed.wallet_address ?? '',
-  fault: form.fault,
-  attributes:
-    'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="42" dir="ltr" placeholder="0x…"',
-})}
-${chains.length > 1 ? choice : only}
-<button class="second">${signing.useAddress}</button></form></details>`;
+  return html`
+    ${walletList(words, { chains, wanted: form.wanted ?? null, unwanted: form.unwanted ?? null, signing: false })}
+    <details class="manual" open>
+      <summary>${signing.manual}</summary>
+      <form method="post" action="${form.action}">
+        ${field({
+          name: 'wallet_address',
+          label: signing.address,
+          hint: signing.addressHint,
+          value: typed.wallet_address ?? '',
+          fault: form.fault,
+          attributes:
+            'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="42" dir="ltr" placeholder="0x…"',
+        })}
+        ${chains.length > 1 ? choice : only}
+        <button class="second">${signing.useAddress}</button>
+      </form>
+    </details>
+  `;
 }
 
 export type SignForm = {
@@ -92,22 +106,30 @@ export type SignForm = {
 /** Takes a wallet's signature under a message: from a wallet in this browser, or typed. */
 export function signForm(words: Words, form: SignForm): Html {
   const { signing } = walletTexts(words);
-  return html`<form method="post" action="${form.action}">
-${hiddenField('message', form.message)}
-${Object.entries(form.carry ?? {}).map(([name, value]) => hiddenField(name, value))}
-${form.before}
-${walletList(words, { chains: [], wanted: form.address, unwanted: null, signing: true })}
-<details class="manual" open><summary>${signing.manual}</summary>
-<div class="stack"><p class="quiet">${signing.signHint}</p>
-<pre tabindex="0" dir="ltr" aria-label="${signing.message}">${form.message}</pre>
-${field({
-  name: 'signature',
-  label: signing.signature,
-  hint: signing.signatureHint,
-  value: form.signature,
-  fault: form.fault,
-  rows: 3,
-  attributes: 'required autocomplete="off" autocapitalize="off" spellcheck="false" dir="ltr" placeholder="0x…"',
-})}
-<button class="second">${form.button}</button></div></details></form>`;
+  return html`
+    <form method="post" action="${form.action}">
+      ${hiddenField('message', form.message)}
+      ${Object.entries(form.carry ?? {}).map(([name, value]) => hiddenField(name, value))}
+      ${form.before}
+      ${walletList(words, { chains: [], wanted: form.address, unwanted: null, signing: true })}
+      <details class="manual" open>
+        <summary>${signing.manual}</summary>
+        <div class="stack">
+          <p class="quiet">${signing.signHint}</p>
+          <pre tabindex="0" dir="ltr" aria-label="${signing.message}">${form.message}</pre>
+          ${field({
+            name: 'signature',
+            label: signing.signature,
+            hint: signing.signatureHint,
+            value: form.signature,
+            fault: form.fault,
+            rows: 3,
+            attributes:
+              'required autocomplete="off" autocapitalize="off" spellcheck="false" dir="ltr" placeholder="0x…"',
+          })}
+          <button class="second">${form.button}</button>
+        </div>
+      </details>
+    </form>
+  `;
 }

@@ -79,10 +79,21 @@ export async function confirmSection<K extends UserKind>(
   const ways =
     held.length > 0
       ? passkeyConfirm(words, realm, request.url, kept)
-      : html`<p>${fill(t.byMail, { email: person.email })}</p>
-<form method="post" action="${realm.path}/sign-in" target="_blank">${hiddenField('email', person.email)}<button>${t.sendLink}</button></form>
-<form method="post" action="${request.url}">${kept}<button class="second">${t.goOn}</button></form>`;
-  return html`${refused && notice('attention', passkey.refusals[refused])}<section class="card"><p>${t.why}</p>${ways}</section>`;
+      : html`
+        <p>${fill(t.byMail, { email: person.email })}</p>
+        <form method="post" action="${realm.path}/sign-in" target="_blank">
+          ${hiddenField('email', person.email)}
+          <button>${t.sendLink}</button>
+        </form>
+        <form method="post" action="${request.url}">
+          ${kept}
+          <button class="second">${t.goOn}</button>
+        </form>
+      `;
+  return html`
+    ${refused && notice('attention', passkey.refusals[refused])}
+    <section class="card"><p>${t.why}</p>${ways}</section>
+  `;
 }
 
 function keptFields(request: FastifyRequest): Html[] {

@@ -120,7 +120,12 @@ function sessionTable(words: Words, path: string, person: Person, sessions: Sess
         cell: ({ id }) =>
           id === person.sessionId
             ? t.thisOne
-            : html`<form method="post" action="${path}/revoke">${hiddenField('session', id)}<button class="second">${t.signOutThere}</button></form>`,
+            : html`
+              <form method="post" action="${path}/revoke">
+                ${hiddenField('session', id)}
+                <button class="second">${t.signOutThere}</button>
+              </form>
+            `,
       },
     ],
     sessions,

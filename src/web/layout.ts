@@ -44,36 +44,47 @@ export type Page = {
 function layout(page: Page, nonce: string): string {
   const { words, island } = page;
   const { common } = commonTexts(words);
-  return html`<!doctype html>
-<html lang="${words.language}" dir="${words.direction}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${page.title}</title>
-<link rel="icon" href="data:,">
-${raw(`<style>${page.frame ? wideStyle : style}</style>`)}
-${page.branding?.accentStyle && raw(`<style>${page.branding.accentStyle}</style>`)}
-${island && html`<script type="module" nonce="${nonce}" src="${islandPath(island)}"></script>`}
-${page.refreshSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${page.refreshSeconds}"></noscript>`}
-</head>
-<body${page.frame && html` class="framed"`}>
-${page.testMode && html`<p class="banner" role="note"><strong>${common.testMode}</strong> ${common.testModeRest}</p>`}
-${page.frame?.before}
-<main class="${page.frame ? 'wide' : 'column'}">
-${page.body}
-</main>
-${page.path !== undefined && languageSwitch(words, page.path)}
-</body>
-</html>
-`.text;
+  return html`
+    <!doctype html>
+    <html lang="${words.language}" dir="${words.direction}">
+      <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>${page.title}</title>
+        <link rel="icon" href="data:,">
+        ${raw(`<style>${page.frame ? wideStyle : style}</style>`)}
+        ${page.branding?.accentStyle && raw(`<style>${page.branding.accentStyle}</style>`)}
+        ${island && html`<script type="module" nonce="${nonce}" src="${islandPath(island)}"></script>`}
+        ${
+          page.refreshSeconds !== undefined &&
+          html`<noscript><meta http-equiv="refresh" content="${page.refreshSeconds}"></noscript>`
+        }
+      </head>
+      <body${page.frame && html` class="framed"`}>
+        ${
+          page.testMode &&
+          html`<p class="banner" role="note"><strong>${common.testMode}</strong> ${common.testModeRest}</p>`
+        }
+        ${page.frame?.before}
+        <main class="${page.frame ? 'wide' : 'column'}">${page.body}</main>
+        ${page.path !== undefined && languageSwitch(words, page.path)}
+      </body>
+    </html>
+  `.text;
 }
 
 function languageSwitch(words: Words, path: string): Html {
-  return html`<nav class="languages" aria-label="${commonTexts(words).common.language}">${languages.map((language) =>
-    language === words.language
-      ? html`<span aria-current="true" lang="${language}">${languageName(language)}</span>`
-      : html`<a href="${path}?lang=${language}" lang="${language}" hreflang="${language}">${languageName(language)}</a>`,
-  )}</nav>`;
+  return html`
+    <nav class="languages" aria-label="${commonTexts(words).common.language}">
+      ${languages.map((language) =>
+        language === words.language
+          ? html`<span aria-current="true" lang="${language}">${languageName(language)}</span>`
+          : html`
+            <a href="${path}?lang=${language}" lang="${language}" hreflang="${language}">${languageName(language)}</a>
+          `,
+      )}
+    </nav>
+  `;
 }
 
 /** Answers with a page: never framed, no script or style but our own; the server's other headers stay. */

@@ -51,13 +51,30 @@ function navigation({ home, places, path, under, modeSwitch, aside, branding, wo
     // What stands under none of the places does not stand under the first one either.
     .filter((place) => at === place.path || (place.path !== home.path && at.startsWith(`${place.path}/`)))
     .sort((a, b) => b.path.length - a.path.length)[0];
-  return html`<header class="side">
-<p class="home">${branding && logoOf(branding)}<a href="${home.path}">${home.label}</a></p>
-<div class="bar"><nav aria-label="${commonTexts(words).app.navigation}"><ul class="places">${places.map(
-    (place) =>
-      html`<li><a href="${place.path}"${place === current && html` aria-current="page"`}>${place.label}</a></li>`,
-  )}</ul></nav>${modeSwitch}</div>
-<div class="aside">${aside}</div></header>`;
+  return html`
+    <header class="side">
+      <p class="home">
+        ${branding && logoOf(branding)}
+        <a href="${home.path}">${home.label}</a>
+      </p>
+      <div class="bar">
+        <nav aria-label="${commonTexts(words).app.navigation}">
+          <ul class="places">
+            ${places.map(
+              (place) =>
+                html`
+                  <li>
+                    <a href="${place.path}"${place === current && html` aria-current="page"`}>${place.label}</a>
+                  </li>
+                `,
+            )}
+          </ul>
+        </nav>
+        ${modeSwitch}
+      </div>
+      <div class="aside">${aside}</div>
+    </header>
+  `;
 }
 
 /** A flash beside the heading after a change: `?done=` names a text, so that a reload says nothing twice. */

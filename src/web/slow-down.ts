@@ -29,19 +29,23 @@ export function sendSlowDown(reply: FastifyReply): FastifyReply {
 
 function write(words: Words): string {
   const { errors } = commonTexts(words);
-  return html`<!doctype html>
-<html lang="${words.language}" dir="${words.direction}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${errors.slowDown}</title>
-<link rel="icon" href="data:,">
-${raw(`<style>${style}</style>`)}
-</head>
-<body>
-<main><h1>${errors.slowDown}</h1><p>${errors.slowDownRest}</p></main>
-</body>
-</html>
-`.text;
+  return html`
+    <!doctype html>
+    <html lang="${words.language}" dir="${words.direction}">
+      <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>${errors.slowDown}</title>
+        <link rel="icon" href="data:,">
+        ${raw(`<style>${style}</style>`)}
+      </head>
+      <body>
+        <main>
+          <h1>${errors.slowDown}</h1>
+          <p>${errors.slowDownRest}</p>
+        </main>
+      </body>
+    </html>
+  `.text;
 }

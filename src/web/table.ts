@@ -13,21 +13,44 @@ export type Column<Row> = {
 
 /** Rows with a header; on a phone each row becomes a card whose cells name their columns. A wide one scrolls, by keyboard too. */
 export function table<Row>(caption: string, columns: Column<Row>[], rows: Row[]): Html {
-  return html`<div class="table" role="group" aria-label="${caption}" tabindex="0"><table><caption class="hidden">${caption}</caption>
-<thead><tr>${columns.map(({ name, figures }) => html`<th scope="col"${figures && html` class="figures"`}>${name}</th>`)}</tr></thead>
-<tbody>${rows.map(
-    (row) =>
-      html`<tr>${columns.map(({ name, cell, figures }, i) => {
-        const content = cell(row);
-        if (i === 0) return html`<th scope="row">${content}</th>`;
-        return html`<td data-name="${name}"${figures && html` class="figures"`}>${content}</td>`;
-      })}</tr>`,
-  )}</tbody></table></div>`;
+  return html`
+    <div class="table" role="group" aria-label="${caption}" tabindex="0">
+      <table>
+        <caption class="hidden">${caption}</caption>
+        <thead>
+          <tr>
+            ${columns.map(
+              ({ name, figures }) => html`<th scope="col"${figures && html` class="figures"`}>${name}</th>`,
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map(
+            (row) =>
+              html`
+                <tr>
+                  ${columns.map(({ name, cell, figures }, i) => {
+                    const content = cell(row);
+                    if (i === 0) return html`<th scope="row">${content}</th>`;
+                    return html`<td data-name="${name}"${figures && html` class="figures"`}>${content}</td>`;
+                  })}
+                </tr>
+              `,
+          )}
+        </tbody>
+      </table>
+    </div>
+  `;
 }
 
 /** What a list shows while it is empty: the next step, with a working example where there is one. */
 export function emptyState(title: string, next: Html | string): Html {
-  return html`<div class="empty"><p><strong>${title}</strong></p><div class="quiet">${next}</div></div>`;
+  return html`
+    <div class="empty">
+      <p><strong>${title}</strong></p>
+      <div class="quiet">${next}</div>
+    </div>
+  `;
 }
 
 /** A state as word and shape. */
@@ -70,10 +93,16 @@ export function filters(
 ): Html {
   const { app } = commonTexts(words);
   const used = list.some(({ name }) => query[name]);
-  return html`<form class="filters" method="get" action="${path}">${list.map((filter) => filterField(words, filter, query[filter.name] ?? ''))}
-<div class="do"><button class="second">${app.apply}</button>${used && html`<a href="${path}">${app.reset}</a>`}${
-    csvPath !== null && html`<a href="${linkWith(csvPath, query, { after: null })}" download>${app.csv}</a>`
-  }</div></form>`;
+  return html`
+    <form class="filters" method="get" action="${path}">
+      ${list.map((filter) => filterField(words, filter, query[filter.name] ?? ''))}
+      <div class="do">
+        <button class="second">${app.apply}</button>
+        ${used && html`<a href="${path}">${app.reset}</a>`}
+        ${csvPath !== null && html`<a href="${linkWith(csvPath, query, { after: null })}" download>${app.csv}</a>`}
+      </div>
+    </form>
+  `;
 }
 
 function filterField(words: Words, filter: Filter, value: string): Html {
@@ -81,11 +110,29 @@ function filterField(words: Words, filter: Filter, value: string): Html {
   const label = html`<label for="${id}">${filter.label}</label>`;
   if (filter.kind === 'choice') {
     const options: [string, string][] = [['', commonTexts(words).app.all], ...filter.options];
-    return html`<div class="field">${label}<select id="${id}" name="${filter.name}">${options.map(
-      ([option, name]) => html`<option value="${option}"${option === value && html` selected`}>${name}</option>`,
-    )}</select></div>`;
+    return html`
+      <div class="field">
+        ${label}
+        <select id="${id}" name="${filter.name}">
+          ${options.map(
+            ([option, name]) => html`<option value="${option}"${option === value && html` selected`}>${name}</option>`,
+          )}
+        </select>
+      </div>
+    `;
   }
-  return html`<div class="field">${label}<input id="${id}" name="${filter.name}" type="${filter.kind === 'date' ? 'date' : 'search'}" value="${value}" placeholder="${filter.hint}"></div>`;
+  return html`
+    <div class="field">
+      ${label}
+      <input
+        id="${id}"
+        name="${filter.name}"
+        type="${filter.kind === 'date' ? 'date' : 'search'}"
+        value="${value}"
+        placeholder="${filter.hint}"
+      >
+    </div>
+  `;
 }
 
 /**
@@ -98,7 +145,17 @@ export function confirmButton(
   act: { label: string; title: string; consequence: string; action: string; danger?: true },
   fields: Html | null,
 ): Html {
-  return html`<details class="confirm${act.danger && ' danger'}"><summary>${act.label}</summary>
-<div class="question"><p><strong>${act.title}</strong></p><p class="quiet">${act.consequence}</p>
-<form method="post" action="${act.action}">${fields}<button>${act.label}</button></form></div></details>`;
+  return html`
+    <details class="confirm${act.danger && ' danger'}">
+      <summary>${act.label}</summary>
+      <div class="question">
+        <p><strong>${act.title}</strong></p>
+        <p class="quiet">${act.consequence}</p>
+        <form method="post" action="${act.action}">
+          ${fields}
+          <button>${act.label}</button>
+        </form>
+      </div>
+    </details>
+  `;
 }

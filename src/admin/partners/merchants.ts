@@ -43,8 +43,11 @@ export function merchantsPages(app: FastifyInstance, ctx: Context): void {
     return call.show({
       path,
       title: admin.places.merchants,
-      body: html`${flash(call, said)}${filters(words, path, wanted, choices(words), `${path}.csv`)}
-<div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>`,
+      body: html`
+        ${flash(call, said)}
+        ${filters(words, path, wanted, choices(words), `${path}.csv`)}
+        <div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>
+      `,
     });
   });
   adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) =>
@@ -169,9 +172,17 @@ function switchCell(words: Words, row: ListedMerchant): Html {
   const { merchants: t } = admin;
   const action = `${path}/switch`;
   const carry = (to: string) => html`${hiddenField('account', row.id)}${hiddenField('to', to)}`;
-  const state = html`${row.disabled_by_operator && badge('ended', t.byOperator)} ${row.disabled_by_partner && badge('ended', t.byPartner)}`;
+  const state = html`
+    ${row.disabled_by_operator && badge('ended', t.byOperator)} ${row.disabled_by_partner && badge('ended', t.byPartner)}
+  `;
   if (row.disabled_by_operator) {
-    return html`${state}<form method="post" action="${action}">${carry('on')}<button class="second">${admin.switchOn}</button></form>`;
+    return html`
+      ${state}
+      <form method="post" action="${action}">
+        ${carry('on')}
+        <button class="second">${admin.switchOn}</button>
+      </form>
+    `;
   }
   const question = {
     label: admin.switchOff,

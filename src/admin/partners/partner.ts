@@ -137,8 +137,17 @@ async function showNew(ctx: Context, call: AdminCall, status: number, form: NewF
     path: newPath,
     status,
     title: t.add,
-    body: html`<div class="narrow">${card(html`<form method="post" action="${newPath}">${slugField}
-${settingsFields(call.words, shown, await listCurrencies(ctx), faults)}<button>${t.create}</button></form>`)}</div>`,
+    body: html`
+      <div class="narrow">
+        ${card(html`
+          <form method="post" action="${newPath}">
+            ${slugField}
+            ${settingsFields(call.words, shown, await listCurrencies(ctx), faults)}
+            <button>${t.create}</button>
+          </form>
+        `)}
+      </div>
+    `,
   });
 }
 
@@ -167,22 +176,44 @@ async function showPartner(
         },
         hiddenField('to', 'off'),
       )
-    : html`<form method="post" action="${path}/switch">${hiddenField('to', 'on')}<button>${admin.switchOn}</button></form>`;
+    : html`
+      <form method="post" action="${path}/switch">
+        ${hiddenField('to', 'on')}
+        <button>${admin.switchOn}</button>
+      </form>
+    `;
   return call.show({
     path,
     status: wrong ? 400 : 200,
     title: partner.name,
-    body: html`${!wrong && flash(call, said)}
-${card(
-  descriptionList([
-    [t.slug, partner.slug],
-    [admin.state, onOff(words, isOn)],
-    [admin.created, instant(words, partner.created_at)],
-  ]),
-  html`<p>${link('/admin/users', t.people)} · ${link('/admin/merchants', t.merchants)} · ${link('/admin/audit', t.log)}</p>`,
-  turn,
-)}
-<div class="narrow">${card(html`<h2>${t.settings}</h2><p class="quiet">${t.settingsRest}</p>
-<form method="post" action="${path}/settings">${settingsFields(words, wrong?.shown ?? partner, await listCurrencies(ctx), wrong?.faults ?? {})}<button>${admin.save}</button></form>`)}</div>`,
+    body: html`
+      ${!wrong && flash(call, said)}
+      ${card(
+        descriptionList([
+          [t.slug, partner.slug],
+          [admin.state, onOff(words, isOn)],
+          [admin.created, instant(words, partner.created_at)],
+        ]),
+        html`
+          <p>
+            ${link('/admin/users', t.people)} · ${link('/admin/merchants', t.merchants)} · ${link(
+              '/admin/audit',
+              t.log,
+            )}
+          </p>
+        `,
+        turn,
+      )}
+      <div class="narrow">
+        ${card(html`
+          <h2>${t.settings}</h2>
+          <p class="quiet">${t.settingsRest}</p>
+          <form method="post" action="${path}/settings">
+            ${settingsFields(words, wrong?.shown ?? partner, await listCurrencies(ctx), wrong?.faults ?? {})}
+            <button>${admin.save}</button>
+          </form>
+        `)}
+      </div>
+    `,
   });
 }

@@ -30,9 +30,16 @@ export function partnersList(app: FastifyInstance, ctx: Context): void {
     return show({
       path,
       title: t.places.partners,
-      body: html`<p class="actions"><a class="button" href="/admin/new-partner">${t.partners.add}</a></p>
-${filters(words, path, wanted, choices(words), `${path}.csv`)}
-<div class="list" data-live="${eventsPath}" data-region="list">${rows.length > 0 ? partnerTable(words, rows, ctx.clock.now()) : empty}${pager(words, path, wanted, next)}</div>`,
+      body: html`
+        <p class="actions">
+          <a class="button" href="/admin/new-partner">${t.partners.add}</a>
+        </p>
+        ${filters(words, path, wanted, choices(words), `${path}.csv`)}
+        <div class="list" data-live="${eventsPath}" data-region="list">
+          ${rows.length > 0 ? partnerTable(words, rows, ctx.clock.now()) : empty}
+          ${pager(words, path, wanted, next)}
+        </div>
+      `,
     });
   });
   adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) => {

@@ -54,8 +54,13 @@ export function termsPage(app: FastifyInstance, ctx: Context): void {
     return show({
       path,
       title: places.terms,
-      body: html`<div class="list" data-live="${eventsPath}" data-region="terms">${card(stateLine('paid', fill(t.now, { version: terms.version }), t.nowRest))}
-${versions.length > 0 ? list : emptyState(t.empty, t.emptyRest)}</div>${csvLink(words, csvPath)}`,
+      body: html`
+        <div class="list" data-live="${eventsPath}" data-region="terms">
+          ${card(stateLine('paid', fill(t.now, { version: terms.version }), t.nowRest))}
+          ${versions.length > 0 ? list : emptyState(t.empty, t.emptyRest)}
+        </div>
+        ${csvLink(words, csvPath)}
+      `,
     });
   });
 }

@@ -52,7 +52,13 @@ export function chainsPage(app: FastifyInstance, ctx: Context): void {
     return show({
       path,
       title: places.chains,
-      body: html`<div class="list" data-live="${eventsPath}" data-region="chains">${card(...summary)}${chainTable(words, rows, ctx.clock.now())}</div>${csvLink(words, csvPath)}`,
+      body: html`
+        <div class="list" data-live="${eventsPath}" data-region="chains">
+          ${card(...summary)}
+          ${chainTable(words, rows, ctx.clock.now())}
+        </div>
+        ${csvLink(words, csvPath)}
+      `,
     });
   });
 }
@@ -120,7 +126,9 @@ function leaderCell(words: Words, leader: ChainLeader | undefined): Html {
   const admin = adminTexts(words);
   const { chains: t } = admin;
   if (!leader?.alive) return badge('attention', t.leaderNone);
-  return html`<span class="mono" title="${leader.holder}">${leader.holder.slice(0, 8)}</span> <span class="quiet">${t.changes}: ${leader.fence - 1}</span>`;
+  return html`
+    <span class="mono" title="${leader.holder}">${leader.holder.slice(0, 8)}</span> <span class="quiet">${t.changes}: ${leader.fence - 1}</span>
+  `;
 }
 
 function providerLine(words: Words, { host, head, error }: ChainStatus['endpoints'][number]): Html {

@@ -74,10 +74,14 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
     return show({
       path,
       title: admin.places.overview,
-      body: html`<div class="list" data-live="${eventsPath}" data-region="overview">
-${(fine || troubles.length > 0) && card(...(fine || troubles))}
-${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, told, now)}${csvLink(words, csvPath)}`}
-<h2>${t.queues}</h2>${queueTable(words, queues, now)}</div>`,
+      body: html`
+        <div class="list" data-live="${eventsPath}" data-region="overview">
+          ${(fine || troubles.length > 0) && card(...(fine || troubles))}
+          ${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, told, now)}${csvLink(words, csvPath)}`}
+          <h2>${t.queues}</h2>
+          ${queueTable(words, queues, now)}
+        </div>
+      `,
     });
   });
 }

@@ -125,10 +125,19 @@ async function show(ctx: Context, call: AdminCall, status: number, typed: Typed,
     path,
     status,
     title: places.rates,
-    body: html`${fault === null ? flash(call, said, refused) : notice('attention', fault.text)}
-${old.length > 0 && notice('attention', oldRates(words, old))}
-${setForm(words, typed, fault)}${refreshForm(words)}
-<div class="list" data-live="${eventsPath}" data-region="rates">${rates.length > 0 ? html`${csvLink(words, `${path}.csv`)}${rateTable(words, sorted, ctx.clock.now())}` : emptyState(t.empty, t.emptyRest)}</div>`,
+    body: html`
+      ${fault === null ? flash(call, said, refused) : notice('attention', fault.text)}
+      ${old.length > 0 && notice('attention', oldRates(words, old))}
+      ${setForm(words, typed, fault)}
+      ${refreshForm(words)}
+      <div class="list" data-live="${eventsPath}" data-region="rates">
+        ${
+          rates.length > 0
+            ? html`${csvLink(words, `${path}.csv`)}${rateTable(words, sorted, ctx.clock.now())}`
+            : emptyState(t.empty, t.emptyRest)
+        }
+      </div>
+    `,
   });
 }
 
@@ -155,9 +164,12 @@ function rateTable(words: Words, rates: RateView[], now: Date): Html {
         cell: ({ sources }) =>
           sources.length === 0
             ? null
-            : html`<details><summary>${sources.map(({ source }) => source).join(', ')}</summary>${sources.map(
-                ({ source, rate }) => html`<p>${source}: <span class="figures">${rate}</span></p>`,
-              )}</details>`,
+            : html`
+              <details>
+                <summary>${sources.map(({ source }) => source).join(', ')}</summary>
+                ${sources.map(({ source, rate }) => html`<p>${source}: <span class="figures">${rate}</span></p>`)}
+              </details>
+            `,
       },
       { name: t.state, cell: (rate) => stateOf(words, rate) },
       { name: '', cell: (rate) => (rate.override ? clearForm(words, rate.code) : null) },
@@ -198,17 +210,57 @@ function setForm(words: Words, typed: Typed, fault: Fault | null): Html {
   const open = fault !== null;
   const deviation = fault?.deviation ?? null;
   const { rates: t } = adminTexts(words);
-  return card(html`<details${open && html` open`}><summary>${t.set}</summary><div class="stack"><p class="quiet">${t.setRest}</p><form method="post" action="${path}/set">
-${field({ name: 'code', label: t.code, value: typed.code, attributes: 'required maxlength="3" autocapitalize="characters"' })}
-${field({ name: 'rate', label: t.setRate, value: typed.rate, hint: t.setRateRule, attributes: 'required inputmode="decimal" maxlength="60"' })}
-${field({ name: 'until', label: t.until, value: typed.until, hint: t.untilRule, attributes: 'type="datetime-local"' })}
-${deviation && hiddenField('shown', deviation.percent)}
-<button>${deviation ? t.setAnyway : t.setDo}</button></form></div></details>`);
+  return card(html`
+    <details${open && html` open`}>
+      <summary>${t.set}</summary>
+      <div class="stack">
+        <p class="quiet">${t.setRest}</p>
+        <form method="post" action="${path}/set">
+          ${field({
+            name: 'code',
+            label: t.code,
+            value: typed.code,
+            attributes: 'required maxlength="3" autocapitalize="characters"',
+          })}
+          ${field({
+            name: 'rate',
+            label: t.setRate,
+            value: typed.rate,
+            hint: t.setRateRule,
+            attributes: 'required inputmode="decimal" maxlength="60"',
+          })}
+          ${field({
+            name: 'until',
+            label: t.until,
+            value: typed.until,
+            hint: t.untilRule,
+            attributes: 'type="datetime-local"',
+          })}
+          ${deviation && hiddenField('shown', deviation.percent)}
+          <button>${deviation ? t.setAnyway : t.setDo}</button>
+        </form>
+      </div>
+    </details>
+  `);
 }
 
 function refreshForm(words: Words): Html {
   const { rates: t, allPartners } = adminTexts(words);
-  return card(html`<details><summary>${t.refresh}</summary><div class="stack"><p class="quiet">${t.refreshRest}</p><form method="post" action="${path}/refresh">
-${field({ name: 'partner', label: t.refreshFor, hint: allPartners, attributes: 'required maxlength="40" autocapitalize="none"' })}
-<button>${t.refreshDo}</button></form></div></details>`);
+  return card(html`
+    <details>
+      <summary>${t.refresh}</summary>
+      <div class="stack">
+        <p class="quiet">${t.refreshRest}</p>
+        <form method="post" action="${path}/refresh">
+          ${field({
+            name: 'partner',
+            label: t.refreshFor,
+            hint: allPartners,
+            attributes: 'required maxlength="40" autocapitalize="none"',
+          })}
+          <button>${t.refreshDo}</button>
+        </form>
+      </div>
+    </details>
+  `);
 }

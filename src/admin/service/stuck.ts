@@ -47,7 +47,11 @@ export function stuckPages(app: FastifyInstance, ctx: Context): void {
     const parts = [
       endpoints.length > 0 && endpointTable(words, endpoints, now),
       events.rows.length > 0 &&
-        html`${eventTable(words, events.rows, now)}${pager(words, path, wanted, events.next)}${csvLink(words, `${path}.csv`)}`,
+        html`
+          ${eventTable(words, events.rows, now)}
+          ${pager(words, path, wanted, events.next)}
+          ${csvLink(words, `${path}.csv`)}
+        `,
       mails.length > 0 && mailTable(words, mails, now),
       receipts.length > 0 && receiptTable(words, receipts, now),
       plans.length > 0 && planTable(words, plans, now),
@@ -56,10 +60,12 @@ export function stuckPages(app: FastifyInstance, ctx: Context): void {
     return call.show({
       path,
       title: places.stuck,
-      body: html`${flash(call, said, { mended: t.mended })}
-<div class="list" data-live="${eventsPath}" data-region="stuck">${
-        parts.length > 0 ? parts : card(stateLine('paid', t.fine, t.fineRest))
-      }</div>`,
+      body: html`
+        ${flash(call, said, { mended: t.mended })}
+        <div class="list" data-live="${eventsPath}" data-region="stuck">
+          ${parts.length > 0 ? parts : card(stateLine('paid', t.fine, t.fineRest))}
+        </div>
+      `,
     });
   });
   adminPage(app, ctx, `${path}.csv`, async ({ reply }) =>
@@ -180,95 +186,116 @@ function endpointTable(words: Words, rows: DisabledEndpoint[], now: Date): Html 
       { label: t.enable, title: t.enableTitle, consequence: t.enableRest, action: `${path}/enable` },
       html`${hiddenField('partner', row.partner_slug)}${hiddenField('mode', modeOf(row.test_mode))}`,
     );
-  return html`<h2>${t.endpoints}</h2>${table<DisabledEndpoint>(
-    t.endpoints,
-    [
-      { name: admin.partner, cell: partnerLink },
-      { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
-      { name: t.endpoint, cell: ({ url }) => url && html`<span class="clip">${url}</span>` },
-      { name: t.why, cell: ({ disabled_reason: why }) => (why === 'gone' ? t.gone : t.silent) },
-      { name: t.since, cell: ({ disabled_at }) => ago(words, disabled_at, now) },
-      { name: '', cell: again },
-    ],
-    rows,
-  )}`;
+  return html`
+    <h2>${t.endpoints}</h2>
+    ${table<DisabledEndpoint>(
+      t.endpoints,
+      [
+        { name: admin.partner, cell: partnerLink },
+        { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
+        { name: t.endpoint, cell: ({ url }) => url && html`<span class="clip">${url}</span>` },
+        { name: t.why, cell: ({ disabled_reason: why }) => (why === 'gone' ? t.gone : t.silent) },
+        { name: t.since, cell: ({ disabled_at }) => ago(words, disabled_at, now) },
+        { name: '', cell: again },
+      ],
+      rows,
+    )}
+  `;
 }
 
 function eventTable(words: Words, rows: StuckDelivery[], now: Date): Html {
   const admin = adminTexts(words);
   const { stuck: t } = admin;
-  return html`<h2>${t.events}</h2><p class="quiet">${t.eventsRest}</p>${table<StuckDelivery>(
-    t.events,
-    [
-      { name: t.event, cell: ({ id }) => mono(id) },
-      { name: admin.partner, cell: partnerLink },
-      { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
-      { name: t.request, cell: ({ request_id }) => html`<span class="mono clip">${request_id}</span>` },
-      { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
-      { name: '', cell: ({ id }) => button('replay', hiddenField('delivery', id), t.replay) },
-    ],
-    rows,
-  )}`;
+  return html`
+    <h2>${t.events}</h2>
+    <p class="quiet">${t.eventsRest}</p>
+    ${table<StuckDelivery>(
+      t.events,
+      [
+        { name: t.event, cell: ({ id }) => mono(id) },
+        { name: admin.partner, cell: partnerLink },
+        { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
+        { name: t.request, cell: ({ request_id }) => html`<span class="mono clip">${request_id}</span>` },
+        { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
+        { name: '', cell: ({ id }) => button('replay', hiddenField('delivery', id), t.replay) },
+      ],
+      rows,
+    )}
+  `;
 }
 
 function mailTable(words: Words, rows: GivenUpMail[], now: Date): Html {
   const { stuck: t } = adminTexts(words);
-  return html`<h2>${t.mails}</h2>${table<GivenUpMail>(
-    t.mails,
-    [
-      { name: t.mail, cell: ({ subject }) => html`<span dir="auto">${subject}</span>` },
-      { name: t.to, cell: ({ recipient }) => recipient },
-      { name: t.attempts, figures: true, cell: ({ attempts }) => String(attempts) },
-      { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
-      { name: '', cell: ({ id }) => button('mail', hiddenField('mail', id), t.retry) },
-    ],
-    rows,
-  )}`;
+  return html`
+    <h2>${t.mails}</h2>
+    ${table<GivenUpMail>(
+      t.mails,
+      [
+        { name: t.mail, cell: ({ subject }) => html`<span dir="auto">${subject}</span>` },
+        { name: t.to, cell: ({ recipient }) => recipient },
+        { name: t.attempts, figures: true, cell: ({ attempts }) => String(attempts) },
+        { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
+        { name: '', cell: ({ id }) => button('mail', hiddenField('mail', id), t.retry) },
+      ],
+      rows,
+    )}
+  `;
 }
 
 function receiptTable(words: Words, rows: GivenUpReceipt[], now: Date): Html {
   const admin = adminTexts(words);
   const { stuck: t } = admin;
-  return html`<h2>${t.receipts}</h2>${table<GivenUpReceipt>(
-    t.receipts,
-    [
-      { name: t.request, cell: ({ request_id }) => mono(request_id) },
-      { name: admin.partner, cell: partnerLink },
-      { name: t.channel, cell: ({ channel }) => t.channels[channel] },
-      { name: t.why, cell: ({ error }) => error },
-      { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
-      {
-        name: '',
-        cell: (row) =>
-          button(
-            'receipt',
-            html`${hiddenField('request', row.request_id)}${hiddenField('channel', row.channel)}`,
-            t.retry,
-          ),
-      },
-    ],
-    rows,
-  )}`;
+  return html`
+    <h2>${t.receipts}</h2>
+    ${table<GivenUpReceipt>(
+      t.receipts,
+      [
+        { name: t.request, cell: ({ request_id }) => mono(request_id) },
+        { name: admin.partner, cell: partnerLink },
+        { name: t.channel, cell: ({ channel }) => t.channels[channel] },
+        { name: t.why, cell: ({ error }) => error },
+        { name: t.since, cell: ({ created_at }) => ago(words, created_at, now) },
+        {
+          name: '',
+          cell: (row) =>
+            button(
+              'receipt',
+              html`${hiddenField('request', row.request_id)}${hiddenField('channel', row.channel)}`,
+              t.retry,
+            ),
+        },
+      ],
+      rows,
+    )}
+  `;
 }
 
 function planTable(words: Words, rows: StuckPlan[], now: Date): Html {
   const admin = adminTexts(words);
   const { stuck: t, merchants } = admin;
-  return html`<h2>${t.plans}</h2><p class="quiet">${t.plansRest}</p>${table<StuckPlan>(
-    t.plans,
-    [
-      { name: t.plan, cell: ({ id }) => mono(id) },
-      { name: admin.partner, cell: partnerLink },
-      { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
-      {
-        name: merchants.name,
-        cell: (row) =>
-          html`<a class="clip" dir="auto" href="${linkWith('/admin/merchants', {}, { q: row.account_id })}">${row.merchant_name ?? merchants.unnamed}</a>`,
-      },
-      { name: t.why, cell: ({ failure }) => t.planFailures[failure] },
-      { name: t.since, cell: ({ failed_at }) => ago(words, failed_at, now) },
-      { name: '', cell: ({ id }) => button('plan', hiddenField('plan', id), t.retry) },
-    ],
-    rows,
-  )}`;
+  return html`
+    <h2>${t.plans}</h2>
+    <p class="quiet">${t.plansRest}</p>
+    ${table<StuckPlan>(
+      t.plans,
+      [
+        { name: t.plan, cell: ({ id }) => mono(id) },
+        { name: admin.partner, cell: partnerLink },
+        { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
+        {
+          name: merchants.name,
+          cell: (row) =>
+            html`
+              <a class="clip" dir="auto" href="${linkWith('/admin/merchants', {}, { q: row.account_id })}">
+                ${row.merchant_name ?? merchants.unnamed}
+              </a>
+            `,
+        },
+        { name: t.why, cell: ({ failure }) => t.planFailures[failure] },
+        { name: t.since, cell: ({ failed_at }) => ago(words, failed_at, now) },
+        { name: '', cell: ({ id }) => button('plan', hiddenField('plan', id), t.retry) },
+      ],
+      rows,
+    )}
+  `;
 }

@@ -113,23 +113,37 @@ async function show(ctx: Context, call: AdminCall, whose: Whose | null, checked?
     path,
     title: places.audit,
     status: whose === null ? 404 : checked && !checked.check ? 400 : 200,
-    body: html`${checked?.check && card(found(words, checked.check), checked.typed !== '' && compared(words, checked.check))}${filters(words, path, wanted, choices(words), `${path}.csv`)}
-<div class="list"${live} data-region="list">${list}${pager(words, path, wanted, next === null ? null : String(next))}</div>${whose && checkForm(words, partner, checked)}`,
+    body: html`
+      ${checked?.check && card(found(words, checked.check), checked.typed !== '' && compared(words, checked.check))}
+      ${filters(words, path, wanted, choices(words), `${path}.csv`)}
+      <div class="list"${live} data-region="list">
+        ${list}
+        ${pager(words, path, wanted, next === null ? null : String(next))}
+      </div>
+      ${whose && checkForm(words, partner, checked)}
+    `,
   });
 }
 
 function checkForm(words: Words, partner: string | undefined, checked: Checked | undefined): Html {
   const admin = adminTexts(words);
   const { audit: t } = admin;
-  return card(html`<h2>${t.check}</h2><p class="quiet">${t.checkRest}</p>
-<form method="post" action="${path}/check">${partner && hiddenField('partner', partner)}${field({
-    name: 'kept',
-    label: t.kept,
-    value: checked?.typed ?? null,
-    hint: t.keptHint,
-    fault: checked && !checked.check ? t.keptMalformed : undefined,
-    attributes: 'maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" dir="ltr"',
-  })}<button class="second">${t.check}</button></form>`);
+  return card(html`
+    <h2>${t.check}</h2>
+    <p class="quiet">${t.checkRest}</p>
+    <form method="post" action="${path}/check">
+      ${partner && hiddenField('partner', partner)}
+      ${field({
+        name: 'kept',
+        label: t.kept,
+        value: checked?.typed ?? null,
+        hint: t.keptHint,
+        fault: checked && !checked.check ? t.keptMalformed : undefined,
+        attributes: 'maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" dir="ltr"',
+      })}
+      <button class="second">${t.check}</button>
+    </form>
+  `);
 }
 
 function found(words: Words, { rows, hash, broken }: ChainCheck): Html {

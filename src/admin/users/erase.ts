@@ -80,11 +80,30 @@ function show(ctx: Context, call: AdminCall, status: number, typed: Typed, said:
     path,
     status,
     title: places.erase,
-    body: html`${said}
-${card(html`<p>${t.rest}</p><form method="post" action="${path}/look">
-<div class="field"><label for="by">${t.by}</label><select id="by" name="by">${options}</select></div>
-${field({ name: 'value', label: t.value, value: typed.value, attributes: 'required maxlength="300" autocomplete="off" spellcheck="false"' })}
-<button>${t.look}</button></form>`)}
-${card(html`<p>${t.gone}</p><p>${t.kept}</p><p>${t.open}</p><p class="quiet">${days === null ? t.noAge : fillCount(words, t.age, days)}</p>`)}`,
+    body: html`
+      ${said}
+      ${card(html`
+        <p>${t.rest}</p>
+        <form method="post" action="${path}/look">
+          <div class="field">
+            <label for="by">${t.by}</label>
+            <select id="by" name="by">${options}</select>
+          </div>
+          ${field({
+            name: 'value',
+            label: t.value,
+            value: typed.value,
+            attributes: 'required maxlength="300" autocomplete="off" spellcheck="false"',
+          })}
+          <button>${t.look}</button>
+        </form>
+      `)}
+      ${card(html`
+        <p>${t.gone}</p>
+        <p>${t.kept}</p>
+        <p>${t.open}</p>
+        <p class="quiet">${days === null ? t.noAge : fillCount(words, t.age, days)}</p>
+      `)}
+    `,
   });
 }

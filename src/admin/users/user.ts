@@ -93,13 +93,24 @@ async function show(ctx: Context, call: AdminCall, user: ListedUser) {
   return call.show({
     path: userPath(user.id),
     title: user.email,
-    body: html`${flash(call, said, { gone: t.gone })}${card(about(words, user))}
-<h2>${t.sessions}</h2>
-<div class="list" data-live="${eventsPath}" data-region="sessions">${sessions.length > 0 ? sessionTable(words, user, sessions, isSelf) : emptyState(t.noSessions, t.noSessionsRest)}</div>
-<h2>${signInTexts(words).passkey.heading}</h2>
-<div class="list" data-region="passkeys">${passkeys.length > 0 ? passkeyTable(words, passkeys) : emptyState(t.noPasskeys, t.noPasskeysRest)}</div>
-${isSelf ? html`<p><a href="/admin/sessions">${t.ownSessions}</a></p>` : passkeys.length > 0 && removeForm(words, user)}
-<p><a href="/admin/users">${admin.places.users}</a></p>`,
+    body: html`
+      ${flash(call, said, { gone: t.gone })}
+      ${card(about(words, user))}
+      <h2>${t.sessions}</h2>
+      <div class="list" data-live="${eventsPath}" data-region="sessions">
+        ${sessions.length > 0 ? sessionTable(words, user, sessions, isSelf) : emptyState(t.noSessions, t.noSessionsRest)}
+      </div>
+      <h2>${signInTexts(words).passkey.heading}</h2>
+      <div class="list" data-region="passkeys">
+        ${passkeys.length > 0 ? passkeyTable(words, passkeys) : emptyState(t.noPasskeys, t.noPasskeysRest)}
+      </div>
+      ${
+        isSelf
+          ? html`<p><a href="/admin/sessions">${t.ownSessions}</a></p>`
+          : passkeys.length > 0 && removeForm(words, user)
+      }
+      <p><a href="/admin/users">${admin.places.users}</a></p>
+    `,
   });
 }
 
@@ -123,7 +134,12 @@ function sessionTable(words: Words, { id: userId }: ListedUser, rows: SessionVie
   const { account: t } = signInTexts(words);
   const admin = adminTexts(words);
   const out = (id: string) =>
-    html`<form method="post" action="${userPath(userId)}/sign-out">${hiddenField('session', id)}<button class="second">${t.signOutThere}</button></form>`;
+    html`
+      <form method="post" action="${userPath(userId)}/sign-out">
+        ${hiddenField('session', id)}
+        <button class="second">${t.signOutThere}</button>
+      </form>
+    `;
   return table<SessionView>(
     admin.users.sessions,
     [

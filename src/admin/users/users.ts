@@ -45,8 +45,12 @@ export function usersPages(app: FastifyInstance, ctx: Context): void {
     return call.show({
       path,
       title: admin.places.users,
-      body: html`${flash(call, said, refused)}${filters(words, path, wanted, choices(words), `${path}.csv`)}
-<div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>${inviteForm(words, wanted.partner)}`,
+      body: html`
+        ${flash(call, said, refused)}
+        ${filters(words, path, wanted, choices(words), `${path}.csv`)}
+        <div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>
+        ${inviteForm(words, wanted.partner)}
+      `,
     });
   });
   adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) =>
@@ -175,21 +179,38 @@ function userTable(call: AdminCall, rows: ListedUser[], now: Date): Html {
 
 function roleSelect(words: Words, chosen: string, id: string): Html {
   const { account } = signInTexts(words);
-  return html`<select id="${id}" name="role">${roles.map(
-    (role) => html`<option value="${role}"${role === chosen && html` selected`}>${account.roles[role]}</option>`,
-  )}</select>`;
+  return html`
+    <select id="${id}" name="role">
+      ${roles.map(
+        (role) => html`<option value="${role}"${role === chosen && html` selected`}>${account.roles[role]}</option>`,
+      )}
+    </select>
+  `;
 }
 
 function roleForm(words: Words, user: ListedUser): Html {
   const { users: t } = adminTexts(words);
-  return html`<form class="inline" method="post" action="${path}/role">${hiddenField('user', user.id)}<label class="hidden" for="role-${user.id}">${t.newRole}</label>${roleSelect(words, user.role ?? '', `role-${user.id}`)}<button class="second">${t.change}</button></form>`;
+  return html`
+    <form class="inline" method="post" action="${path}/role">
+      ${hiddenField('user', user.id)}
+      <label class="hidden" for="role-${user.id}">${t.newRole}</label>
+      ${roleSelect(words, user.role ?? '', `role-${user.id}`)}
+      <button class="second">${t.change}</button>
+    </form>
+  `;
 }
 
 function switchForm(words: Words, { id, email, disabled_at }: ListedUser): Html {
   const admin = adminTexts(words);
   const action = `${path}/switch`;
   if (disabled_at !== null) {
-    return html`<form method="post" action="${action}">${hiddenField('user', id)}${hiddenField('to', 'on')}<button class="second">${admin.switchOn}</button></form>`;
+    return html`
+      <form method="post" action="${action}">
+        ${hiddenField('user', id)}
+        ${hiddenField('to', 'on')}
+        <button class="second">${admin.switchOn}</button>
+      </form>
+    `;
   }
   const question = {
     label: admin.switchOff,
@@ -204,9 +225,27 @@ function switchForm(words: Words, { id, email, disabled_at }: ListedUser): Html 
 function inviteForm(words: Words, partner: string | undefined): Html {
   const { users: t } = adminTexts(words);
   const team = partner === 'operators' ? '' : (partner ?? '');
-  return card(html`<h2>${t.invite}</h2><form method="post" action="${path}/invite">
-${field({ name: 'email', label: t.email, attributes: 'type="email" required maxlength="254" autocomplete="off"' })}
-${field({ name: 'team', label: t.team, value: team, hint: t.teamRule, attributes: 'maxlength="40" autocapitalize="none"' })}
-<div class="field"><label for="role-new">${t.role}</label><p class="quiet">${t.roleRule}</p>${roleSelect(words, 'owner', 'role-new')}</div>
-<button>${t.inviteDo}</button></form>`);
+  return card(html`
+    <h2>${t.invite}</h2>
+    <form method="post" action="${path}/invite">
+      ${field({
+        name: 'email',
+        label: t.email,
+        attributes: 'type="email" required maxlength="254" autocomplete="off"',
+      })}
+      ${field({
+        name: 'team',
+        label: t.team,
+        value: team,
+        hint: t.teamRule,
+        attributes: 'maxlength="40" autocapitalize="none"',
+      })}
+      <div class="field">
+        <label for="role-new">${t.role}</label>
+        <p class="quiet">${t.roleRule}</p>
+        ${roleSelect(words, 'owner', 'role-new')}
+      </div>
+      <button>${t.inviteDo}</button>
+    </form>
+  `);
 }

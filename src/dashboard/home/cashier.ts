@@ -42,7 +42,12 @@ async function send(ctx: Context, visit: MerchantVisit, status: number, body: Ht
     testMode: merchant.test_mode,
     island: 'cashier',
     frame: { before: html``, wide: true },
-    body: html`<div class="cashier"><h1 class="quiet">${nameOf(merchant) ?? dashboardTexts(words).cashier.title}</h1>${body}</div>`,
+    body: html`
+      <div class="cashier">
+        <h1 class="quiet">${nameOf(merchant) ?? dashboardTexts(words).cashier.title}</h1>
+        ${body}
+      </div>
+    `,
   });
 }
 
@@ -63,14 +68,35 @@ function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: 
     ctx,
     visit,
     status,
-    html`<form method="post" action="${path}" class="card" data-keypad="${exponent}">
-${hiddenField('key', formKey())}${hiddenField('currency', currency)}
-<div class="field"><label for="amount">${fill(cashier.amount, { currency })}</label>
-<input id="amount" name="amount" class="large" value="${typed.amount ?? ''}" inputmode="decimal" autocomplete="off" required maxlength="16" placeholder="${nothing}"${fault !== undefined && html` aria-invalid="true" aria-describedby="amount-fault"`}>
-${fault !== undefined && html`<p class="fault" id="amount-fault" role="alert">${fault}</p>`}</div>
-<div class="keys" role="group" aria-label="${cashier.keys}" hidden>${digits.map(key)}${key(point)}${key('0')}<button type="button" class="second key" data-key="back" aria-label="${cashier.clear}">⌫</button></div>
-<button class="large">${cashier.show}</button></form>
-<p><a href="/dashboard">${cashier.leave}</a></p>`,
+    html`
+      <form method="post" action="${path}" class="card" data-keypad="${exponent}">
+        ${hiddenField('key', formKey())}
+        ${hiddenField('currency', currency)}
+        <div class="field">
+          <label for="amount">${fill(cashier.amount, { currency })}</label>
+          <input
+            id="amount"
+            name="amount"
+            class="large"
+            value="${typed.amount ?? ''}"
+            inputmode="decimal"
+            autocomplete="off"
+            required
+            maxlength="16"
+            placeholder="${nothing}"${fault !== undefined && html` aria-invalid="true" aria-describedby="amount-fault"`}
+          >
+          ${fault !== undefined && html`<p class="fault" id="amount-fault" role="alert">${fault}</p>`}
+        </div>
+        <div class="keys" role="group" aria-label="${cashier.keys}" hidden>
+          ${digits.map(key)}
+          ${key(point)}
+          ${key('0')}
+          <button type="button" class="second key" data-key="back" aria-label="${cashier.clear}">⌫</button>
+        </div>
+        <button class="large">${cashier.show}</button>
+      </form>
+      <p><a href="/dashboard">${cashier.leave}</a></p>
+    `,
   );
 }
 
@@ -86,12 +112,18 @@ async function showCode(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
     ctx,
     visit,
     200,
-    html`<div class="list" data-live="${eventsPath(row.id)}" data-region="cashier"><p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>
-<p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
-${displayStatus === 'open' && qr(payment.url, cashier.scan, cashier.scanRest)}
-<div class="verdict" role="status" data-status="${displayStatus}">${verdict(words, payment)}</div>
-<p><a class="button large${displayStatus !== 'open' && html` primary`}" href="${path}">${cashier.next}</a></p></div>
-<p><a href="/dashboard/payments/${row.id}">${cashier.detail}</a></p>`,
+    html`
+      <div class="list" data-live="${eventsPath(row.id)}" data-region="cashier">
+        <p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>
+        <p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
+        ${displayStatus === 'open' && qr(payment.url, cashier.scan, cashier.scanRest)}
+        <div class="verdict" role="status" data-status="${displayStatus}">${verdict(words, payment)}</div>
+        <p>
+          <a class="button large${displayStatus !== 'open' && html` primary`}" href="${path}">${cashier.next}</a>
+        </p>
+      </div>
+      <p><a href="/dashboard/payments/${row.id}">${cashier.detail}</a></p>
+    `,
   );
 }
 

@@ -35,10 +35,14 @@ export function figures(words: Words, input: FiguresInput): Html {
   const totals = totalsOf(sums);
   const shown = totals.find(({ code }) => code === query.currency) ?? totals[0];
   const choice = (label: string, links: { name: string; change: Record<string, string>; current: boolean }[]) =>
-    html`<nav class="switch" aria-label="${label}">${links.map(
-      ({ name, change, current }) =>
-        html`<a href="${linkWith(path, query, change)}"${current && html` aria-current="true"`}>${name}</a>`,
-    )}</nav>`;
+    html`
+      <nav class="switch" aria-label="${label}">
+        ${links.map(
+          ({ name, change, current }) =>
+            html`<a href="${linkWith(path, query, change)}"${current && html` aria-current="true"`}>${name}</a>`,
+        )}
+      </nav>
+    `;
   const period = choice(
     home.period,
     periods.map((one) => ({
@@ -53,12 +57,19 @@ export function figures(words: Words, input: FiguresInput): Html {
       dashboardTexts(words).currency,
       totals.map(({ code }) => ({ name: code, change: { currency: code }, current: code === shown?.code })),
     );
-  return html`<section class="list"><div class="row">${period}${currencies}</div>
-${
-  shown
-    ? html`<div class="tiles">${totals.map((total) => tile(words, total))}</div>${dayChart(words, input, shown.code)}`
-    : html`<p class="quiet">${home.none}</p>`
-}</section>`;
+  return html`
+    <section class="list">
+      <div class="row">${period}${currencies}</div>
+      ${
+        shown
+          ? html`
+            <div class="tiles">${totals.map((total) => tile(words, total))}</div>
+            ${dayChart(words, input, shown.code)}
+          `
+          : html`<p class="quiet">${home.none}</p>`
+      }
+    </section>
+  `;
 }
 
 /** By currency, the one with the most payments first. */
@@ -75,9 +86,13 @@ function totalsOf(sums: DaySum[]): Total[] {
 function tile(words: Words, { code, fiatInt, usdcMicro, payments }: Total): Html {
   const { home } = dashboardTexts(words);
   const count = fillCount(words, commonTexts(words).common.payments, payments);
-  return html`<div class="tile"><p class="quiet">${fill(home.received, { currency: code })}</p>
-<p class="value">${formatFiat(fiatInt, code, words.language)}</p>
-<p class="quiet">${count} · <bdi>${groupMicro(words, usdcMicro)} USDC</bdi></p></div>`;
+  return html`
+    <div class="tile">
+      <p class="quiet">${fill(home.received, { currency: code })}</p>
+      <p class="value">${formatFiat(fiatInt, code, words.language)}</p>
+      <p class="quiet">${count} · <bdi>${groupMicro(words, usdcMicro)} USDC</bdi></p>
+    </div>
+  `;
 }
 
 function dayChart(words: Words, { sums, days, now }: FiguresInput, code: string): Html {

@@ -55,19 +55,28 @@ async function showHome(ctx: Context, visit: MerchantVisit) {
   return sendDashboard(ctx, visit, {
     path,
     title: dashboardTexts(words).places.home,
-    body: html`<div class="list" data-live="${eventsPath()}" data-region="home">${card(
-      recovery && recoveryLine(words, merchant, recovery),
-      readinessLine(words, visit),
-      open > 0 && openLine(words, open),
-    )}
-<p class="row"><a class="button primary" href="/dashboard/ask">${home.newRequest}</a> <a href="/dashboard/cashier">${home.cashier}</a></p>
-${figures(words, { sums, path, query, days, periods, now })}
-<section class="list"><h2>${home.latest}</h2>${
-      latest.length > 0
-        ? html`${paymentTable(words, latest, now)}<p><a href="/dashboard/payments">${home.all}</a></p>`
-        : noPayments(words, merchant.partner_name)
-    }</section></div>
-${merchantFacts(ctx, words, visit)}`,
+    body: html`
+      <div class="list" data-live="${eventsPath()}" data-region="home">
+        ${card(
+          recovery && recoveryLine(words, merchant, recovery),
+          readinessLine(words, visit),
+          open > 0 && openLine(words, open),
+        )}
+        <p class="row">
+          <a class="button primary" href="/dashboard/ask">${home.newRequest}</a> <a href="/dashboard/cashier">${home.cashier}</a>
+        </p>
+        ${figures(words, { sums, path, query, days, periods, now })}
+        <section class="list">
+          <h2>${home.latest}</h2>
+          ${
+            latest.length > 0
+              ? html`${paymentTable(words, latest, now)}<p><a href="/dashboard/payments">${home.all}</a></p>`
+              : noPayments(words, merchant.partner_name)
+          }
+        </section>
+      </div>
+      ${merchantFacts(ctx, words, visit)}
+    `,
   });
 }
 
@@ -76,7 +85,10 @@ function noPayments(words: Words, partner: string): Html {
   const dashboard = dashboardTexts(words);
   return emptyState(
     dashboard.noPayments,
-    html`<p>${fill(dashboard.noPaymentsRest, { partner })}</p><p><a href="/dashboard/ask">${dashboard.home.newRequest}</a></p>`,
+    html`
+      <p>${fill(dashboard.noPaymentsRest, { partner })}</p>
+      <p><a href="/dashboard/ask">${dashboard.home.newRequest}</a></p>
+    `,
   );
 }
 
@@ -95,7 +107,14 @@ function readinessLine(words: Words, { merchant }: MerchantVisit): Html {
 function openLine(words: Words, open: number): Html {
   const { home } = dashboardTexts(words);
   const title = fillCount(words, home.waiting, open, { count: countedUpTo(open, countedOpen) });
-  return html`<div>${stateLine('attention', title, home.waitingRest)}<p class="after-state"><a href="/dashboard/unmatched">${home.seeUnmatched}</a></p></div>`;
+  return html`
+    <div>
+      ${stateLine('attention', title, home.waitingRest)}
+      <p class="after-state">
+        <a href="/dashboard/unmatched">${home.seeUnmatched}</a>
+      </p>
+    </div>
+  `;
 }
 
 function merchantFacts(ctx: Context, words: Words, { merchant }: MerchantVisit): Html {

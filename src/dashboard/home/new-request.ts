@@ -156,37 +156,53 @@ async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, stat
     path,
     title: newRequest.title,
     status,
-    body: html`<p><a href="/dashboard/cashier">${newRequest.cashier}</a></p>
-${failed !== undefined && html`<div role="alert">${stateLine('attention', newRequest.off, failed)}</div>`}
-<div class="narrow">${card(html`<form method="post" action="${path}">
-${hiddenField('key', formKey())}${hiddenField('currency', merchant.display_currency)}
-${kindChoice(words, typed)}
-${field({
-  name: 'amount',
-  label: fill(newRequest.amount, { currency: merchant.display_currency }),
-  hint: fill(newRequest.amountHint, { example: exampleOf(merchant.display_currency) }),
-  value: typed.amount ?? '',
-  fault: say('amount'),
-  attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',
-})}
-${field({
-  name: 'customer_name',
-  label: newRequest.customer,
-  hint: newRequest.customerHint,
-  value: typed.customer_name ?? '',
-  fault: say('customer_name'),
-  attributes: 'maxlength="200" autocomplete="off"',
-})}
-${field({
-  name: 'customer_email',
-  label: newRequest.email,
-  value: typed.customer_email ?? '',
-  fault: say('customer_email'),
-  attributes: 'type="email" maxlength="254" autocomplete="off"',
-})}
-${field({ name: 'memo', label: newRequest.memo, hint: newRequest.memoHint, value: typed.memo ?? '', fault: say('memo'), rows: 3, attributes: 'maxlength="500"' })}
-${expiryChoice(words, typed, expiries, say('expiry'))}
-<button>${newRequest.make}</button></form>`)}</div>`,
+    body: html`
+      <p><a href="/dashboard/cashier">${newRequest.cashier}</a></p>
+      ${failed !== undefined && html`<div role="alert">${stateLine('attention', newRequest.off, failed)}</div>`}
+      <div class="narrow">
+        ${card(html`
+          <form method="post" action="${path}">
+            ${hiddenField('key', formKey())}
+            ${hiddenField('currency', merchant.display_currency)}
+            ${kindChoice(words, typed)}
+            ${field({
+              name: 'amount',
+              label: fill(newRequest.amount, { currency: merchant.display_currency }),
+              hint: fill(newRequest.amountHint, { example: exampleOf(merchant.display_currency) }),
+              value: typed.amount ?? '',
+              fault: say('amount'),
+              attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',
+            })}
+            ${field({
+              name: 'customer_name',
+              label: newRequest.customer,
+              hint: newRequest.customerHint,
+              value: typed.customer_name ?? '',
+              fault: say('customer_name'),
+              attributes: 'maxlength="200" autocomplete="off"',
+            })}
+            ${field({
+              name: 'customer_email',
+              label: newRequest.email,
+              value: typed.customer_email ?? '',
+              fault: say('customer_email'),
+              attributes: 'type="email" maxlength="254" autocomplete="off"',
+            })}
+            ${field({
+              name: 'memo',
+              label: newRequest.memo,
+              hint: newRequest.memoHint,
+              value: typed.memo ?? '',
+              fault: say('memo'),
+              rows: 3,
+              attributes: 'maxlength="500"',
+            })}
+            ${expiryChoice(words, typed, expiries, say('expiry'))}
+            <button>${newRequest.make}</button>
+          </form>
+        `)}
+      </div>
+    `,
   });
 }
 
@@ -197,17 +213,41 @@ function kindChoice(words: Words, typed: Typed): Html {
     ['invoice', newRequest.invoice, newRequest.invoiceRest],
   ] as const;
   const chosen = typed.payment_mode === 'invoice' ? 'invoice' : 'pos';
-  return html`<fieldset class="choice"><legend>${newRequest.what}</legend>${kinds.map(
-    ([value, name, rest]) =>
-      html`<label><input type="radio" name="payment_mode" value="${value}"${value === chosen && raw(' checked')}><span><strong>${name}</strong> <span class="quiet">${rest}</span></span></label>`,
-  )}</fieldset>`;
+  return html`
+    <fieldset class="choice">
+      <legend>${newRequest.what}</legend>
+      ${kinds.map(
+        ([value, name, rest]) =>
+          html`
+            <label>
+              <input type="radio" name="payment_mode" value="${value}"${value === chosen && raw(' checked')}>
+              <span>
+                <strong>${name}</strong> <span class="quiet">${rest}</span>
+              </span>
+            </label>
+          `,
+      )}
+    </fieldset>
+  `;
 }
 
 function expiryChoice(words: Words, typed: Typed, minutes: number[], fault: string | undefined): Html {
   const { newRequest } = dashboardTexts(words);
   const options = minutes.map((one) => [String(one), formatRemaining(words, one * minuteMs)] as const);
-  return html`<div class="field"><label for="expiry">${newRequest.expiry}</label>
-<select id="expiry" name="expiry"${fault !== undefined && raw(' aria-invalid="true" aria-describedby="expiry-fault"')}><option value="">${newRequest.usual}</option>${options.map(
-    ([value, name]) => html`<option value="${value}"${typed.expiry === value && html` selected`}>${name}</option>`,
-  )}</select>${fault !== undefined && html`<p class="fault" id="expiry-fault">${fault}</p>`}</div>`;
+  return html`
+    <div class="field">
+      <label for="expiry">${newRequest.expiry}</label>
+      <select
+        id="expiry"
+        name="expiry"${fault !== undefined && raw(' aria-invalid="true" aria-describedby="expiry-fault"')}
+      >
+        <option value="">${newRequest.usual}</option>
+        ${options.map(
+          ([value, name]) =>
+            html`<option value="${value}"${typed.expiry === value && html` selected`}>${name}</option>`,
+        )}
+      </select>
+      ${fault !== undefined && html`<p class="fault" id="expiry-fault">${fault}</p>`}
+    </div>
+  `;
 }

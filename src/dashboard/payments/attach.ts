@@ -77,22 +77,31 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
     path: `${path}/${writeTransferKey(key)}`,
     title: fill(t.payment, { amount }),
     status: outcome === null ? 200 : 409,
-    body: html`${outcome !== null && html`<div role="alert" class="card">${stateLine('attention', refusedText(words, outcome))}</div>`}
-${card(
-  refund && refundLine(words, refund),
-  refund === null && stateLine('attention', reason[why]),
-  descriptionList([
-    [t.from, mono(row.from_address)],
-    [t.when, instant(words, row.block_time)],
-    [t.network, chain?.name ?? String(key.chainId)],
-    [t.transaction, mono(row.tx_hash)],
-  ]),
-  refund && refundFacts(words, refund),
-  !decided &&
-    canRefund &&
-    html`<p><a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${refundTexts.heading}</a></p>`,
-)}
-${refund === null && attachSection(words, ctx, attachable, { amount, key, partner: merchant.partner_name })}`,
+    body: html`
+      ${
+        outcome !== null &&
+        html`<div role="alert" class="card">${stateLine('attention', refusedText(words, outcome))}</div>`
+      }
+      ${card(
+        refund && refundLine(words, refund),
+        refund === null && stateLine('attention', reason[why]),
+        descriptionList([
+          [t.from, mono(row.from_address)],
+          [t.when, instant(words, row.block_time)],
+          [t.network, chain?.name ?? String(key.chainId)],
+          [t.transaction, mono(row.tx_hash)],
+        ]),
+        refund && refundFacts(words, refund),
+        !decided &&
+          canRefund &&
+          html`
+            <p>
+              <a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${refundTexts.heading}</a>
+            </p>
+          `,
+      )}
+      ${refund === null && attachSection(words, ctx, attachable, { amount, key, partner: merchant.partner_name })}
+    `,
   });
 }
 
@@ -101,30 +110,42 @@ type Wanted = { amount: string; key: TransferKey; partner: string };
 function attachSection(words: Words, ctx: Context, attachable: Attachable[], wanted: Wanted): Html {
   const { unmatched: t } = dashboardTexts(words);
   const now = ctx.clock.now();
-  return html`<section class="list"><h2>${t.attachHeading}</h2><p class="quiet">${t.attachRest}</p>${
-    attachable.length === 0
-      ? html`<p>${t.nothing}</p>`
-      : html`<ul class="options">${attachable.map((one) => html`<li>${option(words, one, wanted, now)}</li>`)}</ul>`
-  }</section>`;
+  return html`
+    <section class="list">
+      <h2>${t.attachHeading}</h2>
+      <p class="quiet">${t.attachRest}</p>
+      ${
+        attachable.length === 0
+          ? html`<p>${t.nothing}</p>`
+          : html`<ul class="options">${attachable.map((one) => html`<li>${option(words, one, wanted, now)}</li>`)}</ul>`
+      }
+    </section>
+  `;
 }
 
 function option(words: Words, one: Attachable, { amount, key, partner }: Wanted, now: Date): Html {
   const { unmatched: t } = dashboardTexts(words);
   const requested = formatFiat(one.fiatInt, one.fiatCode, words.language);
   const what = one.customerName ?? one.memo;
-  return html`<p><strong>${requested}</strong> <bdi class="quiet">${groupMicro(words, one.dueMicro)} USDC</bdi></p>
-<p class="quiet">${what !== null && html`<span dir="auto">${what}</span>, `}${ago(words, one.createdAt, now)}${
-    one.paidMicro > 0n && html`, ${fill(t.partly, { amount: groupMicro(words, one.paidMicro) })}`
-  }</p>
-${confirmButton(
-  {
-    label: t.attach,
-    title: fill(t.attachTitle, { amount, asked: requested }),
-    consequence: fill(t.attachFollows, { partner }),
-    action: `${path}/${writeTransferKey(key)}/attach`,
-  },
-  hiddenField('request', one.requestId),
-)}`;
+  return html`
+    <p>
+      <strong>${requested}</strong> <bdi class="quiet">${groupMicro(words, one.dueMicro)} USDC</bdi>
+    </p>
+    <p class="quiet">
+      ${what !== null && html`<span dir="auto">${what}</span>, `}
+      ${ago(words, one.createdAt, now)}
+      ${one.paidMicro > 0n && html`, ${fill(t.partly, { amount: groupMicro(words, one.paidMicro) })}`}
+    </p>
+    ${confirmButton(
+      {
+        label: t.attach,
+        title: fill(t.attachTitle, { amount, asked: requested }),
+        consequence: fill(t.attachFollows, { partner }),
+        action: `${path}/${writeTransferKey(key)}/attach`,
+      },
+      hiddenField('request', one.requestId),
+    )}
+  `;
 }
 
 function refusedText(words: Words, outcome: Outcome): string {

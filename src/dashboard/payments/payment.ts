@@ -65,13 +65,21 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   return sendDashboard(ctx, visit, {
     path: `/dashboard/payments/${row.id}`,
     title: fill(dashboardTexts(words).payment.title, { number }),
-    body: html`${refusedNotice(words, row, done)}${
-      done === 'part_refused' && notice('attention', dashboardTexts(words).payment.partialRefused)
-    }<div class="list" data-live="${eventsPath(row.id)}" data-region="payment">${concerns(words, payment)}
-<div class="two">${factsCard(words, payment, plan)}<div class="list">${shareCard(words, payment)}${card(
-      html`<h2>${dashboardTexts(words).payment.timeline}</h2>`,
-      timelineOf(words, payment),
-    )}${cancelCard(words, payment)}</div></div></div>`,
+    body: html`
+      ${refusedNotice(words, row, done)}
+      ${done === 'part_refused' && notice('attention', dashboardTexts(words).payment.partialRefused)}
+      <div class="list" data-live="${eventsPath(row.id)}" data-region="payment">
+        ${concerns(words, payment)}
+        <div class="two">
+          ${factsCard(words, payment, plan)}
+          <div class="list">
+            ${shareCard(words, payment)}
+            ${card(html`<h2>${dashboardTexts(words).payment.timeline}</h2>`, timelineOf(words, payment))}
+            ${cancelCard(words, payment)}
+          </div>
+        </div>
+      </div>
+    `,
   });
 }
 
@@ -129,9 +137,13 @@ function afterwards(
   refund: RefundRow | undefined,
 ): Html {
   const isDone = refund !== undefined && isRefundSent(refund);
-  return html`<div>${stateLine(isDone ? 'ended' : 'attention', title, isDone ? null : rest)}${
-    refund && html`<div class="after-state">${refundLine(words, refund)}</div>`
-  }${!isDone && html`<p class="after-state"><a href="${href}">${label}</a></p>`}</div>`;
+  return html`
+    <div>
+      ${stateLine(isDone ? 'ended' : 'attention', title, isDone ? null : rest)}
+      ${refund && html`<div class="after-state">${refundLine(words, refund)}</div>`}
+      ${!isDone && html`<p class="after-state"><a href="${href}">${label}</a></p>`}
+    </div>
+  `;
 }
 
 function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow | null): Html {
@@ -142,7 +154,10 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
   const source = row.rate_source === 'override' ? t.override : row.rate_source;
   const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((detail) => detail !== null);
   return card(
-    html`<p>${dashboardStatusBadge(words, displayStatus)}</p><p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>`,
+    html`
+      <p>${dashboardStatusBadge(words, displayStatus)}</p>
+      <p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>
+    `,
     descriptionList([
       [t.usdc, html`<bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi>`],
       [t.rate, source === null ? rate : fill(t.rateFrom, { rate, source })],

@@ -60,15 +60,20 @@ async function showList(ctx: Context, visit: MerchantVisit) {
     ? emptyState(list.none, list.noneRest)
     : emptyState(
         list.first,
-        html`${fill(list.firstRest, { partner: merchant.partner_name })} <a href="/dashboard/ask">${dashboardTexts(words).newRequest.title}</a>`,
+        html`
+          ${fill(list.firstRest, { partner: merchant.partner_name })} <a href="/dashboard/ask">${dashboardTexts(words).newRequest.title}</a>
+        `,
       );
   return sendDashboard(ctx, visit, {
     path,
     title: list.title,
-    body: html`${filters(words, path, query, choices(words), csvPath)}
-<div class="list" data-live="${eventsPath()}" data-region="list">${
-      rows.length > 0 ? paymentTable(words, rows, ctx.clock.now()) : nothing
-    }${pager(words, path, query, next)}</div>`,
+    body: html`
+      ${filters(words, path, query, choices(words), csvPath)}
+      <div class="list" data-live="${eventsPath()}" data-region="list">
+        ${rows.length > 0 ? paymentTable(words, rows, ctx.clock.now()) : nothing}
+        ${pager(words, path, query, next)}
+      </div>
+    `,
   });
 }
 

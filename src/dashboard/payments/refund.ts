@@ -185,23 +185,32 @@ function showRefund(
   const transfer =
     prepared.data === null
       ? html`${early}${card(recordForm(words, visit, prepared, text))}${cancelForm(words, prepared)}`
-      : html`${warning(words, prepared)}
-<div class="two">${preparedCard(words, prepared)}${manualCard(words, visit, prepared, text)}</div>
-${cancelForm(words, prepared)}`;
+      : html`
+        ${warning(words, prepared)}
+        <div class="two">${preparedCard(words, prepared)}${manualCard(words, visit, prepared, text)}</div>
+        ${cancelForm(words, prepared)}
+      `;
   return sendDashboard(ctx, visit, {
     path: `${path}/${writeTransferKey(prepared.key)}`,
     under: prepared.requestId === null ? '/dashboard/unmatched' : '/dashboard/payments',
     title: fill(t.title, { amount }),
     status: fault === null ? 200 : 409,
     island: 'refund',
-    body: html`${refund && refundCard(words, prepared, refund, text)}
-${
-  another
-    ? html`<details class="card"${fault !== null && html` open`}><summary>${refunded.another}</summary>${recordForm(words, visit, prepared, text)}</details>`
-    : refund === null
-      ? first
-      : !isRefundSent(refund) && transfer
-}`,
+    body: html`
+      ${refund && refundCard(words, prepared, refund, text)}
+      ${
+        another
+          ? html`
+            <details class="card"${fault !== null && html` open`}>
+              <summary>${refunded.another}</summary>
+              ${recordForm(words, visit, prepared, text)}
+            </details>
+          `
+          : refund === null
+            ? first
+            : !isRefundSent(refund) && transfer
+      }
+    `,
   });
 }
 
@@ -211,11 +220,15 @@ const canRecordAnother = ({ refund, unknownHash }: PreparedRefund) => refund?.st
 /** The refund, its transaction, and what the network says of it; it renews itself. */
 function refundCard(words: Words, prepared: PreparedRefund, refund: RefundRow, fault: string | undefined): Html {
   const showsFault = fault !== undefined && !canRecordAnother(prepared) && isRefundSent(refund);
-  return html`<div data-live="${eventsPath()}" data-region="given">${card(
-    refundLine(words, refund),
-    showsFault && html`<p class="fault" role="alert">${fault}</p>`,
-    refundFacts(words, refund),
-  )}</div>`;
+  return html`
+    <div data-live="${eventsPath()}" data-region="given">
+      ${card(
+        refundLine(words, refund),
+        showsFault && html`<p class="fault" role="alert">${fault}</p>`,
+        refundFacts(words, refund),
+      )}
+    </div>
+  `;
 }
 
 /** Whoever pays from an exchange has no address of their own there. Nobody can know it for sure, so it is always said. */
@@ -257,14 +270,20 @@ function preparedCard(words: Words, prepared: PreparedRefund): Html {
   return card(
     html`<h2>${t.prepared}</h2><p class="quiet">${t.rest}</p>`,
     preparedFacts(words, prepared),
-    html`<div class="wallets" data-refund="${orderOf(prepared, words)}" hidden></div><p class="told" role="alert" hidden></p>`,
+    html`
+      <div class="wallets" data-refund="${orderOf(prepared, words)}" hidden></div>
+      <p class="told" role="alert" hidden></p>
+    `,
   );
 }
 
 function manualCard(words: Words, visit: MerchantVisit, prepared: PreparedRefund, fault: string | undefined): Html {
   const { refund: t } = dashboardTexts(words);
   return card(
-    html`<h2>${t.manual}</h2><p class="quiet">${fill(t.manualRest, { token: prepared.token.symbol, network: prepared.chain.name })}</p>`,
+    html`
+      <h2>${t.manual}</h2>
+      <p class="quiet">${fill(t.manualRest, { token: prepared.token.symbol, network: prepared.chain.name })}</p>
+    `,
     copyable(words, t.amount, formatMicro(prepared.usdcMicro), t.copyAmount),
     copyable(words, t.to, prepared.toAddress, t.copyAddress),
     descriptionList([[t.token, mono(prepared.token.address)]]),
@@ -275,14 +294,22 @@ function manualCard(words: Words, visit: MerchantVisit, prepared: PreparedRefund
 /** Takes the hash of the transaction; browser code fills it in and sends it. */
 function recordForm(words: Words, { typed }: MerchantVisit, prepared: PreparedRefund, fault: string | undefined): Html {
   const { refund: t } = dashboardTexts(words);
-  return html`<form method="post" action="${path}/${writeTransferKey(prepared.key)}" id="note" class="stack">${field({
-    name: 'return_tx_hash',
-    label: t.hash,
-    hint: t.hashHint,
-    value: typed.return_tx_hash ?? '',
-    fault,
-    attributes:
-      'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="66" dir="ltr" placeholder="0x…"',
-  })}<label class="check"><input type="checkbox" name="elsewhere" value="1"${typed.elsewhere === '1' && html` checked`}><span>${t.elsewhere}</span></label>
-<button class="second">${t.note}</button></form>`;
+  return html`
+    <form method="post" action="${path}/${writeTransferKey(prepared.key)}" id="note" class="stack">
+      ${field({
+        name: 'return_tx_hash',
+        label: t.hash,
+        hint: t.hashHint,
+        value: typed.return_tx_hash ?? '',
+        fault,
+        attributes:
+          'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="66" dir="ltr" placeholder="0x…"',
+      })}
+      <label class="check">
+        <input type="checkbox" name="elsewhere" value="1"${typed.elsewhere === '1' && html` checked`}>
+        <span>${t.elsewhere}</span>
+      </label>
+      <button class="second">${t.note}</button>
+    </form>
+  `;
 }

@@ -31,10 +31,21 @@ export function timelineOf(words: Words, payment: Payment): Html {
   const later = events.filter((event) => event !== null).sort((a, b) => a.at.getTime() - b.at.getTime());
   // Blocks have whole seconds, and clocks of their own: what came for a request still came after it was made.
   const sorted = [{ at: madeAt(row), title: t.madeAt } as Event, ...later];
-  return html`<ol class="timeline">${sorted.map(
-    ({ at, title, rest }) =>
-      html`<li><strong>${title}</strong><span class="quiet">${instant(words, at)}</span>${rest !== undefined && html`<div class="quiet">${rest}</div>`}</li>`,
-  )}${row.proof_note === 'reorged' && html`<li><strong>${t.reorged}</strong></li>`}</ol>`;
+  return html`
+    <ol class="timeline">
+      ${sorted.map(
+        ({ at, title, rest }) =>
+          html`
+            <li>
+              <strong>${title}</strong>
+              <span class="quiet">${instant(words, at)}</span>
+              ${rest !== undefined && html`<div class="quiet">${rest}</div>`}
+            </li>
+          `,
+      )}
+      ${row.proof_note === 'reorged' && html`<li><strong>${t.reorged}</strong></li>`}
+    </ol>
+  `;
 }
 
 /** A transaction, by where its network shows it. */
@@ -57,7 +68,11 @@ function arrival(words: Words, { chains }: Payment, transfer: TransferProgress, 
   return {
     at: transfer.blockTime,
     title: fill(t.seen, { amount: groupMicro(words, transfer.usdcMicro), network: chain?.name ?? transfer.chainId }),
-    rest: html`<p>${rest}</p><p>${t.from} ${shortAddress(transfer.fromAddress)}</p><p>${hash}</p>`,
+    rest: html`
+      <p>${rest}</p>
+      <p>${t.from} ${shortAddress(transfer.fromAddress)}</p>
+      <p>${hash}</p>
+    `,
   };
 }
 

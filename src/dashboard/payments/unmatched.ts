@@ -62,8 +62,10 @@ async function showList(ctx: Context, visit: MerchantVisit) {
   return sendDashboard(ctx, visit, {
     path,
     title: t.title,
-    body: html`<p>${t.rest}${rows.length > 0 && html` <a href="${csvPath}" download>${commonTexts(words).app.csv}</a>`}</p>
-<div class="list" data-live="${eventsPath()}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
+    body: html`
+      <p>${t.rest}${rows.length > 0 && html` <a href="${csvPath}" download>${commonTexts(words).app.csv}</a>`}</p>
+      <div class="list" data-live="${eventsPath()}" data-region="list">${list}${pager(words, path, query, next)}</div>
+    `,
   });
 }
 
@@ -75,7 +77,9 @@ function unmatchedTable(words: Words, rows: UnmatchedRow[], refunds: Map<string,
       {
         name: t.amount,
         cell: (row) =>
-          html`<a href="${path}/${keyOf(row)}">${fill(t.payment, { amount: groupMicro(words, BigInt(row.value)) })}</a>`,
+          html`
+            <a href="${path}/${keyOf(row)}">${fill(t.payment, { amount: groupMicro(words, BigInt(row.value)) })}</a>
+          `,
       },
       {
         name: t.why,

@@ -88,25 +88,44 @@ function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: str
   return sendDashboard(ctx, visit, {
     path,
     title: t.review,
-    body: html`<div class="narrow">${card(
-      chargeHeading(words, {
-        fiat_int: String(plan.fiatInt),
-        fiat_code: currency,
-        every: plan.every,
-        period: plan.period,
-      }),
-      descriptionList([
-        [t.name, html`<span dir="auto">${plan.name}</span>`],
-        [
-          t.customer,
-          html`<span dir="auto">${[plan.customerName, plan.customerEmail, plan.customerPhone].filter(Boolean).join(', ')}</span>`,
-        ],
-        [t.dates, html`<span class="dates">${dates.map((day) => dayHtml(words, day))}</span>`],
-        [t.ends, rest],
-      ]),
-      html`<p class="quiet">${plan.customerEmail === null ? t.noMail : t.mailed}${dates[0] === dayOf(ctx.clock.now()) && ` ${t.atOnce}`}</p>
-<form method="post" action="${path}">${hiddenFields}<div class="row"><button name="step" value="start">${t.start}</button><button class="second" name="step" value="change">${t.change}</button></div></form>`,
-    )}</div>`,
+    body: html`
+      <div class="narrow">
+        ${card(
+          chargeHeading(words, {
+            fiat_int: String(plan.fiatInt),
+            fiat_code: currency,
+            every: plan.every,
+            period: plan.period,
+          }),
+          descriptionList([
+            [t.name, html`<span dir="auto">${plan.name}</span>`],
+            [
+              t.customer,
+              html`
+                <span dir="auto">
+                  ${[plan.customerName, plan.customerEmail, plan.customerPhone].filter(Boolean).join(', ')}
+                </span>
+              `,
+            ],
+            [t.dates, html`<span class="dates">${dates.map((day) => dayHtml(words, day))}</span>`],
+            [t.ends, rest],
+          ]),
+          html`
+            <p class="quiet">
+              ${plan.customerEmail === null ? t.noMail : t.mailed}
+              ${dates[0] === dayOf(ctx.clock.now()) && ` ${t.atOnce}`}
+            </p>
+            <form method="post" action="${path}">
+              ${hiddenFields}
+              <div class="row">
+                <button name="step" value="start">${t.start}</button>
+                <button class="second" name="step" value="change">${t.change}</button>
+              </div>
+            </form>
+          `,
+        )}
+      </div>
+    `,
   });
 }
 
@@ -134,20 +153,77 @@ async function showForm(
     path,
     title: t.make,
     status,
-    body: html`${fault !== null && html`<div role="alert">${stateLine('attention', t.off, why)}</div>`}
-<div class="narrow">${card(html`<p class="quiet">${t.rest}</p><form method="post" action="${path}">
-${hiddenField('key', typed.key ?? formKey())}${hiddenField('currency', currency)}
-${field({ name: 'name', label: t.what, hint: t.whatHint, value: typed.name ?? '', fault: say('name'), attributes: `required maxlength="${longest.name}" autocomplete="off"` })}
-${field({ name: 'amount', label: fill(newRequest.amount, { currency }), hint: fill(newRequest.amountHint, { example }), value: typed.amount ?? '', fault: say('amount'), attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"' })}
-${rhythm(words, visit, say('every'))}
-${field({ name: 'first_on', label: t.from, hint: fill(t.fromHint, { from: dayText(words, today), to: dayText(words, yearAfter(today)) }), value: typed.first_on ?? today, fault: say('first_on'), attributes: `required type="date" min="${today}" max="${yearAfter(today)}"` })}
-${endChoice(words, visit, say('charges'))}
-${field({ name: 'customer_name', label: newRequest.customer, value: typed.customer_name ?? '', fault: say('customer_name'), attributes: `required maxlength="${longest.customer_name}" autocomplete="off"` })}
-${field({ name: 'customer_email', label: t.email, hint: t.emailHint, value: typed.customer_email ?? '', fault: say('customer_email'), attributes: `type="email" maxlength="${longest.customer_email}" autocomplete="off"` })}
-${languageChoice(words, visit)}
-${field({ name: 'customer_phone', label: t.phone, value: typed.customer_phone ?? '', fault: say('customer_phone'), attributes: `type="tel" maxlength="${longest.customer_phone}" autocomplete="off"` })}
-${field({ name: 'metadata', label: t.metadata, hint: fill(t.metadataHint, { partner: merchant.partner_name }), value: typed.metadata ?? '', fault: say('metadata'), rows: 3, attributes: 'spellcheck="false"' })}
-<button name="step" value="review">${t.look}</button></form>`)}</div>`,
+    body: html`
+      ${fault !== null && html`<div role="alert">${stateLine('attention', t.off, why)}</div>`}
+      <div class="narrow">
+        ${card(html`
+          <p class="quiet">${t.rest}</p>
+          <form method="post" action="${path}">
+            ${hiddenField('key', typed.key ?? formKey())}
+            ${hiddenField('currency', currency)}
+            ${field({
+              name: 'name',
+              label: t.what,
+              hint: t.whatHint,
+              value: typed.name ?? '',
+              fault: say('name'),
+              attributes: `required maxlength="${longest.name}" autocomplete="off"`,
+            })}
+            ${field({
+              name: 'amount',
+              label: fill(newRequest.amount, { currency }),
+              hint: fill(newRequest.amountHint, { example }),
+              value: typed.amount ?? '',
+              fault: say('amount'),
+              attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',
+            })}
+            ${rhythm(words, visit, say('every'))}
+            ${field({
+              name: 'first_on',
+              label: t.from,
+              hint: fill(t.fromHint, { from: dayText(words, today), to: dayText(words, yearAfter(today)) }),
+              value: typed.first_on ?? today,
+              fault: say('first_on'),
+              attributes: `required type="date" min="${today}" max="${yearAfter(today)}"`,
+            })}
+            ${endChoice(words, visit, say('charges'))}
+            ${field({
+              name: 'customer_name',
+              label: newRequest.customer,
+              value: typed.customer_name ?? '',
+              fault: say('customer_name'),
+              attributes: `required maxlength="${longest.customer_name}" autocomplete="off"`,
+            })}
+            ${field({
+              name: 'customer_email',
+              label: t.email,
+              hint: t.emailHint,
+              value: typed.customer_email ?? '',
+              fault: say('customer_email'),
+              attributes: `type="email" maxlength="${longest.customer_email}" autocomplete="off"`,
+            })}
+            ${languageChoice(words, visit)}
+            ${field({
+              name: 'customer_phone',
+              label: t.phone,
+              value: typed.customer_phone ?? '',
+              fault: say('customer_phone'),
+              attributes: `type="tel" maxlength="${longest.customer_phone}" autocomplete="off"`,
+            })}
+            ${field({
+              name: 'metadata',
+              label: t.metadata,
+              hint: fill(t.metadataHint, { partner: merchant.partner_name }),
+              value: typed.metadata ?? '',
+              fault: say('metadata'),
+              rows: 3,
+              attributes: 'spellcheck="false"',
+            })}
+            <button name="step" value="review">${t.look}</button>
+          </form>
+        `)}
+      </div>
+    `,
   });
 }
 
@@ -170,12 +246,36 @@ function rhythm(words: Words, { typed }: MerchantVisit, fault: string | undefine
   const { plans } = dashboardTexts(words);
   const described = `every-hint${fault === undefined ? '' : ' every-fault'}`;
   const invalid = fault !== undefined && raw(' aria-invalid="true"');
-  return html`<fieldset class="field boxes"><legend>${plans.often}</legend><p class="quiet" id="every-hint">${plans.oftenHint}</p>
-<div class="pair"><input id="every" name="every" value="${typed.every ?? '1'}" aria-label="${plans.oftenCount}" aria-describedby="${described}"${invalid} required inputmode="numeric" maxlength="3" autocomplete="off">
-<select id="period" name="period" aria-label="${plans.oftenPeriod}" aria-describedby="${described}">${periods.map(
-    (one) =>
-      html`<option value="${one}"${one === (typed.period ?? 'month') && html` selected`}>${plans.units[one]}</option>`,
-  )}</select></div>${fault !== undefined && html`<p class="fault" id="every-fault">${fault}</p>`}</fieldset>`;
+  return html`
+    <fieldset class="field boxes">
+      <legend>${plans.often}</legend>
+      <p class="quiet" id="every-hint">${plans.oftenHint}</p>
+      <div class="pair">
+        <input
+          id="every"
+          name="every"
+          value="${typed.every ?? '1'}"
+          aria-label="${plans.oftenCount}"
+          aria-describedby="${described}"${invalid}
+          required
+          inputmode="numeric"
+          maxlength="3"
+          autocomplete="off"
+        >
+        <select id="period" name="period" aria-label="${plans.oftenPeriod}" aria-describedby="${described}">
+          ${periods.map(
+            (one) =>
+              html`
+                <option value="${one}"${one === (typed.period ?? 'month') && html` selected`}>
+                  ${plans.units[one]}
+                </option>
+              `,
+          )}
+        </select>
+      </div>
+      ${fault !== undefined && html`<p class="fault" id="every-fault">${fault}</p>`}
+    </fieldset>
+  `;
 }
 
 function endChoice(words: Words, { typed }: MerchantVisit, fault: string | undefined): Html {
@@ -185,18 +285,44 @@ function endChoice(words: Words, { typed }: MerchantVisit, fault: string | undef
     ['after', plans.after],
   ] as const;
   const chosen = typed.ends === 'after' ? 'after' : 'never';
-  return html`<fieldset class="choice"><legend>${plans.long}</legend>${kinds.map(
-    ([value, name]) =>
-      html`<label><input type="radio" name="ends" value="${value}"${value === chosen && raw(' checked')}><span>${name}</span></label>`,
-  )}</fieldset>
-${field({ name: 'charges', label: plans.chargesField, hint: fill(plans.chargesHint, { most: mostCharges }), value: typed.charges ?? '', fault, attributes: 'inputmode="numeric" maxlength="3" autocomplete="off"' })}`;
+  return html`
+    <fieldset class="choice">
+      <legend>${plans.long}</legend>
+      ${kinds.map(
+        ([value, name]) =>
+          html`
+            <label>
+              <input type="radio" name="ends" value="${value}"${value === chosen && raw(' checked')}>
+              <span>${name}</span>
+            </label>
+          `,
+      )}
+    </fieldset>
+    ${field({
+      name: 'charges',
+      label: plans.chargesField,
+      hint: fill(plans.chargesHint, { most: mostCharges }),
+      value: typed.charges ?? '',
+      fault,
+      attributes: 'inputmode="numeric" maxlength="3" autocomplete="off"',
+    })}
+  `;
 }
 
 function languageChoice(words: Words, visit: MerchantVisit): Html {
   const { plans } = dashboardTexts(words);
   const chosen = languageIn(visit);
-  return html`<div class="field"><label for="language">${plans.language}</label><select id="language" name="language">${languages.map(
-    (one) =>
-      html`<option value="${one}" lang="${one}"${one === chosen && html` selected`}>${languageName(one)}</option>`,
-  )}</select></div>`;
+  return html`
+    <div class="field">
+      <label for="language">${plans.language}</label>
+      <select id="language" name="language">
+        ${languages.map(
+          (one) =>
+            html`
+              <option value="${one}" lang="${one}"${one === chosen && html` selected`}>${languageName(one)}</option>
+            `,
+        )}
+      </select>
+    </div>
+  `;
 }

@@ -46,8 +46,10 @@ export function chargeHeading(
   words: Words,
   { fiat_int, fiat_code, every, period }: Pick<PlanRow, 'fiat_int' | 'fiat_code' | 'every' | 'period'>,
 ): Html {
-  return html`<p class="amount">${formatFiat(BigInt(fiat_int), fiat_code, words.language)}</p>
-<p>${everyText(words, every, period)}</p>`;
+  return html`
+    <p class="amount">${formatFiat(BigInt(fiat_int), fiat_code, words.language)}</p>
+    <p>${everyText(words, every, period)}</p>
+  `;
 }
 
 /** What a person would call a plan; one whose customer was forgotten by its day. */

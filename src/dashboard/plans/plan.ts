@@ -84,15 +84,27 @@ async function showPlan(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
   return sendDashboard(ctx, visit, {
     path: here,
     title: planName(words, plan),
-    body: html`<div class="list" data-live="${eventsPath()}" data-region="plan">${
-      plan.state === 'active' && plan.failure === null && waitingCard(words, visit)
-    }${failureCard(words, visit, plan)}${
-      plan.mails_stopped_at !== null && plan.state !== 'ended' && card(stateLine('attention', t.mailsStopped, t.noMail))
-    }
-<div class="two">${factsCard(words, plan)}<section class="list"><h2>${t.charges}</h2>${
-      rows.length > 0 ? chargeTable(words, rows) : noCharges(words, plan)
-    }${pager(words, here, query, next)}${rows.length > 0 && csvLink(words, `${here}/charges.csv`)}</section></div>
-${actsOf(ctx, words, plan)}</div>`,
+    body: html`
+      <div class="list" data-live="${eventsPath()}" data-region="plan">
+        ${plan.state === 'active' && plan.failure === null && waitingCard(words, visit)}
+        ${failureCard(words, visit, plan)}
+        ${
+          plan.mails_stopped_at !== null &&
+          plan.state !== 'ended' &&
+          card(stateLine('attention', t.mailsStopped, t.noMail))
+        }
+        <div class="two">
+          ${factsCard(words, plan)}
+          <section class="list">
+            <h2>${t.charges}</h2>
+            ${rows.length > 0 ? chargeTable(words, rows) : noCharges(words, plan)}
+            ${pager(words, here, query, next)}
+            ${rows.length > 0 && csvLink(words, `${here}/charges.csv`)}
+          </section>
+        </div>
+        ${actsOf(ctx, words, plan)}
+      </div>
+    `,
   });
 }
 
@@ -105,7 +117,13 @@ function failureCard(words: Words, { merchant }: MerchantVisit, plan: PlanRow): 
   const why = fill(t.failures[reason], { partner: merchant.partner_name, currency: plan.fiat_code });
   const times = fillHtml(t.retry, { since: instant(words, failed_at), time: instant(words, due_at) });
   return card(
-    html`<div>${stateLine('attention', fill(t.failed, { date: dayText(words, next_on) }), why)}<p class="after-state quiet">${times}</p><p class="after-state quiet">${t.missed}</p></div>`,
+    html`
+      <div>
+        ${stateLine('attention', fill(t.failed, { date: dayText(words, next_on) }), why)}
+        <p class="after-state quiet">${times}</p>
+        <p class="after-state quiet">${t.missed}</p>
+      </div>
+    `,
   );
 }
 

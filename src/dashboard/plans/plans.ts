@@ -52,12 +52,15 @@ async function showList(ctx: Context, visit: MerchantVisit) {
   return sendDashboard(ctx, visit, {
     path,
     title: t.title,
-    body: html`${waitingCard(words, visit)}
-<p class="row"><a class="button primary" href="${path}/new">${t.make}</a></p>
-${filters(words, path, query, choices(words), csvPath)}
-<div class="list" data-live="${eventsPath()}" data-region="list">${
-      rows.length > 0 ? planTable(words, rows) : nothing
-    }${pager(words, path, query, next)}</div>`,
+    body: html`
+      ${waitingCard(words, visit)}
+      <p class="row"><a class="button primary" href="${path}/new">${t.make}</a></p>
+      ${filters(words, path, query, choices(words), csvPath)}
+      <div class="list" data-live="${eventsPath()}" data-region="list">
+        ${rows.length > 0 ? planTable(words, rows) : nothing}
+        ${pager(words, path, query, next)}
+      </div>
+    `,
   });
 }
 

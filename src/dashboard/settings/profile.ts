@@ -85,30 +85,50 @@ async function showForm(
     path,
     title: t.title,
     status: faults ? 400 : 200,
-    body: html`<div class="narrow">${card(
-      html`<p class="quiet">${fill(t.rest, { partner: merchant.partner_name })}</p>
-<form method="post" action="${path}">
-${text('business_name', t.businessName, 'organization', t.businessHint)}
-${text('display_name', t.name, 'name')}
-${text('email', t.email, 'email', t.emailHint)}
-${countryField(words, faults ? (typed.country ?? '') : (merchant.country ?? ''), fault('country'))}
-${text('phone', t.phone, 'tel')}
-${text('website', t.website, 'url')}
-${text('instagram', t.instagram, 'off')}
-${text('industry', t.industry, 'off')}
-${await currencyField(ctx, words, visit, faults ? (typed.display_currency ?? '') : merchant.display_currency, fault('display_currency'))}
-<button>${t.save}</button></form>`,
-    )}</div>`,
+    body: html`
+      <div class="narrow">
+        ${card(
+          html`
+            <p class="quiet">${fill(t.rest, { partner: merchant.partner_name })}</p>
+            <form method="post" action="${path}">
+              ${text('business_name', t.businessName, 'organization', t.businessHint)}
+              ${text('display_name', t.name, 'name')}
+              ${text('email', t.email, 'email', t.emailHint)}
+              ${countryField(words, faults ? (typed.country ?? '') : (merchant.country ?? ''), fault('country'))}
+              ${text('phone', t.phone, 'tel')}
+              ${text('website', t.website, 'url')}
+              ${text('instagram', t.instagram, 'off')}
+              ${text('industry', t.industry, 'off')}
+              ${await currencyField(
+                ctx,
+                words,
+                visit,
+                faults ? (typed.display_currency ?? '') : merchant.display_currency,
+                fault('display_currency'),
+              )}
+              <button>${t.save}</button>
+            </form>
+          `,
+        )}
+      </div>
+    `,
   });
 }
 
 function countryField(words: Words, chosen: string, fault: string | undefined) {
   const { profile: t } = dashboardTexts(words);
-  return html`<div class="field"><label for="country">${t.country}</label><select id="country" name="country" autocomplete="country"><option value="">${t.noCountry}</option>${countryNames(
-    words.language,
-  ).map(
-    ({ code, name }) => html`<option value="${code}"${code === chosen && html` selected`}>${name}</option>`,
-  )}</select>${fault !== undefined && html`<p class="fault">${fault}</p>`}</div>`;
+  return html`
+    <div class="field">
+      <label for="country">${t.country}</label>
+      <select id="country" name="country" autocomplete="country">
+        <option value="">${t.noCountry}</option>
+        ${countryNames(words.language).map(
+          ({ code, name }) => html`<option value="${code}"${code === chosen && html` selected`}>${name}</option>`,
+        )}
+      </select>
+      ${fault !== undefined && html`<p class="fault">${fault}</p>`}
+    </div>
+  `;
 }
 
 async function currencyField(
@@ -121,10 +141,19 @@ async function currencyField(
   const { profile: t } = dashboardTexts(words);
   const codes = [...new Set([...(await listCurrencies(ctx)), merchant.display_currency])].sort();
   const names = new Intl.DisplayNames(words.language, { type: 'currency' });
-  return html`<div class="field"><label for="display_currency">${t.currency}</label>
-<p class="quiet" id="display_currency-hint">${fill(t.currencyHint, { partner: merchant.partner_name })}</p>
-<select id="display_currency" name="display_currency" aria-describedby="display_currency-hint">${codes.map(
-    (code) =>
-      html`<option value="${code}"${code === chosen && html` selected`}>${code}, ${names.of(code) ?? code}</option>`,
-  )}</select>${fault !== undefined && html`<p class="fault">${fault}</p>`}</div>`;
+  return html`
+    <div class="field">
+      <label for="display_currency">${t.currency}</label>
+      <p class="quiet" id="display_currency-hint">${fill(t.currencyHint, { partner: merchant.partner_name })}</p>
+      <select id="display_currency" name="display_currency" aria-describedby="display_currency-hint">
+        ${codes.map(
+          (code) =>
+            html`
+              <option value="${code}"${code === chosen && html` selected`}>${code}, ${names.of(code) ?? code}</option>
+            `,
+        )}
+      </select>
+      ${fault !== undefined && html`<p class="fault">${fault}</p>`}
+    </div>
+  `;
 }

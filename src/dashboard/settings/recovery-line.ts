@@ -21,6 +21,10 @@ export function recoveryLine(words: Words, merchant: MerchantView, { due_at, new
           walletChange.started,
           fill(walletChange.startedRest, { partner: merchant.partner_name }),
         );
-  return html`<div role="alert">${told}</div>
-<form method="post" action="/dashboard/wallet/veto"><button>${walletChange.stop}</button></form>`;
+  return html`
+    <div role="alert">${told}</div>
+    <form method="post" action="/dashboard/wallet/veto">
+      <button>${walletChange.stop}</button>
+    </form>
+  `;
 }

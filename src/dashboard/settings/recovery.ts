@@ -100,16 +100,18 @@ function showRecovery(ctx: Context, opened: Opened, refusal: MerchantRefusal | n
       const values = { time: instant(words, dueAt), wallet: shortAddress(newWallet) };
       return stateLine('confirming', recovery.waiting, fillHtml(recovery.waitingRest, values), 'h1');
     }
-    return html`<h1>${fill(recovery.heading, { partner: merchant.partner_name })}</h1>
-<p>${fillHtml(recovery.rest, { wallet: shortAddress(change.old_wallet) })}</p>
-${refusalLine(words, refusal, ['wallet_malformed', 'wallet_same'])}
-${connectForm(words, {
-  action: `${opened.path}/wallet`,
-  chains: chainsOf(ctx, merchant),
-  typed: opened.typed,
-  unwanted: change.old_wallet,
-  fault: refusalSentence(words, refusal, 'wallet_malformed') ?? refusalSentence(words, refusal, 'wallet_same'),
-})}`;
+    return html`
+      <h1>${fill(recovery.heading, { partner: merchant.partner_name })}</h1>
+      <p>${fillHtml(recovery.rest, { wallet: shortAddress(change.old_wallet) })}</p>
+      ${refusalLine(words, refusal, ['wallet_malformed', 'wallet_same'])}
+      ${connectForm(words, {
+        action: `${opened.path}/wallet`,
+        chains: chainsOf(ctx, merchant),
+        typed: opened.typed,
+        unwanted: change.old_wallet,
+        fault: refusalSentence(words, refusal, 'wallet_malformed') ?? refusalSentence(words, refusal, 'wallet_same'),
+      })}
+    `;
   });
 }
 
@@ -118,19 +120,21 @@ function showSigning(ctx: Context, opened: Opened, message: string, refusal: Mer
   const address = typed.wallet_address?.trim() ?? '';
   return show(ctx, opened, refusal, (words) => {
     const { recovery, walletChange } = walletTexts(words);
-    return html`<h1>${recovery.signHeading}</h1>
-${refusalLine(words, refusal, ['signature_invalid'])}
-<p>${fillHtml(recovery.signRest, { wallet: shortAddress(address) })}</p>
-${signForm(words, {
-  action: `${path}/complete`,
-  address: address.toLowerCase(),
-  message,
-  signature: refusal ? (typed.signature ?? '') : '',
-  fault: refusalSentence(words, refusal, 'signature_invalid'),
-  carry: { wallet_address: address, chain_id: typed.chain_id ?? '' },
-  button: recovery.sign,
-})}
-<p class="quiet"><a href="${path}">${walletChange.cancel}</a></p>`;
+    return html`
+      <h1>${recovery.signHeading}</h1>
+      ${refusalLine(words, refusal, ['signature_invalid'])}
+      <p>${fillHtml(recovery.signRest, { wallet: shortAddress(address) })}</p>
+      ${signForm(words, {
+        action: `${path}/complete`,
+        address: address.toLowerCase(),
+        message,
+        signature: refusal ? (typed.signature ?? '') : '',
+        fault: refusalSentence(words, refusal, 'signature_invalid'),
+        carry: { wallet_address: address, chain_id: typed.chain_id ?? '' },
+        button: recovery.sign,
+      })}
+      <p class="quiet"><a href="${path}">${walletChange.cancel}</a></p>
+    `;
   });
 }
 
@@ -178,17 +182,19 @@ function showVeto(ctx: Context, opened: Opened, refusal: MerchantRefusal | null)
   const message = kept ?? vetoMessage(ctx, recovery, opened.request.ownHost);
   return show(ctx, opened, refusal, (words) => {
     const { walletChange } = walletTexts(words);
-    return html`<h1>${walletChange.stopHeading}</h1>
-${refusalLine(words, refusal, ['signature_invalid'])}
-<p>${fillHtml(walletChange.stopRest, { wallet: shortAddress(oldWallet) })}</p>
-${signForm(words, {
-  action: `${path}/complete`,
-  address: oldWallet,
-  message,
-  signature: kept === undefined ? '' : (typed.signature ?? ''),
-  fault: refusalSentence(words, refusal, 'signature_invalid'),
-  button: walletChange.stop,
-})}`;
+    return html`
+      <h1>${walletChange.stopHeading}</h1>
+      ${refusalLine(words, refusal, ['signature_invalid'])}
+      <p>${fillHtml(walletChange.stopRest, { wallet: shortAddress(oldWallet) })}</p>
+      ${signForm(words, {
+        action: `${path}/complete`,
+        address: oldWallet,
+        message,
+        signature: kept === undefined ? '' : (typed.signature ?? ''),
+        fault: refusalSentence(words, refusal, 'signature_invalid'),
+        button: walletChange.stop,
+      })}
+    `;
   });
 }
 

@@ -24,7 +24,9 @@ export function sessionPages(routes: DashboardRoutes, ctx: Context): void {
       return sendDashboard(ctx, visit, {
         path,
         title: dashboardTexts(words).sessions,
-        body: html`<ul class="options">${sessions.map((one) => html`<li>${entry(words, one, one.id === session.id)}</li>`)}</ul>`,
+        body: html`
+          <ul class="options">${sessions.map((one) => html`<li>${entry(words, one, one.id === session.id)}</li>`)}</ul>
+        `,
       });
     },
   });
@@ -51,11 +53,22 @@ export function sessionPages(routes: DashboardRoutes, ctx: Context): void {
 
 function entry(words: Words, { id, last_seen_at, ip, user_agent }: SessionView, own: boolean) {
   const dashboard = dashboardTexts(words);
-  return html`<p><strong>${own ? dashboard.thisOne : (user_agent ?? ip)}</strong></p>
-<p class="quiet">${fillHtml(dashboard.lastSeen, { time: instant(words, last_seen_at), ip })}</p>
-${
-  own
-    ? html`<form method="post" action="/dashboard/sign-out"><button class="second">${dashboard.signOut}</button></form>`
-    : html`<form method="post" action="${path}/end">${hiddenField('session', id)}<button class="second">${dashboard.signOutThere}</button></form>`
-}`;
+  return html`
+    <p><strong>${own ? dashboard.thisOne : (user_agent ?? ip)}</strong></p>
+    <p class="quiet">${fillHtml(dashboard.lastSeen, { time: instant(words, last_seen_at), ip })}</p>
+    ${
+      own
+        ? html`
+          <form method="post" action="/dashboard/sign-out">
+            <button class="second">${dashboard.signOut}</button>
+          </form>
+        `
+        : html`
+          <form method="post" action="${path}/end">
+            ${hiddenField('session', id)}
+            <button class="second">${dashboard.signOutThere}</button>
+          </form>
+        `
+    }
+  `;
 }

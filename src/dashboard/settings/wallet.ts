@@ -56,8 +56,15 @@ async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRe
   const recovery = await readOpenRecovery(ctx, session.scope, session.accountId);
   const body = card(
     recovery && recoveryLine(words, merchant, recovery),
-    html`<p>${walletChange.rest}</p>
-<dl class="facts"><div><dt>${walletChange.now}</dt><dd>${wallet}</dd></div></dl>`,
+    html`
+      <p>${walletChange.rest}</p>
+      <dl class="facts">
+        <div>
+          <dt>${walletChange.now}</dt>
+          <dd>${wallet}</dd>
+        </div>
+      </dl>
+    `,
     refusalLine(words, refusal, ['wallet_malformed', 'wallet_same']),
     html`<h2>${walletChange.newWallet}</h2>`,
     connectForm(words, {
@@ -109,8 +116,15 @@ function showSigning(ctx: Context, visit: MerchantVisit, signing: Signing): Prom
     step === 'hand-over' ? [walletChange.step1, walletChange.step1Rest] : [walletChange.step2, walletChange.step2Rest];
   const body = card(
     refusalLine(words, refusal, ['signature_invalid']),
-    html`<p>${fillHtml(rest, { wallet: shortAddress(address) })}</p>
-<dl class="facts"><div><dt>${step === 'hand-over' ? dashboard.wallet : walletChange.newWallet}</dt><dd>${shortAddress(signer)}</dd></div></dl>`,
+    html`
+      <p>${fillHtml(rest, { wallet: shortAddress(address) })}</p>
+      <dl class="facts">
+        <div>
+          <dt>${step === 'hand-over' ? dashboard.wallet : walletChange.newWallet}</dt>
+          <dd>${shortAddress(signer)}</dd>
+        </div>
+      </dl>
+    `,
     signForm(words, {
       action: `${path}/${step === 'hand-over' ? 'take-over' : 'apply'}`,
       address: signer,

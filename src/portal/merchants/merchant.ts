@@ -114,12 +114,37 @@ async function showMerchant(
     path: `${path}/${merchant.id}`,
     otherModePath: path,
     title: merchantName(words, merchant),
-    body: html`<p><a href="${path}">${merchants.back}</a></p>${flashOf(call, merchants)}
-${recoveryUrl !== null && card(stateLine('paid', merchants.recoveryMade, merchants.recoveryMadeRest), copyable(words, merchants.recoveryLink, recoveryUrl, merchants.copyLink))}
-<div class="list" data-live="${merchantEventsPath(mode, merchant.id)}" data-region="merchant"><div class="row">${merchantBadges(words, merchant)}</div>
-${merchant.displaced_at !== null && notice('attention', fill(merchants.displaced, { wallet: merchant.displaced_wallet ?? '' }))}
-<div class="two">${factCard(words, merchant)}<div class="section">${invitation && inviteCard(ctx, words, merchant)}
-${recovery && recoveryCard(words, recovery)}${acts(call, merchant, recovery)}</div></div></div>`,
+    body: html`
+      <p><a href="${path}">${merchants.back}</a></p>
+      ${flashOf(call, merchants)}
+      ${
+        recoveryUrl !== null &&
+        card(
+          stateLine('paid', merchants.recoveryMade, merchants.recoveryMadeRest),
+          copyable(words, merchants.recoveryLink, recoveryUrl, merchants.copyLink),
+        )
+      }
+      <div class="list" data-live="${merchantEventsPath(mode, merchant.id)}" data-region="merchant">
+        <div class="row">${merchantBadges(words, merchant)}</div>
+        ${
+          merchant.displaced_at !== null &&
+          notice(
+            'attention',
+            fill(merchants.displaced, {
+              wallet: merchant.displaced_wallet ?? '',
+            }),
+          )
+        }
+        <div class="two">
+          ${factCard(words, merchant)}
+          <div class="section">
+            ${invitation && inviteCard(ctx, words, merchant)}
+            ${recovery && recoveryCard(words, recovery)}
+            ${acts(call, merchant, recovery)}
+          </div>
+        </div>
+      </div>
+    `,
   });
 }
 
@@ -146,7 +171,11 @@ function factCard(words: Words, row: MerchantView): Html {
       row.onboarded_at && [merchants.onboardedAt, instant(words, row.onboarded_at)],
       termsFact(words, row),
     ]),
-    html`<p><a href="/portal/requests?account_id=${row.id}">${places.requests}</a> · <a href="/portal/unmatched?account_id=${row.id}">${places.unmatched}</a></p>`,
+    html`
+      <p>
+        <a href="/portal/requests?account_id=${row.id}">${places.requests}</a> · <a href="/portal/unmatched?account_id=${row.id}">${places.unmatched}</a>
+      </p>
+    `,
   );
 }
 

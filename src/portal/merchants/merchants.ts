@@ -80,9 +80,14 @@ async function showMerchants(
     path,
     title: places.merchants,
     status: faults.length > 0 ? 400 : 200,
-    body: html`${may(user, 'merchants.invite', mode) && (await createForm(ctx, call, typed, faults))}
-${filters(words, path, query, choices(words), csvPath)}
-<div class="list" data-live="${eventsPath(mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
+    body: html`
+      ${may(user, 'merchants.invite', mode) && (await createForm(ctx, call, typed, faults))}
+      ${filters(words, path, query, choices(words), csvPath)}
+      <div class="list" data-live="${eventsPath(mode)}" data-region="list">
+        ${list}
+        ${pager(words, path, query, next)}
+      </div>
+    `,
   });
 }
 
@@ -120,9 +125,13 @@ export function merchantName(words: Words, row: Pick<MerchantRow, 'business_name
 export function merchantBadges(words: Words, row: MerchantRow): Html {
   const { merchants } = portalTexts(words);
   const isReady = row.onboarded_at !== null;
-  return html`<span class="row">${badge(isReady ? 'paid' : 'waiting', merchants.onboardingStates[isReady ? 'complete' : 'incomplete'])}
-${row.disabled_by_partner && badge('attention', merchants.switches.partner)}
-${row.disabled_by_operator && badge('failed', merchants.switches.operator)}</span>`;
+  return html`
+    <span class="row">
+      ${badge(isReady ? 'paid' : 'waiting', merchants.onboardingStates[isReady ? 'complete' : 'incomplete'])}
+      ${row.disabled_by_partner && badge('attention', merchants.switches.partner)}
+      ${row.disabled_by_operator && badge('failed', merchants.switches.operator)}
+    </span>
+  `;
 }
 
 function merchantTable(words: Words, rows: MerchantRow[], now: Date): Html {
@@ -169,28 +178,46 @@ async function createForm(
       attributes,
     });
   const select = (name: string, label: string, options: [value: string, label: string][], value: string | undefined) =>
-    html`<div class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}">${options.map(
-      ([option, shown]) => html`<option value="${option}"${option === value && html` selected`}>${shown}</option>`,
-    )}</select></div>`;
-  return html`<details class="card"${faults.length > 0 && html` open`}><summary>${merchants.create}</summary>
-<form method="post" action="${actionIn(call, path)}"><p class="quiet">${merchants.createRest}</p>
-${text('business_name', merchants.hints.business_name, 'maxlength="120"')}
-${text('display_name', merchants.hints.display_name, 'maxlength="120"')}
-${text('email', merchants.hints.email, 'type="email" maxlength="254" autocomplete="off"')}
-${text('country', merchants.hints.country, 'maxlength="2" autocomplete="off" placeholder="DE"')}
-${select(
-  'app_mode',
-  merchants.fields.app_mode,
-  appModes.map((mode) => [mode, merchants.appModes[mode]]),
-  typed.app_mode,
-)}
-${select(
-  'display_currency',
-  merchants.currency,
-  currencies.map((code) => [code, code]),
-  chosen,
-)}${faults.includes('display_currency') && html`<p class="fault" role="alert">${portalTexts(words).settings.faults.currency}</p>`}
-<button>${merchants.createDo}</button></form></details>`;
+    html`
+      <div class="field">
+        <label for="${name}">${label}</label>
+        <select id="${name}" name="${name}">
+          ${options.map(
+            ([option, shown]) =>
+              html`<option value="${option}"${option === value && html` selected`}>${shown}</option>`,
+          )}
+        </select>
+      </div>
+    `;
+  return html`
+    <details class="card"${faults.length > 0 && html` open`}>
+      <summary>${merchants.create}</summary>
+      <form method="post" action="${actionIn(call, path)}">
+        <p class="quiet">${merchants.createRest}</p>
+        ${text('business_name', merchants.hints.business_name, 'maxlength="120"')}
+        ${text('display_name', merchants.hints.display_name, 'maxlength="120"')}
+        ${text('email', merchants.hints.email, 'type="email" maxlength="254" autocomplete="off"')}
+        ${text('country', merchants.hints.country, 'maxlength="2" autocomplete="off" placeholder="DE"')}
+        ${select(
+          'app_mode',
+          merchants.fields.app_mode,
+          appModes.map((mode) => [mode, merchants.appModes[mode]]),
+          typed.app_mode,
+        )}
+        ${select(
+          'display_currency',
+          merchants.currency,
+          currencies.map((code) => [code, code]),
+          chosen,
+        )}
+        ${
+          faults.includes('display_currency') &&
+          html`<p class="fault" role="alert">${portalTexts(words).settings.faults.currency}</p>`
+        }
+        <button>${merchants.createDo}</button>
+      </form>
+    </details>
+  `;
 }
 
 const csvHeader = [

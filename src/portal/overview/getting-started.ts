@@ -60,15 +60,25 @@ async function showStart(ctx: Context, call: PortalCall, made: string | null): P
     webhook: health.url !== null,
     event: health.last_success_at !== null,
   };
-  const keyForm = html`<form method="post" action="${actionIn(call, `${path}/key`)}"><p class="quiet">${start.keyRest}</p><button>${start.makeKey}</button></form>`;
+  const keyForm = html`
+    <form method="post" action="${actionIn(call, `${path}/key`)}">
+      <p class="quiet">${start.keyRest}</p>
+      <button>${start.makeKey}</button>
+    </form>
+  `;
   const isMaker = mode === 'test' && may(user, 'keys', mode);
   return sendPortal(ctx, reply, call, {
     path,
     title: places.start,
-    body: html`${checklist(call, done, testWalletOf(ctx, scope) !== null)}
-${made === null ? isMaker && card(keyForm) : newKey(words, made)}
-<section class="section" id="programs"><h2>${start.snippets}</h2><p class="quiet">${payable === null ? start.noMerchant : start.snippetsRest}</p>
-${snippetLanguages.map((language, i) => snippetCard(words, language, values, i === 0))}</section>`,
+    body: html`
+      ${checklist(call, done, testWalletOf(ctx, scope) !== null)}
+      ${made === null ? isMaker && card(keyForm) : newKey(words, made)}
+      <section class="section" id="programs">
+        <h2>${start.snippets}</h2>
+        <p class="quiet">${payable === null ? start.noMerchant : start.snippetsRest}</p>
+        ${snippetLanguages.map((language, i) => snippetCard(words, language, values, i === 0))}
+      </section>
+    `,
   });
 }
 
@@ -88,12 +98,24 @@ function checklist({ words, user, mode }: PortalCall, done: Record<Step, boolean
   const count = steps.filter(([step]) => done[step]).length;
   return card(
     html`<h2>${fill(start.progress, { done: count, of: steps.length })}</h2>`,
-    html`<ol class="timeline">${steps.map(([step, to, permission]) => {
-      const { title, rest } = start.steps[step];
-      const label = may(user, permission, mode) ? html`<a href="${to}">${title}</a>` : title;
-      const state = done[step] ? start.done : start.toDo;
-      return html`<li class="${done[step] ? 'paid' : 'waiting'}">${shapeOf(done[step] ? 'paid' : 'waiting')}<p><strong>${label}</strong> <span class="hidden">${state}</span></p><p class="quiet">${step === 'event' && !canPay ? manual : rest}</p></li>`;
-    })}</ol>`,
+    html`
+      <ol class="timeline">
+        ${steps.map(([step, to, permission]) => {
+          const { title, rest } = start.steps[step];
+          const label = may(user, permission, mode) ? html`<a href="${to}">${title}</a>` : title;
+          const state = done[step] ? start.done : start.toDo;
+          return html`
+            <li class="${done[step] ? 'paid' : 'waiting'}">
+              ${shapeOf(done[step] ? 'paid' : 'waiting')}
+              <p>
+                <strong>${label}</strong> <span class="hidden">${state}</span>
+              </p>
+              <p class="quiet">${step === 'event' && !canPay ? manual : rest}</p>
+            </li>
+          `;
+        })}
+      </ol>
+    `,
   );
 }
 
@@ -105,10 +127,27 @@ function snippetCard(
 ): Html {
   const { start } = portalTexts(words);
   const code = (id: string, title: string, text: string) =>
-    html`<div class="section"><h3>${title}</h3><pre class="code" tabindex="0" id="${language}-${id}">${text}</pre>
-<button type="button" class="second" data-copy="${text}" data-copied="${commonTexts(words).common.copied}" hidden>${commonTexts(words).common.copy}</button></div>`;
-  return html`<details class="card"${isOpen && html` open`}><summary>${start.languages[language]}</summary>
-${code('create', start.create, createSnippet(language, values))}
-${code('receive', language === 'curl' ? start.check : start.receive, receiverSnippet(language))}
-${language !== 'curl' && html`<p class="quiet">${fill(start.receiveRest, { port: receiverPort })}</p>`}</details>`;
+    html`
+      <div class="section">
+        <h3>${title}</h3>
+        <pre class="code" tabindex="0" id="${language}-${id}">${text}</pre>
+        <button
+          type="button"
+          class="second"
+          data-copy="${text}"
+          data-copied="${commonTexts(words).common.copied}"
+          hidden
+        >
+          ${commonTexts(words).common.copy}
+        </button>
+      </div>
+    `;
+  return html`
+    <details class="card"${isOpen && html` open`}>
+      <summary>${start.languages[language]}</summary>
+      ${code('create', start.create, createSnippet(language, values))}
+      ${code('receive', language === 'curl' ? start.check : start.receive, receiverSnippet(language))}
+      ${language !== 'curl' && html`<p class="quiet">${fill(start.receiveRest, { port: receiverPort })}</p>`}
+    </details>
+  `;
 }

@@ -42,10 +42,19 @@ export async function healthOf(
     ...concernLines(words, concerns),
   ].filter((line) => line !== null);
   if (lines.length === 0) lines.push({ kind: 'paid', title: overview.fine, rest: overview.fineRest });
-  return html`<section class="card">${lines.map(
-    ({ kind, title, rest, link }) =>
-      html`<div>${stateLine(kind, title, rest)}${link && html`<p class="after-state"><a href="${link.path}">${link.label}</a></p>`}</div>`,
-  )}</section>`;
+  return html`
+    <section class="card">
+      ${lines.map(
+        ({ kind, title, rest, link }) =>
+          html`
+            <div>
+              ${stateLine(kind, title, rest)}
+              ${link && html`<p class="after-state"><a href="${link.path}">${link.label}</a></p>`}
+            </div>
+          `,
+      )}
+    </section>
+  `;
 }
 
 const counted = (count: number) => ({ count: countedUpTo(count, mostCounted) });

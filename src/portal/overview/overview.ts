@@ -39,10 +39,15 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
     const isNew = latest.rows.length === 0;
     const body = isNew
       ? await firstSteps(ctx, call)
-      : html`${await healthOf(ctx, scope, mode, words, figures.concerns)}
-${figuresSection(words, figures, { days, currency: query.currency })}
-<section class="section"><h2>${portal.overview.latest}</h2>${requestTable(words, latest.rows.slice(0, shownRequests), ctx.clock.now())}
-<p><a href="/portal/requests">${portal.overview.allRequests}</a></p></section>`;
+      : html`
+        ${await healthOf(ctx, scope, mode, words, figures.concerns)}
+        ${figuresSection(words, figures, { days, currency: query.currency })}
+        <section class="section">
+          <h2>${portal.overview.latest}</h2>
+          ${requestTable(words, latest.rows.slice(0, shownRequests), ctx.clock.now())}
+          <p><a href="/portal/requests">${portal.overview.allRequests}</a></p>
+        </section>
+      `;
     return sendPortal(ctx, reply, call, {
       path,
       title: portal.places.overview,
@@ -70,11 +75,7 @@ async function firstSteps(ctx: Context, { words, scope, mode, user }: PortalCall
   const rest = fill(merchant ? overview.emptyRest : overview.emptyMerchant, {
     mode: commonTexts(words).app[mode].toLowerCase(),
   });
-  return emptyState(
-    overview.empty,
-    html`${start}
-<p>${rest}</p><pre class="code" tabindex="0">${curl}</pre>`,
-  );
+  return emptyState(overview.empty, html`${start}<p>${rest}</p><pre class="code" tabindex="0">${curl}</pre>`);
 }
 
 type Chosen = { days: string; currency: string | undefined };
@@ -85,9 +86,13 @@ function figuresSection(words: Words, figures: Figures, { days, currency: wanted
   const currency = totals.find(({ code }) => code === wanted)?.code ?? totals[0]?.code;
   const query = { days, ...(wanted !== undefined && { currency: wanted }) };
   const choice = (label: string, links: [string, string, boolean][]) =>
-    html`<nav class="switch" aria-label="${label}">${links.map(
-      ([name, href, current]) => html`<a href="${href}"${current && html` aria-current="true"`}>${name}</a>`,
-    )}</nav>`;
+    html`
+      <nav class="switch" aria-label="${label}">
+        ${links.map(
+          ([name, href, current]) => html`<a href="${href}"${current && html` aria-current="true"`}>${name}</a>`,
+        )}
+      </nav>
+    `;
   const period = choice(
     overview.period,
     periods.map((one) => [formatUnit(words, Number(one), 'day'), linkWith(path, query, { days: one }), one === days]),
@@ -98,9 +103,11 @@ function figuresSection(words: Words, figures: Figures, { days, currency: wanted
       overview.currency,
       totals.map(({ code }) => [code, linkWith(path, query, { currency: code }), code === currency]),
     );
-  return html`<div class="row">${period}${currencies}</div>
-${tiles(words, figures, totals, days)}
-${currency !== undefined && html`<section class="card">${volumeChart(words, figures, currency)}</section>`}`;
+  return html`
+    <div class="row">${period}${currencies}</div>
+    ${tiles(words, figures, totals, days)}
+    ${currency !== undefined && html`<section class="card">${volumeChart(words, figures, currency)}</section>`}
+  `;
 }
 
 type Total = { code: string; payments: number; fiatInt: bigint };
@@ -120,28 +127,40 @@ function totalsOf({ volume }: Figures): Total[] {
 function tiles(words: Words, { sample }: Figures, totals: Total[], days: string): Html {
   const { overview } = portalTexts(words);
   const tile = (name: string, value: string, rest: string | false) =>
-    html`<div class="tile"><p class="quiet">${name}</p><p class="value${value.length > shortValue && ' long'}">${value}</p>${rest && html`<p class="quiet">${rest}</p>`}</div>`;
+    html`
+      <div class="tile">
+        <p class="quiet">${name}</p>
+        <p class="value${value.length > shortValue && ' long'}">${value}</p>
+        ${rest && html`<p class="quiet">${rest}</p>`}
+      </div>
+    `;
   const paidIn = fillCount(words, overview.paidIn, Number(days));
   const share = new Intl.NumberFormat(words.language, { style: 'percent', maximumFractionDigits: 1 });
-  return html`<div class="tiles">${
-    totals.length === 0
-      ? tile(paidIn, overview.none, false)
-      : totals.map(({ code, payments, fiatInt }) =>
-          tile(
-            paidIn,
-            formatFiat(fiatInt, code, words.language),
-            fillCount(words, commonTexts(words).common.payments, payments),
-          ),
-        )
-  }${tile(
-    overview.share,
-    sample.ended > 0 ? share.format(sample.paid / sample.ended) : overview.none,
-    sample.ended > 0 && fillCount(words, overview.shareRest, sample.ended),
-  )}${tile(
-    overview.speed,
-    sample.median_ms === null ? overview.none : spanOf(words, sample.median_ms),
-    sample.median_ms !== null && overview.speedRest,
-  )}</div>`;
+  return html`
+    <div class="tiles">
+      ${
+        totals.length === 0
+          ? tile(paidIn, overview.none, false)
+          : totals.map(({ code, payments, fiatInt }) =>
+              tile(
+                paidIn,
+                formatFiat(fiatInt, code, words.language),
+                fillCount(words, commonTexts(words).common.payments, payments),
+              ),
+            )
+      }
+      ${tile(
+        overview.share,
+        sample.ended > 0 ? share.format(sample.paid / sample.ended) : overview.none,
+        sample.ended > 0 && fillCount(words, overview.shareRest, sample.ended),
+      )}
+      ${tile(
+        overview.speed,
+        sample.median_ms === null ? overview.none : spanOf(words, sample.median_ms),
+        sample.median_ms !== null && overview.speedRest,
+      )}
+    </div>
+  `;
 }
 
 /** Seconds up to two minutes, then as people say it. */

@@ -50,7 +50,12 @@ function withRefund(
   const refund = transfer && refunds.get(writeTransferKey(transfer));
   if (!refund) return stateLine('attention', title, rest);
   const isDone = isRefundSent(refund);
-  return html`<div>${stateLine(isDone ? 'ended' : 'attention', title, isDone ? null : rest)}<div class="after-state">${refundLine(words, refund, chains)}</div></div>`;
+  return html`
+    <div>
+      ${stateLine(isDone ? 'ended' : 'attention', title, isDone ? null : rest)}
+      <div class="after-state">${refundLine(words, refund, chains)}</div>
+    </div>
+  `;
 }
 
 function strayLine(words: Words, history: History, transfer: UnmatchedProgress): Html {

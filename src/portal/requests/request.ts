@@ -44,8 +44,13 @@ export function requestDetail(app: FastifyInstance, ctx: Context): void {
       path: `${listPath}/${row.id}`,
       otherModePath: listPath,
       title: fill(portalTexts(words).request.title, { amount: amountOf(words, row) }),
-      body: html`<p><a href="${listPath}">${portalTexts(words).request.back}</a></p>${flash(words, done)}
-<div class="list" data-live="${eventsPath(mode, row.id)}" data-region="request">${detail(ctx, words, known, may(user, 'requests.cancel', mode))}</div>`,
+      body: html`
+        <p><a href="${listPath}">${portalTexts(words).request.back}</a></p>
+        ${flash(words, done)}
+        <div class="list" data-live="${eventsPath(mode, row.id)}" data-region="request">
+          ${detail(ctx, words, known, may(user, 'requests.cancel', mode))}
+        </div>
+      `,
     });
   });
 
@@ -125,9 +130,19 @@ function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): H
     },
     null,
   );
-  return html`<div class="row">${statusBadge}</div>${requestConcerns(words, history, replays)}
-<div class="two"><div class="section">${requestFacts(words, known)}${payCard(ctx, words, row)}${metadataCard(words, row)}${cancellable && cancel}</div>
-${timeline(words, history)}</div>`;
+  return html`
+    <div class="row">${statusBadge}</div>
+    ${requestConcerns(words, history, replays)}
+    <div class="two">
+      <div class="section">
+        ${requestFacts(words, known)}
+        ${payCard(ctx, words, row)}
+        ${metadataCard(words, row)}
+        ${cancellable && cancel}
+      </div>
+      ${timeline(words, history)}
+    </div>
+  `;
 }
 
 function requestFacts(words: Words, { history, merchant }: Known): Html {

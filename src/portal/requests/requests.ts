@@ -48,8 +48,13 @@ export function requestsList(app: FastifyInstance, ctx: Context): void {
     return sendPortal(ctx, reply, call, {
       path,
       title: portal.places.requests,
-      body: html`${filters(words, path, query, choices(words), csvPath)}
-<div class="list" data-live="${eventsPath(mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
+      body: html`
+        ${filters(words, path, query, choices(words), csvPath)}
+        <div class="list" data-live="${eventsPath(mode)}" data-region="list">
+          ${list}
+          ${pager(words, path, query, next)}
+        </div>
+      `,
     });
   });
 
@@ -118,7 +123,9 @@ export function requestTable(words: Words, rows: BrowsedRow[], now: Date): Html 
       {
         name: requests.merchant,
         cell: (row) =>
-          html`<a href="${linkWith(path, {}, { account_id: row.account_id })}">${row.merchant_name ?? requests.unnamed}</a>`,
+          html`
+            <a href="${linkWith(path, {}, { account_id: row.account_id })}">${row.merchant_name ?? requests.unnamed}</a>
+          `,
       },
       { name: requests.memo, cell: (row) => row.memo && html`<span class="clip" dir="auto">${row.memo}</span>` },
       { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },

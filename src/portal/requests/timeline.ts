@@ -46,10 +46,24 @@ export function timeline(words: Words, history: History): Html {
   const second = ({ at }: Item) =>
     at === null ? Number.MAX_VALUE : Math.floor(Math.max(at.getTime(), madeAt(history.row).getTime()) / 1000);
   items.sort((a, b) => second(a) - second(b));
-  return html`<section class="card"><h2>${request.timeline}</h2><ol class="timeline">${items.map(
-    ({ at, kind, title, rest }) =>
-      html`<li class="${kind}">${shapeOf(kind)}<p><strong>${title}</strong></p>${rest && html`<div class="quiet">${rest}</div>`}${at && html`<p class="quiet">${instant(words, at, 'medium')}</p>`}</li>`,
-  )}</ol></section>`;
+  return html`
+    <section class="card">
+      <h2>${request.timeline}</h2>
+      <ol class="timeline">
+        ${items.map(
+          ({ at, kind, title, rest }) =>
+            html`
+              <li class="${kind}">
+                ${shapeOf(kind)}
+                <p><strong>${title}</strong></p>
+                ${rest && html`<div class="quiet">${rest}</div>`}
+                ${at && html`<p class="quiet">${instant(words, at, 'medium')}</p>`}
+              </li>
+            `,
+        )}
+      </ol>
+    </section>
+  `;
 }
 
 function beginning(words: Words, { row }: History): Item[] {
@@ -110,7 +124,10 @@ function paymentItems(words: Words, { progress, chains }: History): Item[] {
     }),
     ...progress.unmatched.map((transfer): Item => {
       const { link, title } = told(transfer, events.stray);
-      const rest = html`<p>${fill(commonTexts(words).common.sentence, { text: reasons[transfer.reason] })}</p><p>${link}</p>`;
+      const rest = html`
+        <p>${fill(commonTexts(words).common.sentence, { text: reasons[transfer.reason] })}</p>
+        <p>${link}</p>
+      `;
       return { at: transfer.blockTime, kind: 'attention', title, rest };
     }),
   ];
@@ -158,8 +175,9 @@ function attemptItem(words: Words, attempt: AttemptRow): Item {
     at,
     kind: 'attention',
     title: fill(events.attempt, values),
-    rest: html`<p>${fill(events.attemptFailed, { ...values, why })}</p>${
-      attempt.response_body && html`<pre class="code" tabindex="0">${attempt.response_body.slice(0, 500)}</pre>`
-    }`,
+    rest: html`
+      <p>${fill(events.attemptFailed, { ...values, why })}</p>
+      ${attempt.response_body && html`<pre class="code" tabindex="0">${attempt.response_body.slice(0, 500)}</pre>`}
+    `,
   };
 }

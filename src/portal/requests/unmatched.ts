@@ -51,8 +51,14 @@ export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
     return sendPortal(ctx, reply, call, {
       path,
       title: portal.places.unmatched,
-      body: html`<p class="quiet">${portal.unmatched.rest}</p>${filters(words, path, query, choices(words), csvPath)}
-<div class="list" data-live="${eventsPath(mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>`,
+      body: html`
+        <p class="quiet">${portal.unmatched.rest}</p>
+        ${filters(words, path, query, choices(words), csvPath)}
+        <div class="list" data-live="${eventsPath(mode)}" data-region="list">
+          ${list}
+          ${pager(words, path, query, next)}
+        </div>
+      `,
     });
   });
 
@@ -123,20 +129,29 @@ function unmatchedTable(
       {
         name: unmatched.merchant,
         cell: (row) =>
-          html`<a href="${linkWith(path, {}, { account_id: row.account_id })}">${row.merchant_name ?? requests.unnamed}</a>`,
+          html`
+            <a href="${linkWith(path, {}, { account_id: row.account_id })}">${row.merchant_name ?? requests.unnamed}</a>
+          `,
       },
       {
         name: unmatched.why,
         cell: (row) => {
           const refund = refunds.get(writeTransferKey(keyOf(row)));
-          return html`<div>${refund && refundBadge(words, refund)}<p${refund && html` class="quiet"`}>${reasons[row.reason ?? 'no_match']}</p></div>`;
+          return html`
+            <div>
+              ${refund && refundBadge(words, refund)}
+              <p${refund && html` class="quiet"`}>${reasons[row.reason ?? 'no_match']}</p>
+            </div>
+          `;
         },
       },
       {
         name: unmatched.seemsFor,
         cell: (row) =>
           row.candidate_request_id &&
-          html`<a class="mono" href="/portal/requests/${row.candidate_request_id}">${short(row.candidate_request_id)}</a>`,
+          html`
+            <a class="mono" href="/portal/requests/${row.candidate_request_id}">${short(row.candidate_request_id)}</a>
+          `,
       },
       {
         name: unmatched.payer,

@@ -41,8 +41,14 @@ export function auditPages(app: FastifyInstance, ctx: Context): void {
     return sendPortal(ctx, reply, call, {
       path,
       title: places.audit,
-      body: html`<p class="quiet">${audit.rest}</p>${filters(words, path, query, choices(words), csvPath)}
-<div class="list" data-live="${eventsPath(call.mode)}" data-region="list">${list}${pager(words, path, query, next === null ? null : String(next))}</div>`,
+      body: html`
+        <p class="quiet">${audit.rest}</p>
+        ${filters(words, path, query, choices(words), csvPath)}
+        <div class="list" data-live="${eventsPath(call.mode)}" data-region="list">
+          ${list}
+          ${pager(words, path, query, next === null ? null : String(next))}
+        </div>
+      `,
     });
   });
 

@@ -89,9 +89,16 @@ async function showKeys(ctx: Context, call: PortalCall, made: string | null): Pr
   return sendPortal(ctx, call.reply, call, {
     path,
     title: places.keys,
-    body: html`${flashOf(call, flashes)}${made !== null && newKey(words, made)}
-${mayChange ? keyForm(call) : notice('attention', keys.ownersOnly)}
-<div class="list" data-live="${eventsPath(call.mode)}" data-region="list">${list}${pager(words, path, query, next)}</div>${rows.length > 0 && csvLink(words, csvPath)}`,
+    body: html`
+      ${flashOf(call, flashes)}
+      ${made !== null && newKey(words, made)}
+      ${mayChange ? keyForm(call) : notice('attention', keys.ownersOnly)}
+      <div class="list" data-live="${eventsPath(call.mode)}" data-region="list">
+        ${list}
+        ${pager(words, path, query, next)}
+      </div>
+      ${rows.length > 0 && csvLink(words, csvPath)}
+    `,
   });
 }
 
@@ -106,19 +113,34 @@ function keyForm(call: PortalCall): Html {
   const { keys } = portalTexts(words);
   const boxes = scopeNames.map(
     (name) =>
-      html`<label class="check"><input type="checkbox" name="scopes" value="${name}" checked><span>${keys.scopes[name]} <code class="quiet">${name}</code></span></label>`,
+      html`
+        <label class="check">
+          <input type="checkbox" name="scopes" value="${name}" checked>
+          <span>${keys.scopes[name]} <code class="quiet">${name}</code></span>
+        </label>
+      `,
   );
   const title = mode === 'test' ? keys.newTest : keys.newLive;
-  return html`<details class="card"><summary>${title}</summary><form method="post" action="${actionIn(call, path)}">
-<p class="quiet">${mode === 'test' ? keys.newTestRest : keys.newLiveRest}</p>
-<fieldset class="boxes"><legend>${keys.may}</legend>${boxes}</fieldset>
-<button>${keys.make}</button></form></details>`;
+  return html`
+    <details class="card">
+      <summary>${title}</summary>
+      <form method="post" action="${actionIn(call, path)}">
+        <p class="quiet">${mode === 'test' ? keys.newTestRest : keys.newLiveRest}</p>
+        <fieldset class="boxes"><legend>${keys.may}</legend>${boxes}</fieldset>
+        <button>${keys.make}</button>
+      </form>
+    </details>
+  `;
 }
 
 /** What a key may do, in words, with the API's names on hover: a row of the list has little room. */
 function scopesOf(words: Words, scopes: string[]): Html {
   const known = Object.entries(portalTexts(words).keys.scopes).filter(([name]) => scopes.includes(name));
-  return html`<span class="quiet">${known.map(([name, told], i) => html`${i > 0 && ', '}<span title="${name}">${told}</span>`)}</span>`;
+  return html`
+    <span class="quiet">
+      ${known.map(([name, told], i) => html`${i > 0 && ', '}<span title="${name}">${told}</span>`)}
+    </span>
+  `;
 }
 
 function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | null): Html {

@@ -127,27 +127,58 @@ async function showSettings(
     path,
     title: places.settings,
     status: Object.keys(faults).length > 0 ? 400 : 200,
-    body: html`${flashOf(call, { done: { saved: settings.saved }, refused: { unchanged: settings.unchanged } })}
-<div class="two">${mainForm(call, shown, codes, faults)}${brandingForm(call, shown, faults)}</div>`,
+    body: html`
+      ${flashOf(call, { done: { saved: settings.saved }, refused: { unchanged: settings.unchanged } })}
+      <div class="two">${mainForm(call, shown, codes, faults)}${brandingForm(call, shown, faults)}</div>
+    `,
   });
 }
 
 function mainForm(call: PortalCall, shown: Partner, codes: string[], faults: SettingsFaults): Html {
   const { settings } = portalTexts(call.words);
-  return html`<form class="card" method="post" action="${actionIn(call, path)}"><h2>${settings.main}</h2>
-${settingsFields(call.words, shown, codes, faults)}
-<button>${settings.save}</button></form>`;
+  return html`
+    <form class="card" method="post" action="${actionIn(call, path)}">
+      <h2>${settings.main}</h2>
+      ${settingsFields(call.words, shown, codes, faults)}
+      <button>${settings.save}</button>
+    </form>
+  `;
 }
 
 function brandingForm(call: PortalCall, shown: Partner, faults: SettingsFaults): Html {
   const { settings } = portalTexts(call.words);
   const logo = logoPath(shown);
   const fault = (name: keyof SettingsFaults) => (faults[name] ? settings.faults[name] : undefined);
-  return html`<form class="card" method="post" action="${actionIn(call, `${path}/look`)}" enctype="multipart/form-data"><h2>${settings.branding}</h2>
-<p class="quiet">${settings.brandingRest}</p>
-${field({ name: 'accent', label: settings.accent, hint: settings.accentRest, value: shown.accent, fault: fault('accent'), attributes: 'maxlength="7" autocomplete="off" spellcheck="false" placeholder="#0a7"' })}
-${logo && html`<p><img class="logo" src="${logo}" alt="${settings.logo}" height="40"></p>`}
-${field({ name: 'logo', label: settings.logo, hint: settings.logoRest, fault: fault('logo'), attributes: `type="file" accept="image/png,image/jpeg,image/webp"` })}
-${logo && html`<label class="check"><input type="checkbox" name="no_logo" value="yes"><span>${settings.noLogo}</span></label>`}
-<button>${settings.save}</button></form>`;
+  return html`
+    <form class="card" method="post" action="${actionIn(call, `${path}/look`)}" enctype="multipart/form-data">
+      <h2>${settings.branding}</h2>
+      <p class="quiet">${settings.brandingRest}</p>
+      ${field({
+        name: 'accent',
+        label: settings.accent,
+        hint: settings.accentRest,
+        value: shown.accent,
+        fault: fault('accent'),
+        attributes: 'maxlength="7" autocomplete="off" spellcheck="false" placeholder="#0a7"',
+      })}
+      ${logo && html`<p><img class="logo" src="${logo}" alt="${settings.logo}" height="40"></p>`}
+      ${field({
+        name: 'logo',
+        label: settings.logo,
+        hint: settings.logoRest,
+        fault: fault('logo'),
+        attributes: `type="file" accept="image/png,image/jpeg,image/webp"`,
+      })}
+      ${
+        logo &&
+        html`
+          <label class="check">
+            <input type="checkbox" name="no_logo" value="yes">
+            <span>${settings.noLogo}</span>
+          </label>
+        `
+      }
+      <button>${settings.save}</button>
+    </form>
+  `;
 }

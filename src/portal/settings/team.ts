@@ -96,35 +96,59 @@ async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Pr
     path,
     title: portal.places.team,
     status: typed ? 400 : 200,
-    body: html`${flashOf(call, { done: portal.team.done, refused: account.refusals })}${inviteForm(call, typed)}
-<div class="list" data-live="${eventsPath(call.mode)}" data-region="list">${userTable(call, users, holders, ctx.clock.now())}</div>${csvLink(words, csvPath)}
-<p><a href="/portal/sessions">${account.sessions}</a></p>`,
+    body: html`
+      ${flashOf(call, { done: portal.team.done, refused: account.refusals })}
+      ${inviteForm(call, typed)}
+      <div class="list" data-live="${eventsPath(call.mode)}" data-region="list">
+        ${userTable(call, users, holders, ctx.clock.now())}
+      </div>
+      ${csvLink(words, csvPath)}
+      <p><a href="/portal/sessions">${account.sessions}</a></p>
+    `,
   });
 }
 
 /** The three roles to choose from; `named` says whose it is where no label stands beside it. */
 function roleChoice({ words }: PortalCall, chosen: string, named: Html): Html {
-  return html`<select name="role" ${named}>${roles.map(
-    (role) =>
-      html`<option value="${role}"${role === chosen && html` selected`}>${signInTexts(words).account.roles[role]}</option>`,
-  )}</select>`;
+  return html`
+    <select name="role" ${named}>
+      ${roles.map(
+        (role) =>
+          html`
+            <option value="${role}"${role === chosen && html` selected`}>
+              ${signInTexts(words).account.roles[role]}
+            </option>
+          `,
+      )}
+    </select>
+  `;
 }
 
 function inviteForm(call: PortalCall, typed: Typed | null): Html {
   const { account } = signInTexts(call.words);
   const portal = portalTexts(call.words);
   const { team } = portal;
-  return html`<details class="card"${typed && html` open`}><summary>${team.invite}</summary>
-<form method="post" action="${actionIn(call, path)}"><p class="quiet">${team.inviteRest}</p>
-${field({
-  name: 'email',
-  label: team.email,
-  value: typed?.email ?? null,
-  fault: typed ? account.refusals[typed.reason] : undefined,
-  attributes: 'type="email" required maxlength="254" autocomplete="off"',
-})}
-<div class="field"><label for="role">${team.role}</label><p class="quiet">${team.roleRest}</p>${roleChoice(call, typed?.role ?? 'developer', html`id="role"`)}</div>
-<button>${team.inviteDo}</button></form></details>`;
+  return html`
+    <details class="card"${typed && html` open`}>
+      <summary>${team.invite}</summary>
+      <form method="post" action="${actionIn(call, path)}">
+        <p class="quiet">${team.inviteRest}</p>
+        ${field({
+          name: 'email',
+          label: team.email,
+          value: typed?.email ?? null,
+          fault: typed ? account.refusals[typed.reason] : undefined,
+          attributes: 'type="email" required maxlength="254" autocomplete="off"',
+        })}
+        <div class="field">
+          <label for="role">${team.role}</label>
+          <p class="quiet">${team.roleRest}</p>
+          ${roleChoice(call, typed?.role ?? 'developer', html`id="role"`)}
+        </div>
+        <button>${team.inviteDo}</button>
+      </form>
+    </details>
+  `;
 }
 
 function userTable(call: PortalCall, users: User[], holders: Set<string>, now: Date): Html {
@@ -158,7 +182,12 @@ function userTable(call: PortalCall, users: User[], holders: Set<string>, now: D
       {
         name: '',
         cell: (user) =>
-          html`<div class="row">${holders.has(user.id) && user.id !== self.userId && passkeysForm(call, user)}${switchForm(call, user)}</div>`,
+          html`
+            <div class="row">
+              ${holders.has(user.id) && user.id !== self.userId && passkeysForm(call, user)}
+              ${switchForm(call, user)}
+            </div>
+          `,
       },
     ],
     users,
@@ -167,8 +196,13 @@ function userTable(call: PortalCall, users: User[], holders: Set<string>, now: D
 
 function roleForm(call: PortalCall, { id, email, role }: User): Html {
   const { team } = portalTexts(call.words);
-  return html`<form class="inline" method="post" action="${actionIn(call, `${path}/role`)}">${hiddenField('user', id)}
-${roleChoice(call, role ?? 'viewer', html`aria-label="${fill(team.roleOf, { email })}"`)}<button class="second">${team.roleDo}</button></form>`;
+  return html`
+    <form class="inline" method="post" action="${actionIn(call, `${path}/role`)}">
+      ${hiddenField('user', id)}
+      ${roleChoice(call, role ?? 'viewer', html`aria-label="${fill(team.roleOf, { email })}"`)}
+      <button class="second">${team.roleDo}</button>
+    </form>
+  `;
 }
 
 function passkeysForm(call: PortalCall, { id, email }: User): Html {

@@ -47,10 +47,16 @@ export function deliveryPages(app: FastifyInstance, ctx: Context): void {
     return sendPortal(ctx, reply, call, {
       path: deliveriesPath,
       title: portal.webhooks.deliveries,
-      body: html`<p><a href="/portal/webhooks">${portal.places.webhooks}</a></p>${flash(call)}
-${filters(words, deliveriesPath, query, choices(words), csvPath)}
-<div class="list" data-live="${eventsPath(mode)}" data-region="list">${list}${pager(words, deliveriesPath, query, next)}</div>
-${may(user, 'deliveries.replay', mode) && replayForm(call)}`,
+      body: html`
+        <p><a href="/portal/webhooks">${portal.places.webhooks}</a></p>
+        ${flash(call)}
+        ${filters(words, deliveriesPath, query, choices(words), csvPath)}
+        <div class="list" data-live="${eventsPath(mode)}" data-region="list">
+          ${list}
+          ${pager(words, deliveriesPath, query, next)}
+        </div>
+        ${may(user, 'deliveries.replay', mode) && replayForm(call)}
+      `,
     });
   });
 
@@ -127,9 +133,15 @@ function replayForm(call: PortalCall): Html {
   return card(
     html`<h2>${webhooks.replayAll}</h2>`,
     html`<p class="quiet">${webhooks.replayAllRest}</p>`,
-    html`<form class="filters" method="post" action="${actionIn(call, `${deliveriesPath}/replay`)}">
-<div class="field"><label for="since">${webhooks.replaySince}</label><input id="since" name="since" type="datetime-local" required></div>
-<div class="do"><button class="second">${webhooks.replayAllDo}</button></div></form>`,
+    html`
+      <form class="filters" method="post" action="${actionIn(call, `${deliveriesPath}/replay`)}">
+        <div class="field">
+          <label for="since">${webhooks.replaySince}</label>
+          <input id="since" name="since" type="datetime-local" required>
+        </div>
+        <div class="do"><button class="second">${webhooks.replayAllDo}</button></div>
+      </form>
+    `,
   );
 }
 

@@ -40,11 +40,15 @@ export function deliveryDetail(app: FastifyInstance, ctx: Context): void {
       path: `${deliveriesPath}/${id}`,
       otherModePath: deliveriesPath,
       title: fill(webhooks.deliveryTitle, { event: delivery.event }),
-      body: html`<p><a href="${deliveriesPath}">${webhooks.allDeliveries}</a></p>
-${flashOf(call, { done: { replayed: webhooks.replayedOne } })}
-<div class="list" data-live="${eventsPath(mode, delivery.request_id)}" data-region="delivery">${deliveryFacts(words, delivery)}
-${delivery.log.map((attempt, i) => attemptCard(call, attempt, i + 1)).reverse()}</div>
-${may(user, 'deliveries.replay', mode) && replay}`,
+      body: html`
+        <p><a href="${deliveriesPath}">${webhooks.allDeliveries}</a></p>
+        ${flashOf(call, { done: { replayed: webhooks.replayedOne } })}
+        <div class="list" data-live="${eventsPath(mode, delivery.request_id)}" data-region="delivery">
+          ${deliveryFacts(words, delivery)}
+          ${delivery.log.map((attempt, i) => attemptCard(call, attempt, i + 1)).reverse()}
+        </div>
+        ${may(user, 'deliveries.replay', mode) && replay}
+      `,
     });
   });
 
@@ -99,15 +103,26 @@ function attemptCard(call: PortalCall, attempt: AttemptRow, number: number): Htm
     error === null ? 'paid' : 'attention',
     status === null ? failureOf(words, error ?? '') : fill(webhooks.answered, { status }),
   );
-  return html`<details class="card"><summary>${fill(webhooks.attempt, { number })} ${state}</summary>
-${descriptionList([
-  [webhooks.sentAt, instant(words, started_at, 'medium')],
-  [webhooks.took, formatMs(words, ms)],
-  [webhooks.address, mono(shownUrl(call, url))],
-])}
-<h2>${webhooks.requestHeaders}</h2>${headerText(request_headers)}
-<h2>${webhooks.responseHeaders}</h2>${response_headers === null ? html`<p class="quiet">${webhooks.noHeaders}</p>` : headerText(response_headers)}
-<h2>${webhooks.responseBody}</h2>${response_body ? html`<pre class="code" tabindex="0">${response_body}</pre>` : html`<p class="quiet">${webhooks.noBody}</p>`}</details>`;
+  return html`
+    <details class="card">
+      <summary>${fill(webhooks.attempt, { number })} ${state}</summary>
+      ${descriptionList([
+        [webhooks.sentAt, instant(words, started_at, 'medium')],
+        [webhooks.took, formatMs(words, ms)],
+        [webhooks.address, mono(shownUrl(call, url))],
+      ])}
+      <h2>${webhooks.requestHeaders}</h2>
+      ${headerText(request_headers)}
+      <h2>${webhooks.responseHeaders}</h2>
+      ${response_headers === null ? html`<p class="quiet">${webhooks.noHeaders}</p>` : headerText(response_headers)}
+      <h2>${webhooks.responseBody}</h2>
+      ${
+        response_body
+          ? html`<pre class="code" tabindex="0">${response_body}</pre>`
+          : html`<p class="quiet">${webhooks.noBody}</p>`
+      }
+    </details>
+  `;
 }
 
 /** Headers, kept as JSON, one in a line. */

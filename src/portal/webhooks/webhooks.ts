@@ -137,16 +137,33 @@ async function showWebhooks(
   const mayChange = may(user, 'webhooks', mode);
   const deliveries =
     rows.length > 0
-      ? html`${deliveryTable(words, rows.slice(0, latest), ctx.clock.now())}<p><a href="${deliveriesPath}">${webhooks.allDeliveries}</a></p>`
+      ? html`
+        ${deliveryTable(words, rows.slice(0, latest), ctx.clock.now())}
+        <p><a href="${deliveriesPath}">${webhooks.allDeliveries}</a></p>
+      `
       : emptyState(webhooks.noDeliveries, webhooks.noDeliveriesRest);
   return sendPortal(ctx, call.reply, call, {
     path,
     title: places.webhooks,
     status: faulty ? 400 : 200,
-    body: html`${flashOf(call, webhooks)}${fresh && freshSecret(words, fresh)}
-<div data-live="${eventsPath(mode)}" data-region="health">${stateCard(call, health, mayChange)}</div>
-${mayChange && html`<div class="two"><div class="section">${urlCard(call, endpoint, faulty)}${endpoint && test}</div>${endpoint ? secretCard(call, endpoint) : test}</div>`}
-<section class="section"><h2>${webhooks.latest}</h2><div class="list" data-region="deliveries">${deliveries}</div></section>`,
+    body: html`
+      ${flashOf(call, webhooks)}
+      ${fresh && freshSecret(words, fresh)}
+      <div data-live="${eventsPath(mode)}" data-region="health">${stateCard(call, health, mayChange)}</div>
+      ${
+        mayChange &&
+        html`
+          <div class="two">
+            <div class="section">${urlCard(call, endpoint, faulty)}${endpoint && test}</div>
+            ${endpoint ? secretCard(call, endpoint) : test}
+          </div>
+        `
+      }
+      <section class="section">
+        <h2>${webhooks.latest}</h2>
+        <div class="list" data-region="deliveries">${deliveries}</div>
+      </section>
+    `,
   });
 }
 
@@ -169,7 +186,11 @@ function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean)
   }
   if (disabled_at !== null) {
     const rest = fill(disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent, { waiting });
-    const enable = html`<form method="post" action="${actionIn(call, `${path}/enable`)}"><button>${webhooks.enable}</button></form>`;
+    const enable = html`
+      <form method="post" action="${actionIn(call, `${path}/enable`)}">
+        <button>${webhooks.enable}</button>
+      </form>
+    `;
     return card(stateLine('failed', overview.disabled, rest), mayChange && enable);
   }
   if (failures > 0) {
@@ -192,15 +213,20 @@ function urlCard(call: PortalCall, endpoint: Endpoint | null, faulty: Faulty | n
   const { webhooks } = portalTexts(words);
   return card(
     html`<h2>${webhooks.url}</h2>`,
-    html`<form method="post" action="${actionIn(call, `${path}/url`)}">${field({
-      name: 'url',
-      label: webhooks.address,
-      hint: mode === 'live' ? webhooks.addressLive : webhooks.addressTest,
-      value: faulty?.url ?? endpoint?.url ?? null,
-      fault: faulty?.fault,
-      attributes:
-        'type="url" required maxlength="2048" autocomplete="off" spellcheck="false" dir="ltr" placeholder="https://"',
-    })}<button>${webhooks.save}</button></form>`,
+    html`
+      <form method="post" action="${actionIn(call, `${path}/url`)}">
+        ${field({
+          name: 'url',
+          label: webhooks.address,
+          hint: mode === 'live' ? webhooks.addressLive : webhooks.addressTest,
+          value: faulty?.url ?? endpoint?.url ?? null,
+          fault: faulty?.fault,
+          attributes:
+            'type="url" required maxlength="2048" autocomplete="off" spellcheck="false" dir="ltr" placeholder="https://"',
+        })}
+        <button>${webhooks.save}</button>
+      </form>
+    `,
   );
 }
 

@@ -28,8 +28,14 @@ function passkeyForm(
   options = `${action}/options`,
 ): Html {
   const texts: PasskeyTexts = signInTexts(words).passkey.browser;
-  return html`<form method="post" action="${action}" data-passkey="${options}" data-texts="${JSON.stringify(texts)}" hidden>${hiddenField('passkey', '')}${inside}<p class="told" role="status" hidden></p></form>
-${instead && html`<div data-passkey-none>${instead}</div>`}`;
+  return html`
+    <form method="post" action="${action}" data-passkey="${options}" data-texts="${JSON.stringify(texts)}" hidden>
+      ${hiddenField('passkey', '')}
+      ${inside}
+      <p class="told" role="status" hidden></p>
+    </form>
+    ${instead && html`<div data-passkey-none>${instead}</div>`}
+  `;
 }
 
 /** The button that signs in with a passkey. `alone`: there is no other way on this page. */
@@ -54,8 +60,12 @@ export function passkeysSection(words: Words, { realm, passkeys, fresh, browser 
   const { passkey: t } = signInTexts(words);
   const path = `${realm.path}/passkeys`;
   const may = fresh ? addForm(words, path, browser) : confirmForm(words, realm, path, passkeys.length > 0);
-  return html`<h2 id="passkeys">${t.heading}</h2><p class="quiet">${t.rest}</p>
-${passkeys.length > 0 && passkeyTable(words, path, passkeys, fresh)}<section class="card">${may}</section>`;
+  return html`
+    <h2 id="passkeys">${t.heading}</h2>
+    <p class="quiet">${t.rest}</p>
+    ${passkeys.length > 0 && passkeyTable(words, path, passkeys, fresh)}
+    <section class="card">${may}</section>
+  `;
 }
 
 function passkeyTable(words: Words, path: string, passkeys: Passkey[], fresh: boolean): Html {
@@ -102,7 +112,12 @@ function confirmForm(words: Words, realm: Realm, path: string, has: boolean): Ht
   const { passkey: t } = signInTexts(words);
   const { app } = commonTexts(words);
   if (!has) {
-    return html`<p>${t.signInAnew}</p><form method="post" action="${realm.path}/sign-out"><button class="second">${app.signOut}</button></form>`;
+    return html`
+      <p>${t.signInAnew}</p>
+      <form method="post" action="${realm.path}/sign-out">
+        <button class="second">${app.signOut}</button>
+      </form>
+    `;
   }
   const confirm = passkeyForm(words, `${path}/confirm`, html`<button>${t.confirm}</button>`, html`<p>${t.none}</p>`);
   return html`<p>${t.confirmRest}</p>${confirm}`;

@@ -11,7 +11,11 @@ import type { Realm } from '../realm.ts';
 /** Where an e-mail address is typed, to be sent a link; or a passkey shown. */
 export function askPage(words: Words, realm: Realm, branding: Branding | null, typed: string, fault: boolean): Html {
   const { signInUser: t } = signInTexts(words);
-  return html`${branding && logoOf(branding)}<h1>${titleOf(words, realm)}</h1>${card(html`<p>${t.rest}</p>${askForm(words, realm, typed, fault)}${passkeySignIn(words, realm, false)}`)}`;
+  return html`
+    ${branding && logoOf(branding)}
+    <h1>${titleOf(words, realm)}</h1>
+    ${card(html`<p>${t.rest}</p>${askForm(words, realm, typed, fault)}${passkeySignIn(words, realm, false)}`)}
+  `;
 }
 
 export function titleOf(words: Words, realm: Realm): string {
@@ -21,13 +25,18 @@ export function titleOf(words: Words, realm: Realm): string {
 
 function askForm(words: Words, realm: Realm, typed: string, fault: boolean): Html {
   const { signInUser: t } = signInTexts(words);
-  return html`<form method="post" action="${realm.path}/sign-in" novalidate>${field({
-    name: 'email',
-    label: t.email,
-    value: typed,
-    fault: fault ? t.notAnEmail : undefined,
-    attributes: 'type="email" autocomplete="email" required maxlength="254"',
-  })}<button>${t.send}</button></form>`;
+  return html`
+    <form method="post" action="${realm.path}/sign-in" novalidate>
+      ${field({
+        name: 'email',
+        label: t.email,
+        value: typed,
+        fault: fault ? t.notAnEmail : undefined,
+        attributes: 'type="email" autocomplete="email" required maxlength="254"',
+      })}
+      <button>${t.send}</button>
+    </form>
+  `;
 }
 
 /** The same for every address, known or not. */
@@ -68,17 +77,26 @@ export function openPage(words: Words, realm: Realm, action: string, email: stri
   const several = users.length > 1;
   const open = users.filter((user) => !user.passkey);
   const kept = users.filter((user) => user.passkey);
-  return html`<h1>${fill(t.open, { email })}</h1>${card(
-    (several || kept.length === 0) && html`<p>${several ? t.choose : t.openRest}</p>`,
-    ...open.map(
-      ({ id, partner_name }) =>
-        html`<form method="post" action="${action}"><input type="hidden" name="user" value="${id}"><button>${
-          partner_name === null ? t.signIn : fill(t.signInTo, { partner: partner_name })
-        }</button></form>`,
-    ),
-    kept.length > 0 &&
-      html`<p>${several ? fill(passkey.linkNeedsOneFor, { partners: namesOf(kept) }) : passkey.linkNeedsOne}</p>${passkeySignIn(words, realm, true)}`,
-  )}`;
+  return html`
+    <h1>${fill(t.open, { email })}</h1>
+    ${card(
+      (several || kept.length === 0) && html`<p>${several ? t.choose : t.openRest}</p>`,
+      ...open.map(
+        ({ id, partner_name }) =>
+          html`
+            <form method="post" action="${action}">
+              <input type="hidden" name="user" value="${id}">
+              <button>${partner_name === null ? t.signIn : fill(t.signInTo, { partner: partner_name })}</button>
+            </form>
+          `,
+      ),
+      kept.length > 0 &&
+        html`
+          <p>${several ? fill(passkey.linkNeedsOneFor, { partners: namesOf(kept) }) : passkey.linkNeedsOne}</p>
+          ${passkeySignIn(words, realm, true)}
+        `,
+    )}
+  `;
 }
 
 const namesOf = (users: LinkUser[]) => users.map(({ partner_name }) => partner_name).join(', ');
