@@ -30,10 +30,9 @@ export function summary(checkout: Checkout): Html {
         <div class="countdown" data-until="${row.expires_at.toISOString()}">
           <progress max="${whole}" value="${left}" aria-hidden="true"></progress>
           <p class="quiet">
-            <span data-left="${pay.left}">${fill(pay.left, { time: formatRemaining(words, left) })}</span> · ${fillHtml(
-              pay.until,
-              { time: instant(words, row.expires_at) },
-            )}
+            <span data-left="${pay.left}">${fill(pay.left, { time: formatRemaining(words, left) })}</span>
+            ${' · '}
+            ${fillHtml(pay.until, { time: instant(words, row.expires_at) })}
           </p>
         </div>
       `

@@ -245,7 +245,9 @@ export function signPage(page: StepPage, message: string, address: string): Html
     }),
     html`
       <p class="quiet">
-        <a href="${path}?step=wallet">${onboard.changeWallet}</a> · <a href="${path}?step=details">${onboard.changeDetails}</a>
+        <a href="${path}?step=wallet">${onboard.changeWallet}</a>
+        ${' · '}
+        <a href="${path}?step=details">${onboard.changeDetails}</a>
       </p>
     `,
   );

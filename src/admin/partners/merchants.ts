@@ -173,7 +173,9 @@ function switchCell(words: Words, row: ListedMerchant): Html {
   const action = `${path}/switch`;
   const carry = (to: string) => html`${hiddenField('account', row.id)}${hiddenField('to', to)}`;
   const state = html`
-    ${row.disabled_by_operator && badge('ended', t.byOperator)} ${row.disabled_by_partner && badge('ended', t.byPartner)}
+    ${row.disabled_by_operator && badge('ended', t.byOperator)}
+    ${' '}
+    ${row.disabled_by_partner && badge('ended', t.byPartner)}
   `;
   if (row.disabled_by_operator) {
     return html`

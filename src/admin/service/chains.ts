@@ -127,7 +127,9 @@ function leaderCell(words: Words, leader: ChainLeader | undefined): Html {
   const { chains: t } = admin;
   if (!leader?.alive) return badge('attention', t.leaderNone);
   return html`
-    <span class="mono" title="${leader.holder}">${leader.holder.slice(0, 8)}</span> <span class="quiet">${t.changes}: ${leader.fence - 1}</span>
+    <span class="mono" title="${leader.holder}">${leader.holder.slice(0, 8)}</span>
+    ${' '}
+    <span class="quiet">${t.changes}: ${leader.fence - 1}</span>
   `;
 }
 

@@ -98,7 +98,9 @@ async function show(ctx: Context, call: AdminCall, user: ListedUser) {
       ${card(about(words, user))}
       <h2>${t.sessions}</h2>
       <div class="list" data-live="${eventsPath}" data-region="sessions">
-        ${sessions.length > 0 ? sessionTable(words, user, sessions, isSelf) : emptyState(t.noSessions, t.noSessionsRest)}
+        ${
+          sessions.length > 0 ? sessionTable(words, user, sessions, isSelf) : emptyState(t.noSessions, t.noSessionsRest)
+        }
       </div>
       <h2>${signInTexts(words).passkey.heading}</h2>
       <div class="list" data-region="passkeys">

@@ -63,7 +63,9 @@ async function showHome(ctx: Context, visit: MerchantVisit) {
           open > 0 && openLine(words, open),
         )}
         <p class="row">
-          <a class="button primary" href="/dashboard/ask">${home.newRequest}</a> <a href="/dashboard/cashier">${home.cashier}</a>
+          <a class="button primary" href="/dashboard/ask">${home.newRequest}</a>
+          ${' '}
+          <a href="/dashboard/cashier">${home.cashier}</a>
         </p>
         ${figures(words, { sums, path, query, days, periods, now })}
         <section class="list">

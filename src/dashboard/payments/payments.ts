@@ -61,7 +61,9 @@ async function showList(ctx: Context, visit: MerchantVisit) {
     : emptyState(
         list.first,
         html`
-          ${fill(list.firstRest, { partner: merchant.partner_name })} <a href="/dashboard/ask">${dashboardTexts(words).newRequest.title}</a>
+          ${fill(list.firstRest, { partner: merchant.partner_name })}
+          ${' '}
+          <a href="/dashboard/ask">${dashboardTexts(words).newRequest.title}</a>
         `,
       );
   return sendDashboard(ctx, visit, {

@@ -173,7 +173,9 @@ function factCard(words: Words, row: MerchantView): Html {
     ]),
     html`
       <p>
-        <a href="/portal/requests?account_id=${row.id}">${places.requests}</a> · <a href="/portal/unmatched?account_id=${row.id}">${places.unmatched}</a>
+        <a href="/portal/requests?account_id=${row.id}">${places.requests}</a>
+        ${' · '}
+        <a href="/portal/unmatched?account_id=${row.id}">${places.unmatched}</a>
       </p>
     `,
   );

@@ -1,0 +1,188 @@
+import { type Html, html, raw } from '../../lib/text/html.ts';
+import { longest, type PlanFaults, type PlanField } from '../../plans/form.ts';
+import { mostCharges, periods, yearAfter } from '../../plans/rules.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { field, hiddenField } from '../../ui/components.ts';
+import { fill, isLanguage, languageName, languages, type Words, wordsFor } from '../../ui/language.ts';
+import { exampleOf, formKey, sayFault } from '../home/new-request.ts';
+import type { MerchantVisit } from '../route.ts';
+import { dayText } from './plan-words.ts';
+
+/** The form of a new plan, with what was typed and what is wrong with it. */
+export function planForm(words: Words, visit: MerchantVisit, faults: PlanFaults, today: string, action: string): Html {
+  const { typed, merchant } = visit;
+  const { newRequest, plans: t } = dashboardTexts(words);
+  const currency = merchant.display_currency;
+  const example = exampleOf(currency);
+  const say = (name: PlanField) => faultText(words, visit, faults, name, today);
+  return html`
+    <form method="post" action="${action}">
+      ${hiddenField('key', typed.key ?? formKey())}
+      ${hiddenField('currency', currency)}
+      ${field({
+        name: 'name',
+        label: t.what,
+        hint: t.whatHint,
+        value: typed.name ?? '',
+        fault: say('name'),
+        attributes: `required maxlength="${longest.name}" autocomplete="off"`,
+      })}
+      ${field({
+        name: 'amount',
+        label: fill(newRequest.amount, { currency }),
+        hint: fill(newRequest.amountHint, { example }),
+        value: typed.amount ?? '',
+        fault: say('amount'),
+        attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',
+      })}
+      ${rhythm(words, visit, say('every'))}
+      ${field({
+        name: 'first_on',
+        label: t.from,
+        hint: fill(t.fromHint, { from: dayText(words, today), to: dayText(words, yearAfter(today)) }),
+        value: typed.first_on ?? today,
+        fault: say('first_on'),
+        attributes: `required type="date" min="${today}" max="${yearAfter(today)}"`,
+      })}
+      ${endChoice(words, visit, say('charges'))}
+      ${field({
+        name: 'customer_name',
+        label: newRequest.customer,
+        value: typed.customer_name ?? '',
+        fault: say('customer_name'),
+        attributes: `required maxlength="${longest.customer_name}" autocomplete="off"`,
+      })}
+      ${field({
+        name: 'customer_email',
+        label: t.email,
+        hint: t.emailHint,
+        value: typed.customer_email ?? '',
+        fault: say('customer_email'),
+        attributes: `type="email" maxlength="${longest.customer_email}" autocomplete="off"`,
+      })}
+      ${languageChoice(words, visit)}
+      ${field({
+        name: 'customer_phone',
+        label: t.phone,
+        value: typed.customer_phone ?? '',
+        fault: say('customer_phone'),
+        attributes: `type="tel" maxlength="${longest.customer_phone}" autocomplete="off"`,
+      })}
+      ${field({
+        name: 'metadata',
+        label: t.metadata,
+        hint: fill(t.metadataHint, { partner: merchant.partner_name }),
+        value: typed.metadata ?? '',
+        fault: say('metadata'),
+        rows: 3,
+        attributes: 'spellcheck="false"',
+      })}
+      <button name="step" value="review">${t.look}</button>
+    </form>
+  `;
+}
+
+function faultText(
+  words: Words,
+  visit: MerchantVisit,
+  faults: PlanFaults,
+  name: PlanField,
+  today: string,
+): string | undefined {
+  const fault = faults[name];
+  if (fault === undefined) return undefined;
+  if (fault === 'amount' || fault === 'tooMuch') return sayFault(words, visit, fault);
+  const limits = { from: dayText(words, today), to: dayText(words, yearAfter(today)), most: mostCharges };
+  return fill(dashboardTexts(words).plans.faults[fault], limits);
+}
+
+/** How often: a number and a period. */
+function rhythm(words: Words, { typed }: MerchantVisit, fault: string | undefined): Html {
+  const { plans } = dashboardTexts(words);
+  const described = `every-hint${fault === undefined ? '' : ' every-fault'}`;
+  const invalid = fault !== undefined && raw(' aria-invalid="true"');
+  return html`
+    <fieldset class="field boxes">
+      <legend>${plans.often}</legend>
+      <p class="quiet" id="every-hint">${plans.oftenHint}</p>
+      <div class="pair">
+        <input
+          id="every"
+          name="every"
+          value="${typed.every ?? '1'}"
+          aria-label="${plans.oftenCount}"
+          aria-describedby="${described}"${invalid}
+          required
+          inputmode="numeric"
+          maxlength="3"
+          autocomplete="off"
+        >
+        <select id="period" name="period" aria-label="${plans.oftenPeriod}" aria-describedby="${described}">
+          ${periods.map(
+            (one) =>
+              html`
+                <option value="${one}"${one === (typed.period ?? 'month') && html` selected`}>
+                  ${plans.units[one]}
+                </option>
+              `,
+          )}
+        </select>
+      </div>
+      ${fault !== undefined && html`<p class="fault" id="every-fault">${fault}</p>`}
+    </fieldset>
+  `;
+}
+
+function endChoice(words: Words, { typed }: MerchantVisit, fault: string | undefined): Html {
+  const { plans } = dashboardTexts(words);
+  const kinds = [
+    ['never', plans.never],
+    ['after', plans.after],
+  ] as const;
+  const chosen = typed.ends === 'after' ? 'after' : 'never';
+  return html`
+    <fieldset class="choice">
+      <legend>${plans.long}</legend>
+      ${kinds.map(
+        ([value, name]) =>
+          html`
+            <label>
+              <input type="radio" name="ends" value="${value}"${value === chosen && raw(' checked')}>
+              <span>${name}</span>
+            </label>
+          `,
+      )}
+    </fieldset>
+    ${field({
+      name: 'charges',
+      label: plans.chargesField,
+      hint: fill(plans.chargesHint, { most: mostCharges }),
+      value: typed.charges ?? '',
+      fault,
+      attributes: 'inputmode="numeric" maxlength="3" autocomplete="off"',
+    })}
+  `;
+}
+
+function languageChoice(words: Words, visit: MerchantVisit): Html {
+  const { plans } = dashboardTexts(words);
+  const chosen = languageIn(visit);
+  return html`
+    <div class="field">
+      <label for="language">${plans.language}</label>
+      <select id="language" name="language">
+        ${languages.map(
+          (one) =>
+            html`
+              <option value="${one}" lang="${one}"${one === chosen && html` selected`}>${languageName(one)}</option>
+            `,
+        )}
+      </select>
+    </div>
+  `;
+}
+
+/** The language in which the customer is to be written to: as chosen, else the reader's own. */
+export function languageIn({ typed, request }: MerchantVisit): Words['language'] {
+  return isLanguage(typed.language) ? typed.language : wordsFor(request).language;
+}
