@@ -15,7 +15,7 @@ import { judgePending } from './payments/match.ts';
 import { settle } from './payments/proof/verify.ts';
 import { releaseReservations } from './payments/release.ts';
 import { onRemoved } from './payments/removed.ts';
-import { forgetHints } from './payments/submitted/follow.ts';
+import { forgetSubmitted } from './payments/submitted/follow.ts';
 import { chargeDue, chargeDueAt } from './plans/charge.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue, refreshPeriodMs } from './rates/refresh.ts';
@@ -94,7 +94,7 @@ const loops: Loop[] = [
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'forget mails', everyMs: 10 * minute, run: forgetMails },
   { name: 'encrypt mails', everyMs: 10 * minute, run: encryptMails },
-  { name: 'forget hints', everyMs: 10 * minute, run: forgetHints },
+  { name: 'forget submitted transactions', everyMs: 10 * minute, run: forgetSubmitted },
   { name: 'find missing receipts', everyMs: minute, run: sweepReceipts },
   { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },
   { name: 'recover wallets', everyMs: minute, run: settleRecoveries },

@@ -14,7 +14,7 @@ import { payRoute } from './paths.ts';
 import { type Checkout, readCheckout } from './read.ts';
 import { isOver, payable } from './state.ts';
 
-/** Lost connections are noticed, and what no trigger tells (expiry, hints, strays) is looked at, after this long. */
+/** Lost connections are noticed, and what no trigger tells (expiry, submitted transactions, misdirected payments) is looked at, after this long. */
 const restMs = 5_000;
 /** A burst of changes is told once. */
 const gatherMs = 50;

@@ -60,7 +60,7 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
   app.register((pages) => stopMailsPages(pages, ctx)); // they take a kind of form that no other page does
 }
 
-/** The forms: a hint and a claim. Each says in plain words what a transaction is worth. */
+/** The forms: a submitted transaction and a claim. Each says in plain words what a transaction is worth. */
 function payForms(app: FastifyInstance, ctx: Context, route: string): void {
   // Whoever knows a pay link can use up what is theirs, and hardly what all have.
   const perClientAndRequest = new AttemptLimit(10, minuteMs);

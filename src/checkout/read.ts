@@ -10,7 +10,7 @@ import { modeOf } from '../lib/mode.ts';
 import { readBranding } from '../partners/branding.ts';
 import { type PaymentProgress, readProgress, type TransferProgress } from '../payments/proof/progress.ts';
 import { claimTypedDataJson } from '../payments/submitted/claim.ts';
-import { readHints, refreshHints } from '../payments/submitted/follow.ts';
+import { readSubmitted, refreshSubmitted } from '../payments/submitted/follow.ts';
 import type { Stray } from '../payments/unmatched/strays.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
 import { payPageUrl } from '../requests/render.ts';
@@ -63,11 +63,11 @@ export async function readCheckout(
   const row = scope && (await readPayPageRow(ctx.db, scope, id));
   if (!row) return null;
   const now = ctx.clock.now();
-  const hearHints = strays && row.proof_status === 'none' ? refreshHints : readHints;
+  const refreshIfDue = strays && row.proof_status === 'none' ? refreshSubmitted : readSubmitted;
   const mode = modeOf(scope.testMode);
-  const [progress, hints, branding, silent] = await Promise.all([
+  const [progress, submitted, branding, silent] = await Promise.all([
     readProgress(ctx, scope, id),
-    hearHints(ctx, scope, id),
+    refreshIfDue(ctx, scope, id),
     readBranding(ctx, scope.partnerId),
     chainsInTrouble(ctx, mode),
   ]);
@@ -83,7 +83,7 @@ export async function readCheckout(
       row,
       status,
       progress,
-      hints,
+      submitted,
       strays: [...misled.map((one) => toStray(ctx.chains[mode], one)), ...(strays ?? [])],
       now,
     }),

@@ -1,6 +1,6 @@
 import { minuteMs } from '../lib/durations.ts';
 import type { PaymentProgress } from '../payments/proof/progress.ts';
-import type { PaymentHint } from '../payments/submitted/follow.ts';
+import type { SubmittedTransaction } from '../payments/submitted/follow.ts';
 import type { Stray } from '../payments/unmatched/strays.ts';
 import type { RequestRow } from '../requests/store.ts';
 
@@ -8,7 +8,7 @@ import type { RequestRow } from '../requests/store.ts';
 export type PayState =
   | { kind: 'waiting' }
   /** `open`: what can be paid all the same, since anybody can send what looks like a payment. */
-  | { kind: 'seen'; hint: PaymentHint; open: 'whole' | 'rest' | 'no'; missingMicro: bigint }
+  | { kind: 'seen'; submitted: SubmittedTransaction; open: 'whole' | 'rest' | 'no'; missingMicro: bigint }
   /** `needed` null: the chain says by a tag when it is final. */
   | { kind: 'confirming'; chainId: number; seen: number; needed: number | null }
   | { kind: 'paid'; overMicro: bigint; late: boolean }
@@ -18,27 +18,27 @@ export type PayState =
   /** Money came after the request had ended. */
   | { kind: 'too_late'; micro: bigint; voided: boolean }
   | { kind: 'reorged' }
-  | { kind: 'failed' | 'replaced' | 'gone'; hint: PaymentHint }
+  | { kind: 'failed' | 'replaced' | 'gone'; submitted: SubmittedTransaction }
   | { kind: 'stray'; stray: Stray };
 
 export type Known = {
   row: Pick<RequestRow, 'status' | 'proof_status' | 'proof_note' | 'expires_at' | 'usdc_micro'>;
   status: string;
   progress: PaymentProgress;
-  hints: PaymentHint[];
+  submitted: SubmittedTransaction[];
   strays: Stray[];
   now: Date;
 };
 
-/** What is under way takes the ways to pay away for so long, from the first such hint on. */
-const hintHoldsMs = 2 * minuteMs;
+/** What is under way takes the ways to pay away for so long, from when the first was submitted on. */
+const submittedHoldsMs = 2 * minuteMs;
 
 /** Anybody can send less: the customer is asked for the whole amount then, so that nobody else's dust is needed for it. */
 const minPartialMicro = 10_000n;
 
 /** Decides what the customer must know now: what is proved comes before what was only heard of. */
 export function payState(known: Known): PayState {
-  const { row, status, progress, hints, strays } = known;
+  const { row, status, progress, submitted, strays } = known;
   const { receivedMicro, soundMicro, dueMicro, overpaidMicro } = progress;
   if (row.proof_status === 'verified') {
     const late = progress.transfers.some(({ blockTime }) => blockTime > row.expires_at);
@@ -53,10 +53,10 @@ export function payState(known: Known): PayState {
   if (status === 'expired') return { kind: 'expired', paidMicro: receivedMicro };
   if (soundMicro >= minPartialMicro)
     return { kind: 'part', paidMicro: soundMicro, missingMicro: dueMicro - soundMicro };
-  const [lost] = hints;
+  const [lost] = submitted;
   // What a reorganisation took away is gone for a reason that its customer should hear.
   if (row.proof_note === 'reorged' && (!lost || lost.state === 'gone')) return { kind: 'reorged' };
-  if (lost && lost.state !== 'seen' && lost.state !== 'mined') return { kind: lost.state, hint: lost };
+  if (lost && lost.state !== 'seen' && lost.state !== 'mined') return { kind: lost.state, submitted: lost };
   const [wrong] = strays;
   return wrong ? { kind: 'stray', stray: wrong } : { kind: 'waiting' };
 }
@@ -65,17 +65,17 @@ export function payState(known: Known): PayState {
  * What is under way. It ends the paying only where it would pay all that is missing, and for a while only: it may never be
  * mined.
  */
-function seenState({ status, progress, hints, now }: Known): PayState | null {
-  const underWay = hints.filter(({ state }) => state === 'seen' || state === 'mined');
+function seenState({ status, progress, submitted, now }: Known): PayState | null {
+  const underWay = submitted.filter(({ state }) => state === 'seen' || state === 'mined');
   const { soundMicro, dueMicro } = progress;
   const missingMicro = dueMicro - soundMicro;
-  const suffices = ({ usdcMicro, heardAt }: PaymentHint) =>
-    usdcMicro !== null && usdcMicro >= missingMicro && now.getTime() - heardAt.getTime() < hintHoldsMs;
-  const hint = underWay.find(suffices) ?? underWay[0];
-  if (!hint) return null;
+  const suffices = ({ usdcMicro, heardAt }: SubmittedTransaction) =>
+    usdcMicro !== null && usdcMicro >= missingMicro && now.getTime() - heardAt.getTime() < submittedHoldsMs;
+  const one = underWay.find(suffices) ?? underWay[0];
+  if (!one) return null;
   const part = soundMicro >= minPartialMicro ? 'rest' : 'whole';
-  const open = status === 'expired' || suffices(hint) ? 'no' : part;
-  return { kind: 'seen', hint, open, missingMicro: part === 'rest' ? missingMicro : dueMicro };
+  const open = status === 'expired' || suffices(one) ? 'no' : part;
+  return { kind: 'seen', submitted: one, open, missingMicro: part === 'rest' ? missingMicro : dueMicro };
 }
 
 /** The transfer that needs longest decides. */

@@ -37,7 +37,7 @@ function tell(checkout: Checkout): StatusMessage {
     case 'seen':
       return {
         shape: 'confirming',
-        title: fill(statusMessage.seen, { network: networkOf(checkout, state.hint.chainId) }),
+        title: fill(statusMessage.seen, { network: networkOf(checkout, state.submitted.chainId) }),
         rest: payable(state) === 'no' ? statusMessage.seenRest : statusMessage.seenOpenRest,
       };
     case 'confirming': {
@@ -71,7 +71,7 @@ function tell(checkout: Checkout): StatusMessage {
     case 'reorged':
       return { shape: 'attention', title: statusMessage.reorged, rest: statusMessage.reorgedRest };
     case 'failed': {
-      const rest = fill(statusMessage.failedRest, { network: networkOf(checkout, state.hint.chainId) });
+      const rest = fill(statusMessage.failedRest, { network: networkOf(checkout, state.submitted.chainId) });
       return { shape: 'failed', title: statusMessage.failed, rest };
     }
     case 'replaced':
@@ -98,9 +98,9 @@ function tell(checkout: Checkout): StatusMessage {
 function extra(checkout: Checkout): Html | null {
   const { state, progress, words, merchant, chains } = checkout;
   if (state.kind === 'confirming') return descriptionList([transactionFact(checkout)]);
-  if ('hint' in state) {
-    const chain = chains.find(({ chainId }) => chainId === state.hint.chainId);
-    return html`<p>${explorerLink(chain, state.hint.txHash)}</p>`;
+  if ('submitted' in state) {
+    const chain = chains.find(({ chainId }) => chainId === state.submitted.chainId);
+    return html`<p>${explorerLink(chain, state.submitted.txHash)}</p>`;
   }
   if (state.kind !== 'paid') return null;
   const { statusMessage } = payTexts(words);

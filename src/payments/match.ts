@@ -12,10 +12,10 @@ import { needsSecondOpinion, readHeads } from './proof/heads.ts';
 import { askOpinions, noOpinions } from './proof/opinions.ts';
 import { putOff, selectUnjudged } from './queue-store.ts';
 import {
+  type Candidates,
   type Choice,
   canBePaid,
   choose,
-  type Hints,
   neighbourhoodMicro,
   type Reason,
   rejection,
@@ -89,7 +89,7 @@ function judgeOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed:
     const rejected = rejection(transfer, tokens);
     const choice: Choice = rejected
       ? { requestId: null, reason: rejected }
-      : choose(transfer, await readHints(tx, scope, row, transfer));
+      : choose(transfer, await readCandidates(tx, scope, row, transfer));
     const unmatched = (reason: Reason, candidateId: string | null) =>
       updateJudged(tx, scope, row, 'unjudged', { requestId: null, candidateId, reason }, ctx.clock.now());
     if (choice.requestId === null) {
@@ -103,7 +103,7 @@ function judgeOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed:
   });
 }
 
-async function readHints(tx: Tx, scope: Scope, row: TransferRow, transfer: Transfer): Promise<Hints> {
+async function readCandidates(tx: Tx, scope: Scope, row: TransferRow, transfer: Transfer): Promise<Candidates> {
   const aroundMicro = neighbourhoodMicro(transfer.value);
   const [decided, referenced, reservations] = await Promise.all([
     selectDecision(tx, scope, row),

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
+  type Candidates,
   canApply,
   choose,
   completing,
-  type Hints,
   neighbourhoodMicro,
   type Payable,
   type Reservation,
@@ -54,7 +54,7 @@ const reservation = (details: Partial<Reservation> = {}): Reservation => ({
   ...details,
 });
 
-const hints = (details: Partial<Hints> = {}): Hints => ({
+const candidates = (details: Partial<Candidates> = {}): Candidates => ({
   referenced: null,
   decided: null,
   reservations: [],
@@ -63,79 +63,84 @@ const hints = (details: Partial<Hints> = {}): Hints => ({
 const applied = (requestId: string, rule: string) => ({ requestId, rule });
 const unmatched = (reason: string) => ({ requestId: null, reason });
 
-const choices: [name: string, Transfer, Hints, object][] = [
-  ['nothing known → no_match', transfer(), hints(), unmatched('no_match')],
+const choices: [name: string, Transfer, Candidates, object][] = [
+  ['nothing known → no_match', transfer(), candidates(), unmatched('no_match')],
   [
     'a reference → its request',
     transfer({ value: 1n }),
-    hints({ referenced: { id: 'r', walletAddress: wallet } }),
+    candidates({ referenced: { id: 'r', walletAddress: wallet } }),
     applied('r', 'reference'),
   ],
   [
     'a reference beats the reserved amount of another request',
     transfer(),
-    hints({ referenced: { id: 'r', walletAddress: wallet }, reservations: [reservation({ requestId: 's' })] }),
+    candidates({ referenced: { id: 'r', walletAddress: wallet }, reservations: [reservation({ requestId: 's' })] }),
     applied('r', 'reference'),
   ],
   [
     'a reference of a request to another wallet → conflict, also where the amount fits',
     transfer(),
-    hints({ referenced: { id: 'r', walletAddress: token }, reservations: [reservation({ requestId: 's' })] }),
+    candidates({ referenced: { id: 'r', walletAddress: token }, reservations: [reservation({ requestId: 's' })] }),
     unmatched('conflict'),
   ],
   [
     'what was signed for before a reorganisation → that request, whatever the amount says',
     transfer(),
-    hints({ decided: { requestId: 's', rule: 'claim' }, reservations: [reservation()] }),
+    candidates({ decided: { requestId: 's', rule: 'claim' }, reservations: [reservation()] }),
     applied('s', 'claim'),
   ],
-  ['a reserved amount → its request', transfer(), hints({ reservations: [reservation()] }), applied('r', 'amount')],
+  [
+    'a reserved amount → its request',
+    transfer(),
+    candidates({ reservations: [reservation()] }),
+    applied('r', 'amount'),
+  ],
   [
     'one micro unit off → no_match',
     transfer({ value: 13_586_958n }),
-    hints({ reservations: [reservation()] }),
+    candidates({ reservations: [reservation()] }),
     unmatched('no_match'),
   ],
   [
     'an uneven amount beside others → its request',
     transfer(),
-    hints({ reservations: [reservation(), reservation({ requestId: 's', usdcMicro: 13_586_958n })] }),
+    candidates({ reservations: [reservation(), reservation({ requestId: 's', usdcMicro: 13_586_958n })] }),
     applied('r', 'amount'),
   ],
   [
     'a reservation that has ended → no_match',
     transfer({ blockTime: at('12:05:01') }),
-    hints({ reservations: [reservation({ reservedUntil: at('12:05:00') })] }),
+    candidates({ reservations: [reservation({ reservedUntil: at('12:05:00') })] }),
     unmatched('no_match'),
   ],
   [
     'a block up to the newest at its creation → before_request',
     transfer({ blockNumber: 100 }),
-    hints({ reservations: [reservation()] }),
+    candidates({ reservations: [reservation()] }),
     unmatched('before_request'),
   ],
   [
     'a later block from 15 seconds before, as clocks differ → its request',
     transfer({ blockTime: at('11:59:45') }),
-    hints({ reservations: [reservation()] }),
+    candidates({ reservations: [reservation()] }),
     applied('r', 'amount'),
   ],
   [
     'a later block from the second before that → before_request',
     transfer({ blockTime: at('11:59:44') }),
-    hints({ reservations: [reservation()] }),
+    candidates({ reservations: [reservation()] }),
     unmatched('before_request'),
   ],
   [
     'a head unknown at its creation: 15 seconds before, as clocks differ → its request',
     transfer({ blockTime: at('11:59:45') }),
-    hints({ reservations: [reservation({ startBlock: null })] }),
+    candidates({ reservations: [reservation({ startBlock: null })] }),
     applied('r', 'amount'),
   ],
   [
     'a head unknown at its creation: the second before that → before_request',
     transfer({ blockTime: at('11:59:44') }),
-    hints({ reservations: [reservation({ startBlock: null })] }),
+    candidates({ reservations: [reservation({ startBlock: null })] }),
     unmatched('before_request'),
   ],
 ];
@@ -168,7 +173,7 @@ const neighbours: [name: string, Partial<Reservation>, object][] = [
 for (const [name, other, expected] of neighbours) {
   test(`choose › a whole cent, another amount ${name}`, () => {
     const reservations = [wholeCent, reservation({ requestId: 's', ...other })];
-    assert.deepEqual(choose(transfer({ value: 12_500_000n }), hints({ reservations })), expected);
+    assert.deepEqual(choose(transfer({ value: 12_500_000n }), candidates({ reservations })), expected);
   });
 }
 
@@ -254,7 +259,7 @@ test('choose › by amount never pays a request whose reserved amount differs, n
   fc.assert(
     fc.property(fc.uniqueArray(amount, { minLength: 1, maxLength: 6 }), amount, (reserved, value) => {
       const reservations = reserved.map((usdcMicro) => reservation({ requestId: `r${usdcMicro}`, usdcMicro }));
-      const choice = choose(transfer({ value }), hints({ reservations }));
+      const choice = choose(transfer({ value }), candidates({ reservations }));
       if (choice.requestId !== null) {
         assert.equal(choice.requestId, `r${value}`);
         const near = reserved.filter((other) => other >= value - 10_000n && other <= value + 10_000n);

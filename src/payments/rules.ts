@@ -75,7 +75,7 @@ export type Reservation = {
 };
 
 /** What a wallet's data say about a transfer to it. */
-export type Hints = {
+export type Candidates = {
   /** The request that the reference names, and the wallet it is paid to. */
   referenced: { id: string; walletAddress: string } | null;
   /** What was signed or decided manually about this transfer, before a reorganisation took it away; null for nothing. */
@@ -112,14 +112,14 @@ function wasMinedAfter({ blockNumber, blockTime }: Transfer, { startBlock, reser
  *
  * The first rule, an EIP-3009 authorization made for one request, has its place here; there is no such scheme yet.
  */
-export function choose(transfer: Transfer, hints: Hints): Choice {
-  const { referenced, decided } = hints;
+export function choose(transfer: Transfer, candidates: Candidates): Choice {
+  const { referenced, decided } = candidates;
   if (decided) return decided;
   if (referenced) {
     if (referenced.walletAddress !== transfer.to) return { requestId: null, reason: 'conflict' };
     return { requestId: referenced.id, rule: 'reference' };
   }
-  return chooseByAmount(transfer, hints.reservations);
+  return chooseByAmount(transfer, candidates.reservations);
 }
 
 function chooseByAmount(transfer: Transfer, reservations: readonly Reservation[]): Choice {

@@ -34,10 +34,10 @@ const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.r
 async function payMore(request: RequestRow) {
   const { txHash, from } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 77n, tagged: false });
   await fixtures.turn();
-  const hint = await submitHash(fixtures.ctx, request.id, { txHash });
-  assert.ok(hint.kind === 'needs_signature');
-  assert.equal(hint.from, from.address);
-  return { key: { chainId: hint.chainId, txHash, ordinal: hint.ordinal }, from };
+  const outcome = await submitHash(fixtures.ctx, request.id, { txHash });
+  assert.ok(outcome.kind === 'needs_signature');
+  assert.equal(outcome.from, from.address);
+  return { key: { chainId: outcome.chainId, txHash, ordinal: outcome.ordinal }, from };
 }
 
 const sign = (privateKey: Hex, requestId: string, key: Parameters<typeof claimTypedData>[2]) =>
@@ -214,10 +214,10 @@ async function payFrom(wallet: string, request: RequestRow) {
   const transaction = { from: wallet, to: fixtures.node.chain.tokens[0]?.address, data, gas: '0x7a120' };
   const txHash = (await rpc('eth_sendTransaction', [transaction])) as string;
   await fixtures.turn();
-  const hint = await submitHash(fixtures.ctx, request.id, { txHash });
-  assert.ok(hint.kind === 'needs_signature');
-  assert.equal(hint.from, wallet);
-  return { chainId: hint.chainId, txHash, ordinal: hint.ordinal };
+  const outcome = await submitHash(fixtures.ctx, request.id, { txHash });
+  assert.ok(outcome.kind === 'needs_signature');
+  assert.equal(outcome.from, wallet);
+  return { chainId: outcome.chainId, txHash, ordinal: outcome.ordinal };
 }
 
 /** Circle's own test wallet: it accepts what its owner signed. */

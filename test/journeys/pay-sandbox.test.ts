@@ -7,7 +7,7 @@ import { pause } from '../../src/lib/time.ts';
 import { judgePending } from '../../src/payments/match.ts';
 import { readProgress } from '../../src/payments/proof/progress.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
-import { readHints, refreshHints } from '../../src/payments/submitted/follow.ts';
+import { readSubmitted, refreshSubmitted } from '../../src/payments/submitted/follow.ts';
 import { findStrays } from '../../src/payments/unmatched/strays.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { mineWhileWaiting } from '../../src/sandbox/mining.ts';
@@ -125,15 +125,15 @@ test('failed → a transaction that reverted, told of on the page', async () => 
   const { txHash } = await press(request, 'failed');
   const receipt = (await rpc('eth_getTransactionReceipt', [txHash])) as { status: string };
   assert.equal(receipt.status, '0x0');
-  const [hint] = await readHints(ctx, fixtures.scope, request.id);
-  assert.deepEqual([hint?.txHash, hint?.state], [txHash, 'failed']);
+  const [submitted] = await readSubmitted(ctx, fixtures.scope, request.id);
+  assert.deepEqual([submitted?.txHash, submitted?.state], [txHash, 'failed']);
 });
 
 test('pending → seen in the mempool first, then verified', async () => {
   const request = await fixtures.request();
   const { txHash } = await press(request, 'pending');
-  const [hint] = await refreshHints(ctx, fixtures.scope, request.id);
-  assert.deepEqual([hint?.txHash, hint?.state], [txHash, 'seen']);
+  const [submitted] = await refreshSubmitted(ctx, fixtures.scope, request.id);
+  assert.deepEqual([submitted?.txHash, submitted?.state], [txHash, 'seen']);
   assert.equal(await rpc('eth_getTransactionReceipt', [txHash]), null);
   assert.equal((await becomes(request, 'verified')).tx_hash, txHash);
 });

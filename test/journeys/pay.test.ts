@@ -95,8 +95,8 @@ test('an untagged whole cent while an amount close to it is reserved → unmatch
   await fixtures.turn();
   assert.equal((await fixtures.read(exact)).proof_status, 'none');
   assert.equal((await fixtures.transfer(txHash))?.reason, 'ambiguous');
-  const hint = await submitHash(fixtures.ctx, exact.id, { txHash });
-  assert.equal(hint.kind, 'needs_signature');
+  const outcome = await submitHash(fixtures.ctx, exact.id, { txHash });
+  assert.equal(outcome.kind, 'needs_signature');
   const { rows } = await browseUnmatched(fixtures.ctx, fixtures.scope, { accountId: fixtures.merchant.id }, null);
   const unmatched = rows.find((payment) => payment.tx_hash === txHash);
   assert.equal(unmatched?.from_address, from.address);

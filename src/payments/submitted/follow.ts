@@ -11,21 +11,21 @@ import { findRequest } from '../../requests/read.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { selectCursors } from '../store.ts';
 import { fits } from './fit.ts';
-import type { Sighting } from './lookup.ts';
-import { readIfOmitted } from './omitted.ts';
+import type { UnsettledTransaction } from './lookup.ts';
+import { rereadIfMissing } from './reread.ts';
 import {
-  claimHints,
-  deleteHint,
-  deleteOldHints,
-  type HintRow,
-  type HintState,
-  selectHints,
-  updateHint,
-  upsertHint,
+  claimSubmitted,
+  deleteOldSubmitted,
+  deleteSubmitted,
+  type SubmittedRow,
+  type SubmittedState,
+  selectSubmitted,
+  updateSubmitted,
+  upsertSubmitted,
 } from './store.ts';
 
-/** A transaction that was told of and that no stored transfer stands for yet. It proves nothing and changes no state. */
-export type PaymentHint = {
+/** A transaction that somebody submitted and that no stored transfer stands for yet. It proves nothing and changes no state. */
+export type SubmittedTransaction = {
   chainId: number;
   txHash: string;
   fromAddress: string;
@@ -33,13 +33,13 @@ export type PaymentHint = {
    * `seen`: waits to be mined. `mined`: the watcher is about to read it. `failed`: mined, and moved nothing. `replaced`:
    * its sender used its nonce for another one. `gone`: no longer known, nor is anything in its place.
    */
-  state: HintState;
+  state: SubmittedState;
   /** With `replaced`: what was mined instead, where it could be found. */
   replacedBy: string | null;
   firstSeenAt: Date;
   /** What it moves to the request's wallet, in micro units; null while only its being mined can tell. */
   usdcMicro: bigint | null;
-  /** When the first hint of the request was. */
+  /** When the first of the request was submitted. */
   heardAt: Date;
 };
 
@@ -50,12 +50,17 @@ const batchSize = 500;
 const maxBatches = 20;
 
 /** Keeps what was seen of a transaction for the page of its request, if it looks like a payment of it. */
-export async function keepHint(ctx: Context, scope: Scope, request: RequestRow, sighting: Sighting): Promise<void> {
-  const { chain, transaction, headNumber, state } = sighting;
+export async function keepSubmitted(
+  ctx: Context,
+  scope: Scope,
+  request: RequestRow,
+  unsettled: UnsettledTransaction,
+): Promise<void> {
+  const { chain, transaction, headNumber, state } = unsettled;
   await ctx.db.scoped(scope, async (tx) => {
     const fit = await fits(tx, scope, request, chain, transaction);
     if (!fit) return;
-    await upsertHint(tx, scope, {
+    await upsertSubmitted(tx, scope, {
       requestId: request.id,
       chainId: chain.chainId,
       txHash: transaction.hash,
@@ -68,12 +73,12 @@ export async function keepHint(ctx: Context, scope: Scope, request: RequestRow, 
   });
 }
 
-/** The hints of a request as they were last found, newest first, at most ten. */
-export async function readHints(ctx: Context, scope: Scope, requestId: string): Promise<PaymentHint[]> {
-  return (await ctx.db.scoped(scope, (tx) => selectHints(tx, scope, requestId))).map(toHint);
+/** The submitted transactions of a request as they were last found, newest first, at most ten. */
+export async function readSubmitted(ctx: Context, scope: Scope, requestId: string): Promise<SubmittedTransaction[]> {
+  return (await ctx.db.scoped(scope, (tx) => selectSubmitted(tx, scope, requestId))).map(toSubmitted);
 }
 
-function toHint(row: HintRow): PaymentHint {
+function toSubmitted(row: SubmittedRow): SubmittedTransaction {
   return {
     chainId: Number(row.chain_id),
     txHash: row.tx_hash,
@@ -87,33 +92,33 @@ function toHint(row: HintRow): PaymentHint {
 }
 
 /**
- * Asks the chains again about the hints of a request, each at most once a second however many pages ask. Where a chain
- * does not answer, a hint stays as it was; what comes after three seconds is stored for the next reader.
+ * Asks the chains again about the submitted transactions of a request, each at most once a second however many pages ask. Where a chain
+ * does not answer, a transaction stays as it was; what comes after three seconds is stored for the next reader.
  *
- * @returns as `readHints`
+ * @returns as `readSubmitted`
  */
-export async function refreshHints(ctx: Context, scope: Scope, requestId: string): Promise<PaymentHint[]> {
-  const due = await ctx.db.scoped(scope, (tx) => claimHints(tx, scope, requestId));
+export async function refreshSubmitted(ctx: Context, scope: Scope, requestId: string): Promise<SubmittedTransaction[]> {
+  const due = await ctx.db.scoped(scope, (tx) => claimSubmitted(tx, scope, requestId));
   const enough = new AbortController();
   const asked = Promise.all(due.map((row) => askAgain(ctx, scope, row))).catch((error) => {
     ctx.log.warn({ err: error, request_id: requestId }, 'a submitted transaction could not be followed');
   });
   await Promise.race([asked, pause(limitMs, enough.signal)]);
   enough.abort();
-  return readHints(ctx, scope, requestId);
+  return readSubmitted(ctx, scope, requestId);
 }
 
-async function askAgain(ctx: Context, scope: Scope, row: HintRow): Promise<void> {
+async function askAgain(ctx: Context, scope: Scope, row: SubmittedRow): Promise<void> {
   const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => String(chainId) === row.chain_id);
   const change = chain ? await askChain(chain, row) : null;
   const valueMicro = chain && change?.receipt && (await microToBeRead(ctx, scope, chain, row, change.receipt));
-  if (valueMicro === 0n) return ctx.db.scoped(scope, (tx) => deleteHint(tx, scope, row));
+  if (valueMicro === 0n) return ctx.db.scoped(scope, (tx) => deleteSubmitted(tx, scope, row));
   if (!change || (change.state === row.state && change.replacedBy === row.replaced_by)) return;
-  await ctx.db.scoped(scope, (tx) => updateHint(tx, scope, row, { ...change, valueMicro }));
+  await ctx.db.scoped(scope, (tx) => updateSubmitted(tx, scope, row, { ...change, valueMicro }));
 }
 
 /** What was mined pays the request's wallet, in micro units, where the watcher is still to read it; 0n otherwise. */
-async function microToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row: HintRow, receipt: Receipt) {
+async function microToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row: SubmittedRow, receipt: Receipt) {
   const request = await ctx.db.scoped(scope, (tx) => findRequest(tx, scope, row.request_id));
   const tokens = chain.tokens.map(({ address }) => address as string);
   const paying = receipt.logs.filter((log) => tokens.includes(log.address) && paidBy(log) === request?.wallet_address);
@@ -121,15 +126,15 @@ async function microToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row
   const micro = paying.reduce((sum, log) => sum + (readTransfer(log)?.value ?? 0n), 0n);
   const [cursor] = await selectCursors(ctx.db.sql, [chain.chainId]);
   if (!cursor || receipt.blockNumber > Number(cursor.number)) return micro;
-  await readIfOmitted(ctx, request, chain, receipt);
+  await rereadIfMissing(ctx, request, chain, receipt);
   return (await isSetAside(ctx.db, chain.chainId, receipt)) ? micro : 0n;
 }
 
 /** `receipt`: of what was mined and succeeded. */
-type HintChange = { state: HintState; replacedBy: string | null; receipt?: Receipt };
+type HintChange = { state: SubmittedState; replacedBy: string | null; receipt?: Receipt };
 
 /** What a chain says of a transaction now; null when not all who were asked have answered and none knows it. */
-async function askChain(chain: ChainConfig, row: HintRow): Promise<HintChange | null> {
+async function askChain(chain: ChainConfig, row: SubmittedRow): Promise<HintChange | null> {
   let without: Rpc | null = null;
   let silent = false;
   // What waits is not known everywhere, so the second endpoint has a say.
@@ -150,7 +155,7 @@ async function askChain(chain: ChainConfig, row: HintRow): Promise<HintChange | 
 }
 
 /** Why a transaction is no longer known. */
-async function askWhy(rpc: Rpc, row: HintRow): Promise<HintChange | null> {
+async function askWhy(rpc: Rpc, row: SubmittedRow): Promise<HintChange | null> {
   const nonce = Number(row.nonce);
   try {
     if ((await rpc.nonceAt(row.from_address, 'latest')) <= nonce) return { state: 'gone', replacedBy: null };
@@ -162,11 +167,11 @@ async function askWhy(rpc: Rpc, row: HintRow): Promise<HintChange | null> {
   return other === row.tx_hash ? { state: 'mined', replacedBy: null } : { state: 'replaced', replacedBy: other };
 }
 
-/** Forgets hints of three days ago; what they told of has long been mined or given up. Returns how many. */
-export async function forgetHints(ctx: Context): Promise<number> {
+/** Forgets transactions submitted three days ago, which have long been mined or given up. Returns how many. */
+export async function forgetSubmitted(ctx: Context): Promise<number> {
   let forgotten = 0;
   for (let batch = 0; batch < maxBatches; batch++) {
-    const count = await deleteOldHints(ctx.db, batchSize);
+    const count = await deleteOldSubmitted(ctx.db, batchSize);
     forgotten += count;
     if (count < batchSize) break;
   }

@@ -21,7 +21,7 @@ type Answer = Extract<
 >;
 
 /** A transaction that moved nothing yet, or failed to, as an endpoint of its chain knows it. */
-export type Sighting = {
+export type UnsettledTransaction = {
   chain: ChainConfig;
   transaction: Transaction;
   /** The newest block of that endpoint. */
@@ -31,7 +31,7 @@ export type Sighting = {
 
 export type Lookup = {
   kind: Answer;
-  sighting: Sighting | null;
+  unsettled: UnsettledTransaction | null;
   /** Where it pays the wallet in order: it is the watcher's. */
   mined: { chain: ChainConfig; receipt: Receipt } | null;
 };
@@ -80,12 +80,12 @@ async function askEndpoint(rpc: Rpc, chain: ChainConfig, sought: Sought): Promis
   const state = receipt ? 'failed' : 'seen';
   return {
     kind: receipt ? 'failed' : 'pending_in_mempool',
-    sighting: { chain, transaction, headNumber, state },
+    unsettled: { chain, transaction, headNumber, state },
     mined: null,
   };
 }
 
-const answerOnly = (kind: Answer): Lookup => ({ kind, sighting: null, mined: null });
+const answerOnly = (kind: Answer): Lookup => ({ kind, unsettled: null, mined: null });
 
 function readPayment(chain: ChainConfig, sought: Sought, receipt: Receipt, recipient: string | null): Answer {
   const { walletAddress, walletChainIds } = sought.request;

@@ -1,57 +1,57 @@
 import type { Database, Scope, Tx } from '../../db/connection.ts';
 
-export type HintState = 'seen' | 'mined' | 'failed' | 'replaced' | 'gone';
+export type SubmittedState = 'seen' | 'mined' | 'failed' | 'replaced' | 'gone';
 
-/** A row of `payment_hints`. */
-export type HintRow = {
+/** A row of `payment_hints`, where submitted transactions are stored. */
+export type SubmittedRow = {
   request_id: string;
   chain_id: string;
   tx_hash: string;
   from_address: string;
   nonce: string;
   seen_block: string;
-  state: HintState;
+  state: SubmittedState;
   replaced_by: string | null;
   first_seen_at: Date;
   checked_at: Date;
   /** What it moves to the request's wallet; null while only its being mined can tell. */
   value: string | null;
-  /** When the first hint of its request was. */
+  /** When the first of its request was submitted. */
   heard_at: Date;
 };
 
-export type NewHint = {
+export type NewSubmitted = {
   requestId: string;
   chainId: number;
   txHash: string;
   fromAddress: string;
   nonce: number;
   seenBlock: number;
-  state: HintState;
+  state: SubmittedState;
   valueMicro: bigint | null;
 };
 
 /** Kept of one request; anybody can send transactions that look like its payment. */
-const maxHints = 10;
+const maxSubmitted = 10;
 
-/** Stores a hint, or what is news of one that is known, and drops the oldest beyond ten of its request. */
-export async function upsertHint(tx: Tx, scope: Scope, hint: NewHint): Promise<void> {
+/** Stores a submitted transaction, or the news of a known one, and drops the oldest beyond ten of its request. */
+export async function upsertSubmitted(tx: Tx, scope: Scope, submitted: NewSubmitted): Promise<void> {
   await tx`
     insert into payment_hints (partner_id, test_mode, request_id, chain_id, tx_hash, from_address, nonce, seen_block, state,
       value, heard_at)
-    values (${scope.partnerId}, ${scope.testMode}, ${hint.requestId}, ${hint.chainId}, ${hint.txHash}, ${hint.fromAddress},
-      ${hint.nonce}, ${hint.seenBlock}, ${hint.state}, ${hint.valueMicro?.toString() ?? null},
+    values (${scope.partnerId}, ${scope.testMode}, ${submitted.requestId}, ${submitted.chainId}, ${submitted.txHash}, ${submitted.fromAddress},
+      ${submitted.nonce}, ${submitted.seenBlock}, ${submitted.state}, ${submitted.valueMicro?.toString() ?? null},
       coalesce((select min(heard_at) from payment_hints
-        where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${hint.requestId}), now()))
+        where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${submitted.requestId}), now()))
     on conflict (partner_id, test_mode, request_id, chain_id, tx_hash) do update
       set state = excluded.state, replaced_by = null, checked_at = excluded.checked_at`;
   await tx`
     delete from payment_hints
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${hint.requestId}
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${submitted.requestId}
       and (chain_id, tx_hash) in (
         select chain_id, tx_hash from payment_hints
-        where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${hint.requestId}
-        order by first_seen_at desc, tx_hash offset ${maxHints})`;
+        where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${submitted.requestId}
+        order by first_seen_at desc, tx_hash offset ${maxSubmitted})`;
 }
 
 /** What the watcher has brought is told by its transfer; what the transaction pays other wallets is none. */
@@ -62,28 +62,28 @@ const isUnread = (tx: Tx) => tx`
       select r.wallet_address from requests r
       where (r.partner_id, r.test_mode, r.id) = (h.partner_id, h.test_mode, h.request_id)))`;
 
-/** The hints of a request that are no stored transfer yet, newest first. */
-export function selectHints(tx: Tx, scope: Scope, requestId: string): Promise<HintRow[]> {
-  return tx<HintRow[]>`
+/** The submitted transactions of a request that are no stored transfer yet, newest first. */
+export function selectSubmitted(tx: Tx, scope: Scope, requestId: string): Promise<SubmittedRow[]> {
+  return tx<SubmittedRow[]>`
     select * from payment_hints h
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${requestId} and ${isUnread(tx)}
-    order by first_seen_at desc, tx_hash limit ${maxHints}`;
+    order by first_seen_at desc, tx_hash limit ${maxSubmitted}`;
 }
 
-/** Takes the hints whose chain is to be asked again; nobody else takes them for a second. */
-export function claimHints(tx: Tx, scope: Scope, requestId: string): Promise<HintRow[]> {
-  return tx<HintRow[]>`
+/** Claims those whose chain is to be asked again; nobody else claims them for a second. */
+export function claimSubmitted(tx: Tx, scope: Scope, requestId: string): Promise<SubmittedRow[]> {
+  return tx<SubmittedRow[]>`
     update payment_hints h set checked_at = clock_timestamp()
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${requestId}
       and state in ('seen', 'mined', 'gone') and checked_at <= clock_timestamp() - interval '1 second' and ${isUnread(tx)}
     returning *`;
 }
 
-export async function updateHint(
+export async function updateSubmitted(
   tx: Tx,
   scope: Scope,
-  row: HintRow,
-  change: { state: HintState; replacedBy: string | null; valueMicro?: bigint },
+  row: SubmittedRow,
+  change: { state: SubmittedState; replacedBy: string | null; valueMicro?: bigint },
 ): Promise<void> {
   await tx`
     update payment_hints set state = ${change.state}, replaced_by = ${change.replacedBy},
@@ -92,15 +92,15 @@ export async function updateHint(
       and chain_id = ${row.chain_id} and tx_hash = ${row.tx_hash}`;
 }
 
-export async function deleteHint(tx: Tx, scope: Scope, row: HintRow): Promise<void> {
+export async function deleteSubmitted(tx: Tx, scope: Scope, row: SubmittedRow): Promise<void> {
   await tx`
     delete from payment_hints
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${row.request_id}
       and chain_id = ${row.chain_id} and tx_hash = ${row.tx_hash}`;
 }
 
-/** Removes hints that are older than three days, over all scopes. */
-export async function deleteOldHints(db: Database, limit: number): Promise<number> {
+/** Removes submitted transactions that are older than three days, over all scopes. */
+export async function deleteOldSubmitted(db: Database, limit: number): Promise<number> {
   const rows = await db.sql`
     delete from payment_hints where (partner_id, test_mode, request_id, chain_id, tx_hash) in (
       select partner_id, test_mode, request_id, chain_id, tx_hash from payment_hints

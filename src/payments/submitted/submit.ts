@@ -9,30 +9,30 @@ import { type Outcome, rejectedOutcome } from '../outcome.ts';
 import { canApply, isMint, type Payable } from '../rules.ts';
 import { selectByHash, toTransfer } from '../store.ts';
 import { isSameTransfer, keyOf, selectCounted, selectWithRefund, type TransferRow } from '../transfers.ts';
-import { keepHint } from './follow.ts';
+import { keepSubmitted } from './follow.ts';
 import { lookUpOnChains } from './lookup.ts';
-import { readIfOmitted } from './omitted.ts';
+import { rereadIfMissing } from './reread.ts';
 
 const hashPattern = /^0x[0-9a-f]{64}$/;
 
 /**
- * Looks up a transaction that a customer says has paid a request. It is a hint and proves nothing: anyone can read a
- * hash off the chain and post it. What is not mined yet, or failed, is kept for the page: see `readHints`.
+ * Looks up a transaction that a customer says has paid a request. Being submitted, it proves nothing: anyone can read a
+ * hash off the chain and post it. What is not mined yet, or failed, is kept for the page: see `readSubmitted`.
  *
- * @param hint `chainId` where it is known; otherwise all chains of the request's mode are asked
+ * @param submitted `chainId` where it is known; otherwise all chains of the request's mode are asked
  * @throws Refusal not_found for an unknown request
  */
 export async function submitHash(
   ctx: Context,
   requestId: string,
-  hint: { chainId?: number; txHash: string },
+  submitted: { chainId?: number; txHash: string },
 ): Promise<Outcome> {
   const scope = await scopeOfRequest(ctx.db, requestId);
   if (!scope) throw refuse('not_found');
-  const txHash = hint.txHash.trim().toLowerCase();
+  const txHash = submitted.txHash.trim().toLowerCase();
   if (!hashPattern.test(txHash)) return { kind: 'malformed' };
   const all = ctx.chains[modeOf(scope.testMode)];
-  const chains = all.filter(({ chainId }) => hint.chainId === undefined || chainId === hint.chainId);
+  const chains = all.filter(({ chainId }) => submitted.chainId === undefined || chainId === submitted.chainId);
   const chainIds = chains.map(({ chainId }) => chainId);
 
   const row = await readRequest(ctx.db, scope, requestId);
@@ -48,9 +48,9 @@ export async function submitHash(
   const judged = found.length > 0 ? judgeFound(request, found, chains, hasRefund) : null;
   // What it pays others says nothing of this wallet: an endpoint may have left that log out.
   if (judged && found.some((one) => one.request_id === row.id || one.to_address === row.wallet_address)) return judged;
-  const { kind, sighting, mined } = await lookUpOnChains(chains, { txHash, request, startBlocks: row.start_blocks });
-  if (sighting) await keepHint(ctx, scope, row, sighting);
-  if (mined) await readIfOmitted(ctx, row, mined.chain, mined.receipt);
+  const { kind, unsettled, mined } = await lookUpOnChains(chains, { txHash, request, startBlocks: row.start_blocks });
+  if (unsettled) await keepSubmitted(ctx, scope, row, unsettled);
+  if (mined) await rereadIfMissing(ctx, row, mined.chain, mined.receipt);
   return mined || !judged ? { kind } : judged;
 }
 

@@ -10,7 +10,7 @@ import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type MerchantView, readMerchant } from '../../merchants/read.ts';
 import { readProgress } from '../../payments/proof/progress.ts';
-import { readHints } from '../../payments/submitted/follow.ts';
+import { readSubmitted } from '../../payments/submitted/follow.ts';
 import { readRefunds } from '../../refunds/read.ts';
 import { cancelRequest } from '../../requests/cancel.ts';
 import { readRequest } from '../../requests/read.ts';
@@ -87,16 +87,16 @@ type Known = { history: History; merchant: MerchantView | null; replays: Differi
 async function readAll(ctx: Context, scope: Scope, requestId: string): Promise<Known> {
   const row = await readRequest(ctx.db, scope, requestId);
   const { id } = row;
-  const [progress, hints, { deliveries }, merchant, replays] = await Promise.all([
+  const [progress, submitted, { deliveries }, merchant, replays] = await Promise.all([
     readProgress(ctx, scope, id),
-    readHints(ctx, scope, id),
+    readSubmitted(ctx, scope, id),
     listDeliveries(ctx, scope, { requestId: id, limit: 1, offset: 0 }),
     readMerchant(ctx, scope, row.account_id),
     readDifferingReplays(ctx, scope, id),
   ]);
   const refunds = await readRefunds(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
   const chains = ctx.chains[modeOf(scope.testMode)];
-  const history = { row, progress, hints, refunds, delivery: deliveries[0] ?? null, chains, now: ctx.clock.now() };
+  const history = { row, progress, submitted, refunds, delivery: deliveries[0] ?? null, chains, now: ctx.clock.now() };
   return { history, merchant, replays };
 }
 

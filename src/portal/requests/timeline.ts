@@ -2,7 +2,7 @@ import { explorerLink } from '../../checkout/transactions.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { PaymentProgress, TransferProgress } from '../../payments/proof/progress.ts';
-import type { PaymentHint } from '../../payments/submitted/follow.ts';
+import type { SubmittedTransaction } from '../../payments/submitted/follow.ts';
 import type { RefundRow } from '../../refunds/read.ts';
 import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
@@ -19,7 +19,7 @@ import { refundDetails, refundLabel } from './refunded.ts';
 export type History = {
   row: RequestRow;
   progress: PaymentProgress;
-  hints: PaymentHint[];
+  submitted: SubmittedTransaction[];
   /** By `writeTransferKey`: what the merchant refunded. */
   refunds: Map<string, RefundRow>;
   /** Its event; null while there is none. */
@@ -36,7 +36,7 @@ export function timeline(words: Words, history: History): Html {
   const { request } = portalTexts(words);
   const items = [
     ...beginning(words, history),
-    ...history.hints.map((hint) => hintItem(words, history, hint)),
+    ...history.submitted.map((submitted) => submittedItem(words, history, submitted)),
     ...paymentItems(words, history),
     ...ending(words, history),
     ...[...history.refunds.values()].map((refund) => refundItem(words, history, refund)),
@@ -87,15 +87,19 @@ function ending(words: Words, { row, now }: History): Item[] {
   return items;
 }
 
-function hintItem(words: Words, { chains }: History, { state, chainId, txHash, firstSeenAt }: PaymentHint): Item {
+function submittedItem(
+  words: Words,
+  { chains }: History,
+  { state, chainId, txHash, firstSeenAt }: SubmittedTransaction,
+): Item {
   const { events } = portalTexts(words).request;
   const chain = chains.find((one) => one.chainId === chainId);
   const rest = html`<p>${explorerLink(chain, txHash)}</p>`;
   const at = firstSeenAt;
-  if (state === 'failed') return { at, kind: 'failed', title: events.hintFailed, rest };
-  if (state === 'replaced') return { at, kind: 'attention', title: events.hintReplaced, rest };
-  if (state === 'gone') return { at, kind: 'attention', title: events.hintGone, rest };
-  return { at, kind: 'confirming', title: events.hint, rest };
+  if (state === 'failed') return { at, kind: 'failed', title: events.submittedFailed, rest };
+  if (state === 'replaced') return { at, kind: 'attention', title: events.submittedReplaced, rest };
+  if (state === 'gone') return { at, kind: 'attention', title: events.submittedGone, rest };
+  return { at, kind: 'confirming', title: events.submitted, rest };
 }
 
 function paymentItems(words: Words, { progress, chains }: History): Item[] {

@@ -233,10 +233,10 @@ export const ar: PortalTexts<'ar'> = {
     events: {
       created: 'أُنشئ',
       opened: 'فتحه العميل',
-      hint: 'ظهرت المعاملة، وليست في كتلة بعد',
-      hintFailed: 'فشلت المعاملة',
-      hintReplaced: 'حلت معاملة أخرى محل المعاملة',
-      hintGone: 'اختفت المعاملة من الشبكة',
+      submitted: 'ظهرت المعاملة، وليست في كتلة بعد',
+      submittedFailed: 'فشلت المعاملة',
+      submittedReplaced: 'حلت معاملة أخرى محل المعاملة',
+      submittedGone: 'اختفت المعاملة من الشبكة',
       transfer: 'وصل {amount} USDC على {network}',
       confirmationsTag: {
         zero: 'لا تأكيدات بعد؛ تحدد {network} متى تصبح نهائية',

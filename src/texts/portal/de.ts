@@ -194,10 +194,10 @@ export const de: PortalTexts<'de'> = {
     events: {
       created: 'Erstellt',
       opened: 'Vom Kunden geöffnet',
-      hint: 'Transaktion gesehen, noch in keinem Block',
-      hintFailed: 'Transaktion fehlgeschlagen',
-      hintReplaced: 'Transaktion durch eine andere ersetzt',
-      hintGone: 'Transaktion aus dem Netzwerk verschwunden',
+      submitted: 'Transaktion gesehen, noch in keinem Block',
+      submittedFailed: 'Transaktion fehlgeschlagen',
+      submittedReplaced: 'Transaktion durch eine andere ersetzt',
+      submittedGone: 'Transaktion aus dem Netzwerk verschwunden',
       transfer: '{amount} USDC sind auf {network} angekommen',
       confirmationsTag: {
         one: '{count} Bestätigung; {network} sagt, wann sie endgültig ist',

@@ -169,10 +169,10 @@ export const en = {
     events: {
       created: 'Created',
       opened: 'Opened by the customer',
-      hint: 'Transaction seen, not in a block yet',
-      hintFailed: 'Transaction failed',
-      hintReplaced: 'Transaction replaced by another one',
-      hintGone: 'Transaction vanished from the network',
+      submitted: 'Transaction seen, not in a block yet',
+      submittedFailed: 'Transaction failed',
+      submittedReplaced: 'Transaction replaced by another one',
+      submittedGone: 'Transaction vanished from the network',
       transfer: '{amount} USDC arrived on {network}',
       confirmationsTag: {
         one: '{count} confirmation; {network} says when it is final',

@@ -210,10 +210,10 @@ export const es: PortalTexts<'es'> = {
     events: {
       created: 'Creada',
       opened: 'Abierta por el cliente',
-      hint: 'Transacción vista, aún en ningún bloque',
-      hintFailed: 'Transacción fallida',
-      hintReplaced: 'Transacción sustituida por otra',
-      hintGone: 'Transacción desaparecida de la red',
+      submitted: 'Transacción vista, aún en ningún bloque',
+      submittedFailed: 'Transacción fallida',
+      submittedReplaced: 'Transacción sustituida por otra',
+      submittedGone: 'Transacción desaparecida de la red',
       transfer: 'Llegaron {amount} USDC en {network}',
       confirmationsTag: {
         one: '{count} confirmación; {network} dice cuándo es definitiva',

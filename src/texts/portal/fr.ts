@@ -212,10 +212,10 @@ export const fr: PortalTexts<'fr'> = {
     events: {
       created: 'Créée',
       opened: 'Ouverte par le client',
-      hint: 'Transaction vue, pas encore dans un bloc',
-      hintFailed: 'Transaction échouée',
-      hintReplaced: 'Transaction remplacée par une autre',
-      hintGone: 'Transaction disparue du réseau',
+      submitted: 'Transaction vue, pas encore dans un bloc',
+      submittedFailed: 'Transaction échouée',
+      submittedReplaced: 'Transaction remplacée par une autre',
+      submittedGone: 'Transaction disparue du réseau',
       transfer: '{amount} USDC sont arrivés sur {network}',
       confirmationsTag: {
         one: '{count} confirmation ; {network} dit quand elle est définitive',

@@ -164,10 +164,10 @@ export const hi: PortalTexts<'hi'> = {
     events: {
       created: 'बना',
       opened: 'ग्राहक ने खोला',
-      hint: 'लेनदेन दिखा, अभी ब्लॉक में नहीं है',
-      hintFailed: 'लेनदेन असफल रहा',
-      hintReplaced: 'दूसरे लेनदेन ने इसकी जगह ले ली',
-      hintGone: 'लेनदेन नेटवर्क से गायब हो गया',
+      submitted: 'लेनदेन दिखा, अभी ब्लॉक में नहीं है',
+      submittedFailed: 'लेनदेन असफल रहा',
+      submittedReplaced: 'दूसरे लेनदेन ने इसकी जगह ले ली',
+      submittedGone: 'लेनदेन नेटवर्क से गायब हो गया',
       transfer: '{network} पर {amount} USDC आए',
       confirmationsTag: {
         one: '{count} पुष्टि; अंतिम कब हो, यह {network} बताता है',

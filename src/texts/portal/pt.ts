@@ -211,10 +211,10 @@ export const pt: PortalTexts<'pt'> = {
     events: {
       created: 'Criada',
       opened: 'Aberta pelo cliente',
-      hint: 'Transação vista, ainda em nenhum bloco',
-      hintFailed: 'Transação com falha',
-      hintReplaced: 'Transação substituída por outra',
-      hintGone: 'Transação sumiu da rede',
+      submitted: 'Transação vista, ainda em nenhum bloco',
+      submittedFailed: 'Transação com falha',
+      submittedReplaced: 'Transação substituída por outra',
+      submittedGone: 'Transação sumiu da rede',
       transfer: '{amount} USDC chegaram em {network}',
       confirmationsTag: {
         one: '{count} confirmação; {network} diz quando é definitiva',

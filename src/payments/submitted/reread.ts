@@ -9,7 +9,7 @@ import type { RequestRow } from '../../requests/store.ts';
  * Has the watcher look at a mined transaction once more that pays a request's wallet, where its block was read and nothing of
  * it was found: an endpoint may leave logs out. What it pays is found, or the operator is told.
  */
-export async function readIfOmitted(
+export async function rereadIfMissing(
   ctx: Context,
   request: Pick<RequestRow, 'wallet_address' | 'start_blocks' | 'test_mode'>,
   chain: ChainConfig,

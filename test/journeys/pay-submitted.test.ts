@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
-import { forgetHints, type PaymentHint, readHints, refreshHints } from '../../src/payments/submitted/follow.ts';
+import {
+  forgetSubmitted,
+  readSubmitted,
+  refreshSubmitted,
+  type SubmittedTransaction,
+} from '../../src/payments/submitted/follow.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { signCall } from '../../src/sandbox/wallet.ts';
@@ -26,8 +31,8 @@ after(async () => {
 });
 
 const rpc = (method: string, params: unknown[]) => callRpc(second.endpoint.target, method, params);
-const told = (hints: PaymentHint[]) => hints.map(({ txHash, state }) => [txHash, state]);
-const read = (request: { id: string }) => readHints(fixtures.ctx, fixtures.scope, request.id);
+const told = (submitted: SubmittedTransaction[]) => submitted.map(({ txHash, state }) => [txHash, state]);
+const read = (request: { id: string }) => readSubmitted(fixtures.ctx, fixtures.scope, request.id);
 const submit = (request: { id: string }, txHash: string) => submitHash(fixtures.ctx, request.id, { txHash });
 
 /** A funded wallet whose first transaction is still to come, so that later ones wait. */
@@ -51,19 +56,19 @@ async function fillGap(from: TestWallet): Promise<void> {
   await fixtures.node.mine(1);
 }
 
-const becomes = (request: RequestRow, state: PaymentHint['state']) =>
-  until(`the hint is ${state}`, async () => {
-    const [hint] = await refreshHints(fixtures.ctx, fixtures.scope, request.id);
-    return hint?.state === state && hint;
+const becomes = (request: RequestRow, state: SubmittedTransaction['state']) =>
+  until(`the transaction is ${state}`, async () => {
+    const [submitted] = await refreshSubmitted(fixtures.ctx, fixtures.scope, request.id);
+    return submitted?.state === state && submitted;
   });
 
 test('a transaction in the mempool → seen on the page, no state changed; mined → mined, and then told by its transfer', async () => {
   const request = await fixtures.request();
   const { txHash, from } = await waiting(request, { reference: request.reference });
   assert.deepEqual(await submit(request, txHash), { kind: 'pending_in_mempool' });
-  const [hint] = await read(request);
+  const [submitted] = await read(request);
   assert.deepEqual(
-    { ...hint, firstSeenAt: null, heardAt: null },
+    { ...submitted, firstSeenAt: null, heardAt: null },
     {
       chainId: 31337,
       txHash,
@@ -103,8 +108,8 @@ test('a transaction that names the request and pays nothing → not kept; one th
   await fillGap(from);
   await fixtures.node.mine(2);
   await until(
-    'the hint is dropped',
-    async () => (await refreshHints(fixtures.ctx, fixtures.scope, request.id)).length === 0,
+    'the transaction is dropped',
+    async () => (await refreshSubmitted(fixtures.ctx, fixtures.scope, request.id)).length === 0,
   );
 });
 
@@ -139,17 +144,17 @@ test('mined and reverted → failed, on the page too', async () => {
   assert.deepEqual(told(await read(request)), [[txHash, 'failed']]);
 });
 
-test('while an endpoint does not answer, a hint stays as it was', async () => {
+test('while an endpoint does not answer, a submitted transaction stays as it was', async () => {
   const request = await fixtures.request();
   const { txHash, from } = await waiting(request);
   await submit(request, txHash);
   await rpc('anvil_removePoolTransactions', [from.address]);
   second.endpoint.mode = 'away';
   try {
-    const before = await hintRow(request);
+    const before = await submittedRow(request);
     const asked = async () => {
-      await refreshHints(fixtures.ctx, fixtures.scope, request.id);
-      return (await hintRow(request))?.checked_at > before?.checked_at;
+      await refreshSubmitted(fixtures.ctx, fixtures.scope, request.id);
+      return (await submittedRow(request))?.checked_at > before?.checked_at;
     };
     await until('the chain was asked', asked);
     assert.deepEqual(told(await read(request)), [[txHash, 'seen']]);
@@ -170,9 +175,9 @@ test('endpoints that never answer hold nobody up for long', async () => {
     const startedAt = performance.now();
     const chain = { ...fixtures.node.chain, rpcUrls: [second.url, second.url] };
     const ctx = { ...fixtures.ctx, chains: { test: [chain], live: [] } };
-    const hints = await refreshHints(ctx, fixtures.scope, request.id);
+    const submitted = await refreshSubmitted(ctx, fixtures.scope, request.id);
     assert.ok(performance.now() - startedAt < 4_500);
-    assert.deepEqual(told(hints), [[txHash, 'seen']]);
+    assert.deepEqual(told(submitted), [[txHash, 'seen']]);
   } finally {
     second.endpoint.mode = 'honest';
   }
@@ -188,7 +193,7 @@ test('however many ask, a chain is asked once a second', async () => {
   await isDue(request);
   const askedBefore = second.endpoint.receiptsAsked;
   const startedAt = performance.now();
-  await Promise.all(Array.from({ length: 10 }, () => refreshHints(fixtures.ctx, fixtures.scope, request.id)));
+  await Promise.all(Array.from({ length: 10 }, () => refreshSubmitted(fixtures.ctx, fixtures.scope, request.id)));
   const seconds = Math.floor((performance.now() - startedAt) / 1000);
   const asked = second.endpoint.receiptsAsked - askedBefore;
   assert.ok(asked >= 1 && asked <= 1 + seconds, `asked ${asked} times`);
@@ -196,13 +201,13 @@ test('however many ask, a chain is asked once a second', async () => {
 });
 
 const isDue = (request: RequestRow) =>
-  until('the hint is due', async () => {
+  until('the transaction is due', async () => {
     const due = await fixtures.db.sql`
       select from payment_hints where request_id = ${request.id} and checked_at < clock_timestamp() - interval '1 second'`;
     return due.length > 0;
   });
 
-async function hintRow(request: RequestRow) {
+async function submittedRow(request: RequestRow) {
   const [row] = await fixtures.db.sql`select * from payment_hints where request_id = ${request.id}`;
   return row;
 }
@@ -242,15 +247,15 @@ test('of one request the newest ten are kept, nobody else’s scope reads them, 
   );
   const stranger = await makePartner(fixtures.db);
   for (const scope of [stranger.test, stranger.live]) {
-    assert.deepEqual(await readHints(fixtures.ctx, scope, request.id), []);
+    assert.deepEqual(await readSubmitted(fixtures.ctx, scope, request.id), []);
     const seen = await fixtures.db.scoped(scope, (tx) => tx`select count(*)::int as n from payment_hints`);
     assert.equal(seen[0]?.n, 0);
   }
   await fixtures.db
     .sql`update payment_hints set first_seen_at = now() - interval '71 hours' where request_id = ${request.id}`;
-  assert.equal(await forgetHints(fixtures.ctx), 0);
+  assert.equal(await forgetSubmitted(fixtures.ctx), 0);
   await fixtures.db
     .sql`update payment_hints set first_seen_at = now() - interval '73 hours' where request_id = ${request.id}`;
-  assert.equal(await forgetHints(fixtures.ctx), 10);
+  assert.equal(await forgetSubmitted(fixtures.ctx), 10);
   assert.deepEqual(await read(request), []);
 });
