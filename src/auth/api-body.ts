@@ -4,20 +4,23 @@ import { parseStrictJson } from '../lib/text/strict-json.ts';
 /** The largest body that is read. */
 export const maxBodyBytes = 128 * 1024;
 
-/** What of a body was read. Nothing is made of it before the key was looked at. */
+/** The part of a body that was read. It is not parsed before the key has been checked. */
 export type UnreadBody = { bytes: Buffer; contentType: string | undefined } | 'body_too_large';
 
-/** What a body turned out to be. A fault is told only after the key was checked and the call counted. */
+/** The result of parsing a body. A fault is reported only after the key was checked and the call counted. */
 export type ApiBody =
   | { fault: 'body_too_large' | 'unsupported_media_type' | 'invalid_json' }
   | { fault: null; value: Record<string, unknown>; keyOrder: Map<string, string[]> };
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-/** Takes in bodies of an API plugin: parses nothing and never fails by itself, so that the order of checks stays with the endpoint. */
+/**
+ * Receives the bodies of an API plugin. It parses nothing and never fails by itself, so the endpoint decides the order
+ * of checks.
+ */
 export function readApiBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  // A malformed Content-Type would be refused before any hook of ours could check the key.
+  // Fastify would refuse a malformed Content-Type before any hook of ours could check the key.
   app.addHook('onRequest', async (request) => {
     request.contentType = request.headers['content-type'];
     if (request.contentType !== undefined) request.raw.headers['content-type'] = 'application/octet-stream';
@@ -34,7 +37,7 @@ export function readApiBodies(app: FastifyInstance): void {
   });
 }
 
-/** Makes of a body what it says. Costs the event loop up to 25 ms for 128 KiB: only for who has a key. */
+/** Parses a body. Takes up to 25 ms of the event loop for 128 KiB, so only callers with a key get this far. */
 export function judgeBody(unread: UnreadBody | undefined): ApiBody {
   if (unread === 'body_too_large') return { fault: unread };
   if (unread === undefined) return { fault: 'invalid_json' };

@@ -11,13 +11,13 @@ export type ScopeName = (typeof scopeNames)[number];
 
 const keyPattern = /^(qt_(?:test|live)_[0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
-/** True for a text that is formed like a key and whose checksum is right; says nothing about whether it exists. */
+/** True for a text in the form of a key with a correct checksum; does not say whether the key exists. */
 export function isWellFormedKey(text: string): boolean {
   const match = keyPattern.exec(text);
   return match !== null && checksum62(match[1] as string) === match[2];
 }
 
-/** The hashes a key may be stored under: one for each secret key in use, the newest first. */
+/** The hashes under which a key may be stored: one per secret key in use, newest first. */
 export function keyHashes(secrets: SecretKey[], key: string): Buffer[] {
   return secrets.map((secret) => keyedHash(secret, 'api-key', key));
 }
@@ -32,9 +32,9 @@ export type ApiKeyView = {
 };
 
 /**
- * Makes a key and stores its hash.
+ * Creates a key and stores its hash.
  *
- * @returns the key itself: it is never shown again
+ * @returns the key itself, which is never shown again
  */
 export async function createApiKey(
   db: Database,
@@ -52,7 +52,7 @@ export async function createApiKey(
   return { key_id: id, key };
 }
 
-/** All keys of a partner, oldest first, without the keys themselves. */
+/** All keys of a partner, oldest first, without their values. */
 export async function listApiKeys(db: Database, partnerId: string): Promise<ApiKeyView[]> {
   const rows = await db.sql`
     select id, test_mode, hint, scopes, created_at, revoked_at from api_keys
@@ -67,7 +67,7 @@ export async function listApiKeys(db: Database, partnerId: string): Promise<ApiK
   }));
 }
 
-/** Revokes a key at once, on every node. Null when there is no such key. */
+/** Revokes a key immediately, on every node; null when there is no such key. */
 export async function revokeApiKey(db: Database, keyId: string): Promise<{ scope: Scope; hint: string } | null> {
   const [row] = await db.sql<{ partner_id: string; test_mode: boolean; hint: string }[]>`
     update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${keyId}

@@ -18,28 +18,28 @@ export type ApiCall<F extends object> = {
   params: Record<string, string>;
   query: Record<string, unknown>;
   body: Record<string, unknown>;
-  /** Keys of objects in the body as they were written. */
+  /** The keys of objects in the body, in the order written. */
   keyOrder: Map<string, string[]>;
-  /** Faults of body and query against their contracts; a handler refuses them when their turn comes. */
+  /** Violations of the contract in body and query. The handler reports them when it is their turn. */
   faults: FieldFault[];
 };
 
-/** JSON text and its status; text, because metadata must keep the order of its keys. */
+/** JSON text and its status. It is text because metadata must keep the order of its keys. */
 export type ApiAnswer = { status: number; json: string };
 
-/** What the OpenAPI document says about an endpoint. */
+/** What the OpenAPI document says about the endpoint. */
 type Described = { operationId: string; summary: string; description?: string; tags: string[]; security: object[] };
 
 export type ApiRoute<F extends object> = GateRule & {
   method: HTTPMethods;
   url: string;
   schema: FastifySchema & Described & { body?: TObject; querystring?: TObject };
-  /** Reads what deciding needs in the gate's statement; the body is not validated yet. */
+  /** Adds what the decision needs to the gate's statement. The body is not validated yet. */
   facts?: (sql: Sql, body: Record<string, unknown>) => Facts;
   handle(call: ApiCall<F>): Promise<ApiAnswer>;
 };
 
-/** Registers an endpoint: the key's form, then the body, then gate, contract and handler. */
+/** Registers an endpoint. Order: the key's form, the body, the gate, the contract, the handler. */
 export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx: Context, route: ApiRoute<F>): void {
   const empty = Type.Object({});
   const checkBody = compileCheck(route.schema.body ?? empty);
@@ -71,13 +71,16 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
   app.route({ method, url, schema, config: { auth: 'api-key' }, onRequest, handler });
 }
 
-/** No call of ours needs more. The key is asked for apart, before such a body is parsed: anybody can make up a checksum. */
+/**
+ * No call of ours needs more. Before a larger body is parsed, a query checks that the key exists, because anybody can
+ * invent a valid checksum.
+ */
 const largeBytes = 8 * 1024;
 
 const isLarge = (unread: UnreadBody | undefined) =>
   unread !== undefined && unread !== 'body_too_large' && unread.bytes.length > largeBytes;
 
-/** A call never waits longer, whatever became of the database: the client hears `unavailable` and can try again. */
+/** A call never takes longer, whatever happens to the database: the client gets `unavailable` and can retry. */
 const limitMs = 10_000;
 
 async function withinLimit<T>(work: Promise<T>): Promise<T> {
@@ -88,12 +91,12 @@ async function withinLimit<T>(work: Promise<T>): Promise<T> {
 
 const noBody: ApiBody = { fault: null, value: {}, keyOrder: new Map() };
 
-/** Refuses a call whose fields break their rules. */
+/** Refuses a call with invalid fields. */
 export function requireNoFaults(faults: FieldFault[]): void {
   if (faults.length > 0) throw refuse('invalid_request', { details: faults });
 }
 
-/** One page of a list: `limit` items are shown, one row more says that there is another page. */
+/** One page of a list: `limit` items are shown, and one more row shows that there is another page. */
 export function pageOf<T>(
   rows: T[],
   limit: number,
@@ -108,7 +111,7 @@ export function pageOf<T>(
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may call: a route that does not say so fails the start. */
+    /** Who may call. A route that does not declare this fails the start. */
     auth?: 'public' | 'api-key' | 'session';
   }
 }

@@ -5,15 +5,15 @@ import { isLinkToken, linkMs, newLinkToken } from './sign-in-link.ts';
 
 const name = 'sign-in';
 
-/** What a browser holds from when it asked for a link; null when it holds nothing. */
+/** The token that a browser got when it requested a link; null when it has none. */
 export function browserToken(request: FastifyRequest, config: Config): string | null {
   const token = readCookie(request.headers.cookie, cookieName(config, name));
   return isLinkToken(token) ? token : null;
 }
 
 /**
- * Gives the browser that asks for a link a token, for this host only: the link opens where it comes back. One that it
- * holds already stays, so that an earlier link goes on opening.
+ * Gives a browser that requests a link a token, for this host only. The link works only where the token comes back. An
+ * existing token is kept, so that earlier links still work.
  */
 export function bindBrowser(request: FastifyRequest, reply: FastifyReply, config: Config): string {
   const token = browserToken(request, config) ?? newLinkToken();

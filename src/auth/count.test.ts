@@ -19,7 +19,7 @@ describe('counting calls', () => {
     const one = counted();
     const counts = await Promise.all(Array.from({ length: 50 }, () => countCall(database.db.sql, one)));
     const sorted = counts.toSorted((a, b) => a - b);
-    // The minute may have turned in between: then two rows of counts begin at one.
+    // The minute may have changed in between; then two counters start at one.
     const turned = sorted.filter((count) => count === 1).length;
     assert.ok(turned <= 2);
     if (turned === 1)

@@ -1,13 +1,13 @@
 import type { Sql } from '../db/connection.ts';
 
-/** Who counts against what: `subject` is an API key's id or the partner's own. */
+/** Whose calls are counted: `subject` is an API key's id or the partner's own. */
 export type Counted = { partnerId: string; subject: string; action: string };
 
 /**
- * Counts a call in the calendar minute of the database's clock, exactly, over all nodes. One statement, committed by
- * itself. A call that waited for the row while the minute turned counts in the newer minute.
+ * Counts a call in the calendar minute of the database's clock, exactly, over all nodes. It is one statement that
+ * commits by itself. A call that waited for the row while the minute changed counts in the newer minute.
  *
- * @returns the calls of this minute, this one included
+ * @returns the calls of this minute, including this one
  */
 export async function countCall(sql: Sql, counted: Counted): Promise<number> {
   const [row] = await sql<{ calls: number }[]>`

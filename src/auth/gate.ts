@@ -10,7 +10,7 @@ import { scopeOf } from './scope.ts';
 /** What one endpoint asks of a caller. */
 export type GateRule = { endpoint: string; perMinute: number; scope: ScopeName };
 
-/** Who calls: one partner in one mode, and the partner's settings. */
+/** The caller: one partner in one mode, and the partner's settings. */
 export type Caller = {
   scope: Scope;
   currency: string;
@@ -18,16 +18,16 @@ export type Caller = {
   defaultExpiryMinutes: number;
 };
 
-/** Columns that an endpoint wants read in the gate's statement; they may use the row `key` (partner_id, test_mode). */
+/** Columns that an endpoint adds to the gate's statement. They may use the row `key` (partner_id, test_mode). */
 export type Facts = Fragment;
 
 /** The key of a call, as far as it may be told. */
 export type CallingKey = { id: string; hint: string };
 
 /**
- * The key that a call carries. Says nothing about whether it exists.
+ * The key of a call. Does not say whether the key exists.
  *
- * @throws Refusal unauthorized when there is none that is formed like one
+ * @throws Refusal unauthorized when there is no well-formed key
  */
 export function mustHaveKey({ authorization }: IncomingHttpHeaders): string {
   const key = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
@@ -36,9 +36,9 @@ export function mustHaveKey({ authorization }: IncomingHttpHeaders): string {
 }
 
 /**
- * Asks for the key alone, without counting: before work is done for a call that may be a stranger's.
+ * Looks up only the key, without counting: before work is done for a caller that may be unknown.
  *
- * @throws Refusal unauthorized when it does not exist or was revoked
+ * @throws Refusal unauthorized when the key does not exist or was revoked
  */
 export async function mustKnowKey({ db: { sql }, config }: Context, headers: IncomingHttpHeaders): Promise<void> {
   const hashes = keyHashes(config.secretKeys, mustHaveKey(headers));
@@ -61,11 +61,12 @@ type GateRow = {
 } & Record<string, unknown>;
 
 /**
- * Reads the key, counts the call and fetches what deciding needs, in one statement that commits by itself: a call that
- * is refused later has counted, and a key revoked on any node is refused by the next call. The count need not survive
- * a power cut, so nobody waits for the disk.
+ * Reads the key, counts the call and fetches what the decision needs, in one statement that commits by itself. So a
+ * call that is refused later has still counted, and a key revoked on any node is refused at the next call. The count
+ * need not survive a power failure, so nobody waits for the disk.
  *
- * @throws Refusal unauthorized, not_found (unknown host), partner_disabled, rate_limited, insufficient_scope: in this order
+ * @throws Refusal unauthorized, not_found (unknown host), partner_disabled, rate_limited, insufficient_scope: in this
+ * order
  */
 export async function passGate<F extends object>(
   ctx: Context,
@@ -99,7 +100,7 @@ async function readAndCount(
   facts: (sql: Sql) => Facts,
 ): Promise<GateRow | undefined> {
   const { sql } = ctx.db;
-  // A minute that has begun elsewhere is never set back: a call that waited for the row counts in the newer one.
+  // A counter never goes back a minute: a call that waited for the row counts in the newer one.
   const [row] = await sql<GateRow[]>`
     with key as (
       select k.id, k.hint, k.partner_id, k.test_mode, k.scopes, p.slug, p.disabled_at is not null as disabled, p.currency,
@@ -121,5 +122,5 @@ async function readAndCount(
   return row;
 }
 
-/** For endpoints that need nothing but the caller. */
+/** For endpoints that need only the caller. */
 export const noFacts = (sql: Sql): Facts => sql`1 as nothing`;

@@ -1,20 +1,20 @@
 import { isIP } from 'node:net';
 import type { Config } from '../config.ts';
 
-/** Whose host a call came to: `null` is the shared host, a slug one partner's own, `undefined` nobody's. */
+/** The host of a call: `null` is the shared host, a slug is one partner's own host, `undefined` is an unknown host. */
 export type HostOwner = string | null | undefined;
 
-/** A partner on whose own host something is; `null` in its place is the shared host. */
+/** The partner whose own host something is on; `null` means the shared host. */
 export type OwnHost = { partnerId: string; slug: string };
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The partner whose own host a page was called on; null on the shared host, and for the API. */
+    /** The partner on whose own host a page was requested; null on the shared host and for the API. */
     ownHost: OwnHost | null;
   }
 }
 
-/** Reads the Host header: the base host and bare addresses are shared, `<slug>.<base host>` is a partner's own. */
+/** Parses the Host header. The base host and bare IP addresses are shared; `<slug>.<base host>` is a partner's own. */
 export function hostOwner(config: Config, header: string | undefined): HostOwner {
   const name = hostName(header);
   if (!name) return undefined;
@@ -32,11 +32,11 @@ export function hostName(header: string | undefined): string | undefined {
   return URL.parse(`http://${header ?? ''}`)?.hostname.replace(/^\[|\]$/g, '');
 }
 
-/** Public address, without a slash at the end, of the shared host (null) or of a partner's own. */
+/** The public address, without a trailing slash, of the shared host (null) or of a partner's own. */
 export function hostAddress({ baseUrl }: Pick<Config, 'baseUrl'>, slug: string | null): string {
   if (slug === null) return baseUrl;
   const url = new URL(baseUrl);
-  // An address without a name has no hosts below it: only the sandbox is reached by one.
+  // An IP address has no subdomains; only a sandbox is reached by one.
   const base = isIP(url.hostname.replace(/^\[|\]$/g, '')) ? 'localhost' : url.hostname;
   return `${url.protocol}//${slug}.${base}${url.port && `:${url.port}`}`;
 }

@@ -6,7 +6,7 @@ import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { cookieName, readCookie, setOwnCookie } from './session-cookie.ts';
 import type { UserKind } from './user-session.ts';
 
-/** A browser is known for so long after a sign-in. */
+/** How long a browser counts as known after a sign-in. */
 const knownMs = 180 * dayMs;
 const saltBytes = 16;
 const timeBytes = 6;
@@ -21,8 +21,8 @@ const macOf = (secret: SecretKey, { kind, email }: Person, head: Buffer) =>
   keyedHash(secret, 'sign-in', JSON.stringify(['known', kind, email, head.toString('hex')]));
 
 /**
- * Lets a browser prove later that this person has signed in with it. It opens nothing: whoever holds it can only ask for
- * links when strangers have asked for too many. Nothing is stored.
+ * Lets a browser prove later that this user has signed in with it. The cookie grants no access: it only lets its holder
+ * request links when strangers have requested too many. Nothing is stored.
  */
 export function rememberBrowser({ config, clock }: BrowserContext, reply: FastifyReply, person: Person): void {
   const head = Buffer.alloc(saltBytes + timeBytes);
@@ -32,7 +32,7 @@ export function rememberBrowser({ config, clock }: BrowserContext, reply: Fastif
   setOwnCookie(reply, config, names[person.kind], proof.toString('base64url'), knownMs);
 }
 
-/** What a browser proves to be known by; null when this person has not signed in with it, or long ago. */
+/** The proof that a browser is known; null when this user has not signed in with it, or too long ago. */
 export function knownBrowser(
   { config, clock }: BrowserContext,
   request: FastifyRequest,

@@ -2,7 +2,7 @@ import type { Database, Scope } from '../db/connection.ts';
 import { batchesOf, pageOf } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
 
-/** A key as its partner sees it, without the key itself. */
+/** A key as its partner sees it, without its value. */
 export type OwnKey = {
   id: string;
   hint: string;
@@ -14,10 +14,10 @@ export type OwnKey = {
 };
 
 /**
- * One page of a partner's keys of one mode, newest first. When a key was last used is known from the counters that limit
- * its calls, so using it writes nothing more.
+ * One page of a partner's keys of one mode, newest first. The counters that limit a key's calls also show when it was
+ * last used, so using a key writes nothing more.
  *
- * @param after id of the last key of the page before; anything else begins at the newest
+ * @param after id of the last key of the previous page; anything else starts at the newest
  */
 export function browseKeys(
   db: Database,
@@ -54,9 +54,9 @@ function selectKeys(
 }
 
 /**
- * Revokes a key of a partner's own, at once, on every node.
+ * Revokes one of a partner's own keys immediately, on every node.
  *
- * @returns its hint; null when the partner has no such key in this mode, or it was revoked before
+ * @returns its hint; null when the partner has no such key in this mode, or it was already revoked
  */
 export async function revokeOwnKey(
   db: Database,

@@ -12,8 +12,8 @@ const timeBytes = 6;
 const macBytes = 32;
 
 /**
- * What a challenge is good for: to sign in to a realm, to confirm a session that is open, or to add a passkey in one.
- * `subject` is the realm's kind or the session's id, `origin` the address of the page.
+ * The purpose of a challenge: to sign in to a realm, to confirm an open session, or to add a passkey in one. `subject`
+ * is the realm's kind or the session's id, `origin` the address of the page.
  */
 export type PasskeyUse = { purpose: 'sign_in' | 'confirm' | 'add'; subject: string; origin: string };
 
@@ -23,7 +23,7 @@ function macOf(secret: SecretKey, { purpose, subject, origin }: PasskeyUse, head
   return keyedHash(secret, 'passkey', JSON.stringify([purpose, subject, origin, head.toString('hex')]));
 }
 
-/** A challenge for one use: random, with its end and a proof that we made it. Nothing is stored until it is used. */
+/** A single-use challenge: random, with its expiry and a proof that we made it. Nothing is stored until it is used. */
 export function makeChallenge({ config, clock }: ChallengeContext, use: PasskeyUse): Uint8Array<ArrayBuffer> {
   const head = Buffer.alloc(saltBytes + timeBytes);
   randomBytes(saltBytes).copy(head);
@@ -32,9 +32,9 @@ export function makeChallenge({ config, clock }: ChallengeContext, use: PasskeyU
 }
 
 /**
- * Uses up a challenge that came back, in the transaction that acts on the answer. Those that have run out are forgotten.
+ * Consumes a returned challenge, in the transaction that acts on the response. Deletes expired ones.
  *
- * @returns `unknown` for one that we did not make for this use; `expired` when it has run out or was used before
+ * @returns `unknown` for one that we did not make for this purpose; `expired` when it has expired or was already used
  */
 export async function takeChallenge(
   { config, clock }: ChallengeContext,

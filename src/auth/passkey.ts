@@ -9,20 +9,20 @@ import type { Config } from '../config.ts';
 import { type HostOwner, hostAddress } from './host.ts';
 import { challengeMs } from './passkey-challenge.ts';
 
-/** Ed25519, P-256 and RSA with SHA-256: what devices can do. */
+/** Ed25519, P-256 and RSA with SHA-256: what authenticators support. */
 const algorithms = [-8, -7, -257];
 
-/** Loaded at the first passkey: it takes 25 MB and 200 ms, and many nodes never see one. */
+/** Loaded when the first passkey is used: it takes 25 MB and 200 ms, and many nodes never need it. */
 const library = () => import('@simplewebauthn/server');
 
-/** Whom a passkey is made for: `id` is a host name that the page's own one is or ends with. */
+/** The relying party of a passkey: `id` is the page's host name or a parent domain of it. */
 export type RelyingParty = { id: string; origin: string };
 
 /**
- * Whom passkeys are made for on a host. One that is made on any of our hosts works on all of them; below a name without
- * a dot, such as `localhost`, browsers keep each host for itself.
+ * The relying party for a host. A passkey made on any of our hosts works on all of them. Under a name without a dot,
+ * such as `localhost`, browsers treat each host separately.
  *
- * @returns null where browsers know no passkeys: on an address without a name, and on a host that is nobody's
+ * @returns null where browsers support no passkeys: on an IP address, and on an unknown host
  */
 export function relyingParty(config: Pick<Config, 'baseUrl'>, host: HostOwner): RelyingParty | null {
   const base = new URL(config.baseUrl).hostname;
@@ -31,7 +31,7 @@ export function relyingParty(config: Pick<Config, 'baseUrl'>, host: HostOwner): 
   return { id: base.includes('.') ? base : hostname, origin };
 }
 
-/** What a browser is asked for a passkey with. No account is named, so the question tells nothing about anybody. */
+/** The browser's request for a passkey. It names no account, so it reveals nothing about anybody. */
 export async function askOptions(
   party: RelyingParty,
   challenge: Uint8Array<ArrayBuffer>,
@@ -44,10 +44,10 @@ export async function askOptions(
   });
 }
 
-/** Who gets a passkey: `name` is what the browser lists it under, `held` the ids of those that there are already. */
+/** The user who gets a passkey: `name` is what the browser lists it under, `held` the ids of existing ones. */
 export type PasskeyUser = { id: string; name: string; place: string; held: Buffer[] };
 
-/** What a browser is asked to make a passkey with: kept on the device, unlocked by its owner. */
+/** The browser's request to create a passkey: stored on the device and unlocked by its owner. */
 export async function makeOptions(
   party: RelyingParty,
   challenge: Uint8Array<ArrayBuffer>,
@@ -68,16 +68,16 @@ export async function makeOptions(
   });
 }
 
-/** What a passkey says it belongs to: the user's id. */
+/** The account that a passkey claims to belong to: the user's id. */
 const handleOf = (userId: string) => Buffer.from(userId.replaceAll('-', ''), 'hex');
 
-/** What a browser handed back, as far as it can be read without being believed. */
+/** A browser's response, parsed but not yet verified. */
 export type PasskeyAnswer = { credentialId: Buffer; challenge: string; response: unknown };
 
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** Reads the JSON that a form brings; null when it is no answer of a browser. */
+/** Parses the JSON that a form submits; null when it is not a browser's response. */
 export function readAnswer(typed: unknown): PasskeyAnswer | null {
   try {
     const response: unknown = JSON.parse(String(typed));
@@ -90,10 +90,10 @@ export function readAnswer(typed: unknown): PasskeyAnswer | null {
   }
 }
 
-/** A passkey that was made: its public key is COSE. */
+/** A new passkey; its public key is in COSE format. */
 export type NewPasskey = { credentialId: Buffer; publicKey: Buffer; counter: number };
 
-/** Checks a passkey that a browser made; the challenge must be taken already. Null when something about it is not right. */
+/** Verifies a new passkey; its challenge must already be consumed. Null when anything is wrong. */
 export async function proveNew(party: RelyingParty, answer: PasskeyAnswer): Promise<NewPasskey | null> {
   const response = answer.response as RegistrationResponseJSON;
   try {
@@ -113,7 +113,10 @@ export async function proveNew(party: RelyingParty, answer: PasskeyAnswer): Prom
   }
 }
 
-/** We ask for no certificate of the device's maker. One that comes is refused: checking it would call addresses it names. */
+/**
+ * We do not request attestation. A response that has one is refused, because verifying it would call addresses it
+ * names.
+ */
 async function namesNoMaker({ response }: RegistrationResponseJSON): Promise<boolean> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
   const attestation = decodeAttestationObject(new Uint8Array(Buffer.from(response.attestationObject, 'base64url')));
@@ -125,9 +128,9 @@ async function namesNoMaker({ response }: RegistrationResponseJSON): Promise<boo
 export type HeldPasskey = { userId: string; publicKey: Buffer };
 
 /**
- * Checks that the device of a passkey has signed, unlocked by its owner; the challenge must be taken already.
+ * Verifies that a passkey's device has signed and was unlocked by its owner; the challenge must already be consumed.
  *
- * @returns how often the device says it has signed, not compared yet; null when something is not right
+ * @returns the device's signature counter, not yet compared; null when anything is wrong
  */
 export async function proveHeld(party: RelyingParty, answer: PasskeyAnswer, held: HeldPasskey): Promise<number | null> {
   const response = answer.response as AuthenticationResponseJSON;
@@ -151,7 +154,7 @@ export async function proveHeld(party: RelyingParty, answer: PasskeyAnswer, held
   }
 }
 
-/** True when a device tells a count that it had told before: there are two of it. Devices that do not count say 0. */
+/** True when a device repeats a signature counter, which means it was copied. Devices that do not count report 0. */
 export function isCopy(before: number, now: number): boolean {
   return (before > 0 || now > 0) && now <= before;
 }

@@ -1,6 +1,6 @@
 import type { Mode } from '../lib/mode.ts';
 
-/** What a partner's user may be, from the most to the least. */
+/** The roles of a partner's user, from the most privileged to the least. */
 export const roles = ['owner', 'developer', 'viewer'] as const;
 export type Role = (typeof roles)[number];
 
@@ -10,10 +10,10 @@ const owning: readonly Role[] = ['owner'];
 
 type Allowed = Readonly<Record<Mode, readonly Role[]>>;
 const inBoth = (who: readonly Role[]): Allowed => ({ test: who, live: who });
-/** Test mode is the developer's; in live mode a developer reads, replays and looks things up. */
+/** In test mode a developer does everything; in live mode a developer only reads, replays and looks things up. */
 const ownersLive: Allowed = { test: developing, live: owning };
 
-/** Everything that needs leave in the portal, and who has it in which mode. `read` is seeing whatever there is. */
+/** Every permission in the portal, and who has it in which mode. `read` covers everything visible. */
 export const permissions = {
   read: inBoth(all),
   'requests.cancel': ownersLive,
@@ -32,7 +32,7 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
-/** True when a partner's user may do this in a mode. While the partner is switched off, everybody only reads. */
+/** True when a partner's user may do this in a mode. While the partner is disabled, everyone can only read. */
 export function may(user: { role: Role; partner: { disabled: boolean } }, permission: Permission, mode: Mode): boolean {
   if (user.partner.disabled && permission !== 'read') return false;
   return permissions[permission][mode].includes(user.role);

@@ -1,32 +1,32 @@
 import type { Database, Scope } from '../db/connection.ts';
 
-/** The scope of one partner and mode. Whoever calls this has proved who is calling, or stands in a named lookup below. */
+/** The scope of one partner and mode. Callers have verified who is calling, or are one of the named lookups below. */
 export function scopeOf(partnerId: string, testMode: boolean): Scope {
   return { partnerId, testMode } as Scope;
 }
 
 type ScopeRow = { partner_id: string; test_mode: boolean };
 
-/** Loops: the scope of a row that a named lookup over all partners returned. */
+/** For loops: the scope of a row returned by a named lookup over all partners. */
 export function scopeOfRow(row: ScopeRow): Scope {
   return scopeOf(row.partner_id, row.test_mode);
 }
 
 const fromRow = (row: ScopeRow | undefined): Scope | null => (row ? scopeOfRow(row) : null);
 
-/** Public pages and loops: the scope a request lives in; null when there is no such request. */
+/** For public pages and loops: the scope of a request; null when there is no such request. */
 export async function scopeOfRequest(db: Database, requestId: string): Promise<Scope | null> {
   const [row] = await db.sql<ScopeRow[]>`select partner_id, test_mode from requests where id = ${requestId}`;
   return fromRow(row);
 }
 
-/** Onboarding and operators: the scope a merchant lives in; null when there is no such merchant. */
+/** For onboarding and operators: the scope of a merchant; null when there is no such merchant. */
 export async function scopeOfMerchant(db: Database, accountId: string): Promise<Scope | null> {
   const [row] = await db.sql<ScopeRow[]>`select partner_id, test_mode from merchants where id = ${accountId}`;
   return fromRow(row);
 }
 
-/** Signing in: the merchant that is paid at a wallet; null for one that nobody signed for. */
+/** For signing in: the merchant that is paid at a wallet; null for a wallet that nobody signed for. */
 export async function scopeOfWallet(
   db: Database,
   address: string,
@@ -38,25 +38,25 @@ export async function scopeOfWallet(
   return row ? { scope: scopeOfRow(row), accountId: row.account_id } : null;
 }
 
-/** Changes of wallets: the scope one lives in; null when there is no such change. */
+/** For wallet changes: the scope of a change; null when there is no such change. */
 export async function scopeOfWalletChange(db: Database, changeId: string): Promise<Scope | null> {
   const [row] = await db.sql<ScopeRow[]>`select partner_id, test_mode from wallet_changes where id = ${changeId}`;
   return fromRow(row);
 }
 
-/** Operators: the scope a webhook delivery lives in; null when there is no such delivery. */
+/** For operators: the scope of a webhook delivery; null when there is no such delivery. */
 export async function scopeOfDelivery(db: Database, deliveryId: string): Promise<Scope | null> {
   const [row] = await db.sql<ScopeRow[]>`select partner_id, test_mode from webhook_deliveries where id = ${deliveryId}`;
   return fromRow(row);
 }
 
-/** Operators: the scope a plan lives in; null when there is no such plan. */
+/** For operators: the scope of a plan; null when there is no such plan. */
 export async function scopeOfPlan(db: Database, planId: string): Promise<Scope | null> {
   const [row] = await db.sql<ScopeRow[]>`select partner_id, test_mode from plans where id = ${planId}`;
   return fromRow(row);
 }
 
-/** Operators: a partner's scope by its slug; null when there is no such partner. */
+/** For operators: a partner's scope by its slug; null when there is no such partner. */
 export async function scopeOfPartner(db: Database, slug: string, testMode: boolean): Promise<Scope | null> {
   const [row] = await db.sql<
     ScopeRow[]

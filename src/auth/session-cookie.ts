@@ -1,19 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 
-/** Who can be signed in: each kind has a cookie of its own, so one browser can be all three at once. */
+/** Kinds of sessions. Each has its own cookie, so one browser can have all three at once. */
 export type SessionKind = 'merchant' | 'partner_user' | 'operator';
 
 const names = { merchant: 'dashboard-session', partner_user: 'portal-session', operator: 'admin-session' } as const;
 
 const isSecure = ({ baseUrl }: Pick<Config, 'baseUrl'>) => baseUrl.startsWith('https:');
 
-/** Over https the name itself makes browsers refuse a cookie that another host, such as a partner's, wants to set. */
+/** Over https, the name's prefix makes browsers refuse a cookie set by another host, such as a partner's. */
 export function cookieName(config: Pick<Config, 'baseUrl'>, name: string): string {
   return isSecure(config) ? `__Host-${name}` : name;
 }
 
-/** Gives the browser a cookie for this host only, never shown to scripts nor sent along by forms of other sites. */
+/** Sets a cookie for this host only. Scripts cannot read it, and forms of other sites do not send it. */
 export function setOwnCookie(
   reply: FastifyReply,
   config: Pick<Config, 'baseUrl'>,
@@ -25,7 +25,7 @@ export function setOwnCookie(
   const seconds = Math.floor(maxAgeMs / 1000);
   reply.header(
     'set-cookie',
-    // Lax: links in mails and on other sites lead to pages that know who is signed in.
+    // Lax, because links in mails and on other sites lead to pages that need the session.
     `${cookieName(config, name)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`,
   );
 }
@@ -43,7 +43,7 @@ export function setSessionCookie(
   setOwnCookie(reply, config, names[kind], token, maxAgeMs);
 }
 
-/** Takes the token of one kind away from the browser; what else it is signed in as stays. */
+/** Removes the session token of one kind from the browser; its other sessions remain. */
 export function clearSessionCookie(reply: FastifyReply, config: Config, kind: SessionKind): void {
   setOwnCookie(reply, config, names[kind], '', 0);
 }
@@ -54,7 +54,7 @@ export function sessionToken(request: FastifyRequest, config: Config, kind: Sess
   return token !== null && tokenPattern.test(token) ? token : null;
 }
 
-/** All session tokens that a browser sent, as one text; empty without any. None of them need be real. */
+/** All session tokens that a browser sent, as one text; empty without any. None of them need be valid. */
 export function shownTokens(request: FastifyRequest, config: Config): string {
   const kinds = Object.keys(names) as SessionKind[];
   return kinds
@@ -64,14 +64,14 @@ export function shownTokens(request: FastifyRequest, config: Config): string {
 }
 
 /**
- * True for a call that shows that somebody is there. What a page's script fetches by itself does not: a session whose page
- * is left open grows idle all the same.
+ * True for a call that shows user activity. Background fetches of a page do not count, so a session whose page is left
+ * open still expires.
  */
 export function showsSomebody({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
   return method !== 'GET' || headers['sec-fetch-dest'] !== 'empty';
 }
 
-/** A cookie's value; null when the browser sent none of this name. */
+/** A cookie's value; null when the browser sent no cookie of this name. */
 export function readCookie(header: string | undefined, name: string): string | null {
   for (const part of (header ?? '').split(';')) {
     const [key, value] = part.trim().split(/=(.*)/s);

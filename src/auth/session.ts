@@ -7,11 +7,11 @@ import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import type { OwnHost } from './host.ts';
 import { scopeOf } from './scope.ts';
 
-/** A merchant's session ends after so long without a call, and at the latest so long after sign-in. */
+/** A merchant's session ends after this idle time, and at the latest this long after sign-in. */
 export const merchantSession = { idleMs: 12 * hourMs, absoluteMs: 7 * dayMs } as const;
-/** That a session is in use is written at most this often. */
+/** The last use of a session is written at most this often. */
 const seenEveryMs = minuteMs;
-/** Ended sessions are kept for as long, for the merchant to look back. */
+/** How long ended sessions are kept for the merchant to review. */
 const keptMs = 30 * dayMs;
 const maxListed = 100;
 
@@ -29,17 +29,17 @@ export type Client = { ip: string; userAgent: string | undefined };
 
 type SessionContext = Pick<Context, 'config' | 'db' | 'clock'>;
 
-/** The hashes a session's token may be stored under: one for each secret key in use. */
+/** The hashes under which a session's token may be stored: one per secret key in use. */
 export function tokenHashes(secrets: SecretKey[], token: string): Buffer[] {
   return secrets.map((secret) => keyedHash(secret, 'session', token));
 }
 
 /**
- * Signs a merchant in, under a new token; what the browser was signed in with before is over.
+ * Signs a merchant in with a new token. The browser's previous session ends.
  *
- * @param subject `walletAddress`: the wallet that it has now; with another one the session is over
- * @param earlier the token that the browser still holds; null when it has none
- * @returns the token for the cookie: it is stored nowhere
+ * @param subject `walletAddress` is the current wallet; the session ends when it changes
+ * @param earlier the token that the browser still has; null when it has none
+ * @returns the token for the cookie; only its hash is stored
  */
 export async function createMerchantSession(
   ctx: SessionContext,
@@ -76,7 +76,7 @@ type SessionRow = {
   wallet_address: string;
 };
 
-/** The condition under which a session lives; its merchant must have the wallet it signed in with ever since. */
+/** The condition for a valid session: its merchant must still have the wallet it signed in with. */
 const alive = ({ db: { sql } }: SessionContext, now: Date) => sql`
   s.kind = 'merchant' and s.revoked_at is null and s.expires_at > ${now}
   and s.last_seen_at > ${new Date(now.getTime() - merchantSession.idleMs)}
@@ -84,10 +84,10 @@ const alive = ({ db: { sql } }: SessionContext, now: Date) => sql`
     and m.wallet_address = s.wallet_address and m.wallet_signed_at <= s.created_at and m.onboarded_at is not null)`;
 
 /**
- * The session of a token, in one statement; null when there is none. On the own host of another partner the token is
- * worth nothing.
+ * The session of a token, in one statement; null when there is none. On another partner's own host the token is not
+ * valid.
  *
- * @param inUse keeps the session from growing idle
+ * @param inUse counts as activity, so that the session does not expire
  */
 export async function readMerchantSession(
   ctx: SessionContext,
@@ -118,7 +118,7 @@ export async function readMerchantSession(
 
 export type SessionView = { id: string; created_at: Date; last_seen_at: Date; ip: string; user_agent: string | null };
 
-/** The living sessions of a merchant, the one last used first. */
+/** A merchant's valid sessions, most recently used first. */
 export function listMerchantSessions(ctx: SessionContext, scope: Scope, accountId: string): Promise<SessionView[]> {
   const { sql } = ctx.db;
   return sql<SessionView[]>`
@@ -128,7 +128,9 @@ export function listMerchantSessions(ctx: SessionContext, scope: Scope, accountI
     order by last_seen_at desc, id limit ${maxListed}`;
 }
 
-/** Ends one session of a merchant at once, on every node; false when it is not the merchant's, or over already. */
+/**
+ * Ends one session of a merchant immediately, on every node; false when it is not the merchant's, or has already ended.
+ */
 export async function revokeMerchantSession(
   ctx: SessionContext,
   scope: Scope,

@@ -8,22 +8,25 @@ import type { HostOwner } from './host.ts';
 import type { Role } from './roles.ts';
 import type { UserKind } from './user-session.ts';
 
-/** A link lives so long, and is good for one sign-in. */
+/** A link is valid this long, and for one sign-in. */
 export const linkMs = 15 * minuteMs;
 /**
- * Links that one address is sent within `linkMs` for one asker, and within a day: each network, and each browser that the
- * address has signed in with, asks by itself.
+ * How many links one address is sent per asker within `linkMs`, and within a day. Each network, and each browser that
+ * the address has signed in with, is an asker of its own.
  */
 const linksPerAsker = 5;
 const linksPerAskerAndDay = 20;
-/** Links that one address is sent within `linkMs` for all who are not known, so that many networks do not flood it. */
+/**
+ * How many links one address is sent within `linkMs` for all unknown askers together, so that many networks cannot
+ * flood it.
+ */
 const linksForStrangers = 20;
-/** Links that have run out are kept for as long, to say of them what became of them. */
+/** How long expired links are kept, so that pages can explain what happened to them. */
 const keptMs = dayMs;
 const forgottenAtOnce = 100;
 
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
-/** A token of a link, or of the browser that asks for one: 32 random bytes. */
+/** The token of a link, or of the browser that requests one: 32 random bytes. */
 export const newLinkToken = () => randomBytes(32).toString('base64url');
 /** A text that could be such a token. */
 export const isLinkToken = (text: string | null): text is string => text !== null && tokenPattern.test(text);
@@ -36,10 +39,10 @@ const hashesOf = ({ config }: Pick<Context, 'config'>, purpose: Purpose, token: 
 
 type LinkContext = Pick<Context, 'config' | 'clock'>;
 
-/** Who asks: the network of the client, or a browser that this person has signed in with before. */
+/** The asker: the client's network, or a browser that this user has signed in with before. */
 export type LinkAsker = { subject: string; known: boolean };
 
-/** Who asks, and where: `partnerId` on a partner's own host. */
+/** Who requests the link, and where: `partnerId` is set on a partner's own host. */
 export type LinkAsked = {
   kind: UserKind;
   email: string;
@@ -50,9 +53,10 @@ export type LinkAsked = {
 };
 
 /**
- * Stores a link that is asked for, whoever the address belongs to.
+ * Stores a requested link, whoever the address belongs to.
  *
- * @returns `known`: somebody may sign in with this address here; `exhausted`: it was sent enough for this asker for now
+ * @returns `known`: a user can sign in here with this address; `exhausted`: this asker has had enough links sent to it
+ * for now
  */
 export async function storeLink(
   ctx: LinkContext,
@@ -64,7 +68,7 @@ export async function storeLink(
   const secret = newest(ctx.config.secretKeys);
   const askerHash = hashOf(secret, 'asker', asker.subject);
   const recently = new Date(now.getTime() - linkMs);
-  // Calls for one address one after the other: its limit is exact.
+  // Serialises requests for one address, so its limit is exact.
   await tx`select pg_advisory_xact_lock(hashtextextended(${`sign-in ${email}`}, 0))`;
   const [row] = await tx<{ known: boolean }[]>`
     with forgotten as (
@@ -95,10 +99,10 @@ export async function storeLink(
 }
 
 /**
- * Stores the link of an invitation: for one user, in whichever browser it is opened. Whoever invites, a user is sent no more
- * of them than links that somebody asks for.
+ * Stores the link of an invitation: for one user, in whichever browser it is opened. A user is sent no more invitations
+ * than requested links, whoever invites.
  *
- * @returns its token; null when this user was sent enough for now
+ * @returns its token; null when this user has been sent enough for now
  */
 export async function storeInvitation(
   ctx: LinkContext,
@@ -120,12 +124,12 @@ export async function storeInvitation(
   return count === 1 ? token : null;
 }
 
-/** Where a link is opened, and what the browser holds from when it asked; null when it holds nothing. */
+/** Where a link is opened, and the browser's token from when it was requested; null when it has none. */
 export type LinkOpened = { kind: UserKind; token: string; browser: string | null; host: HostOwner };
 
 /**
- * One that the link's address belongs to; `role` and `partner_name` are null for an operator. Who has a passkey must
- * show it: the link opens nothing by itself.
+ * A user whom the link's address belongs to; `role` and `partner_name` are null for an operator. A user who has a
+ * passkey must use it: the link alone does not sign in.
  */
 export type LinkUser = { id: string; role: Role | null; partner_name: string | null; passkey: boolean };
 
@@ -133,7 +137,10 @@ export type LinkState =
   | { state: 'unknown' | 'used' | 'expired' | 'other_browser' }
   | { state: 'open'; email: string; users: LinkUser[] };
 
-/** The condition under which a user may sign in with a link: fragments over `sign_in_links l`, `users u`, `partners p`. */
+/**
+ * The condition under which a user may sign in with a link, as fragments over `sign_in_links l`, `users u`, `partners
+ * p`.
+ */
 function fits({ sql }: Database, { kind, host }: LinkOpened) {
   return sql`
     u.email = l.email and u.disabled_at is null
@@ -142,7 +149,7 @@ function fits({ sql }: Database, { kind, host }: LinkOpened) {
     and (${host ?? null}::text is null or p.slug = ${host ?? null})`;
 }
 
-/** What opening a link would do; it stays as it is, since programs that scan mails open links too. */
+/** What opening a link would do. It changes nothing, because programs that scan mails open links too. */
 export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, opened: LinkOpened): Promise<LinkState> {
   if (!isLinkToken(opened.token)) return { state: 'unknown' };
   const { sql } = ctx.db;
@@ -163,9 +170,9 @@ export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, op
 }
 
 /**
- * Uses up a link to sign in as one of its users.
+ * Consumes a link to sign in as one of its users.
  *
- * @returns null when the link is no longer open here, or not for this user, or not without a passkey
+ * @returns null when the link is no longer valid here, not for this user, or not without a passkey
  */
 export async function useLink(
   ctx: Context,

@@ -11,25 +11,28 @@ import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { isAddress } from '../lib/ids.ts';
 import { hostAddress, type OwnHost } from './host.ts';
 
-/** What a wallet is asked to sign. Two purposes never have the same text, so one can never serve as the other. */
+/** What a wallet is asked to sign. No two purposes share a text, so a signature for one never serves another. */
 export type WalletRequest = {
-  /** Where on this service it is asked: `/onboard`. */
+  /** The path of the page that asks: `/onboard`. */
   path: string;
-  /** One line in which the wallet's owner says what it signs for; it names whom and what it concerns. */
+  /** One line in which the wallet's owner states what the signature is for, naming the parties and the subject. */
   statement: string;
 };
 
-/** The wallet that is to sign, and the host whose page asks it: a message for one host serves on no other. */
+/** The wallet that must sign, and the host of the page that asks. A message for one host is not valid on another. */
 export type AskedWallet = { address: string; chainId: number; host: OwnHost | null };
 
-/** A message that was signed: `nonce` must be used up in the transaction that acts on it. */
+/** A signed message. The transaction that acts on it must consume its `nonce`. */
 export type SignedMessage = { address: string; chainId: number; nonce: string; expiresAt: Date };
 
 /** How long a message may wait for its signature. */
 const messageMs = 15 * minuteMs;
-/** Ours have a few hundred characters. What reads a message is quadratic in its length, so longer ones are not read. */
+/** Ours have a few hundred characters. Parsing is quadratic in the length, so longer messages are not read. */
 const maxMessageLength = 2_048;
-/** Of one message chains are asked so often: an honest wallet signs rightly at once, or after a word with its owner. */
+/**
+ * How often chains are asked about one message. An honest wallet signs correctly the first time, or after its owner has
+ * helped.
+ */
 const asksOfMessage = 5;
 const asks = new AttemptLimit(asksOfMessage, messageMs);
 const saltBytes = 12;
@@ -37,7 +40,10 @@ const macBytes = 16;
 
 type MessageContext = Pick<Context, 'config' | 'clock'>;
 
-/** Makes a message to be signed (EIP-4361), single-use, for 15 minutes; nothing is stored until it is used. */
+/**
+ * Makes an EIP-4361 message to be signed. It is single-use and valid for 15 minutes; nothing is stored until it is
+ * used.
+ */
 export function makeWalletMessage(ctx: MessageContext, request: WalletRequest, wallet: AskedWallet): string {
   const expiresAt = new Date(ctx.clock.now().getTime() + messageMs);
   const salt = randomBytes(saltBytes).toString('hex');
@@ -65,16 +71,16 @@ function writeMessage(
   });
 }
 
-/** Shows that we made a message: over its whole text, but with the salt only for a nonce. */
+/** Proves that we made a message: a keyed hash of its whole text with only the salt as its nonce. */
 function proofOf(secret: SecretKey, unproved: string): Buffer {
   return keyedHash(secret, 'wallet-message', unproved).subarray(0, macBytes);
 }
 
 /**
- * Reads a message that came back. It is written again from what the service knows, and the whole text compared: so no
- * field, line or character can differ unseen. Says nothing about the signature.
+ * Checks a returned message. The service rebuilds it from what it knows and compares the whole text, so no field, line
+ * or character can differ. Says nothing about the signature.
  *
- * @returns `message_changed` for a text that we did not make for this request; `message_used` when it has run out
+ * @returns `message_changed` for a text that we did not make for this request; `message_used` when it has expired
  */
 export function readWalletMessage(
   ctx: MessageContext,
@@ -98,7 +104,7 @@ export function readWalletMessage(
   return expiresAt > ctx.clock.now() ? message : 'message_used';
 }
 
-/** Uses up a message; false when somebody already has. Those that have run out long ago are forgotten. */
+/** Consumes a message; false when it was already used. Deletes those that expired long ago. */
 export async function useWalletMessage(tx: Tx | Sql, message: SignedMessage, now: Date): Promise<boolean> {
   const { count } = await tx`
     with forgotten as (
@@ -108,7 +114,7 @@ export async function useWalletMessage(tx: Tx | Sql, message: SignedMessage, now
   return count === 1;
 }
 
-/** Forms send line ends as CR LF; what was signed has LF. */
+/** Forms send line breaks as CR LF; the signed text has LF. */
 function withPlainLineEnds(message: string): string {
   return message.replaceAll('\r\n', '\n').trim();
 }
@@ -123,16 +129,19 @@ export type WalletFault =
   | 'too_many_attempts';
 
 type WalletProof =
-  /** `chainIds`: a contract wallet, and the chains on which its deployed code accepted the signature; null: any chain. */
+  /**
+   * `chainIds`: for a contract wallet, the chains on which its deployed code accepted the signature; null means any
+   * chain.
+   */
   | { valid: true; chainIds: number[] | null }
   | { valid: false; reason: Exclude<WalletFault, 'message_changed' | 'message_used'> };
 
 /**
- * Checks that a wallet signed a message that we made for this request, on one of these chains. Asks the chains, so never
- * inside a transaction; the message is used up there, with `useWalletMessage`.
+ * Checks that a wallet signed a message that we made for this request, on one of these chains. It queries the chains,
+ * so never call it inside a transaction; the transaction consumes the message with `useWalletMessage`.
  *
- * @param brake of all who may ask chains here, where anybody may
- * @returns a WalletFault as text, or what was signed and, of a contract wallet, the chains that accepted it
+ * @param brake limits chain queries where anybody may cause them
+ * @returns a WalletFault as text, or what was signed and, for a contract wallet, the chains that accepted it
  */
 export async function proveMessage(
   ctx: MessageContext,
@@ -150,12 +159,12 @@ export async function proveMessage(
   return proof.valid ? { ...signed, chainIds: proof.chainIds } : proof.reason;
 }
 
-/** What a form brings back: the message and its signature, to the host that it was sent to. */
+/** What a form submits: the message and its signature, to the host that it was sent to. */
 export type HandedIn = { message: string; signature: string; host: OwnHost | null };
 
 /**
- * Checks that a wallet signed a message: a key's signature, or a contract's word on each chain where it is deployed. Asks
- * the chains where it may, so never inside a transaction.
+ * Checks that a wallet signed a message: by its key, or by its contract on each chain where it is deployed. May query
+ * the chains, so never call it inside a transaction.
  */
 async function proveWallet(
   chains: ChainConfig[],
@@ -169,13 +178,13 @@ async function proveWallet(
   const signed = { address, hash: hashMessage(message), signature };
   if (await isKeySigned(signed)) return { valid: true, chainIds: null };
   if (chains.length > 0 && !mayAsk()) return { valid: false, reason: 'too_many_attempts' };
-  // Where a wallet is not deployed yet, somebody else might deploy another one.
+  // On a chain where a wallet is not deployed yet, somebody else might deploy another one.
   const words = await Promise.all(chains.map((chain) => askContract(chain, signed, { undeployed: false })));
   const accepted = chains.filter((_, i) => words[i] === 'accepted').map(({ chainId }) => chainId);
   if (accepted.length > 0) return { valid: true, chainIds: accepted };
   if (words.includes('refused')) return { valid: false, reason: 'signature_invalid' };
   if (words.includes('unreachable')) return { valid: false, reason: 'chain_unreachable' };
-  // A key's signature is that of another key; anything longer comes from a contract that is nowhere.
+  // A signature of a key's length belongs to another key; a longer one belongs to a contract that is not deployed.
   const contracts = chains.length > 0 && !isKeySized(signature);
   return { valid: false, reason: contracts ? 'wallet_not_deployed' : 'signature_invalid' };
 }

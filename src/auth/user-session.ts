@@ -10,26 +10,26 @@ import type { Role } from './roles.ts';
 import { scopeOf } from './scope.ts';
 import { type Client, type SessionView, tokenHashes } from './session.ts';
 
-/** A session ends after so long without a call, and at the latest so long after sign-in. */
+/** A session ends after this idle time, and at the latest this long after sign-in. */
 export const userSessionLimits = {
   partner_user: { idleMs: 12 * hourMs, absoluteMs: 7 * dayMs },
   operator: { idleMs: hourMs / 2, absoluteMs: 8 * hourMs },
 } as const;
 
-/** People who sign in by e-mail: those of a partner, and those who run the service. */
+/** Users who sign in by e-mail: those of a partner, and operators. */
 export type UserKind = keyof typeof userSessionLimits;
 
-/** That a session is in use is written at most this often. */
+/** The last use of a session is written at most this often. */
 const seenEveryMs = minuteMs;
-/** Ended sessions are kept for as long, to look back. */
+/** How long ended sessions are kept for review. */
 const keptMs = 30 * dayMs;
 const maxListed = 100;
-/** After signing in, or showing a passkey again, one may change for so long how one signs in. */
+/** How long after a sign-in or a use of a passkey a user may change how they sign in. */
 const freshMs = 10 * minuteMs;
 
 export type SessionPartner = { id: string; slug: string; name: string; disabled: boolean };
 
-/** A partner's user who is signed in. A partner that is switched off can still be looked at. */
+/** A signed-in user of a partner. A disabled partner can still be viewed. */
 export type PartnerUser = {
   kind: 'partner_user';
   sessionId: string;
@@ -45,11 +45,11 @@ export type SignedIn<K extends UserKind> = { partner_user: PartnerUser; operator
 type SessionContext = Pick<Context, 'config' | 'db' | 'clock'>;
 
 /**
- * Signs a user in, under a new token; what the browser was signed in with before is over.
+ * Signs a user in with a new token. The browser's previous session ends.
  *
  * @param user `partnerId` is null for an operator
- * @param earlier the token that the browser still holds; null when it has none
- * @returns the token for the cookie: it is stored nowhere
+ * @param earlier the token that the browser still has; null when it has none
+ * @returns the token for the cookie; only its hash is stored
  */
 export async function createUserSession(
   ctx: Pick<Context, 'config' | 'clock'>,
@@ -75,7 +75,7 @@ export async function createUserSession(
   return token;
 }
 
-/** The condition under which a session of a user lives: the user must not be disabled. */
+/** The condition for a valid session of a user: the user must not be disabled. */
 function alive({ db: { sql } }: SessionContext, kind: UserKind, now: Date) {
   return sql`
     s.kind = ${kind} and s.revoked_at is null and s.expires_at > ${now}
@@ -96,9 +96,9 @@ type SessionRow = {
 
 /**
  * The session of a token, in one statement. A partner's user is known on the shared host and on the partner's own, an
- * operator on the shared host only; on any other the token is worth nothing.
+ * operator on the shared host only. On any other host the token is not valid.
  *
- * @param inUse keeps the session from growing idle
+ * @param inUse counts as activity, so that the session does not expire
  */
 export async function readUserSession<K extends UserKind>(
   ctx: SessionContext,
@@ -130,14 +130,14 @@ export async function readUserSession<K extends UserKind>(
   return signedIn as SignedIn<K>;
 }
 
-/** The scope in which a partner's user works: its partner, in the mode that was chosen. */
+/** The scope in which a partner's user works: its partner, in the chosen mode. */
 export function userScope({ partner }: Pick<PartnerUser, 'partner'>, mode: Mode): Scope {
   return scopeOf(partner.id, mode === 'test');
 }
 
 type Self = Pick<PartnerUser | Operator, 'kind' | 'userId'>;
 
-/** The living sessions of a user, the one last used first. */
+/** A user's valid sessions, most recently used first. */
 export function listUserSessions(ctx: SessionContext, { kind, userId }: Self): Promise<SessionView[]> {
   const { sql } = ctx.db;
   return sql<SessionView[]>`
@@ -146,7 +146,7 @@ export function listUserSessions(ctx: SessionContext, { kind, userId }: Self): P
     order by last_seen_at desc, id limit ${maxListed}`;
 }
 
-/** Ends one session of a user at once, on every node; false when it is not the user's, or over already. */
+/** Ends one session of a user immediately, on every node; false when it is not the user's, or has already ended. */
 export async function revokeUserSession(ctx: SessionContext, { userId }: Self, sessionId: string): Promise<boolean> {
   const { count } = await ctx.db.sql`
     update sessions set revoked_at = ${ctx.clock.now()}
@@ -159,7 +159,7 @@ export async function revokeSessionsOf(ctx: Pick<Context, 'clock'>, sql: Tx | Sq
   await sql`update sessions set revoked_at = ${ctx.clock.now()} where user_id = ${userId} and revoked_at is null`;
 }
 
-/** True when a session began, or a passkey was shown in it, within the last ten minutes. */
+/** True when a session began, or a passkey was used in it, within the last ten minutes. */
 export async function isFreshSession(ctx: SessionContext, sessionId: string): Promise<boolean> {
   const [row] = await ctx.db.sql<{ fresh: boolean }[]>`
     select greatest(created_at, confirmed_at) > ${new Date(ctx.clock.now().getTime() - freshMs)} as fresh
@@ -168,8 +168,8 @@ export async function isFreshSession(ctx: SessionContext, sessionId: string): Pr
 }
 
 /**
- * Notes that a passkey was shown in a session, which goes on under a new token: a stolen copy of the old one is not worth
- * more from now on, but nothing.
+ * Records that a passkey was used in a session, which continues under a new token. A stolen copy of the old token
+ * becomes worthless rather than more powerful.
  *
  * @returns the new token for the cookie
  */

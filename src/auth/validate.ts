@@ -2,7 +2,10 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { TObject } from 'typebox';
 import type { FieldFault } from '../errors.ts';
 
-/** Longer texts break every pattern, unread: patterns are tried beside the limit of a length, and some are quadratic. */
+/**
+ * Longer texts fail every pattern without being matched: patterns are tried even on texts over the length limit, and
+ * some are quadratic.
+ */
 const maxPatternLength = 1_000;
 
 const boundedRegExp = (pattern: string, flags: string) => {
@@ -15,13 +18,13 @@ const boundedRegExp = (pattern: string, flags: string) => {
 };
 boundedRegExp.code = 'boundedRegExp';
 
-// No coercion: "5" is no number. String lengths count Unicode code points. All faults are told at once.
+// No coercion: "5" is not a number. String lengths count Unicode code points. All faults are reported at once.
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, code: { regExp: boundedRegExp } });
 
-/** Lists the faults of a value against its contract: none when it keeps every rule. */
+/** Lists how a value violates its contract; empty when it is valid. */
 export type Check = (value: Record<string, unknown>) => FieldFault[];
 
-/** Compiles a contract. A pattern's fault is told in the words of the field's description. */
+/** Compiles a contract. A field that fails its pattern is reported with the field's description. */
 export function compileCheck(contract: TObject): Check {
   const validate: ValidateFunction = ajv.compile(contract);
   return (value) => (validate(value) ? [] : toFaults(validate.errors ?? []));
@@ -49,7 +52,9 @@ function toFault({ instancePath, keyword, params, message, parentSchema }: Error
   return { field: path.join('.'), message: message ?? 'is invalid' };
 }
 
-/** Query parameters as the contract's types; what does not convert stays a text, and the check refuses it. */
+/**
+ * Converts query parameters to the contract's types. What does not convert stays a text, which the check then refuses.
+ */
 export function readQuery(contract: TObject, query: Record<string, unknown>): Record<string, unknown> {
   const known = Object.entries(contract.properties as Record<string, { type?: string }>);
   const values = known

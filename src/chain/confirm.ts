@@ -16,25 +16,28 @@ export type TransferKey = {
   fromAddress: string;
   toAddress: string;
   value: bigint;
-  /** What its calldata was read to say, 16 bytes in hex or nothing, where that decided whom it pays; null where it did not. */
+  /**
+   * The 16 bytes in hex, or nothing, that were read from its calldata, where they decided whom it pays; null where they
+   * did not.
+   */
   calldata: { reference: string | null } | null;
 };
 
 const timeoutMs = 4_000;
 
 /**
- * What endpoints say of a transfer. `agreed`: all have it. `absent`: all have its block, and none has it there. `altered`: all
- * have it, and read its calldata otherwise. `missing`: one has it not, or otherwise. `unreadable`: one cannot tell of it, though
- * it answers. `unavailable`: one does not answer at all.
+ * What endpoints report about a transfer. `agreed`: all have it. `absent`: all have its block, and none has it there.
+ * `altered`: all have it, but read different calldata. `missing`: one does not have it, or has it differently.
+ * `unreadable`: one answers but cannot report it. `unavailable`: one does not answer at all.
  */
 export type Confirmation = 'agreed' | 'absent' | 'altered' | 'missing' | 'unreadable' | 'unavailable';
 
-/** Where endpoints differ, the answer that counts is the first of these that one gave. */
+/** Where endpoints differ, the first of these that any of them gave counts. */
 const strongest = ['absent', 'altered', 'missing', 'unavailable', 'unreadable'] as const;
 
 /**
- * Asks every configured endpoint of a chain whether a transfer stands in its block, with what applied it. Asked before `verified`; no
- * transaction is open meanwhile.
+ * Asks every configured endpoint of a chain whether a transfer is in its block, with what it was applied by. Called
+ * before `verified`; no database transaction is open meanwhile.
  */
 export async function confirmTransfer(chain: ChainConfig, key: TransferKey): Promise<Confirmation> {
   const answers = await Promise.all(chain.rpcUrls.map((url) => askOne(url, key, chain)));
@@ -67,8 +70,8 @@ async function askOne(url: string, key: TransferKey, chain: ChainConfig): Promis
 }
 
 /**
- * What an endpoint tells of a transfer whose receipt it cannot tell: the log alone, and that its block is on the chain. Where
- * bytes of its calldata decided whom it pays, that is not enough.
+ * What an endpoint reports about a transfer whose receipt it cannot return: only the log, and that its block is on the
+ * chain. Where bytes of the calldata decided whom it pays, that is not enough.
  */
 async function askWithoutReceipt(rpc: Rpc, key: TransferKey): Promise<Confirmation> {
   if (key.logIndex === null || key.calldata?.reference) return 'unreadable';

@@ -1,27 +1,27 @@
 import type { FinalityTier } from '../config/chains.ts';
 
-/** How far a chain was read, and what its provider's tags say; null where tags are not used or not known. */
+/** How far a chain was read, and what its provider's tags say; null where tags are unused or unknown. */
 export type Heads = { latest: number; safe: number | null; finalized: number | null };
 
 /** The newest block number that a tier counts as final. */
 function finalUnder(tier: FinalityTier, heads: Heads): number {
   if ('confirmations' in tier) return heads.latest - tier.confirmations + 1;
-  // A tag can run ahead of what was read here: only what was read is known to be on the chain.
+  // A tag can run ahead of what was read here, and only what was read is known to be on the chain.
   return Math.min(heads[tier.tag] ?? -1, heads.latest);
 }
 
-/** The tier for an amount: the first one whose limit it does not exceed. */
+/** The tier for an amount: the first whose limit the amount does not exceed. */
 export function tierOf(tiers: readonly FinalityTier[], usdcMicro: bigint): FinalityTier | undefined {
   return tiers.find(({ upToUsdcMicro }) => upToUsdcMicro === null || usdcMicro <= upToUsdcMicro);
 }
 
-/** Whether a transfer of this size in this block can no longer be reorganised away, as the chain is configured. */
+/** Whether a transfer of this amount in this block is final, as the chain is configured. */
 export function isFinal(blockNumber: number, usdcMicro: bigint, tiers: readonly FinalityTier[], heads: Heads): boolean {
   const tier = tierOf(tiers, usdcMicro);
   return tier !== undefined && blockNumber <= finalUnder(tier, heads);
 }
 
-/** The newest final block number of each tier, in the order of the tiers: for a statement that looks for what is final. */
+/** The newest final block number of each tier, in the tiers' order: for a statement that selects final transfers. */
 export function finalNumbers(tiers: readonly FinalityTier[], heads: Heads): number[] {
   return tiers.map((tier) => finalUnder(tier, heads));
 }

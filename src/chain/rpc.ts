@@ -1,7 +1,7 @@
-/** A failure of one call to one provider. `kind` says what kind; nothing of the provider's address but its host is kept. */
+/** A failure of one call to one provider. `kind` classifies it. Of the provider's address only the host is kept. */
 export class RpcError extends Error {
   readonly kind: 'unreachable' | 'timeout' | 'limited' | 'too_large' | 'malformed' | 'refused';
-  /** With `limited`: how long the provider asks to be left alone. */
+  /** With `limited`: how long the provider asks us to wait. */
   readonly retryAfterMs: number | null;
   constructor(kind: RpcError['kind'], message: string, retryAfterMs: number | null = null) {
     super(message);
@@ -34,16 +34,16 @@ export type Receipt = { txHash: string; blockHash: string; blockNumber: number; 
 export type BlockTag = 'latest' | 'safe' | 'finalized';
 
 const defaultTimeoutMs = 5_000;
-/** No honest answer that is asked for here comes near; a range of logs that does is asked for in smaller ranges. */
+/** No honest answer to our calls comes near this size; a range of logs that does is requested in smaller ranges. */
 const maxResponseBytes = 32 * 1024 * 1024;
-/** What a contract is asked is answered in a few words, or by a refusal that may quote it; more is `too_large`. */
+/** A contract answers with a few words, or with a revert that may quote the call; more is `too_large`. */
 const maxAnswerBytes = 64 * 1024;
 /** One transaction and its receipt: several are read at once. */
 const maxTransactionBytes = 8 * 1024 * 1024;
 
 /**
- * Whether a failure says that the provider does not answer at all, rather than that it cannot tell of one transaction. It is
- * asked for the least it can tell: some drop the connection, or call it too many calls, where one answer is too large.
+ * Whether a failure means that the provider does not answer at all, rather than that it cannot report one transaction.
+ * It is asked for the simplest thing: some drop the connection, or claim too many calls, when one answer is too large.
  */
 export async function isAway(rpc: Rpc): Promise<boolean> {
   try {
@@ -60,7 +60,7 @@ let nextId = 1;
 /**
  * One JSON-RPC call.
  *
- * @returns the `result` as it came; typed readers below check its shape
+ * @returns the raw `result`; typed readers below check its shape
  * @throws RpcError
  */
 export async function callRpc(
@@ -127,7 +127,7 @@ function readAnswer(text: string, status: number, retryAfter: string | null, whe
   }
   if (answer?.error) {
     const { code, message } = answer.error;
-    // -32005 means "limit exceeded": of calls at some providers, of the answer's size at others.
+    // -32005 means "limit exceeded": the number of calls at some providers, the size of the answer at others.
     const tooMany = code === 429 || (code === -32005 && /rate|per second|too many requests/i.test(String(message)));
     const kind = tooMany ? 'limited' : 'refused';
     throw new RpcError(kind, `${where}: ${code} ${String(message).slice(0, 300)}`);
@@ -141,7 +141,7 @@ function readAnswer(text: string, status: number, retryAfter: string | null, whe
 /** The typed calls of one provider. All throw RpcError; every answer's shape is checked. */
 export type Rpc = ReturnType<typeof connectRpc>;
 
-/** Typed calls to one provider; nothing is opened until the first call. */
+/** Typed calls to one provider; no connection is opened before the first call. */
 export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
   const call = (method: string, params: readonly unknown[], maxBytes?: number) =>
     callRpc(url, method, params, timeoutMs, maxBytes);
@@ -154,7 +154,7 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
     /** The header of a block by number or tag; null when the provider does not have it. */
     header: async (block: number | BlockTag) =>
       readHeader(await call('eth_getBlockByNumber', [typeof block === 'number' ? toHex(block) : block, false])),
-    /** `topics` as eth_getLogs takes them: null for any, a list for any of these. */
+    /** `topics` as in eth_getLogs: null for any, a list for any of these. */
     logsOfBlock: async (
       blockHash: string,
       addresses: readonly string[],
@@ -166,7 +166,7 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
           { fromBlock: toHex(from), toBlock: toHex(to), address: addresses, topics: [topic] },
         ]),
       ),
-    /** The same without naming contracts: `topics` as eth_getLogs takes them, null for any. */
+    /** The same for all contracts: `topics` as in eth_getLogs, null for any. */
     logsOfTopics: async (from: number, to: number, topics: readonly (string | null)[]) =>
       readLogs(await call('eth_getLogs', [{ fromBlock: toHex(from), toBlock: toHex(to), topics }])),
     transaction: async (hash: string) =>
@@ -204,7 +204,7 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
       ),
     code: async (address: string) => readHex(await call('eth_getCode', [address, 'latest']), 'code'),
     call: async (to: string, data: string) => callContract({ to, data }),
-    /** Runs code that a stranger names, without `to` a deployment. */
+    /** Executes code named by a stranger; without `to`, as a deployment. */
     tryCall: async (transaction: { from: Hex; to?: string; data: Hex; gas: Hex }) => callContract(transaction),
   };
 }
@@ -254,7 +254,7 @@ function readHeader(value: unknown): Header | null {
   };
 }
 
-/** Logs in the order of the chain; a provider's "removed" logs belong to no block and are left out. */
+/** Logs in the order of the chain. A provider's "removed" logs belong to no block and are omitted. */
 function readLogs(value: unknown): Log[] {
   return readArray(value, 'logs')
     .map((entry) => readObject(entry, 'log'))

@@ -13,32 +13,32 @@ import {
 import type { ChainConfig } from '../config/chains.ts';
 import { connectRpc, type Hex, type Rpc, RpcError } from './rpc.ts';
 
-/** Who is said to have signed what. The address is in lower case, the signature as it was handed in. */
+/** Who is claimed to have signed what. The address is in lower case, the signature as submitted. */
 export type Signed = { address: string; hash: Hex; signature: Hex };
 
 /**
- * What a chain says of a contract's signature. `refused` by one endpoint is enough; otherwise all that are configured must
- * say the same, and where they do not, or one does not answer, it is `unreachable`.
+ * What a chain says about a contract's signature. One endpoint's `refused` is enough. Otherwise all configured
+ * endpoints must agree; if they do not, or one does not answer, the result is `unreachable`.
  */
 export type ContractWord = 'accepted' | 'refused' | 'not_deployed' | 'unreachable';
 
-/** No signature of a wallet in use comes near this, and the contracts that read it need gas for each byte. */
+/** No signature of a wallet in use comes near this length, and contracts need gas for each byte they read. */
 const maxSignatureBytes = 8_192;
 const keySignatureBytes = 65;
 const erc6492Suffix = '6492'.repeat(16);
-/** ERC-8010 has an account delegate to other code first: who holds the key can sign with it just as well. */
+/** ERC-8010 lets an account delegate to other code first. Whoever holds the key can sign with the key just as well. */
 const erc8010Suffix = '8010'.repeat(16);
 
 const timeoutMs = 5_000;
-/** Passkeys and many owners cost under a million; with the deployment of a wallet it stays below this. */
+/** Passkeys and multiple owners cost under a million; even including a wallet's deployment it stays below this. */
 const gasLimit: Hex = '0x989680';
-/** Nobody's: there are contracts that take a call from the zero address for an estimate, and check nothing. */
+/** Not the zero address: some contracts treat a call from it as a gas estimate and check nothing. */
 const caller: Hex = `0x${keccak256(stringToHex('quittance: asks whether a contract signed')).slice(-40)}`;
 
 const erc1271Abi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']);
 const erc1271Magic = `0x1626ba7e${'00'.repeat(28)}`;
 
-/** Reads a signature as it was typed; null for what is none: no whole bytes in hex, too long, or wrapped by ERC-8010. */
+/** Parses a signature as typed; null for an invalid one: not whole bytes in hex, too long, or wrapped by ERC-8010. */
 export function readSignature(typed: string): Hex | null {
   const text = typed.slice(0, 2 * maxSignatureBytes + 100).trim();
   if (text.length > 2 + 2 * maxSignatureBytes || !/^0x(?:[0-9a-f]{2})*$/i.test(text)) return null;
@@ -46,12 +46,14 @@ export function readSignature(typed: string): Hex | null {
   return signature.endsWith(erc8010Suffix) ? null : signature;
 }
 
-/** Whether a signature has the length of a key's; what is longer only a contract can read. */
+/** Whether a signature has the length of a key's; only a contract can read a longer one. */
 export function isKeySized(signature: Hex): boolean {
   return signature.length <= 2 + 2 * keySignatureBytes;
 }
 
-/** Whether the key of an address signed, also where the account has code besides (EIP-7702). Nobody has the zero address's. */
+/**
+ * Whether the key of an address signed, even where the account also has code (EIP-7702). The zero address has no key.
+ */
 export async function isKeySigned({ address, hash, signature }: Signed): Promise<boolean> {
   if (signature.length !== 2 + 2 * keySignatureBytes || address === zeroAddress) return false;
   try {
@@ -62,8 +64,8 @@ export async function isKeySigned({ address, hash, signature }: Signed): Promise
 }
 
 /**
- * Asks every endpoint of a chain whether the contract at an address signed (ERC-1271). A signature in ERC-6492's wrapper is
- * unwrapped for a deployed contract. For a wallet that has no code yet, its factory's code is asked with `undeployed`.
+ * Asks every endpoint of a chain whether the contract at an address signed (ERC-1271). For a deployed contract, a
+ * signature in ERC-6492's wrapper is unwrapped. With `undeployed`, a wallet without code is asked through its factory.
  */
 export async function askContract(
   chain: ChainConfig,
@@ -104,7 +106,7 @@ async function callContract(rpc: Rpc, { address, hash, signature }: Signed, wrap
   return isAnswer(rpc, { from: caller, to: address, data, gas: gasLimit }, erc1271Magic);
 }
 
-/** The reference validator of ERC-6492 has the factory deploy the wallet, asks it, and leaves nothing behind. */
+/** The reference validator of ERC-6492 has the factory deploy the wallet, asks it, and leaves no trace. */
 async function callFactory(rpc: Rpc, { address, hash, signature }: Signed): Promise<ContractWord> {
   if (unwrap(signature) === null) return 'refused';
   const data = encodeDeployData({
@@ -123,7 +125,7 @@ function unwrap(signature: Hex): Hex | null {
   }
 }
 
-/** A revert, or anything but the one answer, is a refusal; nothing that the contract names is followed. */
+/** A revert, or anything but the one valid answer, is a refusal. Nothing that the contract names is followed. */
 async function isAnswer(rpc: Rpc, call: Parameters<Rpc['tryCall']>[0], expected: string): Promise<ContractWord> {
   try {
     return (await rpc.tryCall(call)) === expected ? 'accepted' : 'refused';

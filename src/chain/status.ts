@@ -8,11 +8,11 @@ export type ChainStatus = {
   mode: Mode;
   /** At least one endpoint answers. */
   reachable: boolean;
-  /** The newest block any endpoint tells; null when none answers. */
+  /** The newest block that any endpoint reports; null when none answers. */
   head: number | null;
   /** The newest block that was read; null before the first, or without the database. */
   read: number | null;
-  /** Blocks between the two; null when one is not known. */
+  /** Blocks between the two; null when either is unknown. */
   lag: number | null;
   /** Each endpoint by its host, and what it answered instead of a block. */
   endpoints: { host: string; head: number | null; error: string | null }[];
@@ -20,7 +20,7 @@ export type ChainStatus = {
 
 const timeoutMs = 3_000;
 
-/** Asks every endpoint of every chain for its head, all at the same time. Never throws for a chain in trouble. */
+/** Asks every endpoint of every chain for its head, in parallel. Never throws for a chain in trouble. */
 export async function chainStatus(ctx: Context): Promise<ChainStatus[]> {
   const all = [
     ...ctx.chains.test.map((chain) => ({ chain, mode: 'test' as const })),
@@ -45,7 +45,7 @@ async function readCursors(ctx: Context): Promise<Map<number, number>> {
     const rows = await ctx.db.sql<{ chain_id: string; number: string }[]>`select chain_id, number from chain_cursors`;
     return new Map(rows.map((row) => [Number(row.chain_id), Number(row.number)]));
   } catch (error) {
-    // Readiness reports the database by itself, and still wants to know of the chains.
+    // Readiness checks the database separately, and still wants the chains' status.
     ctx.log.debug({ err: error }, 'chain cursors cannot be read');
     return new Map();
   }

@@ -2,7 +2,7 @@ import { decodeAbiParameters, type Hex } from 'viem';
 import { type Rpc, RpcError } from './rpc.ts';
 import { decimalsCall } from './tokens.ts';
 
-/** What a contract says of itself. Anybody can deploy one that says anything: to be shown, never to be relied on. */
+/** What a contract says about itself. Anybody can deploy one that says anything, so show it but never rely on it. */
 export type TokenFacts = { decimals: number | null; symbol: string | null };
 
 /** `symbol()` */
@@ -11,7 +11,7 @@ const longestSymbol = 20;
 /** 10^77 is the largest power of ten that a token's amounts can hold. */
 const mostDecimals = 77;
 
-/** Asks a contract for decimals and symbol; null for what it does not answer, or not as a token does. */
+/** Asks a contract for decimals and symbol; null for what it does not answer as a token would. */
 export async function readTokenFacts(rpc: Rpc, address: string): Promise<TokenFacts> {
   const [decimals, symbol] = await Promise.all([ask(rpc, address, decimalsCall), ask(rpc, address, symbolCall)]);
   return {
@@ -35,7 +35,7 @@ function readDecimals(answer: string): number | null {
   return decimals <= BigInt(mostDecimals) ? Number(decimals) : null;
 }
 
-/** A string, or 32 bytes as some old tokens have; only letters, digits and a few signs of it, at most 20. */
+/** A string, or 32 bytes as in some old tokens; only letters, digits and a few other characters, at most 20. */
 export function readSymbol(answer: string): string | null {
   const clean = [...readText(answer).normalize('NFC')]
     .filter((character) => /[\p{L}\p{N}\p{Sc} ._+-]/u.test(character))

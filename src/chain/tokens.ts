@@ -5,9 +5,9 @@ import { connectRpc, type Rpc, RpcError } from './rpc.ts';
 export const decimalsCall = '0x313ce567';
 
 /**
- * Compares one endpoint with the configuration: it is of this chain, and each token has six decimals.
+ * Compares one endpoint with the configuration: its chain id, and that each token has six decimals.
  *
- * @returns a sentence that names the first fault; null when all is well
+ * @returns a sentence about the first fault; null when all is well
  * @throws RpcError when the endpoint does not answer
  */
 export async function findFault(chain: ChainConfig, rpc: Rpc): Promise<string | null> {
@@ -25,8 +25,8 @@ export async function findFault(chain: ChainConfig, rpc: Rpc): Promise<string | 
 const timeoutMs = 3_000;
 
 /**
- * Checks at start what the configuration claims about a chain. An endpoint that does not answer is let pass: the watcher
- * checks it again before it reads from it.
+ * Checks at start what the configuration claims about a chain. An endpoint that does not answer is accepted for now:
+ * the watcher checks it again before reading from it.
  *
  * @throws Error when an endpoint contradicts the configuration
  */

@@ -3,10 +3,10 @@ import type { Context } from '../context.ts';
 import { minuteMs } from '../lib/durations.ts';
 import type { Mode } from '../lib/mode.ts';
 
-/** A chain that was read nothing of for so long is in trouble: blocks come faster, and so do looks at it. */
+/** A chain of which nothing was read for this long is in trouble: blocks arrive, and are polled, more often. */
 const silentMs = minuteMs;
 
-/** The chains of a mode that could not be read for a minute, and since when; asks the database only. */
+/** The chains of a mode that could not be read for a minute, and since when; queries only the database. */
 export async function chainsInTrouble(
   ctx: Context,
   mode: Mode,

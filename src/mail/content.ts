@@ -2,9 +2,9 @@ import type { Config } from '../config.ts';
 import { decrypt, encrypt } from '../lib/encrypt.ts';
 import type { NewMail } from './outbox.ts';
 
-/** What only the recipient is to read: it can hold links, codes and names. */
+/** What only the recipient may read: it can contain links, codes and names. */
 type Content = Required<Pick<NewMail, 'subject' | 'body' | 'html' | 'unsubscribeUrl'>>;
-/** The columns that hold it: readable ones, or `sealed` with the subject beside it without its numbers. */
+/** The columns that store it: readable ones, or `sealed` with the subject without its numbers beside it. */
 export type StoredContent = {
   subject: string;
   body: string | null;
@@ -13,13 +13,13 @@ export type StoredContent = {
   sealed: Buffer | null;
 };
 
-/** Codes and amounts: whoever looks after mails needs none of them. */
+/** Codes and amounts, which nobody who administers mail needs. */
 const numbers = /\p{Nd}[\p{Nd}\s.,]*\p{Nd}|\p{Nd}/gu;
 
-/** A subject as those may read it who look after mails. */
+/** A subject as shown to those who administer mail. */
 export const withoutNumbers = (subject: string) => subject.replace(numbers, '•••');
 
-/** A mail as it is stored: encrypted, in the sandbox readable, since nobody else shows it there. */
+/** A mail as it is stored: encrypted, but readable in the sandbox, whose mail pages show it. */
 export function storedContent(
   { sandbox, secretKeys }: Pick<Config, 'sandbox' | 'secretKeys'>,
   { subject, body, html = null, unsubscribeUrl = null }: NewMail,
@@ -30,7 +30,7 @@ export function storedContent(
 }
 
 /**
- * The other way round.
+ * The reverse.
  *
  * @throws Error when the key it was encrypted with is gone
  */

@@ -7,16 +7,16 @@ export { oneLine } from './layout.ts';
 /** One line of the table in a customer's mail; `shown` is what readers of HTML see in place of the text. */
 export type CustomerMailFact = [name: string, value: string, shown?: Html];
 
-/** What a mail to a customer says: the same as text, and as HTML in the partner's branding. */
+/** The content of a mail to a customer, as text, and as HTML with the partner's branding. */
 export type CustomerMail = {
   words: Words;
   branding: MailBranding;
   subject: string;
   heading: string;
-  /** Said before all else where no real money is meant. */
+  /** Shown first where no real money is involved. */
   test: string | null;
   facts: CustomerMailFact[];
-  /** The one thing to do: its address, the words of its button, and the sentence that has the address in it. */
+  /** The one action: its address, the label of its button, and the sentence that contains the address. */
   link: { url: string; label: string; sentence: string };
   /** Why the reader is written to. */
   why: string;

@@ -7,8 +7,8 @@ const batchSize = 1000;
 const maxBatches = 100;
 
 /**
- * Loop: deletes mails a month after they were sent, and those that were given up a month after they were written. Nobody
- * asks for them any more. Returns how many.
+ * Loop: deletes mails a month after they were sent, and abandoned ones a month after they were written. Returns how
+ * many.
  */
 export async function forgetMails({ db, clock }: Pick<Context, 'db' | 'clock'>, signal: AbortSignal): Promise<number> {
   const before = new Date(clock.now().getTime() - keptMs);
@@ -29,8 +29,8 @@ export async function forgetMails({ db, clock }: Pick<Context, 'db' | 'clock'>, 
 }
 
 /**
- * Loop: outside the sandbox, encrypts readable mails that wait or were given up, and drops the content of sent ones. Such
- * mails were queued by a sandbox or an earlier version. Returns how many.
+ * Loop: outside the sandbox, encrypts readable mails that wait or were given up, and deletes the content of sent ones.
+ * A sandbox or an earlier version queued such mails. Returns how many.
  */
 export async function encryptMails({ db, config }: Pick<Context, 'db' | 'config'>): Promise<number> {
   if (config.sandbox) return 0;

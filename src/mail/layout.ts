@@ -1,14 +1,14 @@
 import { type Html, html } from '../lib/text/html.ts';
 import type { Words } from '../ui/language.ts';
 
-/** Colours of `style.css`: readers of mail know no variables, and many no dark mode. */
+/** Colours of `style.css`, repeated because mail programs support no variables, and many no dark mode. */
 const [paper, ink, faces] = ['#fbfaf8', '#1a2029', "system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"];
 export const mailColours = { quiet: '#5d646f', line: '#dcdee2' };
 
-/** The branding of mails, of a partner or of the house: `logoUrl` is public, null without a logo; colours are `#rrggbb`. */
+/** The branding of mails, of a partner or our own: `logoUrl` is public, null without a logo; colours are `#rrggbb`. */
 export type MailBranding = { name: string; logoUrl: string | null; accent: string; onAccent: string };
 
-/** A header holds one line, whatever somebody calls themselves. */
+/** A header is one line, whatever name somebody enters. */
 export const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
 /** The one thing to do in a mail. */
@@ -26,8 +26,8 @@ export function mailButton({ accent, onAccent }: MailBranding, url: string, labe
 }
 
 /**
- * The HTML of a mail: a card in somebody's branding with a heading, and small print below. Nothing of it is loaded but the logo.
- * Language and direction stand on an inner element too, since mail readers drop the outer ones.
+ * The HTML of a mail: a branded card with a heading, and small print below. It loads nothing but the logo. Language and
+ * direction are set on an inner element too, because mail programs drop the outer ones.
  */
 export function mailLayout(
   words: Words,

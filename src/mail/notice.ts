@@ -6,13 +6,13 @@ import { type MailBranding, mailButton, mailColours, mailLayout, oneLine } from 
 export type Notice = {
   words: Words;
   branding: MailBranding;
-  /** Texts with `{placeholders}`. Paragraphs of the body stand apart by an empty line. */
+  /** Texts with `{placeholders}`. Empty lines separate the paragraphs of the body. */
   subject: string;
   body: string;
   values?: Record<string, string>;
-  /** Values that are read off or compared; one that is a paragraph by itself stands out. */
+  /** Values that are read out or compared. One that is a paragraph by itself is emphasised. */
   figures?: Record<string, string>;
-  /** Addresses of ours. One that is a paragraph by itself becomes a button that says `button`. */
+  /** Our own addresses. One that is a paragraph by itself becomes a button labelled `button`. */
   links?: Record<string, string>;
   button?: string;
 };
@@ -61,7 +61,7 @@ export function writeNotice({
 const shownAs = (texts: Record<string, string>, show: (text: string) => Html): Record<string, Html> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, show(text)]));
 
-/** For those who would rather see where a button leads, or open it elsewhere. */
+/** For readers who want to see where a button leads, or open the link elsewhere. */
 const readable = (url: string) =>
   html`
     <p dir="ltr" style="margin:12px 0 0;font-size:12px;line-height:1.4;color:${mailColours.quiet};word-break:break-all">
@@ -71,7 +71,7 @@ const readable = (url: string) =>
 
 const longCode = 12;
 
-/** A code large, an address in a face in which digits cannot be mistaken. */
+/** Codes are large; addresses use a typeface in which digits cannot be confused. */
 function emphasised(text: string): Html {
   const size = text.length <= longCode ? 'text-align:center;font-size:28px;letter-spacing:0.1em' : 'font-size:14px';
   return html`

@@ -4,8 +4,8 @@ import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { storedContent } from './content.ts';
 
 /**
- * `body` is text; `html` says the same for those who read HTML. `urgent`: somebody waits for it, so it goes first.
- * `unsubscribeUrl`: where a POST, without more, stops mails of this kind.
+ * `body` is text; `html` is the same for mail programs that show HTML. `urgent`: somebody is waiting for it, so it goes
+ * first. `unsubscribeUrl`: a POST to it stops mails of this kind.
  */
 export type NewMail = {
   recipient: string;
@@ -16,7 +16,7 @@ export type NewMail = {
   unsubscribeUrl?: string | null;
 };
 
-/** Puts a mail into the outbox: it goes out once the transaction has committed, and never without it. */
+/** Puts a mail into the outbox. It is sent once the transaction has committed, and never if it does not. */
 export async function queueMail({ config }: Pick<Context, 'config'>, tx: Tx | Sql, mail: NewMail): Promise<void> {
   const stored = storedContent(config, mail);
   await tx`insert into mails (id, recipient, subject, body, body_html, unsubscribe_url, sealed, urgent)
@@ -24,10 +24,10 @@ export async function queueMail({ config }: Pick<Context, 'config'>, tx: Tx | Sq
       ${stored.unsubscribe_url}, ${stored.sealed}, ${mail.urgent ?? false})`;
 }
 
-/** What a request's customer is written to for: to be asked, or as the receipt. */
+/** Why a request's customer is mailed: a payment request, or a receipt. */
 export type MailPurpose = 'ask' | 'receipt';
 
-/** The same for a mail to a request's customer: a second one for the same request and purpose changes nothing. */
+/** The same for a mail to a request's customer. A second one for the same request and purpose changes nothing. */
 export async function queueCustomerMail(
   { config }: Pick<Context, 'config'>,
   tx: Tx,
@@ -52,7 +52,7 @@ export async function deleteCustomerMails(tx: Tx | Sql, scope: Scope, requestIds
   return count;
 }
 
-/** Deletes the mails that ask the customers of these requests and have not been sent yet. */
+/** Deletes unsent payment request mails to the customers of these requests. */
 export async function deleteWaitingRequestMails(tx: Tx, scope: Scope, requestIds: string[]): Promise<void> {
   await tx`
     delete from mails where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
@@ -61,7 +61,7 @@ export async function deleteWaitingRequestMails(tx: Tx, scope: Scope, requestIds
 
 export type Mail = NewMail & { id: string; created_at: Date; sent_at: Date | null };
 
-/** The newest mails first: for the sandbox, which keeps them readable. */
+/** The newest mails first: for the sandbox, where they are readable. */
 export async function listMails(sql: Sql, limit: number): Promise<Mail[]> {
   return sql<Mail[]>`
     select id, recipient, subject, coalesce(body, '') as body, body_html as html, created_at, sent_at from mails order by created_at desc, id limit ${limit}`;

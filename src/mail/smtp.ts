@@ -9,13 +9,13 @@ const silenceMs = 20_000;
 /** Mails go out, but not to this address. */
 export class RecipientRefused extends Error {}
 
-/** By these, mail programs show a button of their own (RFC 8058). */
+/** With these headers, mail programs show their own unsubscribe button (RFC 8058). */
 const oneClick = (url: string) => ({
   'list-unsubscribe': `<${url}>`,
   'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
 });
 
-/** Hands mails to an SMTP server, each over a connection of its own. A password is never sent unencrypted. */
+/** Sends mails through an SMTP server, each over its own connection. A password is never sent unencrypted. */
 export function smtpTransport({ smtpUrl, from }: MailConfig): MailTransport {
   const url = new URL(smtpUrl);
   const auth = url.username
@@ -44,7 +44,7 @@ export function smtpTransport({ smtpUrl, from }: MailConfig): MailTransport {
       subject,
       text: body,
       ...(html && { html }),
-      // The same at each attempt: if an answer was lost, the second copy can be known as one.
+      // The same at each attempt, so that a duplicate can be recognised if the server's answer was lost.
       messageId: `<${id}@${domain}>`,
       headers: { 'auto-submitted': 'auto-generated', ...(unsubscribeUrl && oneClick(unsubscribeUrl)) },
       signal,

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../db/connection.ts';
 import { withoutNumbers } from './content.ts';
 
-/** How many mails wait, at most `most`, and since when the oldest does. Those that were given up wait for nothing. */
+/** How many mails wait, at most `most`, and since when the oldest has. Mails that were given up do not count. */
 export async function mailDepth(sql: Sql, most: number): Promise<{ waiting: number; oldest: Date | null }> {
   const [row] = await sql<{ waiting: number; oldest: Date | null }[]>`
     select count(*)::int as waiting, min(created_at) as oldest from (
@@ -11,7 +11,7 @@ export async function mailDepth(sql: Sql, most: number): Promise<{ waiting: numb
 
 export type GivenUpMail = { id: string; subject: string; recipient: string; created_at: Date; attempts: number };
 
-/** Mails that were given up after their last attempt, the newest first; their subjects without the numbers in them. */
+/** Mails that were given up after their last attempt, newest first, with subjects without their numbers. */
 export async function givenUpMails(sql: Sql, limit: number): Promise<GivenUpMail[]> {
   const rows = await sql<GivenUpMail[]>`
     select id, subject, recipient, created_at, attempts from mails
@@ -19,7 +19,7 @@ export async function givenUpMails(sql: Sql, limit: number): Promise<GivenUpMail
   return rows.map((row) => ({ ...row, subject: withoutNumbers(row.subject) }));
 }
 
-/** Lets a mail that was given up be sent anew, in a new round of attempts; false when it is none. */
+/** Lets a mail that was given up be sent again, in a new round of attempts; false when there is no such mail. */
 export async function retryMail(tx: Tx | Sql, id: string): Promise<boolean> {
   const { count } = await tx`
     update mails set attempts = 0, next_attempt_at = now()

@@ -9,10 +9,10 @@ import { RecipientRefused, smtpTransport } from './smtp.ts';
 
 export type DueMail = NewMail & { id: string };
 
-/** Hands one mail on; throws when it could not, also once the signal aborts. */
+/** Sends one mail. Throws when that failed, or once the signal aborts. */
 export type MailTransport = (mail: DueMail, signal: AbortSignal) => Promise<void>;
 
-/** By SMTP where it is configured; else the sandbox's stay in the table, for /dev/mail. Null: none. */
+/** SMTP where it is configured. Otherwise a sandbox's mails stay in the table, for /dev/mail. Null: no transport. */
 function transportOf(ctx: Context): MailTransport | null {
   if (ctx.config.mail) return smtpTransport(ctx.config.mail);
   if (!ctx.config.sandbox) return null;
@@ -22,28 +22,33 @@ function transportOf(ctx: Context): MailTransport | null {
 }
 
 /**
- * What somebody waits for has places of its own, so that no flood of receipts holds it up; and mails to one server never
- * take all places, so that one that hangs holds up no other.
+ * Urgent mails have reserved places, so that no flood of receipts delays them. Mails to one server never take all
+ * places, so that a server that hangs delays no other.
  */
 const lanes = [
   { urgent: true, places: 10, perServer: 3 },
   { urgent: false, places: 10, perServer: 3 },
 ];
-/** A poll past busy servers reads all that is due for them: at most this often after one that found nothing. */
+/**
+ * A poll that skips busy servers reads everything due for them. After one that found nothing, wait at least this long.
+ */
 const pollPastBusyMs = 1000;
-/** For one mail, from the lookup of the server's name to its last answer. */
+/** For one mail, from resolving the server's name to its last answer. */
 const sendLimitMs = 45_000;
-/** The first wait; each is twice the one before. Longer than sending takes, so nobody else takes a mail under way. */
+/**
+ * The first wait; each is twice the previous one. It is longer than sending takes, so nobody else claims a mail in
+ * progress.
+ */
 const firstWaitMs = 120_000;
 /** About two and a half days. */
 const maxAttempts = 12;
 const markTries = 5;
 
 /**
- * Sends mails that are due, several at a time, over all nodes each one once; a failed one is tried again later, at most a
- * day apart and twelve times. Without a transport they stay queued, and an alarm says so.
+ * Sends due mails, several at a time. Over all nodes, each is sent once. A failed one is retried later, at most a day
+ * apart and twelve times. Without a transport they stay queued and an alarm is raised.
  *
- * @param signal no further mail is begun once it aborts
+ * @param signal no further mail is started once it aborts
  * @returns how many were sent
  */
 export async function sendDueMails(ctx: Context, signal: AbortSignal, transport = transportOf(ctx)): Promise<number> {
@@ -82,15 +87,15 @@ export async function sendDueMails(ctx: Context, signal: AbortSignal, transport 
 
 type Claimed = StoredContent & { id: string; recipient: string; last: boolean; urgent: boolean };
 
-/** The part of an address that says which server takes its mails. */
+/** The domain of an address, which identifies the mail server. */
 const serverOf = ({ recipient }: Claimed) => recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase();
 
-/** The servers to which no further mail may go now. */
+/** The servers that must not get another mail now. */
 function busyServers(mails: Claimed[], most: number): string[] {
   return [...Map.groupBy(mails, serverOf)].filter(([, theirs]) => theirs.length >= most).map(([server]) => server);
 }
 
-/** Claims one by moving its next attempt: a crash in between delays a mail, it does not lose it. */
+/** Claims a mail by moving its next attempt: a crash in between delays it, but does not lose it. */
 async function claimMail(ctx: Context, urgent: boolean, busy: string[]): Promise<Claimed | null> {
   const [mail] = await ctx.db.sql<Claimed[]>`
     update mails set attempts = attempts + 1,
@@ -105,7 +110,7 @@ async function claimMail(ctx: Context, urgent: boolean, busy: string[]): Promise
   return mail ?? null;
 }
 
-/** Never throws: what could not be kept is found out at the next attempt. */
+/** Never throws: a result that could not be stored shows at the next attempt. */
 async function send(ctx: Context, mail: Claimed, transport: MailTransport): Promise<boolean> {
   const { id, recipient } = mail;
   const hand = async () => {
@@ -134,8 +139,8 @@ async function send(ctx: Context, mail: Claimed, transport: MailTransport): Prom
 }
 
 /**
- * Marks a mail as sent and drops what it says; the sandbox keeps that for /dev/mail. Tried again while the database is
- * away: what is not marked would be sent a second time.
+ * Marks a mail as sent and deletes its content; the sandbox keeps it for /dev/mail. Retries while the database is
+ * unreachable, because an unmarked mail would be sent twice.
  */
 async function markSent(ctx: Context, id: string): Promise<void> {
   const { sandbox } = ctx.config;

@@ -9,7 +9,7 @@ import { signedHeaders } from './sign.ts';
 
 /** What deliveries need beside the context. */
 export type DeliveryDeps = {
-  /** Each mode has its own connections: their rules differ. */
+  /** Each mode has its own connections, because their rules differ. */
   posters: { test: Poster; live: Poster };
   random?: () => number;
 };
@@ -21,7 +21,7 @@ export function createDeliveryDeps(ctx: Context, options: PosterOptions = {}): D
 
 export type Finished = { claimed: Claimed; record: AttemptRecord; succeeded: boolean; gone: boolean };
 
-/** Decrypted secrets, by their encrypted bytes: decrypting one takes as long as all the rest of signing. */
+/** Decrypted secrets, by their encrypted bytes. Decrypting one takes as long as the rest of signing. */
 const openedSecrets = new Map<string, string>();
 const maxOpened = 10_000;
 
@@ -35,7 +35,7 @@ function decryptSecret(ctx: Context, encrypted: Uint8Array): string {
   return secret;
 }
 
-/** One attempt: signs for this moment, posts, and decides what follows. Writes nothing. */
+/** One attempt: signs for this moment, sends, and decides what follows. Writes nothing. */
 export async function attempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): Promise<Finished> {
   const startedAt = ctx.clock.now();
   const pending = claimed.pending_secret && decryptSecret(ctx, claimed.pending_secret);
@@ -70,7 +70,7 @@ export async function attempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed
   return { claimed, record, succeeded: isSuccess(outcome), gone: isGone(outcome) };
 }
 
-/** Sums up attempts of one endpoint, in the order they ended. */
+/** Summarises attempts of one endpoint, in the order in which they ended. */
 export function tally(finished: Finished[]): Tally {
   const last = finished.findLastIndex(({ succeeded }) => succeeded);
   return {

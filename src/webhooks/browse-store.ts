@@ -3,7 +3,7 @@ import type { Scope, Tx } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
 import type { DeliveryRow, DeliveryState } from './store.ts';
 
-/** What of a scope's deliveries is wanted; what is absent is not asked. `failed`: given up, or waiting after a failure. */
+/** Filters of a scope's deliveries; absent ones do not filter. `failed`: given up, or waiting after a failure. */
 export type DeliveryBrowseFilter = {
   state?: DeliveryState | 'failed';
   requestId?: string;
@@ -11,7 +11,7 @@ export type DeliveryBrowseFilter = {
   until?: Date;
 };
 
-/** A delivery as a list shows it, with what its last attempt came to; null before the first one. */
+/** A delivery as listed, with the result of its last attempt; null before the first one. */
 export type BrowsedDelivery = DeliveryRow & {
   last_at: Date | null;
   last_status: number | null;
@@ -19,10 +19,10 @@ export type BrowsedDelivery = DeliveryRow & {
   last_ms: number | null;
 };
 
-/** `after`: id of the last delivery of the page before; anything else begins at the newest. */
+/** `after`: id of the last delivery of the previous page; anything else starts at the newest. */
 export type DeliveryPosition = { after: string | null; limit: number };
 
-/** States as an index has them: the state, and whether there was an attempt. Each is read by itself. */
+/** The states as indexed: the state, and whether there was an attempt. Each is read separately. */
 const states: Record<DeliveryState | 'failed', [DeliveryState, tried: 0 | 1][]> = {
   waiting: [
     ['waiting', 0],

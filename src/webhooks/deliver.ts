@@ -15,13 +15,13 @@ export { createDeliveryDeps, type DeliveryDeps } from './attempt.ts';
 
 const maxBatch = 500;
 const activateEveryMs = minuteMs;
-/** At a stop, attempts under way get this long; then they are left to the next process. */
+/** At a stop, attempts in progress get this long; then they are left to the next process. */
 const graceMs = 3000;
 const afterErrorMs = 1000;
 const crowdedPollMs = 100;
-/** What nobody told is found after this long: another process died, or changes could not be heard. */
+/** Work without a notification is found after this time: another process died, or listening failed. */
 const usualPollMs = 5_000;
-/** Between two polls at least, so that a burst of changes is one. */
+/** The minimum time between polls, so that a burst of changes causes only one. */
 const restMs = 5;
 /** Longer than an attempt can take. */
 const passMs = 15_000;
@@ -41,8 +41,8 @@ export async function deliverDue(ctx: Context, deps: DeliveryDeps): Promise<numb
 }
 
 /**
- * Delivers until the signal aborts: new events at once, whichever process wrote them, and failed ones at their time. Every
- * few seconds it polls for what no notification announced.
+ * Delivers until the signal aborts: new events at once, whichever process wrote them, and failed ones when they are
+ * due. Every few seconds it polls for work that no notification announced.
  */
 export async function startDelivering(
   ctx: Context,
@@ -65,7 +65,7 @@ export async function startDelivering(
         await activateDueSecrets(ctx);
       }
       const free = maxPosts - work.posts();
-      // While this process has its hands full, most polls would find nothing that may be taken yet.
+      // While this process is at its limit, most polls would find nothing it could take.
       const claimed = isCrowded(free) && performance.now() < pollAgainAt ? [] : await claim(ctx, work.busy(), free);
       for (const row of claimed) work.begin(row);
       if (claimed.length > 0) continue;
@@ -92,7 +92,7 @@ async function claim(ctx: Context, busy: Busy[], free: number): Promise<Claimed[
   });
 }
 
-/** The attempts under way in this process. Whatever ends while a batch is being recorded makes up the next batch. */
+/** The attempts in progress in this process. Attempts that end while a batch is being recorded form the next batch. */
 function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper) {
   const underWay = new Map<string, Claimed>();
   const perEndpoint = new Map<string, Busy>();
@@ -159,8 +159,8 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper) {
 }
 
 /**
- * While the database cannot be reached a batch is tried again as long as its leases hold; lost, its attempts would be made
- * twice. A batch that fails otherwise is recorded one by one, so that one bad row does not take the others along.
+ * While the database is unreachable, a batch is retried as long as its leases last; if it were lost, its attempts would
+ * be repeated. A batch that fails otherwise is recorded one by one, so that one bad row does not affect the others.
  *
  * @returns how long no endpoint is probed
  */

@@ -19,8 +19,8 @@ export type Disabled = { partner_id: string; test_mode: boolean; url: string; di
 const perPass = 100;
 
 /**
- * Disables endpoints that have had no success for 120 h, also those that nothing was sent to lately: attempts of one
- * event end after about 76 h, and the partner must hear of it before the next payment does.
+ * Disables endpoints without a success for 120 h, including those that were sent nothing lately: attempts of one event
+ * end after about 76 h, and the partner must know before the next payment.
  *
  * @returns how many were disabled
  */
@@ -37,7 +37,10 @@ export async function disableDead(ctx: Context): Promise<number> {
 
 const whyDisabled = ({ disabled_reason }: Disabled) => (disabled_reason === deadReason ? 'dead' : 'gone');
 
-/** Writes into the logs of their partners that endpoints were disabled: last of all, and in one order over all nodes. */
+/**
+ * Writes to the partners' audit logs that endpoints were disabled: last in the transaction, and in the same order on
+ * all nodes, to avoid deadlocks.
+ */
 export async function logDisabled(ctx: Context, tx: Tx, rows: Disabled[]): Promise<void> {
   for (const row of rows.toSorted((a, b) => (a.partner_id < b.partner_id ? -1 : 1))) {
     await writeAudit(ctx, tx, theService, {
@@ -48,7 +51,7 @@ export async function logDisabled(ctx: Context, tx: Tx, rows: Disabled[]): Promi
   }
 }
 
-/** Tells the operator and, where they left an address, the partner; in the transaction that disabled the endpoint. */
+/** Notifies the operator and, where an address is known, the partner, in the transaction that disabled the endpoint. */
 export async function tellDisabled(ctx: Context, tx: Tx, row: Disabled): Promise<void> {
   const { partner_id, test_mode, disabled_reason } = row;
   ctx.log.warn({ partner_id, test_mode, disabled_reason }, 'a webhook endpoint was disabled');

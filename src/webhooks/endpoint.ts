@@ -15,18 +15,18 @@ import { newSecret } from './sign.ts';
 import * as store from './store.ts';
 import { onEndpoint } from './told.ts';
 
-/** Where a partner's events of one mode go. Secrets are in the clear: never log this. */
+/** Where a partner's events of one mode go. The secrets are in clear text: never log this. */
 export type Endpoint = {
   url: string | null;
   secret: string;
-  /** Made by a rotation; takes over when activated, at the latest after 24 h. */
+  /** Created by a rotation; takes over when activated, at the latest after 24 h. */
   pendingSecret: string | null;
   disabledAt: Date | null;
   disabledReason: string | null;
   failures: number;
 };
 
-/** Https only for live, but for the sandbox and configured networks. */
+/** Only https in live mode, except in the sandbox and for configured networks. */
 export function outboundPolicy(config: Config, testMode: boolean): OutboundPolicy {
   return { allowCidrs: config.webhookAllowCidrs, plainHttp: testMode || config.sandbox };
 }
@@ -48,10 +48,10 @@ export async function readEndpoint(ctx: Context, scope: Scope): Promise<Endpoint
 }
 
 /**
- * Sets the URL and keeps an existing secret; makes one otherwise. A disabled endpoint is enabled, and what waits for
- * another URL is tried at once.
+ * Sets the URL. Keeps an existing secret, otherwise creates one. A disabled endpoint is enabled, and waiting events are
+ * due at once.
  *
- * @returns the secret in force
+ * @returns the active secret
  * @throws EndpointRefusal url_refused; Refusal `rate_limited` after ten updates in this minute
  */
 export async function setUrl(ctx: Context, scope: Scope, url: string): Promise<string> {
@@ -65,7 +65,7 @@ export async function setUrl(ctx: Context, scope: Scope, url: string): Promise<s
 }
 
 /**
- * Takes back a URL that was set for a while, unless somebody has set another one since; it counts as no update.
+ * Restores the previous URL after a temporary one, unless it was changed since. Does not count as an update.
  *
  * @param earlier null: none was set, so events wait again
  */
@@ -85,7 +85,7 @@ async function moveUrl(ctx: Context, scope: Scope, url: string | null): Promise<
 }
 
 /**
- * Makes a new secret, pending until it is activated. Until then `v1` is made with the old one.
+ * Creates a new secret, pending until activated. Until then `v1` uses the old one.
  *
  * @returns the pending secret
  * @throws EndpointRefusal no_url; Refusal `rate_limited`
@@ -103,7 +103,7 @@ export async function rotateSecret(ctx: Context, scope: Scope): Promise<string> 
 }
 
 /**
- * Puts the pending secret in force.
+ * Activates the pending secret.
  *
  * @throws EndpointRefusal no_url, nothing_pending; Refusal `rate_limited`
  */
@@ -120,7 +120,7 @@ export async function activateSecret(ctx: Context, scope: Scope): Promise<void> 
 
 const dueAtOnce = 1000;
 
-/** Puts secrets in force that have been pending for 24 h, over all partners. Returns how many. */
+/** Activates secrets that have been pending for 24 h, over all partners. Returns how many. */
 export async function activateDueSecrets(ctx: Context): Promise<number> {
   const before = new Date(ctx.clock.now().getTime() - activateAfterMs);
   let activated = 0;
@@ -140,7 +140,7 @@ export async function activateDueSecrets(ctx: Context): Promise<number> {
   return activated;
 }
 
-/** The 24 hours of a pending secret are over; the endpoint is locked, so nobody waits for both it and the log's end. */
+/** The 24 hours of a pending secret are over. The endpoint is locked first, to avoid a deadlock with the audit log. */
 async function activateAsDue(ctx: Context, tx: Tx, scope: Scope): Promise<true> {
   await store.updateActivated(tx, scope);
   await writeAudit(ctx, tx, theService, { ...onEndpoint(scope), action: 'webhook.secret_activated', details: {} });
@@ -148,9 +148,9 @@ async function activateAsDue(ctx: Context, tx: Tx, scope: Scope): Promise<true> 
 }
 
 /**
- * Enables an endpoint that was disabled; what waits is tried at once.
+ * Enables a disabled endpoint; waiting events are due at once.
  *
- * @returns false when it was not disabled: then nothing was changed
+ * @returns false when it was not disabled, and nothing changed
  * @throws EndpointRefusal no_url
  */
 export async function enableEndpoint(ctx: Context, scope: Scope): Promise<boolean> {
@@ -163,7 +163,7 @@ export async function enableEndpoint(ctx: Context, scope: Scope): Promise<boolea
   return wasDisabled;
 }
 
-/** What the operator's alarm about a disabled endpoint concerns. */
+/** The subject of the operator's alarm about a disabled endpoint. */
 export function disabledSubject(partnerId: string, testMode: boolean): string {
   return `${partnerId}:${modeOf(testMode)}`;
 }

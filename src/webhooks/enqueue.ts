@@ -9,7 +9,7 @@ export type ProofVerified = {
   accountId: string;
   txHash: string;
   payerAddress: string;
-  /** JSON text, keys in order; goes into the body as it is. */
+  /** JSON text with its keys in order; goes into the body unchanged. */
   metadata: string;
   verifiedAt: Date;
 };

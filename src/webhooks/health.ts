@@ -4,12 +4,12 @@ import type { Scope, Tx } from '../db/connection.ts';
 /** Events are counted up to here. */
 export const mostCounted = 1_000;
 
-/** Whether a partner's events of one mode get through. */
+/** Whether a partner's events of one mode are being delivered. */
 export function readDeliveryHealth(ctx: Context, scope: Scope): Promise<DeliveryHealth> {
   return ctx.db.scoped(scope, (tx) => selectHealth(tx, scope, mostCounted));
 }
 
-/** How deliveries of a scope go; an endpoint that was never set has no URL. */
+/** The state of a scope's deliveries; an endpoint that was never set has no URL. */
 export type DeliveryHealth = {
   url: string | null;
   disabled_at: Date | null;
@@ -18,7 +18,7 @@ export type DeliveryHealth = {
   failures: number;
   failing_since: Date | null;
   last_success_at: Date | null;
-  /** Events that wait for an attempt, counted up to a limit. */
+  /** Events waiting for an attempt, counted up to a limit. */
   waiting: number;
   oldest_waiting_at: Date | null;
   /** Events whose attempts are used up, counted up to a limit. */

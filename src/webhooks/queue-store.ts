@@ -2,7 +2,7 @@ import type { Sql, Tx } from '../db/connection.ts';
 import type { MailSender } from '../partners/branding.ts';
 import { deadReason, type Health, leaseMs, type Next, probeAfterFailures } from './rules.ts';
 
-/** A delivery under lease, with what its attempt needs to know of its endpoint. */
+/** A leased delivery, with what its attempt needs to know about its endpoint. */
 export type Claimed = {
   partner_id: string;
   test_mode: boolean;
@@ -15,11 +15,11 @@ export type Claimed = {
   secret: Uint8Array;
   pending_secret: Uint8Array | null;
   pending_since: Date | null;
-  /** The turn to probe that this attempt took; null while attempts are free. */
+  /** The probe turn that this attempt took; null while attempts are unrestricted. */
   probe: string | null;
 } & Health;
 
-/** An endpoint, and how many attempts to it this process has under way. */
+/** An endpoint, and how many attempts to it this process has in progress. */
 export type Busy = { partner_id: string; test_mode: boolean; posts: number };
 
 export type ClaimLimits = {
@@ -30,10 +30,10 @@ export type ClaimLimits = {
 };
 
 /**
- * Claims what is due, over all partners, in one statement that commits the leases. Each endpoint gets only its slots, and
- * every endpoint's first delivery comes before anyone's second. Endpoints are found by stepping through the index of
- * waiting deliveries, so the cost grows with receivers that have some, not with deliveries. Rows that another process is
- * claiming are passed over; leases that ran out are taken over.
+ * Claims due deliveries, over all partners, in one statement that commits the leases. Each endpoint gets only its
+ * slots, and every endpoint's first delivery comes before anyone's second. Endpoints are found by stepping through the
+ * index of waiting deliveries, so the cost grows with the number of endpoints that have some, not with deliveries. Rows
+ * that another process is claiming are skipped; expired leases are taken over.
  */
 export function claimDue(sql: Sql, busy: Busy[], limits: ClaimLimits): Promise<Claimed[]> {
   const { lease, free, slots, firstWaitMs } = limits;
@@ -112,9 +112,9 @@ export type AttemptRecord = {
 };
 
 /**
- * Records attempts and, where the lease still holds, what follows. Who lost the lease meanwhile (it ran out, or a replay
- * began a new round) leaves only the attempt. Only what waits has a lease; saying so would lead the planner astray, to
- * the index of what is due.
+ * Records attempts and, where the lease still holds, what follows. If the lease was lost meanwhile (it expired, or a
+ * replay began a new round), only the attempt is recorded. Only waiting deliveries have a lease; a condition on that
+ * would mislead the planner to the index of due deliveries.
  */
 export async function recordAttempts(sql: Sql | Tx, attempts: AttemptRecord[]): Promise<void> {
   await sql`
@@ -137,7 +137,7 @@ export async function recordAttempts(sql: Sql | Tx, attempts: AttemptRecord[]): 
       and d.lease = made.lease`;
 }
 
-/** Gives up leases whose attempts were broken off, so that they are due again at once. */
+/** Releases leases whose attempts were aborted, so that they are due again at once. */
 export async function releaseLeases(sql: Sql, claimed: Claimed[]): Promise<void> {
   const rows = claimed.map(({ partner_id, test_mode, id, lease }) => ({ partner_id, test_mode, id, lease }));
   await sql`
@@ -146,11 +146,11 @@ export async function releaseLeases(sql: Sql, claimed: Claimed[]): Promise<void>
     where d.partner_id = r.partner_id and d.test_mode = r.test_mode and d.id = r.id and d.lease = r.lease`;
 }
 
-/** An endpoint's health, locked until the transaction ends; only while the URL is still the one that was tried. */
+/** An endpoint's health, locked until the transaction ends; only while the attempted URL is still the current one. */
 export type HealthRow = Health & { partner_id: string; test_mode: boolean; url: string; probe: string | null };
 export type EndpointKey = { partner_id: string; test_mode: boolean; url: string };
 
-/** Locked in the order of the key, so that two processes never wait for each other. */
+/** Locked in key order, so that two processes never deadlock. */
 export function lockHealth(tx: Tx, keys: EndpointKey[]): Promise<HealthRow[]> {
   return tx<HealthRow[]>`
     select e.partner_id, e.test_mode, e.url, e.failures, e.failing_since, e.last_success_at, e.disabled_reason,
@@ -175,7 +175,7 @@ export async function updateHealth(tx: Tx, updates: HealthUpdate[]): Promise<voi
     where e.partner_id = u.partner_id and e.test_mode = u.test_mode`;
 }
 
-/** Disables endpoints that have been failing since this instant or longer; those being written are left to the next pass. */
+/** Disables endpoints that have been failing since this instant or longer; locked ones are left to the next pass. */
 export function disableFailing(tx: Tx, failingSince: Date, now: Date, limit: number) {
   return tx<{ partner_id: string; test_mode: boolean; url: string; disabled_reason: string }[]>`
     update webhook_endpoints e set disabled_at = ${now}, disabled_reason = ${deadReason}
@@ -187,7 +187,7 @@ export function disableFailing(tx: Tx, failingSince: Date, now: Date, limit: num
     returning e.partner_id, e.test_mode, e.url, e.disabled_reason`;
 }
 
-/** Whom a partner has told to be written to, in which language if it is known, and the branding of its mails. */
+/** The partner's address for notices, its language if known, and the branding of its mails. */
 export type Contact = { email: string | null; language: string | null } & MailSender;
 
 export async function selectContact(tx: Tx, partnerId: string): Promise<Contact | null> {

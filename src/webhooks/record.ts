@@ -11,10 +11,10 @@ export function endpointKey(row: { partner_id: string; test_mode: boolean }): st
 }
 
 /**
- * Records a batch of attempts, and in the same transaction what they say about their endpoints. While all is well the
- * endpoints are not written, and one statement is the whole transaction.
+ * Records a batch of attempts and, in the same transaction, what they mean for their endpoints. While everything
+ * succeeds, endpoints are not written, and the transaction is one statement.
  *
- * @returns in milliseconds how long no endpoint is probed: infinite when none is to be
+ * @returns how long no endpoint is probed, in milliseconds; infinite when none will be
  */
 export async function recordFinished(ctx: Context, batch: Finished[]): Promise<number> {
   const records = batch.map(({ record }) => record);
@@ -34,7 +34,7 @@ type Changed = Map<string, { partner_id: string; test_mode: boolean; url: string
 
 function changedEndpoints(batch: Finished[], now: Date): Changed {
   const changed: Changed = new Map();
-  // By URL too: what comes back from an earlier URL says nothing about the present one.
+  // Keyed by URL too: a response from an earlier URL says nothing about the current one.
   const groups = Map.groupBy(batch, ({ claimed }) => `${endpointKey(claimed)} ${claimed.url}`);
   for (const [key, group] of groups) {
     const claimed = group[0]?.claimed;
@@ -47,7 +47,7 @@ function changedEndpoints(batch: Finished[], now: Date): Changed {
   return changed;
 }
 
-/** Returns those that were disabled by it, and how long none is probed. */
+/** Returns the endpoints that it disabled, and how long none is probed. */
 async function updateEndpoints(
   ctx: Context,
   tx: Tx,
@@ -60,7 +60,7 @@ async function updateEndpoints(
     const change = changed.get(`${endpointKey(row)} ${row.url}`);
     if (!change) return [];
     const health = judgeHealth(row, change.tally, ctx.config.webhookScheduleMs, now);
-    // Attempts from before the probing began must not call the next probe while one is under way.
+    // Attempts from before probing began must not trigger another probe while one is in progress.
     const myTurn = row.failures < probeAfterFailures || (row.probe !== null && change.probes.includes(row.probe));
     const keepsProbe = health.probeWaitMs !== null && !myTurn;
     return [{ ...row, ...health, keepsProbe, disabledAt: health.disabled_reason ? now : null }];

@@ -1,4 +1,4 @@
-/** Why an act on an endpoint does not go on; pages say it in their own words, by the reason. */
+/** Why an action on an endpoint was refused. Pages word it themselves, by the reason. */
 export type EndpointRefusalReason = 'url_refused' | 'no_url' | 'nothing_pending';
 
 /** An expected failure, thrown so that an open transaction rolls back. Its message is for the command line. */

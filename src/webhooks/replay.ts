@@ -16,7 +16,7 @@ export async function replayDelivery(ctx: Context, scope: Scope, deliveryId: str
 }
 
 /**
- * Sends again what is exhausted, or failed so far, among the events written since a time; the oldest 10,000 of them.
+ * Resends events written since a time that are exhausted or have failed so far; the oldest 10,000 of them.
  *
  * @returns the delivery ids
  */

@@ -2,19 +2,19 @@ import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
 import { jitter } from '../lib/time.ts';
 import type { PostOutcome } from '../net/post.ts';
 
-/** A pending secret takes over by itself after this time. */
+/** A pending secret takes over automatically after this time. */
 export const activateAfterMs = dayMs;
-/** An endpoint without success for so long is disabled. */
+/** An endpoint without a success for this long is disabled. */
 export const disableAfterMs = 120 * hourMs;
-/** Stored as the reason; a word never changes its meaning. */
+/** Stored as the reason; a value never changes its meaning. */
 export const deadReason = 'no_success_for_120_hours';
-/** So many failures in a row, and an endpoint gets one probe at a time. */
+/** After this many failures in a row, an endpoint gets one probe at a time. */
 export const probeAfterFailures = 10;
-/** How long a claimed delivery is left to its process: one attempt, and time to record it. */
+/** How long a claimed delivery is reserved for its process: one attempt, and time to record it. */
 export const leaseMs = 20_000;
 /** Updates of URL or secret, per partner and calendar minute. */
 export const updatesPerMinute = 10;
-/** Attempts that one process has under way at a time, over all endpoints. */
+/** How many attempts one process has in progress at a time, over all endpoints. */
 export const maxPosts = 512;
 
 const maxProbeWaitMs = 5 * minuteMs;
@@ -35,8 +35,8 @@ export type Next = { state: 'delivered' | 'waiting' | 'exhausted'; waitMs: numbe
 /**
  * What follows an attempt.
  *
- * @param attempts how many were made before it in this round
- * @param scheduleMs the waits before each attempt, the first included
+ * @param attempts the number of earlier attempts in this round
+ * @param scheduleMs the waits before each attempt, including the first
  */
 export function judgeAttempt(
   attempts: number,
@@ -47,7 +47,7 @@ export function judgeAttempt(
 ): Next {
   if (isSuccess(outcome)) return { state: 'delivered', waitMs: 0 };
   const planned = scheduleMs[attempts + 1];
-  // Gone disables the endpoint; the event waits until that is enabled again, even after its last attempt.
+  // 410 disables the endpoint. The event waits until it is enabled again, even after its last attempt.
   if (planned === undefined) return { state: isGone(outcome) ? 'waiting' : 'exhausted', waitMs: 0 };
   const waitMs = jitter(planned, share, random);
   const wished = 'statusCode' in outcome ? retryAfterMs(outcome.retryAfter, now) : 0;
@@ -70,13 +70,13 @@ export type Health = {
   disabled_reason: string | null;
 };
 
-/** What a batch of attempts to one endpoint came to: `failures` counts those after the last success. */
+/** Summary of a batch of attempts to one endpoint: `failures` counts those after the last success. */
 export type Tally = { succeeded: boolean; failures: number; gone: boolean };
 
 /**
  * The health of an endpoint after a batch of attempts.
  *
- * @returns also `probeWaitMs`: how long no attempt is made before the next single one, null while attempts are free
+ * @returns also `probeWaitMs`: how long to wait before the next probe, null while attempts are unrestricted
  */
 export function judgeHealth(
   before: Health,
@@ -97,7 +97,9 @@ export function judgeHealth(
   };
 }
 
-/** Probes keep the rhythm of a delivery's first attempts, at most 5 min apart, so that a recovery is seen soon. */
+/**
+ * Probes follow the schedule of a delivery's first attempts, at most 5 min apart, so that a recovery is noticed soon.
+ */
 function probeWaitMs(failures: number, scheduleMs: readonly number[]): number | null {
   if (failures < probeAfterFailures) return null;
   const step = Math.min(failures - probeAfterFailures + 1, scheduleMs.length - 1);
@@ -111,21 +113,21 @@ export function isUnchanged(before: Health, tally: Tally, now: Date): boolean {
   return Math.abs(now.getTime() - last_success_at.getTime()) < minuteMs;
 }
 
-/** True when at least half of what this process can do is under way. */
+/** True when at least half of this process's capacity is in use. */
 export function isCrowded(freePosts: number): boolean {
   return freePosts <= maxPosts / 2;
 }
 
 /**
- * How many attempts one endpoint may have under way: many while there is room, few when it is short, so that receivers
- * that hang hold only a part of it.
+ * How many attempts one endpoint may have in progress: many while capacity is free, few when it is short, so that
+ * receivers that hang occupy only a part of it.
  */
 export function slotsPerEndpoint(freePosts: number): { healthy: number; failing: number } {
   const healthy = !isCrowded(freePosts) ? 64 : freePosts > maxPosts / 8 ? 4 : 1;
   return { healthy, failing: Math.min(healthy, 8) };
 }
 
-/** True once a pending secret is the one in force. */
+/** True once a pending secret is the active one. */
 export function isActivated(pendingSince: Date | null, now: Date): boolean {
   return pendingSince !== null && now.getTime() - pendingSince.getTime() >= activateAfterMs;
 }

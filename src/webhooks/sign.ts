@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** How far a receiver's clock may differ from ours, in milliseconds. */
+/** The tolerated difference between a receiver's clock and ours, in milliseconds. */
 const signatureToleranceMs = 300_000;
 
 const secretPrefix = 'whsec_';
@@ -13,10 +13,10 @@ export function newSecret(): string {
 export type Signed = { deliveryId: string; event: string; body: string };
 
 /**
- * The headers of one attempt, signed anew for its time: our own, and those of the Standard Webhooks specification.
+ * The headers of one attempt, freshly signed: our own, and those of the Standard Webhooks specification.
  *
- * @param secret the secret in force
- * @param pendingSecret the one that takes over, null when there is none; only `webhook-signature` carries it
+ * @param secret the active secret
+ * @param pendingSecret the one that takes over, null when there is none; only `webhook-signature` uses it
  */
 export function signedHeaders(
   signed: Signed,
@@ -41,7 +41,7 @@ export function signedHeaders(
 
 type Keys = { v1: KeyObject; standard: KeyObject };
 
-/** Made once per secret: an HMAC with a ready key costs a seventh of one with bytes. */
+/** Created once per secret: an HMAC with a prepared key takes a seventh of the time of one with bytes. */
 const keysOfSecrets = new Map<string, Keys>();
 const maxKeys = 10_000;
 
@@ -60,7 +60,7 @@ function signV1(secret: string, t: number | string, body: string | Uint8Array): 
   return createHmac('sha256', keysOf(secret).v1).update(`${t}.`).update(body).digest('hex');
 }
 
-/** Standard Webhooks: base64 HMAC-SHA256, keyed by the bytes that the secret's base64 stands for. */
+/** Standard Webhooks: base64 HMAC-SHA256, keyed by the bytes that the secret's base64 encodes. */
 function signStandard(secret: string, content: string): string {
   return createHmac('sha256', keysOf(secret).standard).update(content).digest('base64');
 }
@@ -68,9 +68,10 @@ function signStandard(secret: string, content: string): string {
 const signaturePattern = /^v1=([0-9a-f]{64}),t=(\d{1,12})$/;
 
 /**
- * The recipe for receivers: checks `x-service-signature` against the raw body, in constant time, within 300 s.
+ * The reference check for receivers: verifies `x-service-signature` against the raw body, in constant time, within 300
+ * s.
  *
- * @param header the header's value; absent is invalid
+ * @param header the header's value; a missing one is invalid
  */
 export function verifySignature(
   secret: string,

@@ -17,7 +17,7 @@ export type EndpointRow = {
 
 export type NewDelivery = { id: string; requestId: string; event: string; body: string };
 
-/** Stores an event, due at once; a second one for the same request is left out. */
+/** Stores an event, due at once; a second one for the same request is ignored. */
 export async function insertDelivery(tx: Tx, scope: Scope, delivery: NewDelivery): Promise<void> {
   await tx`
     insert into webhook_deliveries (partner_id, test_mode, id, request_id, event, body, next_attempt_at)
@@ -40,7 +40,7 @@ export async function selectLocked(tx: Tx, scope: Scope): Promise<EndpointRow | 
   return row ?? null;
 }
 
-/** Locks the endpoint, making it first (without a URL, with the given secret) where there is none. */
+/** Locks the endpoint, creating it first (without a URL, with the given secret) if there is none. */
 export async function lockEndpoint(tx: Tx, scope: Scope, encryptedSecret: Uint8Array): Promise<EndpointRow> {
   await tx`
     insert into webhook_endpoints (partner_id, test_mode, secret)
@@ -56,7 +56,7 @@ export async function updateUrl(tx: Tx, scope: Scope, url: string | null): Promi
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
 }
 
-/** Forgets all failures, and makes what waits due now. */
+/** Resets all failures, and makes waiting events due now. */
 export async function updateAfresh(tx: Tx, scope: Scope): Promise<void> {
   await tx`
     update webhook_endpoints
@@ -88,7 +88,7 @@ export function selectPendingSince({ sql }: Database, before: Date, limit: numbe
     where pending_secret is not null and pending_since <= ${before} order by pending_since limit ${limit}`;
 }
 
-/** Begins a new round of attempts with the same id and body; an attempt under way no longer decides about it. */
+/** Starts a new round of attempts with the same id and body. An attempt in progress no longer decides its fate. */
 export async function updateReplayed(tx: Tx, scope: Scope, deliveryId: string): Promise<boolean> {
   const rows = await tx`
     update webhook_deliveries set state = 'waiting', attempts = 0, next_attempt_at = now(), delivered_at = null,
@@ -97,7 +97,7 @@ export async function updateReplayed(tx: Tx, scope: Scope, deliveryId: string): 
   return rows.length > 0;
 }
 
-/** The same for everything that is exhausted, or failed and waiting, among the events since a time; oldest first. */
+/** The same for everything exhausted, or failed and waiting, among the events since a time; oldest first. */
 export async function updateReplayedSince(tx: Tx, scope: Scope, since: Date, limit: number): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     update webhook_deliveries set state = 'waiting', attempts = 0, next_attempt_at = now(), lease = null,
@@ -154,7 +154,7 @@ export type AttemptRow = {
   response_body: string | null;
 };
 
-/** The attempts of some deliveries, oldest first, all rounds. */
+/** The attempts of some deliveries, oldest first, from all rounds. */
 export async function selectAttempts(tx: Tx, scope: Scope, deliveryIds: string[]): Promise<AttemptRow[]> {
   return tx<AttemptRow[]>`
     select delivery_id, url, started_at, duration_ms, status_code, error, request_headers,

@@ -5,7 +5,7 @@ import { isUuid } from '../lib/ids.ts';
 
 const mostDisabled = 100;
 
-/** Operators: how many events wait for an attempt, over all partners; counted up to `most`. */
+/** For operators: how many events wait for an attempt, over all partners; counted up to `most`. */
 export const eventDepth = (ctx: Context, most: number) => selectDepth(ctx.db.sql, most);
 
 const idOf = ({ id }: StuckDelivery) => id;
@@ -14,16 +14,16 @@ const readFrom =
   (from, limit) =>
     selectExhausted(ctx.db.sql, isUuid(from) ? from : null, limit);
 
-/** Operators: one page of the events whose attempts are used up. */
+/** For operators: one page of the events whose attempts are used up. */
 export const browseExhausted = (ctx: Context, after: string | null) => pageOf(readFrom(ctx), idOf, after);
 
 /** Operators: all of them, in batches. */
 export const exportExhausted = (ctx: Context) => batchesOf(readFrom(ctx), idOf);
 
-/** Operators: the endpoints that were disabled, the latest first; at most 100. */
+/** For operators: disabled endpoints, latest first; at most 100. */
 export const listDisabledEndpoints = (ctx: Context) => selectDisabled(ctx.db.sql, mostDisabled);
 
-/** How many events wait, at most `most`; when the oldest one that may go now became due. */
+/** How many events wait, at most `most`, and when the oldest that may go now became due. */
 export type QueueDepth = { waiting: number; oldest: Date | null };
 
 export async function selectDepth(sql: Sql, most: number): Promise<QueueDepth> {
@@ -42,7 +42,7 @@ export type StuckDelivery = {
   created_at: Date;
 };
 
-/** Events whose attempts are used up, over all partners, from after one on. */
+/** Events whose attempts are used up, over all partners, from after a given one. */
 export function selectExhausted(sql: Sql, after: string | null, limit: number): Promise<StuckDelivery[]> {
   return sql<StuckDelivery[]>`
     select d.id, d.partner_id, p.slug as partner_slug, d.test_mode, d.request_id, d.created_at
@@ -61,7 +61,7 @@ export type DisabledEndpoint = {
   disabled_reason: string | null;
 };
 
-/** Endpoints that nothing is sent to, over all partners: there is one for each partner and mode at most. */
+/** Disabled endpoints, over all partners: at most one per partner and mode. */
 export function selectDisabled(sql: Sql, limit: number): Promise<DisabledEndpoint[]> {
   return sql<DisabledEndpoint[]>`
     select e.partner_id, p.slug as partner_slug, e.test_mode, e.url, e.disabled_at, e.disabled_reason

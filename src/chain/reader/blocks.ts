@@ -15,14 +15,14 @@ export function readTransfer(log: Pick<Log, 'topics' | 'data'>): TransferLog | n
   return { from: `0x${from.slice(-40)}`, to: `0x${to.slice(-40)}`, value: BigInt(log.data) };
 }
 
-/** The wallet that a Transfer log pays; null where nothing is moved. */
+/** The wallet that a Transfer log pays; null where it moves nothing. */
 export function paidBy(log: Pick<Log, 'topics' | 'data'>): string | null {
   const transfer = readTransfer(log);
   return transfer && transfer.value > 0n && transfer.from !== transfer.to ? transfer.to : null;
 }
 
 /**
- * Refuses an answer that was not asked for: logs of another block, token or event, or one log twice.
+ * Refuses answers that do not match the question: logs of another block, token or event, or one log twice.
  *
  * @throws ProviderFault
  */
@@ -41,7 +41,7 @@ export function checkLogs(header: Header, logs: readonly Log[], tokens: readonly
   }
 }
 
-/** True when the block's filter promises a transfer of a token of which the answer has none. */
+/** True when the block's bloom filter announces a transfer of a token that the answer lacks. */
 export function lacksPromised(header: Header, logs: readonly Log[], tokens: readonly string[]): boolean {
   return tokens.some(
     (token) => !logs.some((log) => log.address === token) && bloomHas(header.logsBloom, [token, transferTopic]),
@@ -49,9 +49,9 @@ export function lacksPromised(header: Header, logs: readonly Log[], tokens: read
 }
 
 /**
- * Checks that headers follow each other without a gap.
+ * Checks that headers form a chain without gaps.
  *
- * @throws ProviderFault when the provider changed its mind between two of them, or told a wrong number
+ * @throws ProviderFault when the provider's view changed between two of them, or a number is wrong
  */
 export function checkLinked(headers: readonly Header[], firstNumber: number): void {
   for (const [i, header] of headers.entries()) {
@@ -62,11 +62,11 @@ export function checkLinked(headers: readonly Header[], firstNumber: number): vo
   }
 }
 
-/** How many blocks are asked for at once, at first and at most. */
+/** How many blocks are requested at once, at first and at most. */
 export const firstRange = 100;
 const largestRange = 2_000;
 
-/** How many blocks to ask for next: half after a failure, a tenth more after a success. */
+/** How many blocks to request next: half after a failure, a tenth more after a success. */
 export function nextRange(range: number, worked: boolean): number {
   return worked ? Math.min(largestRange, Math.ceil(range * 1.1)) : Math.max(1, Math.floor(range / 2));
 }

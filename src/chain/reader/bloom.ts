@@ -17,10 +17,10 @@ function hasBit(bloom: string, bit: number): boolean {
 }
 
 /**
- * Whether a block's filter allows that one of its logs holds all these values. False is certain; true may be chance.
+ * Whether a block's filter allows that one of its logs contains all these values. False is certain; true may be chance.
  *
  * @param bloom `logsBloom` of the header
- * @param values the few addresses and topics that are asked for again and again; their bits are kept
+ * @param values the few addresses and topics that are queried repeatedly; their bits are cached
  */
 export function bloomHas(bloom: string, values: readonly string[]): boolean {
   return values.every((value) => {
@@ -30,19 +30,21 @@ export function bloomHas(bloom: string, values: readonly string[]): boolean {
   });
 }
 
-/** The same for one value that is not asked for again. */
+/** The same for one value that is not queried again. */
 export function bloomHasOnce(bloom: string, value: string): boolean {
   return bitsOf(value).every((bit) => hasBit(bloom, bit));
 }
 
-/** Whether so many bits are set that a filter tells nothing any more. */
+/** Whether so many bits are set that a filter is useless. */
 export function isSaturated(bloom: string): boolean {
   let set = 0;
   for (let bit = 0; bit < 2048; bit++) if (hasBit(bloom, bit)) set++;
   return set > 2048 * 0.9;
 }
 
-/** The filter of these logs: equal to the header's exactly when they are all the logs of the block, but for chance. */
+/**
+ * The filter of these logs. Apart from chance, it equals the header's exactly when they are all the logs of the block.
+ */
 export function bloomOf(logs: readonly Pick<Log, 'address' | 'topics'>[]): string {
   const bytes = Buffer.alloc(256);
   for (const value of new Set(logs.flatMap((log) => [log.address, ...log.topics]))) {

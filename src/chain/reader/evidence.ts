@@ -3,10 +3,10 @@ import type { Header, Log, Receipt, Transaction } from '../rpc.ts';
 import { readTransfer } from './blocks.ts';
 import { type Candidate, calldataReference } from './reference.ts';
 
-/** What one endpoint tells of a transfer: its transaction with the receipt, and the block they stand in. */
+/** What one endpoint reports about a transfer: its transaction with the receipt, and its block. */
 export type Evidence = { receipt: Receipt; header: Header; transaction: Transaction };
 
-/** Whether an endpoint tells the same of a transfer as the one that it was read from. */
+/** Whether an endpoint reports the same about a transfer as the endpoint that it was read from. */
 export function isConfirmed(told: Evidence, key: TransferKey, tokens: readonly string[]): boolean {
   return isSameTransfer(told, key) && (!key.calldata || isSameReference(told, key, key.calldata.reference, tokens));
 }
@@ -44,8 +44,9 @@ export function isSameLog(log: Log, key: TransferKey): boolean {
 }
 
 /**
- * Which wallets were watched when the transfer was read is not known any more. So bytes that were found must be there with
- * the transfers to this one wallet alone; where none were, another transfer must be there that can have made them unclear.
+ * Which wallets were watched when the transfer was read is no longer known. So if bytes were found, they must be found
+ * again considering only the transfers to this wallet. If none were, there must be another transfer that can have made
+ * them ambiguous.
  */
 function isSameReference(
   told: Evidence,

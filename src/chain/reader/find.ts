@@ -7,7 +7,7 @@ import type { FoundTransfer, Unread } from './store.ts';
 import { readTransaction } from './transaction.ts';
 import type { Owner } from './wallets.ts';
 
-/** Does work on each item, a few at a time, and keeps their order. */
+/** Processes items, a few at a time, and keeps their order. */
 export async function mapFew<T, R>(items: readonly T[], few: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = new Array(items.length);
   let next = 0;
@@ -21,10 +21,10 @@ export async function mapFew<T, R>(items: readonly T[], few: number, work: (item
 /** Blocks whose empty answer could not be checked, and how often it was given. */
 export type Doubts = Map<string, { asked: number; sinceMs: number }>;
 
-/** Where nothing else can be asked, an empty answer is believed after so many times, over so long. */
+/** If nobody else can be asked, an empty answer is believed after this many times, over this long. */
 const believedAfter = { asked: 3, ms: 3_000 };
 
-/** True once a block's doubt was met often enough, over long enough; it is then forgotten. */
+/** True once a block's doubtful answer was repeated often enough, over long enough; it is then forgotten. */
 function isEnough(doubts: Doubts, { hash }: Header): boolean {
   const doubt = doubts.get(hash) ?? { asked: 0, sinceMs: performance.now() };
   doubt.asked++;
@@ -35,7 +35,7 @@ function isEnough(doubts: Doubts, { hash }: Header): boolean {
   return true;
 }
 
-/** Whose transfers of a block are wanted, and who is asked for them. */
+/** Whose transfers of a block are wanted, and which providers are asked. */
 export type Search = {
   tokens: readonly string[];
   owners: ReadonlyMap<string, Owner>;
@@ -46,12 +46,12 @@ export type Search = {
 };
 
 /**
- * The token transfers of one block; of a block with more than a provider tells, those to watched wallets.
+ * The token transfers of one block. For a block with more than a provider returns, only those to watched wallets.
  *
- * An answer that lacks what the block's filter promises is settled by the block's receipts, whose own filter must equal
- * the header's; else by another provider; else by asking again in later passes.
+ * An answer that lacks what the block's filter announces is settled by the block's receipts, whose own filter must
+ * equal the header's; otherwise by another provider; otherwise by asking again in later passes.
  *
- * @returns null when nobody tells them, however often asked: the block is to be set aside
+ * @returns null when no provider returns them, however often asked: the block must be set aside
  * @throws ProviderFault, RpcError
  */
 export async function logsOfBlock(header: Header, search: Search): Promise<Log[] | null> {
@@ -73,7 +73,7 @@ export async function logsOfBlock(header: Header, search: Search): Promise<Log[]
   throw new ProviderFault(`block ${header.number}: no logs came, although the bloom filter announces some`);
 }
 
-/** Null when the provider does not tell so many. */
+/** Null when the provider does not return that many. */
 function askLogs(rpc: Rpc, header: Header, tokens: readonly string[], wallets?: string[]): Promise<Log[] | null> {
   return answerOrNull(rpc, async () => {
     const logs = wallets
@@ -99,11 +99,11 @@ export function nullOfRpc(error: unknown): null {
   throw error;
 }
 
-/** Wallets named in one question, and questions about one block. */
+/** Wallets per query, and queries per block. */
 const walletsAtOnce = 500;
 const mostQuestions = 200;
 
-/** Asks for the transfers to watched wallets only; null when these cannot be told either, however often asked. */
+/** Requests only the transfers to watched wallets; null when these cannot be returned either, however often asked. */
 async function logsByWallet(header: Header, { tokens, owners, rpc, doubts }: Search): Promise<Log[] | null> {
   const topics = [...owners.keys()].map((wallet) => `0x${wallet.slice(2).padStart(64, '0')}`);
   const count = Math.ceil(topics.length / walletsAtOnce);
@@ -118,7 +118,7 @@ async function logsByWallet(header: Header, { tokens, owners, rpc, doubts }: Sea
 
 const hashedAtOnce = 500;
 
-/** True when the block's filter promises a transfer to one of these wallets of which the answer has none. */
+/** True when the block's filter announces a transfer to one of these wallets that the answer lacks. */
 async function lacksPromisedWallet(
   { logsBloom }: Header,
   logs: readonly Log[],
@@ -134,7 +134,7 @@ async function lacksPromisedWallet(
   return false;
 }
 
-/** A block can hold a hundred thousand logs: others have their turn while they are hashed. */
+/** A block can contain a hundred thousand logs, so other work gets its turn while they are hashed. */
 async function bloomOfMany(logs: readonly Log[]): Promise<string> {
   let bits = 0n;
   for (let at = 0; at < logs.length; at += hashedAtOnce) {
@@ -171,14 +171,14 @@ function ownersOf(logs: readonly Log[], owners: ReadonlyMap<string, Owner>): Rec
   return Object.fromEntries(own);
 }
 
-/** What was found in a block, and what of it could not be read. */
+/** What was found in a block, and which parts could not be read. */
 export type Found = { transfers: FoundTransfer[]; unread: Unread[] };
 
 /**
  * The transfers of a block to watched wallets, with what their transactions carry. Only those transactions are fetched;
  * one that cannot be read is set aside.
  *
- * @param rpcs the provider that is read from, and another that is asked for what the first cannot tell
+ * @param rpcs the provider that is read from, and another for what the first cannot return
  * @throws ProviderFault when the provider's transaction or receipt is missing or contradicts the log
  * @throws RpcError when the first does not answer
  */

@@ -1,7 +1,7 @@
 import { type Log, type Rpc, RpcError } from '../rpc.ts';
 import { nextRange, paidBy, readTransfer, transferTopic } from './blocks.ts';
 
-/** A transfer of any token to a wallet, as its log tells. */
+/** A transfer of any token to a wallet, according to its log. */
 export type Incoming = { txHash: string; tokenAddress: string; value: bigint; blockNumber: number; blockHash: string };
 
 /** Looked at from the newest block backwards. */
@@ -11,10 +11,10 @@ const limitMs = 4_000;
 const firstRange = 1_000;
 
 /**
- * The newest transfers of any token to a wallet, newest first, as far back as time, blocks and number allow. What a
- * provider refuses to tell of many blocks is asked of fewer.
+ * The newest transfers of any token to a wallet, newest first, within limits of time, blocks and count. If a provider
+ * refuses a range of blocks, smaller ones are requested.
  *
- * @param accepted tokens whose transfers are told apart, as many; what stands among them must not hide the others
+ * @param accepted tokens whose transfers are counted separately, so that they cannot crowd out the others
  * @throws RpcError when it does not answer even for one block, or not at all
  */
 export async function findIncoming(

@@ -4,14 +4,14 @@ import { pause } from '../../lib/time.ts';
 /** The right to do what only one process may do. Whoever writes checks the fence in the same transaction. */
 export type Lease = { name: string; holder: string; fence: number };
 
-/** A holder that stops renewing loses the lease after `leaseMs`; others look every `retryMs`. */
+/** A holder that stops renewing loses the lease after `leaseMs`; others try every `retryMs`. */
 const leaseMs = 10_000;
 const renewMs = 5_000;
-/** A renewal that failed is tried again after this. */
+/** A failed renewal is retried after this time. */
 const renewAgainMs = 1_000;
 const retryMs = 3_000;
 
-/** Takes a lease that is free or whose holder stopped renewing it; null when somebody holds it. */
+/** Takes a lease that is free or was not renewed in time; null when somebody holds it. */
 export async function acquireLease(db: Database, name: string, holder: string): Promise<Lease | null> {
   const [row] = await db.sql<{ fence: string }[]>`
     insert into leases as held (name, holder, fence, held_until)
@@ -23,7 +23,7 @@ export async function acquireLease(db: Database, name: string, holder: string): 
   return row ? { name, holder, fence: Number(row.fence) } : null;
 }
 
-/** Holds a lease for longer; false when another has it. */
+/** Renews a lease; false when another process has it. */
 export async function renewLease(db: Database, lease: Lease): Promise<boolean> {
   const rows = await db.sql`
     update leases set held_until = now() + ${`${leaseMs} ms`}::interval
@@ -31,7 +31,7 @@ export async function renewLease(db: Database, lease: Lease): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** Gives a lease back, so that the next process need not wait for it to run out. */
+/** Releases a lease, so that the next process need not wait for it to expire. */
 export async function releaseLease(db: Database, lease: Lease): Promise<void> {
   await db.sql`
     update leases set held_until = now()
@@ -39,11 +39,11 @@ export async function releaseLease(db: Database, lease: Lease): Promise<void> {
 }
 
 /**
- * Does work while holding a lease, again each time it is won, until the signal aborts.
+ * Works while holding a lease, again each time it is won, until the signal aborts.
  *
- * @param work gets a signal that also aborts when the lease is lost; it returns soon after, or when it was told by the
- *   database that it is no longer the holder
- * @param onError hears what the database or the work threw; it is tried again
+ * @param work gets a signal that also aborts when the lease is lost; it must return soon after that, or once the
+ * database says that it is no longer the holder
+ * @param onError receives errors of the database or the work, which is then retried
  */
 export async function whileLeading(
   db: Database,
@@ -83,7 +83,7 @@ async function lead(
   }
 }
 
-/** Returns when the lease is lost, or could not be renewed for as long as it lasts. */
+/** Returns when the lease is lost, or could not be renewed during its whole term. */
 async function keepRenewing(
   db: Database,
   lease: Lease,

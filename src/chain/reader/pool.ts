@@ -1,17 +1,17 @@
 import { connectRpc, type Rpc, RpcError } from '../rpc.ts';
 
-/** A provider said something that cannot be true, or is behind what was read elsewhere. */
+/** A provider gave an impossible answer, or is behind what was read elsewhere. */
 export class ProviderFault extends Error {}
 
 /** One endpoint of a chain and how it has behaved. */
 export type Provider = {
   rpc: Rpc;
-  /** Whether it was found to be of this chain, with the tokens as configured; nothing is read from it before. */
+  /** Whether it was verified to serve this chain, with the tokens as configured; nothing is read from it before. */
   checked: 'no' | 'asking' | 'yes';
   /** Failed passes in a row. */
   failures: number;
   restUntilMs: number;
-  /** The newest head it told, and when that was news. */
+  /** The newest head it reported, and when that last changed. */
   head: number;
   headAtMs: number;
 };
@@ -19,12 +19,12 @@ export type Provider = {
 const firstRestMs = 250;
 const longestRestMs = 10_000;
 
-/** The endpoints of one chain: one is used as long as it works, so that one pass sees one view of the chain. */
+/** The endpoints of one chain. One is used as long as it works, so that a pass sees one view of the chain. */
 export type Pool = {
   providers: Provider[];
-  /** The one to use now; null while all of them rest. */
+  /** The endpoint to use now; null while all of them rest. */
   pick(): Provider | null;
-  /** Another one than this, for a second opinion; null when there is none that works. */
+  /** Another endpoint, for a second opinion; null when no other works. */
   other(than: Provider): Provider | null;
   isAwake(provider: Provider): boolean;
   worked(provider: Provider): void;

@@ -13,16 +13,16 @@ import * as store from './store.ts';
 import type { Wallets } from './wallets.ts';
 
 export type WatchHooks = {
-  /** Called after transfers were stored; it returns at once. */
+  /** Called after transfers were stored; must return at once. */
   onFound?: () => void;
   /**
-   * Called inside the transaction, as the owner role, that removed transfers which a reorganisation took away: it
-   * re-judges their requests. It may be called again for the same transfers when that transaction fails.
+   * Called in the transaction, as the owner role, that removed transfers after a reorganisation; re-judges their
+   * requests. It may be called again for the same transfers when that transaction fails.
    */
   onRemoved: (tx: Tx, removed: store.RemovedTransfer[]) => Promise<void>;
 };
 
-/** What the leader of one chain needs to read it. */
+/** What the leader of one chain needs in order to read it. */
 export type Reader = {
   db: Database;
   log: Logger;
@@ -37,25 +37,28 @@ export type Reader = {
   /** Blocks asked for at once while catching up. */
   range: number;
   doubts: Doubts;
-  /** Up to where this reader has read; null before it knows, and after trouble. Each write compares it with the stored one. */
+  /**
+   * How far this reader has read; null before it knows, and after a failure. Each write compares it with the stored
+   * value.
+   */
   cursor: store.Cursor | null;
   progressAtMs: number;
-  /** False once it is known that no transaction of the chain is set aside. */
+  /** False once no transaction of the chain is known to be set aside. */
   mayBeUnread: boolean;
 };
 
 const stepsPerPass = 100;
 const rewindsPerPass = 3;
-/** Up to here behind the head, block by block: that costs least and is bound to each block's hash. */
+/** Within this distance of the head, block by block: that is cheapest and bound to each block's hash. */
 const fewBehind = 3;
-/** A provider whose head stands still for so long is compared with another. */
+/** A provider whose head has not moved for this long is compared with another. */
 const staleHeadMs = 10_000;
 const progressEveryMs = 7_000;
 
 /**
- * Reads on from the cursor to the head, with one provider.
+ * Reads from the cursor to the head, with one provider.
  *
- * What a provider does wrong never moves the cursor: it rests, and the next pass asks another.
+ * A provider's error never moves the cursor: the provider rests, and the next pass asks another.
  *
  * @returns how long to wait before the next pass
  * @throws store.Deposed when another process leads; database errors
@@ -92,7 +95,7 @@ async function checkProvider(reader: Reader, provider: Provider): Promise<void> 
   }
 }
 
-/** The same beside the reading, for one that may be needed later: it must not hold up the one that works. */
+/** The same in the background, for a provider that may be needed later: it must not delay the one that works. */
 async function checkOther(reader: Reader, provider: Provider): Promise<void> {
   if (provider.checked !== 'no') return;
   try {
@@ -107,7 +110,7 @@ async function checkOther(reader: Reader, provider: Provider): Promise<void> {
 /** One view of the chain's end: its newest block and the tags. */
 type View = { head: Header; safe: number | null; finalized: number | null };
 
-/** Returns how many blocks are still to be read. */
+/** Returns how many blocks are still unread. */
 async function readPass(reader: Reader, provider: Provider): Promise<number> {
   const { db, chain, lease } = reader;
   const view = await readView(chain, provider);
@@ -118,13 +121,13 @@ async function readPass(reader: Reader, provider: Provider): Promise<number> {
   }
   await checkStaleHead(reader, provider, view.head);
   if (view.head.number < cursor.number && (await isJustBehind(reader, view.head))) {
-    // Alone, it is waited for. Another one may be further.
+    // If it is the only provider, wait for it. Another one may be ahead.
     if (reader.pool.other(provider)) throw new ProviderFault(`its head ${view.head.number} is behind what was read`);
     return 0;
   }
   let at = cursor;
   if (view.head.hash !== cursor.hash) {
-    // After the head: whoever is paid in a block up to there is known now.
+    // Requested after the head: every wallet paid in a block up to it is known by now.
     await reader.wallets.refresh();
     at = await readUpTo(reader, provider, cursor, view);
   }
@@ -133,7 +136,9 @@ async function readPass(reader: Reader, provider: Provider): Promise<number> {
   return view.head.number - at.number;
 }
 
-/** Reads towards the head, over reorganisations; stops after a number of steps, so that the head is asked for anew. */
+/**
+ * Reads towards the head, across reorganisations; stops after a number of steps, so that the head is requested again.
+ */
 async function readUpTo(reader: Reader, provider: Provider, from: store.Cursor, view: View): Promise<store.Cursor> {
   const { head } = view;
   let at = from;
@@ -165,7 +170,10 @@ function progressOf(chain: ChainConfig, view: View, readUpTo: number): store.Pro
   return { head: view.head.number, final, safe, finalized };
 }
 
-/** Whether a head before the cursor is a block that was read: the provider is late. Otherwise the chain was reorganised. */
+/**
+ * If the head is behind the cursor: whether it is a block that was read. Then the provider is late; otherwise the chain
+ * was reorganised.
+ */
 async function isJustBehind(reader: Reader, head: Header): Promise<boolean> {
   const known = (await store.selectBlocks(reader.db, reader.chain.chainId)).get(head.number);
   return known === undefined || known === head.hash;
@@ -200,7 +208,7 @@ async function keepProgress(reader: Reader, view: View, at: store.Cursor): Promi
   if (unread) reader.mayBeUnread = true;
 }
 
-/** Reads the next block or blocks; null when the chain no longer holds the block at the cursor. */
+/** Reads the next block or blocks; null when the block at the cursor is no longer on the chain. */
 async function readOn(reader: Reader, provider: Provider, at: store.Cursor, view: View): Promise<store.Cursor | null> {
   const behind = view.head.number - at.number;
   const count = behind <= fewBehind ? 1 : Math.min(reader.range, behind);
@@ -254,7 +262,7 @@ async function readBlock(reader: Reader, provider: Provider, header: Header): Pr
   return new Map([[header.number, await logsOfBlock(header, search)]]);
 }
 
-/** Logs of several blocks at once, each block's checked as if it had been asked for alone; null: ask for fewer. */
+/** Logs of several blocks at once, each block checked as if requested alone; null: request fewer. */
 async function readRange(reader: Reader, provider: Provider, headers: Header[]): Promise<LogsByBlock | null> {
   const tokens = reader.chain.tokens.map((token) => token.address);
   const [from, to] = [headers[0]?.number ?? 0, headers.at(-1)?.number ?? 0];
@@ -279,7 +287,7 @@ async function readRange(reader: Reader, provider: Provider, headers: Header[]):
     return logs;
   } catch (error) {
     if (error instanceof RpcError || error instanceof ProviderFault) reader.range = nextRange(headers.length, false);
-    // Providers refuse large ranges each in words of their own; asked for few enough blocks, they answer.
+    // Each provider refuses large ranges with its own message. Asked for few enough blocks, they all answer.
     if (error instanceof RpcError && error.kind !== 'limited' && !(await isAway(provider.rpc))) return null;
     throw error;
   }

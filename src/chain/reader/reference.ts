@@ -11,7 +11,7 @@ import {
 } from 'viem/account-abstraction';
 import type { Log, Transaction } from '../rpc.ts';
 
-/** ERC-4337 entry points by address in lower case, and how their `handleOps` is read. */
+/** ERC-4337 entry points by address in lower case, and how to decode their `handleOps`. */
 const entryPoints = new Map<string, Abi>([
   [entryPoint06Address.toLowerCase(), entryPoint06Abi],
   [entryPoint07Address.toLowerCase(), entryPoint07Abi],
@@ -24,23 +24,25 @@ const userOperationEvent = toEventSelector(
   'UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)',
 ).toLowerCase();
 
-/** A transfer to a watched wallet: its sender, and its place among the logs of its transaction. */
+/** A transfer to a watched wallet: its sender, and its position among the logs of its transaction. */
 export type Candidate = { from: string; ordinal: number };
 
-/** Whether a transaction to this address carries user operations, whose references are found by the logs of all of them. */
+/**
+ * Whether a transaction to this address carries user operations; all of their logs are needed to find the references.
+ */
 export function isEntryPoint(address: string | null): boolean {
   return address !== null && entryPoints.has(address);
 }
 
 /**
- * The 16 bytes that a transaction, or the one user operation in it, carries at the end for one transfer; read once for all
- * of a transaction's transfers.
+ * The 16 bytes at the end of a transaction, or of the one user operation in it, for one transfer; computed once for all
+ * transfers of a transaction.
  *
- * They count only where they can mean one transfer: it is the only candidate of its transaction or operation, and its
- * `from` is who signed that. Null otherwise. Whether the bytes are a reference is for the caller to compare.
+ * They count only where they identify one transfer: it is the only candidate of its transaction or operation, and its
+ * `from` signed that. Null otherwise. The caller decides whether the bytes are a reference.
  *
  * @param logs all logs of the transaction, in order
- * @param candidates all transfers of the transaction to watched wallets, this one included
+ * @param candidates all transfers of the transaction to watched wallets, including this one
  */
 export function calldataReferences(
   tx: Pick<Transaction, 'from' | 'to' | 'input'>,
@@ -76,7 +78,7 @@ function operationReferences(
       ? [{ ordinal, sender: `0x${log.topics[2]?.slice(-40)}` }]
       : [],
   );
-  // One event for each operation, in their order: otherwise something else happened here, and nothing is concluded.
+  // One event per operation, in order. Otherwise something else happened here, and nothing is concluded.
   const inStep = ends.length === operations.length && ends.every((end, i) => end.sender === operations[i]?.sender);
   if (!inStep) return () => null;
   const indexOf = ({ ordinal }: Candidate) => ends.findIndex((end) => end.ordinal > ordinal);

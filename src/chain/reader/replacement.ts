@@ -1,14 +1,15 @@
 import { type Rpc, RpcError } from '../rpc.ts';
 
-/** More blocks than a chain makes while a transaction is waited for. */
+/** More blocks than a chain produces while a transaction is awaited. */
 const maxSteps = 24;
 const limitMs = 5_000;
 
 /**
- * The transaction that an account sent under a nonce, found by halving the blocks in which the nonce may have been used.
+ * The transaction that an account sent with a nonce, found by bisecting the blocks in which the nonce may have been
+ * used.
  *
- * @param sinceBlock a block at which the nonce was not used yet
- * @returns its hash; null when the provider keeps no states so old, or it takes too long
+ * @param sinceBlock a block at which the nonce was still unused
+ * @returns its hash; null when the provider keeps no state that old, or it takes too long
  */
 export async function findByNonce(rpc: Rpc, from: string, nonce: number, sinceBlock: number): Promise<string | null> {
   const deadline = performance.now() + limitMs;

@@ -4,8 +4,8 @@ import type { Reader } from './read.ts';
 import * as store from './store.ts';
 
 /**
- * Walks back from the cursor to the last block that the provider's chain shares with what was read, and takes back what
- * came after it. Where not even the oldest kept block is shared, reading begins anew just before that one.
+ * Walks back from the cursor to the last block that the provider's chain shares with what was read, and removes
+ * everything after it. If even the oldest stored block is not shared, reading restarts just before that one.
  *
  * @returns the new cursor
  * @throws ProviderFault when the provider contradicts itself or another provider
@@ -32,7 +32,7 @@ export async function rewind(
   return { number: ancestor.number, hash: ancestor.hash };
 }
 
-/** One provider alone cannot take back what another still has. */
+/** One provider alone cannot remove blocks that another still has. */
 async function askSecondOpinion(reader: Reader, provider: Provider, number: number, ours: string | undefined) {
   const other = reader.pool.other(provider);
   if (!other || ours === undefined) return;

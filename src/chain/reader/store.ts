@@ -6,19 +6,19 @@ import type { Lease } from './lease.ts';
 import { deleteUnreadAfter, insertUnread } from './unread-store.ts';
 import type { Owner } from './wallets.ts';
 
-/** Blocks kept to compare parents with and to walk back along. */
+/** How many blocks are kept, to compare parent hashes and to walk back along. */
 const keptBlocks = 512;
 
 /** Up to where a chain was read. */
 export type Cursor = { number: number; hash: string };
 
-/** What the provider says of the chain, kept beside the cursor. */
+/** What the provider says about the chain, stored beside the cursor. */
 export type Progress = { head: number; final: number; safe: number | null; finalized: number | null };
 
-/** A transfer to a watched wallet, as it stands in a block. Addresses and hashes in lower case. */
+/** A transfer to a watched wallet, as it appears in a block. Addresses and hashes in lower case. */
 export type FoundTransfer = {
   txHash: string;
-  /** Of the log among all logs of its transaction, and among all of its block. */
+  /** The position of the log in its transaction, and in its block. */
   ordinal: number;
   logIndex: number;
   block: Header;
@@ -28,7 +28,7 @@ export type FoundTransfer = {
   value: bigint;
   partnerId: string;
   accountId: string;
-  /** False where nobody told what the transaction carries. */
+  /** False where no provider returned what the transaction carries. */
   calldataRead: boolean;
   calldataReference: Buffer | null;
 };
@@ -37,12 +37,12 @@ export type FoundTransfer = {
 export type Unread = {
   block: Header;
   txHash: string | null;
-  /** Its transfers to watched wallets, and for whom each of these is watched. */
+  /** Its transfers to watched wallets, and for whom each wallet is watched. */
   logs: Log[];
   owners: Record<string, Owner>;
 };
 
-/** A transfer that a reorganisation took away, and the request it was applied to. Its row is gone. */
+/** A transfer that a reorganisation removed, and the request it was applied to. Its row is gone. */
 export type RemovedTransfer = {
   chainId: number;
   txHash: string;
@@ -59,7 +59,7 @@ export type RemovedTransfer = {
   value: bigint;
 };
 
-/** This process is no longer the one that reads the chain; nothing was written. */
+/** This process no longer reads the chain; nothing was written. */
 export class Deposed extends Error {}
 
 export async function selectCursor(db: Database, chainId: number): Promise<Cursor | null> {
@@ -68,19 +68,19 @@ export async function selectCursor(db: Database, chainId: number): Promise<Curso
   return row ? { number: Number(row.number), hash: row.hash } : null;
 }
 
-/** The hashes of the blocks that are kept, by number. */
+/** The hashes of the stored blocks, by number. */
 export async function selectBlocks(db: Database, chainId: number): Promise<Map<number, string>> {
   const rows = await db.sql<{ number: string; hash: string }[]>`
     select number, hash from chain_blocks where chain_id = ${chainId} order by number desc limit ${keptBlocks + 1}`;
   return new Map(rows.map((row) => [Number(row.number), row.hash]));
 }
 
-/** Shuts out every earlier holder of the lease: their writes find a greater fence. */
+/** Excludes every earlier holder of the lease: their writes find a greater fence. */
 export async function raiseFence(db: Database, chainId: number, lease: Lease): Promise<void> {
   await db.sql`update chain_cursors set fence = ${lease.fence} where chain_id = ${chainId} and fence < ${lease.fence}`;
 }
 
-/** Begins reading a chain behind this block: what was paid before the service knew the chain is not its business. */
+/** Starts reading a chain after this block. Payments from before the service knew the chain do not concern it. */
 export async function insertCursor(db: Database, chainId: number, lease: Lease, head: Header, progress: Progress) {
   await db.transaction(async (tx) => {
     await tx`
@@ -94,7 +94,7 @@ export async function insertCursor(db: Database, chainId: number, lease: Lease, 
 }
 
 /**
- * Moves the cursor from where this process saw it. The row stays locked until the transaction ends.
+ * Moves the cursor from where this process expects it. The row stays locked until the transaction ends.
  *
  * @throws Deposed when another process leads the chain or moved the cursor
  */
@@ -110,7 +110,7 @@ async function moveCursor(tx: Tx, chainId: number, lease: Lease, from: Cursor, t
 }
 
 /**
- * Holds the cursor where it is until the transaction ends, for a write that belongs to blocks read before.
+ * Locks the cursor until the transaction ends, for a write that belongs to blocks already read.
  *
  * @throws Deposed
  */
@@ -122,9 +122,9 @@ export async function holdCursor(tx: Tx, chainId: number, lease: Lease): Promise
 }
 
 /**
- * Keeps what the provider says of the chain while no block is read.
+ * Stores what the provider says about the chain while no block is read.
  *
- * @returns whether transactions are set aside: other processes do so, too
+ * @returns whether transactions are set aside; other processes set them aside too
  */
 export async function updateProgress(
   db: Database,
@@ -141,7 +141,7 @@ export async function updateProgress(
   return row;
 }
 
-/** Stores blocks that were read, what was found in them and what is to be read again: all or nothing. */
+/** Stores blocks that were read, what was found in them and what must be read again: all or nothing. */
 export async function saveBlocks(
   db: Database,
   chain: { chainId: number; testMode: boolean },
@@ -177,7 +177,7 @@ async function insertBlocks(tx: Tx, chainId: number, headers: readonly Header[])
 
 const rowsAtOnce = 500;
 
-/** One that is still there was final before a reorganisation: it is known to be in another block now. */
+/** A row that is still there was final before a reorganisation; its transfer is now known to be in another block. */
 export async function insertTransfers(
   tx: Tx,
   chain: { chainId: number; testMode: boolean },
@@ -226,10 +226,12 @@ type RemovedRow = {
 };
 
 /**
- * Goes back to a block that the chain still has: later blocks and the transfers in them that were not final are removed,
- * and `onRemoved` re-judges what they paid, all in one transaction. Final ones stay, and the operator is told.
+ * Goes back to a block that is still on the chain. Later blocks and the transfers in them that were not final are
+ * removed, and `onRemoved` re-judges what they paid, all in one transaction. Final transfers stay, and the operator is
+ * told.
  *
- * @param lostBlocks how many it goes back where no kept block is on the chain any more, for the operator; else null
+ * @param lostBlocks for the operator: how many blocks it goes back when no stored block is on the chain any more;
+ * otherwise null
  * @throws Deposed
  */
 export async function rewindTo(

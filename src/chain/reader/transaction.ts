@@ -8,10 +8,10 @@ import type { Owner } from './wallets.ts';
 /**
  * Reads what a transaction carries for its transfers to watched wallets.
  *
- * @param logs those transfers, as the block's logs told them
- * @param rpcs as `findTransfers` takes them
- * @param anyhow store them without a reference, when nobody tells what the transaction carries
- * @returns null when nobody tells enough of it: whatever a transaction does, the next one can still be read
+ * @param logs those transfers, as reported in the block's logs
+ * @param rpcs as in `findTransfers`
+ * @param anyhow stores them without a reference when no provider returns what the transaction carries
+ * @returns null when no provider returns enough: whatever a transaction does, the next one can still be read
  * @throws ProviderFault, RpcError
  */
 export async function readTransaction(
@@ -56,7 +56,9 @@ export async function readTransaction(
   });
 }
 
-/** The first answer; null when none of them can tell. Where the first provider does not answer at all, nobody else is asked. */
+/**
+ * The first answer; null when none of them has one. If the first provider does not answer at all, no other is asked.
+ */
 async function askEach<T>(rpcs: readonly Rpc[], ask: (rpc: Rpc) => Promise<T>): Promise<{ answer: T } | null> {
   for (const [i, rpc] of rpcs.entries()) {
     try {
@@ -68,7 +70,7 @@ async function askEach<T>(rpcs: readonly Rpc[], ask: (rpc: Rpc) => Promise<T>): 
   return null;
 }
 
-/** Null where a receipt that nobody tells would be needed. */
+/** Null where a receipt that no provider returns would be needed. */
 function readReferences(
   tx: Transaction,
   receipt: Receipt | null,
@@ -84,7 +86,7 @@ function readReferences(
   return calldataReferences(tx, receipt?.logs ?? [], candidates);
 }
 
-/** The places of logs among all of their transaction. */
+/** The positions of logs within their transaction. */
 function ordinalsIn(receipt: Receipt, logs: readonly Log[], header: Header): number[] {
   const places = new Map(receipt.logs.map((log, ordinal) => [log.logIndex, ordinal]));
   return logs.map((log) => {
@@ -101,7 +103,10 @@ function isSame(a: Log | undefined, b: Log): boolean {
   return a?.address === b.address && a.data === b.data && a.topics.join() === b.topics.join();
 }
 
-/** The same without the receipt: a block counts its logs through, so those of earlier transactions tell where they begin. */
+/**
+ * The same without the receipt. A block numbers its logs consecutively, so those of earlier transactions show where
+ * this one's begin.
+ */
 async function ordinalsWithout(
   header: Header,
   txHash: string,
@@ -113,7 +118,7 @@ async function ordinalsWithout(
   return logs.map(({ logIndex }) => logIndex - first);
 }
 
-/** So many transactions without a log are passed on the way back. */
+/** How many transactions without logs are skipped on the way back. */
 const mostSteps = 20;
 
 async function countLogsBefore(rpc: Rpc, header: Header, txHash: string): Promise<number | null> {

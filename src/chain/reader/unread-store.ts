@@ -15,15 +15,15 @@ export type UnreadRow = {
   owners: Record<string, Owner>;
   /** It was tried for so long that its transfers are stored without what it carries. */
   is_late: boolean;
-  /** It waits for so long that it is given up where no endpoint knows of it. */
+  /** It has waited so long that it is given up if no endpoint knows it. */
   is_stale: boolean;
 };
 
-/** So long is waited for what a transaction carries, and then the operator is told. */
+/** How long to wait for what a transaction carries before the operator is told. */
 const patienceMs = 2 * minuteMs;
-/** So long the operator is told of what was stored without. */
+/** How long the operator is told of transfers stored without it. */
 const toldFor = '24 hours';
-/** So long is asked for what one endpoint told of and all deny now. */
+/** How long to ask for a transaction that one endpoint reported and all deny now. */
 const soughtFor = '24 hours';
 const longestWaitSeconds = 600;
 
@@ -35,12 +35,12 @@ export async function insertUnread(tx: Tx, chainId: number, { block, txHash, log
     on conflict (chain_id, block_hash, tx_hash) do nothing`;
 }
 
-/** What stood in blocks that are no longer on the chain. */
+/** Entries of blocks that are no longer on the chain. */
 export async function deleteUnreadAfter(tx: Tx, chainId: number, blockNumber: number): Promise<void> {
   await tx`delete from unread_transactions where chain_id = ${chainId} and block_number > ${blockNumber}`;
 }
 
-/** What is due to be tried again, the longest due first. */
+/** Entries due for a retry, longest due first. */
 export function selectUnread(db: Database, chainId: number, limit: number): Promise<UnreadRow[]> {
   return db.sql<UnreadRow[]>`
     select block_number, block_hash, block_time, tx_hash, logs, owners,
@@ -51,9 +51,9 @@ export function selectUnread(db: Database, chainId: number, limit: number): Prom
 }
 
 /**
- * Ends the wait for one; false when a reorganisation was faster.
+ * Ends the wait for an entry; false when a reorganisation was faster.
  *
- * @param complete otherwise the operator is told of it for a day
+ * @param complete if false, the operator is told of it for a day
  */
 export async function endUnread(tx: Tx, chainId: number, row: UnreadRow, complete: boolean): Promise<boolean> {
   const own = tx`
@@ -64,7 +64,7 @@ export async function endUnread(tx: Tx, chainId: number, row: UnreadRow, complet
   return rows.length > 0;
 }
 
-/** Has one tried again after 1, 2, 4 … seconds, at most ten minutes. */
+/** Schedules a retry after 1, 2, 4 … seconds, at most ten minutes. */
 export async function putOffUnread(db: Database, chainId: number, row: UnreadRow): Promise<void> {
   await db.sql`
     update unread_transactions set tries = tries + 1,
@@ -72,15 +72,15 @@ export async function putOffUnread(db: Database, chainId: number, row: UnreadRow
     where chain_id = ${chainId} and block_hash = ${row.block_hash} and tx_hash = ${row.tx_hash}`;
 }
 
-/** A transaction that pays a watched wallet, as an endpoint tells. */
+/** A transaction that pays a watched wallet, as an endpoint reports it. */
 export type Pointed = { txHash: string; blockHash: string; blockNumber: number };
 
 /**
- * Sets aside those of which nothing is stored for the wallet though their block was read; without logs, as nobody has read any.
- * What they pay others may be stored: a reader can be told a part of a transaction.
+ * Sets aside transactions of which nothing is stored for the wallet although their block was read. They have no logs,
+ * as nobody has read any. What they pay others may already be stored: a provider can return a part of a transaction.
  *
- * @param sinceBlock blocks after it were read, also those that are kept no more; null where that is not known
- * @param anew sets them aside also where something is stored for the wallet: it is known not to be all
+ * @param sinceBlock blocks after it were read, including those no longer stored; null where that is unknown
+ * @param anew sets them aside even where something is stored for the wallet, because it is known to be incomplete
  */
 export async function insertOmitted(
   { sql }: Database,
@@ -112,7 +112,7 @@ export async function insertOmitted(
     on conflict (chain_id, block_hash, tx_hash) do nothing`;
 }
 
-/** Whether a transaction waits to be read, or its whole block does. */
+/** Whether a transaction, or its whole block, waits to be read. */
 export async function isSetAside(
   { sql }: Database,
   chainId: number,
@@ -124,7 +124,7 @@ export async function isSetAside(
   return rows.length > 0;
 }
 
-/** How many are set aside, and a few of those that the operator is to be told of. */
+/** How many are set aside, and a few of those that the operator must be told of. */
 export async function selectUnreadState(db: Database, chainId: number): Promise<{ count: number; late: string[] }> {
   await db.sql`
     delete from unread_transactions where chain_id = ${chainId} and stored_at < now() - ${toldFor}::interval`;

@@ -9,13 +9,13 @@ import * as store from './unread-store.ts';
 
 export { insertOmitted as askToRead, isSetAside, type Pointed } from './unread-store.ts';
 
-/** In one pass; what is left comes in the next one. */
+/** Per pass; the rest follows in the next one. */
 const passSize = 5;
 
 /**
- * Tries again to read transactions that were set aside, beside the reading of new blocks. After two minutes the operator
- * is told, and transfers are stored without what their transaction carries: they are matched by amount, or unmatched.
- * One whose place in its transaction nobody tells is tried on; one that all endpoints deny is given up after a day.
+ * Retries transactions that were set aside, while new blocks are being read. After two minutes the operator is told,
+ * and transfers are stored without what their transaction carries: they are matched by amount, or unmatched. One whose
+ * position in its transaction is unknown is retried further; one that all endpoints deny is given up after a day.
  *
  * @throws Deposed, database errors
  */
@@ -32,7 +32,7 @@ export async function readUnread(reader: Reader): Promise<void> {
       reader.hooks.onFound?.();
     } else await store.putOffUnread(db, chain.chainId, row);
   }
-  // Before the look: what is set aside meanwhile is looked for next time.
+  // Read before asking: what is set aside meanwhile is handled next time.
   reader.mayBeUnread = false;
   const { count, late } = await store.selectUnreadState(db, chain.chainId);
   if (count > 0) reader.mayBeUnread = true;
@@ -51,7 +51,7 @@ async function tryAgain(reader: Reader, provider: Provider, row: store.UnreadRow
   const owners = new Map(Object.entries(row.owners));
   try {
     const header = await provider.rpc.header(Number(row.block_number));
-    // The reading comes upon the reorganisation, and takes this back then.
+    // The reader will detect the reorganisation and remove this then.
     if (header?.hash !== row.block_hash) return null;
     if (row.tx_hash === '') return await readBlock(reader, provider, header, rpcs);
     const told = row.logs.length > 0 ? { logs: row.logs, owners, rpcs } : await readOmitted(reader, header, row, rpcs);
@@ -70,8 +70,9 @@ async function tryAgain(reader: Reader, provider: Provider, row: store.UnreadRow
 }
 
 /**
- * What the reading left out of a block, as the receipt tells of the endpoint that knows most of it; that one is asked first
- * for the rest, too. `denied` where all answer that it pays no watched wallet in this block; null while one cannot tell.
+ * What reading left out of a block, from the receipt of the endpoint that reports most of it; that endpoint is also
+ * asked first for the rest. `denied` where all answer that the transaction pays no watched wallet in this block; null
+ * while one cannot answer.
  */
 async function readOmitted(reader: Reader, header: Header, { tx_hash }: store.UnreadRow, rpcs: readonly Rpc[]) {
   await reader.wallets.refresh();

@@ -4,17 +4,18 @@ import { hourMs } from '../../lib/durations.ts';
 /** For whom a wallet is watched. */
 export type Owner = { partnerId: string; accountId: string };
 
-/** Changes are looked for again this far back: their transactions may have committed out of order. */
+/** How far back changes are read again, because their transactions may have committed out of order. */
 const overlapMs = 10_000;
 const reloadMs = hourMs;
 
 type Row = { wallet_address: string; partner_id: string; account_id: string };
 
 /**
- * The wallets of one mode whose transfers matter, in memory, so that what reading a block costs does not grow with them.
+ * The wallets of one mode whose transfers matter, held in memory so that the cost of reading a block does not grow with
+ * them.
  *
- * `refresh` after asking for the head and before reading: a request is committed before anyone can pay it, so every
- * wallet that is paid in a block up to that head is known then.
+ * Call `refresh` after requesting the head and before reading. A request is committed before anyone can pay it, so
+ * every wallet that is paid in a block up to that head is then known.
  */
 export type Wallets = { owners: ReadonlyMap<string, Owner>; refresh(): Promise<void> };
 
@@ -42,8 +43,8 @@ export function watchedWallets(db: Database, testMode: boolean): Wallets {
 }
 
 /**
- * Where several watch one wallet, the latest is its owner. A look-up over all partners: the chain knows none. `at` is the
- * database's time.
+ * If several merchants watch one wallet, the latest is its owner. A lookup over all partners, because the chain knows
+ * none. `at` is the database's time.
  */
 async function selectWatched(db: Database, testMode: boolean, since: Date): Promise<{ at: Date | null; rows: Row[] }> {
   const rows = await db.sql<({ at: Date } & (Row | Record<keyof Row, null>))[]>`

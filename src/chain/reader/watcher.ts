@@ -16,9 +16,8 @@ const troublePauseMs = 1_000;
 const unreadPauseMs = 1_000;
 
 /**
- * Reads all chains of both modes into the table `transfers` until the signal aborts. Each chain has a loop of its own,
- * so that trouble on one delays no other; over all processes, one at a time leads a chain, and another takes over within
- * 15 s.
+ * Reads all chains of both modes into the table `transfers` until the signal aborts. Each chain has its own loop, so
+ * that trouble on one delays no other. Over all processes, one at a time leads a chain; another takes over within 15 s.
  */
 export async function startWatching(ctx: Context, hooks: WatchHooks, signal: AbortSignal): Promise<void> {
   const holder = randomUUID();
@@ -50,7 +49,7 @@ async function watchChain(
   await whileLeading(ctx.db, leaseName(chain), holder, signal, work, report);
 }
 
-/** The lease over which processes agree who reads a chain. */
+/** The lease by which processes agree who reads a chain. */
 export function leaseName(chain: ChainConfig): string {
   return `chain-${chain.chainId}`;
 }
@@ -83,7 +82,7 @@ export async function makeReader(
   };
 }
 
-/** Works again and again until the signal aborts, or another process leads the chain. */
+/** Works repeatedly until the signal aborts, or another process leads the chain. */
 async function repeat(
   signal: AbortSignal,
   report: (error: unknown) => void,
