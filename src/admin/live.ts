@@ -1,11 +1,10 @@
-import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { hearChanges } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
 import { isStillIn } from '../users/enter.ts';
 import { adminRealm } from '../users/realm.ts';
 import { StreamPlaces, sendEvents } from '../web/event-stream.ts';
-import { openAdmin } from './session.ts';
+import type { AdminPages } from './route.ts';
 
 /** The address that pages of the administration listen to. */
 export const eventsPath = '/admin/events';
@@ -18,32 +17,24 @@ type Hearing = { wakes: Set<() => void>; end(): void };
 const hearings = new WeakMap<Database, Hearing>();
 
 /** `GET /admin/events` (server-sent events): that something has changed, whoever's it is. */
-export function adminEvents(app: FastifyInstance, ctx: Context): void {
-  const ending = new AbortController();
+export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal): void {
   const places = new StreamPlaces(mostStreams);
-  app.addHook('preClose', async () => ending.abort());
-  app.route({
-    method: 'GET',
-    url: eventsPath,
-    config: { auth: 'session' },
-    handler: async (request, reply) => {
-      const operator = await openAdmin(ctx, request, reply);
-      if (!operator) return reply;
-      // 204 ends an event source: the page looks again when it is opened anew.
-      if (ending.signal.aborted || !places.take(operator.userId)) return reply.code(204).send();
-      try {
-        await sendEvents(
-          reply,
-          ending.signal,
-          (wake) => hear(ctx, wake),
-          () => isStillIn(ctx, adminRealm, request, operator),
-        );
-      } catch (error) {
-        complain(ctx)(error); // the browser connects again by itself
-      } finally {
-        places.leave(operator.userId);
-      }
-    },
+  pages.page({ url: eventsPath }, async ({ operator, request, reply }) => {
+    // 204 ends an event source: the page looks again when it is opened anew.
+    if (ending.aborted || !places.take(operator.userId)) return reply.code(204).send();
+    try {
+      await sendEvents(
+        reply,
+        ending,
+        (wake) => hear(ctx, wake),
+        () => isStillIn(ctx, adminRealm, request, operator),
+      );
+    } catch (error) {
+      complain(ctx)(error); // the browser connects again by itself
+    } finally {
+      places.leave(operator.userId);
+    }
+    return reply;
   });
 }
 

@@ -10,7 +10,7 @@ import { signInTexts } from '../texts/sign-in.ts';
 import { card } from '../ui/components.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { enter } from '../users/enter.ts';
-import { asksForMore, confirmAct, confirmSection, type Fresh } from '../users/fresh.ts';
+import { asksForMore, askToConfirm, type Fresh } from '../users/fresh.ts';
 import { portalRealm } from '../users/realm.ts';
 import { sessionPages } from '../users/session-pages.ts';
 import { sendForeignForm } from '../web/error-page.ts';
@@ -79,15 +79,9 @@ export async function openPortalForm(
   }
   const visit = await openPortal(ctx, request, reply, permission);
   if (!visit || !asksForMore(fresh, visit.mode)) return visit;
-  const confirmation = await confirmAct(ctx, portalRealm, visit.user, request, reply);
-  if (confirmation.confirmed) return visit;
-  await sendPortal(ctx, reply, visit, {
-    path: '/portal',
-    under: null,
-    title: signInTexts(wordsFor(request)).confirmAct.title,
-    status: 403,
-    body: await confirmSection(ctx, portalRealm, visit.user, request, confirmation.refused),
-  });
+  const question = await askToConfirm(ctx, portalRealm, visit.user, request, reply);
+  if (!question) return visit;
+  await sendPortal(ctx, reply, visit, { path: '/portal', under: null, ...question });
   return null;
 }
 

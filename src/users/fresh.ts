@@ -33,15 +33,28 @@ export function asksForMore(fresh: Fresh, mode: Mode | null): boolean {
 }
 
 /** `refused`: a passkey was shown, and counts for nothing. */
-export type Confirmation = { confirmed: true } | { confirmed: false; refused: PasskeyRefusalReason | null };
+type Confirmation = { confirmed: true } | { confirmed: false; refused: PasskeyRefusalReason | null };
 
 /** Fields of the form that asks; everything else is the act's own. */
 const ownFields = ['passkey', 'as'];
 
 const bodyOf = (request: FastifyRequest) => (request.body ?? {}) as Record<string, unknown>;
 
-/** Whether somebody may do what a form asks for, by the session, or by the passkey that comes with the form. */
-export async function confirmAct<K extends UserKind>(
+/** What is shown in place of an act until it is confirmed, by the session or by a passkey that comes with the form; null once it is. */
+export async function askToConfirm<K extends UserKind>(
+  ctx: Context,
+  realm: Realm<K>,
+  person: SignedIn<K>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<{ status: 403; title: string; body: Html } | null> {
+  const confirmation = await confirmAct(ctx, realm, person, request, reply);
+  if (confirmation.confirmed) return null;
+  const body = await confirmSection(ctx, realm, person, request, confirmation.refused);
+  return { status: 403, title: signInTexts(wordsFor(request)).confirmAct.title, body };
+}
+
+async function confirmAct<K extends UserKind>(
   ctx: Context,
   realm: Realm<K>,
   person: SignedIn<K>,
@@ -61,11 +74,8 @@ export async function confirmAct<K extends UserKind>(
   return { confirmed: true };
 }
 
-/**
- * What is shown in place of an act: the form again, as it was sent, to go on with once a passkey was shown or a mailed link
- * has signed in.
- */
-export async function confirmSection<K extends UserKind>(
+/** The form again, as it was sent, to go on with once a passkey was shown or a mailed link has signed in. */
+async function confirmSection<K extends UserKind>(
   ctx: Context,
   realm: Realm<K>,
   person: SignedIn<K>,

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { scopeOfMerchant } from '../../auth/scope.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -17,10 +16,11 @@ import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { sendNotFound } from '../../web/error-page.ts';
+import { flashOf } from '../../web/flash.ts';
 import { oneOf } from '../../web/query.ts';
 import { badge, confirmButton, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
-import { adminForm, adminPage, flash, recorded } from '../route.ts';
+import { type AdminPages, recorded } from '../route.ts';
 
 const path = '/admin/merchants';
 const names = ['q', 'partner', 'mode', 'switch', 'onboarding', 'terms', 'after'] as const;
@@ -31,8 +31,8 @@ const csvHeader = [
 ];
 
 /** `GET /admin/merchants`: those of all partners in both modes, with the operator's own switch. */
-export function merchantsPages(app: FastifyInstance, ctx: Context): void {
-  adminPage(app, ctx, path, async (call) => {
+export function merchantsPages(pages: AdminPages, ctx: Context): void {
+  pages.page({ url: path }, async (call) => {
     const { words, query } = call;
     const admin = adminTexts(words);
     const wanted = query(names);
@@ -44,13 +44,13 @@ export function merchantsPages(app: FastifyInstance, ctx: Context): void {
       path,
       title: admin.places.merchants,
       body: html`
-        ${flash(call, said)}
+        ${flashOf(call, { done: said })}
         ${filters(words, path, wanted, choices(words), `${path}.csv`)}
         <div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>
       `,
     });
   });
-  adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) =>
+  pages.page({ url: `${path}.csv` }, async ({ query, reply }) =>
     sendCsv(
       reply,
       'merchants',
@@ -62,7 +62,7 @@ export function merchantsPages(app: FastifyInstance, ctx: Context): void {
       ]),
     ),
   );
-  adminForm(app, ctx, `${path}/switch`, 'always', async (call) => {
+  pages.form({ url: `${path}/switch`, fresh: 'always' }, async (call) => {
     const [id, to] = [call.typed('account'), oneOf(switchStates, call.typed('to'))];
     const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
     const off = to === 'off';

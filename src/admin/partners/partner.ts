@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../context.ts';
 import { html } from '../../lib/text/html.ts';
 import { createPartner, SlugTaken } from '../../partners/create.ts';
@@ -21,18 +20,19 @@ import { card, descriptionList, field, hiddenField } from '../../ui/components.t
 import { instant } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { sendNotFound } from '../../web/error-page.ts';
+import { flashOf } from '../../web/flash.ts';
 import { oneOf } from '../../web/query.ts';
 import { confirmButton, linkWith } from '../../web/table.ts';
-import { type AdminCall, adminForm, adminPage, flash, recorded } from '../route.ts';
+import { type AdminCall, type AdminPages, recorded } from '../route.ts';
 import { onOff } from './partners.ts';
 
 const newPath = '/admin/new-partner';
 const pathOf = (slug: string) => `/admin/partners/${slug}`;
 
 /** One partner: made, shown, set and switched off. */
-export function partnerPages(app: FastifyInstance, ctx: Context): void {
-  adminPage(app, ctx, newPath, async (call) => showNew(ctx, call, 200, { slug: '', shown: initial }));
-  adminForm(app, ctx, newPath, 'always', async (call) => {
+export function partnerPages(pages: AdminPages, ctx: Context): void {
+  pages.page({ url: newPath }, async (call) => showNew(ctx, call, 200, { slug: '', shown: initial }));
+  pages.form({ url: newPath, fresh: 'always' }, async (call) => {
     const [slug, shown] = [call.typed('slug'), readSettings(call.typed, call.ticked)];
     const faults = settingsFaults(shown, await listCurrencies(ctx));
     const slugFault = !isSlug(slug)
@@ -47,11 +47,11 @@ export function partnerPages(app: FastifyInstance, ctx: Context): void {
   });
 
   const page = `${pathOf(':slug')}`;
-  adminPage(app, ctx, page, async (call) => {
+  pages.page({ url: page }, async (call) => {
     const partner = await readPartner(ctx.db, call.param('slug'));
     return partner ? showPartner(ctx, call, partner) : sendNotFound(call.reply);
   });
-  adminForm(app, ctx, `${page}/settings`, 'always', async (call) => {
+  pages.form({ url: `${page}/settings`, fresh: 'always' }, async (call) => {
     const partner = await readPartner(ctx.db, call.param('slug'));
     if (!partner) return sendNotFound(call.reply);
     const shown = readSettings(call.typed, call.ticked);
@@ -67,7 +67,7 @@ export function partnerPages(app: FastifyInstance, ctx: Context): void {
     );
     return call.done(pathOf(partner.slug), 'saved');
   });
-  adminForm(app, ctx, `${page}/switch`, 'always', async (call) => {
+  pages.form({ url: `${page}/switch`, fresh: 'always' }, async (call) => {
     const [slug, to] = [call.param('slug'), oneOf(switchStates, call.typed('to'))];
     if (!to) return sendNotFound(call.reply);
     const action = to === 'off' ? 'partner.disabled' : 'partner.enabled';
@@ -187,7 +187,7 @@ async function showPartner(
     status: wrong ? 400 : 200,
     title: partner.name,
     body: html`
-      ${!wrong && flash(call, said)}
+      ${!wrong && flashOf(call, { done: said })}
       ${card(
         descriptionList([
           [t.slug, partner.slug],

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../context.ts';
 import { html } from '../../lib/text/html.ts';
 import { browsePartners, exportPartners, type ListedPartner, type PartnerFilter } from '../../partners/browse.ts';
@@ -9,7 +8,7 @@ import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { badge, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
-import { adminPage } from '../route.ts';
+import type { AdminPages } from '../route.ts';
 
 const path = '/admin/partners';
 const names = ['q', 'state', 'after'] as const;
@@ -18,8 +17,8 @@ const csvHeader = [
 ];
 
 /** `GET /admin/partners`, and the same as CSV. */
-export function partnersList(app: FastifyInstance, ctx: Context): void {
-  adminPage(app, ctx, path, async ({ words, query, show }) => {
+export function partnersList(pages: AdminPages, ctx: Context): void {
+  pages.page({ url: path }, async ({ words, query, show }) => {
     const t = adminTexts(words);
     const wanted = query(names);
     const { rows, next } = await browsePartners(ctx, filterOf(wanted), wanted.after ?? null);
@@ -42,7 +41,7 @@ export function partnersList(app: FastifyInstance, ctx: Context): void {
       `,
     });
   });
-  adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) => {
+  pages.page({ url: `${path}.csv` }, async ({ query, reply }) => {
     const rows = exportPartners(ctx, filterOf(query(names)));
     return sendCsv(
       reply,

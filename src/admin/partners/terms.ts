@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../context.ts';
 import { html } from '../../lib/text/html.ts';
 import { listTermsVersions } from '../../merchants/all.ts';
@@ -10,14 +9,14 @@ import { fill } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { badge, csvLink, emptyState, linkWith, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
-import { adminPage } from '../route.ts';
+import type { AdminPages } from '../route.ts';
 
 const path = '/admin/terms';
 const csvPath = `${path}.csv`;
 
 /** `GET /admin/terms`: which versions of the terms were accepted, by how many merchants, with the way to each of them; as CSV too. */
-export function termsPage(app: FastifyInstance, ctx: Context): void {
-  adminPage(app, ctx, csvPath, async ({ reply }) => {
+export function termsPage(pages: AdminPages, ctx: Context): void {
+  pages.page({ url: csvPath }, async ({ reply }) => {
     const versions = inOneBatch(await listTermsVersions(ctx));
     return sendCsv(
       reply,
@@ -29,7 +28,7 @@ export function termsPage(app: FastifyInstance, ctx: Context): void {
       ]),
     );
   });
-  adminPage(app, ctx, path, async ({ words, show }) => {
+  pages.page({ url: path }, async ({ words, show }) => {
     const { terms: t, places } = adminTexts(words);
     const versions = await listTermsVersions(ctx);
     const now = ctx.clock.now();

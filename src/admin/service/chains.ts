@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { type ChainLeader, chainLeaders } from '../../chain/reader/leaders.ts';
 import { type ChainStatus, chainStatus } from '../../chain/status.ts';
 import type { Context } from '../../context.ts';
@@ -11,7 +10,7 @@ import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { badge, csvLink, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
-import { adminPage } from '../route.ts';
+import type { AdminPages } from '../route.ts';
 
 const path = '/admin/chains';
 const csvPath = `${path}.csv`;
@@ -24,7 +23,7 @@ const askEveryMs = 5_000;
 type Row = ChainStatus & { leader: ChainLeader | undefined };
 
 /** `GET /admin/chains`: every network with its head, what was read, its providers and who reads it, as CSV too; asks the providers. */
-export function chainsPage(app: FastifyInstance, ctx: Context): void {
+export function chainsPage(pages: AdminPages, ctx: Context): void {
   let asked = { at: -askEveryMs, statuses: Promise.resolve<ChainStatus[]>([]) };
   const statusesNow = () => {
     const now = performance.now();
@@ -41,10 +40,10 @@ export function chainsPage(app: FastifyInstance, ctx: Context): void {
       leader: leaders.find(({ chainId }) => chainId === status.chainId),
     }));
   };
-  adminPage(app, ctx, csvPath, async ({ reply }) =>
+  pages.page({ url: csvPath }, async ({ reply }) =>
     sendCsv(reply, 'networks', csvHeader, csvOf(inOneBatch(await readRows()), csvRow)),
   );
-  adminPage(app, ctx, path, async ({ words, show }) => {
+  pages.page({ url: path }, async ({ words, show }) => {
     const rows = await readRows();
     const { chains: t, places } = adminTexts(words);
     const troubles = rows.flatMap((row) => troublesOf(words, row));

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { chainsInTrouble } from '../../chain/trouble.ts';
 import type { Context } from '../../context.ts';
 import { alarmName, alarmSentence } from '../../db/alarm-kinds.ts';
@@ -16,7 +15,7 @@ import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { badge, csvLink, table } from '../../web/table.ts';
 import { eventDepth } from '../../webhooks/stuck.ts';
 import { eventsPath } from '../live.ts';
-import { adminPage } from '../route.ts';
+import type { AdminPages } from '../route.ts';
 import { adviceOn, alarmWords } from './alarm-words.ts';
 import { isAnythingStuck } from './stuck.ts';
 
@@ -30,8 +29,8 @@ const mostExported = 10_000;
 type Depth = { name: string; waiting: number; oldest: Date | null };
 
 /** `GET /admin`: is everything fine? Alarms with what helps, as CSV too, networks in trouble, and what waits. Asks no provider. */
-export function overviewPage(app: FastifyInstance, ctx: Context): void {
-  adminPage(app, ctx, csvPath, async ({ reply }) => {
+export function overviewPage(pages: AdminPages, ctx: Context): void {
+  pages.page({ url: csvPath }, async ({ reply }) => {
     const alarms = inOneBatch(await listAlarms(ctx.db.sql, mostExported));
     return sendCsv(
       reply,
@@ -40,7 +39,7 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
       csvOf(alarms, (alarm) => [alarmName(alarm), alarmSentence(alarm), alarm.raised_at, alarm.cleared_at]),
     );
   });
-  adminPage(app, ctx, path, async ({ words, show }) => {
+  pages.page({ url: path }, async ({ words, show }) => {
     const admin = adminTexts(words);
     const { overview: t } = admin;
     const [alarms, isStuck, troubled, ...depths] = await Promise.all([

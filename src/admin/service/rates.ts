@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
@@ -16,10 +15,11 @@ import { card, field, hiddenField } from '../../ui/components.ts';
 import { ago, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
+import { flashOf } from '../../web/flash.ts';
 import { notice } from '../../web/shell.ts';
 import { badge, confirmButton, csvLink, emptyState, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
-import { type AdminCall, adminForm, adminPage, flash, recorded } from '../route.ts';
+import { type AdminCall, type AdminPages, recorded } from '../route.ts';
 
 const path = '/admin/rates';
 
@@ -34,18 +34,18 @@ type Fault = { text: string; deviation: Deviation | null };
 const onRate = (code: string) => ({ partnerId: null, testMode: null, object: { kind: 'rate' as const, id: code } });
 
 /** `GET /admin/rates`: all rates with their age and sources; set with an end, cleared, and fetched at once. */
-export function ratesPages(app: FastifyInstance, ctx: Context): void {
-  adminPage(app, ctx, path, (call) => show(ctx, call, 200, nothingTyped, null));
-  adminPage(app, ctx, `${path}.csv`, async ({ reply }) =>
+export function ratesPages(pages: AdminPages, ctx: Context): void {
+  pages.page({ url: path }, (call) => show(ctx, call, 200, nothingTyped, null));
+  pages.page({ url: `${path}.csv` }, async ({ reply }) =>
     sendCsv(reply, 'rates', csvHeader, csvOf(inOneBatch(await listRates(ctx)), csvRow)),
   );
-  adminForm(app, ctx, `${path}/set`, 'always', async (call) => {
+  pages.form({ url: `${path}/set`, fresh: 'always' }, async (call) => {
     const [rate, until, shown] = [call.typed('rate'), call.typed('until'), call.typed('shown')];
     const typed = { code: call.typed('code').toUpperCase(), rate, until, shown };
     const fault = await setRate(ctx, call, typed);
     return fault === null ? call.done(path, 'set') : show(ctx, call, 400, typed, fault);
   });
-  adminForm(app, ctx, `${path}/clear`, 'always', async (call) => {
+  pages.form({ url: `${path}/clear`, fresh: 'always' }, async (call) => {
     const code = call.typed('code').toUpperCase();
     const cleared = await recorded(
       ctx,
@@ -55,7 +55,7 @@ export function ratesPages(app: FastifyInstance, ctx: Context): void {
     );
     return call.done(path, cleared ? 'cleared' : 'none_set');
   });
-  adminForm(app, ctx, `${path}/refresh`, 'never', async (call) => call.done(path, await refresh(ctx, call)));
+  pages.form({ url: `${path}/refresh`, fresh: 'never' }, async (call) => call.done(path, await refresh(ctx, call)));
 }
 
 const csvHeader = ['currency', 'rate', 'fetched_at', 'sources', 'usable', 'override', 'override_until'];
@@ -126,7 +126,7 @@ async function show(ctx: Context, call: AdminCall, status: number, typed: Typed,
     status,
     title: places.rates,
     body: html`
-      ${fault === null ? flash(call, said, refused) : notice('attention', fault.text)}
+      ${fault === null ? flashOf(call, { done: said, refused }) : notice('attention', fault.text)}
       ${old.length > 0 && notice('attention', oldRates(words, old))}
       ${setForm(words, typed, fault)}
       ${refreshForm(words)}

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { scopeOfDelivery, scopeOfPartner, scopeOfPlan, scopeOfRequest } from '../../auth/scope.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -12,6 +11,7 @@ import { card, hiddenField, mono, stateLine } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
+import { flashOf } from '../../web/flash.ts';
 import { confirmButton, csvLink, linkWith, pager, table } from '../../web/table.ts';
 import { enableEndpoint } from '../../webhooks/endpoint.ts';
 import { EndpointRefusal } from '../../webhooks/refusal.ts';
@@ -25,14 +25,14 @@ import {
 } from '../../webhooks/stuck.ts';
 import { onEndpoint } from '../../webhooks/told.ts';
 import { eventsPath } from '../live.ts';
-import { type AdminCall, adminForm, adminPage, flash, recorded } from '../route.ts';
+import { type AdminCall, type AdminPages, recorded } from '../route.ts';
 
 const path = '/admin/stuck';
 const mostMails = 100;
 
 /** `GET /admin/stuck`: what waits for a hand, each with the button that helps. */
-export function stuckPages(app: FastifyInstance, ctx: Context): void {
-  adminPage(app, ctx, path, async (call) => {
+export function stuckPages(pages: AdminPages, ctx: Context): void {
+  pages.page({ url: path }, async (call) => {
     const { words } = call;
     const { stuck: t, places } = adminTexts(words);
     const wanted = call.query(['after']);
@@ -61,14 +61,14 @@ export function stuckPages(app: FastifyInstance, ctx: Context): void {
       path,
       title: places.stuck,
       body: html`
-        ${flash(call, said, { mended: t.mended })}
+        ${flashOf(call, { done: said, refused: { mended: t.mended } })}
         <div class="list" data-live="${eventsPath}" data-region="stuck">
           ${parts.length > 0 ? parts : card(stateLine('paid', t.fine, t.fineRest))}
         </div>
       `,
     });
   });
-  adminPage(app, ctx, `${path}.csv`, async ({ reply }) =>
+  pages.page({ url: `${path}.csv` }, async ({ reply }) =>
     sendCsv(
       reply,
       'stuck-events',
@@ -78,11 +78,13 @@ export function stuckPages(app: FastifyInstance, ctx: Context): void {
       ]),
     ),
   );
-  adminForm(app, ctx, `${path}/replay`, 'never', async (call) => call.done(path, await replay(ctx, call)));
-  adminForm(app, ctx, `${path}/enable`, 'never', async (call) => call.done(path, await enable(ctx, call)));
-  adminForm(app, ctx, `${path}/mail`, 'never', async (call) => call.done(path, await mailAgain(ctx, call)));
-  adminForm(app, ctx, `${path}/receipt`, 'never', async (call) => call.done(path, await receiptAgain(ctx, call)));
-  adminForm(app, ctx, `${path}/plan`, 'never', async (call) => call.done(path, await planAgain(ctx, call)));
+  pages.form({ url: `${path}/replay`, fresh: 'never' }, async (call) => call.done(path, await replay(ctx, call)));
+  pages.form({ url: `${path}/enable`, fresh: 'never' }, async (call) => call.done(path, await enable(ctx, call)));
+  pages.form({ url: `${path}/mail`, fresh: 'never' }, async (call) => call.done(path, await mailAgain(ctx, call)));
+  pages.form({ url: `${path}/receipt`, fresh: 'never' }, async (call) =>
+    call.done(path, await receiptAgain(ctx, call)),
+  );
+  pages.form({ url: `${path}/plan`, fresh: 'never' }, async (call) => call.done(path, await planAgain(ctx, call)));
 }
 
 /** Whether anything stands on the page of what is stuck. */

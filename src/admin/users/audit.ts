@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { actions } from '../../audit/actions.ts';
 import { type AuditRow, type LogFilter, readLog } from '../../audit/read.ts';
 import { type ChainCheck, isHash, verifyChains } from '../../audit/verify.ts';
@@ -20,7 +19,7 @@ import { sendNotFound } from '../../web/error-page.ts';
 import { instantOf, oneOf } from '../../web/query.ts';
 import { emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
-import { type AdminCall, adminForm, adminPage } from '../route.ts';
+import type { AdminCall, AdminPages } from '../route.ts';
 
 const path = '/admin/audit';
 const names = ['partner', 'action', 'actor', 'since', 'until', 'after'] as const;
@@ -36,12 +35,12 @@ type Whose = Scope | 'operators';
 type Checked = { typed: string; check: ChainCheck | null };
 
 /** `GET /admin/audit`: the operators' log, or a partner's; as CSV, and checked from its beginning. */
-export function auditPages(app: FastifyInstance, ctx: Context): void {
-  adminPage(app, ctx, path, async (call) => {
+export function auditPages(pages: AdminPages, ctx: Context): void {
+  pages.page({ url: path }, async (call) => {
     const whose = await whoseLog(ctx, call.query(names).partner);
     return show(ctx, call, whose);
   });
-  adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) => {
+  pages.page({ url: `${path}.csv` }, async ({ query, reply }) => {
     const wanted = query(names);
     const whose = await whoseLog(ctx, wanted.partner);
     if (!whose) return sendNotFound(reply);
@@ -69,7 +68,7 @@ export function auditPages(app: FastifyInstance, ctx: Context): void {
       ),
     );
   });
-  adminForm(app, ctx, `${path}/check`, 'never', async (call) => {
+  pages.form({ url: `${path}/check`, fresh: 'never' }, async (call) => {
     const whose = await whoseLog(ctx, call.typed('partner') || undefined);
     if (!whose) return sendNotFound(call.reply);
     const typed = call.typed('kept').toLowerCase();

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../context.ts';
 import { customerKey, eraseCustomer, findCustomer } from '../../customers/erase.ts';
 import { type Html, html } from '../../lib/text/html.ts';
@@ -9,7 +8,7 @@ import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
 import { actorOf } from '../../users/enter.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
-import { type AdminCall, adminForm, adminPage } from '../route.ts';
+import type { AdminCall, AdminPages } from '../route.ts';
 
 const path = '/admin/erase';
 const kinds = ['email', 'phone', 'request'] as const;
@@ -19,15 +18,15 @@ type Typed = { by: (typeof kinds)[number]; value: string };
  * `GET /admin/erase`: one customer is looked for, then erased. What is looked for is sent as a form, so that it stands in no
  * address and no log; for the same reason the answer to a form is the page itself.
  */
-export function erasePages(app: FastifyInstance, ctx: Context): void {
-  adminPage(app, ctx, path, async (call) => show(ctx, call, 200, { by: 'email', value: '' }, null));
-  adminForm(app, ctx, `${path}/look`, 'never', async (call) => {
+export function erasePages(pages: AdminPages, ctx: Context): void {
+  pages.page({ url: path }, async (call) => show(ctx, call, 200, { by: 'email', value: '' }, null));
+  pages.form({ url: `${path}/look`, fresh: 'never' }, async (call) => {
     const { typed, key } = asked(call);
     const { erase: t } = adminTexts(call.words);
     if (!key) return show(ctx, call, 400, typed, notice('attention', t.malformed));
     return show(ctx, call, 200, typed, foundCard(call.words, typed, await findCustomer(ctx, key)));
   });
-  adminForm(app, ctx, `${path}/do`, 'always', async (call) => {
+  pages.form({ url: `${path}/do`, fresh: 'always' }, async (call) => {
     const { typed, key } = asked(call);
     const { erase: t } = adminTexts(call.words);
     if (!key) return show(ctx, call, 400, typed, notice('attention', t.malformed));

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { scopeOfPartner } from '../../auth/scope.ts';
 import type { SessionView } from '../../auth/session.ts';
 import { listUserSessions, revokeUserSession } from '../../auth/user-session.ts';
@@ -18,21 +17,22 @@ import { serviceName } from '../../users/mails.ts';
 import { listPasskeys, type Passkey, removePasskeysOf } from '../../users/passkeys/passkeys.ts';
 import type { Team } from '../../users/read.ts';
 import { sendNotFound } from '../../web/error-page.ts';
+import { flashOf } from '../../web/flash.ts';
 import { confirmButton, emptyState, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
 import { onOff } from '../partners/partners.ts';
-import { type AdminCall, adminForm, adminPage, flash, recorded } from '../route.ts';
+import { type AdminCall, type AdminPages, recorded } from '../route.ts';
 
 /** Where somebody of any team is looked at. */
 export const userPath = (id: string) => `/admin/users/${id}`;
 
 /** `GET /admin/users/<id>`: where somebody is signed in and with which passkeys, each with the way to end it. */
-export function userPages(app: FastifyInstance, ctx: Context): void {
-  adminPage(app, ctx, userPath(':id'), async (call) => {
+export function userPages(pages: AdminPages, ctx: Context): void {
+  pages.page({ url: userPath(':id') }, async (call) => {
     const user = await readAnyUser(ctx, call.param('id'));
     return user ? show(ctx, call, user) : sendNotFound(call.reply);
   });
-  adminForm(app, ctx, `${userPath(':id')}/sign-out`, 'never', (call) =>
+  pages.form({ url: `${userPath(':id')}/sign-out`, fresh: 'never' }, (call) =>
     change(ctx, call, async (user) => {
       const session = call.typed('session');
       if (!isUuid(session)) return 'gone';
@@ -54,7 +54,7 @@ export function userPages(app: FastifyInstance, ctx: Context): void {
       return revoked ? 'signed_out' : 'gone';
     }),
   );
-  adminForm(app, ctx, `${userPath(':id')}/passkeys`, 'always', (call) =>
+  pages.form({ url: `${userPath(':id')}/passkeys`, fresh: 'always' }, (call) =>
     change(ctx, call, async (user) => {
       const team: Team | null =
         user.partner_slug === null ? 'operators' : await scopeOfPartner(ctx.db, user.partner_slug, true);
@@ -94,7 +94,7 @@ async function show(ctx: Context, call: AdminCall, user: ListedUser) {
     path: userPath(user.id),
     title: user.email,
     body: html`
-      ${flash(call, said, { gone: t.gone })}
+      ${flashOf(call, { done: said, refused: { gone: t.gone } })}
       ${card(about(words, user))}
       <h2>${t.sessions}</h2>
       <div class="list" data-live="${eventsPath}" data-region="sessions">

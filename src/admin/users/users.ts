@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { isRole, roles } from '../../auth/roles.ts';
 import { scopeOfPartner } from '../../auth/scope.ts';
 import type { Context } from '../../context.ts';
@@ -18,11 +17,12 @@ import type { Team } from '../../users/read.ts';
 import { UserRefusal } from '../../users/refusal.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { sendNotFound } from '../../web/error-page.ts';
+import { flashOf } from '../../web/flash.ts';
 import { oneOf } from '../../web/query.ts';
 import { confirmButton, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
 import { onOff } from '../partners/partners.ts';
-import { type AdminCall, adminForm, adminPage, flash } from '../route.ts';
+import type { AdminCall, AdminPages } from '../route.ts';
 import { userPath } from './user.ts';
 
 const path = '/admin/users';
@@ -30,8 +30,8 @@ const names = ['q', 'partner', 'state', 'after'] as const;
 const csvHeader = ['email', 'partner', 'role', 'created_at', 'last_sign_in_at', 'disabled_at'];
 
 /** `GET /admin/users`: the people of all partners and the operators; invited, given roles, and switched off. */
-export function usersPages(app: FastifyInstance, ctx: Context): void {
-  adminPage(app, ctx, path, async (call) => {
+export function usersPages(pages: AdminPages, ctx: Context): void {
+  pages.page({ url: path }, async (call) => {
     const { words, query } = call;
     const admin = adminTexts(words);
     const { account } = signInTexts(words);
@@ -46,14 +46,14 @@ export function usersPages(app: FastifyInstance, ctx: Context): void {
       path,
       title: admin.places.users,
       body: html`
-        ${flash(call, said, refused)}
+        ${flashOf(call, { done: said, refused })}
         ${filters(words, path, wanted, choices(words), `${path}.csv`)}
         <div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>
         ${inviteForm(words, wanted.partner)}
       `,
     });
   });
-  adminPage(app, ctx, `${path}.csv`, async ({ query, reply }) =>
+  pages.page({ url: `${path}.csv` }, async ({ query, reply }) =>
     sendCsv(
       reply,
       'people',
@@ -64,12 +64,12 @@ export function usersPages(app: FastifyInstance, ctx: Context): void {
       ]),
     ),
   );
-  userForms(app, ctx);
+  userForms(pages, ctx);
 }
 
-function userForms(app: FastifyInstance, ctx: Context): void {
-  adminForm(app, ctx, `${path}/invite`, 'always', (call) => act(call, () => invite(ctx, call)));
-  adminForm(app, ctx, `${path}/role`, 'always', (call) =>
+function userForms(pages: AdminPages, ctx: Context): void {
+  pages.form({ url: `${path}/invite`, fresh: 'always' }, (call) => act(call, () => invite(ctx, call)));
+  pages.form({ url: `${path}/role`, fresh: 'always' }, (call) =>
     act(call, async () => {
       const { team, user } = await teamOf(ctx, call.typed('user'));
       const role = call.typed('role');
@@ -78,7 +78,7 @@ function userForms(app: FastifyInstance, ctx: Context): void {
       return 'role';
     }),
   );
-  adminForm(app, ctx, `${path}/switch`, 'always', async (call) => {
+  pages.form({ url: `${path}/switch`, fresh: 'always' }, async (call) => {
     const to = oneOf(switchStates, call.typed('to'));
     if (!to) return sendNotFound(call.reply);
     const off = to === 'off';

@@ -18,7 +18,7 @@ import { onPartner } from '../../partners/told.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { field } from '../../ui/components.ts';
-import { flashOf } from '../flash.ts';
+import { flashOf } from '../../web/flash.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { type MultipartFields, multipartFields, takeMultipart } from './multipart.ts';

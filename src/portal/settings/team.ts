@@ -19,8 +19,8 @@ import { passkeyHolders, removePasskeysOf } from '../../users/passkeys/passkeys.
 import { listUsers, type User } from '../../users/read.ts';
 import { UserRefusal, type UserRefusalReason } from '../../users/refusal.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
+import { flashOf } from '../../web/flash.ts';
 import { badge, confirmButton, csvLink, table } from '../../web/table.ts';
-import { flashOf } from '../flash.ts';
 import { eventsPath } from '../live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';

@@ -9,6 +9,7 @@ import { card, type StateKind } from '../../ui/components.ts';
 import { ago, formatMs } from '../../ui/formats.ts';
 import { fillCount, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
+import { flashOf } from '../../web/flash.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { badge, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import {
@@ -19,7 +20,6 @@ import {
 } from '../../webhooks/browse.ts';
 import { replaySince } from '../../webhooks/replay.ts';
 import { onEndpoint } from '../../webhooks/told.ts';
-import { flashOf } from '../flash.ts';
 import { eventsPath } from '../live.ts';
 import { actionIn, doneAt, noAccount, type PortalCall, portalForm, portalPage, recordedIn } from '../route.ts';
 import { sendPortal } from '../shell.ts';

@@ -9,6 +9,7 @@ import { card, field, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
+import { flashOf } from '../../web/flash.ts';
 import { confirmButton, emptyState } from '../../web/table.ts';
 import { browseDeliveries } from '../../webhooks/browse.ts';
 import {
@@ -22,7 +23,6 @@ import {
 import { type DeliveryHealth, readDeliveryHealth } from '../../webhooks/health.ts';
 import { EndpointRefusal } from '../../webhooks/refusal.ts';
 import { onEndpoint } from '../../webhooks/told.ts';
-import { flashOf } from '../flash.ts';
 import { eventsPath } from '../live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from '../route.ts';
 import type { FormRule } from '../session.ts';

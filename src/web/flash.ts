@@ -1,12 +1,12 @@
 import type { Html } from '../lib/text/html.ts';
-import { notice } from '../web/shell.ts';
-import type { PortalCall } from './route.ts';
+import type { Call } from './pages.ts';
+import { notice } from './shell.ts';
 
 /** What a page says after a change, by the word in `?done=`: what was done, or why nothing was. */
 export type Flashes = { done?: Readonly<Record<string, string>>; refused?: Readonly<Record<string, string>> };
 
 /** The sentence for the word in the address; null for none, and for a word that is not ours. */
-export function flashOf({ request }: Pick<PortalCall, 'request'>, { done = {}, refused = {} }: Flashes): Html | null {
+export function flashOf({ request }: Pick<Call, 'request'>, { done = {}, refused = {} }: Flashes): Html | null {
   const { done: word } = request.query as { done?: unknown };
   if (typeof word !== 'string') return null;
   const said = Object.entries(done).find(([name]) => name === word)?.[1];

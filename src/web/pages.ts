@@ -1,0 +1,111 @@
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
+import { type Words, wordsFor } from '../ui/language.ts';
+import { sendForeignForm } from './error-page.ts';
+import { isOwnForm } from './origin.ts';
+import { readQuery } from './query.ts';
+
+/** A call of a page or a form. */
+export type Call = {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  words: Words;
+  /** What stands in the address in place of `:name`; empty when there is no such place. */
+  param(name: string): string;
+  /** The query's texts by name, of these names only. */
+  query(names: readonly string[]): Record<string, string>;
+  /** A field of the form as text; empty when it was not sent, or more than once. */
+  typed(name: string): string;
+  /** All values of a field that can be sent more than once: boxes that were ticked. */
+  ticked(name: string): string[];
+  /** After a change: a page again, which says by `?done=` what was done. */
+  done(path: string, what: string): FastifyReply;
+};
+
+type Fresh = Pick<FastifyContextConfig, 'fresh'>;
+
+/**
+ * Who may open the pages of one part of the site.
+ *
+ * @typeParam Visit what its pages learn about who calls
+ * @typeParam PageRule what a page asks of who calls it: a permission, for example
+ * @typeParam FormRule the same for a form
+ */
+export type Area<Visit, PageRule, FormRule> = {
+  auth: 'public' | 'session';
+  /** Opens a page; null when the answer is sent already, such as the way to signing in. */
+  open(request: FastifyRequest, reply: FastifyReply, rule: PageRule): Promise<Visit | null>;
+  /** The same for a form, which a page of ours has sent. */
+  openForm(request: FastifyRequest, reply: FastifyReply, rule: FormRule): Promise<Visit | null>;
+  /** The rule for the way back from a form's own address to its page; null when that address is a form's alone. */
+  wayBack(rule: FormRule): PageRule | null;
+};
+
+type Handle<Visit> = (call: Call & Visit) => FastifyReply | Promise<FastifyReply>;
+
+export type Pages<Visit, PageRule, FormRule> = {
+  /** A page, or a file: `GET`. */
+  page(where: PageRule & { url: string }, handle: Handle<Visit>): void;
+  /**
+   * A form: `POST` from a page of ours. One that is answered by a page itself leaves its own address in the browser: asked
+   * for again, that leads to the page one segment above, where the form stands.
+   */
+  form(where: FormRule & { url: string }, handle: Handle<Visit>): void;
+};
+
+/** How pages and forms of an area are declared. */
+export function declarePages<Visit extends object, PageRule extends object, FormRule extends Fresh>(
+  app: FastifyInstance,
+  ctx: Context,
+  area: Area<Visit, PageRule, FormRule>,
+): Pages<Visit, PageRule, FormRule> {
+  const { auth } = area;
+  const { baseUrl } = ctx.config;
+
+  const page: Pages<Visit, PageRule, FormRule>['page'] = (where, handle) => {
+    app.route({
+      method: 'GET',
+      url: where.url,
+      config: { auth },
+      handler: async (request, reply) => {
+        const visit = await area.open(request, reply, where);
+        return visit ? handle({ ...callOf(request, reply), ...visit }) : reply;
+      },
+    });
+  };
+  const form: Pages<Visit, PageRule, FormRule>['form'] = (where, handle) => {
+    const { url, fresh } = where;
+    app.route({
+      method: 'POST',
+      url,
+      config: { auth, ...(fresh && { fresh }) },
+      handler: async (request, reply) => {
+        if (!isOwnForm(request.headers, baseUrl)) return sendForeignForm(reply);
+        const visit = await area.openForm(request, reply, where);
+        return visit ? handle({ ...callOf(request, reply), ...visit }) : reply;
+      },
+    });
+    const wayBack = area.wayBack(where);
+    if (wayBack === null || app.hasRoute({ method: 'GET', url })) return;
+    page({ ...wayBack, url }, ({ request, reply }) => {
+      const { pathname, search } = new URL(request.url, baseUrl);
+      return reply.redirect(pathname.slice(0, pathname.lastIndexOf('/')) + search, 303);
+    });
+  };
+  return { page, form };
+}
+
+function callOf(request: FastifyRequest, reply: FastifyReply): Call {
+  const params = request.params as Record<string, string>;
+  const body = (request.body ?? {}) as Record<string, unknown>;
+  return {
+    request,
+    reply,
+    words: wordsFor(request),
+    param: (name) => params[name] ?? '',
+    query: (names) => readQuery(request.query, names),
+    typed: (name) => (typeof body[name] === 'string' ? body[name].trim() : ''),
+    ticked: (name) => [body[name]].flat().filter((value) => typeof value === 'string'),
+    done: (path, what) => reply.redirect(`${path}${path.includes('?') ? '&' : '?'}done=${what}`, 303),
+  };
+}
