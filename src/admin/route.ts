@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Act } from '../audit/actions.ts';
-import { audited } from '../audit/write.ts';
+import type { Actor, AuditEntry } from '../audit/actions.ts';
+import { withAudit } from '../audit/write.ts';
 import type { Operator } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import { actorOf, enter } from '../users/enter.ts';
@@ -11,6 +11,8 @@ import { type AdminPage, sendAdmin } from './shell.ts';
 
 type AdminVisit = {
   operator: Operator;
+  /** As whom the audit log knows who acts. */
+  actor: Actor;
   /** Answers with a page. */
   show(page: AdminPage): FastifyReply;
 };
@@ -25,7 +27,9 @@ export type AdminPages = Pages<AdminVisit, object, { fresh: 'never' | 'always' }
 export function declareAdminPages(app: FastifyInstance, ctx: Context): AdminPages {
   const open = async (request: FastifyRequest, reply: FastifyReply): Promise<AdminVisit | null> => {
     const operator = await enter(ctx, adminRealm, request, reply);
-    return operator && { operator, show: (page) => sendAdmin(reply, operator, page) };
+    return (
+      operator && { operator, actor: actorOf(operator, request), show: (page) => sendAdmin(reply, operator, page) }
+    );
   };
   return declarePages(app, ctx, {
     auth: 'session',
@@ -47,7 +51,7 @@ export function recorded<T>(
   ctx: Context,
   { operator, request }: Pick<AdminCall, 'operator' | 'request'>,
   work: (inner: Context) => Promise<T>,
-  told: (result: T) => Act | null,
+  told: (result: T) => AuditEntry | null,
 ): Promise<T> {
-  return audited(ctx, actorOf(operator, request), work, told);
+  return withAudit(ctx, actorOf(operator, request), work, told);
 }

@@ -100,7 +100,7 @@ export type Actor =
 type Detail = string | number | boolean | null | readonly string[];
 
 /** One act, as a row of the log says it. */
-export type Act<A extends AuditAction = AuditAction> = {
+export type AuditEntry<A extends AuditAction = AuditAction> = {
   [K in A]: {
     action: K;
     /** Whose log it belongs to: the partner that it concerns; null for what concerns none. */

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { nestedIn, nestedInScope } from '../db/nested.ts';
-import type { Act, Actor } from './actions.ts';
+import type { Actor, AuditEntry } from './actions.ts';
 import { detailsJson } from './rules.ts';
 import { appendEntry } from './store.ts';
 
@@ -12,14 +12,14 @@ export const noPartner = '00000000-0000-0000-0000-000000000000';
 export const theService: Actor = { kind: 'service' };
 
 /**
- * Writes an act into its log, in the transaction of the act itself and as its last statement: the end of the log stays
+ * Writes an entry into its log, in the transaction of what it tells and as its last statement: the end of the log stays
  * locked until commit.
  */
-export async function writeAudit(
+export async function audit(
   ctx: Pick<Context, 'clock'>,
   tx: Tx | Sql,
   actor: Actor,
-  { action, partnerId, testMode, object, details }: Act,
+  { action, partnerId, testMode, object, details }: AuditEntry,
 ): Promise<void> {
   const from = 'ip' in actor ? { ip: actor.ip, userAgent: actor.userAgent?.slice(0, 300) ?? null } : null;
   await appendEntry(tx, {
@@ -51,44 +51,46 @@ function nameOf(actor: Actor): string {
   return actor.kind === 'api_key' ? `API key ${actor.hint}` : actor.email;
 }
 
+type AuditContext = Pick<Context, 'db' | 'clock'>;
+
 /**
- * Does something that is written into the audit log: both are in one transaction, so neither is ever without the other. For
- * what concerns several scopes or none: the transaction sees all partners.
+ * Runs a verb and writes its entry into the audit log in one transaction, so neither is ever without the other. For what
+ * concerns several scopes or none: the transaction sees all partners.
  *
  * @param work what is done, by a context whose database is that transaction; it must not wait for anything else
- * @param told what the log says of its result; null when nothing was done after all
+ * @param entryOf what the log says of its result; null when nothing was done after all
  */
-export function audited<T>(
-  ctx: Context,
+export function withAudit<C extends AuditContext, T>(
+  ctx: C,
   actor: Actor,
-  work: (inner: Context) => Promise<T>,
-  told: (result: T) => Act | null,
+  work: (inner: C) => Promise<T>,
+  entryOf: (result: T) => AuditEntry | null,
 ): Promise<T> {
-  return ctx.db.transaction((tx) => recorded({ ...ctx, db: nestedIn(tx, ctx.db) }, tx, actor, work, told));
+  return ctx.db.transaction((tx) => workAndAudit({ ...ctx, db: nestedIn(tx, ctx.db) }, tx, actor, work, entryOf));
 }
 
-/** As `audited`, for what concerns one scope alone: the transaction sees nothing beyond. */
-export function auditedIn<T>(
-  ctx: Context,
+/** As `withAudit`, for what concerns one scope alone: the transaction sees nothing beyond. */
+export function withAuditIn<C extends AuditContext, T>(
+  ctx: C,
   scope: Scope,
   actor: Actor,
-  work: (inner: Context) => Promise<T>,
-  told: (result: T) => Act | null,
+  work: (inner: C) => Promise<T>,
+  entryOf: (result: T) => AuditEntry | null,
 ): Promise<T> {
   return ctx.db.scoped(scope, (tx) =>
-    recorded({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, tx, actor, work, told),
+    workAndAudit({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, tx, actor, work, entryOf),
   );
 }
 
-async function recorded<T>(
-  inner: Context,
+async function workAndAudit<C extends AuditContext, T>(
+  inner: C,
   tx: Tx,
   actor: Actor,
-  work: (inner: Context) => Promise<T>,
-  told: (result: T) => Act | null,
+  work: (inner: C) => Promise<T>,
+  entryOf: (result: T) => AuditEntry | null,
 ): Promise<T> {
   const result = await work(inner);
-  const act = told(result);
-  if (act) await writeAudit(inner, tx, actor, act);
+  const entry = entryOf(result);
+  if (entry) await audit(inner, tx, actor, entry);
   return result;
 }

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
+import type { Context } from '../context.ts';
 import type { Database, Scope } from '../db/connection.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { type Mode, modeOf } from '../lib/mode.ts';
@@ -37,8 +40,8 @@ export type ApiKeyView = {
  * @returns the key itself, which is never shown again
  */
 export async function createApiKey(
-  db: Database,
-  secrets: SecretKey[],
+  ctx: Pick<Context, 'config' | 'db' | 'clock'>,
+  actor: Actor,
   scope: Scope,
   scopes: readonly ScopeName[],
 ): Promise<{ key_id: string; key: string }> {
@@ -46,9 +49,13 @@ export async function createApiKey(
   const body = `qt_${modeOf(scope.testMode)}_${randomBase62(32)}`;
   const key = body + checksum62(body);
   const hint = `${body.slice(0, 8)}…${key.slice(-4)}`;
-  await db.sql`
-    insert into api_keys (id, partner_id, test_mode, hash, hint, scopes)
-    values (${id}, ${scope.partnerId}, ${scope.testMode}, ${keyedHash(newest(secrets), 'api-key', key)}, ${hint}, ${[...scopes]})`;
+  const hash = keyedHash(newest(ctx.config.secretKeys), 'api-key', key);
+  await ctx.db.transaction(async (tx) => {
+    await tx`
+      insert into api_keys (id, partner_id, test_mode, hash, hint, scopes)
+      values (${id}, ${scope.partnerId}, ${scope.testMode}, ${hash}, ${hint}, ${[...scopes]})`;
+    await audit(ctx, tx, actor, { ...scope, action: 'key.created', object: { kind: 'key', id }, details: { scopes } });
+  });
   return { key_id: id, key };
 }
 
@@ -67,10 +74,20 @@ export async function listApiKeys(db: Database, partnerId: string): Promise<ApiK
   }));
 }
 
-/** Revokes a key immediately, on every node; null when there is no such key. */
-export async function revokeApiKey(db: Database, keyId: string): Promise<{ scope: Scope; hint: string } | null> {
-  const [row] = await db.sql<{ partner_id: string; test_mode: boolean; hint: string }[]>`
-    update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${keyId}
-    returning partner_id, test_mode, hint`;
-  return row ? { scope: scopeOfRow(row), hint: row.hint } : null;
+/** Revokes a key immediately, on every node. Returns its hint; null when there is no such key. */
+export function revokeApiKey(ctx: Pick<Context, 'db' | 'clock'>, actor: Actor, id: string): Promise<string | null> {
+  return ctx.db.transaction(async (tx) => {
+    const [row] = await tx<{ partner_id: string; test_mode: boolean; hint: string }[]>`
+      update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${id}
+      returning partner_id, test_mode, hint`;
+    if (!row) return null;
+    const { hint } = row;
+    await audit(ctx, tx, actor, {
+      ...scopeOfRow(row),
+      action: 'key.revoked',
+      object: { kind: 'key', id },
+      details: { hint },
+    });
+    return hint;
+  });
 }

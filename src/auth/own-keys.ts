@@ -1,3 +1,6 @@
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
+import type { Context } from '../context.ts';
 import type { Database, Scope } from '../db/connection.ts';
 import { batchesOf, pageOf } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
@@ -58,13 +61,20 @@ function selectKeys(
  *
  * @returns its hint; null when the partner has no such key in this mode, or it was already revoked
  */
-export async function revokeOwnKey(
-  db: Database,
-  { partnerId, testMode }: Scope,
-  keyId: string,
+export function revokeOwnKey(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  actor: Actor,
+  scope: Scope,
+  id: string,
 ): Promise<string | null> {
-  const [row] = await db.sql<{ hint: string }[]>`
-    update api_keys set revoked_at = now()
-    where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${keyId} and revoked_at is null returning hint`;
-  return row?.hint ?? null;
+  const { partnerId, testMode } = scope;
+  return ctx.db.transaction(async (tx) => {
+    const [row] = await tx<{ hint: string }[]>`
+      update api_keys set revoked_at = now()
+      where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${id} and revoked_at is null returning hint`;
+    if (!row) return null;
+    const { hint } = row;
+    await audit(ctx, tx, actor, { ...scope, action: 'key.revoked', object: { kind: 'key', id }, details: { hint } });
+    return hint;
+  });
 }

@@ -1,20 +1,18 @@
 import { readFile, stat } from 'node:fs/promises';
-import type { Act } from '../audit/actions.ts';
 import { createApiKey, listApiKeys, revokeApiKey, type ScopeName, scopeNames } from '../auth/api-keys.ts';
 import { scopeOf, scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUuid } from '../lib/ids.ts';
-import { setMerchantDisabled, toldDisabled } from '../merchants/disable.ts';
-import { type BrandingChange, setBranding } from '../partners/branding.ts';
+import { setMerchantDisabled } from '../merchants/disable.ts';
+import { setBranding } from '../partners/branding.ts';
 import { setPartnerEmail } from '../partners/contact.ts';
 import { createPartner } from '../partners/create.ts';
 import { logoPath, logoTooLarge, maxLogoBytes } from '../partners/logo.ts';
-import { setPartnerDisabled } from '../partners/read.ts';
 import { defaultExpiryMinutes, expiryMinutes } from '../partners/rules.ts';
+import { setPartnerDisabled } from '../partners/settings.ts';
 import type { Partner } from '../partners/store.ts';
-import { onPartner } from '../partners/told.ts';
 import { isKnownCurrency } from '../rates/known.ts';
-import { mustReadPartner, recorded } from './acting.ts';
+import { commandLine, mustReadPartner } from './acting.ts';
 import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
 import { recoveryCommands } from './recovery.ts';
 
@@ -45,35 +43,21 @@ async function create(ctx: Context, args: Arguments) {
     defaultExpiryMinutes: wanted === undefined ? fallback : Number(wanted),
     email: clearable(args, 'email') ?? null,
   };
-  const partner = await recorded(
-    ctx,
-    (inner) => createPartner(inner.db, wish),
-    (made) => ({ ...onPartner(made), action: 'partner.created', details: { slug: made.slug, currency } }),
-  );
-  return view(partner);
+  return view(await createPartner(ctx, commandLine, wish));
 }
 
 const switchPartner = (disabled: boolean) => async (ctx: Context, args: Arguments) => {
   const slug = word(args, 0, 'The slug');
-  const action = disabled ? 'partner.disabled' : 'partner.enabled';
-  const done = await recorded(
-    ctx,
-    (inner) => setPartnerDisabled(inner.db, slug, disabled),
-    (switched) => (switched?.turned ? { ...onPartner(switched.partner), action, details: {} } : null),
-  );
+  const done = await setPartnerDisabled(ctx, commandLine, slug, disabled);
   if (!done) throw new Error(`There is no partner "${slug}".`);
-  return view(done.partner);
+  return view(done);
 };
 
 async function email(ctx: Context, args: Arguments) {
   const slug = word(args, 0, 'The slug');
   const address = word(args, 1, 'The address');
   const wanted = address === 'none' ? null : address;
-  const partner = await recorded(
-    ctx,
-    (inner) => setPartnerEmail(inner.db, slug, wanted),
-    (changed) => changed && { ...onPartner(changed), action: 'partner.changed', details: { email: wanted } },
-  );
+  const partner = await setPartnerEmail(ctx, commandLine, slug, wanted);
   if (!partner) throw new Error(`There is no partner "${slug}".`);
   return view(partner);
 }
@@ -103,29 +87,16 @@ async function changeBranding(ctx: Context, args: Arguments) {
     ...(accent !== undefined && { accent }),
     ...(logo !== undefined && { logo: logo === null ? null : await readLogoFile(logo) }),
   };
-  const partner = await recorded(
-    ctx,
-    (inner) => setBranding(inner.db, slug, wanted),
-    (changed) => changed && { ...onPartner(changed), action: 'partner.changed', details: brandingDetails(wanted) },
-  );
+  const partner = await setBranding(ctx, commandLine, slug, wanted);
   if (!partner) throw new Error(`There is no partner "${slug}".`);
   return view(partner);
-}
-
-/** A logo is too much for the log: it says whether there is one. */
-function brandingDetails({ logo, ...rest }: BrandingChange): Extract<Act, { action: 'partner.changed' }>['details'] {
-  return { ...rest, ...(logo !== undefined && { logo: logo !== null }) };
 }
 
 const switchMerchant = (disabled: boolean) => async (ctx: Context, args: Arguments) => {
   const id = word(args, 0, 'The account id');
   const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
   if (!scope) throw new Error(`There is no merchant "${id}".`);
-  await recorded(
-    ctx,
-    (inner) => setMerchantDisabled(inner.db, scope, id, 'operator', disabled),
-    (turned) => (turned ? toldDisabled(scope, id, 'operator', disabled) : null),
-  );
+  await setMerchantDisabled(ctx, commandLine, scope, id, 'operator', disabled);
   return { account_id: id, disabled_by_operator: disabled };
 };
 
@@ -136,28 +107,12 @@ async function createKey(ctx: Context, args: Arguments) {
   if (unknown.length > 0)
     throw new Error(`Unknown scopes: ${unknown.join(', ')}. The known scopes are ${scopeNames.join(', ')}.`);
   const scope = scopeOf(partner.id, testModeOption(args));
-  return recorded(
-    ctx,
-    (inner) => createApiKey(inner.db, ctx.config.secretKeys, scope, wanted as ScopeName[]),
-    ({ key_id }) => ({
-      ...scope,
-      action: 'key.created',
-      object: { kind: 'key', id: key_id },
-      details: { scopes: wanted },
-    }),
-  );
+  return createApiKey(ctx, commandLine, scope, wanted as ScopeName[]);
 }
 
 async function revokeKey(ctx: Context, args: Arguments) {
   const id = word(args, 0, 'The key id');
-  const revoked = isUuid(id)
-    ? await recorded(
-        ctx,
-        (inner) => revokeApiKey(inner.db, id),
-        (key) =>
-          key && { ...key.scope, action: 'key.revoked', object: { kind: 'key', id }, details: { hint: key.hint } },
-      )
-    : null;
+  const revoked = isUuid(id) ? await revokeApiKey(ctx, commandLine, id) : null;
   if (!revoked) throw new Error(`There is no key "${id}"; see key list.`);
   return { key_id: id, revoked: true };
 }

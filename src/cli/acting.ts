@@ -1,5 +1,5 @@
-import type { Act, Actor } from '../audit/actions.ts';
-import { audited } from '../audit/write.ts';
+import type { Actor, AuditEntry } from '../audit/actions.ts';
+import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { readPartner } from '../partners/read.ts';
 import type { Partner } from '../partners/store.ts';
@@ -11,9 +11,9 @@ export const commandLine: Actor = { kind: 'command_line' };
 export function recorded<T>(
   ctx: Context,
   work: (inner: Context) => Promise<T>,
-  told: (result: T) => Act | null,
+  told: (result: T) => AuditEntry | null,
 ): Promise<T> {
-  return audited(ctx, commandLine, work, told);
+  return withAudit(ctx, commandLine, work, told);
 }
 
 /** A partner that must be there. */

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { freePort } from '../lib/ports.ts';
-import { readEndpoint } from '../webhooks/endpoint.ts';
+import { readEndpoint, restoreUrl, setUrl } from '../webhooks/endpoint.ts';
 import { verifySignature } from '../webhooks/sign.ts';
+import { commandLine } from './acting.ts';
 import { printable } from './output.ts';
-import { restoreUrlRecorded, setUrlRecorded } from './webhook-acts.ts';
 
 export type ListenOptions = {
   /** Ends after so many events. */
@@ -62,12 +62,12 @@ export async function listen(ctx: Context, scope: Scope, options: ListenOptions)
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   try {
-    await setUrlRecorded(ctx, scope, url);
+    await setUrl(ctx, commandLine, scope, url);
     options.note(`Listening for events at ${url}${earlier ? ` instead of ${earlier}` : ''}; stop with Ctrl-C.`);
     await stop.wait;
   } finally {
     stop.forget();
-    await restoreUrlRecorded(ctx, scope, url, earlier);
+    await restoreUrl(ctx, commandLine, scope, url, earlier);
     await closeServer(server);
   }
   return { received };

@@ -1,8 +1,8 @@
 import type { Hex } from 'viem';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { onboardWithKey } from '../sandbox/onboard.ts';
-import { releaseWallet, toldReleased } from '../wallets/release.ts';
-import { recorded } from './acting.ts';
+import { releaseWallet } from '../wallets/release.ts';
+import { commandLine } from './acting.ts';
 import { type Command, word } from './command.ts';
 
 export const onboardingCommands: Command[] = [
@@ -25,11 +25,7 @@ export const onboardingCommands: Command[] = [
     run: async (ctx, args) => {
       const address = word(args, 0, 'The wallet address');
       if (!isAddress(address)) throw new Error('A wallet address is 0x and 40 hex digits.');
-      const released = await recorded(
-        ctx,
-        (inner) => releaseWallet(inner, address),
-        (freed) => freed && toldReleased(freed),
-      );
+      const released = await releaseWallet(ctx, commandLine, address);
       if (!released) {
         throw new Error(`${address} is not an unsigned, claimed wallet; nothing was changed.`);
       }

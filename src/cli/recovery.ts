@@ -2,7 +2,7 @@ import { scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUuid } from '../lib/ids.ts';
 import { cancelRecovery, startRecovery } from '../wallets/recovery.ts';
-import { recorded } from './acting.ts';
+import { commandLine } from './acting.ts';
 import { type Arguments, type Command, word } from './command.ts';
 
 async function recover(ctx: Context, args: Arguments) {
@@ -10,18 +10,10 @@ async function recover(ctx: Context, args: Arguments) {
   const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
   if (!scope) throw new Error(`There is no merchant "${id}".`);
   if (!args.options.cancel) {
-    const { url, until } = await recorded(
-      ctx,
-      (inner) => startRecovery(inner, scope, id),
-      () => ({ ...scope, action: 'recovery.started', object: { kind: 'merchant', id }, details: {} }),
-    );
+    const { url, until } = await startRecovery(ctx, commandLine, scope, id);
     return { account_id: id, recovery_url: url, open_until: until.toISOString() };
   }
-  const cancelled = await recorded(
-    ctx,
-    (inner) => cancelRecovery(inner, scope, id),
-    (done) => (done ? { ...scope, action: 'recovery.cancelled', object: { kind: 'merchant', id }, details: {} } : null),
-  );
+  const cancelled = await cancelRecovery(ctx, commandLine, scope, id);
   if (!cancelled) throw new Error(`No recovery of merchant ${id} is in progress.`);
   return { account_id: id, cancelled: true };
 }

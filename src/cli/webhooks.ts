@@ -3,14 +3,12 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
 import { parseInstant } from '../lib/time.ts';
-import { activateSecret, enableEndpoint, rotateSecret } from '../webhooks/endpoint.ts';
+import { activateSecret, enableEndpoint, rotateSecret, setUrl } from '../webhooks/endpoint.ts';
 import { type DeliveryState, type LoggedDelivery, listDeliveries } from '../webhooks/log.ts';
 import { replayDelivery, replaySince } from '../webhooks/replay.ts';
-import { onEndpoint } from '../webhooks/told.ts';
-import { recorded } from './acting.ts';
+import { commandLine } from './acting.ts';
 import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
 import { listen } from './listen.ts';
-import { setUrlRecorded } from './webhook-acts.ts';
 
 const where = '--partner <slug> --mode test|live';
 
@@ -28,7 +26,7 @@ const set: Command = {
   summary: 'Sets where events go; keeps the signing secret, or creates one',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
-    return { secret: await setUrlRecorded(ctx, scope, option(args, 'url')) };
+    return { secret: await setUrl(ctx, commandLine, scope, option(args, 'url')) };
   },
 };
 
@@ -38,12 +36,7 @@ const rotate: Command = {
   summary: 'Creates a new signing secret, pending until it is activated or 24 h have passed',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
-    const secret = await recorded(
-      ctx,
-      (inner) => rotateSecret(inner, scope),
-      () => ({ ...onEndpoint(scope), action: 'webhook.secret_rotated', details: {} }),
-    );
-    return { secret };
+    return { secret: await rotateSecret(ctx, commandLine, scope) };
   },
 };
 
@@ -53,11 +46,7 @@ const activate: Command = {
   summary: 'Activates the pending signing secret',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
-    await recorded(
-      ctx,
-      (inner) => activateSecret(inner, scope),
-      () => ({ ...onEndpoint(scope), action: 'webhook.secret_activated', details: {} }),
-    );
+    await activateSecret(ctx, commandLine, scope);
     return { activated: true };
   },
 };
@@ -68,11 +57,7 @@ const enable: Command = {
   summary: 'Enables a disabled endpoint; waiting events go out',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
-    await recorded(
-      ctx,
-      (inner) => enableEndpoint(inner, scope),
-      (enabled) => (enabled ? { ...onEndpoint(scope), action: 'webhook.enabled', details: {} } : null),
-    );
+    await enableEndpoint(ctx, commandLine, scope);
     return { enabled: true };
   },
 };
@@ -101,30 +86,12 @@ const replay: Command = {
       const since = parseInstant(option(args, 'since'));
       if (!since) throw new Error('--since must be a time like 2026-01-31T12:00:00Z.');
       const scope = await scopeOption(ctx, args);
-      const replayed = await recorded(
-        ctx,
-        (inner) => replaySince(inner, scope, since),
-        ({ length }) => ({
-          ...onEndpoint(scope),
-          action: 'webhook.replayed',
-          details: { since: since.toISOString(), deliveries: length },
-        }),
-      );
-      return { replayed };
+      return { replayed: await replaySince(ctx, commandLine, scope, since) };
     }
     const id = word(args, 0, 'The delivery id');
     const scope = isUuid(id) ? await scopeOfDelivery(ctx.db, id) : null;
     if (!scope) throw new Error(`There is no delivery "${id}".`);
-    await recorded(
-      ctx,
-      (inner) => replayDelivery(inner, scope, id),
-      () => ({
-        ...scope,
-        action: 'webhook.replayed',
-        object: { kind: 'webhook_delivery', id },
-        details: { deliveries: 1 },
-      }),
-    );
+    await replayDelivery(ctx, commandLine, scope, id);
     return { replayed: [id] };
   },
 };

@@ -1,4 +1,4 @@
-import { theService, writeAudit } from '../audit/write.ts';
+import { audit, theService } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
@@ -47,7 +47,7 @@ function eraseBatch(ctx: Context, scope: Scope, before: Date): Promise<number | 
     const erased = await eraseRequests(tx, scope, ids);
     await updateErasedTo(tx, scope, last.created_at);
     if (erased.requests > 0) {
-      await writeAudit(ctx, tx, theService, {
+      await audit(ctx, tx, theService, {
         ...scope,
         action: 'customer.erased',
         object: { kind: 'customer', id: 'age' },
@@ -63,7 +63,7 @@ function forgetOldPlans(ctx: Context, before: Date): Promise<number> {
   return ctx.db.transaction(async (tx) => {
     const forgotten = await forgetPlans(tx, await findOldPlans(tx, before, batch), ctx.clock.now());
     for (const { scope, plans } of byScope(forgotten, [])) {
-      await writeAudit(ctx, tx, theService, {
+      await audit(ctx, tx, theService, {
         ...scope,
         action: 'customer.erased',
         object: { kind: 'customer', id: 'age' },

@@ -1,5 +1,5 @@
-import type { Act, Actor } from '../audit/actions.ts';
-import { writeAudit } from '../audit/write.ts';
+import type { Actor, AuditEntry } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
@@ -74,9 +74,9 @@ export async function eraseCustomer(
     for (const { erased } of done)
       for (const name of ['requests', 'plans', 'mails', 'messages'] as const) total[name] += erased[name];
     // The logs come last and in one order: their ends stay locked until commit.
-    await writeAudit(ctx, tx, actor, told(null, key, total));
+    await audit(ctx, tx, actor, told(null, key, total));
     const inOrder = done.toSorted((a, b) => (a.scope.partnerId < b.scope.partnerId ? -1 : 1));
-    for (const { scope, erased } of inOrder) await writeAudit(ctx, tx, actor, told(scope, key, erased));
+    for (const { scope, erased } of inOrder) await audit(ctx, tx, actor, told(scope, key, erased));
     return { ...total, more: rows.length > batch || plans.length > batch };
   });
 }
@@ -115,7 +115,7 @@ export async function eraseRequests(tx: Tx, scope: Scope, ids: string[]): Promis
   };
 }
 
-function told(scope: Scope | null, { by, value }: CustomerKey, erased: CustomerErased): Act {
+function told(scope: Scope | null, { by, value }: CustomerKey, erased: CustomerErased): AuditEntry {
   return {
     action: 'customer.erased',
     partnerId: scope?.partnerId ?? null,

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import type { Caller, Facts } from '../auth/gate.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Sql } from '../db/connection.ts';
@@ -43,7 +45,13 @@ const textFields = [
  */
 export async function createMerchant(
   ctx: Context,
-  call: { caller: Caller; facts: CreateMerchantFacts; body: Record<string, unknown>; faults: FieldFault[] },
+  call: {
+    caller: Caller;
+    actor: Actor;
+    facts: CreateMerchantFacts;
+    body: Record<string, unknown>;
+    faults: FieldFault[];
+  },
 ): Promise<{ row: MerchantView; replayed: boolean }> {
   const { caller, facts, body } = call;
   if (facts.holder) return heldBy(ctx, caller.scope, facts.holder);
@@ -58,20 +66,35 @@ export async function createMerchant(
     wallet_address: wallet,
   };
   const id = randomUUID();
-  const stored = await insertMerchant(ctx.db.sql, caller.scope, id, merchant);
-  if (!stored) return heldBy(ctx, caller.scope, await selectWalletHolder(ctx.db.sql, wallet ?? ''));
+  if (!(await store(ctx, call.actor, caller.scope, id, merchant)))
+    return heldBy(ctx, caller.scope, await selectWalletHolder(ctx.db.sql, wallet ?? ''));
   return { row: await mustRead(ctx, caller.scope, id), replayed: false };
 }
 
 /** Creates a merchant without a wallet, for programs that have no call to answer. */
 export async function createShell(
   ctx: Context,
+  actor: Actor,
   scope: Scope,
   details: Partial<NewMerchant> & { display_currency: string },
 ) {
   const id = randomUUID();
-  await insertMerchant(ctx.db.sql, scope, id, { app_mode: 'business', ...details });
+  await store(ctx, actor, scope, id, { app_mode: 'business', ...details });
   return mustRead(ctx, scope, id);
+}
+
+/** False when its wallet was taken meanwhile. */
+function store(ctx: Context, actor: Actor, scope: Scope, id: string, merchant: NewMerchant): Promise<boolean> {
+  return ctx.db.scoped(scope, async (tx) => {
+    if (!(await insertMerchant(tx, scope, id, merchant))) return false;
+    await audit(ctx, tx, actor, {
+      ...scope,
+      action: 'merchant.created',
+      object: { kind: 'merchant', id },
+      details: {},
+    });
+    return true;
+  });
 }
 
 /** The merchant that holds a wallet, when it is the caller's own in the same mode. */

@@ -1,5 +1,7 @@
-import type { Act } from '../audit/actions.ts';
-import type { Database, Scope } from '../db/connection.ts';
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
 import { updateDisabled } from './store.ts';
 
 /** Whose switch it is. */
@@ -11,17 +13,17 @@ type Switch = 'partner' | 'operator';
  * @returns false when it stands so already, or the scope has no such merchant: then nothing was changed
  */
 export function setMerchantDisabled(
-  db: Database,
+  ctx: Pick<Context, 'db' | 'clock'>,
+  actor: Actor,
   scope: Scope,
   accountId: string,
   by: Switch,
   disabled: boolean,
 ): Promise<boolean> {
-  return db.scoped(scope, (tx) => updateDisabled(tx, scope, accountId, by, disabled));
-}
-
-/** What the audit log says of a switch that was turned. */
-export function toldDisabled(scope: Scope, accountId: string, by: Switch, disabled: boolean): Act {
-  const action = disabled ? 'merchant.disabled' : 'merchant.enabled';
-  return { ...scope, action, object: { kind: 'merchant', id: accountId }, details: { by } };
+  return ctx.db.scoped(scope, async (tx) => {
+    if (!(await updateDisabled(tx, scope, accountId, by, disabled))) return false;
+    const action = disabled ? 'merchant.disabled' : 'merchant.enabled';
+    await audit(ctx, tx, actor, { ...scope, action, object: { kind: 'merchant', id: accountId }, details: { by } });
+    return true;
+  });
 }

@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/actions.ts';
 import { compileCheck } from '../auth/validate.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
@@ -25,10 +26,11 @@ const checkFields = compileCheck(CreateMerchant);
  */
 export async function createMerchantManually(
   ctx: Context,
+  actor: Actor,
   scope: Scope,
   fields: ManualFields,
 ): Promise<MerchantView | { faults: string[] }> {
   const faults = checkFields(fields).map(({ field }) => field);
   if (!(await isKnownCurrency(ctx.db, fields.display_currency))) faults.push('display_currency');
-  return faults.length > 0 ? { faults } : createShell(ctx, scope, fields);
+  return faults.length > 0 ? { faults } : createShell(ctx, actor, scope, fields);
 }

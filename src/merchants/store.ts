@@ -59,7 +59,7 @@ export type NewMerchant = Partial<
  * Stores a merchant in one statement; false when its wallet was taken meanwhile. Where this is part of a transaction, that
  * holds the wallet until it commits, so it may not idle from here on; the commit takes the partner's clock.
  */
-export async function insertMerchant(sql: Sql, scope: Scope, id: string, merchant: NewMerchant): Promise<boolean> {
+export async function insertMerchant(sql: Tx, scope: Scope, id: string, merchant: NewMerchant): Promise<boolean> {
   const rows = await sql`
     select id, ${setIdleTimeout(sql)} from create_merchant(${scope.partnerId}, ${scope.testMode}, ${id}, ${JSON.stringify(merchant)})`;
   return rows.length > 0;

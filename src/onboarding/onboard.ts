@@ -1,4 +1,4 @@
-import { writeAudit } from '../audit/write.ts';
+import { audit } from '../audit/write.ts';
 import type { Client } from '../auth/session.ts';
 import {
   type AskedWallet,
@@ -139,7 +139,7 @@ export async function completeOnboarding(
     });
     await deleteCode(tx, scope, row.id);
     await deleteProgress(tx, scope, row.id);
-    await writeAudit(
+    await audit(
       ctx,
       tx,
       { kind: 'merchant', accountId: row.id, walletAddress: address, ...complete.client },

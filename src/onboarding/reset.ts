@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { lockForReset, undoOnboarding } from '../merchants/onboarding-state.ts';
@@ -10,7 +12,7 @@ import { giveUpWallets } from '../wallets/give-up.ts';
  *
  * @returns false for a merchant that has taken money: its wallet may only be changed by signatures
  */
-export function resetOnboarding(ctx: Context, scope: Scope, accountId: string): Promise<boolean> {
+export function resetOnboarding(ctx: Context, actor: Actor, scope: Scope, accountId: string): Promise<boolean> {
   const now = ctx.clock.now();
   return ctx.db.scoped(scope, async (tx) => {
     await lockForReset(tx, scope, accountId);
@@ -18,6 +20,12 @@ export function resetOnboarding(ctx: Context, scope: Scope, accountId: string): 
     await voidOpenOf(tx, scope, accountId, now);
     await giveUpWallets(tx, scope, accountId, now);
     await undoOnboarding(tx, scope, accountId);
+    await audit(ctx, tx, actor, {
+      ...scope,
+      action: 'merchant.reset',
+      object: { kind: 'merchant', id: accountId },
+      details: {},
+    });
     return true;
   });
 }

@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actions.ts';
+import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
@@ -5,6 +7,7 @@ import { parseHex } from '../lib/text/color.ts';
 import type { MailBranding } from '../mail/layout.ts';
 import { accentStyle, type Branding, lightAccent } from '../ui/branding.ts';
 import { logoFrom, logoPath } from './logo.ts';
+import { onPartner } from './object.ts';
 import { type BrandingUpdate, type Partner, selectBranding, updateBranding } from './store.ts';
 
 export type { MailBranding } from '../mail/layout.ts';
@@ -18,7 +21,12 @@ export type BrandingChange = { name?: string; accent?: string | null; logo?: Buf
  * @returns null when there is no such partner
  * @throws Error with a sentence when one of them cannot be taken, or nothing is to change
  */
-export async function setBranding(db: Database, slug: string, wanted: BrandingChange): Promise<Partner | null> {
+export async function setBranding(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  actor: Actor,
+  slug: string,
+  wanted: BrandingChange,
+): Promise<Partner | null> {
   const change: BrandingUpdate = {};
   if (wanted.name !== undefined) {
     if (wanted.name.trim() === '') throw new Error('The name must not be empty.');
@@ -27,7 +35,15 @@ export async function setBranding(db: Database, slug: string, wanted: BrandingCh
   if (wanted.accent !== undefined) change.accent = wanted.accent === null ? null : accentFrom(wanted.accent);
   if (wanted.logo !== undefined) change.logo = wanted.logo === null ? null : logoFrom(wanted.logo);
   if (Object.keys(change).length === 0) throw new Error('Nothing to change: give a name, an accent or a logo.');
-  return updateBranding(db, slug, change);
+  const { logo, ...rest } = wanted;
+  // A logo is too much for the log: it says whether there is one.
+  const details = { ...rest, ...(logo !== undefined && { logo: logo !== null }) };
+  return withAudit(
+    ctx,
+    actor,
+    ({ db }) => updateBranding(db, slug, change),
+    (changed) => changed && { ...onPartner(changed), action: 'partner.changed', details },
+  );
 }
 
 function accentFrom(text: string): string {

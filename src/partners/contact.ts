@@ -1,4 +1,7 @@
-import type { Database } from '../db/connection.ts';
+import type { Actor } from '../audit/actions.ts';
+import { withAudit } from '../audit/write.ts';
+import type { Context } from '../context.ts';
+import { onPartner } from './object.ts';
 import { emailFault } from './rules.ts';
 import { type Partner, updateEmail } from './store.ts';
 
@@ -8,8 +11,18 @@ import { type Partner, updateEmail } from './store.ts';
  * @returns null when there is no such partner
  * @throws Error with a sentence when it is no e-mail address
  */
-export async function setPartnerEmail(db: Database, slug: string, email: string | null): Promise<Partner | null> {
+export async function setPartnerEmail(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  actor: Actor,
+  slug: string,
+  email: string | null,
+): Promise<Partner | null> {
   const fault = emailFault(email);
   if (fault) throw new Error(fault);
-  return updateEmail(db, slug, email);
+  return withAudit(
+    ctx,
+    actor,
+    ({ db }) => updateEmail(db, slug, email),
+    (changed) => changed && { ...onPartner(changed), action: 'partner.changed', details: { email } },
+  );
 }

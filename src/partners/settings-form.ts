@@ -48,20 +48,6 @@ export function settingsFaults(wanted: SettingsForm, codes: string[]): SettingsF
   };
 }
 
-/** What of the settings becomes another, as the audit log tells it; nothing when all stays. */
-export function settingsChanges(before: SettingsForm, after: SettingsForm) {
-  const isSame = before.allowed_expiry_minutes.join() === after.allowed_expiry_minutes.join();
-  return {
-    ...(before.name !== after.name && { name: after.name }),
-    ...(before.currency !== after.currency && { currency: after.currency }),
-    ...(!isSame && { expiry_minutes: after.allowed_expiry_minutes.map(String) }),
-    ...(before.default_expiry_minutes !== after.default_expiry_minutes && {
-      default_expiry_minutes: after.default_expiry_minutes,
-    }),
-    ...(before.email !== after.email && { email: after.email }),
-  };
-}
-
 /** The fields, with what is wrong beside each. */
 export function settingsFields(words: Words, shown: SettingsForm, codes: string[], faults: SettingsFaults): Html {
   const { settings } = portalTexts(words);

@@ -1,6 +1,13 @@
-import type { Database } from '../db/connection.ts';
+import type { Actor } from '../audit/actions.ts';
+import { withAudit } from '../audit/write.ts';
+import type { Context } from '../context.ts';
+import type { Sql } from '../db/connection.ts';
+import { identifiers } from '../db/sql.ts';
 import { updateSettings } from './browse-store.ts';
+import { onPartner } from './object.ts';
+import { readPartner } from './read.ts';
 import { type NewPartner, partnerFaults } from './rules.ts';
+import { type Partner, partnerColumns } from './store.ts';
 
 /**
  * Sets a partner's name, currency, expiry values and e-mail address. Requests and merchants that exist keep what they were made with.
@@ -8,14 +15,86 @@ import { type NewPartner, partnerFaults } from './rules.ts';
  * @returns false when there is no such partner
  * @throws Error with all faults as sentences
  */
-export async function setPartnerSettings(db: Database, wanted: NewPartner): Promise<boolean> {
+export async function setPartnerSettings(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  actor: Actor,
+  wanted: NewPartner,
+): Promise<boolean> {
   const faults = partnerFaults(wanted);
   if (faults.length > 0) throw new Error(faults.join(' '));
-  return updateSettings(db.sql, wanted.slug, {
-    name: wanted.name,
-    currency: wanted.currency,
-    allowed_expiry_minutes: wanted.allowedExpiryMinutes,
-    default_expiry_minutes: wanted.defaultExpiryMinutes,
-    email: wanted.email,
-  });
+  const done = await withAudit(
+    ctx,
+    actor,
+    async ({ db }) => {
+      const before = await readPartner(db, wanted.slug);
+      if (!before) return null;
+      await updateSettings(db.sql, wanted.slug, {
+        name: wanted.name,
+        currency: wanted.currency,
+        allowed_expiry_minutes: wanted.allowedExpiryMinutes,
+        default_expiry_minutes: wanted.defaultExpiryMinutes,
+        email: wanted.email,
+      });
+      return { before, changes: changesOf(before, wanted) };
+    },
+    (set) =>
+      set && Object.keys(set.changes).length > 0
+        ? { ...onPartner(set.before), action: 'partner.changed', details: set.changes }
+        : null,
+  );
+  return done !== null;
+}
+
+function changesOf(before: Partner, after: NewPartner) {
+  return {
+    ...(before.name !== after.name && { name: after.name }),
+    ...(before.currency !== after.currency && { currency: after.currency }),
+    ...(before.allowed_expiry_minutes.join() !== after.allowedExpiryMinutes.join() && {
+      expiry_minutes: after.allowedExpiryMinutes.map(String),
+    }),
+    ...(before.default_expiry_minutes !== after.defaultExpiryMinutes && {
+      default_expiry_minutes: after.defaultExpiryMinutes,
+    }),
+    ...(before.email !== after.email && { email: after.email }),
+  };
+}
+
+/**
+ * Switches a partner off or on.
+ *
+ * @returns the partner as it is now; null when there is none
+ */
+export async function setPartnerDisabled(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  actor: Actor,
+  slug: string,
+  disabled: boolean,
+): Promise<Partner | null> {
+  const switched = await withAudit(
+    ctx,
+    actor,
+    ({ db }) => updateDisabled(db.sql, slug, disabled),
+    (done) =>
+      done?.turned
+        ? { ...onPartner(done.partner), action: disabled ? 'partner.disabled' : 'partner.enabled', details: {} }
+        : null,
+  );
+  return switched?.partner ?? null;
+}
+
+/** `turned` is false when it stood so already. */
+async function updateDisabled(
+  sql: Sql,
+  slug: string,
+  disabled: boolean,
+): Promise<{ partner: Partner; turned: boolean } | null> {
+  const before = sql`select id, disabled_at is not null as disabled from partners where slug = ${slug} for update`;
+  const [row] = await sql<(Partner & { before: boolean })[]>`
+    with before as (${before}), turned as (
+      update partners p set disabled_at = case when ${disabled} then coalesce(p.disabled_at, now()) end
+      from before where p.id = before.id returning p.*)
+    select ${identifiers(...partnerColumns)}, (select disabled from before) as before from turned`;
+  if (!row) return null;
+  const { before: was, ...partner } = row;
+  return { partner, turned: was !== disabled };
 }

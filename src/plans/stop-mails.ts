@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { auditedIn, theService } from '../audit/write.ts';
+import { theService, withAuditIn } from '../audit/write.ts';
 import { scopeOfRequest } from '../auth/scope.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
@@ -41,7 +41,7 @@ export async function readPlanOfLink(ctx: Context, requestId: string, token: str
  * their link nor a receipt is mailed, and mails that ask and still wait do not go out. A second call changes nothing.
  */
 export async function stopMails(ctx: Context, { scope, plan }: PlanOfLink): Promise<void> {
-  await auditedIn(
+  await withAuditIn(
     ctx,
     scope,
     theService, // the customer is nobody who is signed in

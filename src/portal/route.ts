@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Act } from '../audit/actions.ts';
-import { audited, auditedIn } from '../audit/write.ts';
+import type { Actor, AuditEntry } from '../audit/actions.ts';
+import { withAudit, withAuditIn } from '../audit/write.ts';
 import type { Permission } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
 import { type Words, wordsFor } from '../ui/language.ts';
@@ -9,6 +9,8 @@ import { type FormRule, openPortal, openPortalForm, type PortalVisit } from './s
 
 /** A call of a page or form of the portal, by somebody who may do it. */
 export type PortalCall = PortalVisit & {
+  /** As whom the audit log knows who acts. */
+  actor: Actor;
   request: FastifyRequest;
   reply: FastifyReply;
   words: Words;
@@ -73,6 +75,7 @@ function callOf(visit: PortalVisit, request: FastifyRequest, reply: FastifyReply
     [body[name] ?? []].flat().filter((value): value is string => typeof value === 'string');
   return {
     ...visit,
+    actor: actorOf(visit.user, request),
     request,
     reply,
     words: wordsFor(request),
@@ -95,9 +98,9 @@ export function recorded<T>(
   ctx: Context,
   { user, request }: Pick<PortalCall, 'user' | 'request'>,
   work: (inner: Context) => Promise<T>,
-  told: (result: T) => Act | null,
+  told: (result: T) => AuditEntry | null,
 ): Promise<T> {
-  return audited(ctx, actorOf(user, request), work, told);
+  return withAudit(ctx, actorOf(user, request), work, told);
 }
 
 /** As `recorded`, for what concerns the mode that is shown alone: the transaction sees nothing beyond. */
@@ -105,9 +108,9 @@ export function recordedIn<T>(
   ctx: Context,
   { user, request, scope }: Pick<PortalCall, 'user' | 'request' | 'scope'>,
   work: (inner: Context) => Promise<T>,
-  told: (result: T) => Act | null,
+  told: (result: T) => AuditEntry | null,
 ): Promise<T> {
-  return auditedIn(ctx, scope, actorOf(user, request), work, told);
+  return withAuditIn(ctx, scope, actorOf(user, request), work, told);
 }
 
 /** After a change: the page again, which says what was done by `?done=`. */

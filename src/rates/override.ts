@@ -1,6 +1,8 @@
+import type { Actor } from '../audit/actions.ts';
+import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
-import type { Database } from '../db/connection.ts';
 import { currencyExponent, parseDecimal } from '../lib/money.ts';
+import { onRate } from './object.ts';
 import { RateRefusal } from './refusal.ts';
 import { deviationOf, isConfirmed } from './rules.ts';
 import { deleteOverride, selectSaid, upsertOverride } from './store.ts';
@@ -22,7 +24,8 @@ export type Override = {
  * @throws RateRefusal currency_unknown, rate_malformed, end_past, deviates
  */
 export async function setOverride(
-  { db, clock }: Pick<Context, 'db' | 'clock'>,
+  ctx: Pick<Context, 'db' | 'clock'>,
+  actor: Actor,
   { code, rate, until, shownDeviation }: Override,
 ): Promise<void> {
   refuseUnknown(code);
@@ -31,15 +34,20 @@ export async function setOverride(
     const message = `"${rate}" is not a rate: give fiat units per stablecoin as a positive decimal, like 0.92.`;
     throw new RateRefusal('rate_malformed', message);
   }
-  if (until !== null && until <= clock.now()) throw new RateRefusal('end_past', 'The end must be in the future.');
-  const said = await selectSaid(db, code);
+  if (until !== null && until <= ctx.clock.now()) throw new RateRefusal('end_past', 'The end must be in the future.');
+  const said = await selectSaid(ctx.db, code);
   const deviation = said === null ? null : deviationOf(rate, said);
   if (said !== null && deviation !== null && !isConfirmed(deviation, shownDeviation)) {
     const far = `${deviation < 0n ? -deviation : deviation} % ${deviation < 0n ? 'below' : 'above'}`;
     const message = `${rate} is ${far} the sources’ rate (${said}). To set it anyway, add --deviates ${deviation}.`;
     throw new RateRefusal('deviates', message, { percent: `${deviation}`, said });
   }
-  await upsertOverride(db, code, rate, until);
+  await withAudit(
+    ctx,
+    actor,
+    ({ db }) => upsertOverride(db, code, rate, until),
+    () => ({ ...onRate(code), action: 'rate.set', details: { rate, until: until?.toISOString() ?? null } }),
+  );
 }
 
 /**
@@ -48,9 +56,14 @@ export async function setOverride(
  * @returns false when no override was set
  * @throws RateRefusal currency_unknown
  */
-export async function clearOverride(db: Database, code: string): Promise<boolean> {
+export async function clearOverride(ctx: Pick<Context, 'db' | 'clock'>, actor: Actor, code: string): Promise<boolean> {
   refuseUnknown(code);
-  return deleteOverride(db, code);
+  return withAudit(
+    ctx,
+    actor,
+    ({ db }) => deleteOverride(db, code),
+    (done) => (done ? { ...onRate(code), action: 'rate.cleared', details: {} } : null),
+  );
 }
 
 function refuseUnknown(code: string): void {

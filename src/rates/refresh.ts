@@ -1,8 +1,11 @@
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import { countCall } from '../auth/count.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { currencyCodes } from '../lib/money.ts';
+import { onRate } from './object.ts';
 import { maxRateAgeMs } from './quote.ts';
 import { combineRates, type SourceRate } from './rules.ts';
 import type { RateSource } from './source.ts';
@@ -66,12 +69,17 @@ export async function refreshIfDue(
  */
 export async function manualRefresh(
   ctx: Context,
+  actor: Actor,
   sources: readonly RateSource[],
-  partnerId: string,
+  { id: partnerId, slug }: { id: string; slug: string },
 ): Promise<RefreshResult> {
   const calls = await countCall(ctx.db.sql, { partnerId, subject: partnerId, action: 'rates.refresh' });
   if (calls > 1) throw refuse('rate_limited');
-  return refreshRates(ctx, sources);
+  // Outside the log's transaction: asking sources takes seconds.
+  const result = await refreshRates(ctx, sources);
+  const entry = { ...onRate('all'), action: 'rates.refreshed' as const, details: { partner: slug } };
+  await ctx.db.transaction((tx) => audit(ctx, tx, actor, entry));
+  return result;
 }
 
 type Answer = { source: string; rates: Map<string, string> } | { source: string; error: string };

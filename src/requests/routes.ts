@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { auditedIn } from '../audit/write.ts';
+import { withAuditIn } from '../audit/write.ts';
 import { addApiRoute, pageOf, requireNoFaults } from '../auth/api-route.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
@@ -106,7 +106,7 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       response: { 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },
     handle: async ({ caller: { scope }, actor, params: { request_id = '' } }) => {
-      const row = await auditedIn(
+      const row = await withAuditIn(
         ctx,
         scope,
         actor,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { audited, theService } from '../audit/write.ts';
+import { theService } from '../audit/write.ts';
 import { createApiKey, listApiKeys, scopeNames } from '../auth/api-keys.ts';
 import { scopeOf } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
@@ -11,7 +11,6 @@ import { createPartner } from '../partners/create.ts';
 import { readPartner } from '../partners/read.ts';
 import { expiryMinutes } from '../partners/rules.ts';
 import type { Partner } from '../partners/store.ts';
-import { onPartner } from '../partners/told.ts';
 import { onboardWithKey } from './onboard.ts';
 
 /** What the sandbox starts with. Kept in the data folder: keys are stored hashed and could not be shown again. */
@@ -39,13 +38,17 @@ export async function seedDemo(ctx: Context): Promise<Demo> {
   const test = scopeOf(id, true);
   const testKey = await makeKey(ctx, test);
   const liveKey = await makeKey(ctx, scopeOf(id, false));
-  const merchant = await createShell(ctx, test, {
+  const merchant = await createShell(ctx, theService, test, {
     business_name: 'Ada’s Bakery',
     country: 'DE',
     display_currency: 'EUR',
   });
   await onboardWithKey(ctx, merchant.id);
-  const shell = await createShell(ctx, test, { business_name: 'Corner Books', country: 'DE', display_currency: 'EUR' });
+  const shell = await createShell(ctx, theService, test, {
+    business_name: 'Corner Books',
+    country: 'DE',
+    display_currency: 'EUR',
+  });
   const demo: Demo = {
     partner: slug,
     test_key: testKey.key,
@@ -59,17 +62,7 @@ export async function seedDemo(ctx: Context): Promise<Demo> {
 }
 
 function makeKey(ctx: Context, scope: Scope) {
-  return audited(
-    ctx,
-    theService,
-    (inner) => createApiKey(inner.db, ctx.config.secretKeys, scope, scopeNames),
-    ({ key_id: id }) => ({
-      ...scope,
-      action: 'key.created',
-      object: { kind: 'key', id },
-      details: { scopes: scopeNames },
-    }),
-  );
+  return createApiKey(ctx, theService, scope, scopeNames);
 }
 
 const currency = 'EUR';
@@ -81,12 +74,7 @@ const wanted = {
 
 async function makePartner(ctx: Context): Promise<Partner> {
   try {
-    return await audited(
-      ctx,
-      theService,
-      (inner) => createPartner(inner.db, wanted),
-      (made) => ({ ...onPartner(made), action: 'partner.created', details: { slug, currency } }),
-    );
+    return await createPartner(ctx, theService, wanted);
   } catch (error) {
     const partner = await readPartner(ctx.db, slug);
     if (!partner) throw error;

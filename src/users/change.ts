@@ -1,5 +1,5 @@
-import type { Act, Actor } from '../audit/actions.ts';
-import { audited } from '../audit/write.ts';
+import type { Actor, AuditEntry } from '../audit/actions.ts';
+import { withAudit } from '../audit/write.ts';
 import type { Role } from '../auth/roles.ts';
 import { revokeSessionsOf } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
@@ -60,7 +60,7 @@ async function change(
   actor: Actor,
   to: Partial<Pick<User, 'role' | 'disabled_at'>>,
   takesAway: boolean,
-  told: (before: User, after: User) => Act | null,
+  told: (before: User, after: User) => AuditEntry | null,
 ): Promise<User> {
   const partnerId = partnerOf(team);
   const work = async (inner: Context) => {
@@ -76,6 +76,6 @@ async function change(
     if (done.after.disabled_at) await revokeSessionsOf(ctx, inner.db.sql, userId);
     return done;
   };
-  const { after } = await audited(ctx, actor, work, (done) => told(done.before, done.after));
+  const { after } = await withAudit(ctx, actor, work, (done) => told(done.before, done.after));
   return after;
 }

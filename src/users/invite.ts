@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
-import { audited, noPartner } from '../audit/write.ts';
+import { noPartner, withAudit } from '../audit/write.ts';
 import { countCall } from '../auth/count.ts';
 import { hostAddress } from '../auth/host.ts';
 import type { Role } from '../auth/roles.ts';
@@ -64,7 +64,7 @@ export async function inviteUser(
     );
     return { user, link };
   };
-  return audited(ctx, actor, invite, ({ user }) => ({
+  return withAudit(ctx, actor, invite, ({ user }) => ({
     action: 'user.invited',
     partnerId,
     testMode: null,

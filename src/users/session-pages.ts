@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { audited } from '../audit/write.ts';
+import { withAudit } from '../audit/write.ts';
 import type { SessionView } from '../auth/session.ts';
 import {
   listUserSessions,
@@ -93,7 +93,7 @@ export function sessionPages<K extends UserKind>(
 
 function revoke(ctx: Context, person: Person, sessionId: string, request: FastifyRequest): Promise<boolean> {
   const work = (inner: Context) => revokeUserSession(inner, person, sessionId);
-  return audited(ctx, actorOf(person, request), work, (revoked) =>
+  return withAudit(ctx, actorOf(person, request), work, (revoked) =>
     revoked
       ? {
           action: 'session.revoked',

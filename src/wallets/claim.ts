@@ -1,4 +1,4 @@
-import { theService, writeAudit } from '../audit/write.ts';
+import { audit, theService } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
@@ -39,7 +39,7 @@ async function tellDisplaced(inner: Context, claim: UnsignedWallet): Promise<voi
   const scope = scopeOfRow(claim);
   await inner.db.scoped(scope, async (tx) => {
     await tellOfWallet(inner, tx, scope, claim.account_id, { kind: 'displaced', oldWallet: claim.address });
-    await writeAudit(inner, tx, theService, {
+    await audit(inner, tx, theService, {
       ...scope,
       action: 'wallet.displaced',
       object: { kind: 'wallet', id: claim.address },

@@ -1,5 +1,6 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
-import { writeAudit } from '../audit/write.ts';
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import type { OwnHost } from '../auth/host.ts';
 import { scopeOfWalletChange } from '../auth/scope.ts';
 import type { Client } from '../auth/session.ts';
@@ -54,6 +55,9 @@ function readLink({ config }: Context, link: RecoveryLink, token: string): strin
   return config.secretKeys.some((secret) => timingSafeEqual(linkProof(secret, link, id), given)) ? id : null;
 }
 
+/** Where the audit log puts what is done to a merchant. */
+const onMerchant = (scope: Scope, id: string) => ({ ...scope, object: { kind: 'merchant' as const, id } });
+
 /** A recovery and its merchant, in their scope. */
 export type Recovery = { scope: Scope; change: WalletChange; merchant: MerchantView };
 
@@ -65,6 +69,7 @@ export type Recovery = { scope: Scope; change: WalletChange; merchant: MerchantV
  */
 export async function startRecovery(
   ctx: Context,
+  actor: Actor,
   scope: Scope,
   accountId: string,
 ): Promise<{ url: string; until: Date }> {
@@ -82,6 +87,7 @@ export async function startRecovery(
     await insertRecovery(tx, scope, { id, accountId, oldWallet, now, linkUntil: until });
     const vetoUrl = linkUrl(ctx, 'veto', id);
     await tellOfWallet(ctx, tx, scope, accountId, { kind: 'recovery_started', oldWallet, vetoUrl });
+    await audit(ctx, tx, actor, { ...onMerchant(scope, accountId), action: 'recovery.started', details: {} });
   });
   return { url: linkUrl(ctx, 'sign', id), until };
 }
@@ -91,7 +97,7 @@ export async function startRecovery(
  *
  * @returns false when none is under way
  */
-export async function cancelRecovery(ctx: Context, scope: Scope, accountId: string): Promise<boolean> {
+export async function cancelRecovery(ctx: Context, actor: Actor, scope: Scope, accountId: string): Promise<boolean> {
   return ctx.db.scoped(scope, async (tx) => {
     const open = await selectOpenChange(tx, scope, accountId);
     const stopped = open && (await updateStopped(tx, scope, open.id, 'cancelled', ctx.clock.now()));
@@ -101,6 +107,7 @@ export async function cancelRecovery(ctx: Context, scope: Scope, accountId: stri
       oldWallet: stopped.old_wallet,
       by: 'partner',
     });
+    await audit(ctx, tx, actor, { ...onMerchant(scope, accountId), action: 'recovery.cancelled', details: {} });
     return true;
   });
 }
@@ -186,7 +193,7 @@ export async function signRecovery(
     await claim(merchant.id, newWallet, now);
     const vetoUrl = linkUrl(ctx, 'veto', change.id);
     await tellOfWallet(ctx, tx, scope, merchant.id, { kind: 'recovery_signed', oldWallet, newWallet, dueAt, vetoUrl });
-    await writeAudit(
+    await audit(
       ctx,
       tx,
       { kind: 'merchant', accountId: merchant.id, walletAddress: newWallet, ...client },
@@ -225,7 +232,7 @@ export async function proveVeto(ctx: Context, recovery: Recovery, handedIn: Hand
  *
  * @throws MerchantRefusal change_over when it has ended before
  */
-export async function vetoRecovery(ctx: Context, scope: Scope, changeId: string): Promise<void> {
+export async function vetoRecovery(ctx: Context, actor: Actor, scope: Scope, changeId: string): Promise<void> {
   await ctx.db.scoped(scope, async (tx) => {
     const stopped = await updateStopped(tx, scope, changeId, 'vetoed', ctx.clock.now());
     if (!stopped) throw new MerchantRefusal('change_over');
@@ -234,5 +241,6 @@ export async function vetoRecovery(ctx: Context, scope: Scope, changeId: string)
       oldWallet: stopped.old_wallet,
       by: 'merchant',
     });
+    await audit(ctx, tx, actor, { ...onMerchant(scope, stopped.account_id), action: 'recovery.vetoed', details: {} });
   });
 }

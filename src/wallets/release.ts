@@ -1,5 +1,5 @@
-import type { Act } from '../audit/actions.ts';
-import { audited, theService } from '../audit/write.ts';
+import type { Actor } from '../audit/actions.ts';
+import { audit, theService } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUnreachable } from '../db/connection.ts';
@@ -16,18 +16,23 @@ const maxPerTurn = 500;
  *
  * @returns whose it was; null when the address is not claimed, or was signed for
  */
-export function releaseWallet(ctx: Context, address: string): Promise<UnsignedWallet | null> {
-  return deleteUnsignedWallet(ctx.db.sql, address.toLowerCase(), null);
+export function releaseWallet(ctx: Context, actor: Actor, address: string): Promise<UnsignedWallet | null> {
+  return release(ctx, actor, address.toLowerCase(), null);
 }
 
-/** What the log of its partner says of a wallet that was released. */
-export function toldReleased(freed: UnsignedWallet): Act {
-  return {
-    ...scopeOfRow(freed),
-    action: 'wallet.released',
-    object: { kind: 'wallet', id: freed.address },
-    details: { merchant: freed.account_id },
-  };
+function release(ctx: Context, actor: Actor, address: string, claimedBefore: Date | null) {
+  return ctx.db.transaction(async (tx) => {
+    const freed = await deleteUnsignedWallet(tx, address, claimedBefore);
+    if (freed) {
+      await audit(ctx, tx, actor, {
+        ...scopeOfRow(freed),
+        action: 'wallet.released',
+        object: { kind: 'wallet', id: freed.address },
+        details: { merchant: freed.account_id },
+      });
+    }
+    return freed;
+  });
 }
 
 /** Loop: frees the wallets that were claimed more than 30 days ago and never signed for. Returns how many. */
@@ -35,10 +40,9 @@ export async function releaseStaleWallets(ctx: Context): Promise<number> {
   const claimedBefore = new Date(ctx.clock.now().getTime() - staleMs);
   let released = 0;
   for (const { address } of await selectUnsignedWallets(ctx.db, claimedBefore, maxPerTurn)) {
-    // It may have been freed and claimed anew since it was looked up.
-    const free = (inner: Context) => deleteUnsignedWallet(inner.db.sql, address, claimedBefore);
     try {
-      if (await audited(ctx, theService, free, (freed) => freed && toldReleased(freed))) released++;
+      // It may have been freed and claimed anew since it was looked up.
+      if (await release(ctx, theService, address, claimedBefore)) released++;
     } catch (error) {
       if (isUnreachable(error)) throw error;
       ctx.log.error({ err: error, address }, 'a stale wallet could not be released; it is tried again');

@@ -1,4 +1,4 @@
-import { theService, writeAudit } from '../audit/write.ts';
+import { audit, theService } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
@@ -53,7 +53,7 @@ async function apply(ctx: Context, due: DueChange, now: Date): Promise<boolean> 
     if (!applied) return false;
     const { account_id: accountId, old_wallet: oldWallet, new_wallet: newWallet } = applied;
     await tellOfWallet(ctx, tx, scope, accountId, { kind: 'recovered', oldWallet, newWallet: newWallet ?? '' });
-    await writeAudit(ctx, tx, theService, {
+    await audit(ctx, tx, theService, {
       ...scope,
       action: 'wallet.changed',
       object: { kind: 'merchant', id: accountId },
@@ -70,7 +70,7 @@ async function expire(ctx: Context, due: DueChange, now: Date): Promise<boolean>
     if (!ended) return false;
     const { account_id: accountId, old_wallet: oldWallet } = ended;
     await tellOfWallet(ctx, tx, scope, accountId, { kind: 'recovery_stopped', oldWallet, by: 'time' });
-    await writeAudit(ctx, tx, theService, {
+    await audit(ctx, tx, theService, {
       ...scope,
       action: 'recovery.expired',
       object: { kind: 'merchant', id: accountId },

@@ -1,4 +1,4 @@
-import { theService, writeAudit } from '../audit/write.ts';
+import { audit, theService } from '../audit/write.ts';
 import { hostAddress } from '../auth/host.ts';
 import type { Context } from '../context.ts';
 import { raiseAlarm } from '../db/alarms.ts';
@@ -10,9 +10,9 @@ import { mailBrandingOf } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
 import { wordsKept } from '../ui/language.ts';
 import { disabledSubject } from './endpoint.ts';
+import { onEndpoint } from './object.ts';
 import { disableFailing, selectContact } from './queue-store.ts';
 import { deadReason, disableAfterMs } from './rules.ts';
-import { onEndpoint } from './told.ts';
 
 export type Disabled = { partner_id: string; test_mode: boolean; url: string; disabled_reason: string };
 
@@ -43,7 +43,7 @@ const whyDisabled = ({ disabled_reason }: Disabled) => (disabled_reason === dead
  */
 export async function logDisabled(ctx: Context, tx: Tx, rows: Disabled[]): Promise<void> {
   for (const row of rows.toSorted((a, b) => (a.partner_id < b.partner_id ? -1 : 1))) {
-    await writeAudit(ctx, tx, theService, {
+    await audit(ctx, tx, theService, {
       ...onEndpoint({ partnerId: row.partner_id, testMode: row.test_mode }),
       action: 'webhook.disabled',
       details: { host: new URL(row.url).host, why: whyDisabled(row) },

@@ -1,4 +1,5 @@
-import { theService, writeAudit } from '../audit/write.ts';
+import type { Actor } from '../audit/actions.ts';
+import { audit, theService, withAudit } from '../audit/write.ts';
 import { countCall } from '../auth/count.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Config } from '../config.ts';
@@ -9,11 +10,11 @@ import { refuse } from '../errors.ts';
 import { decrypt, encrypt } from '../lib/encrypt.ts';
 import { modeOf } from '../lib/mode.ts';
 import { type OutboundPolicy, urlFault } from '../net/guard.ts';
+import { onEndpoint } from './object.ts';
 import { EndpointRefusal } from './refusal.ts';
 import { activateAfterMs, isActivated, updatesPerMinute } from './rules.ts';
 import { newSecret } from './sign.ts';
 import * as store from './store.ts';
-import { onEndpoint } from './told.ts';
 
 /** Where a partner's events of one mode go. The secrets are in clear text: never log this. */
 export type Endpoint = {
@@ -54,24 +55,52 @@ export async function readEndpoint(ctx: Context, scope: Scope): Promise<Endpoint
  * @returns the active secret
  * @throws EndpointRefusal url_refused; Refusal `rate_limited` after ten updates in this minute
  */
-export async function setUrl(ctx: Context, scope: Scope, url: string): Promise<string> {
+export async function setUrl(ctx: Context, actor: Actor, scope: Scope, url: string): Promise<string> {
   const fault = urlFault(outboundPolicy(ctx.config, scope.testMode), url);
   if (fault) throw new EndpointRefusal('url_refused', fault);
-  await countUpdate(ctx.db, scope);
-  await moveUrl(ctx, scope, new URL(url).href);
-  const endpoint = await readEndpoint(ctx, scope);
-  if (!endpoint) throw new Error('the endpoint was not stored');
-  return endpoint.secret;
+  return withAudit(
+    ctx,
+    actor,
+    async (inner) => {
+      await countUpdate(inner.db, scope);
+      await moveUrl(inner, scope, new URL(url).href);
+      const endpoint = await readEndpoint(inner, scope);
+      if (!endpoint) throw new Error('the endpoint was not stored');
+      return endpoint.secret;
+    },
+    () => urlSet(scope, url),
+  );
 }
+
+/** An address can hold a secret; its host is enough to know where events go. */
+const urlSet = (scope: Scope, url: string | null) => ({
+  ...onEndpoint(scope),
+  action: 'webhook.url_set' as const,
+  details: { host: url === null ? null : new URL(url).host },
+});
 
 /**
  * Restores the previous URL after a temporary one, unless it was changed since. Does not count as an update.
  *
  * @param earlier null: none was set, so events wait again
  */
-export async function restoreUrl(ctx: Context, scope: Scope, temporary: string, earlier: string | null): Promise<void> {
-  const endpoint = await readEndpoint(ctx, scope);
-  if (endpoint?.url === new URL(temporary).href) await moveUrl(ctx, scope, earlier);
+export async function restoreUrl(
+  ctx: Context,
+  actor: Actor,
+  scope: Scope,
+  temporary: string,
+  earlier: string | null,
+): Promise<void> {
+  await withAudit(
+    ctx,
+    actor,
+    async (inner) => {
+      const isOurs = (await readEndpoint(inner, scope))?.url === new URL(temporary).href;
+      if (isOurs) await moveUrl(inner, scope, earlier);
+      return isOurs;
+    },
+    (isRestored) => (isRestored ? urlSet(scope, earlier) : null),
+  );
 }
 
 async function moveUrl(ctx: Context, scope: Scope, url: string | null): Promise<void> {
@@ -90,15 +119,22 @@ async function moveUrl(ctx: Context, scope: Scope, url: string | null): Promise<
  * @returns the pending secret
  * @throws EndpointRefusal no_url; Refusal `rate_limited`
  */
-export async function rotateSecret(ctx: Context, scope: Scope): Promise<string> {
-  await countUpdate(ctx.db, scope);
+export async function rotateSecret(ctx: Context, actor: Actor, scope: Scope): Promise<string> {
   const secret = newSecret();
-  await ctx.db.scoped(scope, async (tx) => {
-    const endpoint = await existing(tx, scope);
-    const now = ctx.clock.now();
-    if (isActivated(endpoint.pending_since, now)) await activateAsDue(ctx, tx, scope);
-    await store.updatePending(tx, scope, encrypt(ctx.config.secretKeys, secret), now);
-  });
+  const rotate = async ({ db }: Context) => {
+    await countUpdate(db, scope);
+    await db.scoped(scope, async (tx) => {
+      const endpoint = await existing(tx, scope);
+      const now = ctx.clock.now();
+      if (isActivated(endpoint.pending_since, now)) await activateAsDue(ctx, tx, scope);
+      await store.updatePending(tx, scope, encrypt(ctx.config.secretKeys, secret), now);
+    });
+  };
+  await withAudit(ctx, actor, rotate, () => ({
+    ...onEndpoint(scope),
+    action: 'webhook.secret_rotated',
+    details: {},
+  }));
   return secret;
 }
 
@@ -107,16 +143,25 @@ export async function rotateSecret(ctx: Context, scope: Scope): Promise<string> 
  *
  * @throws EndpointRefusal no_url, nothing_pending; Refusal `rate_limited`
  */
-export async function activateSecret(ctx: Context, scope: Scope): Promise<void> {
-  await countUpdate(ctx.db, scope);
-  await ctx.db.scoped(scope, async (tx) => {
-    const endpoint = await existing(tx, scope);
-    if (!endpoint.pending_secret) {
-      throw new EndpointRefusal('nothing_pending', 'No secret is pending; rotate the secret first.');
-    }
-    await store.updateActivated(tx, scope);
-  });
+export async function activateSecret(ctx: Context, actor: Actor, scope: Scope): Promise<void> {
+  const activate = async ({ db }: Context) => {
+    await countUpdate(db, scope);
+    await db.scoped(scope, async (tx) => {
+      const endpoint = await existing(tx, scope);
+      if (!endpoint.pending_secret) {
+        throw new EndpointRefusal('nothing_pending', 'No secret is pending; rotate the secret first.');
+      }
+      await store.updateActivated(tx, scope);
+    });
+  };
+  await withAudit(ctx, actor, activate, () => activated(scope));
 }
+
+const activated = (scope: Scope) => ({
+  ...onEndpoint(scope),
+  action: 'webhook.secret_activated' as const,
+  details: {},
+});
 
 const dueAtOnce = 1000;
 
@@ -143,7 +188,7 @@ export async function activateDueSecrets(ctx: Context): Promise<number> {
 /** The 24 hours of a pending secret are over. The endpoint is locked first, to avoid a deadlock with the audit log. */
 async function activateAsDue(ctx: Context, tx: Tx, scope: Scope): Promise<true> {
   await store.updateActivated(tx, scope);
-  await writeAudit(ctx, tx, theService, { ...onEndpoint(scope), action: 'webhook.secret_activated', details: {} });
+  await audit(ctx, tx, theService, activated(scope));
   return true;
 }
 
@@ -153,14 +198,19 @@ async function activateAsDue(ctx: Context, tx: Tx, scope: Scope): Promise<true> 
  * @returns false when it was not disabled, and nothing changed
  * @throws EndpointRefusal no_url
  */
-export async function enableEndpoint(ctx: Context, scope: Scope): Promise<boolean> {
-  const wasDisabled = await ctx.db.scoped(scope, async (tx) => {
-    const { disabled_at } = await existing(tx, scope);
-    if (disabled_at !== null) await store.updateAfresh(tx, scope);
-    return disabled_at !== null;
-  });
-  if (wasDisabled) await settled(ctx.db, scope);
-  return wasDisabled;
+export function enableEndpoint(ctx: Context, actor: Actor, scope: Scope): Promise<boolean> {
+  const enable = async ({ db }: Context) => {
+    const wasDisabled = await db.scoped(scope, async (tx) => {
+      const { disabled_at } = await existing(tx, scope);
+      if (disabled_at !== null) await store.updateAfresh(tx, scope);
+      return disabled_at !== null;
+    });
+    if (wasDisabled) await settled(db, scope);
+    return wasDisabled;
+  };
+  return withAudit(ctx, actor, enable, (wasDisabled) =>
+    wasDisabled ? { ...onEndpoint(scope), action: 'webhook.enabled', details: {} } : null,
+  );
 }
 
 /** The subject of the operator's alarm about a disabled endpoint. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { verifyChains } from '../../src/audit/verify.ts';
 import { type Api, type ApiPartner, assertInvalid, assertRefused, startApi } from '../support/api/client.ts';
 import { makeMerchant, randomAddress } from '../support/fixtures.ts';
 
@@ -291,4 +292,34 @@ test('POST accounts › parallel creates with one wallet by four sides: one wins
   assert.equal(answers.filter(({ status }) => status === 201).length, 1);
   const rows = await api.db.sql`select from merchants where wallet_address = ${wallet_address}`;
   assert.equal(rows.length, 1);
+});
+
+test('POST accounts › a merchant stands in its partner’s log once, made by the key; what made none adds nothing', async () => {
+  const { partner, test: side } = await api.partner();
+  const wallet = randomAddress();
+  const made = await side.api.createAccount({ wallet_address: wallet });
+  const again = await side.api.createAccount({ wallet_address: wallet });
+  assert.deepEqual([made.status, again.status], [201, 200]);
+  assertInvalid(await side.api.createAccount({ email: 7 }), 'email');
+  const rows = await api.db.sql`
+    select action, object_kind, object_id, test_mode, actor_kind, actor_name, ip, details from audit_log
+    where partner_id = ${partner.id}`;
+  const [key] = await api.db.sql`select hint from api_keys where partner_id = ${partner.id} and test_mode`;
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    [
+      {
+        ...{ action: 'merchant.created', object_kind: 'merchant', object_id: made.json.account_id, test_mode: true },
+        ...{ actor_kind: 'api_key', actor_name: `API key ${key?.hint}`, ip: '127.0.0.1', details: '{}' },
+      },
+    ],
+  );
+});
+
+test('POST accounts › many at once → each stands in the log, and the log is whole', async () => {
+  const { partner, test: side } = await api.partner();
+  const made = await Promise.all(Array.from({ length: 20 }, () => side.api.createAccount({})));
+  assert.deepEqual([...new Set(made.map(({ status }) => status))], [201]);
+  const [check] = await verifyChains(api.ctx, partner.id);
+  assert.deepEqual([check?.rows, check?.broken], [20, null]);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { revokeApiKey, type ScopeName, scopeNames } from '../../src/auth/api-keys.ts';
 import { checksum62, randomBase62 } from '../../src/lib/text/base62.ts';
 import {
@@ -43,7 +44,7 @@ for (const endpoint of endpoints) {
   test(`${endpoint.name} › revoked key → 401 at the very next call`, async () => {
     const { key, key_id } = await makeKey(api.db, one.test.scope);
     assert.notEqual((await callEndpoint(one.test.api, endpoint, { key })).status, 401);
-    await revokeApiKey(api.db, key_id);
+    await revokeApiKey(api.ctx, theService, key_id);
     assertUnauthorized(await callEndpoint(one.test.api, endpoint, { key }));
   });
 

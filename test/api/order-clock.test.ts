@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { audited } from '../../src/audit/write.ts';
+import { theService, withAudit } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { identifiers } from '../../src/db/sql.ts';
@@ -89,7 +89,7 @@ async function held(partner: ApiPartner, make: (inner: Context) => Promise<unkno
     action: 'partner.enabled' as const,
     details: {},
   });
-  const done = audited(api.ctx, actor, work, told);
+  const done = withAudit(api.ctx, actor, work, told);
   await made.promise;
   return { done, end: end.resolve };
 }
@@ -105,7 +105,7 @@ test('Manual creates that wait before they commit → creates by API go first, a
   const { test: side } = partner;
   const waiting = await held(partner, (inner) => createManually(inner, side.scope, byHand(partner)));
   const fields = { display_currency: 'EUR', business_name: 'Corner Books' };
-  const shell = await held(partner, (inner) => createMerchantManually(inner, side.scope, fields));
+  const shell = await held(partner, (inner) => createMerchantManually(inner, theService, side.scope, fields));
   const merchant = await makeMerchant(api.db, side.scope);
   const called = await side.api.create({ account_id: merchant.id, fiat_amount_int: 100 });
   assert.equal(called.status, 201, 'nobody holds the clock');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { verifyChains } from '../../src/audit/verify.ts';
-import { noPartner } from '../../src/audit/write.ts';
+import { noPartner, theService } from '../../src/audit/write.ts';
 import type { Alarm, AlarmDetails, AlarmKind } from '../../src/db/alarm-kinds.ts';
 import { raiseAlarm } from '../../src/db/alarms.ts';
 import { queueMail } from '../../src/mail/outbox.ts';
@@ -365,7 +365,7 @@ test('What is stuck is shown with the button that helps: events, endpoints, mail
   const { partner, test: scope } = await makePartner(app.db);
   const merchant = await makeMerchant(app.db, scope);
   const request = await makeRequest(app.db, scope, merchant, { customerPhone: '+49 30 1234567' });
-  await setUrl(app.ctx, scope, 'http://127.0.0.1:9/hook');
+  await setUrl(app.ctx, theService, scope, 'http://127.0.0.1:9/hook');
   await app.db.scoped(scope, (tx) =>
     enqueueProofVerified(tx, scope, {
       requestId: request.id,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { setBranding } from '../../src/partners/branding.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makePartner } from '../support/fixtures.ts';
@@ -81,7 +82,7 @@ test('A logo is shown by mails and pages elsewhere, and the API’s reference is
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
     'base64',
   );
-  await setBranding(app.db, fixtures.partner.slug, { logo: pixel });
+  await setBranding(app.ctx, theService, fixtures.partner.slug, { logo: pixel });
   const logo = await visit(`${app.url}/logo/${fixtures.partner.slug}`, { headers: onHost(fixtures.partner) });
   assert.equal(logo.status, 200);
   assert.equal(logo.headers.get('cross-origin-resource-policy'), 'cross-origin');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { theService } from '../../src/audit/write.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { assertRefused, send } from '../support/api/client.ts';
@@ -27,7 +28,7 @@ after(async () => {
 /** Onboards a merchant from behind these hops; returns the address that was kept with the terms. */
 async function acceptTerms(app: typeof trusting, forwardedFor: string): Promise<string> {
   const { test: scope } = await makePartner(app.db);
-  const merchant = await createShell(app.ctx, scope, { display_currency: 'EUR' });
+  const merchant = await createShell(app.ctx, theService, scope, { display_currency: 'EUR' });
   const { pathname } = new URL(onboardingUrl(app.ctx.config, merchant, app.ctx.clock.now()));
   const account = privateKeyToAccount(generatePrivateKey());
   const visitor = startVisitor(app.url, { 'x-forwarded-for': forwardedFor });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { formatMicro } from '../../src/lib/money.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { makePartner, makeRequest } from '../support/fixtures.ts';
@@ -152,7 +153,7 @@ test('No page tells a browser by which address we ask a network, only what walle
 test('A disabled merchant keeps all pages of its dashboard, and is told what is off', async () => {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);
-  await setMerchantDisabled(fixtures.db, fixtures.scope, merchant.id, 'partner', true);
+  await setMerchantDisabled(fixtures.ctx, theService, fixtures.scope, merchant.id, 'partner', true);
   for (const place of ['', '/payments', '/ask', '/cashier', '/unmatched', '/profile', '/sessions']) {
     assert.equal((await visitor.open(`/dashboard${place}`)).status, 200, place);
   }

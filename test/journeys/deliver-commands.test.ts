@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import type { Arguments } from '../../src/cli/command.ts';
 import { listen } from '../../src/cli/listen.ts';
 import { webhookCommands } from '../../src/cli/webhooks.ts';
@@ -62,16 +63,17 @@ describe('webhook commands', () => {
   test('outside the sandbox live needs https and test does not reach private addresses', async () => {
     const { ctx } = deliveryContext(fixtures.db, { sandbox: false, webhookAllowCidrs: [] });
     const { test: scope, live } = await makePartner(fixtures.db);
-    await assert.rejects(setUrl(ctx, live, 'http://example.com/'), /must be an https address/);
-    for (const each of [scope, live]) await assert.rejects(setUrl(ctx, each, 'https://127.0.0.1/'), /may not send to/);
-    await setUrl(ctx, live, 'https://example.com/');
-    await setUrl(ctx, scope, 'http://example.com/');
+    await assert.rejects(setUrl(ctx, theService, live, 'http://example.com/'), /must be an https address/);
+    for (const each of [scope, live])
+      await assert.rejects(setUrl(ctx, theService, each, 'https://127.0.0.1/'), /may not send to/);
+    await setUrl(ctx, theService, live, 'https://example.com/');
+    await setUrl(ctx, theService, scope, 'http://example.com/');
   });
 
   test('an attempt outside the sandbox refuses a name that resolves to a private address', async () => {
     const { ctx } = deliveryContext(fixtures.db, { sandbox: false, webhookAllowCidrs: [] });
     const { live } = await makePartner(fixtures.db);
-    await setUrl(ctx, live, 'https://inside.example/');
+    await setUrl(ctx, theService, live, 'https://inside.example/');
     const [id = ''] = await makeEvents(fixtures.db, live);
     const deps = createDeliveryDeps(ctx, { resolve: async () => ['169.254.169.254'] });
     await deliverDue(ctx, deps);
@@ -142,7 +144,7 @@ describe('webhook commands', () => {
   test('listen prints each event once its signature is right, refuses the others, then puts the URL back', async () => {
     const { ctx } = deliveryContext(fixtures.db);
     const { test: scope } = await makePartner(fixtures.db);
-    await setUrl(ctx, scope, 'http://127.0.0.1:9/mine');
+    await setUrl(ctx, theService, scope, 'http://127.0.0.1:9/mine');
     const stop = new AbortController();
     const running = startDelivering({ ...ctx, clock: { now: () => new Date() } }, stop.signal);
     const [lines, notes]: [string[], string[]] = [[], []];
@@ -176,7 +178,7 @@ describe('webhook commands', () => {
     test(`listen prints control characters of an event escaped${json ? ', and the same JSON' : ''}`, async () => {
       const { ctx } = deliveryContext(fixtures.db);
       const { test: scope } = await makePartner(fixtures.db);
-      const secret = await setUrl(ctx, scope, 'http://127.0.0.1:9/mine');
+      const secret = await setUrl(ctx, theService, scope, 'http://127.0.0.1:9/mine');
       const lines: string[] = [];
       const listening = listen(ctx, scope, { count: 1, json, print: (line) => lines.push(line), note: () => {} });
       await until(async () => (await readEndpoint(ctx, scope))?.url !== 'http://127.0.0.1:9/mine', 'it listens');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { verifyChains } from '../../src/audit/verify.ts';
+import { theService } from '../../src/audit/write.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { createDeliveryDeps, type DeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import { disableDead } from '../../src/webhooks/disabled.ts';
@@ -32,7 +33,7 @@ async function partnerWithReceiver(behave: Behaviour, email?: string) {
   const receiver = await startReceiver({ behave });
   receivers.push(receiver);
   const { partner, test: scope } = await makePartner(fixtures.db, email ? { email } : {});
-  await setUrl(made.ctx, scope, receiver.url);
+  await setUrl(made.ctx, theService, scope, receiver.url);
   const alarms = async () =>
     [...(await raisedAlarms(fixtures.db.sql)).keys()].filter((name) =>
       name.startsWith(`webhook_disabled:${partner.id}:`),
@@ -56,7 +57,7 @@ test('410 → the partner is mailed once and the operator alarmed; nothing is lo
   assert.match(mails[0]?.body, /No payment is affected, and no event is lost/);
   assert.equal((await alarms()).length, 1);
   receiver.behave(behaviours.status(200));
-  await enableEndpoint(made.ctx, scope);
+  await enableEndpoint(made.ctx, theService, scope);
   assert.equal(await pass(), 3);
   assert.equal((await mailsTo(email)).length, 1);
   assert.equal((await alarms()).length, 0);
@@ -91,7 +92,7 @@ test('disabled a second time → told a second time', async () => {
   const { scope } = await partnerWithReceiver(behaviours.status(410), email);
   await makeEvents(fixtures.db, scope);
   await pass();
-  await enableEndpoint(made.ctx, scope);
+  await enableEndpoint(made.ctx, theService, scope);
   await pass();
   assert.equal((await mailsTo(email)).length, 2);
 });
@@ -132,7 +133,7 @@ test('120 h without success and no attempt due → disabled and told all the sam
   assert.equal(await pass(), 0);
   assert.deepEqual([(await deliveryRow(fixtures.db, id)).state, receiver.received.length], ['waiting', 1]);
   receiver.behave(behaviours.status(200));
-  await enableEndpoint(made.ctx, scope);
+  await enableEndpoint(made.ctx, theService, scope);
   assert.equal(await pass(), 2);
   assert.equal(await disableDead(made.ctx), 0);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import type { PosterOptions } from '../../src/net/post.ts';
 import { createDeliveryDeps, startDelivering } from '../../src/webhooks/deliver.ts';
@@ -31,7 +32,7 @@ describe('the delivery loop', () => {
     const receiver = await startReceiver(options);
     receivers.push(receiver);
     const { test: scope } = await makePartner(fixtures.db);
-    await setUrl(made.ctx, scope, receiver.url);
+    await setUrl(made.ctx, theService, scope, receiver.url);
     return { receiver, scope };
   }
 
@@ -180,7 +181,7 @@ describe('the delivery loop', () => {
     const [id = ''] = await makeEvents(fixtures.db, scope);
     await delivering(1, async () => {
       await until(async () => (await deliveryRow(fixtures.db, id)).state === 'delivered', 'it is delivered');
-      await replayDelivery(made.ctx, scope, id);
+      await replayDelivery(made.ctx, theService, scope, id);
       await until(() => receiver.received.length === 2, 'it is delivered again');
       await until(async () => (await deliveryRow(fixtures.db, id)).state === 'delivered', 'that is recorded');
     });
@@ -189,7 +190,7 @@ describe('the delivery loop', () => {
     assert.equal(second?.delivery, id);
     assert.equal((await attemptRows(fixtures.db, id)).length, 2);
     const { test: stranger } = await makePartner(fixtures.db);
-    await assert.rejects(replayDelivery(made.ctx, stranger, id), { code: 'not_found' });
+    await assert.rejects(replayDelivery(made.ctx, theService, stranger, id), { code: 'not_found' });
   });
 
   test('everything exhausted or failed since a time is replayed together', async () => {
@@ -200,7 +201,7 @@ describe('the delivery loop', () => {
     await fixtures.db.sql`update webhook_deliveries set created_at = now() - interval '2 days' where id = ${old}`;
     await fixtures.db
       .sql`update webhook_deliveries set attempts = 3, next_attempt_at = now() + interval '1 hour' where id = ${failed}`;
-    const ids = await replaySince(made.ctx, scope, new Date(Date.now() - 86_400_000));
+    const ids = await replaySince(made.ctx, theService, scope, new Date(Date.now() - 86_400_000));
     assert.deepEqual(ids.sort(), [exhausted, failed].sort());
     await delivering(1, () => until(() => receiver.received.length === 3, 'they go out'));
     assert.deepEqual(receiver.received.map(({ delivery }) => delivery).sort(), [exhausted, failed, fresh].sort());

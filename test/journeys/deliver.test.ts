@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
+import { theService } from '../../src/audit/write.ts';
 import { createDeliveryDeps, type DeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import {
   activateDueSecrets,
@@ -43,7 +44,7 @@ describe('delivering', () => {
     const receiver = await startReceiver(options);
     receivers.push(receiver);
     const { partner, test: scope, live } = await makePartner(fixtures.db);
-    const secret = await setUrl(made.ctx, scope, receiver.url);
+    const secret = await setUrl(made.ctx, theService, scope, receiver.url);
     return { receiver, scope, live, secret, partner };
   }
   const pass = () => deliverDue(made.ctx, deps);
@@ -190,9 +191,9 @@ describe('delivering', () => {
     const failing = await startReceiver({ behave: behaviours.status(500) });
     const working = await startReceiver();
     receivers.push(failing, working);
-    await setUrl(made.ctx, scope, failing.url);
+    await setUrl(made.ctx, theService, scope, failing.url);
     assert.equal(await pass(), 1);
-    await setUrl(made.ctx, scope, working.url);
+    await setUrl(made.ctx, theService, scope, working.url);
     assert.equal(await pass(), 1, 'a new URL is tried at once');
     assert.deepEqual([failing.received.length, working.received.length], [1, 1]);
     assert.equal((await deliveryRow(fixtures.db, id)).state, 'delivered');
@@ -200,9 +201,9 @@ describe('delivering', () => {
 
   test('test and live mode have their own URL and secret; setting a URL keeps the secret', async () => {
     const { scope, live, secret, receiver } = await partnerWithReceiver();
-    const other = await setUrl(made.ctx, live, receiver.url.replace('/hook', '/live'));
+    const other = await setUrl(made.ctx, theService, live, receiver.url.replace('/hook', '/live'));
     assert.notEqual(other, secret);
-    assert.equal(await setUrl(made.ctx, scope, `${receiver.url}/new`), secret);
+    assert.equal(await setUrl(made.ctx, theService, scope, `${receiver.url}/new`), secret);
     await makeEvents(fixtures.db, live);
     await makeEvents(fixtures.db, scope);
     await pass();
@@ -215,7 +216,7 @@ describe('delivering', () => {
 
   test('a rotated secret is pending until activated: v1 is made with the old one, webhook-signature with both', async () => {
     const { scope, secret, receiver } = await partnerWithReceiver();
-    const next = await rotateSecret(made.ctx, scope);
+    const next = await rotateSecret(made.ctx, theService, scope);
     const send = async () => {
       await makeEvents(fixtures.db, scope);
       await pass();
@@ -234,15 +235,15 @@ describe('delivering', () => {
       return [v1(secret), v1(next), standard(secret), standard(next)];
     };
     assert.deepEqual(await send(), [true, false, true, true]);
-    await activateSecret(made.ctx, scope);
+    await activateSecret(made.ctx, theService, scope);
     assert.deepEqual(await send(), [false, true, false, true]);
-    await assert.rejects(activateSecret(made.ctx, scope), /No secret is pending/);
+    await assert.rejects(activateSecret(made.ctx, theService, scope), /No secret is pending/);
   });
 
   test('a pending secret takes over by itself after 24 h', async () => {
     const { scope, secret } = await partnerWithReceiver();
     const { ctx, clock } = deliveryContext(fixtures.db);
-    const next = await rotateSecret(ctx, scope);
+    const next = await rotateSecret(ctx, theService, scope);
     clock.forward(24 * hour - 1);
     await activateDueSecrets(ctx);
     assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [secret, next]);
@@ -252,9 +253,9 @@ describe('delivering', () => {
     assert.equal((await endpointRow(fixtures.db, scope)).pending_secret, null);
     assert.equal((await readEndpoint(ctx, scope))?.secret, next);
 
-    const last = await rotateSecret(ctx, scope);
+    const last = await rotateSecret(ctx, theService, scope);
     clock.forward(24 * hour);
-    const [rotated] = await Promise.all([rotateSecret(ctx, scope), activateDueSecrets(ctx)]);
+    const [rotated] = await Promise.all([rotateSecret(ctx, theService, scope), activateDueSecrets(ctx)]);
     assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [last, rotated]);
     const acts = await fixtures.db.sql`
       select actor_kind, action from audit_log where partner_id = ${scope.partnerId} order by number`;
@@ -298,7 +299,7 @@ describe('delivering', () => {
     await makeDue(fixtures.db, scope);
     assert.equal(await pass(), 0);
     receiver.behave(behaviours.status(200));
-    await enableEndpoint(made.ctx, scope);
+    await enableEndpoint(made.ctx, theService, scope);
     assert.equal(await pass(), 2);
     assert.equal(await alarm(), undefined);
   });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
+import { theService } from '../../src/audit/write.ts';
+import { systemClock } from '../../src/lib/time.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { setBranding } from '../../src/partners/branding.ts';
@@ -36,10 +38,13 @@ const ofNobody = [{ host: 'nobody.localhost:3000' }, { host: 'evil.example' }];
 async function makeTenant(name: string) {
   const { ctx, db } = app;
   const fixtures = await makePartner(db);
-  await setBranding(db, fixtures.partner.slug, { name, logo: png(16, 16, [20, 90, 160]) });
+  await setBranding({ db, clock: systemClock }, theService, fixtures.partner.slug, {
+    name,
+    logo: png(16, 16, [20, 90, 160]),
+  });
   const merchant = await makeOnboarded(ctx, fixtures.test);
   const lost = await makeOnboarded(ctx, fixtures.test);
-  const shell = await createShell(ctx, fixtures.test, { display_currency: 'EUR' });
+  const shell = await createShell(ctx, theService, fixtures.test, { display_currency: 'EUR' });
   const pathOf = (url: string) => new URL(url).pathname;
   return {
     ...fixtures,
@@ -47,7 +52,7 @@ async function makeTenant(name: string) {
     merchant,
     payPath: `/pay/${(await makeRequest(db, fixtures.test, merchant)).id}`,
     onboardPath: pathOf(onboardingUrl(ctx.config, shell, ctx.clock.now())),
-    recoverPath: pathOf((await startRecovery(ctx, fixtures.test, lost.id)).url),
+    recoverPath: pathOf((await startRecovery(ctx, theService, fixtures.test, lost.id)).url),
     key: { authorization: `Bearer ${(await makeKey(db, fixtures.test)).key}` },
     signedIn: { cookie: `dashboard-session=${await sessionOf(ctx, fixtures.test, merchant)}` },
     user: { cookie: `portal-session=${(await portalPerson(ctx, fixtures.partner.id)).token}` },
@@ -235,7 +240,7 @@ test('On another partner’s host a merchant gets the refusal of a wallet that b
 test('A merchant goes through onboarding and changes its wallet on its partner’s own host', async () => {
   const { ctx } = app;
   const headers = onHost(two.partner);
-  const shell = await createShell(ctx, two.test, {
+  const shell = await createShell(ctx, theService, two.test, {
     display_currency: 'EUR',
     business_name: 'Corner',
     app_mode: 'business',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { createShell } from '../../src/merchants/create.ts';
@@ -37,14 +38,18 @@ async function partnerReading(language: Language) {
   const fixtures = await makePartner(app.db);
   const { user, link } = await invitePartnerUser(app.ctx, fixtures);
   await acceptInvitation(reading(language), link);
-  await setPartnerEmail(app.db, fixtures.partner.slug, user.email.toUpperCase());
+  await setPartnerEmail(app.ctx, theService, fixtures.partner.slug, user.email.toUpperCase());
   return { ...fixtures, user, email: user.email.toUpperCase() };
 }
 
 test('A merchant is written to in the language it onboarded in, its partner in that of the last sign-in', async () => {
   const { test: scope, email: partnerEmail } = await partnerReading('de');
   const email = newEmail();
-  const merchant = await createShell(app.ctx, scope, { display_currency: 'EUR', business_name: 'Ada', email });
+  const merchant = await createShell(app.ctx, theService, scope, {
+    display_currency: 'EUR',
+    business_name: 'Ada',
+    email,
+  });
   const visitor = reading('ar');
   const start = await visitor.open(onboardingUrl(app.ctx.config, merchant, app.ctx.clock.now()));
   const asked = await visitor.send(start, '/code');
@@ -63,7 +68,7 @@ test('A merchant is written to in the language it onboarded in, its partner in t
   await signOn(visitor, sign, account, { accept_terms: '1' });
   assert.equal(await languageOf('merchants', merchant.id), 'ar');
 
-  await startRecovery(app.ctx, scope, merchant.id);
+  await startRecovery(app.ctx, theService, scope, merchant.id);
   const told = await mailTo(email);
   assert.equal(told.subject, fill(mailTexts(wordsOf('ar')).wallet.recovery_started.subject, { merchant: 'Ada' }));
   assert.ok(told.html.includes(mailTexts(wordsOf('ar')).wallet.stop));
@@ -81,7 +86,7 @@ test('A merchant is written to in the language it onboarded in, its partner in t
 
 test('Where nobody’s language is known, a mail is in English', async () => {
   const { test: scope, partner } = await makePartner(app.db);
-  await setPartnerEmail(app.db, partner.slug, 'nobody@partner.example');
+  await setPartnerEmail(app.ctx, theService, partner.slug, 'nobody@partner.example');
   const gone = { partner_id: scope.partnerId, test_mode: true, url: 'https://hook.example/', disabled_reason: 'gone' };
   await app.db.transaction((tx) => tellDisabled(app.ctx, tx, gone));
   const mail = await mailTo('nobody@partner.example');

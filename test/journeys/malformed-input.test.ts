@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
+import { theService } from '../../src/audit/write.ts';
 import { startRecovery } from '../../src/wallets/recovery.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makeEvents } from '../support/deliveries.ts';
@@ -67,7 +68,7 @@ async function makeStand() {
     });
     return new URL(((await shell.body.json()) as { onboarding_url: string }).onboarding_url).pathname;
   };
-  const recovery = await startRecovery(ctx, scope, (await makeOnboarded(ctx, scope)).id);
+  const recovery = await startRecovery(ctx, theService, scope, (await makeOnboarded(ctx, scope)).id);
   const invited = await Promise.all([invitePartnerUser(ctx, { partner, test: scope, live }), inviteOperator(ctx)]);
   return {
     key,

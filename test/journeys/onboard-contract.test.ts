@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createTestClient, getAddress, type Hex, http, serializeErc6492Signature } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { theService } from '../../src/audit/write.ts';
 import { readMerchantSession } from '../../src/auth/session.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import { createShell } from '../../src/merchants/create.ts';
@@ -52,7 +53,7 @@ const configs = () => chains.map(({ chain }) => chain);
 /** Onboards a new merchant with a wallet at this address, whose message `sign` signs. */
 async function onboard(address: string, sign: (message: string) => Promise<Hex>, offered = configs()) {
   const ctx = testContext(database.db, { chains: { test: offered, live: [idleChain(31338)] } });
-  const merchant = await createShell(ctx, fixtures.test, { display_currency: 'EUR' });
+  const merchant = await createShell(ctx, theService, fixtures.test, { display_currency: 'EUR' });
   const token = makeOnboardingToken(testSecrets, merchant, ctx.clock.now());
   const wallet = await chooseWallet(ctx, { token, emailPass: null, address, chainId: null, host: null });
   const message = onboardingMessage(ctx, merchant, wallet);

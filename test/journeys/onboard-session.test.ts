@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
 import { resetOnboarding } from '../../src/onboarding/reset.ts';
@@ -187,7 +188,7 @@ test('A signed message signs in once, for 15 minutes, and no other message does'
 
   // A message of onboarding, which the same wallet signed, is no sign-in; and the other way round.
   const fresh = await makeOnboarded(app.ctx, fixtures.test);
-  await resetOnboarding(app.ctx, fixtures.test, fresh.id);
+  await resetOnboarding(app.ctx, theService, fixtures.test, fresh.id);
   const link = `/onboard/${makeOnboardingToken(testSecrets, { id: fresh.id, onboarding_epoch: 1 }, clock.now())}`;
   const wallet = await thief.send(await thief.open(link), '/details');
   const onboarding = await thief.send(wallet, '/wallet', { wallet_address: account.address });
@@ -206,12 +207,12 @@ test('A disabled merchant keeps its dashboard, and is told what is off and by wh
   const { id, account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor, dashboard } = await signInMerchant(app.url, account);
   assert.match(dashboard.html, /You are ready to be paid/);
-  await setMerchantDisabled(app.db, fixtures.test, id, 'partner', true);
+  await setMerchantDisabled(app.ctx, theService, fixtures.test, id, 'partner', true);
   const page = await visitor.open('/dashboard');
   assert.match(page.html, /New payment requests are switched off/);
   assert.match(page.html, /Corner Shops Ltd switched you off/);
   assert.ok(isIn(page));
-  await setMerchantDisabled(app.db, fixtures.test, id, 'operator', true);
+  await setMerchantDisabled(app.ctx, theService, fixtures.test, id, 'operator', true);
   assert.match((await visitor.open('/dashboard')).html, /We switched you off/);
   assert.ok(isIn((await signInMerchant(app.url, account)).dashboard), 'and can sign in');
 });
@@ -219,7 +220,7 @@ test('A disabled merchant keeps its dashboard, and is told what is off and by wh
 test('A reset ends the sessions of the merchant, and its wallet signs nobody in', async () => {
   const { id, account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor } = await signInMerchant(app.url, account);
-  assert.equal(await resetOnboarding(app.ctx, fixtures.test, id), true);
+  assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), true);
   assert.ok(!isIn(await visitor.open('/dashboard')));
   assert.match((await signInMerchant(app.url, account)).dashboard.html, /No merchant is paid at this wallet/);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { recoveryCommands } from '../../src/cli/recovery.ts';
 import { createShell } from '../../src/merchants/create.ts';
@@ -35,7 +36,7 @@ const partnerEmail = 'owner@corner.example';
 before(async () => {
   app = await startApp({ clock });
   fixtures = await makePartner(app.db);
-  await setPartnerEmail(app.db, fixtures.partner.slug, partnerEmail);
+  await setPartnerEmail(app.ctx, theService, fixtures.partner.slug, partnerEmail);
 });
 after(() => app.stop());
 
@@ -60,7 +61,7 @@ async function actsOn(id: string): Promise<{ action: string; by: string }[]> {
 
 /** Whether somebody else can be onboarded with a wallet now. */
 async function canClaim(account: ReturnType<typeof newAccount>): Promise<boolean> {
-  const merchant = await createShell(app.ctx, fixtures.live, { display_currency: 'EUR' });
+  const merchant = await createShell(app.ctx, theService, fixtures.live, { display_currency: 'EUR' });
   const visitor = startVisitor(app.url);
   const wallet = await visitor.send(
     await visitor.open(onboardingUrl(app.ctx.config, merchant, clock.now())),
@@ -110,7 +111,7 @@ test('A wallet is changed by the signatures of both, at once; open requests keep
   for (const mailbox of [email, partnerEmail]) {
     assert.deepEqual(await subjectsTo(mailbox, merchant.id), ['the wallet was changed']);
   }
-  assert.deepEqual((await actsOn(merchant.id)).slice(1), [{ action: 'wallet.changed', by: merchant.wallet }]);
+  assert.deepEqual((await actsOn(merchant.id)).slice(2), [{ action: 'wallet.changed', by: merchant.wallet }]);
 
   const back = await toTakeOver(visitor, { ...merchant, account: next }, merchant.account);
   assert.match((await signOn(visitor, back, merchant.account)).html, /Your wallet was changed/, 'and back again');
@@ -178,7 +179,7 @@ async function recovering(options: { sign?: boolean } = {}) {
   const email = newEmail();
   const merchant = await makeOnboarded(app.ctx, fixtures.test, { email });
   const next = newAccount();
-  const { url } = await startRecovery(app.ctx, fixtures.test, merchant.id);
+  const { url } = await startRecovery(app.ctx, theService, fixtures.test, merchant.id);
   const visitor = startVisitor(app.url);
   const sign = async () => {
     const page = await visitor.send(await visitor.open(url), '/wallet', { wallet_address: next.address });
@@ -223,7 +224,9 @@ test('A recovery: the new wallet signs, 48 hours pass, the wallet is changed, an
   const [request] = await app.db.sql`select wallet_address from requests where id = ${open.id}`;
   assert.equal(request?.wallet_address, merchant.wallet);
   assert.deepEqual(await actsOn(merchant.id), [
+    { action: 'merchant.created', by: 'the service' },
     { action: 'merchant.onboarded', by: merchant.wallet },
+    { action: 'recovery.started', by: 'the service' },
     { action: 'recovery.signed', by: next.address.toLowerCase() },
     { action: 'wallet.changed', by: 'the service' },
   ]);
@@ -244,7 +247,9 @@ test('The present wallet objects by signing on the page of the notice, without a
   const again = await signOn(owner, page, merchant.account);
   assert.doesNotMatch(again.html, /went wrong|internal/i);
   assert.deepEqual(await actsOn(merchant.id), [
+    { action: 'merchant.created', by: 'the service' },
     { action: 'merchant.onboarded', by: merchant.wallet },
+    { action: 'recovery.started', by: 'the service' },
     { action: 'recovery.signed', by: next.address.toLowerCase() },
     { action: 'recovery.vetoed', by: merchant.wallet },
   ]);
@@ -287,23 +292,29 @@ test('A link that nobody signed on lives seven days; a cancelled recovery and an
   assert.deepEqual((await actsOn(late.merchant.id)).at(-1), { action: 'recovery.expired', by: 'the service' });
 
   const { merchant, next, url, visitor } = await recovering();
-  assert.equal(await cancelRecovery(app.ctx, fixtures.test, merchant.id), true);
-  assert.equal(await cancelRecovery(app.ctx, fixtures.test, merchant.id), false);
-  assert.equal(await cancelRecovery(app.ctx, fixtures.live, merchant.id), false);
+  assert.equal(await cancelRecovery(app.ctx, theService, fixtures.test, merchant.id), true);
+  assert.equal(await cancelRecovery(app.ctx, theService, fixtures.test, merchant.id), false);
+  assert.equal(await cancelRecovery(app.ctx, theService, fixtures.live, merchant.id), false);
   assert.equal(await canClaim(next), true);
   assert.match((await visitor.open(url)).html, /Nothing is under way here/);
 });
 
 test('A recovery is started for merchants that have a wallet; a new one replaces one that nobody signed for', async () => {
-  const shell = await createShell(app.ctx, fixtures.test, { display_currency: 'EUR' });
-  await assert.rejects(startRecovery(app.ctx, fixtures.test, shell.id), /has not finished onboarding/);
+  const shell = await createShell(app.ctx, theService, fixtures.test, { display_currency: 'EUR' });
+  await assert.rejects(startRecovery(app.ctx, theService, fixtures.test, shell.id), /has not finished onboarding/);
   const first = await recovering({ sign: false });
-  await assert.rejects(startRecovery(app.ctx, fixtures.live, first.merchant.id), /There is no such merchant/);
-  const { url } = await startRecovery(app.ctx, fixtures.test, first.merchant.id);
+  await assert.rejects(
+    startRecovery(app.ctx, theService, fixtures.live, first.merchant.id),
+    /There is no such merchant/,
+  );
+  const { url } = await startRecovery(app.ctx, theService, fixtures.test, first.merchant.id);
   assert.match((await first.visitor.open(first.url)).html, /Nothing is under way here/);
   assert.match((await first.visitor.open(url)).html, /started a recovery of your wallet/);
   const signed = await recovering();
-  await assert.rejects(startRecovery(app.ctx, fixtures.test, signed.merchant.id), /A new wallet has signed already/);
+  await assert.rejects(
+    startRecovery(app.ctx, theService, fixtures.test, signed.merchant.id),
+    /A new wallet has signed already/,
+  );
 });
 
 test('The command starts a recovery and takes it back; what it cannot do it says in a sentence', async () => {

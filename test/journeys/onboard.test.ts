@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { theService } from '../../src/audit/write.ts';
+import { commandLine } from '../../src/cli/acting.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { makeOnboardingToken, onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
@@ -29,7 +31,7 @@ const newAccount = () => privateKeyToAccount(generatePrivateKey());
 const newEmail = () => `ada-${randomBytes(5).toString('hex')}@example.com`;
 
 async function shell(fields: Record<string, string> = {}, scope = fixtures.test) {
-  const merchant = await createShell(app.ctx, scope, { display_currency: 'EUR', ...fields });
+  const merchant = await createShell(app.ctx, theService, scope, { display_currency: 'EUR', ...fields });
   const url = new URL(onboardingUrl(app.ctx.config, merchant, clock.now()));
   return { id: merchant.id, link: app.url + url.pathname };
 }
@@ -227,7 +229,7 @@ test('A message counts once and for 15 minutes', async () => {
 
   assert.equal((await sign(page, account)).status, 200);
   // Back at the start, the link is fresh, and still the old message is worth nothing.
-  assert.equal(await resetOnboarding(app.ctx, fixtures.test, id), true);
+  assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), true);
   const fresh = await read(id);
   const link2 = app.url + new URL(onboardingUrl(app.ctx.config, fresh, clock.now())).pathname;
   const page2 = await toMessage(link2, account.address);
@@ -434,7 +436,7 @@ test('A reset voids open requests; a merchant that has taken money cannot be res
   await sign(await toMessage(link, account.address), account);
   const merchant = { id, wallet: account.address.toLowerCase() };
   const open = await makeRequest(app.db, fixtures.test, merchant);
-  assert.equal(await resetOnboarding(app.ctx, fixtures.test, id), true);
+  assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), true);
   const [voided] = await app.db.sql`select status from requests where id = ${open.id}`;
   assert.equal(voided?.status, 'voided');
   const row = await read(id);
@@ -445,7 +447,7 @@ test('A reset voids open requests; a merchant that has taken money cannot be res
   await sign(await toMessage(link2, account.address), account);
   const paid = await makeRequest(app.db, fixtures.test, merchant);
   await app.db.sql`update requests set proof_status = 'attached' where id = ${paid.id}`;
-  assert.equal(await resetOnboarding(app.ctx, fixtures.test, id), false);
+  assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), false);
   assert.equal((await read(id)).wallet_address, merchant.wallet);
 });
 
@@ -454,10 +456,10 @@ test('A wallet that was claimed and never signed for is freed by the operator, o
   const { id } = await shell({ wallet_address: claimed.address.toLowerCase() });
   const owner = await shell();
   await sign(await toMessage(owner.link, signed.address), signed);
-  assert.equal((await releaseWallet(app.ctx, claimed.address))?.account_id, id);
+  assert.equal((await releaseWallet(app.ctx, commandLine, claimed.address))?.account_id, id);
   assert.equal((await read(id)).wallet_address, null);
-  assert.equal(await releaseWallet(app.ctx, claimed.address), null);
-  assert.equal(await releaseWallet(app.ctx, signed.address), null);
+  assert.equal(await releaseWallet(app.ctx, commandLine, claimed.address), null);
+  assert.equal(await releaseWallet(app.ctx, commandLine, signed.address), null);
 
   const stale = await shell({ wallet_address: claimed.address.toLowerCase() });
   offsetMs = 30 * day - 60_000;
@@ -472,10 +474,13 @@ test('A wallet that was claimed and never signed for is freed by the operator, o
   }
   const acts = await app.db.sql`
     select actor_kind, actor_name, details from audit_log where partner_id = ${fixtures.partner.id}
-      and action = 'wallet.released' and object_id = ${claimed.address.toLowerCase()}`;
+      and action = 'wallet.released' and object_id = ${claimed.address.toLowerCase()} order by number`;
   assert.deepEqual(
     acts.map(({ actor_kind, actor_name, details }) => [actor_kind, actor_name, JSON.parse(details)]),
-    [['service', 'the service', { merchant: stale.id }]],
+    [
+      ['command_line', 'command line', { merchant: id }],
+      ['service', 'the service', { merchant: stale.id }],
+    ],
   );
   assert.equal((await read(stale.id)).wallet_address, null);
   assert.equal((await read(owner.id)).wallet_address, signed.address.toLowerCase());
@@ -488,7 +493,7 @@ test('A wallet that somebody else claims while stale ones are freed stays theirs
   let next: Awaited<ReturnType<typeof shell>> | undefined;
   const transaction: typeof app.db.transaction = async (work) => {
     if (!next) {
-      await releaseWallet(app.ctx, address);
+      await releaseWallet(app.ctx, theService, address);
       next = await shell({ wallet_address: address });
     }
     return app.db.transaction(work);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { commonTexts } from '../../src/texts/common.ts';
@@ -21,7 +22,7 @@ before(async () => {
   const { test: scope, partner } = await makePartner(app.db);
   const merchant = await makeMerchant(app.db, scope);
   payPath = `/pay/${(await makeRequest(app.db, scope, merchant)).id}`;
-  const shell = await createShell(app.ctx, scope, { display_currency: 'EUR' });
+  const shell = await createShell(app.ctx, theService, scope, { display_currency: 'EUR' });
   const onboarding = new URL(onboardingUrl(app.ctx.config, shell, clock.now())).pathname;
   paths = [payPath, `${payPath}/receipt`, `${payPath}/qr/0`, onboarding, '/portal/sign-in', '/portal/link/x'];
   paths.push('/dashboard/sign-in', '/admin/sign-in', `/logo/${partner.slug}`, '/dev/mail');

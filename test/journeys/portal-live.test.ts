@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
+import { theService } from '../../src/audit/write.ts';
 import type { Database } from '../../src/db/connection.ts';
 import { watchScope } from '../../src/db/scope-changes.ts';
 import { buildServer } from '../../src/http/server.ts';
@@ -110,7 +111,7 @@ test('news of deliveries › each batch of attempts is told to the page of its r
   await fixtures.node.mine(4);
   await fixtures.turn();
   await fixtures.turn();
-  await setUrl(fixtures.ctx, fixtures.scope, 'http://127.0.0.1:9/hook');
+  await setUrl(fixtures.ctx, theService, fixtures.scope, 'http://127.0.0.1:9/hook');
   const page = await listen(fixtures.scope.partnerId, `?request=${paid.id}`);
   const another = await listen(fixtures.scope.partnerId, `?request=${(await fixtures.request()).id}`);
   const before = await until('the listener is quiet', async () => {
@@ -272,8 +273,8 @@ test('news of one merchant › its profile, switch and recovery reach its page, 
     const { sql } = fixtures.db;
     await change('merchants', () => sql`update merchants set website = 'https://a.example' where id = ${merchant.id}`);
     await change('merchants', () => sql`update merchants set disabled_by_operator = true where id = ${merchant.id}`);
-    await change('wallet_changes', () => startRecovery(fixtures.ctx, scope, merchant.id));
-    await change('wallet_changes', () => cancelRecovery(fixtures.ctx, scope, merchant.id));
+    await change('wallet_changes', () => startRecovery(fixtures.ctx, theService, scope, merchant.id));
+    await change('wallet_changes', () => cancelRecovery(fixtures.ctx, theService, scope, merchant.id));
     await change(null, () => sql`update merchants set website = 'https://b.example' where id = ${neighbour.id}`);
   } finally {
     await own.leave();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { assignment, insertion } from '../../src/db/sql.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
@@ -94,7 +95,7 @@ test('is everything fine › one line when it is, and one for each thing that is
   const { overview, scope, merchant } = await partnerWithMerchant();
   await makeRequest(app.db, scope, merchant);
   assert.match(await overview(), /No webhook URL is set/);
-  await setUrl(app.ctx, scope, 'http://127.0.0.1:9/hook');
+  await setUrl(app.ctx, theService, scope, 'http://127.0.0.1:9/hook');
   const fine = await overview();
   assert.match(fine, /Everything is fine/);
   assert.doesNotMatch(fine, /state attention|state failed/);
@@ -125,7 +126,7 @@ test('is everything fine › one line when it is, and one for each thing that is
 
 test('figures › paid by day and currency, paid share and the median time to pay', async () => {
   const { overview, scope, merchant } = await partnerWithMerchant();
-  await setUrl(app.ctx, scope, 'http://127.0.0.1:9/hook');
+  await setUrl(app.ctx, theService, scope, 'http://127.0.0.1:9/hook');
   const make = (details = {}) => makeRequest(app.db, scope, merchant, details);
   await verified(scope, await make({ fiatInt: 1000 }), 0.001, 20);
   await verified(scope, await make({ fiatInt: 250 }), 2, 40);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
+import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import { list } from '../../src/db/sql.ts';
 import { buildServer } from '../../src/http/server.ts';
@@ -296,7 +297,7 @@ test('a disabled endpoint › says why; enabled again, what waited goes out', as
 test('webhooks › a viewer sees the host of the URL only, since what follows can be the receiver’s secret', async () => {
   const { partner, test: scope, owner } = await newPartner();
   const viewer = await portalVisitor(ctx, url, partner.id, 'viewer');
-  await setUrl(ctx, scope, 'http://127.0.0.1:9/hook/s3cr3t?token=s3cr3t');
+  await setUrl(ctx, theService, scope, 'http://127.0.0.1:9/hook/s3cr3t?token=s3cr3t');
   assert.match((await owner.open(path)).html, /127\.0\.0\.1:9\/hook\/s3cr3t\?token=s3cr3t/);
   const { html } = await viewer.open(path);
   assert.match(html, /http:\/\/127\.0\.0\.1:9\/…/);

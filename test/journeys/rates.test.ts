@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import pino from 'pino';
+import { theService } from '../../src/audit/write.ts';
 import { rateCommands } from '../../src/cli/rates.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
 import { connect, type Database } from '../../src/db/connection.ts';
 import { Refusal } from '../../src/errors.ts';
+import { systemClock } from '../../src/lib/time.ts';
 import { isKnownCurrency } from '../../src/rates/known.ts';
 import { listRates } from '../../src/rates/list.ts';
 import { clearOverride, setOverride } from '../../src/rates/override.ts';
@@ -134,22 +136,22 @@ test('rates › scheduled refresh: at once when there is none, then only when du
 });
 
 test('rates › an override wins, does not age and outlives refreshes until it is cleared', async () => {
-  await setOverride(ctx, { code: 'EUR', rate: '0.5', until: null, shownDeviation: null });
+  await setOverride(ctx, theService, { code: 'EUR', rate: '0.5', until: null, shownDeviation: null });
   await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
   minutesLater(60 * 24 * 365);
   assert.equal(await quote('EUR'), '0.5');
   await refreshRates(ctx, [source('a', { EUR: '0.91' })]);
   assert.equal(await quote('EUR'), '0.5');
-  assert.equal(await clearOverride(db, 'EUR'), true);
+  assert.equal(await clearOverride({ db, clock: systemClock }, theService, 'EUR'), true);
   assert.equal(await quote('EUR'), '0.91');
-  assert.equal(await clearOverride(db, 'EUR'), false);
+  assert.equal(await clearOverride({ db, clock: systemClock }, theService, 'EUR'), false);
 });
 
 test('rates › an override with an end gives way to the sources by itself; an end that is past is refused', async () => {
   await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
   const end = new Date(now.getTime() + 3_600_000).toISOString();
   await run('rate set', ['EUR', '0.5'], { until: end, deviates: '-44' });
-  await setOverride(ctx, {
+  await setOverride(ctx, theService, {
     code: 'KWD',
     rate: '0.3',
     until: new Date(now.getTime() + 3_600_000),
@@ -167,9 +169,9 @@ test('rates › an override with an end gives way to the sources by itself; an e
     rates.map(({ code, override, override_until }) => [code, override, override_until]),
     [['EUR', false, null]],
   );
-  assert.equal(await clearOverride(db, 'EUR'), false);
+  assert.equal(await clearOverride({ db, clock: systemClock }, theService, 'EUR'), false);
   await assert.rejects(
-    setOverride(ctx, { code: 'EUR', rate: '0.5', until: now, shownDeviation: null }),
+    setOverride(ctx, theService, { code: 'EUR', rate: '0.5', until: now, shownDeviation: null }),
     /must be in the future/,
   );
   await assert.rejects(run('rate set', ['EUR', '0.5'], { until: 'soon' }), /--until/);
@@ -204,25 +206,25 @@ test('rates › a clock that jumped while rates were fetched → they are not us
 test('rates › an override must be a positive decimal of a known currency', async () => {
   for (const rate of ['0', '0.000', '-1', '1e3', '', ' 1', '1,5', 'NaN', `0.${'1'.repeat(19)}`, '1'.repeat(25)]) {
     await assert.rejects(
-      setOverride(ctx, { code: 'EUR', rate: rate, until: null, shownDeviation: null }),
+      setOverride(ctx, theService, { code: 'EUR', rate: rate, until: null, shownDeviation: null }),
       /is not a rate/,
       rate,
     );
   }
   for (const code of ['eur', 'XXX', 'XAU', 'EURO', '', 'constructor', '__proto__', 'toString']) {
     await assert.rejects(
-      setOverride(ctx, { code: code, rate: '1', until: null, shownDeviation: null }),
+      setOverride(ctx, theService, { code: code, rate: '1', until: null, shownDeviation: null }),
       /is not a currency/,
       code,
     );
-    await assert.rejects(clearOverride(db, code), /is not a currency/, code);
+    await assert.rejects(clearOverride({ db, clock: systemClock }, theService, code), /is not a currency/, code);
   }
 });
 
 test('rates › a currency is known with an exponent and a rate, however old', async () => {
   assert.equal(await isKnownCurrency(db, 'EUR'), false);
   await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
-  await setOverride(ctx, { code: 'KWD', rate: '0.3', until: null, shownDeviation: null });
+  await setOverride(ctx, theService, { code: 'KWD', rate: '0.3', until: null, shownDeviation: null });
   minutesLater(1000);
   assert.equal(await isKnownCurrency(db, 'EUR'), true);
   assert.equal(await isKnownCurrency(db, 'KWD'), true);
@@ -245,14 +247,14 @@ test('Manual refresh › 1 per minute per partner, exactly, over several nodes a
     const nodes = [ctx, { ...ctx, db: node }];
     const minuteBefore = await minuteOfDatabase();
     const calls = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, i) => manualRefresh(nodes[i % 2] as Context, [counting], one.partner.id)),
+      Array.from({ length: 20 }, (_, i) => manualRefresh(nodes[i % 2] as Context, theService, [counting], one.partner)),
     );
     const refused = calls.flatMap((call) => (call.status === 'rejected' ? [call.reason] : []));
     for (const reason of refused) assert.ok(reason instanceof Refusal && reason.code === 'rate_limited');
     const minutes = (await minuteOfDatabase()) - minuteBefore + 1;
     assert.ok(fetched >= 1 && fetched <= minutes, `${fetched} fetches within ${minutes} calendar minutes`);
     assert.equal(refused.length, 20 - fetched);
-    await manualRefresh(ctx, [counting], two.partner.id);
+    await manualRefresh(ctx, theService, [counting], two.partner);
     assert.equal(calls.length - refused.length + 1, fetched);
   } finally {
     await node.close();
@@ -261,15 +263,15 @@ test('Manual refresh › 1 per minute per partner, exactly, over several nodes a
 
 test('Manual refresh › the next minute begins at zero', async () => {
   const { partner } = await makePartner(db);
-  await manualRefresh(ctx, [broken], partner.id);
+  await manualRefresh(ctx, theService, [broken], partner);
   await db.sql`update rate_counters set minute = minute - interval '1 minute' where subject = ${partner.id}`;
-  await manualRefresh(ctx, [broken], partner.id);
+  await manualRefresh(ctx, theService, [broken], partner);
 });
 
 test('Manual refresh › fetches now, for everyone, also when nothing is due', async () => {
   const { partner } = await makePartner(db);
   await refreshRates(ctx, [source('a', { EUR: '0.9' })]);
-  await manualRefresh(ctx, [source('a', { EUR: '0.95' })], partner.id);
+  await manualRefresh(ctx, theService, [source('a', { EUR: '0.95' })], partner);
   assert.equal(await quote('EUR'), '0.95');
 });
 

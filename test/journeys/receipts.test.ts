@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { sendDueMails } from '../../src/mail/transport.ts';
 import { setBranding } from '../../src/partners/branding.ts';
@@ -76,7 +77,11 @@ test('A verified payment is receipted by mail once: as text and HTML, in the par
   fixtures.ctx.config.mail = { smtpUrl: `smtp://127.0.0.1:${smtp.port}`, from };
   const [{ slug }] = (await fixtures.db
     .sql`select slug from partners where id = ${fixtures.scope.partnerId}`) as unknown as [{ slug: string }];
-  await setBranding(fixtures.db, slug, { name: 'Höker & Söhne', accent: '#0a7', logo: png(80, 40, [0, 120, 90]) });
+  await setBranding(fixtures.ctx, theService, slug, {
+    name: 'Höker & Söhne',
+    accent: '#0a7',
+    logo: png(80, 40, [0, 120, 90]),
+  });
   const email = newEmail();
   const { request, txHash } = await paid({ customerEmail: email, memo: 'Two <b>cakes</b> & tea' });
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import type { roles } from '../../src/auth/roles.ts';
 import { type PartnerUser, readUserSession, userScope } from '../../src/auth/user-session.ts';
 import { buildServer } from '../../src/http/server.ts';
-import { setPartnerDisabled } from '../../src/partners/read.ts';
+import { setPartnerDisabled } from '../../src/partners/settings.ts';
 import { wordsOf } from '../../src/ui/language.ts';
 import { changeRole, setUserDisabled } from '../../src/users/change.ts';
 import { inviteUser } from '../../src/users/invite.ts';
@@ -263,7 +264,7 @@ test('Who is switched off is out at once on every node, and stays out of old ses
 test('While a partner is switched off its portal can be read, says so, and its people still sign in', async () => {
   const there = await makePartner(app.db);
   const { visitor } = await signInPartnerUser(app, there);
-  await setPartnerDisabled(app.db, there.partner.slug, true);
+  await setPartnerDisabled(app.ctx, theService, there.partner.slug, true);
   assert.match((await visitor.open('/portal/sessions')).html, /is switched off\. Everything can still be read/);
   const late = await signInPartnerUser(app, there);
   assert.equal(isInside(late.portal), true);

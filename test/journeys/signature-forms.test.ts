@@ -12,6 +12,7 @@ import {
   serializeErc8010Signature,
   size,
 } from 'viem';
+import { theService } from '../../src/audit/write.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
@@ -93,7 +94,7 @@ const pathOf = (url: string) => new URL(url).pathname;
 async function signOnboarding() {
   const wallet = randomAddress();
   const delegate = await turnHostile(wallet);
-  const merchant = await createShell(fixtures.ctx, fixtures.scope, { display_currency: 'EUR' });
+  const merchant = await createShell(fixtures.ctx, theService, fixtures.scope, { display_currency: 'EUR' });
   const visitor = startVisitor(fixtures.url);
   const details = await visitor.open(pathOf(onboardingUrl(fixtures.ctx.config, merchant, fixtures.clock.now())));
   await visitor.send(details, '/details');
@@ -140,7 +141,7 @@ async function signTakeOver() {
 
 async function signRecovery() {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope, { email: 'ada-recovers@example.com' });
-  const { url } = await startRecovery(fixtures.ctx, fixtures.scope, merchant.id);
+  const { url } = await startRecovery(fixtures.ctx, theService, fixtures.scope, merchant.id);
   const wallet = randomAddress();
   const delegate = await turnHostile(wallet);
   const visitor = startVisitor(fixtures.url);
@@ -151,7 +152,7 @@ async function signRecovery() {
 async function signVeto() {
   const email = 'ada-objects@example.com';
   const { merchant, delegate } = await hostileMerchant(email);
-  const { url } = await startRecovery(fixtures.ctx, fixtures.scope, merchant.id);
+  const { url } = await startRecovery(fixtures.ctx, theService, fixtures.scope, merchant.id);
   const thief = startVisitor(fixtures.url);
   const next = newAccount();
   await signOn(thief, await thief.send(await thief.open(url), '/wallet', { wallet_address: next.address }), next);

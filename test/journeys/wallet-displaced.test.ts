@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { theService } from '../../src/audit/write.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
@@ -26,7 +27,7 @@ type Wallet = ReturnType<typeof newWallet>;
 
 /** A merchant without a wallet that signs with one; the reason where it is refused. */
 async function sign(scope: Scope, { key }: Wallet, id?: string): Promise<string> {
-  const merchant = id ?? (await createShell(api.ctx, scope, { display_currency: 'EUR' })).id;
+  const merchant = id ?? (await createShell(api.ctx, theService, scope, { display_currency: 'EUR' })).id;
   const done = await onboardWithKey(api.ctx, merchant, key).catch((error: unknown) => error);
   if (done instanceof MerchantRefusal) return done.reason;
   if (done instanceof Error) throw done;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { Browser, Page } from 'playwright-core';
+import { theService } from '../../src/audit/write.ts';
 import { raiseAlarm } from '../../src/db/alarms.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { latestMail, queueMail } from '../../src/mail/outbox.ts';
@@ -49,7 +50,7 @@ before(async () => {
   page = await openPage();
   await accept(page, (await inviteOperator(fixtures.ctx)).link);
   await page.waitForURL(`${url}/admin`);
-  await manualRefresh(fixtures.ctx, rateSources(['fixed']), fixtures.scope.partnerId);
+  await manualRefresh(fixtures.ctx, theService, rateSources(['fixed']), { id: fixtures.scope.partnerId, slug: 'any' });
 });
 after(async () => {
   await browser?.close();
@@ -112,12 +113,12 @@ test('The overview, and lists of partners, people and merchants', async () => {
   await look('overview-fine');
   for (const name of ['Corner Shops', 'Kiosk Union']) {
     const one = await makePartner(fixtures.db);
-    await setBranding(fixtures.db, one.partner.slug, { name });
+    await setBranding(fixtures.ctx, theService, one.partner.slug, { name });
     await invitePartnerUser(fixtures.ctx, one, 'owner');
     await invitePartnerUser(fixtures.ctx, one, 'viewer');
     await makeMerchant(fixtures.db, one.live);
     const off = await makeMerchant(fixtures.db, one.test);
-    await setMerchantDisabled(fixtures.db, one.test, off.id, 'operator', true);
+    await setMerchantDisabled(fixtures.ctx, theService, one.test, off.id, 'operator', true);
   }
   const fault = 'connect ECONNREFUSED 10.0.0.7:587';
   await raiseAlarm(fixtures.db.sql, { kind: 'mail_failing', subject: '', details: { fault } });
@@ -214,7 +215,7 @@ test('What is stuck, and a customer who is erased', async () => {
     customerEmail: 'grace@example.com',
     memo: 'Cakes',
   });
-  await setUrl(fixtures.ctx, scope, 'https://shop.example/hooks/quittance');
+  await setUrl(fixtures.ctx, theService, scope, 'https://shop.example/hooks/quittance');
   await fixtures.db.sql`
     insert into webhook_deliveries (partner_id, test_mode, id, request_id, event, body, state, next_attempt_at)
     values (${scope.partnerId}, true, gen_random_uuid(), ${request.id}, 'payment.proof_verified', '{}', 'exhausted', now())`;
@@ -247,7 +248,7 @@ test('What is stuck, and a customer who is erased', async () => {
 
 test('The mail of a receipt reads well at both sizes', async () => {
   const { partner, test: scope } = await makePartner(fixtures.db);
-  await setBranding(fixtures.db, partner.slug, {
+  await setBranding(fixtures.ctx, theService, partner.slug, {
     name: 'Höker & Söhne',
     accent: '#0a7',
     logo: png(120, 40, [0, 120, 90]),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { theService } from '../../src/audit/write.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { createShell } from '../../src/merchants/create.ts';
@@ -40,7 +41,10 @@ before(async () => {
     expiryMinutes: 60,
   });
   payPath = `/pay/${row.id}`;
-  const shell = await createShell(app.ctx, scope, { display_currency: 'EUR', business_name: 'Ada’s Bakery' });
+  const shell = await createShell(app.ctx, theService, scope, {
+    display_currency: 'EUR',
+    business_name: 'Ada’s Bakery',
+  });
   onboardPath = new URL(onboardingUrl(app.ctx.config, shell, app.ctx.clock.now())).pathname;
   signPath = await atSigning(scope);
   mailPaths = await mailsIn(scope);
@@ -52,7 +56,7 @@ after(async () => {
 
 /** The onboarding of a merchant that has chosen its wallet: what is left is to sign and to accept the terms. */
 async function atSigning(scope: Scope): Promise<string> {
-  const shell = await createShell(app.ctx, scope, { display_currency: 'EUR' });
+  const shell = await createShell(app.ctx, theService, scope, { display_currency: 'EUR' });
   const path = new URL(onboardingUrl(app.ctx.config, shell, app.ctx.clock.now())).pathname;
   const visitor = startVisitor(app.url);
   const wallet = await visitor.send(await visitor.open(path), '/details');
@@ -67,7 +71,7 @@ async function mailsIn(scope: Scope): Promise<Map<Language, string>> {
     const email = newEmail();
     const merchant = await makeOnboarded(app.ctx, scope, { email });
     await app.db.sql`update merchants set language = ${language} where id = ${merchant.id}`;
-    await startRecovery(app.ctx, scope, merchant.id);
+    await startRecovery(app.ctx, theService, scope, merchant.id);
     paths.set(language, `/dev/mail/${(await latestMail(app.db.sql, email))?.id}`);
   }
   return paths;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
+import { theService } from '../../src/audit/write.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
 import { setBranding } from '../../src/partners/branding.ts';
 import { startRecovery } from '../../src/wallets/recovery.ts';
@@ -18,7 +19,7 @@ let browser: Browser;
 before(async () => {
   [app, browser] = await Promise.all([startApp(), openBrowser()]);
   fixtures = await makePartner(app.db);
-  await setBranding(app.db, fixtures.partner.slug, { accent: '#0a7d5a' });
+  await setBranding(app.ctx, theService, fixtures.partner.slug, { accent: '#0a7d5a' });
 });
 after(async () => {
   await browser.close();
@@ -80,7 +81,7 @@ test('A lost wallet is recovered with another one, and the present one stops it 
   const email = 'lost@example.com';
   const merchant = await makeOnboarded(app.ctx, fixtures.test, { email });
   const old = wallet({ name: 'Old', account: merchant.account });
-  const { url } = await startRecovery(app.ctx, fixtures.test, merchant.id);
+  const { url } = await startRecovery(app.ctx, theService, fixtures.test, merchant.id);
   const { page } = await open(url, [wallet({ name: 'New' })]);
   await page.getByRole('button', { name: 'Connect New' }).waitFor();
   await look(page, 'recover-1');

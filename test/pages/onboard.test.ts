@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
+import { theService } from '../../src/audit/write.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardingUrl } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
@@ -24,7 +25,7 @@ before(async () => {
   chains = app.ctx.chains.test;
   for (const chain of chains) chain.name = 'Base Sandbox';
   fixtures = await makePartner(app.db);
-  await setBranding(app.db, fixtures.partner.slug, { accent: '#0a7d5a' });
+  await setBranding(app.ctx, theService, fixtures.partner.slug, { accent: '#0a7d5a' });
 });
 after(async () => {
   await browser.close();
@@ -37,7 +38,7 @@ const open = (url: string, wallets: PageWallet[]) => openWith({ browser, app }, 
 
 async function shell(details: Record<string, string> = {}) {
   const business = { display_currency: 'EUR', business_name: 'Ada’s Bakery', country: 'DE' };
-  const merchant = await createShell(app.ctx, fixtures.test, { ...business, ...details });
+  const merchant = await createShell(app.ctx, theService, fixtures.test, { ...business, ...details });
   return { id: merchant.id, url: onboardingUrl(app.ctx.config, merchant, clock.now()) };
 }
 

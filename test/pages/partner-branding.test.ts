@@ -4,7 +4,9 @@ import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Browser, Page } from 'playwright-core';
+import { theService } from '../../src/audit/write.ts';
 import { html } from '../../src/lib/text/html.ts';
+import { systemClock } from '../../src/lib/time.ts';
 import { readBranding, setBranding } from '../../src/partners/branding.ts';
 import { partnerPages } from '../../src/partners/pages.ts';
 import { logoOf } from '../../src/ui/branding.ts';
@@ -43,9 +45,9 @@ after(async () => {
   await database.drop();
 });
 
-async function open(wanted: Parameters<typeof setBranding>[2]): Promise<{ page: Page; complaints: string[] }> {
+async function open(wanted: Parameters<typeof setBranding>[3]): Promise<{ page: Page; complaints: string[] }> {
   const { partner } = await makePartner(database.db);
-  await setBranding(database.db, partner.slug, wanted);
+  await setBranding({ db: database.db, clock: systemClock }, theService, partner.slug, wanted);
   const page = await browser.newPage({ viewport: sizes.phone });
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));

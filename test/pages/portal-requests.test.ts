@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { Browser, Page } from 'playwright-core';
+import { theService } from '../../src/audit/write.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { openRequest } from '../../src/requests/open.ts';
 import { createDeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
@@ -82,7 +83,7 @@ test('a new partner finds a call to begin with', async () => {
 
 test('requests, their history and money without a request, as people see them', async () => {
   const { scope, node } = fixtures;
-  await setUrl(fixtures.ctx, scope, `${receiver.url}/hook`);
+  await setUrl(fixtures.ctx, theService, scope, `${receiver.url}/hook`);
   for (let day = 0; day < 12; day++) await paidBefore(day, 4_000 + ((day * 7919) % 9_000));
   await paidBefore(3, 5_000, 'JPY');
   const paid = await fixtures.request({

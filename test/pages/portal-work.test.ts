@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { Browser, Page } from 'playwright-core';
+import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { pause } from '../../src/lib/time.ts';
@@ -155,7 +156,7 @@ test('merchants › made, invited, disabled and recovered by pressing', async ()
   assert.match(await copied(page), /\/onboard\/[\w-]{64}$/);
   await look(page, 'merchants-invited');
 
-  const { id } = await createShell(ctx, scope, { display_currency: 'EUR', business_name: 'Corner Books' });
+  const { id } = await createShell(ctx, theService, scope, { display_currency: 'EUR', business_name: 'Corner Books' });
   await onboardWithKey(ctx, id);
   await go(`/portal/merchants/${id}`);
   await page.locator('summary', { hasText: 'Disable' }).click();
@@ -167,7 +168,7 @@ test('merchants › made, invited, disabled and recovered by pressing', async ()
   await press(page, 'Recover a lost wallet');
   await see(page, 'The recovery is started');
   await look(page, 'merchants-recovery');
-  await createShell(ctx, scope, {
+  await createShell(ctx, theService, scope, {
     display_currency: 'EUR',
     business_name: `${'Donaudampfschifffahrts'.repeat(5)}kiosk`,
     email: 'a.rather.long.address@steamship-company.example',

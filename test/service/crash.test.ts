@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { after, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { list } from '../../src/db/sql.ts';
 import { freePort } from '../../src/lib/ports.ts';
 import { signalProcess } from '../../src/lib/processes.ts';
@@ -174,7 +175,7 @@ test(`SIGKILL between any two steps of verify and deliver, ${rounds} times → e
   const chains = await twoChains();
   const fixtures = await nodeFixtures(chains);
   const receiver = await startReceiver({ behave: answer });
-  await setUrl(fixtures.ctx, fixtures.scope, receiver.url);
+  await setUrl(fixtures.ctx, theService, fixtures.scope, receiver.url);
   const env = {
     ...fixtures.env,
     WEBHOOK_SCHEDULE_SECONDS: Array(50).fill('0.2').fill('0', 0, 1).join(),

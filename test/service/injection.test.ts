@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { auditedIn, theService } from '../../src/audit/write.ts';
+import { theService, withAuditIn } from '../../src/audit/write.ts';
 import { connect, type Database, isUnreachable, type Scope, type Tx } from '../../src/db/connection.ts';
 import { ensureLogins } from '../../src/db/logins.ts';
 import { identifiers } from '../../src/db/sql.ts';
@@ -181,7 +181,7 @@ test('an act that is written into the log of its scope › its statements see an
     details: {},
   } as const;
   const before = await foreignRows();
-  const seen = await auditedIn(
+  const seen = await withAuditIn(
     ctx,
     own,
     theService,
@@ -196,7 +196,7 @@ test('an act that is written into the log of its scope › its statements see an
   );
   for (const word of foreign()) assert.ok(!seen.includes(word), seen);
   assert.equal(await foreignRows(), before);
-  await auditedIn(
+  await withAuditIn(
     ctx,
     own,
     theService,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { revokeApiKey } from '../../src/auth/api-keys.ts';
 import { signalProcess } from '../../src/lib/processes.ts';
 import { pause } from '../../src/lib/time.ts';
@@ -131,7 +132,7 @@ describe('several services on one database', { concurrency: true }, () => {
     const statuses = () =>
       Promise.all(nodes.map(async ({ url }) => (await send(url, 'GET', '/api/v1/requests', { key })).status));
     assert.deepEqual(await statuses(), [200, 200, 200]);
-    await revokeApiKey(fixtures.db, key_id);
+    await revokeApiKey(fixtures.ctx, theService, key_id);
     assert.deepEqual(await statuses(), [401, 401, 401], partner.slug);
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { doctorCommands } from '../../src/cli/doctor.ts';
 import { secretCommands } from '../../src/cli/secrets.ts';
 import { checkSecretKeys } from '../../src/db/secret-keys.ts';
@@ -29,7 +30,7 @@ const forget = (id: string, ...secretKeys: SecretKey[]) =>
 
 async function encryptWith(...secretKeys: SecretKey[]): Promise<void> {
   const { test: scope } = await makePartner(database.db);
-  await setUrl(contextWith(...secretKeys), scope, 'http://127.0.0.1:9/');
+  await setUrl(contextWith(...secretKeys), theService, scope, 'http://127.0.0.1:9/');
 }
 
 beforeEach(async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { connect, type Database } from '../../src/db/connection.ts';
 import { runJobs } from '../../src/jobs.ts';
 import { pause } from '../../src/lib/time.ts';
@@ -117,21 +118,21 @@ test('a request’s time passes while all sleep → its expiry is stored', async
 test('another node writes an event, sends one again, and enables an endpoint → each goes out at once, without a poll', async () => {
   const receiver = await startReceiver();
   const ctx = testContext(other);
-  await setUrl(ctx, shop.scope, receiver.url);
+  await setUrl(ctx, theService, shop.scope, receiver.url);
   await withLoops(neverMs, async (sent) => {
     await asleep(sent);
     const delivered = (count: number) => until(() => receiver.received.length === count, `${count} deliveries`);
     const [id = ''] = await makeEvents(other, shop.scope);
     await delivered(1);
-    await replayDelivery(ctx, shop.scope, id);
+    await replayDelivery(ctx, theService, shop.scope, id);
     await delivered(2);
     receiver.behave(behaviours.status(410));
-    await replayDelivery(ctx, shop.scope, id);
+    await replayDelivery(ctx, theService, shop.scope, id);
     await delivered(3);
     const disabled = () => other.sql`select from webhook_endpoints where disabled_at is not null`;
     await until(async () => (await disabled()).length === 1, 'the endpoint to be disabled');
     receiver.behave(behaviours.status(200));
-    await enableEndpoint(ctx, shop.scope);
+    await enableEndpoint(ctx, theService, shop.scope);
     await delivered(4);
   });
   await receiver.close();

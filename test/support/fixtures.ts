@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createApiKey, type ScopeName, scopeNames } from '../../src/auth/api-keys.ts';
+import { keyHashes, type ScopeName, scopeNames } from '../../src/auth/api-keys.ts';
 import { scopeOf } from '../../src/auth/scope.ts';
 import type { Database, Scope } from '../../src/db/connection.ts';
 import type { SecretKey } from '../../src/lib/encrypt.ts';
-import { createPartner } from '../../src/partners/create.ts';
-import type { Partner } from '../../src/partners/store.ts';
+import { modeOf } from '../../src/lib/mode.ts';
+import { checksum62, randomBase62 } from '../../src/lib/text/base62.ts';
+import { insertPartner, type Partner } from '../../src/partners/store.ts';
 import { insertRequest, type NewRequest, type RequestRow } from '../../src/requests/store.ts';
 
 export const testSecrets: SecretKey[] = [{ id: 'test', key: Buffer.alloc(32, 7) }];
@@ -16,12 +17,12 @@ export function randomAddress(): string {
   return `0x${randomBytes(20).toString('hex')}`;
 }
 
-/** A partner with the given details, and its scopes. */
+/** A partner with the given details and its scopes, stored without a row in the audit log. */
 export async function makePartner(
   db: Database,
   details: Partial<{ slug: string; currency: string; email: string }> = {},
 ) {
-  const partner = await createPartner(db, {
+  const partner = await insertPartner(db, randomUUID(), {
     slug: details.slug ?? `p-${randomBytes(5).toString('hex')}`,
     name: 'Corner Shops Ltd',
     currency: details.currency ?? 'EUR',
@@ -29,11 +30,25 @@ export async function makePartner(
     defaultExpiryMinutes: 15,
     email: details.email ?? null,
   });
+  if (!partner) throw new Error('the slug is taken');
   return { partner, test: scopeOf(partner.id, true), live: scopeOf(partner.id, false) };
 }
 
-export function makeKey(db: Database, scope: Scope, scopes: readonly ScopeName[] = scopeNames) {
-  return createApiKey(db, testSecrets, scope, scopes);
+/** A key, stored without a row in the audit log. */
+export async function makeKey(
+  db: Database,
+  scope: Scope,
+  scopes: readonly ScopeName[] = scopeNames,
+): Promise<{ key_id: string; key: string }> {
+  const id = randomUUID();
+  const body = `qt_${modeOf(scope.testMode)}_${randomBase62(32)}`;
+  const key = body + checksum62(body);
+  const [hash] = keyHashes(testSecrets, key);
+  await db.sql`
+    insert into api_keys (id, partner_id, test_mode, hash, hint, scopes)
+    values (${id}, ${scope.partnerId}, ${scope.testMode}, ${hash as Buffer}, ${`${body.slice(0, 8)}…${key.slice(-4)}`},
+      ${[...scopes]})`;
+  return { key_id: id, key };
 }
 
 /** A merchant that is ready to be paid, stored without the onboarding journey. */

@@ -9,7 +9,7 @@ import {
   exportAllMerchants,
   type ListedMerchant,
 } from '../../merchants/all.ts';
-import { setMerchantDisabled, toldDisabled } from '../../merchants/disable.ts';
+import { setMerchantDisabled } from '../../merchants/disable.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { hiddenField } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
@@ -20,7 +20,7 @@ import { flashOf } from '../../web/flash.ts';
 import { oneOf } from '../../web/query.ts';
 import { badge, confirmButton, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
-import { type AdminPages, recorded } from '../route.ts';
+import type { AdminPages } from '../route.ts';
 
 const path = '/admin/merchants';
 const names = ['q', 'partner', 'mode', 'switch', 'onboarding', 'terms', 'after'] as const;
@@ -67,12 +67,7 @@ export function merchantsPages(pages: AdminPages, ctx: Context): void {
     const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
     const off = to === 'off';
     if (!scope || !to) return sendNotFound(call.reply);
-    await recorded(
-      ctx,
-      call,
-      (inner) => setMerchantDisabled(inner.db, scope, id, 'operator', off),
-      (turned) => (turned ? toldDisabled(scope, id, 'operator', off) : null),
-    );
+    await setMerchantDisabled(ctx, call.actor, scope, id, 'operator', off);
     return call.done(`${path}?q=${id}`, off ? 'off' : 'on');
   });
 }

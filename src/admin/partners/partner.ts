@@ -1,19 +1,17 @@
 import type { Context } from '../../context.ts';
 import { html } from '../../lib/text/html.ts';
 import { createPartner, SlugTaken } from '../../partners/create.ts';
-import { readPartner, setPartnerDisabled } from '../../partners/read.ts';
+import { readPartner } from '../../partners/read.ts';
 import { defaultExpiryMinutes, expiryMinutes, isReservedSlug, isSlug, type NewPartner } from '../../partners/rules.ts';
-import { setPartnerSettings } from '../../partners/settings.ts';
+import { setPartnerDisabled, setPartnerSettings } from '../../partners/settings.ts';
 import {
   readSettings,
   type SettingsFaults,
   type SettingsForm,
-  settingsChanges,
   settingsFaults,
   settingsFields,
 } from '../../partners/settings-form.ts';
 import type { Partner } from '../../partners/store.ts';
-import { onPartner } from '../../partners/told.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, descriptionList, field, hiddenField } from '../../ui/components.ts';
@@ -23,7 +21,7 @@ import { sendNotFound } from '../../web/error-page.ts';
 import { flashOf } from '../../web/flash.ts';
 import { oneOf } from '../../web/query.ts';
 import { confirmButton, linkWith } from '../../web/table.ts';
-import { type AdminCall, type AdminPages, recorded } from '../route.ts';
+import type { AdminCall, AdminPages } from '../route.ts';
 import { onOff } from './partners.ts';
 
 const newPath = '/admin/new-partner';
@@ -57,26 +55,13 @@ export function partnerPages(pages: AdminPages, ctx: Context): void {
     const shown = readSettings(call.typed, call.ticked);
     const faults = settingsFaults(shown, await listCurrencies(ctx));
     if (Object.keys(faults).length > 0) return showPartner(ctx, call, partner, { shown, faults });
-    const changes = settingsChanges(partner, shown);
-    await recorded(
-      ctx,
-      call,
-      (inner) => setPartnerSettings(inner.db, asWanted(partner.slug, shown)),
-      () =>
-        Object.keys(changes).length > 0 ? { ...onPartner(partner), action: 'partner.changed', details: changes } : null,
-    );
+    await setPartnerSettings(ctx, call.actor, asWanted(partner.slug, shown));
     return call.done(pathOf(partner.slug), 'saved');
   });
   pages.form({ url: `${page}/switch`, fresh: 'always' }, async (call) => {
     const [slug, to] = [call.param('slug'), oneOf(switchStates, call.typed('to'))];
     if (!to) return sendNotFound(call.reply);
-    const action = to === 'off' ? 'partner.disabled' : 'partner.enabled';
-    const done = await recorded(
-      ctx,
-      call,
-      (inner) => setPartnerDisabled(inner.db, slug, to === 'off'),
-      (switched) => (switched?.turned ? { ...onPartner(switched.partner), action, details: {} } : null),
-    );
+    const done = await setPartnerDisabled(ctx, call.actor, slug, to === 'off');
     return done ? call.done(pathOf(slug), to) : sendNotFound(call.reply);
   });
 }
@@ -102,12 +87,7 @@ const asWanted = (slug: string, form: SettingsForm): NewPartner => ({
 /** Creates the partner; says what is wrong with its slug when it is another's already. */
 async function make(ctx: Context, call: AdminCall, slug: string, form: SettingsForm): Promise<'slugTaken' | false> {
   try {
-    await recorded(
-      ctx,
-      call,
-      (inner) => createPartner(inner.db, asWanted(slug, form)),
-      (made) => ({ ...onPartner(made), action: 'partner.created', details: { slug, currency: form.currency } }),
-    );
+    await createPartner(ctx, call.actor, asWanted(slug, form));
     return false;
   } catch (error) {
     if (error instanceof SlugTaken) return 'slugTaken';

@@ -19,7 +19,7 @@ import { flashOf } from '../../web/flash.ts';
 import { notice } from '../../web/shell.ts';
 import { badge, confirmButton, csvLink, emptyState, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
-import { type AdminCall, type AdminPages, recorded } from '../route.ts';
+import type { AdminCall, AdminPages } from '../route.ts';
 
 const path = '/admin/rates';
 
@@ -29,9 +29,6 @@ const nothingTyped: Typed = { code: '', rate: '', until: '', shown: '' };
 
 /** Why nothing was set; with how far the rate deviates, where it can be set all the same. */
 type Fault = { text: string; deviation: Deviation | null };
-
-/** A rate holds for all partners. */
-const onRate = (code: string) => ({ partnerId: null, testMode: null, object: { kind: 'rate' as const, id: code } });
 
 /** `GET /admin/rates`: all rates with their age and sources; set with an end, cleared, and fetched at once. */
 export function ratesPages(pages: AdminPages, ctx: Context): void {
@@ -47,12 +44,7 @@ export function ratesPages(pages: AdminPages, ctx: Context): void {
   });
   pages.form({ url: `${path}/clear`, fresh: 'always' }, async (call) => {
     const code = call.typed('code').toUpperCase();
-    const cleared = await recorded(
-      ctx,
-      call,
-      (inner) => clearOverride(inner.db, code).catch(asNothing),
-      (done) => (done ? { ...onRate(code), action: 'rate.cleared', details: {} } : null),
-    );
+    const cleared = await clearOverride(ctx, call.actor, code).catch(asNothing);
     return call.done(path, cleared ? 'cleared' : 'none_set');
   });
   pages.form({ url: `${path}/refresh`, fresh: 'never' }, async (call) => call.done(path, await refresh(ctx, call)));
@@ -76,12 +68,7 @@ async function setRate(ctx: Context, call: AdminCall, { code, rate, until, shown
   const { rates: t } = adminTexts(call.words);
   if (until !== '' && end === null) return { text: fill(t.fault, { why: t.untilRule }), deviation: null };
   try {
-    await recorded(
-      ctx,
-      call,
-      (inner) => setOverride(inner, { code, rate, until: end, shownDeviation: shown === '' ? null : shown }),
-      () => ({ ...onRate(code), action: 'rate.set', details: { rate, until: end?.toISOString() ?? null } }),
-    );
+    await setOverride(ctx, call.actor, { code, rate, until: end, shownDeviation: shown === '' ? null : shown });
     return null;
   } catch (error) {
     if (!(error instanceof RateRefusal)) throw error;
@@ -91,23 +78,17 @@ async function setRate(ctx: Context, call: AdminCall, { code, rate, until, shown
   }
 }
 
-/** Fetched beside the log's transaction: asking sources takes seconds. The word says what came of it. */
+/** The word says what came of it. */
 async function refresh(ctx: Context, call: AdminCall): Promise<string> {
   const partner = await readPartner(ctx.db, call.typed('partner').toLowerCase());
   if (!partner) return 'no_partner';
   let result: RefreshResult;
   try {
-    result = await manualRefresh(ctx, rateSources(ctx.config.rateProviders), partner.id);
+    result = await manualRefresh(ctx, call.actor, rateSources(ctx.config.rateProviders), partner);
   } catch (error) {
     if (error instanceof Refusal && error.code === 'rate_limited') return 'limited';
     throw error;
   }
-  await recorded(
-    ctx,
-    call,
-    async () => partner.slug,
-    (slug) => ({ ...onRate('all'), action: 'rates.refreshed', details: { partner: slug } }),
-  );
   return result.refreshed.length > 0 ? 'refreshed' : 'nothing';
 }
 

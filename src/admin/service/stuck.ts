@@ -23,7 +23,6 @@ import {
   listDisabledEndpoints,
   type StuckDelivery,
 } from '../../webhooks/stuck.ts';
-import { onEndpoint } from '../../webhooks/told.ts';
 import { eventsPath } from '../live.ts';
 import { type AdminCall, type AdminPages, recorded } from '../route.ts';
 
@@ -103,12 +102,7 @@ async function replay(ctx: Context, call: AdminCall): Promise<string> {
   const id = call.typed('delivery');
   const scope = isUuid(id) ? await scopeOfDelivery(ctx.db, id) : null;
   if (!scope) return 'mended';
-  await recorded(
-    ctx,
-    call,
-    (inner) => replayDelivery(inner, scope, id),
-    () => ({ ...scope, action: 'webhook.replayed', object: { kind: 'webhook_delivery', id }, details: {} }),
-  );
+  await replayDelivery(ctx, call.actor, scope, id);
   return 'replayed';
 }
 
@@ -116,12 +110,7 @@ async function enable(ctx: Context, call: AdminCall): Promise<string> {
   const [slug, testMode] = [call.typed('partner'), call.typed('mode') === 'test'];
   const scope = await scopeOfPartner(ctx.db, slug, testMode);
   if (!scope) return 'mended';
-  const done = await recorded(
-    ctx,
-    call,
-    (inner) => enableEndpoint(inner, scope).catch(asNotDone),
-    (enabled) => (enabled ? { ...onEndpoint(scope), action: 'webhook.enabled', details: {} } : null),
-  );
+  const done = await enableEndpoint(ctx, call.actor, scope).catch(asNotDone);
   return done ? 'enabled' : 'mended';
 }
 

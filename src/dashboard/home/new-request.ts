@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { auditedIn } from '../../audit/write.ts';
+import { withAuditIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { parseAmount } from '../../lib/amount.ts';
@@ -62,7 +62,7 @@ export async function createFromForm(ctx: Context, visit: MerchantVisit): Promis
     ...(typed.expiry && { expiry_minutes: Number(typed.expiry) }),
   };
   try {
-    const { row } = await auditedIn(
+    const { row } = await withAuditIn(
       ctx,
       scope,
       actorOf(visit),

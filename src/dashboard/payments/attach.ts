@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { auditedIn } from '../../audit/write.ts';
+import { withAuditIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -41,7 +41,7 @@ async function attach(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
   const key = keyIn(visit);
   const requestId = typed.request ?? '';
   if (!isUuid(requestId)) return showPayment(ctx, visit, { kind: 'not_found' });
-  const outcome = await auditedIn(
+  const outcome = await withAuditIn(
     ctx,
     scope,
     actorOf(visit),

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { auditedIn } from '../../audit/write.ts';
+import { withAuditIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { formatFiat } from '../../lib/money.ts';
@@ -29,7 +29,7 @@ async function cancel(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
   const { scope, accountId } = session;
   const { id } = await readAccountRequest(ctx.db, scope, accountId, (request.params as { id: string }).id);
   try {
-    await auditedIn(
+    await withAuditIn(
       ctx,
       scope,
       actorOf(visit),

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import type { Act } from '../../audit/actions.ts';
-import { auditedIn } from '../../audit/write.ts';
+import type { AuditEntry } from '../../audit/actions.ts';
+import { withAuditIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { formatMicro } from '../../lib/money.ts';
@@ -60,7 +60,7 @@ function actOn<T>(
 ): Promise<T> {
   const { scope, accountId } = visit.session;
   const key = keyIn(visit);
-  return auditedIn(
+  return withAuditIn(
     ctx,
     scope,
     actorOf(visit),
@@ -74,7 +74,7 @@ function actOn<T>(
 
 type Told = {
   [A in 'payment.taken' | 'payment.put_back' | 'payment.released' | 'payment.returned']: Pick<
-    Act<A>,
+    AuditEntry<A>,
     'action' | 'details'
   >;
 }['payment.taken' | 'payment.put_back' | 'payment.released' | 'payment.returned'];

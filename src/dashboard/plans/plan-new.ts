@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { auditedIn } from '../../audit/write.ts';
+import { withAuditIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { html } from '../../lib/text/html.ts';
@@ -42,7 +42,7 @@ async function start(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency
   const { scope, accountId } = session;
   const order = { accountId, currency, language: languageIn(visit), formKey: typed.key?.slice(0, 100) || formKey() };
   try {
-    const made = await auditedIn(
+    const made = await withAuditIn(
       ctx,
       scope,
       actorOf(visit),

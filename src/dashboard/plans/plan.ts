@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { AuditAction } from '../../audit/actions.ts';
-import { auditedIn } from '../../audit/write.ts';
+import { withAuditIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { endPlan, type PlanOf, pausePlan, resumePlan } from '../../plans/change.ts';
@@ -49,7 +49,7 @@ const idIn = ({ request }: MerchantVisit) => (request.params as { id: string }).
 async function change(ctx: Context, visit: MerchantVisit, { action, done, work }: Act): Promise<FastifyReply> {
   const { scope, accountId } = visit.session;
   const id = idIn(visit).toLowerCase();
-  const changed = await auditedIn(
+  const changed = await withAuditIn(
     ctx,
     scope,
     actorOf(visit),

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { auditedIn } from '../../audit/write.ts';
+import { withAuditIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { countryNames } from '../../lib/text/countries.ts';
 import { html } from '../../lib/text/html.ts';
@@ -37,7 +37,7 @@ async function save(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { mailSubject: subject, mailBody: body } = dashboardTexts(words).profile;
   const branding = await readMailBranding(ctx, scope.partnerId);
   const notice = writeNotice({ words, branding, subject, body, values: { partner: merchant.partner_name } });
-  const outcome = await auditedIn(
+  const outcome = await withAuditIn(
     ctx,
     scope,
     actorOf(visit),

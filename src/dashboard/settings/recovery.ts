@@ -1,6 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Actor } from '../../audit/actions.ts';
-import { auditedIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { asRefusal, MerchantRefusal, signAgain } from '../../merchants/refusal.ts';
@@ -203,30 +201,12 @@ async function completeVeto(ctx: Context, opened: Opened): Promise<FastifyReply>
   const { message = '', signature = '' } = typed;
   try {
     await proveVeto(ctx, recovery, { message, signature, host: request.ownHost });
-    await stopRecovery(ctx, recovery, {
-      kind: 'merchant',
-      accountId: recovery.change.account_id,
-      walletAddress: recovery.change.old_wallet,
-      ip: request.ip,
-      userAgent: request.headers['user-agent'],
-    });
+    const { scope, change } = recovery;
+    const merchant = { kind: 'merchant', accountId: change.account_id, walletAddress: change.old_wallet } as const;
+    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
+    await vetoRecovery(ctx, { ...merchant, ...client }, scope, change.id);
     return reply.redirect(path, 303);
   } catch (error) {
     return showVeto(ctx, opened, asRefusal(error));
   }
-}
-
-/** The merchant objects, by its session or its signature; the audit log says so. Throws MerchantRefusal change_over. */
-export function stopRecovery(
-  ctx: Context,
-  { scope, change }: Pick<Recovery, 'scope' | 'change'>,
-  actor: Actor,
-): Promise<void> {
-  return auditedIn(
-    ctx,
-    scope,
-    actor,
-    (inner) => vetoRecovery(inner, scope, change.id),
-    () => ({ ...scope, action: 'recovery.vetoed', object: { kind: 'merchant', id: change.account_id }, details: {} }),
-  );
 }

@@ -1,4 +1,4 @@
-import { audited } from '../../audit/write.ts';
+import { withAudit } from '../../audit/write.ts';
 import { listMerchantSessions, revokeMerchantSession, type SessionView } from '../../auth/session.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -38,7 +38,7 @@ export function sessionPages(routes: DashboardRoutes, ctx: Context): void {
       const { scope, accountId } = session;
       const id = typed.session ?? '';
       if (isUuid(id)) {
-        await audited(
+        await withAudit(
           ctx,
           actorOf(visit),
           (inner) => revokeMerchantSession(inner, scope, accountId, id),

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { audited } from '../../audit/write.ts';
+import { withAudit } from '../../audit/write.ts';
 import { createMerchantSession, merchantSession } from '../../auth/session.ts';
 import { setSessionCookie } from '../../auth/session-cookie.ts';
 import type { Context } from '../../context.ts';
@@ -12,11 +12,10 @@ import { card, shortAddress, stateLine } from '../../ui/components.ts';
 import { fill, fillHtml, wordsFor } from '../../ui/language.ts';
 import { connectForm, signForm } from '../../ui/wallet-forms.ts';
 import { changeWallet, handOverMessage, proveChange, proveHandOver, takeOverMessage } from '../../wallets/change.ts';
-import { readOpenRecovery } from '../../wallets/recovery.ts';
+import { readOpenRecovery, vetoRecovery } from '../../wallets/recovery.ts';
 import { chainsOf, type TypedWallet } from '../../wallets/typed.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { actorOf, sendDashboard } from '../shell.ts';
-import { stopRecovery } from './recovery.ts';
 import { recoveryLine } from './recovery-line.ts';
 
 const path = '/dashboard/wallet';
@@ -197,7 +196,7 @@ async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
       takeOver: { message, signature, host: request.ownHost },
     });
     const walletAddress = proved.newWallet.address;
-    await audited(
+    await withAudit(
       ctx,
       actorOf(visit),
       (inner) => changeWallet(inner, scope, accountId, proved),
@@ -224,7 +223,7 @@ async function veto(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { session, reply } = visit;
   try {
     const recovery = await readOpenRecovery(ctx, session.scope, session.accountId);
-    if (recovery) await stopRecovery(ctx, { scope: session.scope, change: recovery }, actorOf(visit));
+    if (recovery) await vetoRecovery(ctx, actorOf(visit), session.scope, recovery.id);
     return reply.redirect(`${path}?done=stopped`, 303);
   } catch (error) {
     return showStart(ctx, visit, asRefusal(error));

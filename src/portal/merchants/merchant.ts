@@ -3,7 +3,7 @@ import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import { setMerchantDisabled, toldDisabled } from '../../merchants/disable.ts';
+import { setMerchantDisabled } from '../../merchants/disable.ts';
 import { onboardingUrl } from '../../merchants/onboarding-token.ts';
 import { type MerchantView, readMerchant } from '../../merchants/read.ts';
 import { asRefusal, MerchantRefusal } from '../../merchants/refusal.ts';
@@ -19,7 +19,7 @@ import { flashOf } from '../../web/flash.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
 import { merchantEventsPath } from '../live.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recordedIn } from '../route.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { merchantBadges, merchantName } from './merchants.ts';
 
@@ -42,12 +42,7 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
       async (call) => {
         const { scope, reply } = call;
         const { id } = await mustRead(ctx, call);
-        await recordedIn(
-          ctx,
-          call,
-          (inner) => setMerchantDisabled(inner.db, scope, id, 'partner', disabled),
-          (turned) => (turned ? toldDisabled(scope, id, 'partner', disabled) : null),
-        );
+        await setMerchantDisabled(ctx, call.actor, scope, id, 'partner', disabled);
         return doneAt(reply, `${path}/${id}`, disabled ? 'disabled' : 'enabled');
       },
     );
@@ -57,12 +52,7 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
   portalForm(app, ctx, `${own}/reset`, { permission: 'merchants.reset', fresh: 'always' }, async (call) => {
     const { scope, reply } = call;
     const { id } = await mustRead(ctx, call);
-    const isReset = await recordedIn(
-      ctx,
-      call,
-      (inner) => resetOnboarding(inner, scope, id),
-      (done) => (done ? { ...scope, action: 'merchant.reset', object: { kind: 'merchant', id }, details: {} } : null),
-    );
+    const isReset = await resetOnboarding(ctx, call.actor, scope, id);
     return doneAt(reply, `${path}/${id}`, isReset ? 'reset' : 'has_money');
   });
 
@@ -70,12 +60,7 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
     const { scope, reply } = call;
     const merchant = await mustRead(ctx, call);
     const { id } = merchant;
-    const started = await recordedIn(
-      ctx,
-      call,
-      (inner) => startRecovery(inner, scope, id),
-      () => ({ ...scope, action: 'recovery.started', object: { kind: 'merchant', id }, details: {} }),
-    ).catch(asRefusal);
+    const started = await startRecovery(ctx, call.actor, scope, id).catch(asRefusal);
     if (started instanceof MerchantRefusal) return doneAt(reply, `${path}/${id}`, 'no_recovery');
     return showMerchant(ctx, call, merchant, started.url);
   });
@@ -83,13 +68,7 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
   portalForm(app, ctx, `${own}/recover/cancel`, { permission: 'merchants.recover', fresh: 'never' }, async (call) => {
     const { scope, reply } = call;
     const { id } = await mustRead(ctx, call);
-    const isCancelled = await recordedIn(
-      ctx,
-      call,
-      (inner) => cancelRecovery(inner, scope, id),
-      (done) =>
-        done ? { ...scope, action: 'recovery.cancelled', object: { kind: 'merchant', id }, details: {} } : null,
-    );
+    const isCancelled = await cancelRecovery(ctx, call.actor, scope, id);
     return doneAt(reply, `${path}/${id}`, isCancelled ? 'recovery_cancelled' : 'no_recovery');
   });
 }

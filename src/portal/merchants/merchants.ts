@@ -22,7 +22,7 @@ import { csvOf, sendCsv } from '../../web/download.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
 import { badge, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from '../route.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
 const path = '/portal/merchants';
@@ -47,15 +47,7 @@ export function merchantsList(app: FastifyInstance, ctx: Context): void {
     const given = Object.entries({ ...texts, country: country.toUpperCase() }).filter(([, text]) => text !== '');
     const mode = oneOf(appModes, app_mode) ?? 'business';
     const fields = { ...Object.fromEntries(given), app_mode: mode, display_currency };
-    const made = await recorded(
-      ctx,
-      call,
-      (inner) => createMerchantManually(inner, scope, fields),
-      (merchant) =>
-        'faults' in merchant
-          ? null
-          : { ...scope, action: 'merchant.created', object: { kind: 'merchant', id: merchant.id }, details: {} },
-    );
+    const made = await createMerchantManually(ctx, call.actor, scope, fields);
     if ('faults' in made) return showMerchants(ctx, call, typed, made.faults);
     return doneAt(reply, `${path}/${made.id}`, 'created');
   });

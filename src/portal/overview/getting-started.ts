@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { scopeNames } from '../../auth/api-keys.ts';
+import { createApiKey, scopeNames } from '../../auth/api-keys.ts';
 import { browseKeys } from '../../auth/own-keys.ts';
 import { may, type Permission } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
@@ -12,7 +12,7 @@ import { card, shapeOf } from '../../ui/components.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { readDeliveryHealth } from '../../webhooks/health.ts';
 import { actionIn, type PortalCall, portalForm, portalPage } from '../route.ts';
-import { makeKey, newKey } from '../settings/keys.ts';
+import { newKey } from '../settings/keys.ts';
 import { sendPortal } from '../shell.ts';
 import { newTestMerchant, testWalletOf } from '../webhooks/test.ts';
 import { createSnippet, receiverPort, receiverSnippet, type SnippetValues, snippetLanguages } from './snippets.ts';
@@ -32,7 +32,7 @@ export function gettingStarted(app: FastifyInstance, ctx: Context): void {
     const sandbox = testWalletOf(ctx, call.scope);
     const isAlone = sandbox && (await findPayableMerchant(ctx, call.scope)) === null;
     if (isAlone) await newTestMerchant(ctx, sandbox, call);
-    const { key } = await makeKey(ctx, call, scopeNames);
+    const { key } = await createApiKey(ctx, call.actor, call.scope, scopeNames);
     return showStart(ctx, call, key);
   });
 }

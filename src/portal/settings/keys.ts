@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { createApiKey, type ScopeName, scopeNames } from '../../auth/api-keys.ts';
+import { createApiKey, scopeNames } from '../../auth/api-keys.ts';
 import { browseKeys, exportKeys, type OwnKey, revokeOwnKey } from '../../auth/own-keys.ts';
 import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
@@ -19,7 +19,7 @@ import { readQuery } from '../../web/query.ts';
 import { notice } from '../../web/shell.ts';
 import { badge, confirmButton, csvLink, emptyState, pager, table } from '../../web/table.ts';
 import { eventsPath } from '../live.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from '../route.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
 const path = '/portal/keys';
@@ -36,7 +36,7 @@ export function keyPages(app: FastifyInstance, ctx: Context): void {
   portalForm(app, ctx, path, { permission: 'keys', fresh: 'live' }, async (call) => {
     const scopes = scopeNames.filter((name) => call.ticked('scopes').includes(name));
     if (scopes.length === 0) return doneAt(call.reply, path, 'no_scope');
-    const { key } = await makeKey(ctx, call, scopes);
+    const { key } = await createApiKey(ctx, call.actor, call.scope, scopes);
     return showKeys(ctx, call, key);
   });
 
@@ -44,32 +44,9 @@ export function keyPages(app: FastifyInstance, ctx: Context): void {
     const { scope } = call;
     const id = call.typed('key').toLowerCase();
     if (!isUuid(id)) throw refuse('not_found');
-    const hint = await recorded(
-      ctx,
-      call,
-      (inner) => revokeOwnKey(inner.db, scope, id),
-      (revoked) =>
-        revoked === null
-          ? null
-          : { ...scope, action: 'key.revoked', object: { kind: 'key', id }, details: { hint: revoked } },
-    );
+    const hint = await revokeOwnKey(ctx, call.actor, scope, id);
     return doneAt(call.reply, path, hint === null ? 'not_revoked' : 'revoked');
   });
-}
-
-/** Makes a key of the call's mode, written into the audit log. */
-export function makeKey(
-  ctx: Context,
-  call: PortalCall,
-  scopes: readonly ScopeName[],
-): Promise<{ key_id: string; key: string }> {
-  const { scope } = call;
-  return recorded(
-    ctx,
-    call,
-    (inner) => createApiKey(inner.db, ctx.config.secretKeys, scope, scopes),
-    ({ key_id }) => ({ ...scope, action: 'key.created', object: { kind: 'key', id: key_id }, details: { scopes } }),
-  );
 }
 
 async function showKeys(ctx: Context, call: PortalCall, made: string | null): Promise<FastifyReply> {

@@ -6,20 +6,13 @@ import { type BrandingChange, forgetBranding, setBranding } from '../../partners
 import { logoFrom, logoPath } from '../../partners/logo.ts';
 import { readPartner } from '../../partners/read.ts';
 import { setPartnerSettings } from '../../partners/settings.ts';
-import {
-  readSettings,
-  type SettingsFaults,
-  settingsChanges,
-  settingsFaults,
-  settingsFields,
-} from '../../partners/settings-form.ts';
+import { readSettings, type SettingsFaults, settingsFaults, settingsFields } from '../../partners/settings-form.ts';
 import type { Partner } from '../../partners/store.ts';
-import { onPartner } from '../../partners/told.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { field } from '../../ui/components.ts';
 import { flashOf } from '../../web/flash.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from '../route.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { type MultipartFields, multipartFields, takeMultipart } from './multipart.ts';
 
@@ -34,19 +27,11 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
     const wanted = { ...before, ...readSettings(call.typed, call.ticked) };
     const faults = settingsFaults(wanted, await listCurrencies(ctx));
     if (Object.keys(faults).length > 0) return showSettings(ctx, call, wanted, faults);
-    const changes = settingsChanges(before, wanted);
-    await recorded(
-      ctx,
-      call,
-      ({ db }) =>
-        setPartnerSettings(db, {
-          ...wanted,
-          allowedExpiryMinutes: wanted.allowed_expiry_minutes,
-          defaultExpiryMinutes: wanted.default_expiry_minutes,
-        }),
-      () =>
-        Object.keys(changes).length > 0 ? { ...onPartner(wanted), action: 'partner.changed', details: changes } : null,
-    );
+    await setPartnerSettings(ctx, call.actor, {
+      ...wanted,
+      allowedExpiryMinutes: wanted.allowed_expiry_minutes,
+      defaultExpiryMinutes: wanted.default_expiry_minutes,
+    });
     forgetBranding(ctx, wanted.id);
     return doneAt(call.reply, path, 'saved');
   });
@@ -62,19 +47,7 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
         return showSettings(ctx, call, { ...partner, accent: accentIn(fields) }, faults);
       }
       if (Object.keys(wanted).length === 0) return doneAt(call.reply, path, 'unchanged');
-      await recorded(
-        ctx,
-        call,
-        (inner) => setBranding(inner.db, partner.slug, wanted),
-        () => ({
-          ...onPartner(partner),
-          action: 'partner.changed',
-          details: {
-            ...(wanted.accent !== undefined && { accent: wanted.accent }),
-            ...(wanted.logo !== undefined && { logo: wanted.logo !== null }),
-          },
-        }),
-      );
+      await setBranding(ctx, call.actor, partner.slug, wanted);
       forgetBranding(ctx, partner.id);
       return doneAt(call.reply, path, 'saved');
     });

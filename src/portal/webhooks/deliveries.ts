@@ -19,9 +19,8 @@ import {
   exportDeliveries,
 } from '../../webhooks/browse.ts';
 import { replaySince } from '../../webhooks/replay.ts';
-import { onEndpoint } from '../../webhooks/told.ts';
 import { eventsPath } from '../live.ts';
-import { actionIn, doneAt, noAccount, type PortalCall, portalForm, portalPage, recordedIn } from '../route.ts';
+import { actionIn, doneAt, noAccount, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
 /** Where the log of deliveries stands. */
@@ -75,19 +74,7 @@ export function deliveryPages(app: FastifyInstance, ctx: Context): void {
       // The page's field holds minutes and names no zone: it says UTC beside it.
       const since = instantOf(`${typed('since')}:00Z`);
       if (!since) return doneAt(reply, deliveriesPath, 'no_time');
-      const ids = await recordedIn(
-        ctx,
-        call,
-        (inner) => replaySince(inner, scope, since),
-        (replayed) =>
-          replayed.length === 0
-            ? null
-            : {
-                ...onEndpoint(scope),
-                action: 'webhook.replayed',
-                details: { since: since.toISOString(), deliveries: replayed.length },
-              },
-      );
+      const ids = await replaySince(ctx, call.actor, scope, since);
       return reply.redirect(`${deliveriesPath}?done=replayed&count=${ids.length}`, 303);
     },
   );

@@ -13,7 +13,7 @@ import { badge, confirmButton } from '../../web/table.ts';
 import { type AttemptRow, type LoggedDelivery, listDeliveries } from '../../webhooks/log.ts';
 import { replayDelivery } from '../../webhooks/replay.ts';
 import { eventsPath } from '../live.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recordedIn } from '../route.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { deliveriesPath, deliveryBadge, failureOf } from './deliveries.ts';
 import { shownUrl } from './url.ts';
@@ -60,12 +60,7 @@ export function deliveryDetail(app: FastifyInstance, ctx: Context): void {
     async (call) => {
       const { scope, reply } = call;
       const id = idOf(call);
-      await recordedIn(
-        ctx,
-        call,
-        (inner) => replayDelivery(inner, scope, id),
-        () => ({ ...scope, action: 'webhook.replayed', object: { kind: 'webhook_delivery', id }, details: {} }),
-      );
+      await replayDelivery(ctx, call.actor, scope, id);
       return doneAt(reply, `${deliveriesPath}/${id}`, 'replayed');
     },
   );

@@ -62,12 +62,7 @@ export async function newTestMerchant(ctx: Context, sandbox: Sandbox, call: Port
   const partner = await readPartner(ctx.db, user.partner.slug);
   if (!partner) throw new Error('the partner of a session no longer exists'); // partners are never deleted
   const fields = { business_name: portalTexts(words).webhooks.testMerchant, display_currency: partner.currency };
-  const { id } = await recorded(
-    ctx,
-    call,
-    (inner) => createShell(inner, scope, fields),
-    (made) => ({ ...scope, action: 'merchant.created', object: { kind: 'merchant', id: made.id }, details: {} }),
-  );
+  const { id } = await createShell(ctx, call.actor, scope, fields);
   await sandbox.onboardWithKey(ctx, id);
   return id;
 }

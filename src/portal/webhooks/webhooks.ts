@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Actor } from '../../audit/actions.ts';
 import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
@@ -22,9 +23,8 @@ import {
 } from '../../webhooks/endpoint.ts';
 import { type DeliveryHealth, readDeliveryHealth } from '../../webhooks/health.ts';
 import { EndpointRefusal } from '../../webhooks/refusal.ts';
-import { onEndpoint } from '../../webhooks/told.ts';
 import { eventsPath } from '../live.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage, recorded } from '../route.ts';
+import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
 import type { FormRule } from '../session.ts';
 import { sendPortal } from '../shell.ts';
 import { deliveriesPath, deliveryTable } from './deliveries.ts';
@@ -51,12 +51,7 @@ export function webhookPages(app: FastifyInstance, ctx: Context): void {
     const url = call.typed('url');
     const before = await readEndpoint(ctx, scope);
     try {
-      const secret = await recorded(
-        ctx,
-        call,
-        (inner) => setUrl(inner, scope, url),
-        () => ({ ...onEndpoint(scope), action: 'webhook.url_set', details: { host: new URL(url).host } }),
-      );
+      const secret = await setUrl(ctx, call.actor, scope, url);
       if (before) return doneAt(call.reply, path, 'url_set');
       return await showWebhooks(ctx, call, { kind: 'secret', secret });
     } catch (error) {
@@ -68,12 +63,7 @@ export function webhookPages(app: FastifyInstance, ctx: Context): void {
   portalForm(app, ctx, `${path}/rotate`, { permission: 'webhooks', fresh: 'live' }, async (call) => {
     const { scope } = call;
     try {
-      const secret = await recorded(
-        ctx,
-        call,
-        (inner) => rotateSecret(inner, scope),
-        () => ({ ...onEndpoint(scope), action: 'webhook.secret_rotated', details: {} }),
-      );
+      const secret = await rotateSecret(ctx, call.actor, scope);
       return await showWebhooks(ctx, call, { kind: 'pending', secret });
     } catch (error) {
       return refused(call, error);
@@ -84,28 +74,19 @@ export function webhookPages(app: FastifyInstance, ctx: Context): void {
     name: string,
     fresh: FormRule['fresh'],
     done: string,
-    action: 'webhook.secret_activated' | 'webhook.enabled',
-    work: (inner: Context, scope: Scope) => Promise<boolean>,
+    work: (ctx: Context, actor: Actor, scope: Scope) => Promise<unknown>,
   ) =>
     portalForm(app, ctx, `${path}/${name}`, { permission: 'webhooks', fresh }, async (call) => {
       const { scope } = call;
       try {
-        await recorded(
-          ctx,
-          call,
-          (inner) => work(inner, scope),
-          (changed) => (changed ? { ...onEndpoint(scope), action, details: {} } : null),
-        );
+        await work(ctx, call.actor, scope);
         return doneAt(call.reply, path, done);
       } catch (error) {
         return refused(call, error);
       }
     });
-  act('activate', 'live', 'activated', 'webhook.secret_activated', async (inner, scope) => {
-    await activateSecret(inner, scope);
-    return true;
-  });
-  act('enable', 'never', 'enabled', 'webhook.enabled', enableEndpoint);
+  act('activate', 'live', 'activated', activateSecret);
+  act('enable', 'never', 'enabled', enableEndpoint);
 }
 
 function refusalOf(error: unknown): string | null {

@@ -1,4 +1,4 @@
-import { writeAudit } from '../../audit/write.ts';
+import { audit } from '../../audit/write.ts';
 import type { HostOwner } from '../../auth/host.ts';
 import { askOptions, isCopy, proveHeld, type RelyingParty, readAnswer, relyingParty } from '../../auth/passkey.ts';
 import { makeChallenge, type PasskeyUse, takeChallenge } from '../../auth/passkey-challenge.ts';
@@ -59,7 +59,7 @@ export function signInWithPasskey(
     await updateLanguage(tx, holder.user_id, language);
     const user = { id: holder.user_id, partnerId: holder.partner_id };
     const token = await createUserSession(ctx, tx, user, client, earlier);
-    await writeAudit(ctx, tx, actorOf(holder, realm.kind, client), {
+    await audit(ctx, tx, actorOf(holder, realm.kind, client), {
       action: 'session.started',
       partnerId: holder.partner_id,
       testMode: null,
@@ -112,7 +112,7 @@ async function prove(
   const counter = await proveHeld(party, answer, { userId: holder.user_id, publicKey: holder.public_key });
   if (counter === null) return 'unknown';
   if (isCopy(Number(holder.counter), counter)) {
-    await writeAudit(ctx, tx, actorOf(holder, place.kind, client), {
+    await audit(ctx, tx, actorOf(holder, place.kind, client), {
       action: 'passkey.copied',
       partnerId: holder.partner_id,
       testMode: null,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../../audit/actions.ts';
-import { audited } from '../../audit/write.ts';
+import { withAudit } from '../../audit/write.ts';
 import type { HostOwner } from '../../auth/host.ts';
 import { makeOptions, proveNew, readAnswer, relyingParty } from '../../auth/passkey.ts';
 import { makeChallenge, type PasskeyUse, takeChallenge } from '../../auth/passkey-challenge.ts';
@@ -93,7 +93,7 @@ export function addPasskey(
     await queueMail(ctx, sql, passkeyMail(words, branding, person.email, 'added', placeOf(person)));
     return null;
   };
-  return audited(ctx, actor, keep, (refused) =>
+  return withAudit(ctx, actor, keep, (refused) =>
     refused ? null : { ...about(partnerIdOf(person), person.userId), action: 'passkey.added', details: { name } },
   );
 }
@@ -115,7 +115,7 @@ export async function removePasskey(
     await queueMail(ctx, sql, passkeyMail(words, branding, person.email, 'removed', placeOf(person)));
     return name;
   };
-  await audited(ctx, actor, take, (name) =>
+  await withAudit(ctx, actor, take, (name) =>
     name === null
       ? null
       : { ...about(partnerIdOf(person), person.userId), action: 'passkey.removed', details: { name } },
@@ -157,7 +157,7 @@ export async function removePasskeysOf(
     await queueMail(ctx, inner.db.sql, passkeyMail(theirs, branding, user.email, 'removed', place));
     return { user, count };
   };
-  const { count } = await audited(ctx, actor, take, ({ user, count }) =>
+  const { count } = await withAudit(ctx, actor, take, ({ user, count }) =>
     count === 0
       ? null
       : {

@@ -1,4 +1,4 @@
-import { writeAudit } from '../../audit/write.ts';
+import { audit } from '../../audit/write.ts';
 import { hostAddress } from '../../auth/host.ts';
 import type { Client } from '../../auth/session.ts';
 import { type LinkOpened, newLinkToken, storeLink, useLink } from '../../auth/sign-in-link.ts';
@@ -82,7 +82,7 @@ export function signIn(
     await updateSignedIn(tx, user.id, ctx.clock.now());
     await updateLanguage(tx, user.id, language);
     const token = await createUserSession(ctx, tx, user, client, earlier);
-    await writeAudit(
+    await audit(
       ctx,
       tx,
       { kind: opened.kind, userId: user.id, email: user.email, ...client },

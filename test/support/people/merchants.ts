@@ -1,5 +1,6 @@
 import type { Hex } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { theService } from '../../../src/audit/write.ts';
 import type { Context } from '../../../src/context.ts';
 import type { Scope } from '../../../src/db/connection.ts';
 import { createShell } from '../../../src/merchants/create.ts';
@@ -19,7 +20,11 @@ export async function makeOnboarded(
 ): Promise<Onboarded> {
   const key = generatePrivateKey();
   const account = privateKeyToAccount(key);
-  const { id } = await createShell(ctx, scope, { display_currency: 'EUR', business_name: 'Ada’s Bakery', ...details });
+  const { id } = await createShell(ctx, theService, scope, {
+    display_currency: 'EUR',
+    business_name: 'Ada’s Bakery',
+    ...details,
+  });
   await onboardWithKey(ctx, id, key);
   return { id, account, privateKey: key, wallet: account.address.toLowerCase() };
 }
