@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
-import { readAccountRequest } from '../requests/lists/by-merchant.ts';
+import { readByMerchant } from '../requests/lists/by-merchant.ts';
 import { StreamPlaces, sendEvents } from '../web/event-stream.ts';
 import { readQuery } from '../web/query.ts';
 import { type DashboardRoutes, type MerchantVisit, merchantSessionOf } from './route.ts';
@@ -38,7 +38,7 @@ async function stream(ctx: Context, { session, request, reply }: MerchantVisit, 
   const requestId = isUuid(id) ? id.toLowerCase() : null;
   // Confirmations are counted on the page of one request only, and only until it is paid.
   const isAttached = async () =>
-    requestId !== null && (await readAccountRequest(ctx.db, scope, accountId, requestId)).proof_status === 'attached';
+    requestId !== null && (await readByMerchant(ctx.db, scope, accountId, requestId)).proof_status === 'attached';
   const watcher: Watcher = {
     scope,
     accountId,

@@ -1,7 +1,7 @@
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { receiptNumber } from '../../lib/text/receipt-number.ts';
-import type { AccountRequestRow, DisplayStatus } from '../../requests/lists/by-merchant.ts';
+import type { MerchantRequestRow, DisplayStatus } from '../../requests/lists/by-merchant.ts';
 import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
@@ -43,7 +43,7 @@ export function callName(
 }
 
 /** What wants a decision beside where a request stands: money that is missing, came too much, or does not count. */
-function besides(words: Words, row: AccountRequestRow): Html[] {
+function besides(words: Words, row: MerchantRequestRow): Html[] {
   const { payment: t } = dashboardTexts(words);
   const [due, received, stray] = [BigInt(row.usdc_micro), BigInt(row.received_micro), BigInt(row.stray_micro)];
   const line = (text: string, micro: bigint) =>
@@ -56,9 +56,9 @@ function besides(words: Words, row: AccountRequestRow): Html[] {
 }
 
 /** Requests of a merchant as people read them, newest first. */
-export function paymentTable(words: Words, rows: AccountRequestRow[], now: Date): Html {
+export function paymentTable(words: Words, rows: MerchantRequestRow[], now: Date): Html {
   const { list } = dashboardTexts(words);
-  return table<AccountRequestRow>(
+  return table<MerchantRequestRow>(
     list.title,
     [
       {

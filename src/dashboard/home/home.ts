@@ -4,7 +4,7 @@ import { offeredChains } from '../../chain/offered.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { countedOpen, countOpenPayments } from '../../payments/unmatched/by-merchant.ts';
-import { latestOfAccount, sumByDay } from '../../requests/lists/by-merchant.ts';
+import { latestByMerchant, sumByDay } from '../../requests/lists/by-merchant.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
 import { countedUpTo, instant } from '../../ui/formats.ts';
@@ -48,7 +48,7 @@ async function showHome(ctx: Context, visit: MerchantVisit) {
   const [recovery, sums, latest, open] = await Promise.all([
     readOpenRecovery(ctx, scope, accountId),
     sumByDay(ctx.db, scope, accountId, periodStart(now, Number(days)), now),
-    latestOfAccount(ctx.db, scope, accountId, shownRequests),
+    latestByMerchant(ctx.db, scope, accountId, shownRequests),
     countOpenPayments(ctx.db, scope, accountId),
   ]);
   const { home } = dashboardTexts(words);

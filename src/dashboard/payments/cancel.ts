@@ -5,7 +5,7 @@ import { Refusal } from '../../errors.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { cancelRequest } from '../../requests/cancel.ts';
-import { readAccountRequest } from '../../requests/lists/by-merchant.ts';
+import { readByMerchant } from '../../requests/lists/by-merchant.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
 import { card } from '../../ui/components.ts';
@@ -27,7 +27,7 @@ export function cancelPages(routes: DashboardRoutes, ctx: Context): void {
 async function cancel(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { session, request, reply } = visit;
   const { scope, accountId } = session;
-  const { id } = await readAccountRequest(ctx.db, scope, accountId, (request.params as { id: string }).id);
+  const { id } = await readByMerchant(ctx.db, scope, accountId, (request.params as { id: string }).id);
   try {
     await withAuditIn(
       ctx,

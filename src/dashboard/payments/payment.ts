@@ -9,7 +9,7 @@ import { type PaymentProgress, readProgress, type TransferProgress } from '../..
 import { writeTransferKey } from '../../payments/transfers.ts';
 import { type PlanRow, readPlanOfRequest } from '../../plans/read.ts';
 import { isRefundSent, type RefundRow, readRefunds } from '../../refunds/read.ts';
-import { readAccountRequest } from '../../requests/lists/by-merchant.ts';
+import { readByMerchant } from '../../requests/lists/by-merchant.ts';
 import { payPageUrl } from '../../requests/render.ts';
 import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
@@ -41,7 +41,7 @@ export type Payment = {
 
 /** Reads one request of a merchant; throws Refusal not_found. */
 export async function readPayment(ctx: Context, scope: Scope, accountId: string, id: string): Promise<Payment> {
-  const row = await readAccountRequest(ctx.db, scope, accountId, id);
+  const row = await readByMerchant(ctx.db, scope, accountId, id);
   const progress = await readProgress(ctx, scope, row.id);
   const refunds = await readRefunds(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
   const chains = ctx.chains[modeOf(scope.testMode)];

@@ -7,10 +7,10 @@ import type { CsvRow } from '../../lib/text/csv.ts';
 import { html } from '../../lib/text/html.ts';
 import { knownInstant } from '../../lib/time.ts';
 import {
-  type AccountFilter,
-  type AccountRequestRow,
-  exportAccountRequests,
-  listAccountRequests,
+  type ByMerchantFilter,
+  type MerchantRequestRow,
+  exportByMerchant,
+  listByMerchant,
 } from '../../requests/lists/by-merchant.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
@@ -33,7 +33,7 @@ export function paymentList(routes: DashboardRoutes, ctx: Context): void {
     method: 'GET',
     url: csvPath,
     handle: ({ session, request, reply }) => {
-      const rows = exportAccountRequests(
+      const rows = exportByMerchant(
         ctx.db,
         session.scope,
         session.accountId,
@@ -54,7 +54,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
   const { scope, accountId } = session;
   const after = query.after ?? null;
   const filter = filterOf(ctx, scope, request.query);
-  const { rows, next } = await listAccountRequests(ctx.db, scope, accountId, filter, after);
+  const { rows, next } = await listByMerchant(ctx.db, scope, accountId, filter, after);
   const filtered = names.some((name) => query[name] !== undefined);
   const nothing = filtered
     ? emptyState(list.none, list.noneRest)
@@ -80,7 +80,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
 }
 
 /** What an address asks for; a day is whole, the last one too. */
-function filterOf(ctx: Context, { testMode }: Scope, asked: unknown): AccountFilter {
+function filterOf(ctx: Context, { testMode }: Scope, asked: unknown): ByMerchantFilter {
   const query = readQuery(asked, names);
   const until = instantOf(query.until);
   const isDay = query.until !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(query.until);
@@ -115,7 +115,7 @@ const csvHeader = [
 ];
 
 async function* csvRows(
-  batches: AsyncIterable<AccountRequestRow[]>,
+  batches: AsyncIterable<MerchantRequestRow[]>,
   networks: Map<string, string>,
 ): AsyncGenerator<CsvRow[]> {
   for await (const batch of batches) {

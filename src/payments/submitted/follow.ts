@@ -131,10 +131,10 @@ async function microToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row
 }
 
 /** `receipt`: of what was mined and succeeded. */
-type HintChange = { state: SubmittedState; replacedBy: string | null; receipt?: Receipt };
+type SubmittedChange = { state: SubmittedState; replacedBy: string | null; receipt?: Receipt };
 
 /** What a chain says of a transaction now; null when not all who were asked have answered and none knows it. */
-async function askChain(chain: ChainConfig, row: SubmittedRow): Promise<HintChange | null> {
+async function askChain(chain: ChainConfig, row: SubmittedRow): Promise<SubmittedChange | null> {
   let without: Rpc | null = null;
   let silent = false;
   // What waits is not known everywhere, so the second endpoint has a say.
@@ -155,7 +155,7 @@ async function askChain(chain: ChainConfig, row: SubmittedRow): Promise<HintChan
 }
 
 /** Why a transaction is no longer known. */
-async function askWhy(rpc: Rpc, row: SubmittedRow): Promise<HintChange | null> {
+async function askWhy(rpc: Rpc, row: SubmittedRow): Promise<SubmittedChange | null> {
   const nonce = Number(row.nonce);
   try {
     if ((await rpc.nonceAt(row.from_address, 'latest')) <= nonce) return { state: 'gone', replacedBy: null };

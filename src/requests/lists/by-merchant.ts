@@ -4,54 +4,54 @@ import { batchesOf, cursorAt, pageOf, placeOf, type ReadFrom } from '../../lib/b
 import { readRequest } from '../read.ts';
 import type { RequestRow } from '../store.ts';
 import {
-  type AccountRequestFilter,
-  type AccountRequestRow,
+  type MerchantRequestFilter,
+  type MerchantRequestRow,
   type DaySum,
-  selectAccountRequests,
+  selectByMerchant,
   selectDaySums,
 } from './merchant-store.ts';
 
-export type { AccountRequestRow, DaySum, DisplayStatus } from './merchant-store.ts';
+export type { MerchantRequestRow, DaySum, DisplayStatus } from './merchant-store.ts';
 
 /** What of a merchant's requests is wanted. */
-export type AccountFilter = Omit<AccountRequestFilter, 'after' | 'limit'>;
+export type ByMerchantFilter = Omit<MerchantRequestFilter, 'after' | 'limit'>;
 
 const reading =
-  (db: Database, scope: Scope, accountId: string, filter: AccountFilter): ReadFrom<AccountRequestRow> =>
+  (db: Database, scope: Scope, accountId: string, filter: ByMerchantFilter): ReadFrom<MerchantRequestRow> =>
   (after, limit) => {
     const place = placeOf(after);
     const cursor = place && { createdAt: place.at, id: place.id };
-    return db.scoped(scope, (tx) => selectAccountRequests(tx, scope, accountId, { ...filter, after: cursor, limit }));
+    return db.scoped(scope, (tx) => selectByMerchant(tx, scope, accountId, { ...filter, after: cursor, limit }));
   };
 
 /** One page of a merchant's requests, newest first, and the cursor it goes on after; null at the end. */
-export function listAccountRequests(
+export function listByMerchant(
   db: Database,
   scope: Scope,
   accountId: string,
-  filter: AccountFilter,
+  filter: ByMerchantFilter,
   after: string | null,
-): Promise<{ rows: AccountRequestRow[]; next: string | null }> {
+): Promise<{ rows: MerchantRequestRow[]; next: string | null }> {
   return pageOf(reading(db, scope, accountId, filter), cursorAt, after);
 }
 
 /** All requests of a merchant that a filter lets through, newest first, in batches. */
-export function exportAccountRequests(
+export function exportByMerchant(
   db: Database,
   scope: Scope,
   accountId: string,
-  filter: AccountFilter,
-): AsyncGenerator<AccountRequestRow[]> {
+  filter: ByMerchantFilter,
+): AsyncGenerator<MerchantRequestRow[]> {
   return batchesOf(reading(db, scope, accountId, filter), cursorAt);
 }
 
 /** The newest requests of a merchant. */
-export function latestOfAccount(
+export function latestByMerchant(
   db: Database,
   scope: Scope,
   accountId: string,
   limit: number,
-): Promise<AccountRequestRow[]> {
+): Promise<MerchantRequestRow[]> {
   return reading(db, scope, accountId, { displayStatus: null, since: null, until: null, search: null })(null, limit);
 }
 
@@ -60,7 +60,7 @@ export function latestOfAccount(
  *
  * @throws Refusal not_found, also for another merchant's
  */
-export async function readAccountRequest(
+export async function readByMerchant(
   db: Database,
   scope: Scope,
   accountId: string,

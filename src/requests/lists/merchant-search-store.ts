@@ -4,7 +4,7 @@ import { isAddress, isUuid } from '../../lib/ids.ts';
 import { parseReceiptNumber, receiptNumber } from '../../lib/text/receipt-number.ts';
 
 /** What is looked for among a merchant's requests, and the chains that its transactions may be on. */
-export type AccountSearch = { text: string; chainIds: number[] };
+export type MerchantRequestSearch = { text: string; chainIds: number[] };
 
 /** So many of a day are compared with a receipt number. */
 const mostOfDay = 20_000;
@@ -23,7 +23,7 @@ export function searchCondition(
   tx: Tx,
   scope: Scope,
   accountId: string,
-  { text, chainIds }: AccountSearch,
+  { text, chainIds }: MerchantRequestSearch,
   ids: string[] | null,
   { since, until }: { since: Date | null; until: Date | null },
 ) {
@@ -63,7 +63,7 @@ export async function selectNumbered(
   tx: Tx,
   scope: Scope,
   accountId: string,
-  { text }: AccountSearch,
+  { text }: MerchantRequestSearch,
 ): Promise<string[] | null> {
   const receipt = parseReceiptNumber(text);
   if (!receipt) return null;

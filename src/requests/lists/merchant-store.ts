@@ -4,7 +4,7 @@ import { inStates, type States, statesOf } from '../in-states.ts';
 import { isRefunded } from '../refunded.ts';
 import type { RequestRow } from '../store.ts';
 import { isOverpaid } from './browse-store.ts';
-import { type AccountSearch, searchCondition, selectNumbered } from './merchant-search-store.ts';
+import { type MerchantRequestSearch, searchCondition, selectNumbered } from './merchant-search-store.ts';
 
 /** Where a request stands for its merchant: one word out of status and proof. `part`: money came, but less than asked. */
 export type DisplayStatus = 'open' | 'part' | 'confirming' | 'paid' | 'expired' | 'voided';
@@ -12,20 +12,20 @@ export type DisplayStatus = 'open' | 'part' | 'confirming' | 'paid' | 'expired' 
 /** A place in a list that is sorted by creation, newest first. */
 export type RequestCursor = { createdAt: Date; id: string };
 
-export type AccountRequestFilter = {
+export type MerchantRequestFilter = {
   displayStatus: DisplayStatus | null;
   /** `created_at` at or after. */
   since: Date | null;
   /** `created_at` before. */
   until: Date | null;
-  search: AccountSearch | null;
+  search: MerchantRequestSearch | null;
   /** What comes after it in the list. */
   after: RequestCursor | null;
   limit: number;
 };
 
 /** A request of a merchant, with its payment where it is verified. */
-export type AccountRequestRow = RequestRow & {
+export type MerchantRequestRow = RequestRow & {
   display_status: DisplayStatus;
   /** Micro units that count for it. */
   received_micro: string;
@@ -46,12 +46,12 @@ const displayStatus = (tx: Tx) => tx`
     when ${seenStatus(tx)} = 'expired' then 'expired' else 'open' end`;
 
 /** One page of a merchant's requests, newest first. */
-export async function selectAccountRequests(
+export async function selectByMerchant(
   tx: Tx,
   scope: Scope,
   accountId: string,
-  { displayStatus: wanted, since, until, search, after, limit }: AccountRequestFilter,
-): Promise<AccountRequestRow[]> {
+  { displayStatus: wanted, since, until, search, after, limit }: MerchantRequestFilter,
+): Promise<MerchantRequestRow[]> {
   const ids = search && (await selectNumbered(tx, scope, accountId, search));
   const where = tx`
     and r.account_id = ${accountId}
@@ -71,7 +71,7 @@ export async function selectAccountRequests(
     }
     ${wanted ? tx`and ${displayStatus(tx)} = ${wanted}` : tx``}`;
   const place = tx`order by created_at desc, id desc limit ${limit}`;
-  return tx<AccountRequestRow[]>`
+  return tx<MerchantRequestRow[]>`
     select r.*, ${displayStatus(tx)} as display_status, (
         select coalesce(sum(t.value), 0)::text from transfers t
         where (t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts) as received_micro,
