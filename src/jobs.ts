@@ -10,8 +10,8 @@ import { makeSleeper, type Sleeper } from './lib/sleeper.ts';
 import { jitter, pause } from './lib/time.ts';
 import { encryptMails, forgetMails } from './mail/forget.ts';
 import { mailsDue, sendDueMails } from './mail/transport.ts';
-import { refundsDue, unjudgedDue, unsettledDue } from './payments/due.ts';
-import { judgePending } from './payments/match.ts';
+import { matchingDue, refundsDue, unsettledDue } from './payments/due.ts';
+import { matchPending } from './payments/match.ts';
 import { settle } from './payments/proof/verify.ts';
 import { releaseReservations } from './payments/release.ts';
 import { onRemoved } from './payments/removed.ts';
@@ -110,8 +110,8 @@ function loopsOf(chain: ChainConfig): Loop[] {
     {
       name: `match payments on ${chain.chainId}`,
       everyMs: minute,
-      run: (ctx) => judgePending(ctx, [chain]),
-      queue: { due: unjudgedDue(chain), wakes: ['transfers', 'request'], restMs: 250 },
+      run: (ctx) => matchPending(ctx, [chain]),
+      queue: { due: matchingDue(chain), wakes: ['transfers', 'request'], restMs: 250 },
     },
     {
       name: `verify payments on ${chain.chainId}`,

@@ -6,7 +6,7 @@ import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { isUuid } from '../lib/ids.ts';
 import { pause } from '../lib/time.ts';
-import { findStrays, type Stray } from '../payments/unmatched/strays.ts';
+import { findMisdirected, type MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
 import { wordsFor } from '../ui/language.ts';
 import { openEventStream, StreamPlaces } from '../web/event-stream.ts';
 import { fragmentsOf, titleOf } from './page.ts';
@@ -29,7 +29,7 @@ const asksOfOneForOne = 120;
 /** An event, since browsers do not show a page comments: it takes a long silence for a broken connection. */
 const signOfLife = 'event: here\ndata: 1\n\n';
 
-type Open = { requestId: string; confirming: boolean; strays: Stray[]; wake: () => void };
+type Open = { requestId: string; confirming: boolean; misdirected: MisdirectedPayment[]; wake: () => void };
 
 /** `GET {pay_url}/<id>/events` (server-sent events) and `…/state` (the same, once): the page's fragments as they are now. */
 export function liveStates(app: FastifyInstance, ctx: Context): void {
@@ -68,8 +68,8 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       }
       const words = wordsFor(request);
       const first = await readCheckout(ctx, requestId, words, []);
-      const strays = first && waitsForMoney(first) ? await findStrays(ctx, first.scope, first.row.id) : [];
-      const checkout = strays.length > 0 ? await readCheckout(ctx, requestId, words, strays) : first;
+      const misdirected = first && waitsForMoney(first) ? await findMisdirected(ctx, first.scope, first.row.id) : [];
+      const checkout = misdirected.length > 0 ? await readCheckout(ctx, requestId, words, misdirected) : first;
       if (!checkout) return reply.code(404).send({ error: 'not_found' });
       return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send(stateOf(checkout));
     },
@@ -92,7 +92,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       // Until it hears, each page is left its rest: it looks again by itself.
       endHearing ??= hearChanges(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'cannot listen for changes'));
       const stream = openEventStream(reply);
-      const page: Open = { requestId, confirming: false, strays: [], wake: () => {} };
+      const page: Open = { requestId, confirming: false, misdirected: [], wake: () => {} };
       open.add(page);
       stream.once('close', () => page.wake());
       const until = performance.now() + longestMs;
@@ -102,7 +102,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
         while (!stream.destroyed && !ending.signal.aborted && performance.now() < until) {
           // From before reading, so that a change meanwhile is not missed.
           const woken = wake(page);
-          const checkout = await readCheckout(ctx, requestId, words, page.strays);
+          const checkout = await readCheckout(ctx, requestId, words, page.misdirected);
           if (!checkout) break;
           page.confirming = checkout.state.kind === 'confirming';
           const state = JSON.stringify(stateOf(checkout));
@@ -110,7 +110,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
           told = state;
           if (isOver(checkout.state)) break;
           refreshing ??= waitsForMoney(checkout)
-            ? refreshStrays(ctx, checkout, page).finally(() => (refreshing = undefined))
+            ? refreshMisdirected(ctx, checkout, page).finally(() => (refreshing = undefined))
             : undefined;
           await woken;
           await pause(gatherMs, ending.signal);
@@ -130,11 +130,11 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
 const waitsForMoney = ({ state }: Checkout) => payable(state) === 'whole';
 
 /** Looks beside the page's turns, since a chain in trouble answers late; wakes the page when something was found or went. */
-async function refreshStrays(ctx: Context, { scope, row }: Checkout, page: Open): Promise<void> {
+async function refreshMisdirected(ctx: Context, { scope, row }: Checkout, page: Open): Promise<void> {
   try {
-    const before = page.strays.length;
-    page.strays = await findStrays(ctx, scope, row.id);
-    if (page.strays.length !== before) page.wake();
+    const before = page.misdirected.length;
+    page.misdirected = await findMisdirected(ctx, scope, row.id);
+    if (page.misdirected.length !== before) page.wake();
   } catch (error) {
     ctx.log.warn({ err: error }, 'misdirected money could not be looked up');
   }

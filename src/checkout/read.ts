@@ -11,7 +11,7 @@ import { readBranding } from '../partners/branding.ts';
 import { type PaymentProgress, readProgress, type TransferProgress } from '../payments/proof/progress.ts';
 import { claimTypedDataJson } from '../payments/submitted/claim.ts';
 import { readSubmitted, refreshSubmitted } from '../payments/submitted/follow.ts';
-import type { Stray } from '../payments/unmatched/strays.ts';
+import type { MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { effectiveStatus } from '../requests/rules.ts';
@@ -48,14 +48,14 @@ export type Checkout = {
 /**
  * Reads what a pay page shows; null when there is no such request.
  *
- * @param strays while a page is open: what was found of its wallet. Then the chains are asked too about what was only heard
+ * @param misdirected while a page is open: what was found of its wallet. Then the chains are asked too about what was only heard
  *   of, which may take a few seconds
  */
 export async function readCheckout(
   ctx: Context,
   requestId: string,
   words: Words,
-  strays: Stray[] | null = null,
+  misdirected: MisdirectedPayment[] | null = null,
 ): Promise<Checkout | null> {
   if (!isUuid(requestId)) return null;
   const id = requestId.toLowerCase();
@@ -63,7 +63,7 @@ export async function readCheckout(
   const row = scope && (await readPayPageRow(ctx.db, scope, id));
   if (!row) return null;
   const now = ctx.clock.now();
-  const refreshIfDue = strays && row.proof_status === 'none' ? refreshSubmitted : readSubmitted;
+  const refreshIfDue = misdirected && row.proof_status === 'none' ? refreshSubmitted : readSubmitted;
   const mode = modeOf(scope.testMode);
   const [progress, submitted, branding, silent] = await Promise.all([
     readProgress(ctx, scope, id),
@@ -84,7 +84,7 @@ export async function readCheckout(
       status,
       progress,
       submitted,
-      strays: [...misled.map((one) => toStray(ctx.chains[mode], one)), ...(strays ?? [])],
+      misdirected: [...misled.map((one) => toMisdirected(ctx.chains[mode], one)), ...(misdirected ?? [])],
       now,
     }),
     chains,
@@ -101,7 +101,7 @@ export async function readCheckout(
 }
 
 /** What the watcher found where the wallet cannot be paid: an accepted token, so its name is known. */
-function toStray(chains: ChainConfig[], { chainId, txHash }: TransferProgress): Stray {
+function toMisdirected(chains: ChainConfig[], { chainId, txHash }: TransferProgress): MisdirectedPayment {
   const chain = chains.find((one) => one.chainId === chainId);
   const token = chain?.tokens[0];
   const chainName = chain?.name ?? String(chainId);

@@ -1,7 +1,7 @@
 import { minuteMs } from '../lib/durations.ts';
 import type { PaymentProgress } from '../payments/proof/progress.ts';
 import type { SubmittedTransaction } from '../payments/submitted/follow.ts';
-import type { Stray } from '../payments/unmatched/strays.ts';
+import type { MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
 import type { RequestRow } from '../requests/store.ts';
 
 /** Where a payment stands, for its customer. */
@@ -19,14 +19,14 @@ export type PayState =
   | { kind: 'too_late'; micro: bigint; voided: boolean }
   | { kind: 'reorged' }
   | { kind: 'failed' | 'replaced' | 'gone'; submitted: SubmittedTransaction }
-  | { kind: 'stray'; stray: Stray };
+  | { kind: 'stray'; stray: MisdirectedPayment };
 
 export type Known = {
   row: Pick<RequestRow, 'status' | 'proof_status' | 'proof_note' | 'expires_at' | 'usdc_micro'>;
   status: string;
   progress: PaymentProgress;
   submitted: SubmittedTransaction[];
-  strays: Stray[];
+  misdirected: MisdirectedPayment[];
   now: Date;
 };
 
@@ -38,7 +38,7 @@ const minPartialMicro = 10_000n;
 
 /** Decides what the customer must know now: what is proved comes before what was only heard of. */
 export function payState(known: Known): PayState {
-  const { row, status, progress, submitted, strays } = known;
+  const { row, status, progress, submitted, misdirected } = known;
   const { receivedMicro, soundMicro, dueMicro, overpaidMicro } = progress;
   if (row.proof_status === 'verified') {
     const late = progress.transfers.some(({ blockTime }) => blockTime > row.expires_at);
@@ -57,7 +57,7 @@ export function payState(known: Known): PayState {
   // What a reorganisation took away is gone for a reason that its customer should hear.
   if (row.proof_note === 'reorged' && (!lost || lost.state === 'gone')) return { kind: 'reorged' };
   if (lost && lost.state !== 'seen' && lost.state !== 'mined') return { kind: lost.state, submitted: lost };
-  const [wrong] = strays;
+  const [wrong] = misdirected;
   return wrong ? { kind: 'stray', stray: wrong } : { kind: 'waiting' };
 }
 

@@ -3,17 +3,17 @@ import type { Scope, Tx } from '../db/connection.ts';
 import { attachProof, lockForProof } from '../requests/proof.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { assetOf, completeProof } from './complete.ts';
-import { needsSecondOpinion, readChainView, standsFinal } from './proof/heads.ts';
+import { needsCrossCheck, readChainView, standsFinal } from './proof/heads.ts';
 import { canApply, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
-import { isDoubted, lockTransfers, toTransfer, updateJudged } from './store.ts';
+import { isDoubted, lockTransfers, toTransfer, updateMatch } from './store.ts';
 import { hasRefund, keyOf, type TransferRow } from './transfers.ts';
 
 export type TransferToApply = {
   row: TransferRow;
   requestId: string;
   rule: Rule;
-  /** What the transfer must still be: judged by nobody, or judged and unmatched. */
-  from: 'unjudged' | 'unmatched';
+  /** What the transfer must still be: not matched yet, or found to be unmatched. */
+  from: 'pending' | 'unmatched';
   /** Two endpoints have agreed on it. */
   confirmed: boolean;
 };
@@ -71,7 +71,7 @@ export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying
   // Only at the moment of deciding: one that is mined again may wait for the others.
   if (rule === 'merchant' && from === 'unmatched' && !applicability.completes)
     return { kind: 'insufficient', missingMicro };
-  if (!(await updateJudged(tx, scope, current, from, { requestId, rule, reason: null }, ctx.clock.now()))) {
+  if (!(await updateMatch(tx, scope, current, from, { requestId, rule, reason: null }, ctx.clock.now()))) {
     return { kind: 'gone' };
   }
   if (!applicability.completes) return { kind: 'applied', proofStatus: 'none', missingMicro };
@@ -115,7 +115,7 @@ async function moveOn(
   const isProved = (other: TransferRow) => {
     if (other.final_at) return true;
     const chain = view.get(Number(other.chain_id))?.chain;
-    const agreed = chain && (!needsSecondOpinion(chain) || (confirmed && isSame(other, row)));
+    const agreed = chain && (!needsCrossCheck(chain) || (confirmed && isSame(other, row)));
     return agreed === true && standsFinal(other, due, view);
   };
   if (await completeProof(tx, ctx, scope, request, counted.filter(isProved))) return 'verified';

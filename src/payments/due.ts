@@ -1,8 +1,8 @@
 import type { ChainConfig } from '../config/chains.ts';
 import type { Due } from '../db/due.ts';
 
-/** A transfer that nobody has judged. */
-export const unjudgedDue =
+/** A transfer that is not matched yet. */
+export const matchingDue =
   ({ chainId }: ChainConfig): Due =>
   (sql) =>
     sql`select min(look_at) from transfers where chain_id = ${chainId} and judged_at is null`;

@@ -8,9 +8,9 @@ import { pause } from '../lib/time.ts';
 import { findReferenced, findReservations } from '../requests/proof.ts';
 import { applyTransfer } from './apply.ts';
 import { selectDecision } from './decision-store.ts';
-import { needsSecondOpinion, readHeads } from './proof/heads.ts';
-import { askOpinions, noOpinions } from './proof/opinions.ts';
-import { putOff, selectUnjudged } from './queue-store.ts';
+import { crossCheck, emptyCrossCheck } from './proof/cross-check.ts';
+import { needsCrossCheck, readHeads } from './proof/heads.ts';
+import { postpone, selectPending } from './queue-store.ts';
 import {
   type Candidates,
   type Choice,
@@ -21,67 +21,67 @@ import {
   rejection,
   type Transfer,
 } from './rules.ts';
-import { selectWalletChains, toTransfer, updateJudged } from './store.ts';
+import { selectWalletChains, toTransfer, updateMatch } from './store.ts';
 import { keyOf, type TransferRow } from './transfers.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
 const passSize = 200;
 /** Asked about in one pass, and for so long. */
-const mostOpinions = 40;
-const opinionsMs = 1_500;
+const maxCrossChecks = 40;
+const crossCheckMs = 1_500;
 
 /**
- * Judges the transfers that the watcher found, oldest first: each is applied to the request it is meant for, or unmatched
+ * Matches the transfers that the watcher found, oldest first: each is applied to the request it is meant for, or unmatched
  * with a reason. Any number of processes can do so at once.
  *
  * @param chains side by side; all of them unless said
- * @returns how many were judged
+ * @returns how many were matched
  */
-export async function judgePending(ctx: Context, chains = [...ctx.chains.test, ...ctx.chains.live]): Promise<number> {
-  let judged = 0;
-  for (const count of await Promise.all(chains.map((chain) => judgeChain(ctx, chain)))) judged += count;
-  return judged;
+export async function matchPending(ctx: Context, chains = [...ctx.chains.test, ...ctx.chains.live]): Promise<number> {
+  let matched = 0;
+  for (const count of await Promise.all(chains.map((chain) => matchChain(ctx, chain)))) matched += count;
+  return matched;
 }
 
-async function judgeChain(ctx: Context, chain: ChainConfig): Promise<number> {
-  const rows = await selectUnjudged(ctx.db, chain.chainId, passSize);
-  const agreed = await secondOpinions(ctx, chain, rows);
-  let judged = 0;
+async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
+  const rows = await selectPending(ctx.db, chain.chainId, passSize);
+  const agreed = await crossCheckFinal(ctx, chain, rows);
+  let matched = 0;
   const late: TransferRow[] = [];
   for (const row of rows) {
     try {
-      if (await judgeOne(ctx, chain, row, agreed.has(row))) judged++;
+      if (await matchOne(ctx, chain, row, agreed.has(row))) matched++;
       else late.push(row);
     } catch (error) {
       if (isConflict(error)) continue;
-      // One that cannot be judged must not hold up the others.
-      ctx.log.error({ err: error, transfer: keyOf(row) }, 'a transfer could not be judged');
+      // One that cannot be matched must not hold up the others.
+      ctx.log.error({ err: error, transfer: keyOf(row) }, 'a transfer could not be matched');
       late.push(row);
     }
   }
-  await putOff(ctx.db, late, 'unjudged');
-  return judged;
+  await postpone(ctx.db, late, 'pending');
+  return matched;
 }
 
 /**
  * Asks all endpoints about transfers that are final at first sight. Nobody waits for slow ones: what they have not told
  * by then is settled later.
  */
-async function secondOpinions(ctx: Context, chain: ChainConfig, rows: TransferRow[]): Promise<Set<TransferRow>> {
+async function crossCheckFinal(ctx: Context, chain: ChainConfig, rows: TransferRow[]): Promise<Set<TransferRow>> {
   const [first] = rows;
   if (!first) return new Set();
-  if (!needsSecondOpinion(chain)) return new Set(rows);
+  if (!needsCrossCheck(chain)) return new Set(rows);
   const heads = await readHeads(ctx.db.sql, chain.chainId);
   const final = heads ? finalNumber(chain.finality, heads) : -1;
-  const opinions = noOpinions();
-  const asked = rows.filter((row) => Number(row.block_number) <= final).slice(0, mostOpinions);
+  const checks = emptyCrossCheck();
+  const asked = rows.filter((row) => Number(row.block_number) <= final).slice(0, maxCrossChecks);
   const enough = new AbortController();
-  await Promise.race([askOpinions(chain, asked, opinionsMs, opinions), pause(opinionsMs, enough.signal)]);
+  await Promise.race([crossCheck(chain, asked, crossCheckMs, checks), pause(crossCheckMs, enough.signal)]);
   enough.abort();
-  return opinions.agreed;
+  return checks.agreed;
 }
 
-function judgeOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed: boolean): Promise<boolean> {
+function matchOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed: boolean): Promise<boolean> {
   const scope = scopeOfRow(row);
   const transfer = toTransfer(row);
   const tokens = chain.tokens.map(({ address }) => address);
@@ -91,13 +91,13 @@ function judgeOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed:
       ? { requestId: null, reason: rejected }
       : choose(transfer, await readCandidates(tx, scope, row, transfer));
     const unmatched = (reason: Reason, candidateId: string | null) =>
-      updateJudged(tx, scope, row, 'unjudged', { requestId: null, candidateId, reason }, ctx.clock.now());
+      updateMatch(tx, scope, row, 'pending', { requestId: null, candidateId, reason }, ctx.clock.now());
     if (choice.requestId === null) {
       const checked = rejected ? null : await selectWalletChains(tx, scope, row);
       return unmatched(canBePaid(transfer.chainId, checked) ? choice.reason : 'wrong_network', null);
     }
     const { requestId, rule } = choice;
-    const applied = await applyTransfer(tx, ctx, scope, { row, requestId, rule, from: 'unjudged', confirmed });
+    const applied = await applyTransfer(tx, ctx, scope, { row, requestId, rule, from: 'pending', confirmed });
     if (applied.kind === 'rejected') return unmatched(applied.reason, requestId);
     return applied.kind === 'applied';
   });

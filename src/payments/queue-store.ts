@@ -6,7 +6,7 @@ import { minuteMs } from '../lib/durations.ts';
 import type { TransferRow } from './transfers.ts';
 
 /** So many of one merchant are looked at in a pass; turns are given among those. */
-const mostUnjudged = 200;
+const maxPending = 200;
 const mostUnsettled = 500;
 
 /** The merchants that have rows waiting, found one by one: what is read does not grow with how many rows each has. */
@@ -34,15 +34,15 @@ const inTurns = (sql: Sql, due: Fragment, limit: number) => {
     order by turn, ${place} limit ${limit}`;
 };
 
-/** The loop's lookup over all partners: transfers nobody has judged, partners and merchants in turns, oldest first. */
-export async function selectUnjudged(db: Database, chainId: number, limit: number): Promise<TransferRow[]> {
+/** The loop's lookup over all partners: transfers that are not matched yet, partners and merchants in turns, oldest first. */
+export async function selectPending(db: Database, chainId: number, limit: number): Promise<TransferRow[]> {
   const { sql } = db;
   const waiting = sql`chain_id = ${chainId} and judged_at is null`;
   const due = sql`
     select t.* from merchants_with w cross join lateral (
       select * from transfers
       where ${waiting} and partner_id = w.partner_id and account_id = w.account_id and look_at <= now()
-      order by look_at, block_number, ordinal limit ${mostUnjudged}) t`;
+      order by look_at, block_number, ordinal limit ${maxPending}) t`;
   return sql<TransferRow[]>`
     with recursive ${merchantsWith(sql, waiting)} ${inTurns(sql, due, limit)}`;
 }
@@ -85,7 +85,7 @@ const keysOf = ({ sql }: Database, rows: readonly TransferRow[]) => sql`
     ${rows.map((row) => row.ordinal)}::int[])`;
 
 /** Has transfers looked at again later: after 1, 2, 4 … seconds, at most a minute. Over all partners of a chain. */
-export async function putOff(db: Database, rows: readonly TransferRow[], still: 'unjudged' | 'unsettled') {
+export async function postpone(db: Database, rows: readonly TransferRow[], still: 'pending' | 'unsettled') {
   if (rows.length === 0) return;
   const { sql } = db;
   await sql`
@@ -93,14 +93,14 @@ export async function putOff(db: Database, rows: readonly TransferRow[], still: 
       look_at = now() + least(power(2, least(t.looks, 16)), ${longestWaitSeconds}) * interval '1 second'
     from (
       select chain_id, tx_hash, ordinal from transfers
-      where ${still === 'unjudged' ? sql`judged_at is null` : sql`counts and final_at is null`}
+      where ${still === 'pending' ? sql`judged_at is null` : sql`counts and final_at is null`}
         and (chain_id, tx_hash, ordinal) in (${keysOf(db, rows)})
       for update skip locked) late
     where (t.chain_id, t.tx_hash, t.ordinal) = (late.chain_id, late.tx_hash, late.ordinal)`;
 }
 
 /** Has transfers that count looked at again in a second, however often: an endpoint that is away says nothing about them. */
-export async function putOffBriefly(db: Database, rows: readonly TransferRow[]) {
+export async function postponeBriefly(db: Database, rows: readonly TransferRow[]) {
   if (rows.length === 0) return;
   await db.sql`
     update transfers t set looks = greatest(t.looks, 1), look_at = now() + interval '1 second'
@@ -112,13 +112,13 @@ export async function putOffBriefly(db: Database, rows: readonly TransferRow[]) 
 }
 
 /** Whether a transfer of a chain waits to be confirmed that could not be when it was looked at. */
-export async function selectAnyPutOff(db: Database, chainId: number): Promise<boolean> {
+export async function selectAnyPostponed(db: Database, chainId: number): Promise<boolean> {
   const rows = await db.sql`
     select from transfers where chain_id = ${chainId} and counts and final_at is null and looks > 0 limit 1`;
   return rows.length > 0;
 }
 
-/** Denied so often in a row, and for so long, a transfer is taken back: checks side by side count one each. */
+/** Denied so often in a row, and for so long, a transfer is removed: checks side by side count one each. */
 export const deniedChecks = 8;
 const deniedMs = 2 * minuteMs;
 
@@ -140,7 +140,7 @@ export async function countDenials(db: Database, rows: readonly TransferRow[], d
  * Removes a transfer that counts, is not final and was denied for long, over all partners; false when it is not, or changed, or
  * somebody is at it.
  */
-export async function deleteRefuted(tx: Tx, row: TransferRow): Promise<boolean> {
+export async function deleteDenied(tx: Tx, row: TransferRow): Promise<boolean> {
   const rows = await tx`
     delete from transfers where (chain_id, tx_hash, ordinal) in (
       select chain_id, tx_hash, ordinal from transfers

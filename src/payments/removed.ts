@@ -4,7 +4,7 @@ import type { Tx } from '../db/connection.ts';
 import { detachProof, lockForProof } from '../requests/proof.ts';
 import { type KeptDecision, upsertDecision } from './decision-store.ts';
 import { sumMicro } from './rules.ts';
-import { updateRejudge } from './store.ts';
+import { updateRematch } from './store.ts';
 import { selectCounted } from './transfers.ts';
 
 /** A transfer that a reorganisation took away, and the request it was applied to. Its row is gone already. */
@@ -12,7 +12,7 @@ export type Removed = Omit<KeptDecision, 'requestId' | 'rule'> & { requestId: st
 
 /**
  * Takes back what vanished transfers have proved: an attached request that the rest no longer pays is without proof
- * again, and what came second is judged anew. A verified one never goes back; the operator hears of it. What was signed or
+ * again, and what came second is matched anew. A verified one never goes back; the operator hears of it. What was signed or
  * decided manually is kept for the time when it is mined again.
  *
  * @param tx the watcher's transaction that removed them. It belongs to no scope, so each statement names its own
@@ -28,11 +28,11 @@ export async function onRemoved(tx: Tx, removed: readonly Removed[]): Promise<vo
   // One order for everybody who locks several.
   for (const requestId of [...requests.keys()].sort()) {
     const { partnerId, testMode } = requests.get(requestId) as Removed;
-    await takeBack(tx, partnerId, testMode, requestId);
+    await revertProof(tx, partnerId, testMode, requestId);
   }
 }
 
-async function takeBack(tx: Tx, partnerId: string, testMode: boolean, requestId: string): Promise<void> {
+async function revertProof(tx: Tx, partnerId: string, testMode: boolean, requestId: string): Promise<void> {
   const scope = scopeOfRow({ partner_id: partnerId, test_mode: testMode });
   const request = await lockForProof(tx, scope, requestId);
   if (!request || request.proof_status === 'none') return;
@@ -42,5 +42,5 @@ async function takeBack(tx: Tx, partnerId: string, testMode: boolean, requestId:
     return raiseAlarm(tx, { kind: 'verified-reorged', subject: requestId, details: { requestId } });
   }
   await detachProof(tx, scope, requestId, 'reorged');
-  await updateRejudge(tx, scope, requestId);
+  await updateRematch(tx, scope, requestId);
 }

@@ -45,7 +45,7 @@ export type Transfer = {
   reference: string | null;
 };
 
-/** What is known of a request when a transfer is judged against it. */
+/** What is known of a request when a transfer is matched against it. */
 export type Payable = {
   id: string;
   walletAddress: string;

@@ -85,7 +85,7 @@ export function lockTransfers(
     order by block_time, chain_id, block_number, tx_hash, ordinal for update nowait`;
 }
 
-export type Judgement =
+export type MatchResult =
   | { requestId: string; rule: Rule; reason: null }
   | { requestId: null; candidateId: string | null; reason: Reason };
 
@@ -93,25 +93,25 @@ export type Judgement =
  * Stores what became of a transfer; false when another process was faster, or the transfer moved to another block. What
  * was final for one request is not for another: a dear one may wait longer.
  *
- * @param from the state it must still be in: nobody has judged it, or it is judged and unmatched
+ * @param from the state it must still be in: not matched yet, or found to be unmatched
  */
-export async function updateJudged(
+export async function updateMatch(
   tx: Tx,
   scope: Scope,
   row: TransferRow,
-  from: 'unjudged' | 'unmatched',
-  judgement: Judgement,
+  from: 'pending' | 'unmatched',
+  result: MatchResult,
   now: Date,
 ): Promise<boolean> {
-  const applied = judgement.requestId !== null;
+  const applied = result.requestId !== null;
   const rows = await tx`
-    update transfers set request_id = ${judgement.requestId}, rule = ${applied ? judgement.rule : null},
-      candidate_request_id = ${applied ? null : judgement.candidateId}, reason = ${judgement.reason}, counts = ${applied},
+    update transfers set request_id = ${result.requestId}, rule = ${applied ? result.rule : null},
+      candidate_request_id = ${applied ? null : result.candidateId}, reason = ${result.reason}, counts = ${applied},
       judged_at = ${now}, final_at = ${applied ? null : tx`final_at`}, looks = 0, look_at = now(),
       denials = 0, denied_at = null
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and ${isKey(tx, keyOf(row))}
       and block_hash = ${row.block_hash} and request_id is null
-      and ${from === 'unjudged' ? tx`judged_at is null` : tx`judged_at is not null`}
+      and ${from === 'pending' ? tx`judged_at is null` : tx`judged_at is not null`}
     returning ordinal`;
   return rows.length > 0;
 }
@@ -124,8 +124,8 @@ export async function updateFinal(tx: Tx, scope: Scope, row: TransferRow, now: D
       and block_hash = ${row.block_hash} and counts and final_at is null`;
 }
 
-/** Lets the transfers that came second be judged anew, now that the first was taken back or is doubted. */
-export async function updateRejudge(tx: Tx, scope: Scope, requestId: string): Promise<void> {
+/** Lets the transfers that came second be matched anew, now that the first was removed or is doubted. */
+export async function updateRematch(tx: Tx, scope: Scope, requestId: string): Promise<void> {
   await tx`
     update transfers set judged_at = null, reason = null, candidate_request_id = null
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null

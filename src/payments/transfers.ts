@@ -4,7 +4,7 @@ import type { Reason, Rule } from './rules.ts';
 /** What names a transfer on a chain; a reorganisation may move it to another block. */
 export type TransferKey = { chainId: number; txHash: string; ordinal: number };
 
-/** A row of `transfers`. */
+/** A row of `transfers`. Its columns say judged for matched, looks for postponements, denials for checks in which all endpoints denied it. */
 export type TransferRow = {
   chain_id: string;
   tx_hash: string;
@@ -29,7 +29,7 @@ export type TransferRow = {
   counts: boolean;
   judged_at: Date | null;
   final_at: Date | null;
-  /** How often it was put off since it was judged. */
+  /** How often it was postponed since it was matched. */
   looks: number;
   /** In how many looks in a row all endpoints denied it. */
   denials: number;

@@ -5,7 +5,7 @@ import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { modeOf } from '../lib/mode.ts';
-import { isFirm } from '../payments/proof/firm.ts';
+import { isFinalPayment } from '../payments/proof/final-payment.ts';
 import type { Reason } from '../payments/rules.ts';
 import { sumMicro } from '../payments/rules.ts';
 import {
@@ -51,7 +51,7 @@ export type PreparedRefund = {
   candidateRequestId: string | null;
   /** Why the payment is unmatched; null for an overpayment. */
   reason: Reason | null;
-  /** Calldata of the transfer, to be sent to the token; null while the payment is not firm: nothing is to be sent then. */
+  /** Calldata of the transfer, to be sent to the token; null while the payment is not final: nothing is to be sent then. */
   data: Hex | null;
   /** The payer paid several merchants of this partner, as an exchange does for its customers. */
   manyMerchants: boolean;
@@ -72,7 +72,7 @@ const manyAccounts = 3;
 
 /**
  * Prepares a transfer that refunds a payment to its sender: all of an unmatched one, or what an overpaid request got too much.
- * It is to be offered only once the refund is started (`startRefund`), and has calldata only while the payment is firm: the
+ * It is to be offered only once the refund is started (`startRefund`), and has calldata only while the payment is final: the
  * endpoints are asked, so no transaction may be open.
  *
  * @param accountId the merchant who decides: the payment must be theirs
@@ -86,12 +86,12 @@ export async function prepareRefund(
 ): Promise<PreparedRefund> {
   const prepared = await lookUpRecorded(ctx, await readPrepared(ctx, scope, accountId, key));
   const { refund, toAddress, usdcMicro, row } = prepared;
-  if (isRefundSent(refund) || !(await isFirm(ctx, row))) return prepared;
+  if (isRefundSent(refund) || !(await isFinalPayment(ctx, row))) return prepared;
   const args = [toAddress as Hex, usdcMicro] as const;
   return { ...prepared, data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args }) };
 }
 
-/** What can be refunded, as it is stored; whether it is firm is not asked. */
+/** What can be refunded, as it is stored; whether it is final is not asked. */
 async function readPrepared(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<PreparedRefund> {
   const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => chainId === key.chainId);
   return ctx.db.scoped(scope, async (tx) => {

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
-import { isAsConfirmed } from '../payments/proof/firm.ts';
+import { isAsConfirmed } from '../payments/proof/final-payment.ts';
 import { keyOf, lockTransfer, selectTransfer, type TransferKey, type TransferRow } from '../payments/transfers.ts';
 import { lockForProof } from '../requests/proof.ts';
 import { refundableMicro } from './refund.ts';
@@ -16,8 +16,8 @@ export type StartedRefund = { kind: 'started'; requestId: string | null; usdcMic
  * its sender's signature nor the merchant, until the merchant cancels the refund.
  *
  * @param accountId the merchant who decides: the payment must be theirs
- * @param firm what `readFirm` found of it, before any transaction
- * @returns `again` when its refund is started already, `too_early` while it is not firm
+ * @param final what `readFinalPayment` found of it, before any transaction
+ * @returns `again` when its refund is started already, `too_early` while it is not final
  * @throws Refusal not_found, also when there is nothing to refund
  */
 export function startRefund(
@@ -25,7 +25,7 @@ export function startRefund(
   scope: Scope,
   accountId: string,
   key: TransferKey,
-  firm: TransferRow | null,
+  final: TransferRow | null,
 ): Promise<StartedRefund | { kind: 'again' | 'too_early' }> {
   return retryOnConflict(() =>
     ctx.db.scoped(scope, async (tx): Promise<StartedRefund | { kind: 'again' | 'too_early' }> => {
@@ -35,14 +35,14 @@ export function startRefund(
       if (requestId !== null) await lockForProof(tx, scope, requestId);
       const row = await lockTransfer(tx, scope, key, accountId);
       if (row?.request_id !== requestId) throw refuse('not_found');
-      if (!firm || !isAsConfirmed(row, firm)) return { kind: 'too_early' };
+      if (!final || !isAsConfirmed(row, final)) return { kind: 'too_early' };
       return (await startLockedRefund(tx, ctx, scope, row)) ?? { kind: 'again' };
     }),
   );
 }
 
 /**
- * Starts the refund of a payment that is locked, with the request that it is applied to, and is known to be firm.
+ * Starts the refund of a payment that is locked, with the request that it is applied to, and is known to be final.
  *
  * @returns null when its refund is started already
  * @throws Refusal not_found when there is nothing to refund

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { encodeFunctionData, erc20Abi, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { callRpc, type Hex } from '../../src/chain/rpc.ts';
-import { readFirm } from '../../src/payments/proof/firm.ts';
+import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
@@ -151,8 +151,8 @@ test('A payment whose refund is started pays no request by rule either when it i
 test('Refunding and claiming a payment in the same moment: one of them has it', async () => {
   for (let round = 0n; round < 6n; round++) {
     const { request, txHash, from } = await stray(8_000_000n + round * 100_000n);
-    const firm = await readFirm(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
-    const starting = startRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), firm).then(
+    const final = await readFinalPayment(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
+    const starting = startRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), final).then(
       () => true,
       (error) => {
         assert.equal(error.code, 'not_found');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
-import { judgePending } from '../../src/payments/match.ts';
+import { matchPending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
@@ -94,7 +94,7 @@ test('while an endpoint is away or denies the payment, verification waits; an al
   await fixtures.caughtUp();
   const alarm = 'chain-unconfirmed:31337';
   second.endpoint.mode = 'away';
-  await judgePending(fixtures.ctx);
+  await matchPending(fixtures.ctx);
   await settle(fixtures.ctx);
   assert.equal((await fixtures.read(request)).proof_status, 'attached');
   assert.ok(!(await isRaised(alarm)));

@@ -4,11 +4,11 @@ import { callRpc } from '../../src/chain/rpc.ts';
 import type { Context } from '../../src/context.ts';
 import { Refusal } from '../../src/errors.ts';
 import { pause } from '../../src/lib/time.ts';
-import { judgePending } from '../../src/payments/match.ts';
+import { matchPending } from '../../src/payments/match.ts';
 import { readProgress } from '../../src/payments/proof/progress.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { readSubmitted, refreshSubmitted } from '../../src/payments/submitted/follow.ts';
-import { findStrays } from '../../src/payments/unmatched/strays.ts';
+import { findMisdirected } from '../../src/payments/unmatched/misdirected.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { mineWhileWaiting } from '../../src/sandbox/mining.ts';
 import { type SandboxOutcome, SandboxRefusal, sandboxOutcome } from '../../src/sandbox/outcomes.ts';
@@ -27,7 +27,7 @@ before(async () => {
   ctx = { ...fixtures.ctx, chains: { test: [fixtures.node.chain], live: [live.chain] } };
   // As the service runs them.
   loops = Promise.all([
-    turn(() => judgePending(fixtures.ctx), 50),
+    turn(() => matchPending(fixtures.ctx), 50),
     turn(() => settle(fixtures.ctx), 50),
     turn(() => mineWhileWaiting(fixtures.ctx), 500),
   ]);
@@ -111,9 +111,9 @@ test('wrong_token and wrong_network → strays that prove nothing', async () => 
     const startBlocks = { 31337: Number(cursor?.number) };
     const request = await makeRequest(fixtures.db, fixtures.scope, merchant, { startBlocks });
     const { txHash, chainId } = await press(request, kind);
-    const strays = await findStrays(ctx, fixtures.scope, request.id);
+    const misdirected = await findMisdirected(ctx, fixtures.scope, request.id);
     assert.deepEqual(
-      strays.map((stray) => [stray.kind, stray.chainId, stray.symbol, stray.txHash]),
+      misdirected.map((stray) => [stray.kind, stray.chainId, stray.symbol, stray.txHash]),
       [[kind, chainId, 'USDC', txHash]],
     );
     assert.equal((await fixtures.read(request)).proof_status, 'none');

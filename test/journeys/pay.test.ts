@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { paymentCommands } from '../../src/cli/payments.ts';
-import { judgePending } from '../../src/payments/match.ts';
+import { matchPending } from '../../src/payments/match.ts';
 import { readProgress } from '../../src/payments/proof/progress.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
@@ -71,7 +71,7 @@ test('a payment that is final at first sight → from none to verified directly'
   await fixtures.pay(request);
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
-  await judgePending(fixtures.ctx);
+  await matchPending(fixtures.ctx);
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
   assert.equal((await fixtures.events(request)).length, 1);
 });
@@ -284,7 +284,7 @@ test('a reference of one merchant on a transfer to another → unmatched as a co
   assert.equal((await fixtures.read(other)).proof_status, 'none');
 });
 
-test('ten turns of the loops at once → one judgement and one event for each request', async () => {
+test('ten turns of the loops at once → one result and one event for each request', async () => {
   const requests = await Promise.all([1, 2, 3, 4, 5].map(() => fixtures.request()));
   for (const request of requests) {
     await fixtures.pay(request);
@@ -292,8 +292,8 @@ test('ten turns of the loops at once → one judgement and one event for each re
   }
   await fixtures.node.mine(2);
   await fixtures.caughtUp();
-  const judged = await Promise.all(Array.from({ length: 5 }, () => judgePending(fixtures.ctx)));
-  await judgePending(fixtures.ctx);
+  const judged = await Promise.all(Array.from({ length: 5 }, () => matchPending(fixtures.ctx)));
+  await matchPending(fixtures.ctx);
   await Promise.all(Array.from({ length: 5 }, () => settle(fixtures.ctx)));
   await settle(fixtures.ctx);
   assert.ok(judged.reduce((a, b) => a + b) <= 10);

@@ -6,7 +6,7 @@ import type { Context } from '../../src/context.ts';
 import { list } from '../../src/db/sql.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { pause } from '../../src/lib/time.ts';
-import { judgePending } from '../../src/payments/match.ts';
+import { matchPending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { mineWhileWaiting } from '../../src/sandbox/mining.ts';
 import { startDelivering } from '../../src/webhooks/deliver.ts';
@@ -37,7 +37,7 @@ before(async () => {
   url = await app.listen({ host: '127.0.0.1', port: 0 });
   // As the service runs them.
   loops = Promise.all([
-    turn(() => judgePending(ctx), 50),
+    turn(() => matchPending(ctx), 50),
     turn(() => settle(ctx), 50),
     turn(() => mineWhileWaiting(ctx), 500),
     startDelivering(ctx, stop.signal),

@@ -6,7 +6,7 @@ import { theService } from '../../src/audit/write.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { sendDueMails } from '../../src/mail/transport.ts';
 import { setBranding } from '../../src/partners/branding.ts';
-import { judgePending } from '../../src/payments/match.ts';
+import { matchPending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { openGateway } from '../../src/receipts/gateway.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
@@ -216,7 +216,7 @@ test('A verification goes through with its event although the outbox of receipts
   const tookMs = await fixtures.db.sql.begin(async (tx) => {
     await tx`lock table receipts in access exclusive mode`;
     const startedAt = performance.now();
-    await judgePending(fixtures.ctx);
+    await matchPending(fixtures.ctx);
     await settle(fixtures.ctx);
     return performance.now() - startedAt;
   });

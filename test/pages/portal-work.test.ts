@@ -7,7 +7,7 @@ import type { Context } from '../../src/context.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { pause } from '../../src/lib/time.ts';
 import { createShell } from '../../src/merchants/create.ts';
-import { judgePending } from '../../src/payments/match.ts';
+import { matchPending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { mineWhileWaiting } from '../../src/sandbox/mining.ts';
 import { onboardWithKey } from '../../src/sandbox/onboard.ts';
@@ -40,7 +40,7 @@ before(async () => {
   url = await app.listen({ host: '127.0.0.1', port: 0 });
   // As the service runs them.
   loops = Promise.all([
-    turn(() => judgePending(ctx), 50),
+    turn(() => matchPending(ctx), 50),
     turn(() => settle(ctx), 50),
     turn(() => mineWhileWaiting(ctx), 500),
     startDelivering(ctx, stop.signal),

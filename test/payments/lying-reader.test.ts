@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeFunctionData, erc20Abi } from 'viem';
-import { askToRead } from '../../src/chain/reader/unread.ts';
+import { requestReread } from '../../src/chain/reader/unread.ts';
 import { callRpc, type Hex } from '../../src/chain/rpc.ts';
-import { judgePending } from '../../src/payments/match.ts';
+import { matchPending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
-import { findStrays } from '../../src/payments/unmatched/strays.ts';
+import { findMisdirected } from '../../src/payments/unmatched/misdirected.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
 import { raisedAlarms } from '../support/alarms.ts';
@@ -89,7 +89,7 @@ test('a payment that all endpoints deny for two minutes, and then one tells of a
   const denies: Lie = async ({ method }) => (method === 'eth_getTransactionReceipt' ? { result: null } : null);
   const [honest = ''] = fixtures.node.chain.rpcUrls.splice(1, 1, liar.url);
   liar.fake.lie = denies;
-  await judgePending(fixtures.ctx);
+  await matchPending(fixtures.ctx);
   await settle(fixtures.ctx);
   await fixtures.db.sql`
     update transfers set denials = 7, denied_at = now() - interval '2 minutes', look_at = now() where tx_hash = ${txHash}`;
@@ -147,7 +147,7 @@ const leavesOut =
 
 const ways: Record<string, (paid: { request: RequestRow; txHash: string }) => Promise<unknown>> = {
   'its hash is handed in': ({ request, txHash }) => submitHash(fixtures.ctx, request.id, { txHash }),
-  'its page is open': ({ request }) => findStrays(fixtures.ctx, fixtures.scope, request.id),
+  'its page is open': ({ request }) => findMisdirected(fixtures.ctx, fixtures.scope, request.id),
 };
 for (const [what, point] of Object.entries(ways)) {
   for (const receiptsToo of [false, true]) {
@@ -220,7 +220,7 @@ test('a transaction that one endpoint made up → sought for a day, then given u
   assert.ok(block);
   const pointed = { txHash: `0x${'ab'.repeat(32)}`, blockHash: block.hash, blockNumber: Number(block.number) };
   const place = { chainId: fixtures.node.chain.chainId, testMode: true };
-  await askToRead(fixtures.db, place, request.wallet_address, null, [pointed]);
+  await requestReread(fixtures.db, place, request.wallet_address, null, [pointed]);
   const left = () => fixtures.db.sql`select tries from unread_transactions where tx_hash = ${pointed.txHash}`;
   await until('it was sought again', async () => (await left())[0]?.tries > 0);
   await fixtures.db.sql`

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
-import { judgePending } from '../../src/payments/match.ts';
+import { matchPending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { onRemoved } from '../../src/payments/removed.ts';
 import { keyOf, type TransferRow } from '../../src/payments/transfers.ts';
@@ -243,7 +243,7 @@ async function pay(run: Run, each: Pay): Promise<void> {
       ${chain.tokens[0]?.address ?? ''}, ${randomAddress()}, ${row.wallet_address}, ${value.toString()}, ${scope.partnerId}, true,
       ${run.accountId}, ${tagged ? Buffer.from(row.reference) : null})`;
   model.transfers.push(transfer);
-  assert.equal(await judgePending(ctx), 1);
+  assert.equal(await matchPending(ctx), 1);
   model.judge(transfer);
 }
 
@@ -272,7 +272,7 @@ async function reorganise(run: Run, depth: number): Promise<void> {
       })),
     );
   });
-  await judgePending(ctx);
+  await matchPending(ctx);
 }
 
 async function moveHead({ model }: Run): Promise<void> {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
-import { judgePending } from '../../src/payments/match.ts';
+import { matchPending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { releaseReservations } from '../../src/payments/release.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
@@ -62,10 +62,10 @@ test('cancel against open against a payment, 1,000 times → one of them comes f
     ]);
     // In an order of its own each round, with both loops turning in between and at once.
     shuffle(racers, round);
-    const loops = Array.from({ length: 3 }, () => [() => judgePending(ctx), () => settle(ctx)]).flat();
+    const loops = Array.from({ length: 3 }, () => [() => matchPending(ctx), () => settle(ctx)]).flat();
     for (const [i, loop] of loops.entries()) racers.splice(i * 25, 0, async () => void (await loop()));
     await Promise.all(racers.map((racer) => racer()));
-    await judgePending(ctx);
+    await matchPending(ctx);
     await settle(ctx);
     await check(requests, cancelled, outcomes);
   }
@@ -80,7 +80,7 @@ test('cancel while something else holds a partial payment → nothing is voided,
   const merchant = await makeMerchant(database.db, scope);
   const request = await makeRequest(database.db, scope, merchant, { startBlocks: { 31337: 50 } });
   await arrive(request, 100, '1');
-  await judgePending(ctx);
+  await matchPending(ctx);
   const stands = async () => {
     const [row] = await database.db.sql`
       select r.status, t.request_id = r.id as applied, t.reason from requests r join transfers t on t.to_address = r.wallet_address

@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
-import { judgePending } from '../../src/payments/match.ts';
+import { matchPending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
@@ -209,7 +209,7 @@ test('a request that is attached by what no endpoint confirms → its next suffi
     second?.endpoint.lies.set(foreign, lie);
     const pays = (value: string) => store(database.db, pair, payee, [{ blockNumber: 70, value, request }]);
     const [early = ''] = i === 0 ? await pays(request.usdc_micro) : [];
-    await judgePending(ctx, [pair]);
+    await matchPending(ctx, [pair]);
     await settle(ctx, [pair]);
     assert.equal(await proofOf(request), 'attached');
     const reasonOf = async (txHash: string) =>
@@ -222,13 +222,13 @@ test('a request that is attached by what no endpoint confirms → its next suffi
     const [dust = ''] = await pays('1');
     if (i > 0) await pays(request.usdc_micro);
     for (let pass = 0; pass < 3; pass++) {
-      await judgePending(ctx, [pair]);
+      await matchPending(ctx, [pair]);
       await settle(ctx, [pair]);
     }
     assert.equal(await proofOf(request), 'verified');
     assert.equal(await reasonOf(dust), 'already_paid');
     const [third = ''] = await pays(request.usdc_micro);
-    await judgePending(ctx, [pair]);
+    await matchPending(ctx, [pair]);
     assert.equal(await reasonOf(third), 'already_paid');
   }
 });
@@ -320,7 +320,7 @@ test('dust to one merchant delays no payment to another of its partner', async (
   assert.ok(flooded && neighbour);
   await store(database.db, alone, flooded, Array(2_000).fill({ blockNumber: 90, value: '1' }));
   const [txHash = ''] = await store(database.db, alone, neighbour, [{ blockNumber: 95, value: '5' }]);
-  await judgePending(ctx, [alone]);
+  await matchPending(ctx, [alone]);
   const [row] = await database.db.sql`select judged_at from transfers where tx_hash = ${txHash}`;
   assert.ok(row?.judged_at);
   await database.db.sql`delete from transfers where partner_id = ${scope.partnerId}`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { judgePending } from '../../src/payments/match.ts';
+import { matchPending } from '../../src/payments/match.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { type Api, type ApiPartner, startApi } from '../support/api/client.ts';
 
@@ -52,7 +52,7 @@ async function mined(value: string, secondsAgo: number): Promise<string> {
     values (${chainId}, ${txHash}, 0, ${headNumber + 10}, '0x', date_trunc('second', now() - ${secondsAgo} * interval '1 second'),
       ${api.ctx.chains.test[0]?.tokens[0]?.address ?? ''}, ${payer.address.toLowerCase()}, ${partner.test.merchant.wallet},
       ${value}, ${partner.test.scope.partnerId}, true, ${partner.test.merchant.id})`;
-  await judgePending(api.ctx);
+  await matchPending(api.ctx);
   return txHash;
 }
 

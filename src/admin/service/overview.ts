@@ -5,7 +5,7 @@ import { type KeptAlarm, listAlarms } from '../../db/alarms.ts';
 import { modes } from '../../lib/mode.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { mailDepth } from '../../mail/stuck.ts';
-import { unjudgedDepth } from '../../payments/proof/depth.ts';
+import { matchingDepth } from '../../payments/proof/depth.ts';
 import { receiptDepth } from '../../receipts/stuck.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, stateLine } from '../../ui/components.ts';
@@ -49,7 +49,7 @@ export function overviewPage(pages: AdminPages, ctx: Context): void {
       eventDepth(ctx, mostCounted),
       mailDepth(ctx.db.sql, mostCounted),
       receiptDepth(ctx, mostCounted),
-      unjudgedDepth(ctx, mostCounted),
+      matchingDepth(ctx, mostCounted),
     ]);
     const names = [t.events, t.mails, t.receipts, t.transfers];
     const queues = depths.map((depth, i) => ({ ...depth, name: names[i] ?? '' }));

@@ -40,7 +40,7 @@ export type Search = {
   tokens: readonly string[];
   owners: ReadonlyMap<string, Owner>;
   rpc: Rpc;
-  /** For a second opinion. */
+  /** For a cross-check. */
   other: Rpc | null;
   doubts: Doubts;
 };

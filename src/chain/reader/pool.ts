@@ -24,7 +24,7 @@ export type Pool = {
   providers: Provider[];
   /** The endpoint to use now; null while all of them rest. */
   pick(): Provider | null;
-  /** Another endpoint, for a second opinion; null when no other works. */
+  /** Another endpoint, for a cross-check; null when no other works. */
   other(than: Provider): Provider | null;
   isAwake(provider: Provider): boolean;
   worked(provider: Provider): void;

@@ -16,8 +16,8 @@ export type WatchHooks = {
   /** Called after transfers were stored; must return at once. */
   onFound?: () => void;
   /**
-   * Called in the transaction, as the owner role, that removed transfers after a reorganisation; re-judges their
-   * requests. It may be called again for the same transfers when that transaction fails.
+   * Called in the transaction, as the owner role, that removed transfers after a reorganisation; matches their
+   * requests again. It may be called again for the same transfers when that transaction fails.
    */
   onRemoved: (tx: Tx, removed: store.RemovedTransfer[]) => Promise<void>;
 };

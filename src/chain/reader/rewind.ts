@@ -20,7 +20,7 @@ export async function rewind(
   const { db, chain } = reader;
   const blocks = await store.selectBlocks(db, chain.chainId);
   const top = Math.min(at.number, head.number);
-  await askSecondOpinion(reader, provider, top, blocks.get(top));
+  await askSecondEndpoint(reader, provider, top, blocks.get(top));
   const { ancestor, shared } = await findAncestor(provider, blocks, top, head);
   if (shared && ancestor.number === at.number) {
     throw new ProviderFault(`block ${at.number} is on its chain, but not the parent of the next`);
@@ -33,7 +33,7 @@ export async function rewind(
 }
 
 /** One provider alone cannot remove blocks that another still has. */
-async function askSecondOpinion(reader: Reader, provider: Provider, number: number, ours: string | undefined) {
+async function askSecondEndpoint(reader: Reader, provider: Provider, number: number, ours: string | undefined) {
   const other = reader.pool.other(provider);
   if (!other || ours === undefined) return;
   let theirs: Header | null;

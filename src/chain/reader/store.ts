@@ -227,7 +227,7 @@ type RemovedRow = {
 
 /**
  * Goes back to a block that is still on the chain. Later blocks and the transfers in them that were not final are
- * removed, and `onRemoved` re-judges what they paid, all in one transaction. Final transfers stay, and the operator is
+ * removed, and `onRemoved` matches what they paid again, all in one transaction. Final transfers stay, and the operator is
  * told.
  *
  * @param lostBlocks for the operator: how many blocks it goes back when no stored block is on the chain any more;

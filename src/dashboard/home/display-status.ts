@@ -1,7 +1,7 @@
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { receiptNumber } from '../../lib/text/receipt-number.ts';
-import type { MerchantRequestRow, DisplayStatus } from '../../requests/lists/by-merchant.ts';
+import type { DisplayStatus, MerchantRequestRow } from '../../requests/lists/by-merchant.ts';
 import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
@@ -45,7 +45,7 @@ export function callName(
 /** What wants a decision beside where a request stands: money that is missing, came too much, or does not count. */
 function besides(words: Words, row: MerchantRequestRow): Html[] {
   const { payment: t } = dashboardTexts(words);
-  const [due, received, stray] = [BigInt(row.usdc_micro), BigInt(row.received_micro), BigInt(row.stray_micro)];
+  const [due, received, stray] = [BigInt(row.usdc_micro), BigInt(row.received_micro), BigInt(row.unmatched_micro)];
   const line = (text: string, micro: bigint) =>
     html`<p class="quiet">${fill(text, { amount: groupMicro(words, micro) })}</p>`;
   return [

@@ -8,9 +8,9 @@ import { html } from '../../lib/text/html.ts';
 import { knownInstant } from '../../lib/time.ts';
 import {
   type ByMerchantFilter,
-  type MerchantRequestRow,
   exportByMerchant,
   listByMerchant,
+  type MerchantRequestRow,
 } from '../../requests/lists/by-merchant.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';

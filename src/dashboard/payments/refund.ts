@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { formatMicro } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import { readFirm } from '../../payments/proof/firm.ts';
+import { readFinalPayment } from '../../payments/proof/final-payment.ts';
 import { type TransferKey, writeTransferKey } from '../../payments/transfers.ts';
 import { cancelRefund } from '../../refunds/cancel.ts';
 import { detachPartialPayment } from '../../refunds/detach-partial.ts';
@@ -79,15 +79,15 @@ type Told = {
   >;
 }['payment.taken' | 'payment.put_back' | 'payment.released' | 'payment.returned'];
 
-/** Starts the refund, then offers the transfer; once more changes nothing, nor before the payment is firm: the page says so. */
+/** Starts the refund, then offers the transfer; once more changes nothing, nor before the payment is final: the page says so. */
 async function start(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const key = keyIn(visit);
   // Outside the transaction: the chain may be slow.
-  const firm = await readFirm(ctx, visit.session.scope, visit.session.accountId, key);
+  const final = await readFinalPayment(ctx, visit.session.scope, visit.session.accountId, key);
   await actOn(
     ctx,
     visit,
-    (inner, scope, accountId) => startRefund(inner, scope, accountId, key, firm),
+    (inner, scope, accountId) => startRefund(inner, scope, accountId, key, final),
     (started) =>
       started.kind === 'started'
         ? { action: 'payment.taken', details: { request: started.requestId, usdc_micro: started.usdcMicro.toString() } }

@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts';
 import type { Sql } from '../../db/connection.ts';
 
-/** Operators: how many transfers wait to be judged, over all chains; counted up to `most`. */
-export const unjudgedDepth = (ctx: Context, most: number) => selectUnjudgedDepth(ctx.db.sql, most);
+/** Operators: how many transfers wait to be matched, over all chains; counted up to `most`. */
+export const matchingDepth = (ctx: Context, most: number) => selectMatchingDepth(ctx.db.sql, most);
 
-/** How many transfers nobody has judged yet, at most `most`, and the time of the oldest one's block. */
-export async function selectUnjudgedDepth(sql: Sql, most: number): Promise<{ waiting: number; oldest: Date | null }> {
+/** How many transfers are not matched yet, at most `most`, and the time of the oldest one's block. */
+export async function selectMatchingDepth(sql: Sql, most: number): Promise<{ waiting: number; oldest: Date | null }> {
   const [row] = await sql<{ waiting: number; oldest: Date | null }[]>`
     select count(*)::int as waiting, min(block_time) as oldest from (
       select block_time from transfers where judged_at is null limit ${most}) w`;

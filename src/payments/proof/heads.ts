@@ -42,7 +42,7 @@ export function standsFinal(row: TransferRow, usdcMicro: bigint, view: ChainView
 }
 
 /** Whether two endpoints must agree on a transfer before it proves anything. */
-export function needsSecondOpinion(chain: ChainConfig): boolean {
+export function needsCrossCheck(chain: ChainConfig): boolean {
   return chain.rpcUrls.length > 1;
 }
 

@@ -5,18 +5,18 @@ import { isConflict } from '../../db/conflict.ts';
 import type { Scope } from '../../db/connection.ts';
 import { lockForProof } from '../../requests/proof.ts';
 import { completeProof } from '../complete.ts';
-import { countDenials, putOff, putOffBriefly, selectUnsettled } from '../queue-store.ts';
-import { isDoubted, lockTransfers, updateFinal, updateRejudge } from '../store.ts';
+import { countDenials, postpone, postponeBriefly, selectUnsettled } from '../queue-store.ts';
+import { isDoubted, lockTransfers, updateFinal, updateRematch } from '../store.ts';
 import type { TransferRow } from '../transfers.ts';
-import { needsSecondOpinion, readChainView, readHeads, standsFinal } from './heads.ts';
-import { noteOpinions } from './opinion-alarm.ts';
-import { askOpinions, noOpinions, type Opinions } from './opinions.ts';
-import { removeRefuted } from './refuted.ts';
+import { type CrossCheck, crossCheck, emptyCrossCheck } from './cross-check.ts';
+import { needsCrossCheck, readChainView, readHeads, standsFinal } from './heads.ts';
+import { removeDenied } from './remove-denied.ts';
+import { updateUnconfirmedAlarm } from './unconfirmed-alarm.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
 const passSize = 200;
 /** So long are endpoints asked in one pass. */
-const opinionsMs = 5_000;
+const crossCheckMs = 5_000;
 
 /**
  * Settles what has become final: marks transfers as final, and verifies each request that final ones pay in full, with
@@ -34,8 +34,8 @@ export async function settle(ctx: Context, chains = [...ctx.chains.test, ...ctx.
 async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
   const heads = await readHeads(ctx.db.sql, chain.chainId);
   const final = heads ? await selectUnsettled(ctx.db, chain, heads, passSize) : [];
-  const opinions = await confirmAll(ctx, chain, final);
-  const agreed = final.filter((row) => opinions.agreed.has(row));
+  const checks = await confirmAll(ctx, chain, final);
+  const agreed = final.filter((row) => checks.agreed.has(row));
   let verified = 0;
   for (const [requestId, own] of Map.groupBy(agreed, (row) => row.request_id)) {
     if (requestId === null || !own[0]) continue;
@@ -46,41 +46,39 @@ async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
       if (isConflict(error)) continue;
       // One request that cannot be settled must not hold up the others.
       ctx.log.error({ err: error, request_id: requestId }, 'a request could not be settled');
-      await putOff(ctx.db, own, 'unsettled');
+      await postpone(ctx.db, own, 'unsettled');
     }
   }
-  if (needsSecondOpinion(chain)) await noteOpinions(ctx, chain, opinions.away || opinions.doubted.length > 0);
+  if (needsCrossCheck(chain)) await updateUnconfirmedAlarm(ctx, chain, checks.away || checks.doubted.length > 0);
   return verified;
 }
 
 /** Where a chain has one endpoint only, that one has told all already. */
-async function confirmAll(ctx: Context, chain: ChainConfig, rows: TransferRow[]): Promise<Opinions> {
-  const opinions = noOpinions();
-  if (!needsSecondOpinion(chain)) return { ...opinions, agreed: new Set(rows) };
-  await askOpinions(chain, rows, opinionsMs, opinions);
-  await putOff(ctx.db, opinions.doubted, 'unsettled');
-  const denied = [...opinions.refuted.keys()];
-  const others = [...opinions.agreed, ...opinions.doubted, ...opinions.unheard].filter(
-    (row) => !opinions.refuted.has(row),
-  );
+async function confirmAll(ctx: Context, chain: ChainConfig, rows: TransferRow[]): Promise<CrossCheck> {
+  const checks = emptyCrossCheck();
+  if (!needsCrossCheck(chain)) return { ...checks, agreed: new Set(rows) };
+  await crossCheck(chain, rows, crossCheckMs, checks);
+  await postpone(ctx.db, checks.doubted, 'unsettled');
+  const denied = [...checks.denied.keys()];
+  const others = [...checks.agreed, ...checks.doubted, ...checks.unheard].filter((row) => !checks.denied.has(row));
   await countDenials(ctx.db, denied, true);
   await countDenials(ctx.db, others, false);
-  await removeRefuted(ctx, chain, denied);
-  await rejudgeSeconds(ctx, opinions.doubted);
+  await removeDenied(ctx, chain, denied);
+  await rematchSeconds(ctx, checks.doubted);
   // Should one of them have driven the endpoint away, it does not come first again.
-  await putOffBriefly(ctx.db, opinions.unheard);
-  return opinions;
+  await postponeBriefly(ctx.db, checks.unheard);
+  return checks;
 }
 
-/** What came second for a request whose first payment is long doubted may pay it: it is judged anew. */
-async function rejudgeSeconds(ctx: Context, doubted: readonly TransferRow[]): Promise<void> {
+/** What came second for a request whose first payment is long doubted may pay it: it is matched anew. */
+async function rematchSeconds(ctx: Context, doubted: readonly TransferRow[]): Promise<void> {
   const late = doubted.filter((row) => isDoubted({ ...row, looks: row.looks + 1 }));
   for (const [requestId, [row]] of Map.groupBy(late, (one) => one.request_id)) {
     if (requestId === null || !row) continue;
     const scope = scopeOfRow(row);
     await ctx.db.scoped(scope, async (tx) => {
       const request = await lockForProof(tx, scope, requestId);
-      if (request?.proof_status === 'attached') await updateRejudge(tx, scope, requestId);
+      if (request?.proof_status === 'attached') await updateRematch(tx, scope, requestId);
     });
   }
 }

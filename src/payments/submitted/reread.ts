@@ -1,5 +1,5 @@
 import { paidBy } from '../../chain/reader/blocks.ts';
-import { askToRead } from '../../chain/reader/unread.ts';
+import { requestReread } from '../../chain/reader/unread.ts';
 import type { Receipt } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
@@ -20,5 +20,5 @@ export async function rereadIfMissing(
   if (!pays) return;
   const place = { chainId: chain.chainId, testMode: request.test_mode };
   const sinceBlock = request.start_blocks[String(chain.chainId)] ?? null;
-  await askToRead(ctx.db, place, request.wallet_address, sinceBlock, [receipt]);
+  await requestReread(ctx.db, place, request.wallet_address, sinceBlock, [receipt]);
 }

@@ -15,7 +15,7 @@ import type { History } from './timeline.ts';
 export function requestConcerns(words: Words, history: History, replays: DifferingReplays | null): Html | null {
   const lines = [
     ...amountLines(words, history),
-    ...history.progress.unmatched.map((transfer) => strayLine(words, history, transfer)),
+    ...history.progress.unmatched.map((transfer) => unmatchedLine(words, history, transfer)),
     replays && replayLine(words, replays, history.now),
   ].filter((line) => line !== null);
   return lines.length > 0 ? html`<section class="card">${lines}</section>` : null;
@@ -58,7 +58,7 @@ function withRefund(
   `;
 }
 
-function strayLine(words: Words, history: History, transfer: UnmatchedProgress): Html {
+function unmatchedLine(words: Words, history: History, transfer: UnmatchedProgress): Html {
   const { reason, usdcMicro } = transfer;
   const { request, reasons } = portalTexts(words);
   const amount = groupMicro(words, usdcMicro);

@@ -23,15 +23,15 @@ const shapes: Record<DisplayStatus, StateKind> = {
 
 /** Where a request stands, in one word: what wants a person's eye comes first. */
 export function portalStatusOf(
-  row: Pick<BrowsedRow, 'status' | 'proof_status' | 'received_micro' | 'stray_reason' | 'overpaid'>,
+  row: Pick<BrowsedRow, 'status' | 'proof_status' | 'received_micro' | 'unmatched_reason' | 'overpaid'>,
 ): DisplayStatus {
   if (row.proof_status === 'verified') {
-    if (row.stray_reason === 'already_paid') return 'paidTwice';
+    if (row.unmatched_reason === 'already_paid') return 'paidTwice';
     return row.overpaid ? 'overpaid' : 'paid';
   }
   if (row.proof_status === 'attached') return 'confirming';
-  if (row.stray_reason === 'voided') return 'paidVoided';
-  if (row.stray_reason === 'late') return 'late';
+  if (row.unmatched_reason === 'voided') return 'paidVoided';
+  if (row.unmatched_reason === 'late') return 'late';
   return BigInt(row.received_micro) > 0n ? 'underpaid' : row.status;
 }
 

@@ -116,7 +116,7 @@ function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): H
   const statusBadge = portalStatusBadge(words, {
     ...row,
     received_micro: progress.receivedMicro.toString(),
-    stray_reason: progress.unmatched[0]?.reason ?? null,
+    unmatched_reason: progress.unmatched[0]?.reason ?? null,
     overpaid: progress.overpaidMicro > 0n,
   });
   const cancellable = row.status === 'requested' && row.proof_status === 'none' && mayCancel;

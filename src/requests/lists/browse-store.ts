@@ -33,7 +33,7 @@ export type BrowsedRow = RequestRow & {
   /** Micro units that count for it. */
   received_micro: string;
   /** Why the newest money that seems meant for it does not count; null when there is none. */
-  stray_reason: string | null;
+  unmatched_reason: string | null;
   /** More has come than was due, and it was not refunded. */
   overpaid: boolean;
 };
@@ -64,7 +64,7 @@ export async function selectFound(tx: Tx, scope: Scope, text: string, chainIds: 
   return (await Promise.all(looks)).flat().flatMap(({ id }) => id ?? []);
 }
 
-const strayReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
+const unmatchedReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
 
 /** True of a request `r` that was paid too much, as long as nothing of it was refunded. */
 export function isOverpaid(tx: Tx) {
@@ -86,7 +86,7 @@ function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
           ? tx`select request_id from differing_replays where ${inScope}`
           : tx`select candidate_request_id from transfers
             where ${inScope} and request_id is null and judged_at is not null
-              and candidate_request_id is not null and reason = ${strayReasons[concern]}`;
+              and candidate_request_id is not null and reason = ${unmatchedReasons[concern]}`;
   return tx`and r.id in (${meant}) ${concern === 'overpaid' ? tx`and ${isOverpaid(tx)}` : tx``}`;
 }
 
@@ -125,7 +125,7 @@ export function selectBrowsed(
       (select t.reason from transfers t
         where (t.partner_id, t.test_mode, t.candidate_request_id) = (r.partner_id, r.test_mode, r.id)
           and t.request_id is null and t.judged_at is not null
-        order by t.block_time desc limit 1) as stray_reason,
+        order by t.block_time desc limit 1) as unmatched_reason,
       ${isOverpaid(tx)} as overpaid
     from page r join merchants m on (m.partner_id, m.test_mode, m.id) = (r.partner_id, r.test_mode, r.account_id)
     order by r.created_at desc`;

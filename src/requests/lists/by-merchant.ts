@@ -4,14 +4,14 @@ import { batchesOf, cursorAt, pageOf, placeOf, type ReadFrom } from '../../lib/b
 import { readRequest } from '../read.ts';
 import type { RequestRow } from '../store.ts';
 import {
+  type DaySum,
   type MerchantRequestFilter,
   type MerchantRequestRow,
-  type DaySum,
   selectByMerchant,
   selectDaySums,
 } from './merchant-store.ts';
 
-export type { MerchantRequestRow, DaySum, DisplayStatus } from './merchant-store.ts';
+export type { DaySum, DisplayStatus, MerchantRequestRow } from './merchant-store.ts';
 
 /** What of a merchant's requests is wanted. */
 export type ByMerchantFilter = Omit<MerchantRequestFilter, 'after' | 'limit'>;
@@ -60,12 +60,7 @@ export function latestByMerchant(
  *
  * @throws Refusal not_found, also for another merchant's
  */
-export async function readByMerchant(
-  db: Database,
-  scope: Scope,
-  accountId: string,
-  id: string,
-): Promise<RequestRow> {
+export async function readByMerchant(db: Database, scope: Scope, accountId: string, id: string): Promise<RequestRow> {
   const row = await readRequest(db, scope, id);
   if (row.account_id !== accountId) throw refuse('not_found');
   return row;

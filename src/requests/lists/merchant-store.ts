@@ -32,7 +32,7 @@ export type MerchantRequestRow = RequestRow & {
   /** More has come than was due, and it was not refunded. */
   overpaid: boolean;
   /** Micro units that seem meant for it, do not count, and were not refunded. */
-  stray_micro: string;
+  unmatched_micro: string;
   /** Of the transfer that completed the payment. */
   paid_chain_id: string | null;
   paid_block_time: Date | null;
@@ -80,7 +80,7 @@ export async function selectByMerchant(
         where (t.partner_id, t.test_mode, t.candidate_request_id) = (r.partner_id, r.test_mode, r.id)
           and t.request_id is null and t.judged_at is not null
           and not ${isRefunded(tx)}
-      ) as stray_micro,
+      ) as unmatched_micro,
       paid.chain_id as paid_chain_id, paid.block_time as paid_block_time
     from (${inStates(tx, scope, statesOfDisplayStatus(search ? null : wanted), { where, place })}) r left join lateral (
       select t.chain_id, t.block_time from transfers t

@@ -3,7 +3,7 @@ import { callRpc } from '../../../src/chain/rpc.ts';
 import type { Context } from '../../../src/context.ts';
 import type { Scope } from '../../../src/db/connection.ts';
 import { pause } from '../../../src/lib/time.ts';
-import { judgePending } from '../../../src/payments/match.ts';
+import { matchPending } from '../../../src/payments/match.ts';
 import { settle } from '../../../src/payments/proof/verify.ts';
 import { onRemoved } from '../../../src/payments/removed.ts';
 import type { NewRequest, RequestRow } from '../../../src/requests/store.ts';
@@ -82,7 +82,7 @@ export async function payFixtures(
     /** Waits for the watcher, then lets each loop turn once. */
     turn: async () => {
       await fixtures.caughtUp();
-      await judgePending(ctx);
+      await matchPending(ctx);
       await settle(ctx);
     },
     pay: async (request: RequestRow, options: { usdcMicro?: bigint; tagged?: boolean; from?: Wallet } = {}) => {

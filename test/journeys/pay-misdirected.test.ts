@@ -4,7 +4,7 @@ import { encodeAbiParameters, type Hex, stringToHex } from 'viem';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { readSymbol } from '../../src/chain/token-facts.ts';
 import type { Context } from '../../src/context.ts';
-import { findStrays } from '../../src/payments/unmatched/strays.ts';
+import { findMisdirected } from '../../src/payments/unmatched/misdirected.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { fundLookalike, lookalikeAddress, lookalikeTransfer } from '../../src/sandbox/lookalike.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
@@ -30,7 +30,7 @@ async function newRequest(): Promise<RequestRow> {
   return makeRequest(fixtures.db, fixtures.scope, merchant, { startBlocks: { 31337: Number(cursor?.number) } });
 }
 
-const find = (request: RequestRow, where = ctx) => findStrays(where, fixtures.scope, request.id);
+const find = (request: RequestRow, where = ctx) => findMisdirected(where, fixtures.scope, request.id);
 
 /** Look-alike tokens to the request's wallet; `micro` as if they had six decimals. */
 async function payLookalike(node: TestChain, request: RequestRow, micro: bigint, reference?: Uint8Array) {
@@ -106,7 +106,7 @@ test('at most five, the newest; nothing for another scope, and a chain in troubl
     hashes.slice(0, 5),
   );
   const stranger = await makePartner(fixtures.db);
-  assert.deepEqual(await findStrays(ctx, stranger.test, request.id), []);
+  assert.deepEqual(await findMisdirected(ctx, stranger.test, request.id), []);
 });
 
 test('a provider that tells of few blocks only is asked of fewer, and is left alone for ten seconds', async () => {
@@ -124,9 +124,9 @@ test('a provider that tells of few blocks only is asked of fewer, and is left al
     const txHash = await payLookalike(fixtures.node, request, BigInt(request.usdc_micro));
     await fixtures.node.mine(30);
     const found = await Promise.all([find(request, limited), find(request, limited)]);
-    for (const strays of found)
+    for (const misdirected of found)
       assert.deepEqual(
-        strays.map((stray) => stray.txHash),
+        misdirected.map(({ txHash }) => txHash),
         [txHash],
       );
     const asked = provider.fake.calls.get('eth_getLogs');

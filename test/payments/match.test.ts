@@ -4,7 +4,7 @@ import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import type { Database, Scope } from '../../src/db/connection.ts';
 import { runJobs } from '../../src/jobs.ts';
-import { judgePending } from '../../src/payments/match.ts';
+import { matchPending } from '../../src/payments/match.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner } from '../support/fixtures.ts';
@@ -27,7 +27,7 @@ async function payee(scope: Scope) {
   return { scope, wallet: merchant.wallet, accountId: merchant.id };
 }
 
-async function isJudged(db: Database, txHash: string): Promise<boolean> {
+async function isMatched(db: Database, txHash: string): Promise<boolean> {
   const rows = await db.sql`select from transfers where tx_hash = ${txHash} and judged_at is not null`;
   return rows.length > 0;
 }
@@ -41,9 +41,9 @@ test('thousands of transfers to one wallet → those to others, of any partner, 
     ...(await store(database.db, quick, neighbour, [{ blockNumber: 95, value: '5' }])),
     ...(await store(database.db, quick, stranger, [{ blockNumber: 95, value: '5' }])),
   ];
-  await judgePending(ctx);
-  for (const txHash of late) assert.ok(await isJudged(database.db, txHash));
-  while ((await judgePending(ctx)) > 0);
+  await matchPending(ctx);
+  for (const txHash of late) assert.ok(await isMatched(database.db, txHash));
+  while ((await matchPending(ctx)) > 0);
   const left = await database.db.sql`select from transfers where judged_at is null`;
   assert.equal(left.length, 0);
 });
@@ -65,7 +65,7 @@ test('a chain whose endpoint does not answer delays the judging on no other', as
     const [call] = second?.endpoint.waiting ?? [];
     for (let turn = 0; turn < 2; turn++) {
       const [txHash = ''] = await store(database.db, quick, merchant, [{ blockNumber: 95, value: '5' }]);
-      await until('the other chain is judged', () => isJudged(database.db, txHash));
+      await until('the other chain is judged', () => isMatched(database.db, txHash));
       assert.ok(call && second?.endpoint.waiting.has(call), 'while the slow one is still waited for');
     }
   } finally {

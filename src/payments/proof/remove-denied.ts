@@ -1,19 +1,19 @@
-import { askToRead } from '../../chain/reader/unread.ts';
+import { requestReread } from '../../chain/reader/unread.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { raiseAlarm } from '../../db/alarms.ts';
 import { nestedIn } from '../../db/nested.ts';
-import { deleteRefuted, deniedChecks } from '../queue-store.ts';
+import { deleteDenied, deniedChecks } from '../queue-store.ts';
 import { onRemoved } from '../removed.ts';
 import { keyOf, type TransferRow } from '../transfers.ts';
 
 /**
  * Takes away transfers whose block is final and that all endpoints have long denied alike: as in a reorganisation, what they
- * proved is taken back. Each is read and judged anew as soon as an endpoint tells of it. The operator is told.
+ * proved is undone. Each is read and matched anew as soon as an endpoint tells of it. The operator is told.
  *
  * @param denied what all endpoints deny in this check, as it was before it
  */
-export async function removeRefuted(ctx: Context, chain: ChainConfig, denied: readonly TransferRow[]): Promise<void> {
+export async function removeDenied(ctx: Context, chain: ChainConfig, denied: readonly TransferRow[]): Promise<void> {
   for (const row of denied) {
     if (row.denials + 1 < deniedChecks || !(await remove(ctx, chain, row))) continue;
     ctx.log.warn({ chain: chain.chainId, tx: row.tx_hash }, 'all endpoints deny a final transfer: it was removed');
@@ -24,7 +24,7 @@ export async function removeRefuted(ctx: Context, chain: ChainConfig, denied: re
 async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promise<boolean> {
   const { chainId } = chain;
   return ctx.db.transaction(async (tx) => {
-    if (!(await deleteRefuted(tx, row))) return false;
+    if (!(await deleteDenied(tx, row))) return false;
     const details = { chainId, transactions: [row.tx_hash] };
     await raiseAlarm(tx, { kind: 'chain-final-reorged', subject: `${chainId}:${row.tx_hash}`, details });
     await onRemoved(tx, [
@@ -43,7 +43,7 @@ async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promi
     const blockNumber = Number(row.block_number);
     const place = { chainId, testMode: row.test_mode };
     const pointed = { txHash: row.tx_hash, blockHash: row.block_hash, blockNumber };
-    await askToRead(nestedIn(tx, ctx.db), place, row.to_address, blockNumber - 1, [pointed], true);
+    await requestReread(nestedIn(tx, ctx.db), place, row.to_address, blockNumber - 1, [pointed], true);
     return true;
   });
 }

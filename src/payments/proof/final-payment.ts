@@ -3,18 +3,18 @@ import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
 import { selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
-import { asSeen, needsSecondOpinion, readChainView, standsFinal } from './heads.ts';
+import { asSeen, needsCrossCheck, readChainView, standsFinal } from './heads.ts';
 
 /**
  * Whether a payment is certain enough to send its money back: final for all of its value, and where a chain has several
  * endpoints, confirmed by each. It asks them, so no transaction may be open.
  */
-export async function isFirm(ctx: Context, row: TransferRow): Promise<boolean> {
+export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<boolean> {
   const view = await readChainView(ctx, ctx.db.sql, row.test_mode);
   const chain = view.get(Number(row.chain_id))?.chain;
   if (!chain || !standsFinal(row, BigInt(row.value), view)) return false;
   // What was marked as final, all have confirmed.
-  if (row.final_at !== null || !needsSecondOpinion(chain)) return true;
+  if (row.final_at !== null || !needsCrossCheck(chain)) return true;
   // Who gets the money back stands in the log; the calldata decide nothing about it.
   return (await confirmTransfer(chain, { ...asSeen(row), calldata: null })) === 'agreed';
 }
@@ -23,10 +23,10 @@ export async function isFirm(ctx: Context, row: TransferRow): Promise<boolean> {
  * Asks about a payment before its refund is started (`startRefund`).
  *
  * @param accountId the merchant who decides: the payment must be theirs
- * @returns the payment as it was confirmed; null while it is not firm
+ * @returns the payment as it was confirmed; null while it is not final
  * @throws Refusal not_found
  */
-export async function readFirm(
+export async function readFinalPayment(
   ctx: Context,
   scope: Scope,
   accountId: string,
@@ -34,7 +34,7 @@ export async function readFirm(
 ): Promise<TransferRow | null> {
   const row = await ctx.db.scoped(scope, (tx) => selectTransfer(tx, scope, key));
   if (row?.account_id !== accountId) throw refuse('not_found');
-  return (await isFirm(ctx, row)) ? row : null;
+  return (await isFinalPayment(ctx, row)) ? row : null;
 }
 
 /** Whether a payment still is what was confirmed: a reorganisation may have put another in its place. */

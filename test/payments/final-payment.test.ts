@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { list } from '../../src/db/sql.ts';
-import { readFirm } from '../../src/payments/proof/firm.ts';
+import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { cancelRefund } from '../../src/refunds/cancel.ts';
 import { prepareRefund } from '../../src/refunds/refund.ts';
@@ -31,9 +31,10 @@ after(async () => {
 const keyFor = (txHash: string, chainId = 31337) => ({ chainId, txHash, ordinal: 0 });
 const offered = async (txHash: string) =>
   (await prepareRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash))).data;
-const firmOf = (txHash: string) => readFirm(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
-const start = async (txHash: string, firm: Awaited<ReturnType<typeof firmOf>>) =>
-  (await startRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), firm)).kind;
+const finalOf = (txHash: string) =>
+  readFinalPayment(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
+const start = async (txHash: string, final: Awaited<ReturnType<typeof finalOf>>) =>
+  (await startRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), final)).kind;
 
 async function stray(usdcMicro: bigint, from = fixtures.node.wallet()): Promise<string> {
   const txHash = await fixtures.node.pay({ from, to: fixtures.merchant.wallet, usdcMicro });
@@ -47,18 +48,18 @@ test('an unmatched payment → its refund neither started nor offered before it 
   fixtures.node.chain.finality.unshift({ upToUsdcMicro: 1_000_000_000n, confirmations: 4 });
   fixtures.node.chain.finality.splice(1, 9, { upToUsdcMicro: null, confirmations: 6 });
   for (const txHash of [small, large]) {
-    assert.equal(await start(txHash, await firmOf(txHash)), 'too_early');
+    assert.equal(await start(txHash, await finalOf(txHash)), 'too_early');
     assert.equal(await offered(txHash), null);
   }
   await fixtures.node.mine(3);
   await fixtures.turn();
   assert.ok(await offered(small));
-  assert.equal(await start(small, await firmOf(small)), 'started');
-  assert.equal(await start(small, await firmOf(small)), 'again');
-  assert.equal(await start(large, await firmOf(large)), 'too_early');
+  assert.equal(await start(small, await finalOf(small)), 'started');
+  assert.equal(await start(small, await finalOf(small)), 'again');
+  assert.equal(await start(large, await finalOf(large)), 'too_early');
   await fixtures.node.mine(3);
   await fixtures.turn();
-  assert.equal(await start(large, await firmOf(large)), 'started');
+  assert.equal(await start(large, await finalOf(large)), 'started');
 });
 
 test('an unmatched payment whose sender one endpoint swapped → its money goes to nobody', async () => {
@@ -73,7 +74,7 @@ test('an unmatched payment whose sender one endpoint swapped → its money goes 
   await fixtures.node.mine(8);
   await fixtures.turn();
   assert.equal((await fixtures.transfer(txHash))?.from_address, `0x${thief}`);
-  assert.equal(await firmOf(txHash), null);
+  assert.equal(await finalOf(txHash), null);
   assert.equal(await start(txHash, null), 'too_early');
   assert.equal(await offered(txHash), null);
   liar.fake.lie = async () => null;
@@ -83,11 +84,11 @@ test('a payment that is in another block than the confirmed one → its refund i
   const txHash = await stray(55_000_000n);
   await fixtures.node.mine(8);
   await fixtures.turn();
-  const firm = await firmOf(txHash);
-  assert.ok(firm);
-  assert.equal(await start(txHash, { ...firm, block_hash: `0x${'1'.repeat(64)}` }), 'too_early');
-  assert.equal(await start(txHash, { ...firm, from_address: `0x${'1'.repeat(40)}` }), 'too_early');
-  assert.equal(await start(txHash, firm), 'started');
+  const final = await finalOf(txHash);
+  assert.ok(final);
+  assert.equal(await start(txHash, { ...final, block_hash: `0x${'1'.repeat(64)}` }), 'too_early');
+  assert.equal(await start(txHash, { ...final, from_address: `0x${'1'.repeat(40)}` }), 'too_early');
+  assert.equal(await start(txHash, final), 'started');
 });
 
 test('another merchant’s payment that is locked → not found, and not waited for', async () => {

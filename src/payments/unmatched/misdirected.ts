@@ -1,5 +1,5 @@
 import { findIncoming, type Incoming } from '../../chain/reader/incoming.ts';
-import { askToRead } from '../../chain/reader/unread.ts';
+import { requestReread } from '../../chain/reader/unread.ts';
 import { connectRpc, type Rpc, RpcError } from '../../chain/rpc.ts';
 import { readTokenFacts, type TokenFacts } from '../../chain/token-facts.ts';
 import type { ChainConfig } from '../../config/chains.ts';
@@ -11,7 +11,7 @@ import { madeAt } from '../../requests/rules.ts';
 import { canBePaid } from '../rules.ts';
 
 /** Money that reached a request's wallet, looks meant for the request, and cannot count. */
-export type Stray = {
+export type MisdirectedPayment = {
   kind: 'wrong_token' | 'wrong_network';
   chainId: number;
   chainName: string;
@@ -34,13 +34,13 @@ const scans = new Map<string, Scan>();
 const keptMs = 10_000;
 const mostScans = 1_000;
 
-const mostStrays = 5;
+const maxMisdirected = 5;
 /** A page waits for this. */
 const limitMs = 6_000;
 const timeoutMs = 2_000;
 
 /** Where a request's wallet is looked at, and which tokens are the watcher's there. */
-type Place = { chain: ChainConfig; kind: Stray['kind']; accepted: string[] };
+type Place = { chain: ChainConfig; kind: MisdirectedPayment['kind']; accepted: string[] };
 
 /**
  * Looks for money that went to a request's wallet by mistake: another token, or a network that is not offered, in the
@@ -49,14 +49,14 @@ type Place = { chain: ChainConfig; kind: Stray['kind']; accepted: string[] };
  *
  * @returns the newest of each chain, at most five; none of an unknown request
  */
-export async function findStrays(ctx: Context, scope: Scope, requestId: string): Promise<Stray[]> {
+export async function findMisdirected(ctx: Context, scope: Scope, requestId: string): Promise<MisdirectedPayment[]> {
   const row = await readPayPageRow(ctx.db, scope, requestId);
   if (!row) return [];
   const enough = new AbortController();
-  const late = pause(limitMs, enough.signal).then((): Stray[] => []);
+  const late = pause(limitMs, enough.signal).then((): MisdirectedPayment[] => []);
   const lookups = places(ctx, scope, row).map((place) => Promise.race([findAt(ctx, place, row), late]));
   const found = await Promise.all(lookups).finally(() => enough.abort());
-  return found.flat().slice(0, mostStrays);
+  return found.flat().slice(0, maxMisdirected);
 }
 
 /** Accepted tokens on any chain of the mode are the watcher's: they count, or stand among the unmatched payments. */
@@ -74,7 +74,7 @@ function places(ctx: Context, scope: Scope, row: PayPageRow): Place[] {
   ];
 }
 
-async function findAt(ctx: Context, place: Place, row: PayPageRow): Promise<Stray[]> {
+async function findAt(ctx: Context, place: Place, row: PayPageRow): Promise<MisdirectedPayment[]> {
   try {
     return await sift(ctx, place, row);
   } catch (error) {
@@ -83,22 +83,22 @@ async function findAt(ctx: Context, place: Place, row: PayPageRow): Promise<Stra
   }
 }
 
-async function sift(ctx: Context, { chain, kind, accepted }: Place, row: PayPageRow): Promise<Stray[]> {
+async function sift(ctx: Context, { chain, kind, accepted }: Place, row: PayPageRow): Promise<MisdirectedPayment[]> {
   const start = row.start_blocks[String(chain.chainId)];
   const scan = scanOf(ctx, chain, row, start ?? -1, accepted);
   const found = await scan.found;
   if (!found) return [];
-  const strays: Stray[] = [];
+  const misdirected: MisdirectedPayment[] = [];
   for (const { txHash, tokenAddress, value, blockNumber } of found.incoming) {
-    if (strays.length === mostStrays) break;
+    if (misdirected.length === maxMisdirected) break;
     if (start !== undefined && blockNumber <= start) continue;
     const { decimals, symbol } = await once(scan.facts, tokenAddress, () => readTokenFacts(found.rpc, tokenAddress));
     const isDue = decimals !== null && value === inUnits(BigInt(row.usdc_micro), decimals);
     if (!isDue && !(await carriesReference(scan, found.rpc, txHash, row))) continue;
     if (start === undefined && !(await isYounger(found.rpc, blockNumber, row))) continue;
-    strays.push({ kind, chainId: chain.chainId, chainName: chain.name, tokenAddress, symbol, txHash });
+    misdirected.push({ kind, chainId: chain.chainId, chainName: chain.name, tokenAddress, symbol, txHash });
   }
-  return strays;
+  return misdirected;
 }
 
 /** An amount of micro units in a token's own smallest units; null where it has none so small. */
@@ -156,7 +156,7 @@ async function scanChain(ctx: Context, chain: ChainConfig, row: PayPageRow, sinc
     try {
       const found = await findIncoming(rpc, row.wallet_address, sinceBlock, accepted);
       const place = { chainId: chain.chainId, testMode: row.test_mode };
-      if (found.accepted.length > 0) await askToRead(ctx.db, place, row.wallet_address, null, found.accepted);
+      if (found.accepted.length > 0) await requestReread(ctx.db, place, row.wallet_address, null, found.accepted);
       return { rpc, incoming: found.others };
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;

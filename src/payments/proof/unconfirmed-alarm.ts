@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
 import type { Database } from '../../db/connection.ts';
 import { minuteMs } from '../../lib/durations.ts';
-import { selectAnyPutOff } from '../queue-store.ts';
+import { selectAnyPostponed } from '../queue-store.ts';
 
 /** An endpoint may be away for as long before the operator hears of it. */
 const patienceMs = 2 * minuteMs;
@@ -15,14 +15,14 @@ const waits = new WeakMap<Database, Map<number, Date | false>>();
  * Notes whether verification waits for an endpoint of a chain: after two minutes an alarm is raised, and cleared when
  * nothing waits any more.
  *
- * @param doubted whether something could not be confirmed in this pass; what was put off before waits as well
+ * @param doubted whether something could not be confirmed in this pass; what was postponed before waits as well
  */
-export async function noteOpinions(ctx: Context, chain: ChainConfig, doubted: boolean): Promise<void> {
+export async function updateUnconfirmedAlarm(ctx: Context, chain: ChainConfig, doubted: boolean): Promise<void> {
   const { chainId, name } = chain;
   const known = waits.get(ctx.db) ?? new Map<number, Date | false>();
   waits.set(ctx.db, known);
   const since = known.get(chainId);
-  const waiting = doubted || (since !== false && (await selectAnyPutOff(ctx.db, chainId)));
+  const waiting = doubted || (since !== false && (await selectAnyPostponed(ctx.db, chainId)));
   if (!waiting) {
     if (since !== false) await clearAlarm(ctx.db.sql, 'chain-unconfirmed', String(chainId));
     known.set(chainId, false);
