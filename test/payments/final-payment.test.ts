@@ -7,26 +7,18 @@ import { cancelRefund } from '../../src/refunds/cancel.ts';
 import { prepareRefund } from '../../src/refunds/refund.ts';
 import { startRefund } from '../../src/refunds/start.ts';
 import { idleChain, testContext } from '../support/app.ts';
-import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
-import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
+import { type LyingReader, lyingReader } from '../support/payments/lying-reader.ts';
 import { readUpTo, store } from '../support/payments/table-chain.ts';
 
 /** The endpoint that is read can lie; the other one is honest. */
-let liar: Awaited<ReturnType<typeof fakeProvider>>;
-let fixtures: PayFixtures;
+let fixtures: LyingReader;
 before(async () => {
-  fixtures = await payFixtures([], async (target) => {
-    liar = await fakeProvider(target);
-    return [liar.url];
-  });
+  fixtures = await lyingReader();
   await fixtures.request(); // from then on its wallet is watched
 });
-after(async () => {
-  await fixtures?.stop();
-  await liar?.stop();
-});
+after(() => fixtures?.stop());
 
 const keyFor = (txHash: string, chainId = 31337) => ({ chainId, txHash, ordinal: 0 });
 const offered = async (txHash: string) =>
@@ -64,7 +56,7 @@ test('an unmatched payment → its refund neither started nor offered before it 
 
 test('an unmatched payment whose sender one endpoint swapped → its money goes to nobody', async () => {
   const [victim, thief] = [fixtures.node.wallet(), 'ad'.repeat(20)];
-  liar.fake.lie = async ({ method, params, ask }) => {
+  fixtures.liar.fake.lie = async ({ method, params, ask }) => {
     if (!/getLogs|Receipt|getTransactionByHash/.test(method)) return null;
     return {
       result: JSON.parse(JSON.stringify(await ask(method, params)).replaceAll(victim.address.slice(2), thief)),
@@ -77,7 +69,7 @@ test('an unmatched payment whose sender one endpoint swapped → its money goes 
   assert.equal(await finalOf(txHash), null);
   assert.equal(await start(txHash, null), 'too_early');
   assert.equal(await offered(txHash), null);
-  liar.fake.lie = async () => null;
+  fixtures.liar.fake.lie = async () => null;
 });
 
 test('a payment that is in another block than the confirmed one → its refund is not started', async () => {

@@ -10,23 +10,17 @@ import { findMisdirected } from '../../src/payments/unmatched/misdirected.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
 import { raisedAlarms } from '../support/alarms.ts';
-import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
+import type { Lie } from '../support/chain/fake-provider.ts';
 import { makeMerchant, makeRequest } from '../support/fixtures.ts';
-import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
+import { type LyingReader, lyingReader } from '../support/payments/lying-reader.ts';
+import { until } from '../support/payments/pay-fixtures.ts';
 
 /** The endpoint that is read lies; the other one is honest. */
-let liar: Awaited<ReturnType<typeof fakeProvider>>;
-let fixtures: PayFixtures;
+let fixtures: LyingReader;
 before(async () => {
-  fixtures = await payFixtures([], async (target) => {
-    liar = await fakeProvider(target);
-    return [liar.url];
-  });
+  fixtures = await lyingReader();
 });
-after(async () => {
-  await fixtures?.stop();
-  await liar?.stop();
-});
+after(() => fixtures?.stop());
 
 type Answer = Record<string, unknown> & { input: string };
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
@@ -52,7 +46,7 @@ async function settleAll(): Promise<void> {
 
 test('another request’s reference put into the calldata → applied by it at first, verified by nobody, and told', async () => {
   const [own, other] = [await fixtures.request(), await fixtures.request()];
-  liar.fake.lie = swapped(own, other);
+  fixtures.liar.fake.lie = swapped(own, other);
   const { txHash } = await fixtures.pay(own, { usdcMicro: 50_000_000n });
   await settleAll();
   assert.equal((await fixtures.transfer(txHash))?.request_id, other.id);
@@ -65,11 +59,11 @@ test('another request’s reference put into the calldata → applied by it at f
 
 test('another request’s reference, which no endpoint tells any more for two minutes → read and judged anew', async () => {
   const [own, other] = [await fixtures.request(), await fixtures.request()];
-  liar.fake.lie = swapped(own, other);
+  fixtures.liar.fake.lie = swapped(own, other);
   const { txHash } = await fixtures.pay(own);
   await settleAll();
   assert.equal((await fixtures.transfer(txHash))?.request_id, other.id);
-  liar.fake.lie = async () => null;
+  fixtures.liar.fake.lie = async () => null;
   await fixtures.db
     .sql`update transfers set denials = 7, denied_at = now() - interval '2 minutes', look_at = now() where tx_hash = ${txHash}`;
   await fixtures.turn();
@@ -82,19 +76,19 @@ test('another request’s reference, which no endpoint tells any more for two mi
 
 test('a payment that all endpoints deny for two minutes, and then one tells of again → read and verified by itself', async () => {
   const request = await fixtures.request();
-  liar.fake.lie = async () => null;
+  fixtures.liar.fake.lie = async () => null;
   const { txHash } = await fixtures.pay(request);
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
   const denies: Lie = async ({ method }) => (method === 'eth_getTransactionReceipt' ? { result: null } : null);
-  const [honest = ''] = fixtures.node.chain.rpcUrls.splice(1, 1, liar.url);
-  liar.fake.lie = denies;
+  const [honest = ''] = fixtures.node.chain.rpcUrls.splice(1, 1, fixtures.liar.url);
+  fixtures.liar.fake.lie = denies;
   await matchPending(fixtures.ctx);
   await settle(fixtures.ctx);
   await fixtures.db.sql`
     update transfers set denials = 7, denied_at = now() - interval '2 minutes', look_at = now() where tx_hash = ${txHash}`;
   await settle(fixtures.ctx);
-  liar.fake.lie = async () => null;
+  fixtures.liar.fake.lie = async () => null;
   fixtures.node.chain.rpcUrls.splice(1, 1, honest);
   assert.equal((await fixtures.read(request)).proof_status, 'none');
   await until('it is read anew', () => fixtures.transfer(txHash));
@@ -111,7 +105,7 @@ const lies: Record<string, (own: RequestRow) => Lie> = {
 for (const [what, lie] of Object.entries(lies)) {
   test(`a transaction that is told ${what}, so that it pays by its amount → not verified`, async () => {
     const [own, other] = [await fixtures.request(), await fixtures.request()];
-    liar.fake.lie = lie(own);
+    fixtures.liar.fake.lie = lie(own);
     const { txHash } = await fixtures.pay(own, { usdcMicro: BigInt(other.usdc_micro) });
     await settleAll();
     assert.equal((await fixtures.transfer(txHash))?.request_id, other.id);
@@ -121,7 +115,7 @@ for (const [what, lie] of Object.entries(lies)) {
 
 test('a block that is told older than it is → what is in it is not verified', async () => {
   const request = await fixtures.request();
-  liar.fake.lie = async ({ method, params, ask }) => {
+  fixtures.liar.fake.lie = async ({ method, params, ask }) => {
     if (method !== 'eth_getBlockByNumber') return null;
     const block = (await ask(method, params)) as { timestamp: string } | null;
     return { result: block && { ...block, timestamp: `0x${(Number(block.timestamp) - 1).toString(16)}` } };
@@ -154,7 +148,7 @@ for (const [what, point] of Object.entries(ways)) {
     const how = receiptsToo ? 'logs and receipts' : 'logs';
     test(`a payment that the reading endpoint leaves out of its ${how} → found by the other one once ${what}`, async () => {
       const request = await fixtures.request();
-      liar.fake.lie = leavesOut(receiptsToo);
+      fixtures.liar.fake.lie = leavesOut(receiptsToo);
       const { txHash } = await fixtures.pay(request);
       await settleAll();
       assert.equal(await fixtures.transfer(txHash), undefined);
@@ -182,7 +176,7 @@ test('one transaction that pays two merchants, of whom the reading endpoint hide
   const hidden = await fixtures.request();
   const neighbour = await makeMerchant(fixtures.db, fixtures.scope);
   const told = await makeRequest(fixtures.db, fixtures.scope, neighbour, { startBlocks: hidden.start_blocks });
-  liar.fake.lie = async ({ method, params, ask }) => {
+  fixtures.liar.fake.lie = async ({ method, params, ask }) => {
     if (method !== 'eth_getLogs') return null;
     const logs = (await ask(method, params)) as { topics: string[] }[];
     return { result: logs.filter(({ topics }) => !topics[2]?.endsWith(hidden.wallet_address.slice(2))) };
@@ -190,7 +184,7 @@ test('one transaction that pays two merchants, of whom the reading endpoint hide
   const { chain } = fixtures.node;
   const payer = fixtures.node.wallet();
   const usdc = chain.tokens[0]?.address ?? '';
-  await callRpc(liar.url, 'anvil_setCode', [batcher, batcherCode]);
+  await callRpc(fixtures.liar.url, 'anvil_setCode', [batcher, batcherCode]);
   await fixtures.node.fund(payer.address, 10n ** 12n);
   const call = (functionName: 'approve' | 'transferFrom', args: [Hex, bigint] | [Hex, Hex, bigint]) =>
     encodeFunctionData({ abi: erc20Abi, functionName, args } as Parameters<typeof encodeFunctionData>[0]);
@@ -213,7 +207,7 @@ test('one transaction that pays two merchants, of whom the reading endpoint hide
 });
 
 test('a transaction that one endpoint made up → sought for a day, then given up', async () => {
-  liar.fake.lie = async () => null;
+  fixtures.liar.fake.lie = async () => null;
   const request = await fixtures.request();
   const [block] = await fixtures.db.sql<{ hash: string; number: string }[]>`
     select hash, number from chain_blocks order by number desc limit 1`;
@@ -229,7 +223,7 @@ test('a transaction that one endpoint made up → sought for a day, then given u
 });
 
 test('the truth → verified at first sight, by reference, by amount and as a partial payment', async () => {
-  liar.fake.lie = async () => null;
+  fixtures.liar.fake.lie = async () => null;
   for (const tagged of [true, false]) {
     const request = await fixtures.request();
     await fixtures.pay(request, { tagged });

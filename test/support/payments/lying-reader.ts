@@ -1,0 +1,23 @@
+import { fakeProvider } from '../chain/fake-provider.ts';
+import { payFixtures } from './pay-fixtures.ts';
+
+export type LyingReader = Awaited<ReturnType<typeof lyingReader>>;
+
+/** As `payFixtures`, with two endpoints: the one that is read lies when it is told to, the other one is the chain itself. */
+export async function lyingReader() {
+  let liar: Awaited<ReturnType<typeof fakeProvider>> | undefined;
+  const fixtures = await payFixtures([], async (target) => {
+    liar = await fakeProvider(target);
+    return [liar.url];
+  });
+  const provider = liar as Awaited<ReturnType<typeof fakeProvider>>;
+  return {
+    ...fixtures,
+    /** The endpoint that is read. */
+    liar: provider,
+    stop: async () => {
+      await fixtures.stop();
+      await provider.stop();
+    },
+  };
+}
