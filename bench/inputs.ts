@@ -5,7 +5,7 @@ import { isWellFormedKey } from '../src/auth/api-keys.ts';
 import { hostName } from '../src/auth/host.ts';
 import { readCookie } from '../src/auth/session-cookie.ts';
 import { readWalletMessage } from '../src/auth/siwe.ts';
-import { compileCheck, readQuery } from '../src/auth/validate.ts';
+import { coerceQuery, compileCheck } from '../src/auth/validate.ts';
 import { connectRpc } from '../src/chain/rpc.ts';
 import { readSignature } from '../src/chain/signature.ts';
 import { readSymbol } from '../src/chain/token-facts.ts';
@@ -132,7 +132,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'form: receipt number': parseReceiptNumber,
   'query: instant': parseInstant,
   'query: cursor': placeOf,
-  'query: merchants': (text) => readQuery(MerchantQuery, inFields(['limit', 'offset', 'disabled'], text)),
+  'query: merchants': (text) => coerceQuery(MerchantQuery, inFields(['limit', 'offset', 'disabled'], text)),
   'path: id': isUuid,
   'header: cookie': (text) => readCookie(text, 'portal-session'),
   'header: cookie, language': (text) => languageFor({ headers: { cookie: text } }),

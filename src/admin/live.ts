@@ -7,7 +7,7 @@ import { StreamPlaces, sendEvents } from '../web/event-stream.ts';
 import type { AdminPages } from './route.ts';
 
 /** The address that pages of the administration listen to. */
-export const eventsPath = '/admin/events';
+export const adminEventsPath = '/admin/events';
 
 /** Something changes all the time: pages are told this often at most. */
 const gatherMs = 3_000;
@@ -19,7 +19,7 @@ const hearings = new WeakMap<Database, Hearing>();
 /** `GET /admin/events` (server-sent events): that something has changed, whoever's it is. */
 export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal): void {
   const places = new StreamPlaces(mostStreams);
-  pages.page({ url: eventsPath }, async ({ operator, request, reply }) => {
+  pages.page({ url: adminEventsPath }, async ({ operator, request, reply }) => {
     // 204 ends an event source: the page looks again when it is opened anew.
     if (ending.aborted || !places.take(operator.userId)) return reply.code(204).send();
     try {

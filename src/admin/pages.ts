@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { adminRealm } from '../users/realm.ts';
-import { sessionPages } from '../users/session-pages.ts';
+import { userSessionPages } from '../users/session-pages.ts';
 import { adminEvents } from './live.ts';
 import { merchantsPages } from './partners/merchants.ts';
 import { partnerPages } from './partners/partner.ts';
@@ -9,11 +9,11 @@ import { partnersList } from './partners/partners.ts';
 import { termsPage } from './partners/terms.ts';
 import { declareAdminPages } from './route.ts';
 import { chainsPage } from './service/chains.ts';
-import { overviewPage } from './service/overview.ts';
+import { adminOverview } from './service/overview.ts';
 import { ratesPages } from './service/rates.ts';
 import { stuckPages } from './service/stuck.ts';
 import { sendAdmin } from './shell.ts';
-import { auditPages } from './users/audit.ts';
+import { adminAuditPages } from './users/audit.ts';
 import { erasePages } from './users/erase.ts';
 import { userPages } from './users/user.ts';
 import { usersPages } from './users/users.ts';
@@ -23,7 +23,7 @@ export function adminPages(app: FastifyInstance, ctx: Context): void {
   const pages = declareAdminPages(app, ctx);
   const ending = new AbortController();
   app.addHook('preClose', async () => ending.abort());
-  overviewPage(pages, ctx);
+  adminOverview(pages, ctx);
   partnersList(pages, ctx);
   partnerPages(pages, ctx);
   usersPages(pages, ctx);
@@ -33,8 +33,8 @@ export function adminPages(app: FastifyInstance, ctx: Context): void {
   chainsPage(pages, ctx);
   stuckPages(pages, ctx);
   termsPage(pages, ctx);
-  auditPages(pages, ctx);
+  adminAuditPages(pages, ctx);
   erasePages(pages, ctx);
-  sessionPages(app, ctx, adminRealm, async (_, reply, operator, page) => sendAdmin(reply, operator, page));
+  userSessionPages(app, ctx, adminRealm, async (_, reply, operator, page) => sendAdmin(reply, operator, page));
   adminEvents(pages, ctx, ending.signal);
 }

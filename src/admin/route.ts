@@ -3,7 +3,7 @@ import type { Actor, AuditEntry } from '../audit/actions.ts';
 import { withAudit } from '../audit/write.ts';
 import type { Operator } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
-import { actorOf, enter } from '../users/enter.ts';
+import { enter, userActor } from '../users/enter.ts';
 import { asksForMore, askToConfirm } from '../users/fresh.ts';
 import { adminRealm } from '../users/realm.ts';
 import { type Call, declarePages, type Pages } from '../web/pages.ts';
@@ -28,7 +28,7 @@ export function declareAdminPages(app: FastifyInstance, ctx: Context): AdminPage
   const open = async (request: FastifyRequest, reply: FastifyReply): Promise<AdminVisit | null> => {
     const operator = await enter(ctx, adminRealm, request, reply);
     return (
-      operator && { operator, actor: actorOf(operator, request), show: (page) => sendAdmin(reply, operator, page) }
+      operator && { operator, actor: userActor(operator, request), show: (page) => sendAdmin(reply, operator, page) }
     );
   };
   return declarePages(app, ctx, {
@@ -53,5 +53,5 @@ export function recorded<T>(
   work: (inner: Context) => Promise<T>,
   told: (result: T) => AuditEntry | null,
 ): Promise<T> {
-  return withAudit(ctx, actorOf(operator, request), work, told);
+  return withAudit(ctx, userActor(operator, request), work, told);
 }

@@ -6,7 +6,7 @@ import type { Sql } from '../db/connection.ts';
 import { type FieldFault, refuse } from '../errors.ts';
 import { type ApiBody, judgeBody, type UnreadBody } from './api-body.ts';
 import { type Caller, type Facts, type GateRule, mustHaveKey, mustKnowKey, noFacts, passGate } from './gate.ts';
-import { compileCheck, readQuery } from './validate.ts';
+import { coerceQuery, compileCheck } from './validate.ts';
 
 /** A call that has passed the gate. */
 export type ApiCall<F extends object> = {
@@ -55,7 +55,7 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
       route.facts ? route.facts(sql, body) : noFacts(sql),
     );
     if (parsed.fault !== null) throw refuse(parsed.fault);
-    const query = readQuery(route.schema.querystring ?? empty, request.query as Record<string, unknown>);
+    const query = coerceQuery(route.schema.querystring ?? empty, request.query as Record<string, unknown>);
     const faults = [...(takesBody ? checkBody(body) : []), ...checkQuery(query)];
     const params = request.params as Record<string, string>;
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
@@ -97,7 +97,7 @@ export function requireNoFaults(faults: FieldFault[]): void {
 }
 
 /** One page of a list: `limit` items are shown, and one more row shows that there is another page. */
-export function pageOf<T>(
+export function listAnswer<T>(
   rows: T[],
   limit: number,
   offset: number,

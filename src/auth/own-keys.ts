@@ -2,7 +2,7 @@ import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Database, Scope } from '../db/connection.ts';
-import { batchesOf, pageOf } from '../lib/batches.ts';
+import { batchesOf, readPage } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
 
 /** A key as its partner sees it, without its value. */
@@ -27,7 +27,7 @@ export function browseKeys(
   scope: Scope,
   after: string | null,
 ): Promise<{ rows: OwnKey[]; next: string | null }> {
-  return pageOf(
+  return readPage(
     (from, limit) => selectKeys(db, scope, from, limit),
     ({ id }) => id,
     after,

@@ -55,7 +55,7 @@ function toFault({ instancePath, keyword, params, message, parentSchema }: Error
 /**
  * Converts query parameters to the contract's types. What does not convert stays a text, which the check then refuses.
  */
-export function readQuery(contract: TObject, query: Record<string, unknown>): Record<string, unknown> {
+export function coerceQuery(contract: TObject, query: Record<string, unknown>): Record<string, unknown> {
   const known = Object.entries(contract.properties as Record<string, { type?: string }>);
   const values = known
     .filter(([name]) => query[name] !== undefined)

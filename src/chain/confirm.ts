@@ -1,6 +1,6 @@
 import type { ChainConfig } from '../config/chains.ts';
 import { transferTopic } from './reader/blocks.ts';
-import { isConfirmed, isSameBlock, isSameLog } from './reader/evidence.ts';
+import { confirmsTransfer, isSameBlock, isSameLog } from './reader/evidence.ts';
 import { connectRpc, isAway, type Rpc, RpcError } from './rpc.ts';
 
 /** A transfer as it was found; addresses and hashes in lower case. */
@@ -57,7 +57,7 @@ async function askOne(url: string, key: TransferKey, chain: ChainConfig): Promis
     ]);
     const tokens = chain.tokens.map(({ address }) => address);
     const confirms = (what: TransferKey) =>
-      receipt && header && transaction && isConfirmed({ receipt, header, transaction }, what, tokens);
+      receipt && header && transaction && confirmsTransfer({ receipt, header, transaction }, what, tokens);
     if (confirms(key)) return 'agreed';
     if (header?.hash !== key.blockHash || (receipt && receipt.blockHash !== key.blockHash)) return 'missing';
     if (!receipt?.logs.some((log) => isSameLog(log, key))) return 'absent';

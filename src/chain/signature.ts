@@ -14,7 +14,7 @@ import type { ChainConfig } from '../config/chains.ts';
 import { connectRpc, type Hex, type Rpc, RpcError } from './rpc.ts';
 
 /** Who is claimed to have signed what. The address is in lower case, the signature as submitted. */
-export type Signed = { address: string; hash: Hex; signature: Hex };
+export type SignedText = { address: string; hash: Hex; signature: Hex };
 
 /**
  * What a chain says about a contract's signature. One endpoint's `refused` is enough. Otherwise all configured
@@ -54,7 +54,7 @@ export function isKeySized(signature: Hex): boolean {
 /**
  * Whether the key of an address signed, even where the account also has code (EIP-7702). The zero address has no key.
  */
-export async function isKeySigned({ address, hash, signature }: Signed): Promise<boolean> {
+export async function isKeySigned({ address, hash, signature }: SignedText): Promise<boolean> {
   if (signature.length !== 2 + 2 * keySignatureBytes || address === zeroAddress) return false;
   try {
     return (await recoverAddress({ hash, signature })).toLowerCase() === address;
@@ -69,7 +69,7 @@ export async function isKeySigned({ address, hash, signature }: Signed): Promise
  */
 export async function askContract(
   chain: ChainConfig,
-  signed: Signed,
+  signed: SignedText,
   options: { undeployed: boolean },
 ): Promise<ContractWord> {
   if (signed.address === zeroAddress) return 'refused';
@@ -84,7 +84,7 @@ export async function askContract(
 async function askEndpoint(
   rpc: Rpc,
   chainId: number,
-  signed: Signed,
+  signed: SignedText,
   { undeployed }: { undeployed: boolean },
 ): Promise<ContractWord> {
   try {
@@ -99,7 +99,11 @@ async function askEndpoint(
   }
 }
 
-async function callContract(rpc: Rpc, { address, hash, signature }: Signed, wrapped: boolean): Promise<ContractWord> {
+async function callContract(
+  rpc: Rpc,
+  { address, hash, signature }: SignedText,
+  wrapped: boolean,
+): Promise<ContractWord> {
   const inner = wrapped ? unwrap(signature) : signature;
   if (inner === null) return 'refused';
   const data = encodeFunctionData({ abi: erc1271Abi, functionName: 'isValidSignature', args: [hash, inner] });
@@ -107,7 +111,7 @@ async function callContract(rpc: Rpc, { address, hash, signature }: Signed, wrap
 }
 
 /** The reference validator of ERC-6492 has the factory deploy the wallet, asks it, and leaves no trace. */
-async function callFactory(rpc: Rpc, { address, hash, signature }: Signed): Promise<ContractWord> {
+async function callFactory(rpc: Rpc, { address, hash, signature }: SignedText): Promise<ContractWord> {
   if (unwrap(signature) === null) return 'refused';
   const data = encodeDeployData({
     abi: erc6492SignatureValidatorAbi,

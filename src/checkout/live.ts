@@ -9,7 +9,7 @@ import { pause } from '../lib/time.ts';
 import { findMisdirected, type MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
 import { wordsFor } from '../ui/language.ts';
 import { openEventStream, StreamPlaces } from '../web/event-stream.ts';
-import { fragmentsOf, titleOf } from './page.ts';
+import { fragmentsOf, payPageTitle } from './page.ts';
 import { payRoute } from './paths.ts';
 import { type Checkout, readCheckout } from './read.ts';
 import { isOver, payable } from './state.ts';
@@ -156,7 +156,7 @@ function stateOf(checkout: Checkout): object {
   return {
     kind: checkout.state.kind,
     over: isOver(checkout.state),
-    title: titleOf(checkout),
+    title: payPageTitle(checkout),
     parts: fragmentsOf(checkout),
   };
 }

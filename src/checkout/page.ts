@@ -47,7 +47,7 @@ function versionOf(name: string, fragment: Html | null, { state }: Checkout): st
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
-export function titleOf({ state, words, merchant }: Checkout): string {
+export function payPageTitle({ state, words, merchant }: Checkout): string {
   return fill(state.kind === 'paid' ? payTexts(words).pay.titlePaid : payTexts(words).pay.title, { merchant });
 }
 
@@ -78,7 +78,7 @@ export function sendPayPage(
       </div>
     `;
   return sendPage(reply, status, {
-    title: titleOf(checkout),
+    title: payPageTitle(checkout),
     words,
     branding,
     testMode: row.test_mode,

@@ -2,7 +2,7 @@ import type { ChainConfig } from '../config/chains.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { payTexts } from '../texts/pay.ts';
 import { descriptionList, type StateKind, stateLine } from '../ui/components.ts';
-import { groupMicro, oneOf } from '../ui/formats.ts';
+import { groupMicro, joinWithOr } from '../ui/formats.ts';
 import { fill, fillCount } from '../ui/language.ts';
 import type { Checkout } from './read.ts';
 import { isOver, payable } from './state.ts';
@@ -27,7 +27,7 @@ function tell(checkout: Checkout): StatusMessage {
   const { statusMessage } = payTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const due = usdc(checkout.progress.dueMicro);
-  const accepted = oneOf(
+  const accepted = joinWithOr(
     words,
     checkout.chains.map(({ name }) => name),
   );
@@ -88,7 +88,7 @@ function tell(checkout: Checkout): StatusMessage {
           rest: fill(statusMessage.wrongNetworkRest, values),
         };
       const tokens = [...new Set(checkout.chains.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
-      const rest = fill(statusMessage.wrongTokenRest, { ...values, accepted: oneOf(words, tokens) });
+      const rest = fill(statusMessage.wrongTokenRest, { ...values, accepted: joinWithOr(words, tokens) });
       return { shape: 'attention', title: statusMessage.wrongToken, rest };
     }
   }

@@ -7,7 +7,7 @@ import { verifySignature } from '../webhooks/sign.ts';
 import { commandLine } from './acting.ts';
 import { printable } from './output.ts';
 
-export type ListenOptions = {
+export type EventListenOptions = {
   /** Ends after so many events. */
   count: number;
   json: boolean;
@@ -29,7 +29,7 @@ const maxBodyBytes = 1_000_000;
  * @returns how many events were received
  * @throws Error with a sentence when the endpoint may not point to loopback
  */
-export async function listen(ctx: Context, scope: Scope, options: ListenOptions): Promise<{ received: number }> {
+export async function listen(ctx: Context, scope: Scope, options: EventListenOptions): Promise<{ received: number }> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
   const earlier = (await readEndpoint(ctx, scope))?.url ?? null;

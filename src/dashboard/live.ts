@@ -8,7 +8,7 @@ import { readQuery } from '../web/query.ts';
 import { type DashboardRoutes, type MerchantVisit, merchantSessionOf } from './route.ts';
 
 /** The address that a page of the dashboard listens to; with the id of a request, for news of that one only. */
-export function eventsPath(requestId?: string): string {
+export function dashboardEventsPath(requestId?: string): string {
   return `/dashboard/events${requestId === undefined ? '' : `?request=${requestId}`}`;
 }
 

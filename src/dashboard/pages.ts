@@ -16,16 +16,16 @@ import { planList } from './plans/plans.ts';
 import { dashboardRoutes } from './route.ts';
 import { profilePages } from './settings/profile.ts';
 import { recoveryPages } from './settings/recovery.ts';
-import { sessionPages } from './settings/sessions.ts';
+import { merchantSessionPages } from './settings/sessions.ts';
 import { walletPages } from './settings/wallet.ts';
-import { signInPages } from './sign-in.ts';
+import { merchantSignInPages } from './sign-in.ts';
 
 /** The merchant's dashboard: signing in, payments, new requests, the wallet and its recovery. */
 export function dashboardPages(app: FastifyInstance, ctx: Context): void {
   const routes = dashboardRoutes(app, ctx);
   const ending = new AbortController();
   app.addHook('preClose', async () => ending.abort());
-  signInPages(routes, ctx);
+  merchantSignInPages(routes, ctx);
   homePages(routes, ctx);
   paymentList(routes, ctx);
   paymentPage(routes, ctx);
@@ -39,7 +39,7 @@ export function dashboardPages(app: FastifyInstance, ctx: Context): void {
   attachPages(routes, ctx);
   refundPages(routes, ctx);
   profilePages(routes, ctx);
-  sessionPages(routes, ctx);
+  merchantSessionPages(routes, ctx);
   dashboardEvents(routes, ctx, ending.signal);
   walletPages(routes, ctx);
   recoveryPages(routes, ctx);

@@ -72,7 +72,7 @@ export function nameOf(merchant: { business_name: string | null; display_name: s
 }
 
 /** Who acts, for the audit log. */
-export function actorOf({ session, request }: MerchantVisit): Actor {
+export function merchantActor({ session, request }: MerchantVisit): Actor {
   return {
     kind: 'merchant',
     accountId: session.accountId,

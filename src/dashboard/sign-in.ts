@@ -3,19 +3,19 @@ import { merchantSession } from '../auth/session.ts';
 import { sessionToken, setSessionCookie, showsSomebody } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import { html } from '../lib/text/html.ts';
-import { asRefusal, MerchantRefusal, signAgain } from '../merchants/refusal.ts';
+import { MerchantRefusal, refusalToShow, signAgain } from '../merchants/refusal.ts';
 import { refusalLine, refusalSentence } from '../onboarding/page.ts';
 import { dashboardTexts } from '../texts/dashboard.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { logoOf } from '../ui/branding.ts';
 import { card, shortAddress } from '../ui/components.ts';
 import { connectForm, signForm } from '../ui/wallet-forms.ts';
-import { signIn, signInChains, signInMessage } from '../wallets/sign-in.ts';
+import { signInChains, signInMessage, signInWithWallet } from '../wallets/sign-in.ts';
 import { type DashboardRoutes, merchantSessionOf, signInPath, type Typed, type Visit } from './route.ts';
 import { showPage } from './show.ts';
 
 /** Signing in with a wallet: its address, then its signature. */
-export function signInPages(routes: DashboardRoutes, ctx: Context): void {
+export function merchantSignInPages(routes: DashboardRoutes, ctx: Context): void {
   routes.open({
     method: 'GET',
     url: signInPath,
@@ -108,7 +108,7 @@ async function takeWallet(ctx: Context, { reply, typed }: Visit): Promise<Fastif
   try {
     return await showSign(ctx, reply, typed, null);
   } catch (error) {
-    return showConnect(ctx, reply, typed, asRefusal(error));
+    return showConnect(ctx, reply, typed, refusalToShow(error));
   }
 }
 
@@ -117,11 +117,11 @@ async function complete(ctx: Context, { request, reply, typed }: Visit): Promise
     const { message = '', signature = '' } = typed;
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const earlier = sessionToken(request, ctx.config, 'merchant');
-    const token = await signIn(ctx, { message, signature, host: request.ownHost }, client, earlier);
+    const token = await signInWithWallet(ctx, { message, signature, host: request.ownHost }, client, earlier);
     setSessionCookie(reply, ctx.config, 'merchant', token, merchantSession.absoluteMs);
     return reply.redirect('/dashboard', 303);
   } catch (error) {
-    const refusal = asRefusal(error);
+    const refusal = refusalToShow(error);
     if (refusal.reason === 'wallet_unknown') {
       return showConnect(ctx, reply, {}, refusal, typed.wallet_address?.toLowerCase());
     }

@@ -1,8 +1,8 @@
 import type { WalletsData } from '../ui/wallet-forms.ts';
 import './lib/present-place.ts';
-import { Refusal, refusalFrom } from './lib/refusal.ts';
+import { refusalFrom, WalletRefusal } from './lib/refusal.ts';
 import { tellIn } from './lib/tell.ts';
-import { fill, language } from './lib/texts.ts';
+import { fillText, language } from './lib/texts.ts';
 import { findWallets, markBusy, showWalletButtons } from './lib/wallet-buttons.ts';
 import { askAccount, changeChain, currentChain, type FoundWallet, knownAccounts, signText } from './lib/wallets.ts';
 
@@ -37,7 +37,7 @@ function start(list: HTMLElement, data: WalletsData): void {
     openManual(false);
     const shown = await inOrder(found, data);
     if (found !== wallets) return; // another one announced itself meanwhile
-    showWalletButtons(list, shown, ({ info }) => fill(signing ? texts.sign : texts.connect, { wallet: info.name }));
+    showWalletButtons(list, shown, ({ info }) => fillText(signing ? texts.sign : texts.connect, { wallet: info.name }));
   });
   list.addEventListener('click', async ({ target }) => {
     const uuid = (target as Element).closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
@@ -47,10 +47,10 @@ function start(list: HTMLElement, data: WalletsData): void {
     busy = true;
     markBusy(list, wallet);
     try {
-      await (signing ? sign : connect)(wallet, data, list, (text) => tellIn(told, fill(text, known)));
+      await (signing ? sign : connect)(wallet, data, list, (text) => tellIn(told, fillText(text, known)));
     } catch (error) {
       const { text, values } = refusalFrom(error, 'failed');
-      tellIn(told, fill((texts as Record<string, string>)[text], { ...known, ...values }), true);
+      tellIn(told, fillText((texts as Record<string, string>)[text], { ...known, ...values }), true);
     }
     busy = false;
     markBusy(list, null);
@@ -81,7 +81,7 @@ type Tell = (text: string) => void;
 async function accountOf(wallet: FoundWallet, { texts }: WalletsData, tell: Tell): Promise<string> {
   tell(texts.opening);
   const account = await askAccount(wallet);
-  if (account === null) throw new Refusal('noAccount');
+  if (account === null) throw new WalletRefusal('noAccount');
   return account;
 }
 
@@ -105,7 +105,7 @@ async function offeredChain(wallet: FoundWallet, { chains }: WalletsData): Promi
   try {
     await changeChain(wallet, first);
   } catch {
-    throw new Refusal('wrongNetwork', {
+    throw new WalletRefusal('wrongNetwork', {
       networks: new Intl.ListFormat(language, { type: 'disjunction' }).format(chains.map(({ name }) => name)),
     });
   }
@@ -119,7 +119,8 @@ async function sign(wallet: FoundWallet, data: WalletsData, list: HTMLElement, t
   const box = form?.querySelector<HTMLInputElement>('input[type="checkbox"]');
   if (!form || wanted === null || (box && !box.reportValidity())) return;
   const account = await accountOf(wallet, data, tell);
-  if (account !== wanted) throw new Refusal('otherAccount', { address: `${wanted.slice(0, 8)}…${wanted.slice(-6)}` });
+  if (account !== wanted)
+    throw new WalletRefusal('otherAccount', { address: `${wanted.slice(0, 8)}…${wanted.slice(-6)}` });
   tell(texts.waiting);
   const message = form.querySelector('pre')?.textContent ?? '';
   setField(form, 'signature', await signText(wallet, account, message));

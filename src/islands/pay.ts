@@ -1,7 +1,7 @@
 import { copyFrom } from './lib/copy.ts';
 import { runCountdown } from './lib/countdown.ts';
 import { focusAnswer, noticeIn, sendForm } from './lib/forms.ts';
-import { type Fragment, fragmentPlaces, isInUse, replaceFragment } from './lib/fragments.ts';
+import { fragmentPlaces, isInUse, type PageFragment, replaceFragment } from './lib/fragments.ts';
 import { followState, type LiveState } from './lib/live.ts';
 import { localTimes } from './lib/local-times.ts';
 import { PaymentMethods } from './lib/payment-methods.ts';
@@ -74,7 +74,7 @@ class PayPage {
    *
    * @param answered the fragment whose form was answered: its answer does not belong to its version
    */
-  #putIn(fragments: Fragment[], answered?: HTMLElement): void {
+  #putIn(fragments: PageFragment[], answered?: HTMLElement): void {
     for (const place of fragmentPlaces(this.#root)) {
       const fragment = fragments.find(({ name }) => name === place.dataset.part);
       if (!fragment) continue;
@@ -85,7 +85,7 @@ class PayPage {
   }
 
   /** Nothing is taken from under the hands of somebody, unless it no longer holds. */
-  #isHeld(place: HTMLElement, { name, html }: Fragment): boolean {
+  #isHeld(place: HTMLElement, { name, html }: PageFragment): boolean {
     if (html === '') return false;
     return name === 'ways' ? this.#paymentMethods.busy : name === 'proof' && isInUse(place);
   }

@@ -1,6 +1,6 @@
 /** Sends a prepared transfer with the merchant's wallet, and notes its hash. */
 import './app.ts';
-import { fill, type IslandTexts } from './lib/texts.ts';
+import { fillText, type IslandTexts } from './lib/texts.ts';
 import {
   askAccount,
   changeChain,
@@ -22,7 +22,7 @@ function start(list: HTMLElement, order: Order): void {
   const told = list.nextElementSibling as HTMLElement;
   const tell = (text: string | undefined, values: Record<string, string> = {}) => {
     told.hidden = !text;
-    told.textContent = fill(text, values);
+    told.textContent = fillText(text, values);
   };
   const none = setTimeout(() => tell(order.texts.none), noneAfterMs);
   watchWallets((wallets) => {
@@ -32,7 +32,7 @@ function start(list: HTMLElement, order: Order): void {
       ...wallets.map((wallet) => {
         const button = document.createElement('button');
         button.type = 'button';
-        button.textContent = fill(order.texts.send, { wallet: wallet.info.name });
+        button.textContent = fillText(order.texts.send, { wallet: wallet.info.name });
         button.addEventListener('click', () => void run(wallet, list, order, tell));
         return button;
       }),

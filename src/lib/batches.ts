@@ -10,7 +10,7 @@ const mostBatches = 4_000;
 export type ReadFrom<Row> = (after: string | null, limit: number) => Promise<Row[]>;
 
 /** One page, and the cursor of the next; null at the end. */
-export async function pageOf<Row>(
+export async function readPage<Row>(
   read: ReadFrom<Row>,
   cursorOf: (row: Row) => string,
   after: string | null,

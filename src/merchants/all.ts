@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { batchesOf, cursorAt, pageOf, placeOf, type ReadFrom } from '../lib/batches.ts';
+import { batchesOf, cursorAt, placeOf, type ReadFrom, readPage } from '../lib/batches.ts';
 import { type AllMerchantsFilter, type ListedMerchant, selectAllMerchants, selectTermsVersions } from './all-store.ts';
 
 export type { AllMerchantsFilter, ListedMerchant } from './all-store.ts';
@@ -11,7 +11,7 @@ const readFrom =
 
 /** Operators: one page of the merchants of all partners in both modes, the newest first. */
 export const browseAllMerchants = (ctx: Context, filter: AllMerchantsFilter, after: string | null) =>
-  pageOf(readFrom(ctx, filter), cursorAt, after);
+  readPage(readFrom(ctx, filter), cursorAt, after);
 
 /** Operators: all merchants of a filter, in batches. */
 export const exportAllMerchants = (ctx: Context, filter: AllMerchantsFilter) =>

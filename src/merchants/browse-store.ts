@@ -20,7 +20,7 @@ export type MerchantBrowseFilter = {
 export type MerchantPosition = { after: string | null; limit: number };
 
 /** Merchants of a scope, newest first. */
-export async function selectBrowsed(
+export async function selectBrowsedMerchants(
   tx: Tx,
   scope: Scope,
   { search, onboarding, disabled }: MerchantBrowseFilter,

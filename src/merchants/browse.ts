@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { batchesOf, pageOf, type ReadFrom } from '../lib/batches.ts';
-import { type MerchantBrowseFilter, selectBrowsed } from './browse-store.ts';
+import { batchesOf, type ReadFrom, readPage } from '../lib/batches.ts';
+import { type MerchantBrowseFilter, selectBrowsedMerchants } from './browse-store.ts';
 import type { MerchantRow } from './store.ts';
 
 export { type MerchantBrowseFilter, onboardingStates, switches } from './browse-store.ts';
@@ -9,12 +9,12 @@ export { type MerchantBrowseFilter, onboardingStates, switches } from './browse-
 const readFrom =
   (ctx: Context, scope: Scope, filter: MerchantBrowseFilter): ReadFrom<MerchantRow> =>
   (after, limit) =>
-    ctx.db.scoped(scope, (tx) => selectBrowsed(tx, scope, filter, { after, limit }));
+    ctx.db.scoped(scope, (tx) => selectBrowsedMerchants(tx, scope, filter, { after, limit }));
 const cursorOf = ({ id }: MerchantRow) => id;
 
 /** One page of a scope's merchants, newest first. */
 export const browseMerchants = (ctx: Context, scope: Scope, filter: MerchantBrowseFilter, after: string | null) =>
-  pageOf(readFrom(ctx, scope, filter), cursorOf, after);
+  readPage(readFrom(ctx, scope, filter), cursorOf, after);
 
 /** All merchants of a filter, newest first, in batches. */
 export const exportMerchants = (ctx: Context, scope: Scope, filter: MerchantBrowseFilter) =>

@@ -23,7 +23,7 @@ const walletOf = (body: Record<string, unknown>) =>
   isAddress(body.wallet_address) ? body.wallet_address.toLowerCase() : null;
 
 /** What the gate's statement reads for a create call, whose body is not validated yet. */
-export function factsOfCreate(sql: Sql, body: Record<string, unknown>): Facts {
+export function merchantCreateFacts(sql: Sql, body: Record<string, unknown>): Facts {
   return sql`${walletFacts(sql, walletOf(body))}, ${currencyKnown(sql, body.display_currency)}`;
 }
 

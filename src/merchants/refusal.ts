@@ -49,7 +49,7 @@ export class MerchantRefusal extends Error {
 }
 
 /** Refusals of a link end the visit, and are thrown on like every other error; all others are returned, for the page. */
-export function asRefusal(error: unknown): MerchantRefusal {
+export function refusalToShow(error: unknown): MerchantRefusal {
   if (error instanceof MerchantRefusal && !error.reason.startsWith('link_')) return error;
   throw error;
 }

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { addApiRoute, pageOf, requireNoFaults } from '../auth/api-route.ts';
+import { addApiRoute, listAnswer, requireNoFaults } from '../auth/api-route.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { ErrorBody, Uuid } from '../lib/contract.ts';
 import { CreateMerchant, MerchantList, MerchantObject, MerchantQuery } from './contract.ts';
-import { type CreateMerchantFacts, createMerchant, factsOfCreate } from './create.ts';
+import { type CreateMerchantFacts, createMerchant, merchantCreateFacts } from './create.ts';
 import { listMerchants, readMerchant } from './read.ts';
 import { renderMerchant } from './render.ts';
 
@@ -31,7 +31,7 @@ export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
       body: CreateMerchant,
       response: { 201: MerchantObject, 200: MerchantObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },
-    facts: factsOfCreate,
+    facts: merchantCreateFacts,
     handle: async (call) => {
       const { row, replayed } = await createMerchant(ctx, call);
       return { status: replayed ? 200 : 201, json: renderMerchant(ctx, row, replayed) };
@@ -82,7 +82,7 @@ export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
       const complete = status === undefined ? undefined : status === 'complete';
       const disabled = query.disabled as boolean | undefined;
       const rows = await listMerchants(ctx, caller.scope, { complete, disabled, limit, offset });
-      return pageOf(rows, limit, offset, 'merchants', (row) => renderMerchant(ctx, row));
+      return listAnswer(rows, limit, offset, 'merchants', (row) => renderMerchant(ctx, row));
     },
   });
 }

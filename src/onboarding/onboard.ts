@@ -65,14 +65,14 @@ export async function handInDetails(ctx: Context, { token, emailPass, details, e
 }
 
 /** `chainId`: the network the wallet signs in on; the first of the mode when null. */
-export type Choice = TypedWallet & { token: string; emailPass: string | null };
+export type OnboardingChoice = TypedWallet & { token: string; emailPass: string | null };
 
 /**
  * Keeps which wallet the merchant wants to be paid at; nothing is claimed before it has signed.
  *
  * @throws MerchantRefusal of the link; email_code_needed, wallet_malformed, wallet_differs, chain_unknown
  */
-export async function chooseWallet(ctx: Context, choice: Choice): Promise<AskedWallet> {
+export async function chooseWallet(ctx: Context, choice: OnboardingChoice): Promise<AskedWallet> {
   const { scope, row } = await openChecked(ctx, choice.token, choice.emailPass);
   const wallet = readWallet(chainsOf(ctx, row), choice);
   assertAnnounced(row, wallet.address);

@@ -13,7 +13,7 @@ import type { OnboardingRow } from './store.ts';
 import { bindingTerms, terms, termsIn } from './terms.ts';
 
 /** What was typed into a form, by field. */
-export type Typed = Record<string, string | undefined>;
+export type TypedFields = Record<string, string | undefined>;
 
 /** What every step is written with. */
 export type StepPage = {
@@ -23,7 +23,7 @@ export type StepPage = {
   /** Address of the onboarding link, without a host. */
   path: string;
   refusal: MerchantRefusal | null;
-  typed: Typed;
+  typed: TypedFields;
 };
 
 const steps = ['stepEmail', 'stepDetails', 'stepWallet', 'stepSign'] as const;

@@ -7,7 +7,7 @@ import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import type { Html } from '../lib/text/html.ts';
 import { readDetails } from '../merchants/details.ts';
-import { asRefusal, MerchantRefusal, type RefusalReason, refusalStatus, signAgain } from '../merchants/refusal.ts';
+import { MerchantRefusal, type RefusalReason, refusalStatus, refusalToShow, signAgain } from '../merchants/refusal.ts';
 import { readBranding } from '../partners/branding.ts';
 import { onboardingTexts } from '../texts/onboarding.ts';
 import { walletTexts } from '../texts/wallets.ts';
@@ -19,11 +19,23 @@ import { isOwnForm } from '../web/origin.ts';
 import { codeUnderWay, enterEmailCode, passedEmail, passMs, sendEmailCode } from './code.ts';
 import { openLink } from './link.ts';
 import { chooseWallet, completeOnboarding, handInDetails, onboardingMessage } from './onboard.ts';
-import { detailsPage, enterCodePage, type StepPage, sendCodePage, signPage, type Typed, walletPage } from './page.ts';
+import {
+  detailsPage,
+  enterCodePage,
+  type StepPage,
+  sendCodePage,
+  signPage,
+  type TypedFields,
+  walletPage,
+} from './page.ts';
 import type { OnboardingRow } from './store.ts';
 import { terms } from './terms.ts';
 
-type Visit = FastifyRequest<{ Params: { token: string }; Querystring: { step?: string }; Body: Typed | undefined }>;
+type Visit = FastifyRequest<{
+  Params: { token: string };
+  Querystring: { step?: string };
+  Body: TypedFields | undefined;
+}>;
 
 /** What a step works on: the open link, and what was typed. */
 type Step = {
@@ -32,7 +44,7 @@ type Step = {
   scope: Scope;
   row: OnboardingRow;
   emailPass: string | null;
-  typed: Typed;
+  typed: TypedFields;
   request: Visit;
   reply: FastifyReply;
 };
@@ -162,7 +174,7 @@ async function sendCode(ctx: Context, step: Step): Promise<FastifyReply> {
   try {
     await sendEmailCode(ctx, step.token, wordsFor(step.request));
   } catch (error) {
-    return showStep(ctx, step, asRefusal(error));
+    return showStep(ctx, step, refusalToShow(error));
   }
   return step.reply.redirect(step.path, 303);
 }
@@ -178,7 +190,7 @@ async function enterCode(ctx: Context, step: Step): Promise<FastifyReply> {
     );
     return reply.redirect(path, 303);
   } catch (error) {
-    return showStep(ctx, step, asRefusal(error));
+    return showStep(ctx, step, refusalToShow(error));
   }
 }
 
@@ -190,7 +202,7 @@ async function saveDetails(ctx: Context, step: Step): Promise<FastifyReply> {
     await handInDetails(ctx, { token, emailPass, ...readDetails(typed) });
     return step.reply.redirect(step.path, 303);
   } catch (error) {
-    const refusal = asRefusal(error);
+    const refusal = refusalToShow(error);
     return isCodeTrouble(refusal) ? showStep(ctx, step, refusal) : show(ctx, step, refusal, detailsPage);
   }
 }
@@ -203,7 +215,7 @@ async function saveWallet(ctx: Context, step: Step): Promise<FastifyReply> {
     await chooseWallet(ctx, { token, emailPass, address, chainId, host: step.request.ownHost });
     return step.reply.redirect(step.path, 303);
   } catch (error) {
-    const refusal = asRefusal(error);
+    const refusal = refusalToShow(error);
     return isCodeTrouble(refusal) ? showStep(ctx, step, refusal) : showWallet(ctx, step, refusal);
   }
 }
@@ -235,7 +247,7 @@ async function finish(ctx: Context, step: Step): Promise<FastifyReply> {
     setSessionCookie(reply, ctx.config, 'merchant', session, merchantSession.absoluteMs);
     return reply.redirect('/dashboard', 303);
   } catch (error) {
-    const refusal = asRefusal(error);
+    const refusal = refusalToShow(error);
     if (isCodeTrouble(refusal)) return showStep(ctx, step, refusal);
     if (takeAnother.includes(refusal.reason)) return showWallet(ctx, step, refusal);
     const same = signAgain.includes(refusal.reason) ? message.replaceAll('\r\n', '\n') : undefined;

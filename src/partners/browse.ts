@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { batchesOf, pageOf, type ReadFrom } from '../lib/batches.ts';
+import { batchesOf, type ReadFrom, readPage } from '../lib/batches.ts';
 import { type ListedPartner, type PartnerFilter, selectPartners } from './browse-store.ts';
 
 export type { ListedPartner, PartnerFilter } from './browse-store.ts';
@@ -12,7 +12,7 @@ const cursorOf = ({ slug }: ListedPartner) => slug;
 
 /** Operators: one page of partners by slug. */
 export const browsePartners = (ctx: Context, filter: PartnerFilter, after: string | null) =>
-  pageOf(readFrom(ctx, filter), cursorOf, after);
+  readPage(readFrom(ctx, filter), cursorOf, after);
 
 /** Operators: all partners of a filter, in batches. */
 export const exportPartners = (ctx: Context, filter: PartnerFilter) => batchesOf(readFrom(ctx, filter), cursorOf);

@@ -4,7 +4,7 @@ import { isSlug } from './rules.ts';
 import { selectLogo } from './store.ts';
 
 /** `GET /logo/:slug`: a partner's logo, kept by browsers for ever under the address that names its content. */
-export function partnerPages(app: FastifyInstance, ctx: Context): void {
+export function logoRoute(app: FastifyInstance, ctx: Context): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/logo/:slug',

@@ -19,7 +19,7 @@ import {
   type PlanInHand,
   selectDue,
   updateCharged,
-  updateFailed,
+  updateChargeFailed,
 } from './store.ts';
 import { watchStuckPlans } from './stuck.ts';
 
@@ -78,7 +78,7 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<'made' 
     if (failure === 'other') ctx.log.error({ err: error, plan_id: due.id }, 'a plan could not be charged');
     if (!plan) return 'not due'; // nothing was even begun
     const dueAt = new Date(now.getTime() + retryMs(plan.failures + 1));
-    await ctx.db.scoped(scope, (tx) => updateFailed(tx, scope, plan, failure, { now, dueAt }));
+    await ctx.db.scoped(scope, (tx) => updateChargeFailed(tx, scope, plan, failure, { now, dueAt }));
     return 'failed';
   }
 }

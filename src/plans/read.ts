@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
-import { batchesOf, cursorAt, pageOf, placeOf, type ReadFrom } from '../lib/batches.ts';
+import { batchesOf, cursorAt, placeOf, type ReadFrom, readPage } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
 import {
   type ChargeRow,
@@ -53,7 +53,7 @@ export function listPlans(
   displayStatus: PlanDisplayStatus | null,
   after: string | null,
 ) {
-  return pageOf(plansFrom(ctx, scope, accountId, displayStatus), cursorAt, after);
+  return readPage(plansFrom(ctx, scope, accountId, displayStatus), cursorAt, after);
 }
 
 /** All plans of a merchant that stand so, the newest first, in batches. */
@@ -70,7 +70,7 @@ const numberPattern = /^\d{1,9}$/;
 
 /** One page of a plan's charges, the newest first, and the cursor it goes on after; null at the end. */
 export function listCharges(ctx: Db, scope: Scope, planId: string, after: string | null) {
-  return pageOf(chargesFrom(ctx, scope, planId), placeOfCharge, after);
+  return readPage(chargesFrom(ctx, scope, planId), placeOfCharge, after);
 }
 
 /** All charges of a plan, the newest first, in batches. */

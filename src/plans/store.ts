@@ -243,7 +243,7 @@ export async function insertCharge(
 }
 
 /** Keeps why the charge after so many could not be made, and when it is tried again; not where things have moved on. */
-export async function updateFailed(
+export async function updateChargeFailed(
   tx: Tx,
   scope: Scope,
   { id, charges }: { id: string; charges: number },

@@ -12,7 +12,7 @@ import { openPortal } from './session.ts';
 const mostOfPartner = 200;
 
 /** The address that a page of the portal listens to; with the id of a request, for news of that one only. */
-export function eventsPath(mode: string, requestId?: string): string {
+export function portalEventsPath(mode: string, requestId?: string): string {
   return `/portal/events?mode=${mode}${requestId === undefined ? '' : `&request=${requestId}`}`;
 }
 

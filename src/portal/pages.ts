@@ -4,11 +4,11 @@ import { portalEvents } from './live.ts';
 import { merchantDetail } from './merchants/merchant.ts';
 import { merchantsList } from './merchants/merchants.ts';
 import { gettingStarted } from './overview/getting-started.ts';
-import { overviewPage } from './overview/overview.ts';
+import { portalOverview } from './overview/overview.ts';
 import { requestDetail } from './requests/request.ts';
 import { requestsList } from './requests/requests.ts';
 import { unmatchedPages } from './requests/unmatched.ts';
-import { auditPages } from './settings/audit.ts';
+import { portalAuditPages } from './settings/audit.ts';
 import { keyPages } from './settings/keys.ts';
 import { settingsPages } from './settings/settings.ts';
 import { teamPages } from './settings/team.ts';
@@ -19,7 +19,7 @@ import { webhookPages } from './webhooks/webhooks.ts';
 
 /** All that a partner's people see and do. */
 export function portalPages(app: FastifyInstance, ctx: Context): void {
-  overviewPage(app, ctx);
+  portalOverview(app, ctx);
   requestsList(app, ctx);
   requestDetail(app, ctx);
   unmatchedPages(app, ctx);
@@ -33,6 +33,6 @@ export function portalPages(app: FastifyInstance, ctx: Context): void {
   deliveryDetail(app, ctx);
   settingsPages(app, ctx);
   teamPages(app, ctx);
-  auditPages(app, ctx);
+  portalAuditPages(app, ctx);
   gettingStarted(app, ctx);
 }

@@ -4,7 +4,7 @@ import { withAudit, withAuditIn } from '../audit/write.ts';
 import type { Permission } from '../auth/roles.ts';
 import type { Context } from '../context.ts';
 import { type Words, wordsFor } from '../ui/language.ts';
-import { actorOf } from '../users/enter.ts';
+import { userActor } from '../users/enter.ts';
 import { type FormRule, openPortal, openPortalForm, type PortalVisit } from './session.ts';
 
 /** A call of a page or form of the portal, by somebody who may do it. */
@@ -75,7 +75,7 @@ function callOf(visit: PortalVisit, request: FastifyRequest, reply: FastifyReply
     [body[name] ?? []].flat().filter((value): value is string => typeof value === 'string');
   return {
     ...visit,
-    actor: actorOf(visit.user, request),
+    actor: userActor(visit.user, request),
     request,
     reply,
     words: wordsFor(request),
@@ -100,7 +100,7 @@ export function recorded<T>(
   work: (inner: Context) => Promise<T>,
   told: (result: T) => AuditEntry | null,
 ): Promise<T> {
-  return withAudit(ctx, actorOf(user, request), work, told);
+  return withAudit(ctx, userActor(user, request), work, told);
 }
 
 /** As `recorded`, for what concerns the mode that is shown alone: the transaction sees nothing beyond. */
@@ -110,7 +110,7 @@ export function recordedIn<T>(
   work: (inner: Context) => Promise<T>,
   told: (result: T) => AuditEntry | null,
 ): Promise<T> {
-  return withAuditIn(ctx, scope, actorOf(user, request), work, told);
+  return withAuditIn(ctx, scope, userActor(user, request), work, told);
 }
 
 /** After a change: the page again, which says what was done by `?done=`. */

@@ -12,7 +12,7 @@ import { fill, wordsFor } from '../ui/language.ts';
 import { enter } from '../users/enter.ts';
 import { asksForMore, askToConfirm, type Fresh } from '../users/fresh.ts';
 import { portalRealm } from '../users/realm.ts';
-import { sessionPages } from '../users/session-pages.ts';
+import { userSessionPages } from '../users/session-pages.ts';
 import { sendForeignForm } from '../web/error-page.ts';
 import { isOwnForm } from '../web/origin.ts';
 import { sendPortal } from './shell.ts';
@@ -87,7 +87,7 @@ export async function openPortalForm(
 
 /** `/portal/sessions`: where one is signed in; and the way out. */
 export function portalSessionPages(app: FastifyInstance, ctx: Context): void {
-  sessionPages(app, ctx, portalRealm, (request, reply, user, page) =>
+  userSessionPages(app, ctx, portalRealm, (request, reply, user, page) =>
     sendPortal(ctx, reply, { user, mode: chosenMode(request, reply) }, page),
   );
 }

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { currencyExponent, parseDecimal } from '../lib/money.ts';
 import { onRate } from './object.ts';
 import { RateRefusal } from './refusal.ts';
-import { deviationOf, isConfirmed } from './rules.ts';
+import { deviationOf, isAcceptedDeviation } from './rules.ts';
 import { deleteOverride, selectSaid, upsertOverride } from './store.ts';
 
 export type Override = {
@@ -37,7 +37,7 @@ export async function setOverride(
   if (until !== null && until <= ctx.clock.now()) throw new RateRefusal('end_past', 'The end must be in the future.');
   const said = await selectSaid(ctx.db, code);
   const deviation = said === null ? null : deviationOf(rate, said);
-  if (said !== null && deviation !== null && !isConfirmed(deviation, shownDeviation)) {
+  if (said !== null && deviation !== null && !isAcceptedDeviation(deviation, shownDeviation)) {
     const far = `${deviation < 0n ? -deviation : deviation} % ${deviation < 0n ? 'below' : 'above'}`;
     const message = `${rate} is ${far} the sources’ rate (${said}). To set it anyway, add --deviates ${deviation}.`;
     throw new RateRefusal('deviates', message, { percent: `${deviation}`, said });

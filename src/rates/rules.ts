@@ -59,7 +59,7 @@ export function deviationOf(rate: string, said: string): bigint | null {
 }
 
 /** True when a deviation is the one that was shown: the sources may have moved by a percent meanwhile. */
-export function isConfirmed(deviation: bigint, shown: string | null): boolean {
+export function isAcceptedDeviation(deviation: bigint, shown: string | null): boolean {
   if (shown === null || !/^-?\d{1,30}$/.test(shown)) return false;
   return distance(deviation, BigInt(shown)) <= 1n;
 }

@@ -6,7 +6,7 @@ import { readMailBranding } from '../partners/branding.ts';
 import { lockCustomer } from '../requests/customer.ts';
 import { readReceipt } from './facts.ts';
 import { receiptMail } from './mail.ts';
-import { claimReceipts, updateDone, updateFailed } from './store.ts';
+import { claimReceipts, updateDone, updateReceiptFailed } from './store.ts';
 
 const atOnce = 20;
 const perPass = 500;
@@ -30,7 +30,7 @@ export async function mailReceipts(ctx: Context, signal: AbortSignal): Promise<n
         if (await mailOne(ctx, scope, receipt.request_id)) made++;
       } catch (error) {
         ctx.log.error({ err: error, request_id: receipt.request_id }, 'a receipt mail could not be made');
-        await updateFailed(ctx.db.sql, scope, receipt, (error as Error).message.slice(0, 200), false);
+        await updateReceiptFailed(ctx.db.sql, scope, receipt, (error as Error).message.slice(0, 200), false);
       }
     }
   }

@@ -5,7 +5,7 @@ import { workThrough } from '../lib/work-through.ts';
 import { readReceipt } from './facts.ts';
 import type { Gateway } from './gateway.ts';
 import { receiptMessage } from './message.ts';
-import { claimReceipts, type DueReceipt, updateDone, updateFailed } from './store.ts';
+import { claimReceipts, type DueReceipt, updateDone, updateReceiptFailed } from './store.ts';
 
 /** Messages under way at a time in this process. */
 const atOnce = 8;
@@ -46,7 +46,7 @@ async function sendOne(ctx: Context, gateway: Gateway, receipt: DueReceipt): Pro
     }
     const givenUp = answer.kind === 'refused' || attempts >= waits.most;
     ctx.log.warn({ request_id: requestId, why: answer.why, given_up: givenUp }, 'a message could not be sent');
-    await updateFailed(sql, scope, receipt, answer.why, givenUp);
+    await updateReceiptFailed(sql, scope, receipt, answer.why, givenUp);
     if (answer.kind === 'failed') {
       await raiseAlarm(sql, { kind: 'phone_gateway', subject: '', details: { fault: answer.why } });
     }

@@ -58,7 +58,7 @@ export async function updateDone(tx: Tx | Sql, scope: Scope, requestId: string, 
 }
 
 /** Keeps why an attempt failed; with `givenUp` no further one is made. */
-export async function updateFailed(
+export async function updateReceiptFailed(
   tx: Tx | Sql,
   scope: Scope,
   receipt: { request_id: string; channel: Channel },

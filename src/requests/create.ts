@@ -29,7 +29,7 @@ export type CreateFacts = {
 };
 
 /** What the gate's statement reads for a create call, whose body is not validated yet. */
-export function factsOfCreate(sql: Sql, body: Record<string, unknown>): Facts {
+export function requestCreateFacts(sql: Sql, body: Record<string, unknown>): Facts {
   const accountId = isUuid(body.account_id) ? body.account_id : null;
   const key = isIdempotencyKey(body.idempotency_key) ? body.idempotency_key : null;
   return sql`

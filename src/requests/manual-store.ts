@@ -1,6 +1,6 @@
 import type { Scope, Sql } from '../db/connection.ts';
 import { setIdleTimeout } from '../db/idle-timeout.ts';
-import { type CreateFacts, factsOfCreate } from './create.ts';
+import { type CreateFacts, requestCreateFacts } from './create.ts';
 
 /** What deciding about a manual request needs: the partner's settings, and what the gate reads for a call by API. */
 export type ManualFacts = CreateFacts & {
@@ -21,7 +21,7 @@ export async function selectManualFacts(sql: Sql, scope: Scope, body: Record<str
         default_expiry_minutes, disabled_at is not null as disabled
       from partners where id = ${scope.partnerId}
     )
-    select key.*, ${factsOfCreate(sql, body)}, ${setIdleTimeout(sql)} as idle_timeout
+    select key.*, ${requestCreateFacts(sql, body)}, ${setIdleTimeout(sql)} as idle_timeout
     from key`;
   if (!row) throw new Error('the partner of a session no longer exists'); // partners are never deleted
   return row;

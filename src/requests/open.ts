@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { type PayPageRow, updateLanguage } from './page-store.ts';
+import { type PayPageRow, updateRequestLanguage } from './page-store.ts';
 import { updateOpened } from './store.ts';
 
 /** Chat and social unfurlers, mail scanners and crawlers: they fetch a link before, or instead of, a person. */
@@ -92,5 +92,5 @@ export async function openRequest(ctx: Context, scope: Scope, id: string): Promi
 export async function keepLanguage(ctx: Context, scope: Scope, row: PayPageRow, language: string): Promise<void> {
   const isSent = row.customer_email !== null || row.customer_phone !== null;
   if (!isSent || row.proof_status === 'verified' || row.customer_language === language) return;
-  await ctx.db.scoped(scope, (tx) => updateLanguage(tx, scope, row.id, language));
+  await ctx.db.scoped(scope, (tx) => updateRequestLanguage(tx, scope, row.id, language));
 }

@@ -20,7 +20,7 @@ export async function selectPayPage(tx: Tx, scope: Scope, id: string): Promise<P
 }
 
 /** Keeps the language in which a customer reads, for the receipt. */
-export async function updateLanguage(tx: Tx, scope: Scope, id: string, language: string): Promise<void> {
+export async function updateRequestLanguage(tx: Tx, scope: Scope, id: string, language: string): Promise<void> {
   await tx`
     update requests set customer_language = ${language}
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}

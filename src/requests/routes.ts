@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { withAuditIn } from '../audit/write.ts';
-import { addApiRoute, pageOf, requireNoFaults } from '../auth/api-route.ts';
+import { addApiRoute, listAnswer, requireNoFaults } from '../auth/api-route.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { ErrorBody, Uuid } from '../lib/contract.ts';
 import { readMerchant } from '../merchants/read.ts';
 import { cancelRequest } from './cancel.ts';
 import { CreateRequest, RequestList, RequestObject, RequestQuery } from './contract.ts';
-import { type CreateFacts, createRequest, factsOfCreate } from './create.ts';
+import { type CreateFacts, createRequest, requestCreateFacts } from './create.ts';
 import { readListQuery } from './lists/list-query.ts';
 import { listRequests, readRequest } from './read.ts';
 import { renderRequest } from './render.ts';
@@ -36,7 +36,7 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       body: CreateRequest,
       response: { 201: RequestObject, 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },
-    facts: factsOfCreate,
+    facts: requestCreateFacts,
     handle: async (call) => {
       const { row, replayed } = await createRequest(ctx, { ...call, ordered: 'now' });
       return { status: replayed ? 200 : 201, json: renderRequest(ctx, row, replayed) };
@@ -85,7 +85,7 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       const { filter } = read;
       if (filter.accountId && !(await readMerchant(ctx, caller.scope, filter.accountId))) throw refuse('not_found');
       const rows = await listRequests(ctx.db, caller.scope, filter);
-      return pageOf(rows, filter.limit, filter.offset, 'requests', (row) => renderRequest(ctx, row));
+      return listAnswer(rows, filter.limit, filter.offset, 'requests', (row) => renderRequest(ctx, row));
     },
   });
 

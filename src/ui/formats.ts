@@ -94,6 +94,6 @@ export function allOf({ language }: Words, parts: string[]): string {
 export const countedUpTo = (count: number, limit: number): string => (count >= limit ? `${limit}+` : String(count));
 
 /** Names to choose one from: `Base, Polygon, or Arbitrum`. */
-export function oneOf({ language }: Words, names: string[]): string {
+export function joinWithOr({ language }: Words, names: string[]): string {
   return new Intl.ListFormat(language, { type: 'disjunction' }).format(names);
 }

@@ -21,19 +21,19 @@ export function wordsKept(language: string | null, otherwise: Words = wordsOf('e
 }
 
 /** The request as far as it says which language its reader wants. */
-export type Asking = { headers: IncomingHttpHeaders; query?: unknown };
+export type LanguageRequest = { headers: IncomingHttpHeaders; query?: unknown };
 
 export const languageCookie = 'lang';
 
 /** The language chosen on a page (`?lang=de`, then kept in a cookie), else the first one of `Accept-Language` that we have. */
-export function languageFor({ headers, query }: Asking): Language {
+export function languageFor({ headers, query }: LanguageRequest): Language {
   const kept = new RegExp(`(?:^|;\\s*)${languageCookie}=([a-z]+)`).exec(headers.cookie ?? '')?.[1];
   const wanted = [chosenLanguage(query), kept, ...acceptedLanguages(headers['accept-language'] ?? '')];
   return wanted.find(isLanguage) ?? 'en';
 }
 
 /** The words in which to answer a request. */
-export function wordsFor(asking: Asking): Words {
+export function wordsFor(asking: LanguageRequest): Words {
   return wordsOf(languageFor(asking));
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { batchesOf, pageOf, type ReadFrom } from '../lib/batches.ts';
+import { batchesOf, type ReadFrom, readPage } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
 import { type ListedUser, selectAllUsers, selectUser, type UserFilter } from './browse-store.ts';
 
@@ -17,7 +17,7 @@ const readFrom =
 
 /** Operators: one page of the people of all partners, and of the operators, by address. */
 export const browseUsers = (ctx: Context, filter: UserFilter, after: string | null) =>
-  pageOf(readFrom(ctx, filter), cursorOf, after);
+  readPage(readFrom(ctx, filter), cursorOf, after);
 
 /** Operators: all of them, in batches. */
 export const exportUsers = (ctx: Context, filter: UserFilter) => batchesOf(readFrom(ctx, filter), cursorOf);

@@ -57,7 +57,7 @@ export async function enter<K extends UserKind>(
 }
 
 /** What the audit log says of somebody who is signed in. */
-export function actorOf(person: PartnerUser | Operator, request: FastifyRequest): Actor {
+export function userActor(person: PartnerUser | Operator, request: FastifyRequest): Actor {
   const { kind, userId, email } = person;
   return { kind, userId, email, ip: request.ip, userAgent: request.headers['user-agent'] };
 }

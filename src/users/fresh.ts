@@ -33,7 +33,7 @@ export function asksForMore(fresh: Fresh, mode: Mode | null): boolean {
 }
 
 /** `refused`: a passkey was shown, and counts for nothing. */
-type Confirmation = { confirmed: true } | { confirmed: false; refused: PasskeyRefusalReason | null };
+type FreshConfirmation = { confirmed: true } | { confirmed: false; refused: PasskeyRefusalReason | null };
 
 /** Fields of the form that asks; everything else is the act's own. */
 const ownFields = ['passkey', 'as'];
@@ -60,7 +60,7 @@ async function confirmAct<K extends UserKind>(
   person: SignedIn<K>,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Confirmation> {
+): Promise<FreshConfirmation> {
   const { passkey, as } = bodyOf(request);
   // Whoever signs in to go on may have become somebody else, in another team.
   if (as !== undefined && as !== person.userId) return { confirmed: false, refused: null };

@@ -21,7 +21,7 @@ import { sendForeignForm } from '../web/error-page.ts';
 import { isOwnForm } from '../web/origin.ts';
 import { notice } from '../web/shell.ts';
 import { table } from '../web/table.ts';
-import { actorOf, enter, leave } from './enter.ts';
+import { enter, leave, userActor } from './enter.ts';
 import { passkeyPages, passkeysOf } from './passkeys/pages.ts';
 import { passkeyNotice } from './passkeys/sections.ts';
 import type { Realm } from './realm.ts';
@@ -37,7 +37,7 @@ export type ShowFramed<K extends UserKind> = (
 ) => Promise<FastifyReply>;
 
 /** `<realm>/sessions`: where one is signed in, with the way to end each, and one's passkeys; and `<realm>/sign-out`. */
-export function sessionPages<K extends UserKind>(
+export function userSessionPages<K extends UserKind>(
   app: FastifyInstance,
   ctx: Context,
   realm: Realm<K>,
@@ -93,7 +93,7 @@ export function sessionPages<K extends UserKind>(
 
 function revoke(ctx: Context, person: Person, sessionId: string, request: FastifyRequest): Promise<boolean> {
   const work = (inner: Context) => revokeUserSession(inner, person, sessionId);
-  return withAudit(ctx, actorOf(person, request), work, (revoked) =>
+  return withAudit(ctx, userActor(person, request), work, (revoked) =>
     revoked
       ? {
           action: 'session.revoked',

@@ -53,7 +53,7 @@ export async function updateUser(
 }
 
 /** Keeps in which language a user signs in. */
-export async function updateLanguage(tx: Tx, userId: string, language: Language): Promise<void> {
+export async function updateUserLanguage(tx: Tx, userId: string, language: Language): Promise<void> {
   await tx`update users set language = ${language} where id = ${userId} and language is distinct from ${language}`;
 }
 

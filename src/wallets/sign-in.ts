@@ -58,7 +58,7 @@ export function provableChains(
  * @throws MerchantRefusal message_changed, message_used, signature_invalid, chain_unreachable,
  * too_many_attempts; wallet_unknown once the key of a wallet that belongs to nobody has signed
  */
-export async function signIn(
+export async function signInWithWallet(
   ctx: Context,
   handedIn: HandedIn,
   client: Client,

@@ -44,7 +44,7 @@ const states: Record<DeliveryState | 'failed', [DeliveryState, tried: 0 | 1][]> 
 };
 
 /** Deliveries of a scope, newest first. */
-export async function selectBrowsed(
+export async function selectBrowsedDeliveries(
   tx: Tx,
   scope: Scope,
   { state, requestId, since, until }: DeliveryBrowseFilter,

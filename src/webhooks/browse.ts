@@ -1,19 +1,19 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { batchesOf, pageOf, type ReadFrom } from '../lib/batches.ts';
-import { type BrowsedDelivery, type DeliveryBrowseFilter, selectBrowsed } from './browse-store.ts';
+import { batchesOf, type ReadFrom, readPage } from '../lib/batches.ts';
+import { type BrowsedDelivery, type DeliveryBrowseFilter, selectBrowsedDeliveries } from './browse-store.ts';
 
 export type { BrowsedDelivery, DeliveryBrowseFilter } from './browse-store.ts';
 
 const readFrom =
   (ctx: Context, scope: Scope, filter: DeliveryBrowseFilter): ReadFrom<BrowsedDelivery> =>
   (after, limit) =>
-    ctx.db.scoped(scope, (tx) => selectBrowsed(tx, scope, filter, { after, limit }));
+    ctx.db.scoped(scope, (tx) => selectBrowsedDeliveries(tx, scope, filter, { after, limit }));
 const cursorOf = ({ id }: BrowsedDelivery) => id;
 
 /** One page of a scope's deliveries, newest first. */
 export const browseDeliveries = (ctx: Context, scope: Scope, filter: DeliveryBrowseFilter, after: string | null) =>
-  pageOf(readFrom(ctx, scope, filter), cursorOf, after);
+  readPage(readFrom(ctx, scope, filter), cursorOf, after);
 
 /** All deliveries of a filter, newest first, in batches. */
 export const exportDeliveries = (ctx: Context, scope: Scope, filter: DeliveryBrowseFilter) =>

@@ -10,7 +10,7 @@ export function newSecret(): string {
   return secretPrefix + randomBytes(32).toString('base64');
 }
 
-export type Signed = { deliveryId: string; event: string; body: string };
+export type SignedHeaders = { deliveryId: string; event: string; body: string };
 
 /**
  * The headers of one attempt, freshly signed: our own, and those of the Standard Webhooks specification.
@@ -19,7 +19,7 @@ export type Signed = { deliveryId: string; event: string; body: string };
  * @param pendingSecret the one that takes over, null when there is none; only `webhook-signature` uses it
  */
 export function signedHeaders(
-  signed: Signed,
+  signed: SignedHeaders,
   secret: string,
   pendingSecret: string | null,
   now: Date,

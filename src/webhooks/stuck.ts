@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
-import { batchesOf, pageOf, type ReadFrom } from '../lib/batches.ts';
+import { batchesOf, type ReadFrom, readPage } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
 
 const mostDisabled = 100;
@@ -15,7 +15,7 @@ const readFrom =
     selectExhausted(ctx.db.sql, isUuid(from) ? from : null, limit);
 
 /** For operators: one page of the events whose attempts are used up. */
-export const browseExhausted = (ctx: Context, after: string | null) => pageOf(readFrom(ctx), idOf, after);
+export const browseExhausted = (ctx: Context, after: string | null) => readPage(readFrom(ctx), idOf, after);
 
 /** Operators: all of them, in batches. */
 export const exportExhausted = (ctx: Context) => batchesOf(readFrom(ctx), idOf);

@@ -12,7 +12,7 @@ import { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { chooseWallet, completeOnboarding, onboardingMessage } from '../../src/onboarding/onboard.ts';
 import { selectPayPage } from '../../src/requests/page-store.ts';
 import { changeWallet, handOverMessage, proveChange, takeOverMessage } from '../../src/wallets/change.ts';
-import { signIn, signInMessage } from '../../src/wallets/sign-in.ts';
+import { signInMessage, signInWithWallet } from '../../src/wallets/sign-in.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testChain } from '../support/chain/chain.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
@@ -215,7 +215,7 @@ test('A contract wallet signs in only where its code was checked: a counterfeit 
   const ctx = testContext(database.db, { chains: { test: configs(), live: [idleChain(31338)] } });
   const message = signInMessage(ctx, { address, chainId: second.chainId, host: null });
   const by = async (account: PrivateKeyAccount) =>
-    signIn(ctx, { message, signature: await signedBy(account)(message), host: null }, visitor, null);
+    signInWithWallet(ctx, { message, signature: await signedBy(account)(message), host: null }, visitor, null);
   await assert.rejects(by(thief), refusedFor('signature_invalid'));
   const token = await by(owner);
   assert.equal((await readMerchantSession(ctx, token, null, true))?.walletAddress, address);
@@ -234,7 +234,7 @@ test('A provider that calls any signature a contract’s signs nobody in, and on
   const ctx = testContext(database.db, { chains: { test: [both], live: [idleChain(31338)] } });
   const message = signInMessage(ctx, { address, chainId: first.chainId, host: null });
   const by = async (account: PrivateKeyAccount) =>
-    signIn(ctx, { message, signature: await signedBy(account)(message), host: null }, visitor, null);
+    signInWithWallet(ctx, { message, signature: await signedBy(account)(message), host: null }, visitor, null);
   try {
     await assert.rejects(by(newAccount()), refusedFor('signature_invalid'));
     lying.fake.lie = async () => 'hang up';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Scope, Tx } from '../../src/db/connection.ts';
 import { browseRequests, type Concern, concerns } from '../../src/requests/lists/browse.ts';
-import { selectBrowsed } from '../../src/requests/lists/browse-store.ts';
+import { selectBrowsedRequests } from '../../src/requests/lists/browse-store.ts';
 import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 
@@ -75,7 +75,7 @@ async function pagesRead(concern: Concern): Promise<number> {
       },
     });
   const position = { ids: null, before: null, limit: 51 };
-  const rows = await app.db.scoped(scope, (tx) => selectBrowsed(explaining(tx), scope, { concern }, position));
+  const rows = await app.db.scoped(scope, (tx) => selectBrowsedRequests(explaining(tx), scope, { concern }, position));
   const [{ 'QUERY PLAN': text } = { 'QUERY PLAN': '' }] = rows as unknown as { 'QUERY PLAN': string }[];
   const [{ Plan: root }] = JSON.parse(text);
   return root['Shared Hit Blocks'] + root['Shared Read Blocks'];

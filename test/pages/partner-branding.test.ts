@@ -8,7 +8,7 @@ import { theService } from '../../src/audit/write.ts';
 import { html } from '../../src/lib/text/html.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { readBranding, setBranding } from '../../src/partners/branding.ts';
-import { partnerPages } from '../../src/partners/pages.ts';
+import { logoRoute } from '../../src/partners/pages.ts';
 import { logoOf } from '../../src/ui/branding.ts';
 import { wordsFor } from '../../src/ui/language.ts';
 import { sendPage } from '../../src/web/layout.ts';
@@ -30,7 +30,7 @@ before(async () => {
   [database, browser] = await Promise.all([testDatabase(), openBrowser()]);
   const ctx = testContext(database.db);
   app = fastify();
-  partnerPages(app, ctx);
+  logoRoute(app, ctx);
   app.get('/page/:id', { config: { auth: 'public' } }, async (request, reply) => {
     const branding = await readBranding(ctx, (request.params as { id: string }).id);
     const parts = html`<p><a href="#a">A link</a></p><button>Pay</button><button class="second">Another way</button>`;

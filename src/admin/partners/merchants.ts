@@ -19,7 +19,7 @@ import { sendNotFound } from '../../web/error-page.ts';
 import { flashOf } from '../../web/flash.ts';
 import { oneOf } from '../../web/query.ts';
 import { badge, confirmButton, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { adminEventsPath } from '../live.ts';
 import type { AdminPages } from '../route.ts';
 
 const path = '/admin/merchants';
@@ -46,7 +46,7 @@ export function merchantsPages(pages: AdminPages, ctx: Context): void {
       body: html`
         ${flashOf(call, { done: said })}
         ${filters(words, path, wanted, choices(words), `${path}.csv`)}
-        <div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>
+        <div class="list" data-live="${adminEventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>
       `,
     });
   });

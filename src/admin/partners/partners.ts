@@ -7,7 +7,7 @@ import { ago } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { badge, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { adminEventsPath } from '../live.ts';
 import type { AdminPages } from '../route.ts';
 
 const path = '/admin/partners';
@@ -34,7 +34,7 @@ export function partnersList(pages: AdminPages, ctx: Context): void {
           <a class="button" href="/admin/new-partner">${t.partners.add}</a>
         </p>
         ${filters(words, path, wanted, choices(words), `${path}.csv`)}
-        <div class="list" data-live="${eventsPath}" data-region="list">
+        <div class="list" data-live="${adminEventsPath}" data-region="list">
           ${rows.length > 0 ? partnerTable(words, rows, ctx.clock.now()) : empty}
           ${pager(words, path, wanted, next)}
         </div>

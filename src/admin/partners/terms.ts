@@ -8,7 +8,7 @@ import { ago } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { badge, csvLink, emptyState, linkWith, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { adminEventsPath } from '../live.ts';
 import type { AdminPages } from '../route.ts';
 
 const path = '/admin/terms';
@@ -54,7 +54,7 @@ export function termsPage(pages: AdminPages, ctx: Context): void {
       path,
       title: places.terms,
       body: html`
-        <div class="list" data-live="${eventsPath}" data-region="terms">
+        <div class="list" data-live="${adminEventsPath}" data-region="terms">
           ${card(stateLine('paid', fill(t.now, { version: terms.version }), t.nowRest))}
           ${versions.length > 0 ? list : emptyState(t.empty, t.emptyRest)}
         </div>

@@ -9,7 +9,7 @@ import { ago } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { badge, csvLink, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { adminEventsPath } from '../live.ts';
 import type { AdminPages } from '../route.ts';
 
 const path = '/admin/chains';
@@ -52,7 +52,7 @@ export function chainsPage(pages: AdminPages, ctx: Context): void {
       path,
       title: places.chains,
       body: html`
-        <div class="list" data-live="${eventsPath}" data-region="chains">
+        <div class="list" data-live="${adminEventsPath}" data-region="chains">
           ${card(...summary)}
           ${chainTable(words, rows, ctx.clock.now())}
         </div>

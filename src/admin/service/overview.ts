@@ -14,7 +14,7 @@ import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { badge, csvLink, table } from '../../web/table.ts';
 import { eventDepth } from '../../webhooks/stuck.ts';
-import { eventsPath } from '../live.ts';
+import { adminEventsPath } from '../live.ts';
 import type { AdminPages } from '../route.ts';
 import { adviceOn, alarmWords } from './alarm-words.ts';
 import { isAnythingStuck } from './stuck.ts';
@@ -29,7 +29,7 @@ const mostExported = 10_000;
 type Depth = { name: string; waiting: number; oldest: Date | null };
 
 /** `GET /admin`: is everything fine? Alarms with what helps, as CSV too, networks in trouble, and what waits. Asks no provider. */
-export function overviewPage(pages: AdminPages, ctx: Context): void {
+export function adminOverview(pages: AdminPages, ctx: Context): void {
   pages.page({ url: csvPath }, async ({ reply }) => {
     const alarms = inOneBatch(await listAlarms(ctx.db.sql, mostExported));
     return sendCsv(
@@ -74,7 +74,7 @@ export function overviewPage(pages: AdminPages, ctx: Context): void {
       path,
       title: admin.places.overview,
       body: html`
-        <div class="list" data-live="${eventsPath}" data-region="overview">
+        <div class="list" data-live="${adminEventsPath}" data-region="overview">
           ${(fine || troubles.length > 0) && card(...(fine || troubles))}
           ${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, told, now)}${csvLink(words, csvPath)}`}
           <h2>${t.queues}</h2>

@@ -18,7 +18,7 @@ import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { flashOf } from '../../web/flash.ts';
 import { notice } from '../../web/shell.ts';
 import { badge, confirmButton, csvLink, emptyState, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { adminEventsPath } from '../live.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 
 const path = '/admin/rates';
@@ -111,7 +111,7 @@ async function show(ctx: Context, call: AdminCall, status: number, typed: Typed,
       ${old.length > 0 && notice('attention', oldRates(words, old))}
       ${setForm(words, typed, fault)}
       ${refreshForm(words)}
-      <div class="list" data-live="${eventsPath}" data-region="rates">
+      <div class="list" data-live="${adminEventsPath}" data-region="rates">
         ${
           rates.length > 0
             ? html`${csvLink(words, `${path}.csv`)}${rateTable(words, sorted, ctx.clock.now())}`

@@ -23,7 +23,7 @@ import {
   listDisabledEndpoints,
   type StuckDelivery,
 } from '../../webhooks/stuck.ts';
-import { eventsPath } from '../live.ts';
+import { adminEventsPath } from '../live.ts';
 import { type AdminCall, type AdminPages, recorded } from '../route.ts';
 
 const path = '/admin/stuck';
@@ -61,7 +61,7 @@ export function stuckPages(pages: AdminPages, ctx: Context): void {
       title: places.stuck,
       body: html`
         ${flashOf(call, { done: said, refused: { mended: t.mended } })}
-        <div class="list" data-live="${eventsPath}" data-region="stuck">
+        <div class="list" data-live="${adminEventsPath}" data-region="stuck">
           ${parts.length > 0 ? parts : card(stateLine('paid', t.fine, t.fineRest))}
         </div>
       `,

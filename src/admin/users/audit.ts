@@ -18,7 +18,7 @@ import { csvOf, sendCsv } from '../../web/download.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { instantOf, oneOf } from '../../web/query.ts';
 import { emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { adminEventsPath } from '../live.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 
 const path = '/admin/audit';
@@ -35,7 +35,7 @@ type Whose = Scope | 'operators';
 type Checked = { typed: string; check: ChainCheck | null };
 
 /** `GET /admin/audit`: the operators' log, or a partner's; as CSV, and checked from its beginning. */
-export function auditPages(pages: AdminPages, ctx: Context): void {
+export function adminAuditPages(pages: AdminPages, ctx: Context): void {
   pages.page({ url: path }, async (call) => {
     const whose = await whoseLog(ctx, call.query(names).partner);
     return show(ctx, call, whose);
@@ -106,7 +106,7 @@ async function show(ctx: Context, call: AdminCall, whose: Whose | null, checked?
   const isFiltered = names.some((name) => name !== 'partner' && wanted[name] !== undefined);
   const empty = whose && !isFiltered ? emptyState(t.empty, t.emptyRest) : emptyState(nothing, nothingRest);
   // What was found by a check is answered to a form: fetched anew, it would be gone.
-  const live = !checked && html` data-live="${eventsPath}"`;
+  const live = !checked && html` data-live="${adminEventsPath}"`;
   const list = rows.length > 0 ? logTable(words, rows, ctx.clock.now()) : empty;
   return call.show({
     path,

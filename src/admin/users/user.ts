@@ -12,14 +12,14 @@ import { card, descriptionList, hiddenField } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { type ListedUser, readAnyUser } from '../../users/browse.ts';
-import { actorOf } from '../../users/enter.ts';
+import { userActor } from '../../users/enter.ts';
 import { serviceName } from '../../users/mails.ts';
 import { listPasskeys, type Passkey, removePasskeysOf } from '../../users/passkeys/passkeys.ts';
 import type { Team } from '../../users/read.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { flashOf } from '../../web/flash.ts';
 import { confirmButton, emptyState, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { adminEventsPath } from '../live.ts';
 import { onOff } from '../partners/partners.ts';
 import { type AdminCall, type AdminPages, recorded } from '../route.ts';
 
@@ -60,7 +60,7 @@ export function userPages(pages: AdminPages, ctx: Context): void {
         user.partner_slug === null ? 'operators' : await scopeOfPartner(ctx.db, user.partner_slug, true);
       if (team === null) return 'gone';
       const place = user.partner_name ?? serviceName;
-      const actor = actorOf(call.operator, call.request);
+      const actor = userActor(call.operator, call.request);
       const removed = await removePasskeysOf(ctx, team, ({ id }) => id === user.id, place, actor, call.words);
       return removed > 0 ? 'passkeys' : 'gone';
     }),
@@ -97,7 +97,7 @@ async function show(ctx: Context, call: AdminCall, user: ListedUser) {
       ${flashOf(call, { done: said, refused: { gone: t.gone } })}
       ${card(about(words, user))}
       <h2>${t.sessions}</h2>
-      <div class="list" data-live="${eventsPath}" data-region="sessions">
+      <div class="list" data-live="${adminEventsPath}" data-region="sessions">
         ${
           sessions.length > 0 ? sessionTable(words, user, sessions, isSelf) : emptyState(t.noSessions, t.noSessionsRest)
         }

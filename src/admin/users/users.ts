@@ -10,7 +10,7 @@ import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { browseUsers, exportUsers, type ListedUser, readAnyUser, type UserFilter } from '../../users/browse.ts';
 import { changeRole, setUserDisabled } from '../../users/change.ts';
-import { actorOf } from '../../users/enter.ts';
+import { userActor } from '../../users/enter.ts';
 import { inviteUser } from '../../users/invite.ts';
 import { serviceName } from '../../users/mails.ts';
 import type { Team } from '../../users/read.ts';
@@ -20,7 +20,7 @@ import { sendNotFound } from '../../web/error-page.ts';
 import { flashOf } from '../../web/flash.ts';
 import { oneOf } from '../../web/query.ts';
 import { confirmButton, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { adminEventsPath } from '../live.ts';
 import { onOff } from '../partners/partners.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 import { userPath } from './user.ts';
@@ -48,7 +48,7 @@ export function usersPages(pages: AdminPages, ctx: Context): void {
       body: html`
         ${flashOf(call, { done: said, refused })}
         ${filters(words, path, wanted, choices(words), `${path}.csv`)}
-        <div class="list" data-live="${eventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>
+        <div class="list" data-live="${adminEventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>
         ${inviteForm(words, wanted.partner)}
       `,
     });
@@ -74,7 +74,7 @@ function userForms(pages: AdminPages, ctx: Context): void {
       const { team, user } = await teamOf(ctx, call.typed('user'));
       const role = call.typed('role');
       if (team === 'operators' || !isRole(role)) throw new UserRefusal('user_unknown');
-      await changeRole(ctx, team, user.id, role, actorOf(call.operator, call.request));
+      await changeRole(ctx, team, user.id, role, userActor(call.operator, call.request));
       return 'role';
     }),
   );
@@ -86,7 +86,7 @@ function userForms(pages: AdminPages, ctx: Context): void {
       const { team, user } = await teamOf(ctx, call.typed('user'));
       // So there is always an operator left.
       if (off && user.id === call.operator.userId) return 'not_yourself';
-      await setUserDisabled(ctx, team, user.id, off, actorOf(call.operator, call.request));
+      await setUserDisabled(ctx, team, user.id, off, userActor(call.operator, call.request));
       return off ? 'off' : 'on';
     });
   });
@@ -106,7 +106,7 @@ async function act(call: AdminCall, work: () => Promise<string>) {
 
 async function invite(ctx: Context, call: AdminCall): Promise<string> {
   const [email, slug, role] = [call.typed('email'), call.typed('team').toLowerCase(), call.typed('role')];
-  const actor = actorOf(call.operator, call.request);
+  const actor = userActor(call.operator, call.request);
   if (slug === '') {
     await inviteUser(ctx, 'operators', { email, role: null, place: serviceName, host: null }, actor, call.words);
     return 'invited';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { encodeFunctionData, type Hex, numberToHex, toEventSelector } from 'viem';
 import { entryPoint07Abi, entryPoint07Address } from 'viem/account-abstraction';
 import { transferTopic } from './blocks.ts';
-import { type Evidence, isConfirmed } from './evidence.ts';
+import { confirmsTransfer, type Evidence } from './evidence.ts';
 
 const address = (digit: string): Hex => `0x${digit.repeat(40)}`;
 const word = (value: string): Hex => `0x${value.slice(2).padStart(64, '0')}`;
@@ -44,7 +44,7 @@ const key = {
   ...{ fromAddress: ada, toAddress: shop, value: 20n },
 };
 const read = (found: string | null, evidence: Evidence) =>
-  isConfirmed(evidence, { ...key, calldata: { reference: found } }, [token]);
+  confirmsTransfer(evidence, { ...key, calldata: { reference: found } }, [token]);
 
 test('a reference in a user operation → confirmed, also beside a fee to somebody else', () => {
   assert.equal(read(reference, told()), true);
@@ -67,13 +67,13 @@ test('none where one could not be told from another transfer → confirmed; none
 test('a block of another time, number or hash → not confirmed', () => {
   for (const header of [{ time: new Date(0) }, { hash: txHash }]) {
     assert.equal(
-      isConfirmed({ ...told(), header: { ...told().header, ...header } }, { ...key, calldata: null }, []),
+      confirmsTransfer({ ...told(), header: { ...told().header, ...header } }, { ...key, calldata: null }, []),
       false,
     );
   }
   const { receipt } = told();
   assert.equal(
-    isConfirmed({ ...told(), receipt: { ...receipt, blockNumber: 6 } }, { ...key, calldata: null }, []),
+    confirmsTransfer({ ...told(), receipt: { ...receipt, blockNumber: 6 } }, { ...key, calldata: null }, []),
     false,
   );
 });

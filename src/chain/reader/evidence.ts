@@ -7,7 +7,7 @@ import { type Candidate, calldataReference } from './reference.ts';
 export type Evidence = { receipt: Receipt; header: Header; transaction: Transaction };
 
 /** Whether an endpoint reports the same about a transfer as the endpoint that it was read from. */
-export function isConfirmed(told: Evidence, key: TransferKey, tokens: readonly string[]): boolean {
+export function confirmsTransfer(told: Evidence, key: TransferKey, tokens: readonly string[]): boolean {
   return isSameTransfer(told, key) && (!key.calldata || isSameReference(told, key, key.calldata.reference, tokens));
 }
 

@@ -4,7 +4,7 @@ import { connectRpc, type Rpc, RpcError } from '../rpc.ts';
 export class ProviderFault extends Error {}
 
 /** One endpoint of a chain and how it has behaved. */
-export type Provider = {
+export type RpcProvider = {
   rpc: Rpc;
   /** Whether it was verified to serve this chain, with the tokens as configured; nothing is read from it before. */
   checked: 'no' | 'asking' | 'yes';
@@ -20,21 +20,21 @@ const firstRestMs = 250;
 const longestRestMs = 10_000;
 
 /** The endpoints of one chain. One is used as long as it works, so that a pass sees one view of the chain. */
-export type Pool = {
-  providers: Provider[];
+export type RpcPool = {
+  providers: RpcProvider[];
   /** The endpoint to use now; null while all of them rest. */
-  pick(): Provider | null;
+  pick(): RpcProvider | null;
   /** Another endpoint, for a cross-check; null when no other works. */
-  other(than: Provider): Provider | null;
-  isAwake(provider: Provider): boolean;
-  worked(provider: Provider): void;
-  failed(provider: Provider, error: Error): void;
+  other(than: RpcProvider): RpcProvider | null;
+  isAwake(provider: RpcProvider): boolean;
+  worked(provider: RpcProvider): void;
+  failed(provider: RpcProvider, error: Error): void;
   /** How long until one can be asked again. */
   restMs(): number;
 };
 
-export function makePool(urls: readonly string[], timeoutMs?: number, nowMs = () => performance.now()): Pool {
-  const providers: Provider[] = urls.map((url) => ({
+export function makePool(urls: readonly string[], timeoutMs?: number, nowMs = () => performance.now()): RpcPool {
+  const providers: RpcProvider[] = urls.map((url) => ({
     rpc: connectRpc(url, timeoutMs),
     checked: 'no',
     failures: 0,
@@ -43,7 +43,7 @@ export function makePool(urls: readonly string[], timeoutMs?: number, nowMs = ()
     headAtMs: nowMs(),
   }));
   let current = 0;
-  const awake = (provider: Provider | undefined): provider is Provider =>
+  const awake = (provider: RpcProvider | undefined): provider is RpcProvider =>
     provider !== undefined && provider.restUntilMs <= nowMs();
   return {
     providers,
@@ -52,7 +52,7 @@ export function makePool(urls: readonly string[], timeoutMs?: number, nowMs = ()
         const index = (current + step) % providers.length;
         if (!awake(providers[index])) continue;
         current = index;
-        return providers[index] as Provider;
+        return providers[index] as RpcProvider;
       }
       return null;
     },

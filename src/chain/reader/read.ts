@@ -7,7 +7,7 @@ import { findFault } from '../tokens.ts';
 import { checkLinked, checkLogs, lacksPromised, nextRange, transferTopic } from './blocks.ts';
 import { type Doubts, type Found, findTransfers, logsOfBlock, mapFew } from './find.ts';
 import type { Lease } from './lease.ts';
-import { type Pool, type Provider, ProviderFault } from './pool.ts';
+import { ProviderFault, type RpcPool, type RpcProvider } from './pool.ts';
 import { rewind } from './rewind.ts';
 import * as store from './store.ts';
 import type { Wallets } from './wallets.ts';
@@ -29,7 +29,7 @@ export type Reader = {
   chain: ChainConfig;
   testMode: boolean;
   lease: Lease;
-  pool: Pool;
+  pool: RpcPool;
   wallets: Wallets;
   hooks: WatchHooks;
   /** Aborts when the lease is lost or the service stops. */
@@ -83,7 +83,7 @@ export async function poll(reader: Reader): Promise<{ waitMs: number }> {
 }
 
 /** Compares a provider with the configuration, once. */
-async function checkProvider(reader: Reader, provider: Provider): Promise<void> {
+async function checkProvider(reader: Reader, provider: RpcProvider): Promise<void> {
   if (provider.checked === 'yes') return;
   provider.checked = 'asking';
   try {
@@ -96,7 +96,7 @@ async function checkProvider(reader: Reader, provider: Provider): Promise<void> 
 }
 
 /** The same in the background, for a provider that may be needed later: it must not delay the one that works. */
-async function checkOther(reader: Reader, provider: Provider): Promise<void> {
+async function checkOther(reader: Reader, provider: RpcProvider): Promise<void> {
   if (provider.checked !== 'no') return;
   try {
     await checkProvider(reader, provider);
@@ -111,7 +111,7 @@ async function checkOther(reader: Reader, provider: Provider): Promise<void> {
 type View = { head: Header; safe: number | null; finalized: number | null };
 
 /** Returns how many blocks are still unread. */
-async function readPass(reader: Reader, provider: Provider): Promise<number> {
+async function readPass(reader: Reader, provider: RpcProvider): Promise<number> {
   const { db, chain, lease } = reader;
   const view = await readView(chain, provider);
   const cursor = reader.cursor ?? (await store.selectCursor(db, chain.chainId));
@@ -139,7 +139,7 @@ async function readPass(reader: Reader, provider: Provider): Promise<number> {
 /**
  * Reads towards the head, across reorganisations; stops after a number of steps, so that the head is requested again.
  */
-async function readUpTo(reader: Reader, provider: Provider, from: store.Cursor, view: View): Promise<store.Cursor> {
+async function readUpTo(reader: Reader, provider: RpcProvider, from: store.Cursor, view: View): Promise<store.Cursor> {
   const { head } = view;
   let at = from;
   let rewinds = 0;
@@ -151,7 +151,7 @@ async function readUpTo(reader: Reader, provider: Provider, from: store.Cursor, 
   return at;
 }
 
-async function readView(chain: ChainConfig, provider: Provider): Promise<View> {
+async function readView(chain: ChainConfig, provider: RpcProvider): Promise<View> {
   const uses = (tag: 'safe' | 'finalized') => chain.finality.some((tier) => 'tag' in tier && tier.tag === tag);
   const numberOf = async (tag: 'safe' | 'finalized') =>
     uses(tag) ? ((await provider.rpc.header(tag))?.number ?? null) : null;
@@ -179,7 +179,7 @@ async function isJustBehind(reader: Reader, head: Header): Promise<boolean> {
   return known === undefined || known === head.hash;
 }
 
-async function checkStaleHead(reader: Reader, provider: Provider, head: Header): Promise<void> {
+async function checkStaleHead(reader: Reader, provider: RpcProvider, head: Header): Promise<void> {
   const now = performance.now();
   if (head.number > provider.head) {
     provider.head = head.number;
@@ -209,7 +209,12 @@ async function keepProgress(reader: Reader, view: View, at: store.Cursor): Promi
 }
 
 /** Reads the next block or blocks; null when the block at the cursor is no longer on the chain. */
-async function readOn(reader: Reader, provider: Provider, at: store.Cursor, view: View): Promise<store.Cursor | null> {
+async function readOn(
+  reader: Reader,
+  provider: RpcProvider,
+  at: store.Cursor,
+  view: View,
+): Promise<store.Cursor | null> {
   const behind = view.head.number - at.number;
   const count = behind <= fewBehind ? 1 : Math.min(reader.range, behind);
   const numbers = Array.from({ length: count }, (_, i) => at.number + 1 + i);
@@ -239,7 +244,7 @@ async function readOn(reader: Reader, provider: Provider, at: store.Cursor, view
 /** Null for a block whose logs nobody tells. */
 type LogsByBlock = Map<number, Log[] | null>;
 
-async function findAll(reader: Reader, provider: Provider, headers: Header[], logs: LogsByBlock): Promise<Found> {
+async function findAll(reader: Reader, provider: RpcProvider, headers: Header[], logs: LogsByBlock): Promise<Found> {
   const other = reader.pool.other(provider);
   const rpcs = other ? [provider.rpc, other.rpc] : [provider.rpc];
   const all: Found = { transfers: [], unread: [] };
@@ -255,7 +260,7 @@ async function findAll(reader: Reader, provider: Provider, headers: Header[], lo
   return all;
 }
 
-async function readBlock(reader: Reader, provider: Provider, header: Header): Promise<LogsByBlock> {
+async function readBlock(reader: Reader, provider: RpcProvider, header: Header): Promise<LogsByBlock> {
   const tokens = reader.chain.tokens.map((token) => token.address);
   const other = reader.pool.other(provider)?.rpc ?? null;
   const search = { tokens, owners: reader.wallets.owners, rpc: provider.rpc, other, doubts: reader.doubts };
@@ -263,7 +268,7 @@ async function readBlock(reader: Reader, provider: Provider, header: Header): Pr
 }
 
 /** Logs of several blocks at once, each block checked as if requested alone; null: request fewer. */
-async function readRange(reader: Reader, provider: Provider, headers: Header[]): Promise<LogsByBlock | null> {
+async function readRange(reader: Reader, provider: RpcProvider, headers: Header[]): Promise<LogsByBlock | null> {
   const tokens = reader.chain.tokens.map((token) => token.address);
   const [from, to] = [headers[0]?.number ?? 0, headers.at(-1)?.number ?? 0];
   try {

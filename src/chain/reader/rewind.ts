@@ -1,5 +1,5 @@
 import { type Header, RpcError } from '../rpc.ts';
-import { type Provider, ProviderFault } from './pool.ts';
+import { ProviderFault, type RpcProvider } from './pool.ts';
 import type { Reader } from './read.ts';
 import * as store from './store.ts';
 
@@ -12,7 +12,7 @@ import * as store from './store.ts';
  */
 export async function rewind(
   reader: Reader,
-  provider: Provider,
+  provider: RpcProvider,
   at: store.Cursor,
   head: Header,
   progress: store.Progress,
@@ -33,7 +33,7 @@ export async function rewind(
 }
 
 /** One provider alone cannot remove blocks that another still has. */
-async function askSecondEndpoint(reader: Reader, provider: Provider, number: number, ours: string | undefined) {
+async function askSecondEndpoint(reader: Reader, provider: RpcProvider, number: number, ours: string | undefined) {
   const other = reader.pool.other(provider);
   if (!other || ours === undefined) return;
   let theirs: Header | null;
@@ -49,7 +49,7 @@ async function askSecondEndpoint(reader: Reader, provider: Provider, number: num
 }
 
 async function findAncestor(
-  provider: Provider,
+  provider: RpcProvider,
   blocks: ReadonlyMap<number, string>,
   top: number,
   head: Header,

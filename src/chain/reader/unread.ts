@@ -1,7 +1,7 @@
 import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
 import { type Header, type Rpc, RpcError } from '../rpc.ts';
 import { type Found, findTransfers, logsOfBlock, nullOfRpc, watchedLogs } from './find.ts';
-import { type Provider, ProviderFault } from './pool.ts';
+import { ProviderFault, type RpcProvider } from './pool.ts';
 import type { Reader } from './read.ts';
 import { holdCursor, insertTransfers } from './store.ts';
 import { readTransaction } from './transaction.ts';
@@ -45,7 +45,7 @@ export async function readUnread(reader: Reader): Promise<void> {
 type Read = Found & { complete: boolean };
 
 /** Null when it is to be tried later. */
-async function tryAgain(reader: Reader, provider: Provider, row: store.UnreadRow): Promise<Read | null> {
+async function tryAgain(reader: Reader, provider: RpcProvider, row: store.UnreadRow): Promise<Read | null> {
   const other = reader.pool.other(provider);
   const rpcs = other ? [provider.rpc, other.rpc] : [provider.rpc];
   const owners = new Map(Object.entries(row.owners));
@@ -97,9 +97,9 @@ async function readOmitted(reader: Reader, header: Header, { tx_hash }: store.Un
 
 async function readBlock(
   reader: Reader,
-  provider: Provider,
+  provider: RpcProvider,
   header: Header,
-  rpcs: Provider['rpc'][],
+  rpcs: RpcProvider['rpc'][],
 ): Promise<Read | null> {
   const tokens = reader.chain.tokens.map((token) => token.address);
   const [rpc = provider.rpc, other = null] = rpcs;

@@ -8,7 +8,7 @@ import { hiddenField, qr, stateLine } from '../../ui/components.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { sendPage } from '../../web/layout.ts';
-import { eventsPath } from '../live.ts';
+import { dashboardEventsPath } from '../live.ts';
 import { type Payment, readPayment } from '../payments/payment.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { nameOf } from '../shell.ts';
@@ -113,7 +113,7 @@ async function showCode(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
     visit,
     200,
     html`
-      <div class="list" data-live="${eventsPath(row.id)}" data-region="cashier">
+      <div class="list" data-live="${dashboardEventsPath(row.id)}" data-region="cashier">
         <p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>
         <p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
         ${displayStatus === 'open' && qr(payment.url, cashier.scan, cashier.scanRest)}

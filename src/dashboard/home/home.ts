@@ -13,7 +13,7 @@ import { readOpenRecovery } from '../../wallets/recovery.ts';
 import { chainsOf } from '../../wallets/typed.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
 import { emptyState } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { dashboardEventsPath } from '../live.ts';
 import { type DashboardRoutes, type MerchantVisit, signInPath } from '../route.ts';
 import { recoveryLine } from '../settings/recovery-line.ts';
 import { sendDashboard } from '../shell.ts';
@@ -56,7 +56,7 @@ async function showHome(ctx: Context, visit: MerchantVisit) {
     path,
     title: dashboardTexts(words).places.home,
     body: html`
-      <div class="list" data-live="${eventsPath()}" data-region="home">
+      <div class="list" data-live="${dashboardEventsPath()}" data-region="home">
         ${card(
           recovery && recoveryLine(words, merchant, recovery),
           readinessLine(words, visit),

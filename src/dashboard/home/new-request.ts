@@ -14,7 +14,7 @@ import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
 import { formatRemaining } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import type { DashboardRoutes, MerchantVisit, Typed } from '../route.ts';
-import { actorOf, sendDashboard } from '../shell.ts';
+import { merchantActor, sendDashboard } from '../shell.ts';
 
 const path = '/dashboard/ask';
 const maxFiatInt = 2_147_483_647n;
@@ -65,7 +65,7 @@ export async function createFromForm(ctx: Context, visit: MerchantVisit): Promis
     const { row } = await withAuditIn(
       ctx,
       scope,
-      actorOf(visit),
+      merchantActor(visit),
       (inner) => createManually(inner, scope, fields),
       ({ row, replayed }) =>
         replayed

@@ -17,7 +17,7 @@ import { ago, groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { confirmButton } from '../../web/table.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
-import { actorOf, sendDashboard } from '../shell.ts';
+import { merchantActor, sendDashboard } from '../shell.ts';
 import { refundFacts, refundLine } from './refunded.ts';
 
 const path = '/dashboard/unmatched';
@@ -44,7 +44,7 @@ async function attach(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
   const outcome = await withAuditIn(
     ctx,
     scope,
-    actorOf(visit),
+    merchantActor(visit),
     (inner) => attachUnmatched(inner, scope, { ...key, accountId, requestId }),
     ({ kind }) =>
       kind !== 'counted'

@@ -14,7 +14,7 @@ import { fill, type Words } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
-import { actorOf } from '../shell.ts';
+import { merchantActor } from '../shell.ts';
 import type { Payment } from './payment.ts';
 
 const path = '/dashboard/payments';
@@ -32,7 +32,7 @@ async function cancel(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
     await withAuditIn(
       ctx,
       scope,
-      actorOf(visit),
+      merchantActor(visit),
       (inner) => cancelRequest(inner, scope, id),
       () => ({ ...scope, action: 'request.cancelled', object: { kind: 'request', id }, details: {} }),
     );

@@ -21,7 +21,7 @@ import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
 import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
-import { eventsPath } from '../live.ts';
+import { dashboardEventsPath } from '../live.ts';
 import { planName } from '../plans/plan-words.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
@@ -68,7 +68,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
     body: html`
       ${refusedNotice(words, row, done)}
       ${done === 'part_refused' && notice('attention', dashboardTexts(words).payment.partialRefused)}
-      <div class="list" data-live="${eventsPath(row.id)}" data-region="payment">
+      <div class="list" data-live="${dashboardEventsPath(row.id)}" data-region="payment">
         ${concerns(words, payment)}
         <div class="two">
           ${factsCard(words, payment, plan)}

@@ -18,7 +18,7 @@ import { sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, pager } from '../../web/table.ts';
 import { displayStatuses, paymentTable } from '../home/display-status.ts';
-import { eventsPath } from '../live.ts';
+import { dashboardEventsPath } from '../live.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
 
@@ -71,7 +71,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
     title: list.title,
     body: html`
       ${filters(words, path, query, choices(words), csvPath)}
-      <div class="list" data-live="${eventsPath()}" data-region="list">
+      <div class="list" data-live="${dashboardEventsPath()}" data-region="list">
         ${rows.length > 0 ? paymentTable(words, rows, ctx.clock.now()) : nothing}
         ${pager(words, path, query, next)}
       </div>

@@ -24,9 +24,9 @@ import { copyable } from '../../ui/copyable.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { confirmButton } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { dashboardEventsPath } from '../live.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
-import { actorOf, sendDashboard } from '../shell.ts';
+import { merchantActor, sendDashboard } from '../shell.ts';
 import { keyIn } from './attach.ts';
 import { refundFacts, refundLine } from './refunded.ts';
 
@@ -63,7 +63,7 @@ function actOn<T>(
   return withAuditIn(
     ctx,
     scope,
-    actorOf(visit),
+    merchantActor(visit),
     (inner) => work(inner, scope, accountId, key),
     (done) => {
       const act = told(done);
@@ -221,7 +221,7 @@ const canRecordAnother = ({ refund, unknownHash }: PreparedRefund) => refund?.st
 function refundCard(words: Words, prepared: PreparedRefund, refund: RefundRow, fault: string | undefined): Html {
   const showsFault = fault !== undefined && !canRecordAnother(prepared) && isRefundSent(refund);
   return html`
-    <div data-live="${eventsPath()}" data-region="given">
+    <div data-live="${dashboardEventsPath()}" data-region="given">
       ${card(
         refundLine(words, refund),
         showsFault && html`<p class="fault" role="alert">${fault}</p>`,

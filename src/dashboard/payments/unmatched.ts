@@ -18,7 +18,7 @@ import { sendCsv } from '../../web/download.ts';
 import { readQuery } from '../../web/query.ts';
 import { refundBadge } from '../../web/refunded.ts';
 import { emptyState, pager, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { dashboardEventsPath } from '../live.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
 
@@ -64,7 +64,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
     title: t.title,
     body: html`
       <p>${t.rest}${rows.length > 0 && html` <a href="${csvPath}" download>${commonTexts(words).app.csv}</a>`}</p>
-      <div class="list" data-live="${eventsPath()}" data-region="list">${list}${pager(words, path, query, next)}</div>
+      <div class="list" data-live="${dashboardEventsPath()}" data-region="list">${list}${pager(words, path, query, next)}</div>
     `,
   });
 }

@@ -11,7 +11,7 @@ import { card, descriptionList, hiddenField, stateLine } from '../../ui/componen
 import { fill, fillCount, wordsFor } from '../../ui/language.ts';
 import { formKey, sayFault } from '../home/new-request.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
-import { actorOf, sendDashboard } from '../shell.ts';
+import { merchantActor, sendDashboard } from '../shell.ts';
 import { languageIn, planForm } from './plan-form.ts';
 import { chargeHeading, dayHtml } from './plan-words.ts';
 
@@ -45,7 +45,7 @@ async function start(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency
     const made = await withAuditIn(
       ctx,
       scope,
-      actorOf(visit),
+      merchantActor(visit),
       (inner) => createPlan(inner, scope, plan, order),
       (outcome) =>
         outcome?.isNew

@@ -15,9 +15,9 @@ import { csvOf, sendCsv } from '../../web/download.ts';
 import { readQuery } from '../../web/query.ts';
 import { confirmButton, csvLink, emptyState, pager, table } from '../../web/table.ts';
 import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
-import { eventsPath } from '../live.ts';
+import { dashboardEventsPath } from '../live.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
-import { actorOf, sendDashboard } from '../shell.ts';
+import { merchantActor, sendDashboard } from '../shell.ts';
 import { chargeHeading, dayHtml, dayText, planBadge, planName, waitingCard } from './plan-words.ts';
 
 const path = '/dashboard/plans';
@@ -52,7 +52,7 @@ async function change(ctx: Context, visit: MerchantVisit, { action, done, work }
   const changed = await withAuditIn(
     ctx,
     scope,
-    actorOf(visit),
+    merchantActor(visit),
     (inner) => work(inner, { scope, accountId, id }),
     (isDone) => (isDone ? { ...scope, action, object: { kind: 'plan', id }, details: {} } : null),
   );
@@ -85,7 +85,7 @@ async function showPlan(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
     path: here,
     title: planName(words, plan),
     body: html`
-      <div class="list" data-live="${eventsPath()}" data-region="plan">
+      <div class="list" data-live="${dashboardEventsPath()}" data-region="plan">
         ${plan.state === 'active' && plan.failure === null && waitingCard(words, visit)}
         ${failureCard(words, visit, plan)}
         ${

@@ -15,7 +15,7 @@ import { type Words, wordsFor } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { dashboardEventsPath } from '../live.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
 import { chargeText, dayHtml, planBadge, planName, waitingCard } from './plan-words.ts';
@@ -56,7 +56,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
       ${waitingCard(words, visit)}
       <p class="row"><a class="button primary" href="${path}/new">${t.make}</a></p>
       ${filters(words, path, query, choices(words), csvPath)}
-      <div class="list" data-live="${eventsPath()}" data-region="list">
+      <div class="list" data-live="${dashboardEventsPath()}" data-region="list">
         ${rows.length > 0 ? planTable(words, rows) : nothing}
         ${pager(words, path, query, next)}
       </div>

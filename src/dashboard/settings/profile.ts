@@ -11,7 +11,7 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field } from '../../ui/components.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
-import { actorOf, sendDashboard } from '../shell.ts';
+import { merchantActor, sendDashboard } from '../shell.ts';
 
 const path = '/dashboard/profile';
 const limits: Record<string, number> = {
@@ -40,7 +40,7 @@ async function save(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const outcome = await withAuditIn(
     ctx,
     scope,
-    actorOf(visit),
+    merchantActor(visit),
     (inner) => changeProfile(inner, scope, accountId, typed, notice),
     (done) =>
       'faults' in done || done.changed.length === 0

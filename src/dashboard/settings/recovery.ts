@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import { asRefusal, MerchantRefusal, signAgain } from '../../merchants/refusal.ts';
+import { MerchantRefusal, refusalToShow, signAgain } from '../../merchants/refusal.ts';
 import { refusalLine, refusalSentence } from '../../onboarding/page.ts';
 import { sendRefusal } from '../../onboarding/pages.ts';
 import { walletTexts } from '../../texts/wallets.ts';
@@ -149,7 +149,7 @@ async function takeWallet(ctx: Context, opened: Opened): Promise<FastifyReply> {
   try {
     return await showSigning(ctx, opened, messageOf(ctx, opened), null);
   } catch (error) {
-    return showRecovery(ctx, opened, asRefusal(error));
+    return showRecovery(ctx, opened, refusalToShow(error));
   }
 }
 
@@ -161,14 +161,14 @@ async function completeSigning(ctx: Context, opened: Opened): Promise<FastifyRep
     await signRecovery(ctx, recovery, { message, signature, host }, { ip, userAgent: headers['user-agent'] });
     return reply.redirect(path, 303);
   } catch (error) {
-    const refusal = asRefusal(error);
+    const refusal = refusalToShow(error);
     if (refusal.reason === 'wallet_taken' || refusal.reason === 'wallet_same')
       return showRecovery(ctx, opened, refusal);
     const same = signAgain.includes(refusal.reason) ? message.replaceAll('\r\n', '\n') : null;
     try {
       return await showSigning(ctx, opened, same ?? messageOf(ctx, opened), refusal);
     } catch (fault) {
-      return showRecovery(ctx, opened, asRefusal(fault));
+      return showRecovery(ctx, opened, refusalToShow(fault));
     }
   }
 }
@@ -207,6 +207,6 @@ async function completeVeto(ctx: Context, opened: Opened): Promise<FastifyReply>
     await vetoRecovery(ctx, { ...merchant, ...client }, scope, change.id);
     return reply.redirect(path, 303);
   } catch (error) {
-    return showVeto(ctx, opened, asRefusal(error));
+    return showVeto(ctx, opened, refusalToShow(error));
   }
 }

@@ -8,12 +8,12 @@ import { hiddenField } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fillHtml, type Words, wordsFor } from '../../ui/language.ts';
 import type { DashboardRoutes } from '../route.ts';
-import { actorOf, sendDashboard } from '../shell.ts';
+import { merchantActor, sendDashboard } from '../shell.ts';
 
 const path = '/dashboard/sessions';
 
 /** `GET /dashboard/sessions`: where the merchant is signed in; `POST …/end` signs another browser out. */
-export function sessionPages(routes: DashboardRoutes, ctx: Context): void {
+export function merchantSessionPages(routes: DashboardRoutes, ctx: Context): void {
   routes.signedIn({
     method: 'GET',
     url: path,
@@ -40,7 +40,7 @@ export function sessionPages(routes: DashboardRoutes, ctx: Context): void {
       if (isUuid(id)) {
         await withAudit(
           ctx,
-          actorOf(visit),
+          merchantActor(visit),
           (inner) => revokeMerchantSession(inner, scope, accountId, id),
           (revoked) =>
             revoked ? { ...scope, action: 'session.revoked', object: { kind: 'session', id }, details: {} } : null,

@@ -4,7 +4,7 @@ import { createMerchantSession, merchantSession } from '../../auth/session.ts';
 import { setSessionCookie } from '../../auth/session-cookie.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import { asRefusal, type MerchantRefusal, refusalStatus, signAgain } from '../../merchants/refusal.ts';
+import { type MerchantRefusal, refusalStatus, refusalToShow, signAgain } from '../../merchants/refusal.ts';
 import { refusalLine, refusalSentence } from '../../onboarding/page.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { walletTexts } from '../../texts/wallets.ts';
@@ -15,7 +15,7 @@ import { changeWallet, handOverMessage, proveChange, proveHandOver, takeOverMess
 import { readOpenRecovery, vetoRecovery } from '../../wallets/recovery.ts';
 import { chainsOf, type TypedWallet } from '../../wallets/typed.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
-import { actorOf, sendDashboard } from '../shell.ts';
+import { merchantActor, sendDashboard } from '../shell.ts';
 import { recoveryLine } from './recovery-line.ts';
 
 const path = '/dashboard/wallet';
@@ -145,7 +145,7 @@ async function handOver(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
     const message = handOverMessage(ctx, visit.merchant, typedWallet(visit));
     return await showSigning(ctx, visit, { step: 'hand-over', message, refusal: null, carry: {} });
   } catch (error) {
-    return showStart(ctx, visit, asRefusal(error));
+    return showStart(ctx, visit, refusalToShow(error));
   }
 }
 
@@ -166,7 +166,7 @@ async function signingAgain(
     if (refusal.reason === 'wallet_taken') return await showStart(ctx, visit, refusal);
     return await showSigning(ctx, { ...visit, typed: { ...typed, signature: '' } }, { ...signing, message, refusal });
   } catch (error) {
-    return showStart(ctx, visit, asRefusal(error));
+    return showStart(ctx, visit, refusalToShow(error));
   }
 }
 
@@ -182,7 +182,7 @@ async function takeOver(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
       carry: { old_message: plain(message), old_signature: signature },
     });
   } catch (error) {
-    return signingAgain(ctx, visit, asRefusal(error), { step: 'hand-over', carry: {} });
+    return signingAgain(ctx, visit, refusalToShow(error), { step: 'hand-over', carry: {} });
   }
 }
 
@@ -198,7 +198,7 @@ async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
     const walletAddress = proved.newWallet.address;
     await withAudit(
       ctx,
-      actorOf(visit),
+      merchantActor(visit),
       (inner) => changeWallet(inner, scope, accountId, proved),
       (endedRecovery) => ({
         ...scope,
@@ -214,7 +214,7 @@ async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
     return reply.redirect(`${path}?done=changed`, 303);
   } catch (error) {
     const carry = { old_message: plain(old_message), old_signature };
-    return signingAgain(ctx, visit, asRefusal(error), { step: 'take-over', carry });
+    return signingAgain(ctx, visit, refusalToShow(error), { step: 'take-over', carry });
   }
 }
 
@@ -223,9 +223,9 @@ async function veto(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { session, reply } = visit;
   try {
     const recovery = await readOpenRecovery(ctx, session.scope, session.accountId);
-    if (recovery) await vetoRecovery(ctx, actorOf(visit), session.scope, recovery.id);
+    if (recovery) await vetoRecovery(ctx, merchantActor(visit), session.scope, recovery.id);
     return reply.redirect(`${path}?done=stopped`, 303);
   } catch (error) {
-    return showStart(ctx, visit, asRefusal(error));
+    return showStart(ctx, visit, refusalToShow(error));
   }
 }

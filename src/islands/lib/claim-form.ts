@@ -1,6 +1,6 @@
-import { Refusal, refusalFrom } from './refusal.ts';
+import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { tellIn } from './tell.ts';
-import { fill, type IslandTexts } from './texts.ts';
+import { fillText, type IslandTexts } from './texts.ts';
 import { markBusy, showWalletButtons } from './wallet-buttons.ts';
 import { askAccount, changeChain, currentChain, type FoundWallet, type WalletChain } from './wallets.ts';
 
@@ -11,7 +11,7 @@ export function offerSigning(root: HTMLElement, wallets: FoundWallet[], texts: I
   const elsewhere = form?.querySelector<HTMLDetailsElement>('.elsewhere');
   if (!form || !place || !elsewhere || wallets.length === 0) return;
   if (place.hidden) elsewhere.open = elsewhere.querySelector('[aria-invalid]') !== null;
-  showWalletButtons(place, wallets, ({ info }) => fill(texts.signWith, { wallet: info.name }));
+  showWalletButtons(place, wallets, ({ info }) => fillText(texts.signWith, { wallet: info.name }));
   place.onclick = ({ target }) => {
     const uuid = (target as Element).closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
     const wallet = wallets.find(({ info }) => info.uuid === uuid);
@@ -27,14 +27,14 @@ async function signClaim(form: HTMLFormElement, wallet: FoundWallet, texts: Isla
   const chain = JSON.parse(form.dataset.chain ?? 'null') as WalletChain | null;
   const tell = (text: string, values: Record<string, string> = {}, isFault = false) => {
     const known = { wallet: wallet.info.name, network: chain?.name ?? '', address: from };
-    tellIn(form.querySelector<HTMLElement>('.told'), fill(texts[text], { ...known, ...values }), isFault);
+    tellIn(form.querySelector<HTMLElement>('.told'), fillText(texts[text], { ...known, ...values }), isFault);
   };
   markBusy(form, wallet);
   try {
     tell('connecting');
     const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
-    if (!account) throw new Refusal('noAccount');
-    if (account !== from) throw new Refusal('otherAccount');
+    if (!account) throw new WalletRefusal('noAccount');
+    if (account !== from) throw new WalletRefusal('otherAccount');
     // Common wallets sign typed data only on the network that it names.
     if (chain && (await currentChain(wallet)) !== chain.chainId) {
       tell('switching');

@@ -1,5 +1,5 @@
 import { dayMs, minuteMs } from '../../lib/durations.ts';
-import { fill, language } from './texts.ts';
+import { fillText, language } from './texts.ts';
 
 const units = [
   [48 * 60 * minuteMs, dayMs, 'day'],
@@ -23,7 +23,7 @@ export function runCountdown(end: () => void): void {
     box.dataset.ahead ??= String(until - bar.value - Date.now());
     const left = Math.max(0, until - Number(box.dataset.ahead) - Date.now());
     bar.value = left;
-    const said = fill(text.dataset.left, { time: remaining(left) });
+    const said = fillText(text.dataset.left, { time: remaining(left) });
     if (text.textContent !== said) text.textContent = said;
     if (left > 0 || box.dataset.ended) return;
     box.dataset.ended = 'yes';

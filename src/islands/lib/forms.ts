@@ -1,9 +1,9 @@
-import { type Fragment, fragmentPlaces } from './fragments.ts';
+import { fragmentPlaces, type PageFragment } from './fragments.ts';
 
 const answerMs = 20_000;
 
 /** What a page that answered a form says now. */
-export type FormAnswer = { title: string; fragments: Fragment[] } | { notice: string };
+export type FormAnswer = { title: string; fragments: PageFragment[] } | { notice: string };
 
 /**
  * Sends a form of the page without leaving it. The answer is the whole page as it would be without script.

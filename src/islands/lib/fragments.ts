@@ -2,7 +2,7 @@
  * A fragment of the page as the server renders it; its markup is escaped there. On the wire it is a part (`parts`,
  * `data-part`), as pages that are already open read it.
  */
-export type Fragment = { name: string; version: string; html: string };
+export type PageFragment = { name: string; version: string; html: string };
 
 /** The place of each fragment. */
 export function fragmentPlaces(root: HTMLElement): HTMLElement[] {
@@ -12,7 +12,7 @@ export function fragmentPlaces(root: HTMLElement): HTMLElement[] {
 const focusable = 'a,button,input,textarea,summary,select';
 
 /** Puts in a fragment as it is now. Focus, open details and what was typed pass to what stands in the same place. */
-export function replaceFragment(place: HTMLElement, { version, html }: Fragment): void {
+export function replaceFragment(place: HTMLElement, { version, html }: PageFragment): void {
   const details = [...place.querySelectorAll('details')].map(({ open }) => open);
   const typed = [...place.querySelectorAll('input')].map(({ name, value, defaultValue }) =>
     value === defaultValue ? null : { name, value },

@@ -1,10 +1,10 @@
 import { hexId, type PayOption } from './order.ts';
-import { currentChain, type FoundWallet, type Provider } from './wallets.ts';
+import { currentChain, type FoundWallet, type WalletProvider } from './wallets.ts';
 
 const answerMs = 4_000;
 
 /** What a wallet says without asking its owner; undefined when it does not, or not in time. */
-export async function askQuietly(provider: Provider, method: string, params: unknown[]): Promise<unknown> {
+export async function askQuietly(provider: WalletProvider, method: string, params: unknown[]): Promise<unknown> {
   const timedOut = new Promise((resolve) => setTimeout(resolve, answerMs));
   return Promise.race([provider.request({ method, params }), timedOut]).catch(() => undefined);
 }

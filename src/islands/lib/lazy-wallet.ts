@@ -1,4 +1,4 @@
-import type { FoundWallet, Provider } from './wallets.ts';
+import type { FoundWallet, WalletProvider } from './wallets.ts';
 
 /** What the server offers: where the code is, and what it needs. */
 export type LazyOffer = { script: string; projectId: string; relayUrl: string; name: string };
@@ -16,7 +16,7 @@ export type PairingPage = {
   named(name: string): void;
 };
 
-export type LazyProvider = Provider & {
+export type LazyProvider = WalletProvider & {
   /** Ends the connection to the wallet, if there is one. */
   leave(): Promise<void>;
 };

@@ -1,7 +1,7 @@
-import type { Fragment } from './fragments.ts';
+import type { PageFragment } from './fragments.ts';
 
 /** What the server tells of a payment. */
-export type LiveState = { kind: string; over: boolean; title: string; parts: Fragment[] };
+export type LiveState = { kind: string; over: boolean; title: string; parts: PageFragment[] };
 /** Why nothing is heard. */
 export type Silence = 'offline' | 'unreachable';
 

@@ -1,10 +1,10 @@
 import { OptionChoice } from './choose-option.ts';
 import { type LazyOffer, LazyWallet } from './lazy-wallet.ts';
 import type { Orders, PayOption } from './order.ts';
-import { Refusal, refusalFrom } from './refusal.ts';
+import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { checkBalance, moveTo, sendPayment } from './send-payment.ts';
 import { tellIn } from './tell.ts';
-import { fill, type IslandTexts } from './texts.ts';
+import { fillText, type IslandTexts } from './texts.ts';
 import { markBusy, showWalletButtons } from './wallet-buttons.ts';
 import { askAccount, currentChain, type FoundWallet, knownAccounts } from './wallets.ts';
 
@@ -60,7 +60,7 @@ export class PaymentMethods {
     if (lazy) lazy.hidden = false;
     const place = this.#place('.wallets');
     if (place) {
-      showWalletButtons(place, wallets, ({ info }) => fill(rest ? payRest : payWith, { wallet: info.name }));
+      showWalletButtons(place, wallets, ({ info }) => fillText(rest ? payRest : payWith, { wallet: info.name }));
     }
     const phone = section.querySelector<HTMLDetailsElement>('.phone');
     // The wallet at hand is the shorter way.
@@ -100,7 +100,7 @@ export class PaymentMethods {
       if (isOver() || !option) return;
       const { chain, symbol: token } = option;
       const known = { wallet: wallet.info.name, network: chain.name, token, coin: chain.coin };
-      tellIn(this.#place('.told'), fill(this.#page.texts[text], { ...known, ...values }), isFault);
+      tellIn(this.#place('.told'), fillText(this.#page.texts[text], { ...known, ...values }), isFault);
     };
     this.#step = 'connecting';
     this.#running = wallet;
@@ -110,7 +110,7 @@ export class PaymentMethods {
     try {
       tell(wallet === this.#lazy ? 'pairing' : 'connecting');
       const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
-      if (!account) throw new Refusal('noAccount');
+      if (!account) throw new WalletRefusal('noAccount');
       if (isOver()) return;
       markBusy(section, wallet);
       await this.#choice.preferFunded(section, wallet, account, options);

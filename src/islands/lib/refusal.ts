@@ -1,7 +1,7 @@
 import { codeOf, isDeclined } from './wallets.ts';
 
 /** Why nothing was sent: which text says so, and what to put into it. */
-export class Refusal extends Error {
+export class WalletRefusal extends Error {
   readonly text: string;
   readonly values: Record<string, string>;
   constructor(text: string, values: Record<string, string> = {}) {
@@ -18,15 +18,15 @@ const longestReason = 160;
  *
  * @param text what to say where nothing more is known
  */
-export function refusalFrom(error: unknown, text: string): Refusal {
-  if (error instanceof Refusal) return error;
+export function refusalFrom(error: unknown, text: string): WalletRefusal {
+  if (error instanceof WalletRefusal) return error;
   const message = String((error as { message?: unknown })?.message ?? '');
-  if (isDeclined(error) || /user (rejected|denied|cancel)/i.test(message)) return new Refusal('rejected');
-  if (text === 'noAccount' && codeOf(error) === 4900) return new Refusal('away');
-  if (codeOf(error) === -32002) return new Refusal('pending');
+  if (isDeclined(error) || /user (rejected|denied|cancel)/i.test(message)) return new WalletRefusal('rejected');
+  if (text === 'noAccount' && codeOf(error) === 4900) return new WalletRefusal('away');
+  if (codeOf(error) === -32002) return new WalletRefusal('pending');
   if (text === 'failed' && /insufficient funds|exceeds the balance of the account|enough (gas|ether)/i.test(message)) {
-    return new Refusal('fee');
+    return new WalletRefusal('fee');
   }
   const reason = message.slice(0, longestReason).trim();
-  return new Refusal(text, { reason: reason && !/[.!?]$/.test(reason) ? `${reason}.` : reason });
+  return new WalletRefusal(text, { reason: reason && !/[.!?]$/.test(reason) ? `${reason}.` : reason });
 }

@@ -1,7 +1,7 @@
 import { askQuietly, balanceOf } from './funds.ts';
 import { hexId, type PayOption } from './order.ts';
-import { Refusal, refusalFrom } from './refusal.ts';
-import { groupMicro } from './texts.ts';
+import { refusalFrom, WalletRefusal } from './refusal.ts';
+import { formatUsdc } from './texts.ts';
 import { changeChain, codeOf, currentChain, type FoundWallet } from './wallets.ts';
 
 /** Wallets that do not know `wallet_sendCalls` after all, or not this capability. */
@@ -16,14 +16,14 @@ export async function moveTo(wallet: FoundWallet, { chain }: PayOption): Promise
     throw refusalFrom(error, 'wrongNetwork');
   });
   // Some wallets say yes and stay where they are.
-  if ((await currentChain(wallet)) !== chain.chainId) throw new Refusal('wrongNetwork');
+  if ((await currentChain(wallet)) !== chain.chainId) throw new WalletRefusal('wrongNetwork');
 }
 
 /** Before anybody is asked to confirm what cannot go well. A wallet that does not tell is asked all the same. */
 export async function checkBalance(wallet: FoundWallet, account: string, option: PayOption): Promise<void> {
   const balance = await balanceOf(wallet, account, option);
   if (balance === null || balance >= BigInt(option.micro)) return;
-  throw new Refusal('insufficient', { amount: groupMicro(balance) });
+  throw new WalletRefusal('insufficient', { amount: formatUsdc(balance) });
 }
 
 /**
@@ -103,7 +103,7 @@ async function callsHash({ provider }: FoundWallet, id: string): Promise<string 
     const told = (await askQuietly(provider, 'wallet_getCallsStatus', [id])) as CallsStatus | undefined;
     const hash = told?.receipts?.at(-1)?.transactionHash;
     if (hash) return hash;
-    if (Number(told?.status) >= 400) throw new Refusal('reverted');
+    if (Number(told?.status) >= 400) throw new WalletRefusal('reverted');
     await new Promise((resolve) => setTimeout(resolve, statusEveryMs));
   }
   return null;

@@ -2,7 +2,7 @@
 export type IslandTexts = Record<string, string>;
 
 /** Puts values into a text's `{placeholders}`. */
-export function fill(text: string | undefined, values: Record<string, string> = {}): string {
+export function fillText(text: string | undefined, values: Record<string, string> = {}): string {
   return (text ?? '').replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
 }
 
@@ -10,7 +10,7 @@ export function fill(text: string | undefined, values: Record<string, string> = 
 export const language = document.documentElement.lang || 'en';
 
 /** Micro units for reading, as the server groups them. */
-export function groupMicro(micro: bigint): string {
+export function formatUsdc(micro: bigint): string {
   const digits = micro.toString().padStart(7, '0');
   const decimal = `${digits.slice(0, -6)}.${digits.slice(-6)}` as `${number}`;
   const format = { minimumFractionDigits: 2, maximumFractionDigits: 6 };

@@ -1,7 +1,10 @@
 /** EIP-1193: how a page talks to a wallet. */
-export type Provider = { request(call: { method: string; params?: readonly unknown[] }): Promise<unknown> };
+export type WalletProvider = { request(call: { method: string; params?: readonly unknown[] }): Promise<unknown> };
 /** A wallet that announced itself (EIP-6963). */
-export type FoundWallet = { info: { uuid: string; name: string; icon: string; rdns: string }; provider: Provider };
+export type FoundWallet = {
+  info: { uuid: string; name: string; icon: string; rdns: string };
+  provider: WalletProvider;
+};
 /** A network that a wallet is to be on; `publicRpcUrl` lets it learn to know a network. */
 export type WalletChain = {
   chainId: number;

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
-import { batchesOf, pageOf, type ReadFrom } from '../../lib/batches.ts';
+import { batchesOf, type ReadFrom, readPage } from '../../lib/batches.ts';
 import { instantOfMs } from '../../lib/time.ts';
 import {
   selectUnmatchedAfter,
@@ -22,7 +22,7 @@ const readFrom =
 
 /** One page of a scope's unmatched payments, newest first, and the cursor it goes on after; null at the end. */
 export const browseUnmatched = (ctx: Context, scope: Scope, filter: UnmatchedFilter, after: string | null) =>
-  pageOf(readFrom(ctx, scope, filter), writeCursor, after);
+  readPage(readFrom(ctx, scope, filter), writeCursor, after);
 
 /** All unmatched payments of a filter, newest first, in batches. */
 export const exportUnmatched = (ctx: Context, scope: Scope, filter: UnmatchedFilter) =>

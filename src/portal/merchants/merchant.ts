@@ -6,7 +6,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { setMerchantDisabled } from '../../merchants/disable.ts';
 import { onboardingUrl } from '../../merchants/onboarding-token.ts';
 import { type MerchantView, readMerchant } from '../../merchants/read.ts';
-import { asRefusal, MerchantRefusal } from '../../merchants/refusal.ts';
+import { MerchantRefusal, refusalToShow } from '../../merchants/refusal.ts';
 import { resetOnboarding } from '../../onboarding/reset.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { portalTexts } from '../../texts/portal.ts';
@@ -60,7 +60,7 @@ export function merchantDetail(app: FastifyInstance, ctx: Context): void {
     const { scope, reply } = call;
     const merchant = await mustRead(ctx, call);
     const { id } = merchant;
-    const started = await startRecovery(ctx, call.actor, scope, id).catch(asRefusal);
+    const started = await startRecovery(ctx, call.actor, scope, id).catch(refusalToShow);
     if (started instanceof MerchantRefusal) return doneAt(reply, `${path}/${id}`, 'no_recovery');
     return showMerchant(ctx, call, merchant, started.url);
   });

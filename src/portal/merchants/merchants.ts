@@ -21,7 +21,7 @@ import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
 import { badge, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { portalEventsPath } from '../live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
@@ -75,7 +75,7 @@ async function showMerchants(
     body: html`
       ${may(user, 'merchants.invite', mode) && (await createForm(ctx, call, typed, faults))}
       ${filters(words, path, query, choices(words), csvPath)}
-      <div class="list" data-live="${eventsPath(mode)}" data-region="list">
+      <div class="list" data-live="${portalEventsPath(mode)}" data-region="list">
         ${list}
         ${pager(words, path, query, next)}
       </div>

@@ -5,7 +5,7 @@ import { dayMs, minuteMs } from '../../lib/durations.ts';
 import type { Mode } from '../../lib/mode.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { sumUnmatched, type UnmatchedSum } from '../../payments/unmatched/browse.ts';
-import { type ConcernCounts, mostCounted } from '../../requests/lists/figures.ts';
+import { type ConcernCounts, mostRequestsCounted } from '../../requests/lists/figures.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { type StateKind, stateLine } from '../../ui/components.ts';
 import { countedUpTo, formatRemaining, groupMicro } from '../../ui/formats.ts';
@@ -57,7 +57,7 @@ export async function healthOf(
   `;
 }
 
-const counted = (count: number) => ({ count: countedUpTo(count, mostCounted) });
+const counted = (count: number) => ({ count: countedUpTo(count, mostRequestsCounted) });
 
 function webhookLine(words: Words, health: DeliveryHealth, now: Date): Line | null {
   const { overview } = portalTexts(words);

@@ -13,7 +13,7 @@ import { formatRemaining, formatUnit } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, linkWith } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { portalEventsPath } from '../live.ts';
 import { requestTable } from '../requests/requests.ts';
 import { type PortalCall, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
@@ -26,7 +26,7 @@ const shownRequests = 8;
 const shortValue = 12;
 
 /** `GET /portal`: is everything fine, how business goes, and what came last. */
-export function overviewPage(app: FastifyInstance, ctx: Context): void {
+export function portalOverview(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, path, 'read', async (call) => {
     const { words, scope, mode, request, reply } = call;
     const portal = portalTexts(words);
@@ -51,7 +51,7 @@ export function overviewPage(app: FastifyInstance, ctx: Context): void {
     return sendPortal(ctx, reply, call, {
       path,
       title: portal.places.overview,
-      body: html`<div class="list" data-live="${eventsPath(mode)}" data-region="overview">${body}</div>`,
+      body: html`<div class="list" data-live="${portalEventsPath(mode)}" data-region="overview">${body}</div>`,
     });
   });
 }

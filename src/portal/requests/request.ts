@@ -24,7 +24,7 @@ import { fill, type Words } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
 import { listDeliveries } from '../../webhooks/log.ts';
-import { eventsPath } from '../live.ts';
+import { portalEventsPath } from '../live.ts';
 import { actionIn, doneAt, portalForm, portalPage, recordedIn } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { requestConcerns } from './concerns.ts';
@@ -47,7 +47,7 @@ export function requestDetail(app: FastifyInstance, ctx: Context): void {
       body: html`
         <p><a href="${listPath}">${portalTexts(words).request.back}</a></p>
         ${flash(words, done)}
-        <div class="list" data-live="${eventsPath(mode, row.id)}" data-region="request">
+        <div class="list" data-live="${portalEventsPath(mode, row.id)}" data-region="request">
           ${detail(ctx, words, known, may(user, 'requests.cancel', mode))}
         </div>
       `,

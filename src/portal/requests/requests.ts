@@ -18,7 +18,7 @@ import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { portalEventsPath } from '../live.ts';
 import { accountsFor } from '../merchants/merchant-choice.ts';
 import { portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
@@ -50,7 +50,7 @@ export function requestsList(app: FastifyInstance, ctx: Context): void {
       title: portal.places.requests,
       body: html`
         ${filters(words, path, query, choices(words), csvPath)}
-        <div class="list" data-live="${eventsPath(mode)}" data-region="list">
+        <div class="list" data-live="${portalEventsPath(mode)}" data-region="list">
           ${list}
           ${pager(words, path, query, next)}
         </div>

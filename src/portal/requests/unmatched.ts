@@ -23,7 +23,7 @@ import { sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { refundBadge } from '../../web/refunded.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { portalEventsPath } from '../live.ts';
 import { accountsFor } from '../merchants/merchant-choice.ts';
 import { type PortalCall, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
@@ -54,7 +54,7 @@ export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
       body: html`
         <p class="quiet">${portal.unmatched.rest}</p>
         ${filters(words, path, query, choices(words), csvPath)}
-        <div class="list" data-live="${eventsPath(mode)}" data-region="list">
+        <div class="list" data-live="${portalEventsPath(mode)}" data-region="list">
           ${list}
           ${pager(words, path, query, next)}
         </div>

@@ -16,7 +16,7 @@ import type { Words } from '../../ui/language.ts';
 import { sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { portalEventsPath } from '../live.ts';
 import { portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
@@ -30,7 +30,7 @@ const batchSize = 500;
 const mostBatches = 4_000;
 
 /** `/portal/audit`: all that was done for this partner, in both modes, by whom, when and from where; as CSV too. */
-export function auditPages(app: FastifyInstance, ctx: Context): void {
+export function portalAuditPages(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, path, 'read', async (call) => {
     const { words, scope, request, reply } = call;
     const audit = auditTexts(words);
@@ -44,7 +44,7 @@ export function auditPages(app: FastifyInstance, ctx: Context): void {
       body: html`
         <p class="quiet">${audit.rest}</p>
         ${filters(words, path, query, choices(words), csvPath)}
-        <div class="list" data-live="${eventsPath(call.mode)}" data-region="list">
+        <div class="list" data-live="${portalEventsPath(call.mode)}" data-region="list">
           ${list}
           ${pager(words, path, query, next === null ? null : String(next))}
         </div>

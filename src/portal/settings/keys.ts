@@ -18,7 +18,7 @@ import { flashOf } from '../../web/flash.ts';
 import { readQuery } from '../../web/query.ts';
 import { notice } from '../../web/shell.ts';
 import { badge, confirmButton, csvLink, emptyState, pager, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { portalEventsPath } from '../live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
@@ -70,7 +70,7 @@ async function showKeys(ctx: Context, call: PortalCall, made: string | null): Pr
       ${flashOf(call, flashes)}
       ${made !== null && newKey(words, made)}
       ${mayChange ? keyForm(call) : notice('attention', keys.ownersOnly)}
-      <div class="list" data-live="${eventsPath(call.mode)}" data-region="list">
+      <div class="list" data-live="${portalEventsPath(call.mode)}" data-region="list">
         ${list}
         ${pager(words, path, query, next)}
       </div>

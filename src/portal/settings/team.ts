@@ -13,7 +13,7 @@ import { field, hiddenField } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { changeRole, setUserDisabled } from '../../users/change.ts';
-import { actorOf } from '../../users/enter.ts';
+import { userActor } from '../../users/enter.ts';
 import { inviteUser } from '../../users/invite.ts';
 import { passkeyHolders, removePasskeysOf } from '../../users/passkeys/passkeys.ts';
 import { listUsers, type User } from '../../users/read.ts';
@@ -21,7 +21,7 @@ import { UserRefusal, type UserRefusalReason } from '../../users/refusal.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { flashOf } from '../../web/flash.ts';
 import { badge, confirmButton, csvLink, table } from '../../web/table.ts';
-import { eventsPath } from '../live.ts';
+import { portalEventsPath } from '../live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
@@ -45,7 +45,7 @@ export function teamPages(app: FastifyInstance, ctx: Context): void {
     const host = hostOwner(ctx.config, request.headers.host) ?? null;
     try {
       const invitation = { email, role, place: user.partner.name, host };
-      await inviteUser(ctx, scope, invitation, actorOf(user, request), words);
+      await inviteUser(ctx, scope, invitation, userActor(user, request), words);
     } catch (error) {
       if (!(error instanceof UserRefusal)) throw error;
       return showTeam(ctx, call, { email, role, reason: error.reason });
@@ -67,22 +67,22 @@ export function teamPages(app: FastifyInstance, ctx: Context): void {
   change('role', async ({ scope, user, request, typed }, id) => {
     const role = typed('role');
     if (!isRole(role)) throw refuse('not_found');
-    await changeRole(ctx, scope, id, role, actorOf(user, request));
+    await changeRole(ctx, scope, id, role, userActor(user, request));
     return 'role_changed';
   });
   change('remove', async ({ scope, user, request }, id) => {
-    await setUserDisabled(ctx, scope, id, true, actorOf(user, request));
+    await setUserDisabled(ctx, scope, id, true, userActor(user, request));
     return 'removed';
   });
   change('restore', async ({ scope, user, request }, id) => {
-    await setUserDisabled(ctx, scope, id, false, actorOf(user, request));
+    await setUserDisabled(ctx, scope, id, false, userActor(user, request));
     return 'restored';
   });
   change('passkeys', async ({ scope, user, request, words }, id) => {
     // One's own need a passkey or a fresh session: they are looked after where one is signed in.
     if (id === user.userId) throw refuse('not_found');
     const isMeant = (one: User) => one.id === id;
-    await removePasskeysOf(ctx, scope, isMeant, user.partner.name, actorOf(user, request), words);
+    await removePasskeysOf(ctx, scope, isMeant, user.partner.name, userActor(user, request), words);
     return 'passkeys_removed';
   });
 }
@@ -99,7 +99,7 @@ async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Pr
     body: html`
       ${flashOf(call, { done: portal.team.done, refused: account.refusals })}
       ${inviteForm(call, typed)}
-      <div class="list" data-live="${eventsPath(call.mode)}" data-region="list">
+      <div class="list" data-live="${portalEventsPath(call.mode)}" data-region="list">
         ${userTable(call, users, holders, ctx.clock.now())}
       </div>
       ${csvLink(words, csvPath)}

@@ -19,7 +19,7 @@ import {
   exportDeliveries,
 } from '../../webhooks/browse.ts';
 import { replaySince } from '../../webhooks/replay.ts';
-import { eventsPath } from '../live.ts';
+import { portalEventsPath } from '../live.ts';
 import { actionIn, doneAt, noAccount, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
@@ -50,7 +50,7 @@ export function deliveryPages(app: FastifyInstance, ctx: Context): void {
         <p><a href="/portal/webhooks">${portal.places.webhooks}</a></p>
         ${flash(call)}
         ${filters(words, deliveriesPath, query, choices(words), csvPath)}
-        <div class="list" data-live="${eventsPath(mode)}" data-region="list">
+        <div class="list" data-live="${portalEventsPath(mode)}" data-region="list">
           ${list}
           ${pager(words, deliveriesPath, query, next)}
         </div>

@@ -12,7 +12,7 @@ import { flashOf } from '../../web/flash.ts';
 import { badge, confirmButton } from '../../web/table.ts';
 import { type AttemptRow, type LoggedDelivery, listDeliveries } from '../../webhooks/log.ts';
 import { replayDelivery } from '../../webhooks/replay.ts';
-import { eventsPath } from '../live.ts';
+import { portalEventsPath } from '../live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { deliveriesPath, deliveryBadge, failureOf } from './deliveries.ts';
@@ -43,7 +43,7 @@ export function deliveryDetail(app: FastifyInstance, ctx: Context): void {
       body: html`
         <p><a href="${deliveriesPath}">${webhooks.allDeliveries}</a></p>
         ${flashOf(call, { done: { replayed: webhooks.replayedOne } })}
-        <div class="list" data-live="${eventsPath(mode, delivery.request_id)}" data-region="delivery">
+        <div class="list" data-live="${portalEventsPath(mode, delivery.request_id)}" data-region="delivery">
           ${deliveryFacts(words, delivery)}
           ${delivery.log.map((attempt, i) => attemptCard(call, attempt, i + 1)).reverse()}
         </div>

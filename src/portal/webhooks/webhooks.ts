@@ -23,7 +23,7 @@ import {
 } from '../../webhooks/endpoint.ts';
 import { type DeliveryHealth, readDeliveryHealth } from '../../webhooks/health.ts';
 import { EndpointRefusal } from '../../webhooks/refusal.ts';
-import { eventsPath } from '../live.ts';
+import { portalEventsPath } from '../live.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
 import type { FormRule } from '../session.ts';
 import { sendPortal } from '../shell.ts';
@@ -130,7 +130,7 @@ async function showWebhooks(
     body: html`
       ${flashOf(call, webhooks)}
       ${fresh && freshSecret(words, fresh)}
-      <div data-live="${eventsPath(mode)}" data-region="health">${stateCard(call, health, mayChange)}</div>
+      <div data-live="${portalEventsPath(mode)}" data-region="health">${stateCard(call, health, mayChange)}</div>
       ${
         mayChange &&
         html`

@@ -96,7 +96,7 @@ function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
  * @param ids only these; null for all
  * @param before only those created before; `created_at` is unique within a scope
  */
-export function selectBrowsed(
+export function selectBrowsedRequests(
   tx: Tx,
   scope: Scope,
   filter: Omit<BrowseFilter, 'search'>,

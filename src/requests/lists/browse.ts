@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
-import { batchesOf, pageOf, type ReadFrom } from '../../lib/batches.ts';
+import { batchesOf, type ReadFrom, readPage } from '../../lib/batches.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { instantOfMs } from '../../lib/time.ts';
-import { type BrowsedRow, type BrowseFilter, selectBrowsed, selectFound } from './browse-store.ts';
+import { type BrowsedRow, type BrowseFilter, selectBrowsedRequests, selectFound } from './browse-store.ts';
 
 export { type BrowsedRow, type BrowseFilter, type Concern, concerns } from './browse-store.ts';
 
@@ -14,7 +14,7 @@ export async function browseRequests(
   filter: BrowseFilter,
   after: string | null,
 ): Promise<{ rows: BrowsedRow[]; next: string | null }> {
-  return pageOf(readFrom(ctx, scope, filter, await foundIds(ctx, scope, filter)), cursorOf, after);
+  return readPage(readFrom(ctx, scope, filter, await foundIds(ctx, scope, filter)), cursorOf, after);
 }
 
 /** All requests of a filter, newest first, in batches. */
@@ -26,7 +26,7 @@ const readFrom =
   (ctx: Context, scope: Scope, filter: BrowseFilter, ids: string[] | null): ReadFrom<BrowsedRow> =>
   (after, limit) => {
     const before = after === null ? null : instantOfMs(after);
-    return ctx.db.scoped(scope, (tx) => selectBrowsed(tx, scope, filter, { ids, before, limit }));
+    return ctx.db.scoped(scope, (tx) => selectBrowsedRequests(tx, scope, filter, { ids, before, limit }));
   };
 /** `created_at` is unique within a scope. */
 const cursorOf = (row: BrowsedRow) => String(row.created_at.getTime());

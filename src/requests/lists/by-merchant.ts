@@ -1,6 +1,6 @@
 import type { Database, Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
-import { batchesOf, cursorAt, pageOf, placeOf, type ReadFrom } from '../../lib/batches.ts';
+import { batchesOf, cursorAt, placeOf, type ReadFrom, readPage } from '../../lib/batches.ts';
 import { readRequest } from '../read.ts';
 import type { RequestRow } from '../store.ts';
 import {
@@ -32,7 +32,7 @@ export function listByMerchant(
   filter: ByMerchantFilter,
   after: string | null,
 ): Promise<{ rows: MerchantRequestRow[]; next: string | null }> {
-  return pageOf(reading(db, scope, accountId, filter), cursorAt, after);
+  return readPage(reading(db, scope, accountId, filter), cursorAt, after);
 }
 
 /** All requests of a merchant that a filter lets through, newest first, in batches. */

@@ -15,7 +15,7 @@ export type { ConcernCounts, DayVolume, SampleRow } from './figures-store.ts';
 /** Share and time to pay are those of so many requests at most, so that asking costs the same however many there are. */
 const sampleSize = 1_000;
 /** Requests that want an eye are counted up to here. */
-export const mostCounted = 1_000;
+export const mostRequestsCounted = 1_000;
 /** A payment is dated by the node that verifies it: a day stays open for so long, in case clocks differ. */
 const dayStaysOpenMs = 10 * minuteMs;
 const mostKept = 1_000;
@@ -44,7 +44,7 @@ export async function readFigures(ctx: Context, scope: Scope, dayCount: number):
     Promise.all([
       readVolume(ctx.db, tx, scope, days, nowMs),
       selectSample(tx, scope, since, sampleSize),
-      selectConcerns(tx, scope, since, mostCounted),
+      selectConcerns(tx, scope, since, mostRequestsCounted),
     ]),
   );
   return { days, volume, sample, concerns };

@@ -15,7 +15,7 @@ import type { Tx } from '../../db/connection.ts';
 import type { Language } from '../../ui/language.ts';
 import type { Realm } from '../realm.ts';
 import type { Entered } from '../sign-in/sign-in.ts';
-import { updateLanguage, updateSignedIn } from '../store.ts';
+import { updateSignedIn, updateUserLanguage } from '../store.ts';
 import type { PasskeyRefusalReason } from './refusal.ts';
 import { type HolderRow, lockPasskey, updatePasskeyUsed } from './store.ts';
 
@@ -56,7 +56,7 @@ export function signInWithPasskey(
     const holder = await prove(ctx, tx, { kind: realm.kind, host }, null, answer, client);
     if (typeof holder === 'string') return { refused: holder };
     await updateSignedIn(tx, holder.user_id, ctx.clock.now());
-    await updateLanguage(tx, holder.user_id, language);
+    await updateUserLanguage(tx, holder.user_id, language);
     const user = { id: holder.user_id, partnerId: holder.partner_id };
     const token = await createUserSession(ctx, tx, user, client, earlier);
     await audit(ctx, tx, actorOf(holder, realm.kind, client), {

@@ -10,7 +10,7 @@ import { browserName } from '../../lib/text/user-agent.ts';
 import { wordsFor } from '../../ui/language.ts';
 import { sendForeignForm } from '../../web/error-page.ts';
 import { isOwnForm } from '../../web/origin.ts';
-import { actorOf, enter, signedIn } from '../enter.ts';
+import { enter, signedIn, userActor } from '../enter.ts';
 import type { Fresh } from '../fresh.ts';
 import type { Realm } from '../realm.ts';
 import { askForPasskey, confirmWithPasskey } from './enter.ts';
@@ -74,7 +74,7 @@ export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Cont
   form(path, 'always', async (person, request) => {
     const { passkey: answer, name } = request.body ?? {};
     const made = { answer, name: typeof name === 'string' && name.trim() ? name : browserOf(request) };
-    const actor = actorOf(person, request);
+    const actor = userActor(person, request);
     return (await addPasskey(ctx, person, host(request), made, actor, wordsFor(request))) ?? 'added';
   });
   options(`${path}/confirm`, (person, request) => {
@@ -91,7 +91,7 @@ export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Cont
   form(`${path}/remove`, 'always', async (person, request) => {
     const id = request.body?.id;
     if (!isUuid(id)) throw refuse('not_found');
-    return (await removePasskey(ctx, person, id, actorOf(person, request), wordsFor(request))) ?? 'removed';
+    return (await removePasskey(ctx, person, id, userActor(person, request), wordsFor(request))) ?? 'removed';
   });
 }
 

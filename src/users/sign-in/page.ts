@@ -13,12 +13,12 @@ export function askPage(words: Words, realm: Realm, branding: Branding | null, t
   const { signInUser: t } = signInTexts(words);
   return html`
     ${branding && logoOf(branding)}
-    <h1>${titleOf(words, realm)}</h1>
+    <h1>${signInTitle(words, realm)}</h1>
     ${card(html`<p>${t.rest}</p>${askForm(words, realm, typed, fault)}${passkeySignIn(words, realm, false)}`)}
   `;
 }
 
-export function titleOf(words: Words, realm: Realm): string {
+export function signInTitle(words: Words, realm: Realm): string {
   const { signInUser: t } = signInTexts(words);
   return realm.kind === 'operator' ? t.adminTitle : t.portalTitle;
 }

@@ -23,8 +23,8 @@ import { signedIn } from '../enter.ts';
 import { askForPasskey, signInWithPasskey } from '../passkeys/enter.ts';
 import { sendOptions } from '../passkeys/pages.ts';
 import type { Realm } from '../realm.ts';
-import { againPage, askPage, openPage, refusedPage, sentPage, titleOf } from './page.ts';
-import { askForLink, type Entered, signIn } from './sign-in.ts';
+import { againPage, askPage, openPage, refusedPage, sentPage, signInTitle } from './page.ts';
+import { askForLink, type Entered, signInWithLink } from './sign-in.ts';
 
 type Visit = FastifyRequest<{ Params: { token: string }; Body: Record<string, unknown> | undefined }>;
 
@@ -38,7 +38,7 @@ const opensPerMinute = 60;
  * `<realm>/sign-in` and `<realm>/link/:token`: an address is typed, a link is mailed, and a button on its page signs in; or
  * a passkey does. Opening the link alone changes nothing, since programs that scan mails open links too.
  */
-export function signInPages(app: FastifyInstance, ctx: Context, realm: Realm): void {
+export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm): void {
   const config = { auth: 'public' as const };
   const asks = new AttemptLimit(asksPerMinute, minuteMs);
   const opens = new AttemptLimit(opensPerMinute, minuteMs);
@@ -95,7 +95,7 @@ export function signInPages(app: FastifyInstance, ctx: Context, realm: Realm): v
   post('/link/:token', opens, async (request, reply, place) => {
     const user = request.body?.user;
     const entered = isUuid(user)
-      ? await signIn(
+      ? await signInWithLink(
           ctx,
           opened(ctx, realm, request),
           user,
@@ -123,7 +123,7 @@ async function placeOf(ctx: Context, realm: Realm, request: FastifyRequest): Pro
 function show(reply: FastifyReply, realm: Realm, { branding }: Place, status: number, body: Html): FastifyReply {
   const words = wordsFor(reply.request);
   return sendPage(reply, status, {
-    title: titleOf(words, realm),
+    title: signInTitle(words, realm),
     words,
     testMode: false,
     body,

@@ -10,10 +10,10 @@ import type { Language, Words } from '../../ui/language.ts';
 import { linkMail, serviceName } from '../mails.ts';
 import type { Realm } from '../realm.ts';
 import { emailFrom } from '../rules.ts';
-import { updateLanguage, updateSignedIn } from '../store.ts';
+import { updateSignedIn, updateUserLanguage } from '../store.ts';
 
 /** `partner` is the one on whose own host it is asked; null on the shared host. `browser` binds the link to it. */
-export type Asking = {
+export type LinkRequest = {
   email: string;
   partner: { id: string; slug: string; name: string } | null;
   browser: string;
@@ -34,7 +34,7 @@ class NobodyToMail extends Error {}
 export async function askForLink(
   ctx: Context,
   realm: Realm,
-  asking: Asking,
+  asking: LinkRequest,
   words: Words,
 ): Promise<'asked' | 'email_invalid' | 'exhausted'> {
   const email = emailFrom(asking.email);
@@ -68,7 +68,7 @@ export async function askForLink(
  * @param language in which the user reads, and is written to from now on
  * @returns null when the link is no longer open here
  */
-export function signIn(
+export function signInWithLink(
   ctx: Context,
   opened: LinkOpened,
   userId: string,
@@ -80,7 +80,7 @@ export function signIn(
     const user = await useLink(ctx, tx, opened, userId);
     if (!user) return null;
     await updateSignedIn(tx, user.id, ctx.clock.now());
-    await updateLanguage(tx, user.id, language);
+    await updateUserLanguage(tx, user.id, language);
     const token = await createUserSession(ctx, tx, user, client, earlier);
     await audit(
       ctx,
