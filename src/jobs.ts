@@ -3,7 +3,7 @@ import { startWatching } from './chain/reader/watcher.ts';
 import type { ChainConfig } from './config/chains.ts';
 import type { Context } from './context.ts';
 import { eraseOld } from './customers/erase-old.ts';
-import { type Change, hearChanges } from './db/changes.ts';
+import { type Change, listenForChanges } from './db/changes.ts';
 import { type Due, readWaits } from './db/due.ts';
 import { analyzeGrown } from './db/statistics.ts';
 import { makeSleeper, type Sleeper } from './lib/sleeper.ts';
@@ -149,18 +149,20 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
     ...loop,
     sleeper: makeSleeper(),
   }));
-  const hear = ({ kind }: Change) => {
+  const onChange = ({ kind }: Change) => {
     for (const { queue, sleeper } of mine)
       if (queue && (kind === 'anything' || queue.wakes.includes(kind))) sleeper.wake();
   };
-  const endHearing = hearChanges(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'cannot listen for changes'));
+  const stopListening = listenForChanges(ctx.db, onChange, (error) =>
+    ctx.log.warn({ err: error }, 'cannot listen for changes'),
+  );
   await Promise.all([
     ...mine.map((loop) => repeat(ctx, loop, signal)),
     pollQueues(ctx, mine, pollMs, signal),
     startWatching(ctx, { onRemoved }, signal),
     startDelivering(ctx, signal, createDeliveryDeps(ctx), pollMs),
   ]);
-  endHearing();
+  stopListening();
   await gateway?.close();
 }
 

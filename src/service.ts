@@ -11,7 +11,7 @@ import {
   usualWaits,
 } from './db/connection.ts';
 import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded.ts';
-import { accessOf, asPowerFault, ensureLogins, powersOf } from './db/logins.ts';
+import { accessOf, asPermissionFault, ensureLogins, permissionsOf } from './db/logins.ts';
 import { migrate, migrationSeconds } from './db/migrate.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { StartFault } from './lib/start-fault.ts';
@@ -88,7 +88,7 @@ async function prepareAt(ownerUrl: string, { secretKeys }: Config): Promise<void
   const owner = openOwner(ownerUrl, { ...usualWaits, answer: migrationSeconds });
   try {
     await migrate(owner).catch(async (error) => {
-      throw await asPowerFault(owner, error);
+      throw await asPermissionFault(owner, error);
     });
     await ensureLogins(owner, secretKeys);
   } finally {
@@ -98,7 +98,7 @@ async function prepareAt(ownerUrl: string, { secretKeys }: Config): Promise<void
 
 /** Once as each login: what is not let in is told at start, not by the first call. */
 async function logIn({ pools }: Pick<Database, 'pools'>): Promise<void> {
-  for (const { name, powers } of await Promise.all(pools.map(powersOf))) {
+  for (const { name, powers } of await Promise.all(pools.map(permissionsOf))) {
     if (powers.length > 0)
       throw new StartFault(`The service logs in to the database as ${name}, which ${powers.join(' and ')}.`);
   }

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { hearChanges } from '../db/changes.ts';
+import { listenForChanges } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
 import { isStillIn } from '../users/enter.ts';
 import { adminRealm } from '../users/realm.ts';
@@ -13,8 +13,8 @@ export const adminEventsPath = '/admin/events';
 const gatherMs = 3_000;
 const mostStreams = 200;
 
-type Hearing = { wakes: Set<() => void>; end(): void };
-const hearings = new WeakMap<Database, Hearing>();
+type Listening = { wakes: Set<() => void>; end(): void };
+const listenings = new WeakMap<Database, Listening>();
 
 /** `GET /admin/events` (server-sent events): that something has changed, whoever's it is. */
 export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal): void {
@@ -30,7 +30,7 @@ export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal
         () => isStillIn(ctx, adminRealm, request, operator),
       );
     } catch (error) {
-      complain(ctx)(error); // the browser connects again by itself
+      logFailure(ctx)(error); // the browser connects again by itself
     } finally {
       places.leave(operator.userId);
     }
@@ -38,22 +38,22 @@ export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal
   });
 }
 
-const complain = (ctx: Context) => (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');
+const logFailure = (ctx: Context) => (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');
 
 /** A process listens once, however many pages are open, and only while one is. */
 function hear(ctx: Context, wake: () => void): () => void {
-  const hearing = hearings.get(ctx.db) ?? begin(ctx);
-  hearings.set(ctx.db, hearing);
-  hearing.wakes.add(wake);
+  const listening = listenings.get(ctx.db) ?? begin(ctx);
+  listenings.set(ctx.db, listening);
+  listening.wakes.add(wake);
   return () => {
-    hearing.wakes.delete(wake);
-    if (hearing.wakes.size > 0 || hearings.get(ctx.db) !== hearing) return;
-    hearings.delete(ctx.db);
-    hearing.end();
+    listening.wakes.delete(wake);
+    if (listening.wakes.size > 0 || listenings.get(ctx.db) !== listening) return;
+    listenings.delete(ctx.db);
+    listening.end();
   };
 }
 
-function begin(ctx: Context): Hearing {
+function begin(ctx: Context): Listening {
   const wakes = new Set<() => void>();
   let timer: NodeJS.Timeout | null = null;
   const tell = () => {
@@ -63,12 +63,12 @@ function begin(ctx: Context): Hearing {
   const hear = () => {
     timer ??= setTimeout(tell, gatherMs);
   };
-  const endHearing = hearChanges(ctx.db, hear, complain(ctx));
+  const stopListening = listenForChanges(ctx.db, hear, logFailure(ctx));
   return {
     wakes,
     end: () => {
       if (timer) clearTimeout(timer);
-      endHearing();
+      stopListening();
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { scopeOfRequest } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
-import { type Change, hearChanges } from '../db/changes.ts';
+import { type Change, listenForChanges } from '../db/changes.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { isUuid } from '../lib/ids.ts';
@@ -35,13 +35,13 @@ type Open = { requestId: string; confirming: boolean; misdirected: MisdirectedPa
 export function liveStates(app: FastifyInstance, ctx: Context): void {
   const open = new Set<Open>();
   const ending = new AbortController();
-  let endHearing: (() => void) | undefined;
+  let stopListening: (() => void) | undefined;
   const connections = new AttemptLimit(120, minuteMs);
   const asks = new AttemptLimit(asksOfOne, minuteMs);
   const asksForOne = new AttemptLimit(asksOfOneForOne, minuteMs);
   const places = new StreamPlaces(mostPages, mostPagesOfOne);
 
-  const hear = (change: Change) => {
+  const onChange = (change: Change) => {
     for (const page of open) {
       const concerns =
         change.kind === 'anything' ||
@@ -53,7 +53,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
   app.addHook('preClose', async () => {
     ending.abort();
     for (const page of open) page.wake();
-    endHearing?.();
+    stopListening?.();
   });
 
   app.route({
@@ -90,7 +90,9 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       }
       if (!places.take(client)) return reply.code(204).send();
       // Until it hears, each page is left its rest: it looks again by itself.
-      endHearing ??= hearChanges(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'cannot listen for changes'));
+      stopListening ??= listenForChanges(ctx.db, onChange, (error) =>
+        ctx.log.warn({ err: error }, 'cannot listen for changes'),
+      );
       const stream = openEventStream(reply);
       const page: Open = { requestId, confirming: false, misdirected: [], wake: () => {} };
       open.add(page);

@@ -4,7 +4,7 @@ import { reachOf } from '../config/sandbox.ts';
 import type { Context } from '../context.ts';
 import { alarmName, alarmSentence } from '../db/alarm-kinds.ts';
 import { listAlarms } from '../db/alarms.ts';
-import { powersOf } from '../db/logins.ts';
+import { permissionsOf } from '../db/logins.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
 import { modeOf } from '../lib/mode.ts';
@@ -40,7 +40,7 @@ async function checkDatabase(ctx: Context): Promise<Finding[]> {
   const isExposed = databaseUrl !== null && !row?.ssl && !isOnThisMachine(new URL(databaseUrl), {});
   const skewMs = Math.abs((row?.now.getTime() ?? 0) - ctx.clock.now().getTime());
   const pending = await pendingMigrations(ctx.db.sql);
-  const logins = await Promise.all(ctx.db.pools.map(powersOf));
+  const logins = await Promise.all(ctx.db.pools.map(permissionsOf));
   return [
     {
       check: `database, PostgreSQL ${row?.version}`,

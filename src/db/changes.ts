@@ -27,21 +27,21 @@ const channel = 'changes';
 /**
  * Listens for changes made by any process, from their commit on.
  *
- * @param complain called once when listening fails; it is retried until it works
+ * @param onError called once when listening fails; it is retried until it works
  * @returns a function that stops listening
  */
-export function hearChanges(
+export function listenForChanges(
   db: Database,
-  hear: (change: Change) => void,
-  complain: (error: unknown) => void,
+  onChange: (change: Change) => void,
+  onError: (error: unknown) => void,
 ): () => void {
   return db.sql.listen(channel, {
-    hear: (payload) => {
+    onMessage: (payload) => {
       const change = readChange(payload);
-      if (change) hear(change);
+      if (change) onChange(change);
     },
-    begin: () => hear({ kind: 'anything' }),
-    complain,
+    onListening: () => onChange({ kind: 'anything' }),
+    onError,
   });
 }
 

@@ -98,7 +98,7 @@ export function connect(
   const sql = openPool({ url: access.service, connections: connections.service, waits, settings: sessionSettings });
   // Set explicitly, because a login may change its own defaults.
   const settings = { ...sessionSettings, search_path: 'public' };
-  const within = openPool({ url: access.scoped, connections: connections.scoped, waits, settings });
+  const scopedPool = openPool({ url: access.scoped, connections: connections.scoped, waits, settings });
   const prove = (scope: Scope) => createHmac('sha256', access.scopeKey).update(scopeText(scope)).digest('hex');
   const enter = ({ partnerId, testMode }: Scope, proof: string): Opening => ({
     // Sent as text and answered before the proof is sent: an earlier transaction could have planted a prepared
@@ -108,12 +108,12 @@ export function connect(
   });
   return {
     sql,
-    pools: [sql, within],
+    pools: [sql, scopedPool],
     prove,
     transaction: (work) => sql.begin(work),
-    scoped: (scope, work) => within.begin(work, enter(scope, prove(scope))),
+    scoped: (scope, work) => scopedPool.begin(work, enter(scope, prove(scope))),
     close: async () => {
-      await Promise.all([sql.end(), within.end()]);
+      await Promise.all([sql.end(), scopedPool.end()]);
     },
   };
 }

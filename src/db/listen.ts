@@ -4,15 +4,15 @@ import { pause } from '../lib/time.ts';
 export type ListenOptions = pg.ClientConfig;
 
 /** Somebody who listens to a channel. */
-export type Hearer = {
-  hear(payload: string): void;
+export type Subscriber = {
+  onMessage(payload: string): void;
   /** Listening starts now, for the first time or again. Anything before may have been missed. */
-  begin(): void;
+  onListening(): void;
   /** Listening failed and is being retried. Called once per outage. */
-  complain(error: unknown): void;
+  onError(error: unknown): void;
 };
 
-type Listening = Hearer & { channel: string; hears: boolean; complained: boolean };
+type Subscription = Subscriber & { channel: string; active: boolean; reported: boolean };
 
 /** However long an outage was, a new connection is tried within this time. */
 const longestRetryMs = 1_000;
@@ -26,7 +26,7 @@ export function cutOff(client: pg.ClientBase): void {
 /** Receives notifications over a connection of its own. It is opened at the first `listen` and reopened when lost. */
 export class Listener {
   readonly #options: ListenOptions;
-  readonly #all = new Set<Listening>();
+  readonly #all = new Set<Subscription>();
   readonly #ending = new AbortController();
   #client: pg.Client | undefined;
   #trying = false;
@@ -36,13 +36,13 @@ export class Listener {
   }
 
   /** @returns what ends it */
-  listen(channel: string, { hear, begin, complain }: Hearer): () => void {
+  listen(channel: string, { onMessage, onListening, onError }: Subscriber): () => void {
     if (this.#ending.signal.aborted) return () => {};
-    const listening = { channel, hear, begin, complain, hears: false, complained: false };
-    this.#all.add(listening);
+    const subscription = { channel, onMessage, onListening, onError, active: false, reported: false };
+    this.#all.add(subscription);
     void this.#listenAll();
     return () => {
-      this.#all.delete(listening);
+      this.#all.delete(subscription);
     };
   }
 
@@ -60,20 +60,20 @@ export class Listener {
   async #listenAll(): Promise<void> {
     if (this.#trying) return;
     this.#trying = true;
-    const deaf = () => [...this.#all].filter(({ hears }) => !hears);
-    for (let waitMs = firstRetryMs; deaf().length > 0; ) {
+    const inactive = () => [...this.#all].filter(({ active }) => !active);
+    for (let waitMs = firstRetryMs; inactive().length > 0; ) {
       try {
         const client = this.#client ?? (await this.#connect());
-        const waiting = deaf();
+        const waiting = inactive();
         for (const { channel } of waiting) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
         for (const one of waiting) {
-          Object.assign(one, { hears: true, complained: false });
-          if (this.#all.has(one)) one.begin();
+          Object.assign(one, { active: true, reported: false });
+          if (this.#all.has(one)) one.onListening();
         }
       } catch (error) {
-        for (const one of deaf()) {
-          if (!one.complained) one.complain(error);
-          one.complained = true;
+        for (const one of inactive()) {
+          if (!one.reported) one.onError(error);
+          one.reported = true;
         }
         await pause(waitMs, this.#ending.signal);
         waitMs = Math.min(waitMs * 3, longestRetryMs);
@@ -87,7 +87,7 @@ export class Listener {
     this.#client = client;
     client.on('error', () => {}); // the end follows
     client.on('notification', ({ channel, payload = '' }) => {
-      for (const one of this.#all) if (one.channel === channel) one.hear(payload);
+      for (const one of this.#all) if (one.channel === channel) one.onMessage(payload);
     });
     try {
       await client.connect();
@@ -97,7 +97,7 @@ export class Listener {
     }
     client.once('end', () => {
       this.#client = undefined;
-      for (const one of this.#all) one.hears = false;
+      for (const one of this.#all) one.active = false;
       void this.#listenAll();
     });
     return client;

@@ -59,10 +59,10 @@ export async function ensureLogins(owner: Sql, secrets: SecretKey[]): Promise<vo
   const logins = loginsOf(secrets);
   for (let attempt = 1; ; attempt++) {
     try {
-      await owner.begin((tx) => letIn(tx, logins));
+      await owner.begin((tx) => grantLogin(tx, logins));
       break;
     } catch (error) {
-      if (sqlState(error) === '42501') throw await asPowerFault(owner, error);
+      if (sqlState(error) === '42501') throw await asPermissionFault(owner, error);
       if (attempt === attempts || !atOnce.includes(sqlState(error) ?? '')) throw error;
       await pause(attemptPauseMs * Math.random());
     }
@@ -70,7 +70,7 @@ export async function ensureLogins(owner: Sql, secrets: SecretKey[]): Promise<vo
   await refuseTableCreation(owner, logins.scoped);
 }
 
-async function letIn(tx: Tx, { service, scoped, scopeKey }: Logins): Promise<void> {
+async function grantLogin(tx: Tx, { service, scoped, scopeKey }: Logins): Promise<void> {
   // The service steps down into a scope within transactions that span several.
   const members = { [service.name]: groups, [scoped.name]: ['quittance_app'] };
   const [here] = await tx<{ database: string }[]>`select quote_ident(current_database()) as database`;
@@ -136,7 +136,7 @@ async function refuseTableCreation(owner: Sql, { name }: Login): Promise<void> {
  *
  * @returns any other error unchanged
  */
-export async function asPowerFault(owner: Sql, error: unknown): Promise<unknown> {
+export async function asPermissionFault(owner: Sql, error: unknown): Promise<unknown> {
   if (sqlState(error) !== '42501') return error;
   const [me] = await owner<{ name: string; database: string }[]>`
     select quote_ident(current_user) as name, quote_ident(current_database()) as database`;
@@ -161,7 +161,7 @@ export function statementsFor(owner: string, secrets: SecretKey[]): string[] {
 }
 
 /** What is wrong with a login role; `powers` is empty for one that is bound by row-level security and owns no table. */
-export async function powersOf(sql: Sql): Promise<{ name: string; powers: string[] }> {
+export async function permissionsOf(sql: Sql): Promise<{ name: string; powers: string[] }> {
   const [row] = await sql<{ name: string; is_super: boolean; bypasses: boolean; owns: boolean }[]>`
     select session_user as name, r.rolsuper as is_super, r.rolbypassrls as bypasses, exists (
       select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'

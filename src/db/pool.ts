@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { minuteMs } from '../lib/durations.ts';
-import { cutOff, type Hearer, Listener, type ListenOptions } from './listen.ts';
+import { cutOff, Listener, type ListenOptions, type Subscriber } from './listen.ts';
 import { sendOver } from './query.ts';
 import { preparedAnew, type Row, type Rows, type Send, type Sendable, type Tag, tagOf } from './sql.ts';
 
@@ -37,7 +37,7 @@ export type Pool = Tag & {
   /** The transaction begins before the work does. */
   begin<T>(work: (tx: Transaction) => Promise<T>, opening?: Opening): Promise<T>;
   /** @returns what ends it */
-  listen(channel: string, hearer: Hearer): () => void;
+  listen(channel: string, hearer: Subscriber): () => void;
   observer: Observer | null;
   /** Whom it logs in as. */
   readonly user: string;

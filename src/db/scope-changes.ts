@@ -1,4 +1,4 @@
-import { type Change, hearChanges } from './changes.ts';
+import { type Change, listenForChanges } from './changes.ts';
 import type { Database, Scope } from './connection.ts';
 
 /** Somebody viewing one partner and mode, or one merchant or request within it. */
@@ -18,7 +18,7 @@ export type Watcher = {
  * Creates send no notification, so the partners' clocks and merchants' newest requests are polled, once for all
  * watchers.
  */
-const askEveryMs = 1_000;
+const pollEveryMs = 1_000;
 
 type Watch = { watchers: Set<Watcher>; begin(watcher: Watcher): void; end(): Promise<void> };
 const watches = new WeakMap<Database, Watch>();
@@ -30,23 +30,23 @@ const watches = new WeakMap<Database, Watch>();
  *
  * @returns a function that ends it
  */
-export function watchScope(db: Database, watcher: Watcher, complain: (error: unknown) => void): () => void {
-  const watch = watches.get(db) ?? beginWatch(db, complain);
+export function watchScope(db: Database, watcher: Watcher, onError: (error: unknown) => void): () => void {
+  const watch = watches.get(db) ?? beginWatch(db, onError);
   watches.set(db, watch);
   watch.begin(watcher);
   return () => {
     watch.watchers.delete(watcher);
     if (watch.watchers.size > 0 || watches.get(db) !== watch) return;
     watches.delete(db);
-    watch.end().catch(complain);
+    watch.end().catch(onError);
   };
 }
 
-function beginWatch(db: Database, complain: (error: unknown) => void): Watch {
+function beginWatch(db: Database, onError: (error: unknown) => void): Watch {
   const watchers = new Set<Watcher>();
   /** Null: not known yet. */
   const clocks = new Map<string, number | null>();
-  const hear = (change: Change) => {
+  const onChange = (change: Change) => {
     for (const watcher of watchers) if (isConcerned(watcher, change)) watcher.wake();
   };
   const ask = async (those: Iterable<Watcher>) => {
@@ -62,14 +62,14 @@ function beginWatch(db: Database, complain: (error: unknown) => void): Watch {
       for (const key of clocks.keys()) if (!watched.has(key)) clocks.delete(key);
       await ask(watchers);
     } catch (error) {
-      complain(error);
+      onError(error);
     } finally {
       asking = false;
     }
   };
-  const timer = setInterval(askAll, askEveryMs);
+  const timer = setInterval(askAll, pollEveryMs);
   // Until listening works, watchers are woken in every second that brings a new request.
-  const endHearing = hearChanges(db, hear, complain);
+  const stopListening = listenForChanges(db, onChange, onError);
   return {
     watchers,
     begin: (watcher) => {
@@ -77,11 +77,11 @@ function beginWatch(db: Database, complain: (error: unknown) => void): Watch {
       const clock = clockOf(watcher);
       if (clock === '' || clocks.has(clock)) return;
       clocks.set(clock, null); // so that it is asked for once
-      ask([watcher]).catch(complain); // the next look at all asks again
+      ask([watcher]).catch(onError); // the next look at all asks again
     },
     end: async () => {
       clearInterval(timer);
-      endHearing();
+      stopListening();
     },
   };
 }

@@ -3,7 +3,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import { chainStatus } from '../chain/status.ts';
 import type { Context } from '../context.ts';
 import { pendingMigrations } from '../db/migrate.ts';
-import { keptFor } from '../lib/kept.ts';
+import { cachedFor } from '../lib/cache.ts';
 import { answerClientErrors } from './client-errors.ts';
 import { openRegistry } from './metrics.ts';
 import { closeSilentSockets } from './silent-sockets.ts';
@@ -72,7 +72,7 @@ export async function buildMetricsServer(ctx: Context): Promise<FastifyInstance>
 
 function addRoutes(app: FastifyInstance, ctx: Context, readers: Readers): void {
   const registry = openRegistry(ctx);
-  const readiness = keptFor(keepMs, ctx.clock, () => checkReadiness(ctx));
+  const readiness = cachedFor(keepMs, ctx.clock, () => checkReadiness(ctx));
   const config = { auth: 'public' as const };
   app.get('/healthz', { config }, async (_request, reply) => reply.type('application/json').send('{"ok":true}'));
   app.get('/readyz', { config }, async (request, reply) => {

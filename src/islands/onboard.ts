@@ -1,7 +1,7 @@
 import type { WalletsData } from '../ui/wallet-forms.ts';
 import './lib/present-place.ts';
+import { tellIn } from './lib/announce.ts';
 import { refusalFrom, WalletRefusal } from './lib/refusal.ts';
-import { tellIn } from './lib/tell.ts';
 import { fillText, language } from './lib/texts.ts';
 import { findWallets, markBusy, showWalletButtons } from './lib/wallet-buttons.ts';
 import { askAccount, changeChain, currentChain, type FoundWallet, knownAccounts, signText } from './lib/wallets.ts';

@@ -1,6 +1,6 @@
 import { browserSupportsWebAuthn, startAuthentication, startRegistration } from '@simplewebauthn/browser';
 import type { PasskeyTexts } from '../users/passkeys/sections.ts';
-import { tellIn } from './lib/tell.ts';
+import { tellIn } from './lib/announce.ts';
 
 const answerMs = 20_000;
 

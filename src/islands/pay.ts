@@ -1,3 +1,4 @@
+import { tellIn } from './lib/announce.ts';
 import { copyFrom } from './lib/copy.ts';
 import { runCountdown } from './lib/countdown.ts';
 import { focusAnswer, noticeIn, sendForm } from './lib/forms.ts';
@@ -5,7 +6,6 @@ import { fragmentPlaces, isInUse, type PageFragment, replaceFragment } from './l
 import { followState, type LiveState } from './lib/live.ts';
 import { localTimes } from './lib/local-times.ts';
 import { PaymentMethods } from './lib/payment-methods.ts';
-import { tellIn } from './lib/tell.ts';
 import type { IslandTexts } from './lib/texts.ts';
 import { findWallets } from './lib/wallet-buttons.ts';
 import type { FoundWallet } from './lib/wallets.ts';

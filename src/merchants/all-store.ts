@@ -1,7 +1,7 @@
 import { branchesOf } from '../db/branches.ts';
 import type { Sql, Tx } from '../db/connection.ts';
+import { chooseSearchPlan } from '../db/search-plan.ts';
 import type { Fragment } from '../db/sql.ts';
-import { chooseWordPlan } from '../db/words.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { type MerchantStates, statesApart } from './in-states.ts';
 
@@ -56,7 +56,12 @@ export async function selectAllMerchants(
     // What is searched decides the plan.
     tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`.execute(),
     isWord &&
-      chooseWordPlan(tx, tx`merchants m where ${rest} order by m.created_at desc, m.id desc`, wanted, limit).execute(),
+      chooseSearchPlan(
+        tx,
+        tx`merchants m where ${rest} order by m.created_at desc, m.id desc`,
+        wanted,
+        limit,
+      ).execute(),
     tx<ListedMerchant[]>`
       select m.id, m.partner_id, p.slug as partner_slug, m.test_mode, coalesce(m.business_name, m.display_name) as name,
         m.email, m.wallet_address, m.onboarded_at, m.terms_version, m.terms_accepted_at, m.disabled_by_partner,

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../db/connection.ts';
-import { chooseWordPlan } from '../db/words.ts';
+import { chooseSearchPlan } from '../db/search-plan.ts';
 import type { User } from './store.ts';
 
 /** What of all people is wanted; what is absent is not asked. `partner` is a slug, or `operators`. */
@@ -21,7 +21,7 @@ export async function selectAllUsers(
     // What is searched decides the plan.
     tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`.execute(),
     search !== undefined &&
-      chooseWordPlan(tx, tx`users u where ${rest} order by u.email, u.id`, matches, limit).execute(),
+      chooseSearchPlan(tx, tx`users u where ${rest} order by u.email, u.id`, matches, limit).execute(),
     tx<ListedUser[]>`
       select u.*, p.slug as partner_slug, p.name as partner_name from users u left join partners p on p.id = u.partner_id
       where ${rest} ${search === undefined ? tx`` : tx`and ${matches}`}

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { type Change, hearChanges } from '../db/changes.ts';
+import { type Change, listenForChanges } from '../db/changes.ts';
 import { isUnreachable } from '../db/connection.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { makeSleeper, type Sleeper } from '../lib/sleeper.ts';
@@ -52,10 +52,12 @@ export async function startDelivering(
 ): Promise<void> {
   const sleeper = makeSleeper();
   const work = startWork(ctx, deps, sleeper);
-  const hear = ({ kind }: Change) => {
+  const onChange = ({ kind }: Change) => {
     if (kind === 'deliveries' || kind === 'anything') sleeper.wake();
   };
-  const endHearing = hearChanges(ctx.db, hear, (error) => ctx.log.warn({ err: error }, 'cannot listen for changes'));
+  const stopListening = listenForChanges(ctx.db, onChange, (error) =>
+    ctx.log.warn({ err: error }, 'cannot listen for changes'),
+  );
   let activatedAt = Number.NEGATIVE_INFINITY;
   let pollAgainAt = 0;
   while (!signal.aborted) {
@@ -78,7 +80,7 @@ export async function startDelivering(
     }
   }
   await work.stop();
-  endHearing();
+  stopListening();
   await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
 }
 

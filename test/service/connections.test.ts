@@ -315,9 +315,9 @@ test('a server that cannot be reached when somebody listens → one complaint, a
         let began = Promise.withResolvers<void>();
         let heard = Promise.withResolvers<string>();
         const end = db.sql.listen('news', {
-          hear: (payload) => heard.resolve(payload),
-          begin: () => began.resolve(),
-          complain: (error) => {
+          onMessage: (payload) => heard.resolve(payload),
+          onListening: () => began.resolve(),
+          onError: (error) => {
             complaints++;
             complained.resolve(error);
           },

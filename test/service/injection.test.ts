@@ -331,9 +331,9 @@ test('a planted statement behind a role that may not end the session › is neve
   const stolen: string[] = [];
   const listening = Promise.withResolvers<void>();
   const unlisten = database.owner.listen('stolen', {
-    hear: (proof) => stolen.push(proof),
-    begin: listening.resolve,
-    complain: listening.reject,
+    onMessage: (proof) => stolen.push(proof),
+    onListening: listening.resolve,
+    onError: listening.reject,
   });
   await listening.promise;
   await assert.rejects(read(), isUnreachable);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { connect, openOwner, type Sql } from '../../src/db/connection.ts';
-import { accessOf, ensureLogins, powersOf } from '../../src/db/logins.ts';
+import { accessOf, ensureLogins, permissionsOf } from '../../src/db/logins.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { analyzeGrown } from '../../src/db/statistics.ts';
 import { testDatabase } from '../support/database.ts';
@@ -41,7 +41,7 @@ test('an owner who is no superuser › migrates, makes the logins, and what runs
   const db = connect(accessOf(plain.url, testSecrets), { service: 1, scoped: 1 });
   try {
     assert.deepEqual(
-      (await Promise.all(db.pools.map(powersOf))).flatMap(({ powers }) => powers),
+      (await Promise.all(db.pools.map(permissionsOf))).flatMap(({ powers }) => powers),
       [],
     );
     const { test: scope } = await makePartner(db);

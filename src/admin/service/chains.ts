@@ -18,16 +18,16 @@ const csvPath = `${path}.csv`;
 const usualLag = 10;
 
 /** Providers are asked so often at most, however many pages are open. */
-const askEveryMs = 5_000;
+const pollEveryMs = 5_000;
 
 type Row = ChainStatus & { leader: ChainLeader | undefined };
 
 /** `GET /admin/chains`: every network with its head, what was read, its providers and who reads it, as CSV too; asks the providers. */
 export function chainsPage(pages: AdminPages, ctx: Context): void {
-  let asked = { at: -askEveryMs, statuses: Promise.resolve<ChainStatus[]>([]) };
+  let asked = { at: -pollEveryMs, statuses: Promise.resolve<ChainStatus[]>([]) };
   const statusesNow = () => {
     const now = performance.now();
-    if (now - asked.at >= askEveryMs) asked = { at: now, statuses: chainStatus(ctx) };
+    if (now - asked.at >= pollEveryMs) asked = { at: now, statuses: chainStatus(ctx) };
     return asked.statuses;
   };
   const readRows = async () => {

@@ -1,5 +1,5 @@
+import { tellIn } from './announce.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
-import { tellIn } from './tell.ts';
 import { fillText, type IslandTexts } from './texts.ts';
 import { markBusy, showWalletButtons } from './wallet-buttons.ts';
 import { askAccount, changeChain, currentChain, type FoundWallet, type WalletChain } from './wallets.ts';

@@ -1,9 +1,9 @@
+import { tellIn } from './announce.ts';
 import { OptionChoice } from './choose-option.ts';
 import { type LazyOffer, LazyWallet } from './lazy-wallet.ts';
 import type { Orders, PayOption } from './order.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { checkBalance, moveTo, sendPayment } from './send-payment.ts';
-import { tellIn } from './tell.ts';
 import { fillText, type IslandTexts } from './texts.ts';
 import { markBusy, showWalletButtons } from './wallet-buttons.ts';
 import { askAccount, currentChain, type FoundWallet, knownAccounts } from './wallets.ts';

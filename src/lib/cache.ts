@@ -4,7 +4,7 @@ import type { Clock } from './time.ts';
  * Runs once what many callers request. Callers share a run in progress, and its result for `keepMs` after it ends.
  * Failures are not kept.
  */
-export function keptFor<T>(keepMs: number, clock: Clock, make: () => Promise<T>): () => Promise<T> {
+export function cachedFor<T>(keepMs: number, clock: Clock, make: () => Promise<T>): () => Promise<T> {
   let kept: { made: Promise<T>; endedAtMs: number | null } | null = null;
   return () => {
     const now = clock.now().getTime();

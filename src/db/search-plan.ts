@@ -13,7 +13,7 @@ const sampled = 1_000;
  * @param matches true of a row that has the text
  * @param limit the rows of a page
  */
-export const chooseWordPlan = (tx: Tx, list: Fragment, matches: Fragment, limit: number): Statement<unknown> => tx`
+export const chooseSearchPlan = (tx: Tx, list: Fragment, matches: Fragment, limit: number): Statement<unknown> => tx`
   select set_config('enable_bitmapscan', case when few or common then 'off' else 'on' end, true),
     set_config('enable_seqscan', case when common then 'off' else 'on' end, true),
     set_config('enable_sort', case when common then 'off' else 'on' end, true)
