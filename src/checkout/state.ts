@@ -19,7 +19,7 @@ export type PayState =
   | { kind: 'too_late'; micro: bigint; voided: boolean }
   | { kind: 'reorged' }
   | { kind: 'failed' | 'replaced' | 'gone'; submitted: SubmittedTransaction }
-  | { kind: 'stray'; stray: MisdirectedPayment };
+  | { kind: 'stray'; payment: MisdirectedPayment };
 
 export type Known = {
   row: Pick<RequestRow, 'status' | 'proof_status' | 'proof_note' | 'expires_at' | 'usdc_micro'>;
@@ -45,8 +45,8 @@ export function payState(known: Known): PayState {
     return { kind: 'paid', overMicro: overpaidMicro, late };
   }
   if (row.proof_status === 'attached') return confirming(progress);
-  const stray = progress.unmatched.find(({ reason }) => reason === 'late' || reason === 'voided');
-  if (stray) return { kind: 'too_late', micro: stray.usdcMicro, voided: status === 'voided' };
+  const unmatched = progress.unmatched.find(({ reason }) => reason === 'late' || reason === 'voided');
+  if (unmatched) return { kind: 'too_late', micro: unmatched.usdcMicro, voided: status === 'voided' };
   if (status === 'voided') return { kind: 'voided' };
   const seen = seenState(known);
   if (seen) return seen;
@@ -58,7 +58,7 @@ export function payState(known: Known): PayState {
   if (row.proof_note === 'reorged' && (!lost || lost.state === 'gone')) return { kind: 'reorged' };
   if (lost && lost.state !== 'seen' && lost.state !== 'mined') return { kind: lost.state, submitted: lost };
   const [wrong] = misdirected;
-  return wrong ? { kind: 'stray', stray: wrong } : { kind: 'waiting' };
+  return wrong ? { kind: 'stray', payment: wrong } : { kind: 'waiting' };
 }
 
 /**

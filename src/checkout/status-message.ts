@@ -79,7 +79,7 @@ function tell(checkout: Checkout): StatusMessage {
     case 'gone':
       return { shape: 'attention', title: statusMessage.gone, rest: statusMessage.goneRest };
     case 'stray': {
-      const { kind, chainName, tokenAddress, symbol } = state.stray;
+      const { kind, chainName, tokenAddress, symbol } = state.payment;
       const values = { network: chainName, token: tokenAddress, symbol: symbol ?? '?', merchant, accepted };
       if (kind === 'wrong_network')
         return {

@@ -81,7 +81,7 @@ test('on the other mode’s chain → wrong_network, real USDC too; money from b
   const txHash = await pay(live);
   const found = await find(request);
   assert.deepEqual(
-    found.map((stray) => [stray.kind, stray.chainId, stray.symbol, stray.txHash]),
+    found.map((one) => [one.kind, one.chainId, one.symbol, one.txHash]),
     [['wrong_network', 31338, 'USDC', txHash]],
   );
 });

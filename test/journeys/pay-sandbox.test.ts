@@ -104,7 +104,7 @@ test('late → verified although expired; too_late → expired and unmatched', a
   await assert.rejects(press(late, 'too_late'), refusedFor('already_paid'));
 });
 
-test('wrong_token and wrong_network → strays that prove nothing', async () => {
+test('wrong_token and wrong_network → misdirected payments that prove nothing', async () => {
   for (const kind of ['wrong_token', 'wrong_network'] as const) {
     const merchant = await makeMerchant(fixtures.db, fixtures.scope);
     const [cursor] = await fixtures.db.sql`select number from chain_cursors`;
@@ -113,7 +113,7 @@ test('wrong_token and wrong_network → strays that prove nothing', async () => 
     const { txHash, chainId } = await press(request, kind);
     const misdirected = await findMisdirected(ctx, fixtures.scope, request.id);
     assert.deepEqual(
-      misdirected.map((stray) => [stray.kind, stray.chainId, stray.symbol, stray.txHash]),
+      misdirected.map((one) => [one.kind, one.chainId, one.symbol, one.txHash]),
       [[kind, chainId, 'USDC', txHash]],
     );
     assert.equal((await fixtures.read(request)).proof_status, 'none');

@@ -48,7 +48,7 @@ test('thousands of transfers to one wallet → those to others, of any partner, 
   assert.equal(left.length, 0);
 });
 
-test('a chain whose endpoint does not answer delays the judging on no other', async () => {
+test('a chain whose endpoint does not answer delays the matching on no other', async () => {
   const endpoints = [await tableEndpoint(database.db), await tableEndpoint(database.db)];
   const slow = { ...idleChain(31339), rpcUrls: endpoints.map(({ url }) => url) };
   await readUpTo(database.db, slow.chainId, 100);
@@ -65,7 +65,7 @@ test('a chain whose endpoint does not answer delays the judging on no other', as
     const [call] = second?.endpoint.waiting ?? [];
     for (let turn = 0; turn < 2; turn++) {
       const [txHash = ''] = await store(database.db, quick, merchant, [{ blockNumber: 95, value: '5' }]);
-      await until('the other chain is judged', () => isMatched(database.db, txHash));
+      await until('the other chain is matched', () => isMatched(database.db, txHash));
       assert.ok(call && second?.endpoint.waiting.has(call), 'while the slow one is still waited for');
     }
   } finally {

@@ -79,14 +79,14 @@ async function judged(txHash: string): Promise<void> {
   await until(async () => (await rows()).length === 1, 'the transfer to be judged');
 }
 
-test('another node stores a transfer → it is judged at once, without a poll', async () => {
+test('another node stores a transfer → it is matched at once, without a poll', async () => {
   await withLoops(neverMs, async (sent) => {
     await asleep(sent);
     await judged(await found(true));
   });
 });
 
-test('a notification is lost with the connection that hears → the transfer is judged when that hears again', async () => {
+test('a notification is lost with the connection that hears → the transfer is matched when that hears again', async () => {
   await withLoops(neverMs, async (sent) => {
     await asleep(sent);
     const transfer = await found(false);

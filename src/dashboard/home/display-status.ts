@@ -45,13 +45,13 @@ export function callName(
 /** What wants a decision beside where a request stands: money that is missing, came too much, or does not count. */
 function besides(words: Words, row: MerchantRequestRow): Html[] {
   const { payment: t } = dashboardTexts(words);
-  const [due, received, stray] = [BigInt(row.usdc_micro), BigInt(row.received_micro), BigInt(row.unmatched_micro)];
+  const [due, received, unmatched] = [BigInt(row.usdc_micro), BigInt(row.received_micro), BigInt(row.unmatched_micro)];
   const line = (text: string, micro: bigint) =>
     html`<p class="quiet">${fill(text, { amount: groupMicro(words, micro) })}</p>`;
   return [
     row.display_status === 'part' ? line(t.short, due - received) : null,
     row.overpaid ? line(t.over, received - due) : null,
-    stray > 0n ? line(t.stray, stray) : null,
+    unmatched > 0n ? line(t.stray, unmatched) : null,
   ].filter((one) => one !== null);
 }
 

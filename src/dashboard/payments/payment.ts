@@ -104,11 +104,11 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
     const key = writeTransferKey(last);
     lines.push(afterwards(words, title, t.overRest, `/dashboard/give-back/${key}`, t.refund, refunds.get(key)));
   }
-  for (const stray of progress.unmatched) {
-    const key = writeTransferKey(stray);
-    const title = fill(t.stray, { amount: usdc(stray.usdcMicro) });
+  for (const transfer of progress.unmatched) {
+    const key = writeTransferKey(transfer);
+    const title = fill(t.stray, { amount: usdc(transfer.usdcMicro) });
     const href = `/dashboard/unmatched/${key}`;
-    lines.push(afterwards(words, title, reason[stray.reason], href, t.decide, refunds.get(key)));
+    lines.push(afterwards(words, title, reason[transfer.reason], href, t.decide, refunds.get(key)));
   }
   return lines.length === 0 ? null : card(html`${lines}`);
 }

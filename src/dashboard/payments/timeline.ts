@@ -19,9 +19,9 @@ export function timelineOf(words: Words, payment: Payment): Html {
   const events: (Event | null)[] = [
     row.opened_at && { at: row.opened_at, title: t.opened },
     ...progress.transfers.map((transfer) => arrival(words, payment, transfer, confirmationsOf(words, transfer))),
-    ...progress.unmatched.map((stray) => {
-      const title = fill(t.stray, { amount: groupMicro(words, stray.usdcMicro) });
-      return { ...arrival(words, payment, stray, reason[stray.reason]), title };
+    ...progress.unmatched.map((transfer) => {
+      const title = fill(t.stray, { amount: groupMicro(words, transfer.usdcMicro) });
+      return { ...arrival(words, payment, transfer, reason[transfer.reason]), title };
     }),
     row.status === 'expired' ? { at: row.expires_at, title: t.expired } : null,
     row.voided_at && { at: row.voided_at, title: t.voided },

@@ -55,7 +55,7 @@ export function claimTypedDataJson(config: Pick<Config, 'baseUrl'>, requestId: s
 /**
  * Binds an unmatched transfer to a request by the signature of its sender, a key or a contract (ERC-1271, ERC-6492), on
  * whose word all endpoints of the chain agree. A mint has no sender who could sign.
- * Apart from that it is judged like any other. Chains are asked, so the caller limits attempts.
+ * Apart from that it is matched like any other. Chains are asked, so the caller limits attempts.
  *
  * @param claim hash and ordinal as `needs_signature` named them
  * @throws Refusal not_found for an unknown request
