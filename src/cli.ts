@@ -3,7 +3,9 @@ import { layOut, printable, printableLines } from './cli/output.ts';
 import { readConfig } from './config.ts';
 import { joinService, standAlone } from './service.ts';
 
-/** Commands by their first word. Each group is loaded on use: most need neither the server nor a chain's library. */
+/**
+ * Commands by their first word. Each group is loaded on use, because most need neither the server nor a chain library.
+ */
 const access = async () => (await import('./cli/access.ts')).accessCommands;
 const webhooks = async () => (await import('./cli/webhooks.ts')).webhookCommands;
 const sandbox = async () => [

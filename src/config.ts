@@ -13,7 +13,7 @@ import { loopback, namesThisMachine } from './lib/networks.ts';
 
 /** Where e-mails are handed on, and as whose. */
 export type MailConfig = {
-  /** `smtp://` (STARTTLS where it is offered, always before a password) or `smtps://`. Holds a password: never log this. */
+  /** `smtp://` (STARTTLS where offered, always before a password) or `smtps://`. Has a password: never log this. */
   smtpUrl: string;
   /** An address, or `Name <address>`. */
   from: string;
@@ -33,7 +33,7 @@ export type WalletConnectConfig = {
 };
 
 export type Config = {
-  /** True where only this machine is served, or by wish: demo data, local chains, a fixed rate table, relaxed webhook addresses. */
+  /** True where only this machine is served, or on request: demo data, local chains, fixed rates, lax webhook URLs. */
   sandbox: boolean;
   /** Networks whose clients see the sandbox's `/dev` pages, besides this machine. */
   devAllowCidrs: string[];
@@ -46,7 +46,7 @@ export type Config = {
   dataDir: string;
   /** Null: the embedded database in the data folder. */
   databaseUrl: string | null;
-  /** Who owns the tables, migrates and lets the service's logins in. Null: whoever `databaseUrl` names. Holds a password. */
+  /** The tables' owner, who migrates and creates the logins. Null: the user of `databaseUrl`. Has a password. */
   databaseOwnerUrl: string | null;
   /** The first one encrypts and hashes; the others only decrypt and recognise what they once made. */
   secretKeys: SecretKey[];
@@ -164,7 +164,7 @@ function readSwitch(name: string, value: string | undefined, faults: string[]): 
   return value !== 'off';
 }
 
-/** Never 0, for any free port: addresses in answers are made from it, and commands beside the service read it too. */
+/** Never 0 for any free port: addresses in responses contain it, and commands beside the service read it too. */
 function readPort(value: string | undefined, faults: string[]): number {
   const port = Number(value || 3000);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) faults.push('PORT must be a whole number from 1 to 65535');
@@ -233,7 +233,7 @@ function readWalletConnect(
   return { projectId, relayUrl };
 }
 
-/** Twenty a second: all tills and guests of a shop come from one address, and each page is opened by somebody. */
+/** Twenty a second: all tills and guests of a shop share an address, and a person opens each page. */
 const usualPageLimit = 200;
 
 function readPageLimit(value: string | undefined, faults: string[]): number {
@@ -265,7 +265,9 @@ function readSchedule(value: string | undefined, faults: string[]): number[] {
   return seconds.map((wait) => Math.round(wait * 1000));
 }
 
-/** `SECRET_KEYS` is `id:base64 of 32 bytes`, separated by commas. The sandbox makes one and keeps it in its data folder. */
+/**
+ * `SECRET_KEYS` is `id:base64 of 32 bytes`, comma-separated. A sandbox generates one and keeps it in its data folder.
+ */
 function readSecretKeys(value: string | undefined, sandbox: boolean, dataDir: string, faults: string[]): SecretKey[] {
   const text = value || (sandbox ? sandboxSecret(dataDir, faults) : '');
   if (!text && !sandbox) {

@@ -1,4 +1,6 @@
-/** Every error an API client can see: code → HTTP status and the sentence for people. Codes never change their meaning. */
+/**
+ * Every error an API client can see: code → HTTP status and a sentence for people. Codes never change their meaning.
+ */
 export const errors = {
   malformed_http: [400, 'This is not a valid HTTP request; the connection is closed.'],
   malformed_text: [400, 'The URL or the form contains a NUL or a lone surrogate.'],
@@ -36,7 +38,10 @@ export type ErrorCode = keyof typeof errors;
 /** One fault of a field, as listed under `details` of `invalid_request`. */
 export type FieldFault = { field: string; message: string };
 
-/** An expected failure. Thrown, so that an open transaction rolls back; turned into an answer by the one error handler. */
+/**
+ * An expected failure. It is thrown, so that an open transaction rolls back; one error handler turns it into a
+ * response.
+ */
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly extra: Record<string, unknown>;

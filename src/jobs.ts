@@ -33,7 +33,7 @@ import { settleRecoveries } from './wallets/settle-recoveries.ts';
 import { createDeliveryDeps, startDelivering } from './webhooks/deliver.ts';
 import { disableDead } from './webhooks/disabled.ts';
 
-/** Work that comes back: what is left over or failed is taken up at the next turn, on this node or another. */
+/** Recurring work: what is left over or failed is handled in the next run, on this node or another. */
 type Loop = {
   name: string;
   /** At least so often. */
@@ -43,8 +43,8 @@ type Loop = {
 };
 
 /**
- * What tells a loop that it has something to do: news of these kinds, or the time at which something is due. A run that
- * returns how much it did is followed by another until there was nothing.
+ * What tells a loop that it has work: notifications of these kinds, or the time at which something is due. A run that
+ * did something is followed by another until nothing is left.
  */
 type Queue = {
   due: Due;
@@ -56,7 +56,9 @@ type Queue = {
 const second = 1000;
 const minute = 60 * second;
 
-/** How often all queues are polled, in one statement: for what is due soon, and for what no notification announced. */
+/**
+ * How often all queues are polled, in one statement: for work due soon, and for work that no notification announced.
+ */
 const usualPollMs = 5 * second;
 
 const loops: Loop[] = [

@@ -12,12 +12,12 @@ import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';
 import { openService, type RunningService } from './service.ts';
 
-/** Starts the service: config → context → listen → loops, and ends it in the opposite order. */
+/** Starts the service (config → context → listen → loops) and stops it in reverse order. */
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const unlock = config.databaseUrl && config.chains ? () => {} : lockDataDir(config.dataDir);
   const ending = new AbortController();
-  // For good: npm passes a terminal's Ctrl-C on once more, and the second must not break the stop off half way.
+  // Permanently: npm passes a terminal's Ctrl-C on a second time, which must not interrupt the stop.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort());
   try {
     const service = await openService(config);

@@ -31,8 +31,8 @@ function makeLog(config: Pick<Config, 'logLevel'>): Logger {
 }
 
 /**
- * Starts what is embedded (database, sandbox chains); as the owner, brings the database to this version and lets the service in;
- * and connects as the service.
+ * Starts what is embedded (database, sandbox chains); as the owner, migrates the database and creates the service's
+ * logins; then connects as the service.
  */
 export async function openService(config: Config): Promise<RunningService> {
   const stops: Array<() => Promise<void>> = [];
@@ -127,7 +127,7 @@ function asDatabaseFault(config: Config, error: unknown): unknown {
 /**
  * A context for a short-lived program beside a running service.
  *
- * @throws Error with the way out when there is no service to stand beside
+ * @throws Error with instructions when no service is running
  */
 export async function joinService(config: Config): Promise<Service> {
   const url = config.databaseUrl ?? embeddedUrl(config.dataDir);
@@ -141,7 +141,7 @@ export async function joinService(config: Config): Promise<Service> {
   return { ctx, close: () => db.close() };
 }
 
-/** A context for developer commands that need no database: nothing is connected until something asks. */
+/** A context for developer commands that need no database: no connection is opened until one is used. */
 export function standAlone(config: Config): Service {
   const nowhere = 'postgres://nobody@127.0.0.1:1/none';
   const db = connect({ service: nowhere, scoped: nowhere, scopeKey: Buffer.alloc(32) });

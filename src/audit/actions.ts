@@ -1,4 +1,4 @@
-/** Everything that is written into the audit log, with the details that may stand beside it. Secrets are no details. */
+/** Every action in the audit log, with the details that may accompany it. Secrets are never details. */
 export const actions = {
   'partner.created': ['slug', 'currency'],
   'partner.changed': ['name', 'currency', 'expiry_minutes', 'default_expiry_minutes', 'accent', 'logo', 'email'],

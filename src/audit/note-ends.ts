@@ -5,10 +5,11 @@ import { noPartner } from './write.ts';
 const perLine = 100;
 
 /**
- * Loop: writes where every audit log ends into the service's own log, which leaves the database's reach: a log that is cut
- * off later lacks the row with that hash. Said at any `LOG_LEVEL`, but for a sandbox's, whose logs nobody keeps.
+ * Loop: writes the end of every audit log to the service's own log, which is beyond the database's reach. A log that is
+ * truncated later lacks the entry with that hash. Written at any `LOG_LEVEL`, except in a sandbox, whose logs nobody
+ * keeps.
  *
- * @returns how many ends were noted
+ * @returns how many ends were written
  */
 export async function noteEnds(ctx: Pick<Context, 'db' | 'log' | 'config'>): Promise<number> {
   const log = ctx.config.sandbox ? ctx.log : ctx.log.child({}, { level: 'info' });

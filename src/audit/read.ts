@@ -5,13 +5,13 @@ import { noPartner } from './write.ts';
 
 export type { AuditRow, LogFilter };
 
-/** A page of a log, the newest first. `next` is what to give as `before` for the page after it; null at the end. */
+/** One page of a log, newest first. `next` is the `before` of the next page; null at the end. */
 export type LogPage = { rows: AuditRow[]; next: bigint | null };
 
 /**
- * Reads a log: a partner's, or what concerns no partner.
+ * Reads a log: a partner's, or the one that concerns no partner.
  *
- * @param whose a partner's scope, in either mode: its log is one; `operators` for what concerns no partner
+ * @param whose a partner's scope, in either mode, as its log covers both; `operators` for what concerns no partner
  */
 export async function readLog(
   ctx: Pick<Context, 'db'>,

@@ -38,7 +38,7 @@ export function contentOf(entry: Entry): string {
   ]);
 }
 
-/** The hash of the row with this number; the statement that appends a row makes it in the same way. */
+/** The hash of the entry with this number. The statement that appends an entry computes the same. */
 export function hashOf(previous: Uint8Array, number: bigint, entry: Entry): Buffer {
   return createHash('sha256')
     .update(previous)
@@ -46,7 +46,7 @@ export function hashOf(previous: Uint8Array, number: bigint, entry: Entry): Buff
     .digest();
 }
 
-/** Keys of the API, signing secrets, and long random texts; addresses and hashes of transactions stay. */
+/** API keys, signing secrets, and long random texts; addresses and transaction hashes stay. */
 const secretPatterns = [
   /qt_(?:test|live)_[0-9A-Za-z]+/g,
   /whsec_[\w+/=-]+/g,

@@ -6,8 +6,8 @@ import { contentOf, type Entry, noHash } from './rules.ts';
 export type AuditRow = Entry & { number: string; hash: Buffer };
 
 /**
- * Appends a row to its chain. The chain's end is locked until commit: nothing that waits should come after it, and a
- * transaction that idles all the same is ended.
+ * Appends an entry to its chain. The chain's end is locked until commit, so nothing that waits may follow, and an idle
+ * transaction is ended.
  */
 export async function appendEntry(tx: Tx | Sql, entry: Entry): Promise<void> {
   const content = contentOf(entry);
@@ -26,7 +26,7 @@ export async function appendEntry(tx: Tx | Sql, entry: Entry): Promise<void> {
     from place`;
 }
 
-/** Where a log ends: by its own note, and by the newest of its rows. Both are null for a log that nothing was written to. */
+/** The end of a log: as recorded separately, and as its newest entry has it. Both are null for an empty log. */
 export type ChainEnd = {
   partner_id: string;
   last_number: string | null;
@@ -34,7 +34,7 @@ export type ChainEnd = {
   newest_row: string | null;
 };
 
-/** The ends of the logs of all partners and of what concerns none, in their order after one identifier; or of one. */
+/** The ends of all logs, or of one, in order, from after an identifier. */
 export function selectChains(
   sql: Sql,
   { partnerId, after, noPartner }: { partnerId: string | null; after: string | null; noPartner: string },
@@ -55,7 +55,7 @@ export function selectEntries(sql: Sql, partnerId: string, from: bigint, limit: 
     order by number limit ${limit}`;
 }
 
-/** What of a log is wanted; what is absent is not asked. `before` is the number of the row to go on from. */
+/** Filters of a log; absent ones do not filter. `before` is the number of the entry to continue from. */
 export type LogFilter = { action?: string; actor?: string; since?: Date; until?: Date; before?: bigint };
 
 /** Rows of a chain, the newest first by their time. */

@@ -3,12 +3,16 @@ import { hashOf, noHash } from './rules.ts';
 import { type ChainEnd, selectChains, selectEntries } from './store.ts';
 import { noPartner } from './write.ts';
 
-/** Why a log is broken: a row is missing, all from one on are, one was changed, all up to one were made anew, or its end was. */
+/**
+ * Why a log is broken: an entry is missing, all from one on are missing, one was changed, all up to one were rewritten,
+ * or its end was changed.
+ */
 export type Breach = 'missing' | 'cut' | 'changed' | 'remade' | 'end';
 
 /**
- * What a check of one log found. `rows` and `hash` are its end: noted elsewhere, they show later that the log was neither
- * cut off nor made anew. `keptAt` is the row that the noted hash belongs to; null when there is none, or none was given.
+ * The result of checking one log. `rows` and `hash` are its end: recorded elsewhere, they show later that the log was
+ * neither truncated nor rewritten. `keptAt` is the entry with the kept hash; null when there is none, or none was
+ * given.
  */
 export type ChainCheck = {
   partnerId: string;
@@ -25,11 +29,11 @@ const maxChains = 100_000;
 export const isHash = (text: string) => /^[0-9a-f]{64}$/i.test(text);
 
 /**
- * Reads logs from their beginning and finds the first link of each that is broken: a row that was changed, taken out,
- * put in or moved.
+ * Reads logs from the beginning and finds the first broken link of each: an entry that was changed, removed, inserted
+ * or moved.
  *
  * @param partnerId one log; null for all
- * @param kept a hash that was noted earlier, as 64 hex digits, to look for; null for none
+ * @param kept a hash recorded earlier, as 64 hex digits, to look for; null for none
  */
 export async function verifyChains(
   ctx: Pick<Context, 'db'>,

@@ -14,14 +14,17 @@ import { payRoute } from './paths.ts';
 import { type Checkout, readCheckout } from './read.ts';
 import { isOver, payable } from './state.ts';
 
-/** Lost connections are noticed, and what no trigger tells (expiry, submitted transactions, misdirected payments) is looked at, after this long. */
+/**
+ * How often lost connections are noticed, and changes without a trigger (expiry, submitted transactions, misdirected
+ * payments) are polled.
+ */
 const restMs = 5_000;
 /** A burst of changes is told once. */
 const gatherMs = 50;
 /** Browsers connect again by themselves; so a forgotten page does not hold a connection for ever. */
 const longestMs = 15 * minuteMs;
 const mostPages = 10_000;
-/** Of one client: each costs a look at the database every few seconds, and many customers can share an address. */
+/** Per client: each stream queries the database every few seconds, and many customers can share an address. */
 const mostPagesOfOne = 60;
 /** A page that cannot listen asks every 2 to 15 s, and a shop's tablets all come from one address. */
 const asksOfOne = 1_200;
@@ -31,7 +34,7 @@ const signOfLife = 'event: here\ndata: 1\n\n';
 
 type Open = { requestId: string; confirming: boolean; misdirected: MisdirectedPayment[]; wake: () => void };
 
-/** `GET {pay_url}/<id>/events` (server-sent events) and `…/state` (the same, once): the page's fragments as they are now. */
+/** `GET {pay_url}/<id>/events` (server-sent events) and `…/state` (the same, once): the page's current fragments. */
 export function liveStates(app: FastifyInstance, ctx: Context): void {
   const open = new Set<Open>();
   const ending = new AbortController();
@@ -131,7 +134,10 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
 
 const waitsForMoney = ({ state }: Checkout) => payable(state) === 'whole';
 
-/** Looks beside the page's turns, since a chain in trouble answers late; wakes the page when something was found or went. */
+/**
+ * Polls beside the page's own turns, since a chain in trouble answers late. Wakes the page when something appeared or
+ * disappeared.
+ */
 async function refreshMisdirected(ctx: Context, { scope, row }: Checkout, page: Open): Promise<void> {
   try {
     const before = page.misdirected.length;
@@ -153,7 +159,7 @@ function wake(page: Open): Promise<void> {
   });
 }
 
-/** What browser code is told: the page's fragments with their versions, so that only what changed is replaced. */
+/** What browser code receives: the page's fragments with their versions, so that only changed ones are replaced. */
 function stateOf(checkout: Checkout): object {
   return {
     kind: checkout.state.kind,

@@ -21,8 +21,8 @@ export function transferUri({ row }: Checkout, { chain, token, amountMicro }: Op
 }
 
 /**
- * What browser code needs to have a wallet send the money. The reference at the end of the calldata says which request
- * it is for: the token ignores it.
+ * What browser code needs to have a wallet send the money. The reference at the end of the calldata identifies the
+ * request; the token ignores it.
  */
 export function walletOrders(checkout: Checkout, options: Option[]): object {
   const { row, state } = checkout;
@@ -44,7 +44,7 @@ export function walletOrders(checkout: Checkout, options: Option[]): object {
   };
 }
 
-/** What a wallet needs to move to a network, and to learn to know it where the operator gives a public endpoint. */
+/** What a wallet needs to switch to a network, and to add it where the operator provides a public endpoint. */
 export function knownToWallets({ chainId, name, publicRpcUrl, coin, explorerUrl }: ChainConfig): object {
   return { chainId, name, publicRpcUrl, coin: coin ?? 'ETH', explorerUrl };
 }

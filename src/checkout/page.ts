@@ -62,7 +62,8 @@ export function sendPayPage(
   const { row, words, branding, url } = checkout;
   const path = payPagePath(url);
   const fragments = renderFragments(checkout);
-  // What came of a form stands in its fragment, but not in its version: so it stays until the fragment itself has news.
+  // The result of a form is shown in its fragment but not part of its version, so it stays until the fragment itself
+  // changes.
   const answered: Partial<typeof fragments> = {
     ...(answer && { proof: proofForm(checkout, answer) }),
     ...(testRefusal && { test: checkout.testPanel?.(checkout, testRefusal) ?? null }),

@@ -37,7 +37,7 @@ export function paymentMethodsOf(checkout: Checkout): Html | null {
   `;
 }
 
-/** WalletConnect, where it is configured: a button that loads it, and the place for its code. Shows with script only. */
+/** WalletConnect, where configured: a button that loads it, and the place for its QR code. Shown with script only. */
 function walletElsewhere({ walletConnect, words, merchant }: Checkout): Html | null {
   if (!walletConnect) return null;
   const { paymentMethods, wallet } = payTexts(words);

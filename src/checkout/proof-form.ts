@@ -56,8 +56,8 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
 }
 
 /**
- * The payer's wallet says by a signature what the transaction does not say: by a button for each wallet of this browser,
- * else signed elsewhere and typed in.
+ * The payer's wallet proves by a signature what the transaction does not show: with a button per wallet of this
+ * browser, or signed elsewhere and pasted.
  */
 function signatureForm(checkout: Checkout, toSign: NonNullable<Answer['toSign']>, fault?: string): Html {
   const { words, url, chains } = checkout;

@@ -37,7 +37,7 @@ export type Checkout = {
   testPanel: Sandbox['testPanel'] | null;
   /** Wallets elsewhere can be paired with; null where no project is configured. */
   walletConnect: WalletConnectConfig | null;
-  /** What the sender of a transfer signs to say that it pays this request: the JSON of `eth_signTypedData_v4`. */
+  /** What the sender of a transfer signs to claim that it pays this request: the JSON of `eth_signTypedData_v4`. */
   claimData: (key: { chainId: number; txHash: string; ordinal: number }) => string;
   /** Public address of the pay page. */
   url: string;

@@ -33,7 +33,9 @@ export type Known = {
 /** What is under way takes the ways to pay away for so long, from when the first was submitted on. */
 const submittedHoldsMs = 2 * minuteMs;
 
-/** Anybody can send less: the customer is asked for the whole amount then, so that nobody else's dust is needed for it. */
+/**
+ * Anybody can send less. The customer is then asked for the whole amount, so that nobody else's dust is needed for it.
+ */
 const minPartialMicro = 10_000n;
 
 /** Decides what the customer must know now: what is proved comes before what was only heard of. */
@@ -62,8 +64,8 @@ export function payState(known: Known): PayState {
 }
 
 /**
- * What is under way. It ends the paying only where it would pay all that is missing, and for a while only: it may never be
- * mined.
+ * A transaction in progress. It replaces the payment methods only if it would pay everything missing, and only for a
+ * while: it may never be mined.
  */
 function seenState({ status, progress, submitted, now }: Known): PayState | null {
   const underWay = submitted.filter(({ state }) => state === 'seen' || state === 'mined');

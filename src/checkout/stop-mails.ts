@@ -21,9 +21,9 @@ const perMinute = 30;
 const bodyLimit = 16_384;
 
 /**
- * `GET {pay_url}/<request_id>/stop-mails/<token>`: asks whoever got a mail of a plan whether these mails should stop; the
- * same address as `POST` stops them. Holding the link is enough, so that mail programs can do it too, by what RFC 8058 says:
- * without cookies, in either kind of form, and not redirected.
+ * `GET {pay_url}/<request_id>/stop-mails/<token>`: asks the recipient of a plan's mail whether to stop these mails;
+ * `POST` to the same address stops them. Holding the link is enough, so that mail programs can do it too, as RFC 8058
+ * requires: without cookies, in either form encoding, and without redirects.
  */
 export async function stopMailsPages(app: FastifyInstance, ctx: Context): Promise<void> {
   const limit = new AttemptLimit(perMinute, minuteMs);

@@ -17,7 +17,7 @@ export function transactionFact({ progress, chains, words }: Checkout): [string,
 /**
  * The hash, as a link where the chain has an explorer.
  *
- * @param shown what is read of it where there is little room; the whole one shows on hover
+ * @param shown a short form where space is limited; the full hash shows on hover
  */
 export function explorerLink(chain: ChainConfig | undefined, hash: string, shown = hash): Html {
   const title = shown !== hash && html` title="${hash}"`;

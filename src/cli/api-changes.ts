@@ -22,8 +22,8 @@ type Schema = {
 };
 
 /**
- * What in a new document would break a client of the old one: things gone, things newly demanded of what is sent, things
- * no longer promised of what is answered. Additions are fine.
+ * Changes in a new document that would break a client of the old one: things removed, new requirements on requests,
+ * weaker guarantees about responses. Additions are fine.
  */
 export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
   const found: string[] = [];

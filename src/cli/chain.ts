@@ -9,7 +9,7 @@ import { type Arguments, type Command, option, testModeOption, word } from './co
 /**
  * The local chain of a mode.
  *
- * @throws Error in production, and where the sandbox runs on chains of a file or has never run
+ * @throws Error in production, and where the sandbox uses chains of a file or has never run
  */
 export function sandboxChain(ctx: Context, testMode: boolean): ChainConfig {
   const chains = ctx.config.sandbox && !ctx.config.chains ? readDevChains(ctx.config.dataDir) : null;

@@ -6,8 +6,8 @@ export type Arguments = { words: string[]; options: Record<string, string | true
 /**
  * One command of the command line.
  *
- * `run` returns the JSON object that `--json` prints; without it the object is laid out for people. It throws an Error
- * whose message is a sentence that says the way out.
+ * `run` returns the JSON object that `--json` prints; otherwise the object is formatted for people. It throws an Error
+ * whose message is a sentence that says what to do.
  */
 export type Command = {
   /** The command's words, e.g. `webhook set`. */

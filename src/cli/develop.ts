@@ -18,7 +18,7 @@ function writeOrCheck(args: Arguments, file: string, text: string, command: stri
   return { file };
 }
 
-/** The document as it was on main, or in the version before the newest one when this is main itself. */
+/** The document as it is on main, or in the previous version if this is main itself. */
 function earlierDocument(file: string): OpenApi | null {
   const git = (...args: string[]) =>
     execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();

@@ -23,8 +23,8 @@ const maxBodyBytes = 1_000_000;
 
 /**
  * Receives a partner's events on a loopback port of this machine and prints them, until a signal or the count. The
- * endpoint's URL points here meanwhile and is put back at the end. What carries no right signature is answered with 400, and
- * neither printed nor counted: any program of this machine can post here.
+ * endpoint's URL points here meanwhile and is restored at the end. A request without a valid signature is answered with
+ * 400, and neither printed nor counted: any program on this machine can post here.
  *
  * @returns how many events were received
  * @throws Error with a sentence when the endpoint may not point to loopback

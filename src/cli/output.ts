@@ -2,8 +2,8 @@
 const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /**
- * Text of others as a terminal may see it: what would move its cursor, colour it or reorder it stands there as `\u001b`.
- * Inside a JSON text on one line this changes no value.
+ * Outside text made safe for a terminal: characters that would move the cursor, colour or reorder text are shown as
+ * `\u001b`. Inside JSON text on one line this changes no value.
  */
 export function printable(text: string): string {
   return text.replace(unprintable, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -8,8 +8,8 @@ export type TokenConfig = {
 };
 
 /**
- * When a transfer is final: so many blocks on top of its own (`confirmations`, 1 = its block is enough), or the
- * provider's tag. The first tier whose limit the amount does not exceed applies; the last has no limit.
+ * When a transfer is final: after this many blocks including its own (`confirmations`, 1 = its block is enough), or by
+ * the provider's tag. The first tier whose limit the amount does not exceed applies; the last has no limit.
  */
 export type FinalityTier = { upToUsdcMicro: bigint | null } & (
   | { confirmations: number }
@@ -24,7 +24,7 @@ export type ChainConfig = {
   tokens: TokenConfig[];
   finality: FinalityTier[];
   explorerUrl: string | null;
-  /** An endpoint that customers' wallets may be told of; the others may hold the operator's secrets. */
+  /** An endpoint that may be revealed to customers' wallets; the others may contain the operator's secrets. */
   publicRpcUrl?: string;
   /** Symbol of the coin that pays fees; ETH unless said. */
   coin?: string;

@@ -14,7 +14,7 @@ export function isOnThisMachine(url: URL, env: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * Reads the address of a database; null when there is none. One on another machine must ask for TLS.
+ * Reads the address of a database; null when there is none. A database on another machine must ask for TLS.
  *
  * @param name of the setting
  */

@@ -1,4 +1,4 @@
-/** Where operators read `/metrics` and the details of `/readyz`: at a listener of its own, with a token, or both. */
+/** How operators read `/metrics` and the details of `/readyz`: at a separate listener, with a token, or both. */
 export type MetricsConfig = {
   host: string;
   /** Null: no listener of its own. */
@@ -9,7 +9,7 @@ export type MetricsConfig = {
 
 const tokenPattern = /^[\x21-\x7e]{24,200}$/;
 
-/** Reads `METRICS_HOST`, `METRICS_PORT` and `METRICS_TOKEN`. With none of them nobody can read figures. */
+/** Reads `METRICS_HOST`, `METRICS_PORT` and `METRICS_TOKEN`. With none of them, nobody can read metrics. */
 export function readMetrics(env: NodeJS.ProcessEnv, servicePort: number, faults: string[]): MetricsConfig {
   const port = env.METRICS_PORT ? Number(env.METRICS_PORT) : null;
   if (port !== null && (!Number.isInteger(port) || port < 1 || port > 65_535 || port === servicePort)) {

@@ -14,8 +14,8 @@ export function reachOf({ host, baseUrl, payUrl }: Addresses): string | null {
 }
 
 /**
- * Decides whether a service is a sandbox: one that only this machine reaches is, any other only by `SANDBOX=on`, and
- * under `NODE_ENV=production` none.
+ * Decides whether a service is a sandbox: yes if only this machine reaches it, otherwise only with `SANDBOX=on`, and
+ * never with `NODE_ENV=production`.
  */
 export function decideSandbox(env: NodeJS.ProcessEnv, addresses: Addresses, faults: string[]): boolean {
   const wish = env.SANDBOX || null;

@@ -12,9 +12,9 @@ const batch = 500;
 const batchesPerPass = 100;
 
 /**
- * Removes the personal data of requests that have reached the configured age, and of plans that ended so long ago, in
- * batches, each in its own transaction; does nothing unless it is configured. Requests come in the order of their creation,
- * so each is looked at once.
+ * Removes personal data from requests that have reached the configured age, and from plans that ended that long ago, in
+ * batches, each in its own transaction. Does nothing unless configured. Requests are processed in the order of
+ * creation, so each is visited once.
  *
  * @returns how many requests lost something
  */

@@ -1,6 +1,6 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
 
-/** The loop's lookup over all partners: the scopes with requests that were made before a time and not looked at. */
+/** The loop's lookup over all partners: scopes with requests created before a time that were not visited yet. */
 export function selectClocks(db: Database, before: Date): Promise<{ partner_id: string; test_mode: boolean }[]> {
   return db.sql<{ partner_id: string; test_mode: boolean }[]>`
     select c.partner_id, c.test_mode from partner_clocks c left join erased_customers e using (partner_id, test_mode)
@@ -19,6 +19,7 @@ export async function lockErasedTo(tx: Tx, scope: Scope): Promise<Date | null> {
   return row?.up_to ?? null;
 }
 
+/** Stores up to which creation time a scope's old requests were visited. */
 export async function updateErasedTo(tx: Tx, scope: Scope, upTo: Date): Promise<void> {
   await tx`
     update erased_customers set up_to = ${upTo} where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;

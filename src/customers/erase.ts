@@ -19,7 +19,7 @@ const batch = 500;
 const mostBeside = 10_000;
 const leastDigits = 5;
 
-/** A customer as a person types it; null for what is no e-mail address, no number of a phone and no id of a request. */
+/** A customer as a person types it; null for anything but an e-mail address, a phone number or a request id. */
 export function customerKey(by: CustomerKey['by'], typed: string): CustomerKey | null {
   const text = typed.trim();
   if (by === 'email') return isOneAddress(text) ? { by, value: text.toLowerCase() } : null;
@@ -28,7 +28,9 @@ export function customerKey(by: CustomerKey['by'], typed: string): CustomerKey |
   return digits.length >= leastDigits && digits.length <= 50 ? { by, value: digits } : null;
 }
 
-/** What is known of a customer, at most `batch` requests and plans and one more: of how many partners, and since when. */
+/**
+ * What is known of a customer, from at most `batch` requests and plans and one more: how many partners, and since when.
+ */
 export async function findCustomer(
   ctx: Pick<Context, 'db'>,
   key: CustomerKey,
@@ -52,11 +54,11 @@ async function requestsOf(sql: Sql | Tx, key: CustomerKey): Promise<CustomerRequ
 }
 
 /**
- * Erases the personal data of one customer with all partners, at most 500 requests and plans at a time: name, e-mail address,
- * phone number, memo and language of its requests, and the mails and messages made of them; name, customer, e-mail address
- * and phone number of its plans, which end. Amounts, times, states, wallets and transactions stay, and so does the metadata,
- * which is the partner's own. A second call finds nothing and changes nothing. The logs of the operators and of each partner
- * say that it was done, not to whom.
+ * Erases the personal data of one customer with all partners, at most 500 requests and plans at a time: name, e-mail
+ * address, phone number, memo and language of its requests, and the mails and messages made from them; name, customer,
+ * e-mail address and phone number of its plans, which end. Amounts, times, states, wallets and transactions stay, and
+ * so does the metadata, which is the partner's own. A second call finds nothing and changes nothing. The logs of the
+ * operators and of each partner record the erasure, but not the customer.
  */
 export async function eraseCustomer(
   ctx: Context,
@@ -64,7 +66,7 @@ export async function eraseCustomer(
   actor: Actor,
 ): Promise<CustomerErased & { more: boolean }> {
   return ctx.db.transaction(async (tx) => {
-    // The plans come first: a charge that is being made holds its plan until its request can be seen.
+    // Plans come first: a charge in progress holds its plan until its request is visible.
     const plans = await findPlansOfCustomer(tx, key, batch + 1);
     const forgotten = await forgetPlans(tx, plans.slice(0, batch), ctx.clock.now());
     const rows = await requestsOf(tx, key);

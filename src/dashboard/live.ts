@@ -7,7 +7,7 @@ import { StreamPlaces, sendEvents } from '../web/event-stream.ts';
 import { readQuery } from '../web/query.ts';
 import { type DashboardRoutes, type MerchantVisit, merchantSessionOf } from './route.ts';
 
-/** The address that a page of the dashboard listens to; with the id of a request, for news of that one only. */
+/** The stream that a dashboard page listens to; with a request id, only for that request. */
 export function dashboardEventsPath(requestId?: string): string {
   return `/dashboard/events${requestId === undefined ? '' : `?request=${requestId}`}`;
 }

@@ -63,9 +63,9 @@ export function dashboardRoutes(app: FastifyInstance, ctx: Context) {
 }
 
 /**
- * The session of the merchant that is signed in with a browser; null when none is.
+ * The session of the merchant signed in with a browser; null when there is none.
  *
- * @param inUse keeps the session from growing idle
+ * @param inUse counts as activity, so that the session does not expire
  */
 export async function merchantSessionOf(
   ctx: Context,

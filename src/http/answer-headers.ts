@@ -8,12 +8,12 @@ const permissions = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 's
   .join(', ');
 
 const yearSeconds = 365 * 24 * 3600;
-/** Pages of people who are signed in. Pay pages and onboarding stay within reach of the shop's page that opened them. */
+/** Pages behind a sign-in. Pay pages and onboarding must stay accessible to the shop's page that opened them. */
 const closed = ['/portal', '/admin', '/dashboard', '/dev'];
 
 /**
- * The API's reference comes from a library that writes style into its page. It shares its origin with the portal, so it can
- * call the API and nothing else there, and opens no window: one of another page could call what that page can.
+ * The API reference comes from a library that writes inline styles. It shares its origin with the portal, so it may
+ * call only the API there. It may open no window, because a window of another page could call what that page can.
  */
 const referencePolicy = (baseUrl: string) =>
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
@@ -25,8 +25,8 @@ const isBelow = (path: string, paths: string[]) => paths.some((one) => path === 
 type Hosts = Pick<Config, 'baseUrl' | 'payUrl' | 'hsts'>;
 
 /**
- * What sets the headers that every answer has unless its page says otherwise: kept by nobody, read as what it says it is,
- * and of no use to pages of other sites. It is given the path that was called, without the query.
+ * Returns a function that sets the default headers of every response: not cached, no content sniffing, useless to other
+ * sites. It is given the requested path without the query.
  */
 export function answerHeaders(config: Hosts): (reply: FastifyReply, path: string) => void {
   const transportFor = strictTransport(config);
@@ -50,7 +50,7 @@ const pageHeaders = {
   'referrer-policy': 'same-origin',
 };
 
-/** On the base host it holds for the hosts below it too: those are partners' own. Null where nothing is to be said. */
+/** On the base host it also covers the subdomains, which are the partners' own hosts. Null where no header is sent. */
 function strictTransport({ baseUrl, payUrl, hsts }: Hosts): (host: string | undefined) => string | null {
   const [base, pay] = [new URL(baseUrl), new URL(payUrl)];
   return (host) => {

@@ -46,7 +46,7 @@ const proofVerified = {
   },
 };
 
-/** Serves the OpenAPI document, made from the contracts, and a reference page to try requests from. */
+/** Serves the OpenAPI document, generated from the contracts, and a reference page for trying requests. */
 export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -88,7 +88,7 @@ export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<v
   });
 }
 
-/** Nothing is loaded from, told to, or offered of the library's maker; the key's field is there at once. */
+/** Nothing is loaded from, sent to, or advertised for the library's maker; the field for the key is visible at once. */
 const settings = JSON.stringify({
   telemetry: false,
   withDefaultFonts: false,
@@ -99,7 +99,7 @@ const settings = JSON.stringify({
   authentication: { preferredSecurityScheme: 'apiKey' },
 });
 
-/** The reference page: what it shows stands in it as data, so nothing of it runs but the library's file. */
+/** The reference page. Its content is embedded as data, so the only script that runs is the library's file. */
 function referencePage(document: string): string {
   return html`
     <!doctype html>

@@ -13,14 +13,14 @@ const known: Record<string, ErrorCode> = {
 };
 
 /**
- * Answers what is no HTTP, before there is a request: in the shape of every other answer, by itself the last on its
- * connection. Strangers cause this at will, so it is logged for debugging only.
+ * Answers malformed HTTP, before there is a request: in the usual error format, as the last response on its connection.
+ * Strangers can cause this at will, so it is logged at debug level only.
  */
 export function answerClientErrors(log: Logger) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
     const id = randomUUID();
     log.debug({ err: error, request_id: id }, 'a client sent an unreadable request');
-    // An answer that has begun, as when a body turns out malformed, cannot be followed by another one.
+    // A response that has already begun, as when a body turns out malformed, cannot be followed by another.
     const begun = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
     if (begun || !socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
     socket.end(rawAnswer(known[error.code ?? ''] ?? 'malformed_http', id), () => socket.destroy());
@@ -40,7 +40,7 @@ function rawAnswer(code: ErrorCode, id: string): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`;
 }
 
-/** An `Expect` other than `100-continue` is passed over, as the standard allows; Node would answer 417 by itself. */
+/** An `Expect` other than `100-continue` is ignored, as the standard allows; Node alone would answer 417. */
 export function passOverExpectations(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => app.routing(request, response));
 }

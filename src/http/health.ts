@@ -31,7 +31,10 @@ async function checkReadiness(ctx: Context): Promise<Readiness> {
   return { ready: Object.values(parts).every((state) => state === 'ok'), parts };
 }
 
-/** Who may read figures, and details of readiness: nobody, who brings the token, or who reaches the listener at all. */
+/**
+ * Who may read metrics and the details of readiness: nobody, callers with the token, or everyone who reaches the
+ * listener.
+ */
 type Readers = 'nobody' | 'anybody' | { token: string };
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest();
@@ -42,7 +45,10 @@ function isReader(readers: Readers, { headers }: FastifyRequest): boolean {
   return given !== undefined && timingSafeEqual(hashOf(given), hashOf(readers.token));
 }
 
-/** `/healthz`: the process lives. `/readyz`: it can do its work, in a word. For operators its parts, and `/metrics`. */
+/**
+ * `/healthz`: the process is alive. `/readyz`: it can work, in one word. For operators also its details, and
+ * `/metrics`.
+ */
 export function healthRoutes(app: FastifyInstance, ctx: Context): void {
   const { port, token } = ctx.config.metrics;
   addRoutes(app, ctx, port !== null || token === null ? 'nobody' : { token });

@@ -14,14 +14,14 @@ const sharedOnly = ['/admin', '/dev'];
 /** What pages of customers are made of, besides themselves. */
 const parts = ['/assets', '/logo'];
 
-/** Partners found by their slug are kept: neither it nor the id ever changes. Names that are nobody's are not. */
+/** Partners found by slug are cached, because neither slug nor id ever changes. Unknown names are not. */
 const mostKept = 10_000;
 
 const isBelow = (url: string, paths: string[]) => paths.some((path) => url === path || url.startsWith(`${path}/`));
 
 /**
- * Turns away pages that the host of a call does not have, with 404, and says in `request.ownHost` whose host it is. A
- * partner's own host has its pages only, the shared host all. The API's gate looks at hosts by itself, after the key.
+ * Answers 404 to pages that the called host does not have, and sets `request.ownHost`. A partner's own host has only
+ * that partner's pages, the shared host has all. The API's gate checks hosts itself, after the key.
  */
 export function guardHosts(app: FastifyInstance, ctx: Context): void {
   const payUrl = payRoute(ctx.config);

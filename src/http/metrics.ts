@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Context } from '../context.ts';
 import { countAlarms } from '../db/alarms.ts';
 
-/** The figures of this process and of the database, for Prometheus. Labels name no partner, merchant or request. */
+/** The metrics of this process and of the database, for Prometheus. Labels name no partner, merchant or request. */
 export function openRegistry(ctx: Context): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -9,18 +9,21 @@ import { sendSlowDown } from '../web/slow-down.ts';
 import { docsPath } from './api-document.ts';
 
 const windowMs = 10_000;
-/** All browsers of one client that show a session, real or made up, open at most so many times what one of them may. */
+/**
+ * All browsers of one client that present a session, valid or not, together open at most this many times a single one's
+ * limit.
+ */
 const sessionsOfClient = 10;
-/** Who is turned away hears so late: a program that asks again at once is slowed down, as far as so many wait at most. */
+/** The refusal is delayed this long, to slow down a program that retries at once; only so many clients may wait. */
 const holdMs = 1_000;
 const mostHeld = 1_000;
 /** Said from memory, or kept for a while. */
 const free = ['/healthz', '/readyz', '/metrics', '/assets', docsPath];
 
 /**
- * Turns a client away that opens pages faster than people do, before anything is asked of the database for it. Who shows a
- * session is counted apart, so that strangers at the same address take nothing from a merchant. Whether the session is real
- * nobody asks here: made-up ones share what all sessions of a client have.
+ * Refuses a client that opens pages faster than people do, before the database is queried for it. Clients with a
+ * session are counted separately, so that strangers at the same address do not use up a merchant's limit. The session
+ * is not checked here: made-up ones share the limit of all sessions of their client.
  */
 export function limitPages(app: FastifyInstance, ctx: Context): void {
   const { pageLimit } = ctx.config;

@@ -14,8 +14,8 @@ async function compress(text: string): Promise<Script> {
 }
 
 /**
- * Lets the library's script, over 4 MB as the library sends it, go out compressed, once in a process and beside the event loop.
- * Browsers keep it and ask whether it is still the same. To be called before the library's routes are added.
+ * Sends the library's script, over 4 MB as the library serves it, compressed, once per process and off the event loop.
+ * Browsers cache it and revalidate. Call this before the library's routes are added.
  */
 export function compressReferenceScript(app: FastifyInstance, path: string): void {
   const onSend = async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {

@@ -40,9 +40,9 @@ import { limitPages } from './page-limit.ts';
 import { closeSilentSockets } from './silent-sockets.ts';
 
 /**
- * The HTTP server with all its routes, not listening yet.
+ * The HTTP server with all its routes, not yet listening.
  *
- * @param pagesDb the connections of pages, so that they cannot take the API's
+ * @param pagesDb the connections of pages, so that they cannot use up the API's
  */
 export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Promise<FastifyInstance> {
   const pages: Context = { ...ctx, db: pagesDb };
@@ -76,14 +76,15 @@ export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Pro
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (value) => (typeof value === 'string' ? value : JSON.stringify(value)));
   app.addHook('onRequest', async (request, reply) => {
-    // A socket that is asked once keeps this beyond its end: the audit log says from where, whoever hangs up.
+    // A socket read once keeps its address after it closes: the audit log needs the address even if the client hangs
+    // up.
     void request.socket.remoteAddress;
     cutUserAgent(request);
     begin(request, reply);
     if (!hasOneHost(request)) throw refuse('malformed_http');
     const allowed = routes.allowedMethods(pathOf(request));
-    // Fastify would match an empty id, letters that are escaped, and a whole URL. An address that only looks alike is
-    // unknown, so headers, checks and errors that go by the path mean what is answered.
+    // Fastify would match an empty id, escaped letters, and a whole URL. A path that only resembles a route is unknown,
+    // so headers, checks and errors that depend on the path agree with what is served.
     const isAlike = request.routeOptions.url !== undefined || request.url.startsWith('/api/');
     if (allowed.length === 0 && isAlike) throw refuse('not_found');
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(reply, allowed);
@@ -121,7 +122,10 @@ export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Pro
   return app;
 }
 
-/** What the database cannot hold goes no further, whichever page it is for. The API tells it at its turn in the order of checks. */
+/**
+ * Text that the database cannot store is refused here, for every page. The API refuses it at its place in the order of
+ * checks.
+ */
 function refuseUnstorable(app: FastifyInstance): void {
   app.addHook('preValidation', async ({ params, query, body, routeOptions }) => {
     if (routeOptions.config.auth === 'api-key') return;
@@ -148,9 +152,9 @@ function cutUserAgent({ raw: { headers } }: FastifyRequest): void {
 type Route = { pattern: RegExp; methods: string[]; fixed: boolean };
 
 /**
- * A route says who may call it, and a form of those who are signed in by e-mail whether it asks for more than the session.
+ * A route must declare who may call it, and a form of signed-in users whether it needs more than the session.
  *
- * @throws Error on one that does not
+ * @throws Error for one that does not
  */
 export function assertDeclared({ url, method, config }: Pick<RouteOptions, 'url' | 'method' | 'config'>): void {
   // The reference page's routes come from a library that knows nothing of our declaration.
@@ -161,7 +165,10 @@ export function assertDeclared({ url, method, config }: Pick<RouteOptions, 'url'
     throw new Error(`Route POST ${url} does not declare whether it needs more than the session.`);
 }
 
-/** Watches routes being added: one that does not say who may call it fails the start. Knows which methods a path has. */
+/**
+ * Watches routes being added. One that does not declare who may call it fails the start. Knows which methods a path
+ * has.
+ */
 function collectRoutes(app: FastifyInstance): { allowedMethods(path: string): string[] } {
   const routes = new Map<string, Route>();
   app.addHook('onRoute', ({ url, method, config }) => {
@@ -214,6 +221,6 @@ function toRefusal(error: unknown): Refusal {
   const status = (error as FastifyError).statusCode ?? 500;
   if (status === 413) return refuse('body_too_large');
   if (status === 415) return refuse('unsupported_media_type');
-  // What Fastify refuses by itself is an address or a form that nothing here could have understood.
+  // What Fastify refuses by itself is a URL or a form that no handler could have understood.
   return refuse(status >= 400 && status < 500 ? 'not_found' : 'internal_error');
 }

@@ -5,8 +5,8 @@ import type { FastifyInstance } from 'fastify';
 const graceMs = 1_000;
 
 /**
- * Lets a stop close connections on which no request has ever come. Browsers and load balancers open some in advance; Node
- * counts them as busy, and a stop would wait for them for a minute.
+ * Lets a stop close connections on which no request ever arrived. Browsers and load balancers open some in advance.
+ * Node counts them as busy, and a stop would wait for them for a minute.
  */
 export function closeSilentSockets(app: FastifyInstance): void {
   const silent = new Set<Socket>();

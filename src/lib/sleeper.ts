@@ -7,6 +7,7 @@ export type Sleeper = {
   sleep(atMostMs: number, signal: AbortSignal): Promise<void>;
 };
 
+/** A sleeper that is awake until its first `sleep`. Times are measured with a monotonic clock. */
 export function makeSleeper(): Sleeper {
   let wakeAt = Number.POSITIVE_INFINITY;
   let rearm = () => {};

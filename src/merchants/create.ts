@@ -39,7 +39,7 @@ const textFields = [
 ] as const;
 
 /**
- * Creates a merchant as a shell that its user completes, or returns the one that holds the wallet already.
+ * Creates a merchant as a shell for its user to complete, or returns the one that already has the wallet.
  *
  * @throws Refusal wallet_address_conflict, invalid_request
  */

@@ -8,9 +8,9 @@ import { updateDisabled } from './store.ts';
 type Switch = 'partner' | 'operator';
 
 /**
- * Turns one of the two switches of a merchant: the partner's own or the operator's. Either disables it.
+ * Sets one of a merchant's two switches: the partner's or the operator's. Either disables it.
  *
- * @returns false when it stands so already, or the scope has no such merchant: then nothing was changed
+ * @returns false when nothing changed: it was already set so, or the scope has no such merchant
  */
 export function setMerchantDisabled(
   ctx: Pick<Context, 'db' | 'clock'>,

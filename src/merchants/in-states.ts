@@ -2,8 +2,8 @@ import type { Sql, Tx } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
 
 /**
- * Which states of merchants are wanted; what is absent is not asked. `either`: switched off by whomever. `any`: all of them,
- * read state by state.
+ * Filters of merchants by state; absent ones do not filter. `either`: disabled by either side. `any`: all of them, read
+ * state by state.
  */
 export type MerchantStates = { onboarded?: boolean; disabled?: 'partner' | 'operator' | 'none' | 'either' | 'any' };
 
@@ -22,7 +22,7 @@ function isMeant({ partner, operator }: (typeof switches)[number], disabled: Mer
 }
 
 /**
- * A query of merchants `m` for each of some states, which each have an index of their own.
+ * A query of merchants `m` per state; each state has an index of its own.
  *
  * @param own conditions that all share
  */

@@ -20,9 +20,9 @@ export type ManualFields = {
 const checkFields = compileCheck(CreateMerchant);
 
 /**
- * Creates a merchant manually, without a wallet: as by API, with the same rules.
+ * Creates a merchant manually, without a wallet, by the same rules as the API.
  *
- * @returns the names of the fields that break their rule, and then nothing was made
+ * @returns the names of invalid fields; nothing was created then
  */
 export async function createMerchantManually(
   ctx: Context,

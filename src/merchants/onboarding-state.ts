@@ -1,6 +1,6 @@
 import type { Scope, Tx } from '../db/connection.ts';
 
-// What onboarding and changes of wallets write into a merchant's row, each in a transaction of its caller's.
+// What onboarding and wallet changes write to a merchant's row, each in its caller's transaction.
 
 /** What a merchant can say about itself while onboarding. */
 export type OnboardingDetails = {

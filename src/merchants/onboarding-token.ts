@@ -28,7 +28,7 @@ export function makeOnboardingToken(secrets: SecretKey[], subject: OnboardingSub
 /**
  * Reads a token made with any of the secret keys.
  *
- * @returns null for anything we did not make; `expired` once its seven days are over
+ * @returns null for anything we did not make; `expired` after seven days
  */
 export function readOnboardingToken(
   secrets: SecretKey[],

@@ -13,13 +13,13 @@ export type { Profile } from './profile-store.ts';
 const furtherLimits = { instagram: 200, industry: 80 } as const;
 
 export type ProfileFault = DetailFault | 'notACurrency';
-/** What became of a profile that was handed in: the names of the fields that changed, or what is wrong with which. */
+/** The result of submitting a profile: the names of changed fields, or which fields are wrong and how. */
 export type ProfileOutcome = { changed: string[]; currency: string } | { faults: Record<string, ProfileFault> };
 
 type Typed = Record<string, string | undefined>;
 
 /**
- * Changes what a merchant says of itself. Where its e-mail address changes, the earlier one is told.
+ * Changes a merchant's profile. If its e-mail address changes, the earlier address is notified.
  *
  * @param notice the mail to the earlier address
  * @throws Refusal not_found

@@ -2,7 +2,7 @@ import type { WalletFault } from '../auth/siwe.ts';
 import { walletTexts } from '../texts/wallets.ts';
 import { wordsOf } from '../ui/language.ts';
 
-/** Why onboarding, signing in or changing a wallet does not go on, with the status of the page that says so. */
+/** Why onboarding, signing in or a wallet change was refused, with the status of the page that says so. */
 export const refusalStatus = {
   link_unknown: 404,
   link_expired: 410,
@@ -35,7 +35,7 @@ export const refusalStatus = {
 export type RefusalReason = keyof typeof refusalStatus;
 export type DetailFault = 'tooLong' | 'notACountry' | 'notAnEmail';
 
-/** An expected failure, thrown so that an open transaction rolls back; a page says it in words, by its reason. */
+/** An expected failure, thrown so that an open transaction rolls back. A page words it by its reason. */
 export class MerchantRefusal extends Error {
   readonly reason: RefusalReason;
   /** Faults of single fields of the details, by the field's name. */
@@ -48,7 +48,7 @@ export class MerchantRefusal extends Error {
   }
 }
 
-/** Refusals of a link end the visit, and are thrown on like every other error; all others are returned, for the page. */
+/** Refusals of a link end the visit and are rethrown like other errors; all others are returned for the page. */
 export function refusalToShow(error: unknown): MerchantRefusal {
   if (error instanceof MerchantRefusal && !error.reason.startsWith('link_')) return error;
   throw error;

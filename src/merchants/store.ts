@@ -56,8 +56,8 @@ export type NewMerchant = Partial<
   Pick<MerchantRow, 'app_mode' | 'display_currency'>;
 
 /**
- * Stores a merchant in one statement; false when its wallet was taken meanwhile. Where this is part of a transaction, that
- * holds the wallet until it commits, so it may not idle from here on; the commit takes the partner's clock.
+ * Stores a merchant in one statement; false when its wallet was taken meanwhile. As part of a transaction it holds the
+ * wallet until commit, so the transaction must not idle from here on; the commit takes the partner's clock.
  */
 export async function insertMerchant(sql: Tx, scope: Scope, id: string, merchant: NewMerchant): Promise<boolean> {
   const rows = await sql`
@@ -69,6 +69,7 @@ const view = (tx: Tx, scope: Scope) => tx`
   select m.*, p.slug as home_portal, p.name as partner_name from merchants m join partners p on p.id = m.partner_id
   where m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode}`;
 
+/** A merchant of the scope with its partner's slug and name; null for an unknown id. The id must be a UUID. */
 export async function selectMerchant(tx: Tx, scope: Scope, id: string): Promise<MerchantView | null> {
   const [row] = await tx<MerchantView[]>`${view(tx, scope)} and m.id = ${id}`;
   return row ?? null;
@@ -108,7 +109,9 @@ export async function updateDisabled(
   return count === 1;
 }
 
-/** Column for the gate's statement: what a create needs of a merchant of the calling partner, in either mode. */
+/**
+ * Column for the gate's statement: what a create needs to know about a merchant of the calling partner, in either mode.
+ */
 export function merchantFacts(sql: Sql, accountId: string | null) {
   return sql`
     (select jsonb_build_object('test_mode', m.test_mode, 'onboarded', m.onboarded_at is not null, 'wallet', m.wallet_address,

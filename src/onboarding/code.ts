@@ -22,8 +22,8 @@ function hashCode(secret: SecretKey, accountId: string, code: string): Buffer {
 }
 
 /**
- * Mails a new six-digit code to the address the partner gave. It lives 15 minutes. Wrong tries carry over from a code
- * that has not run out, so asking for new ones gives no more tries.
+ * Mails a new six-digit code to the address the partner gave. It is valid for 15 minutes. Wrong attempts carry over
+ * from a code that has not expired, so requesting new ones gives no more attempts.
  *
  * @throws MerchantRefusal of the link; email_code_just_sent within a minute; email_code_exhausted
  */
@@ -51,9 +51,9 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
 }
 
 /**
- * Checks a code and counts the wrong ones; the count is committed by itself.
+ * Checks a code and counts wrong attempts; the count commits by itself.
  *
- * @returns a pass for this browser, to go on with for an hour
+ * @returns a pass that lets this browser continue for an hour
  * @throws MerchantRefusal of the link; email_code_needed, email_code_wrong, email_code_expired, email_code_exhausted
  */
 export async function enterEmailCode(ctx: Context, token: string, code: string): Promise<string> {
@@ -80,7 +80,7 @@ function passProof(secret: SecretKey, row: PassSubject, until: string): Buffer {
   return keyedHash(secret, 'onboarding', `pass/${row.id}/${row.onboarding_epoch}/${until}/${row.email}`);
 }
 
-/** True when a code was entered in this browser, or where the partner gave no e-mail address and so none is asked. */
+/** True when a code was entered in this browser, or when the partner gave no e-mail address, so none is required. */
 export function passedEmail(ctx: Pick<Context, 'config' | 'clock'>, row: PassSubject, pass: string | null): boolean {
   if (row.email === null) return true;
   const [until = '', hex = ''] = pass?.split('.') ?? [];

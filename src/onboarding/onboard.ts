@@ -33,7 +33,7 @@ function onboardingRequest({ id }: Pick<OnboardingRow, 'id'>): WalletRequest {
 }
 
 /**
- * Opens a link for a browser in which the e-mail code was entered, where one is asked.
+ * Opens a link for a browser in which the e-mail code was entered, where one is required.
  *
  * @throws MerchantRefusal of the link; email_code_needed
  */
@@ -52,7 +52,7 @@ export type HandIn = {
 };
 
 /**
- * Keeps the details, so that the merchant can go on after a reload or on another device.
+ * Stores the details, so that the merchant can continue after a reload or on another device.
  *
  * @throws MerchantRefusal of the link; email_code_needed
  */
@@ -68,7 +68,7 @@ export async function handInDetails(ctx: Context, { token, emailPass, details, e
 export type OnboardingChoice = TypedWallet & { token: string; emailPass: string | null };
 
 /**
- * Keeps which wallet the merchant wants to be paid at; nothing is claimed before it has signed.
+ * Stores the wallet that the merchant wants to be paid at; nothing is claimed before it has signed.
  *
  * @throws MerchantRefusal of the link; email_code_needed, wallet_malformed, wallet_differs, chain_unknown
  */
@@ -100,8 +100,8 @@ export type Complete = HandedIn & {
 };
 
 /**
- * Finishes onboarding: the wallet has signed, the terms are accepted, the merchant can be paid. All in one transaction,
- * after the chains were asked: message used up, wallet claimed over the whole platform, merchant complete.
+ * Finishes onboarding: the wallet has signed, the terms are accepted, the merchant can be paid. After the chains were
+ * asked, one transaction consumes the message, claims the wallet platform-wide and completes the merchant.
  *
  * @throws MerchantRefusal of the link, the e-mail code, the terms, the message, the signature or the wallet
  */

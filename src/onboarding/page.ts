@@ -253,7 +253,9 @@ export function signPage(page: StepPage, message: string, address: string): Html
   );
 }
 
-/** The terms as they bind, in English; before them a translation for whoever reads another language; and the box that accepts. */
+/**
+ * The binding English terms, preceded by a translation for readers of other languages, and the checkbox to accept them.
+ */
 function termsField(words: Words, fault: string | undefined, typed: string | undefined): Html {
   const { onboard } = onboardingTexts(words);
   const { version } = terms;

@@ -7,10 +7,10 @@ import { hasMoney, voidOpenOf } from '../requests/of-reset.ts';
 import { giveUpWallets } from '../wallets/give-up.ts';
 
 /**
- * Takes a merchant back to the start of onboarding: its wallet is free again, older links die. Its open requests are voided:
- * they would still pay the wallet that is given up.
+ * Returns a merchant to the start of onboarding: its wallet is free again, and older links expire. Its open requests
+ * are voided, because they would still pay the old wallet.
  *
- * @returns false for a merchant that has taken money: its wallet may only be changed by signatures
+ * @returns false for a merchant that has received money: its wallet may only be changed by signatures
  */
 export function resetOnboarding(ctx: Context, actor: Actor, scope: Scope, accountId: string): Promise<boolean> {
   const now = ctx.clock.now();

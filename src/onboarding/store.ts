@@ -18,6 +18,7 @@ export type OnboardingRow = OnboardingDetails & {
   chosen_chain_id: string | null;
 };
 
+/** A merchant with its onboarding progress; null when the scope has no such merchant. Takes no lock. */
 export async function selectOnboarding(tx: Tx, scope: Scope, accountId: string): Promise<OnboardingRow | null> {
   const [row] = await tx<OnboardingRow[]>`
     select m.id, m.test_mode, m.email, m.display_name, m.business_name, m.country, m.phone, m.website, m.wallet_address,
@@ -36,7 +37,7 @@ export async function lockOnboarding(tx: Tx, scope: Scope, accountId: string): P
   return selectOnboarding(tx, scope, accountId);
 }
 
-/** Keeps that the details were handed in, and an e-mail address that only counts once the merchant has signed. */
+/** Stores that the details were submitted, and an e-mail address that only counts once the merchant has signed. */
 export async function upsertProgress(
   tx: Tx,
   scope: Scope,
@@ -70,6 +71,7 @@ export async function deleteProgress(tx: Tx, scope: Scope, accountId: string): P
 
 export type CodeRow = { code_hash: Uint8Array; attempts: number; expires_at: Date };
 
+/** The merchant's e-mail code, locked until the transaction ends, even if it has expired; null when there is none. */
 export async function selectCode(tx: Tx, scope: Scope, accountId: string): Promise<CodeRow | null> {
   const [row] = await tx<CodeRow[]>`
     select code_hash, attempts, expires_at from onboarding_codes

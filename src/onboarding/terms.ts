@@ -1,7 +1,7 @@
 import { type OnboardingTexts, onboardingTexts } from '../texts/onboarding.ts';
 import { type Words, wordsOf } from '../ui/language.ts';
 
-/** The terms a merchant accepts. A change of the text takes a new version; each merchant keeps the version it accepted. */
+/** The terms a merchant accepts. A changed text needs a new version; each merchant keeps the version it accepted. */
 export const terms = { version: '1' } as const;
 
 /** The sections of the terms: in English as they bind, in other languages as a translation of that. */

@@ -12,14 +12,16 @@ import { type BrandingUpdate, type Partner, selectBranding, updateBranding } fro
 
 export type { MailBranding } from '../mail/layout.ts';
 
-/** What is to change, as a person says it; what is absent stays, null takes away. `logo` is a picture file's bytes. */
+/**
+ * The wanted changes, as a person enters them; absent fields stay, null removes. `logo` is the bytes of an image file.
+ */
 export type BrandingChange = { name?: string; accent?: string | null; logo?: Buffer | null };
 
 /**
  * Sets a partner's name, accent colour and logo, all or none.
  *
  * @returns null when there is no such partner
- * @throws Error with a sentence when one of them cannot be taken, or nothing is to change
+ * @throws Error with a sentence when one of them is invalid, or nothing changes
  */
 export async function setBranding(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -52,14 +54,14 @@ function accentFrom(text: string): string {
   return accent;
 }
 
-/** Changed branding shows after so long at the latest. */
+/** Changed branding appears within this time. */
 const keptMs = 5000;
 const maxKept = 1000;
 type Kept = { branding: Branding; readAtMs: number };
 const keptBrandings = new WeakMap<Database, Map<string, Kept>>();
 
 /**
- * A partner's branding: one statement, or what this process read in the last seconds.
+ * A partner's branding, from one statement or from what this process read in the last seconds.
  *
  * @throws Refusal `not_found` when there is no such partner
  */
@@ -81,12 +83,12 @@ export async function readBranding(ctx: Context, partnerId: string): Promise<Bra
   return branding;
 }
 
-/** Reads a partner's branding anew for the next page of this process, after a change. */
+/** Makes the next page of this process read a partner's branding again, after a change. */
 export function forgetBranding({ db }: Pick<Context, 'db'>, partnerId: string): void {
   keptBrandings.get(db)?.delete(partnerId);
 }
 
-/** The house's own accent, as `style.css` has it. */
+/** Our own accent, the same as in `style.css`. */
 const houseAccent = '#2769b7';
 
 /** The branding of mails that no partner sends. */
@@ -106,7 +108,7 @@ export function mailBrandingOf({ config }: Pick<Context, 'config'>, sender: Mail
 }
 
 /**
- * The same, read now; the house's branding where there is no partner (null).
+ * The same, read now; our own branding where there is no partner (null).
  *
  * @throws Refusal `not_found` when there is no such partner
  */

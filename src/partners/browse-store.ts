@@ -15,7 +15,7 @@ export type ListedPartner = Pick<
   | 'created_at'
 >;
 
-/** Partners by their slug, from after one on. A search looks for a part of slug or name. */
+/** Partners by slug, from after a given one. A search matches part of the slug or name. */
 export function selectPartners(
   sql: Sql,
   { search, disabled }: PartnerFilter,
@@ -32,7 +32,7 @@ export function selectPartners(
     order by slug limit ${limit}`;
 }
 
-/** What an operator sets of a partner; what is absent stays. */
+/** The settings of a partner that an operator changes; absent ones stay. */
 export type PartnerSettings = {
   name?: string;
   currency?: string;

@@ -6,10 +6,10 @@ import { emailFault } from './rules.ts';
 import { type Partner, updateEmail } from './store.ts';
 
 /**
- * Sets the address a partner is told at when something needs their hand; null takes it away.
+ * Sets the address to which a partner is mailed when it must act; null removes it.
  *
  * @returns null when there is no such partner
- * @throws Error with a sentence when it is no e-mail address
+ * @throws Error with a sentence when it is not an e-mail address
  */
 export async function setPartnerEmail(
   ctx: Pick<Context, 'db' | 'clock'>,

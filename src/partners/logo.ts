@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 export const maxLogoBytes = 64 * 1024;
 
 export type LogoType = 'image/png' | 'image/jpeg' | 'image/webp';
-/** A logo as it is stored; `hash` is 16 hex digits of its bytes' SHA-256. */
+/** A stored logo; `hash` is 16 hex digits of the SHA-256 of its bytes. */
 export type Logo = { bytes: Buffer; type: LogoType; hash: string };
 
 const kinds: [LogoType, (start: string) => boolean][] = [
@@ -19,9 +19,9 @@ export function logoTooLarge(bytes: number): Error {
 }
 
 /**
- * A file's bytes as a logo. What kind of picture it is, its first bytes say, never its name.
+ * Reads a logo from a file's bytes. The first bytes decide the image type, never the file name.
  *
- * @throws Error with a sentence when it is too large or no picture that is taken
+ * @throws Error with a sentence when it is too large or not an accepted image
  */
 export function logoFrom(bytes: Buffer): Logo {
   if (bytes.length > maxLogoBytes) throw logoTooLarge(bytes.length);
@@ -35,7 +35,7 @@ export function logoFrom(bytes: Buffer): Logo {
   );
 }
 
-/** Address of a partner's logo on this site; it changes with the logo. Null without one. */
+/** The path of a partner's logo on this site. It changes with the logo; null without one. */
 export function logoPath(partner: { slug: string; logo_hash: string | null }): string | null {
   return partner.logo_hash === null ? null : `/logo/${partner.slug}?v=${partner.logo_hash}`;
 }

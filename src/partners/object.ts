@@ -1,6 +1,6 @@
 import type { Partner } from './store.ts';
 
-/** Where the audit log puts what is done to a partner itself: it holds in both modes. */
+/** The target under which the audit log records actions on a partner itself, which apply to both modes. */
 export const onPartner = ({ id, slug }: Pick<Partner, 'id' | 'slug'>) => ({
   partnerId: id,
   testMode: null,

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { isSlug } from './rules.ts';
 import { selectLogo } from './store.ts';
 
-/** `GET /logo/:slug`: a partner's logo, kept by browsers for ever under the address that names its content. */
+/** `GET /logo/:slug`: a partner's logo. Browsers cache it forever, because its address contains its hash. */
 export function logoRoute(app: FastifyInstance, ctx: Context): void {
   app.route({
     method: ['GET', 'HEAD'],

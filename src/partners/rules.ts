@@ -1,9 +1,9 @@
 import { isOneAddress } from '../lib/text/email.ts';
 
-/** The values `expiry_minutes` can have at all; a partner allows a subset. */
+/** All possible values of `expiry_minutes`; a partner allows a subset. */
 export const expiryMinutes = [5, 10, 15, 30, 60, 180, 1440, 4320, 10_080, 43_200] as const;
 
-/** A partner's default in `pos` mode, unless said otherwise. */
+/** A partner's default in `pos` mode, unless set otherwise. */
 export const defaultExpiryMinutes = 15;
 
 const slugPattern = /^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/;
@@ -14,8 +14,8 @@ export function isSlug(text: string): boolean {
 }
 
 /**
- * Names of hosts that the service, its mail or its operator may need below the same domain, or that people would take for
- * the service's own. A partner's slug becomes such a name.
+ * Host names that the service, its mail or its operator may need below the same domain, or that people would mistake
+ * for the service's own. A partner's slug becomes such a name.
  */
 const reservedSlugs: ReadonlySet<string> = new Set([
   ...['www', 'web', 'api', 'admin', 'app', 'portal', 'dashboard', 'pay', 'checkout', 'onboard', 'login', 'auth', 'sso'],
@@ -40,7 +40,7 @@ const reservedSlugs: ReadonlySet<string> = new Set([
   ...['root', 'system', 'security', 'abuse', 'hostmaster', 'postmaster', 'webmaster', 'metrics', 'staging', 'webhooks'],
 ]);
 
-/** A slug that no new partner gets; one that exists keeps working. */
+/** A slug that no new partner may have; an existing one keeps working. */
 export function isReservedSlug(slug: string): boolean {
   return reservedSlugs.has(slug);
 }
@@ -51,11 +51,11 @@ export type NewPartner = {
   currency: string;
   allowedExpiryMinutes: number[];
   defaultExpiryMinutes: number;
-  /** Whom to tell when something needs the partner's hand; null: nobody. */
+  /** Whom to mail when the partner must act; null: nobody. */
   email: string | null;
 };
 
-/** A sentence when this is no e-mail address; null is none at all and fine. */
+/** A sentence when this is not an e-mail address; null, meaning no address, is valid. */
 export function emailFault(email: string | null): string | null {
   return email === null || isOneAddress(email) ? null : `"${email}" is not an e-mail address.`;
 }

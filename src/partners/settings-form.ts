@@ -8,7 +8,7 @@ import type { Words } from '../ui/language.ts';
 import { expiryMinutes } from './rules.ts';
 import type { Partner } from './store.ts';
 
-/** What a partner's people and operators set by the same fields. */
+/** The settings that a partner's users and operators edit with the same fields. */
 export type SettingsForm = Pick<
   Partner,
   'name' | 'currency' | 'allowed_expiry_minutes' | 'default_expiry_minutes' | 'email'
@@ -18,9 +18,9 @@ export type SettingsFaults = Partial<Record<keyof PortalTexts['settings']['fault
 const maxName = 120;
 
 /**
- * What was typed into the fields.
+ * What was entered in the fields.
  *
- * @param typed a field as text, empty when it was not sent; `ticked` has all values of boxes that were ticked
+ * @param typed a field as text, empty when it was not sent; `ticked` has all values of ticked boxes
  */
 export function readSettings(typed: (name: string) => string, ticked: (name: string) => string[]): SettingsForm {
   return {
@@ -68,7 +68,7 @@ export function settingsFields(words: Words, shown: SettingsForm, codes: string[
         </label>
       `,
   );
-  // One that has lost its rate is not swapped for another unseen.
+  // A currency that has lost its rate is not silently replaced.
   const currencies = [...new Set([...codes, shown.currency])].filter(Boolean).sort();
   const option = (value: string, label: string, chosen: boolean) =>
     html`<option value="${value}"${chosen && html` selected`}>${label}</option>`;

@@ -10,7 +10,8 @@ import { type NewPartner, partnerFaults } from './rules.ts';
 import { type Partner, partnerColumns } from './store.ts';
 
 /**
- * Sets a partner's name, currency, expiry values and e-mail address. Requests and merchants that exist keep what they were made with.
+ * Sets a partner's name, currency, expiry values and e-mail address. Existing requests and merchants keep what they
+ * were created with.
  *
  * @returns false when there is no such partner
  * @throws Error with all faults as sentences

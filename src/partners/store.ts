@@ -13,13 +13,13 @@ export type Partner = {
   disabled_at: Date | null;
   created_at: Date;
   email: string | null;
-  /** `#rrggbb` as the partner wants it; pages show it moved until it can be read. */
+  /** `#rrggbb` as the partner entered it; pages show it adjusted for contrast. */
   accent: string | null;
   logo_type: LogoType | null;
   logo_hash: string | null;
 };
 
-/** Every column but the logo's bytes, which only its own route needs. */
+/** Every column except the logo's bytes, which only its own route needs. */
 export const partnerColumns = Object.keys({
   id: true,
   slug: true,
@@ -51,9 +51,10 @@ export async function updateEmail(db: Database, slug: string, email: string | nu
   return row ?? null;
 }
 
-/** What changes a partner's branding; what is absent stays, null takes away. */
+/** Changes to a partner's branding; absent fields stay, null removes. */
 export type BrandingUpdate = { name?: string; accent?: string | null; logo?: Logo | null };
 
+/** Changes a partner's branding in one statement; null when no partner has this slug. */
 export async function updateBranding(
   db: Database,
   slug: string,
@@ -77,6 +78,7 @@ export async function selectBranding(db: Database, partnerId: string): Promise<B
   return row ?? null;
 }
 
+/** A partner's logo by slug; null when there is no such partner or it has no logo. */
 export async function selectLogo(db: Database, slug: string): Promise<Logo | null> {
   const [row] = await db.sql<Logo[]>`
     select logo as bytes, logo_type as type, logo_hash as hash from partners where slug = ${slug} and logo is not null`;

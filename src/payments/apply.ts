@@ -43,8 +43,8 @@ export function toPayable(row: RequestRow, counted: readonly TransferRow[]): Pay
 }
 
 /**
- * Applies a transfer to a request if the request takes it, and moves the request's proof on. The request is locked first,
- * always before its transfers, so that nobody decides twice or in a circle.
+ * Applies a transfer to a request, if the request accepts it, and updates the request's proof. The request is locked
+ * first, always before its transfers, so that two decisions neither overlap nor deadlock.
  *
  * @throws PostgresError 55P03 while the watcher holds one of the transfers: try again later
  */
@@ -57,11 +57,11 @@ export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying
   const counted = locked.filter((other) => !isSame(other, row));
   if (!current || current.block_hash !== row.block_hash || current.request_id !== null) return { kind: 'gone' };
 
-  // What goes back to the payer pays nothing, however it is named once more: by its sender, after a reorganisation, manually.
+  // Refunded money pays nothing, however it is offered again: by its sender, after a reorganisation, or manually.
   const released = current.reason === 'released' && rule !== 'merchant';
   if (released || (await hasRefund(tx, scope, keyOf(row)))) return { kind: 'rejected', reason: 'released' };
 
-  // A wallet can have changed hands: a merchant decides about their own money and requests only.
+  // A wallet can have moved to another merchant: a merchant decides only about their own money and requests.
   if (rule === 'merchant' && request.account_id !== current.account_id) return { kind: 'gone' };
 
   const payable = toPayable(request, counted);
@@ -101,7 +101,7 @@ function inOrder(rows: TransferRow[]): TransferRow[] {
   );
 }
 
-/** Verified when enough of what pays is final at first sight, otherwise attached until it is. */
+/** Verified when enough of the paying transfers are final at once, otherwise attached until they are. */
 async function moveOn(
   tx: Tx,
   ctx: Context,

@@ -14,8 +14,8 @@ export function assetOf(row: TransferRow): string {
 }
 
 /**
- * Verifies a request that final transfers pay in full, and writes its event and its receipts in the same transaction. The request and the
- * transfers are locked by the caller.
+ * Verifies a request that final transfers pay in full, and writes its event and receipts in the same transaction. The
+ * caller has locked the request and the transfers.
  *
  * @param settled transfers that count for it, in the order of the chain; all final and confirmed
  * @returns false when they do not pay it, or its state does not allow it

@@ -2,10 +2,10 @@ import type { Scope, Tx } from '../db/connection.ts';
 import type { Rule } from './rules.ts';
 import { keyOf, type TransferKey, type TransferRow } from './transfers.ts';
 
-/** The rules that a reorganisation does not undo: somebody signed for the transfer, or decided about it manually. */
+/** Rules that a reorganisation does not undo: somebody signed for the transfer, or decided about it manually. */
 export type DecidedRule = Extract<Rule, 'claim' | 'merchant'>;
 
-/** A row of `kept_bindings`: what somebody decided about a transfer, and a reorganisation does not undo. */
+/** A row of `kept_bindings`: a decision about a transfer that a reorganisation does not undo. */
 export type KeptDecision = TransferKey & {
   partnerId: string;
   testMode: boolean;
@@ -31,8 +31,8 @@ export async function upsertDecision(tx: Tx, decided: KeptDecision): Promise<voi
 }
 
 /**
- * What was decided about this transfer before a reorganisation; null for nothing. It must be the same in all that was
- * decided about, and a merchant's decision is of money that is still theirs.
+ * The earlier decision about this transfer; null for none. The transfer must equal the one that was decided about, and
+ * a merchant's decision counts only for money that is still theirs.
  */
 export async function selectDecision(
   tx: Tx,

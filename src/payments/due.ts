@@ -13,7 +13,7 @@ export const unsettledDue =
   (sql) =>
     sql`select min(look_at) from transfers where chain_id = ${chainId} and counts and final_at is null`;
 
-/** A transaction that refunds a payment, and is to be looked up again; also one that another replaced. */
+/** A refund transaction that must be looked up again, including one that another replaced. */
 export const refundsDue: Due = (sql) => sql`
   select least((select min(next_look_at) from returns
     where state in ('sent', 'missing', 'kept') and return_tx_hash is not null and from_address is not null),

@@ -64,8 +64,8 @@ async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
 }
 
 /**
- * Asks all endpoints about transfers that are final at first sight. Nobody waits for slow ones: what they have not told
- * by then is settled later.
+ * Asks all endpoints about transfers that are final at once. Nobody waits for slow endpoints: what they have not
+ * confirmed by then is verified later.
  */
 async function crossCheckFinal(ctx: Context, chain: ChainConfig, rows: TransferRow[]): Promise<Set<TransferRow>> {
   const [first] = rows;

@@ -35,7 +35,7 @@ export type Outcome =
   | { kind: 'voided' }
   /** It may be for this request, which only its sender can say: see `claimTypedData`. */
   | { kind: 'needs_signature'; chainId: number; txHash: string; ordinal: number; from: string }
-  /** It may be for this request, which nobody can say: the money came into being here, so it has no sender. */
+  /** It may be for this request, but nobody can prove it: the money was minted here, so it has no sender. */
   | { kind: 'minted' }
   /** Not signed by the transfer's sender. */
   | { kind: 'bad_signature' };

@@ -9,7 +9,9 @@ import type { TransferRow } from './transfers.ts';
 const maxPending = 200;
 const mostUnsettled = 500;
 
-/** The merchants that have rows waiting, found one by one: what is read does not grow with how many rows each has. */
+/**
+ * The merchants with waiting rows, found one by one, so that the cost does not grow with the number of rows of each.
+ */
 const merchantsWith = (sql: Sql, waiting: Fragment) => sql`
   merchants_with as (
     (select partner_id, account_id from transfers where ${waiting} order by partner_id, account_id limit 1)
@@ -20,7 +22,10 @@ const merchantsWith = (sql: Sql, waiting: Fragment) => sql`
       order by partner_id, account_id limit 1) n
   )`;
 
-/** Partners take turns, within each of them its merchants, and within these the requests; each by itself in order. */
+/**
+ * Partners take turns; within each its merchants, and within these their requests. Each request's transfers stay in
+ * order.
+ */
 const inTurns = (sql: Sql, due: Fragment, limit: number) => {
   const place = sql`look_at, block_number, tx_hash, ordinal`;
   return sql`
@@ -48,8 +53,8 @@ export async function selectPending(db: Database, chainId: number, limit: number
 }
 
 /**
- * The loop's lookup over all partners: transfers that count, are not marked as final, and stand in a block that is final
- * for an amount like their request's. Partners, merchants and requests in turns.
+ * The loop's lookup over all partners: transfers that count, are not marked as final, and are in a block that is final
+ * for an amount like their request's. Partners, merchants and requests in turn.
  */
 export async function selectUnsettled(
   db: Database,
@@ -84,7 +89,7 @@ const keysOf = ({ sql }: Database, rows: readonly TransferRow[]) => sql`
   select * from unnest(${rows.map((row) => row.chain_id)}::bigint[], ${rows.map((row) => row.tx_hash)}::text[],
     ${rows.map((row) => row.ordinal)}::int[])`;
 
-/** Has transfers looked at again later: after 1, 2, 4 … seconds, at most a minute. Over all partners of a chain. */
+/** Postpones transfers: by 1, 2, 4 … seconds, at most a minute. Over all partners of a chain. */
 export async function postpone(db: Database, rows: readonly TransferRow[], still: 'pending' | 'unsettled') {
   if (rows.length === 0) return;
   const { sql } = db;
@@ -99,7 +104,7 @@ export async function postpone(db: Database, rows: readonly TransferRow[], still
     where (t.chain_id, t.tx_hash, t.ordinal) = (late.chain_id, late.tx_hash, late.ordinal)`;
 }
 
-/** Has transfers that count looked at again in a second, however often: an endpoint that is away says nothing about them. */
+/** Postpones transfers that count by one second, however often: an endpoint that is down says nothing about them. */
 export async function postponeBriefly(db: Database, rows: readonly TransferRow[]) {
   if (rows.length === 0) return;
   await db.sql`
@@ -111,7 +116,7 @@ export async function postponeBriefly(db: Database, rows: readonly TransferRow[]
     where (t.chain_id, t.tx_hash, t.ordinal) = (late.chain_id, late.tx_hash, late.ordinal)`;
 }
 
-/** Whether a transfer of a chain waits to be confirmed that could not be when it was looked at. */
+/** Whether a chain has a transfer that waits for confirmation after an earlier attempt failed. */
 export async function selectAnyPostponed(db: Database, chainId: number): Promise<boolean> {
   const rows = await db.sql`
     select from transfers where chain_id = ${chainId} and counts and final_at is null and looks > 0 limit 1`;
@@ -122,7 +127,7 @@ export async function selectAnyPostponed(db: Database, chainId: number): Promise
 export const deniedChecks = 8;
 const deniedMs = 2 * minuteMs;
 
-/** Counts a check in which all endpoints denied a transfer; one that ended otherwise has the count begin anew. */
+/** Counts a check in which all endpoints denied a transfer; a check with another result resets the count. */
 export async function countDenials(db: Database, rows: readonly TransferRow[], denied: boolean): Promise<void> {
   if (rows.length === 0) return;
   const { sql } = db;
@@ -137,8 +142,8 @@ export async function countDenials(db: Database, rows: readonly TransferRow[], d
 }
 
 /**
- * Removes a transfer that counts, is not final and was denied for long, over all partners; false when it is not, or changed, or
- * somebody is at it.
+ * Removes a transfer that counts, is not final and was denied for long, over all partners; false when it is not, was
+ * changed, or is locked.
  */
 export async function deleteDenied(tx: Tx, row: TransferRow): Promise<boolean> {
   const rows = await tx`

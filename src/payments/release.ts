@@ -7,8 +7,8 @@ const batchSize = 500;
 const maxBatches = 20;
 
 /**
- * Frees reserved amounts whose time has passed, once every chain of their mode was read past it: until then a payment of
- * that time may still turn up.
+ * Frees reserved amounts whose time has passed, once every chain of their mode has been read past it: until then a
+ * payment of that time may still appear.
  *
  * @returns how many were freed
  */

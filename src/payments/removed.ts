@@ -7,7 +7,7 @@ import { sumMicro } from './rules.ts';
 import { updateRematch } from './store.ts';
 import { selectCounted } from './transfers.ts';
 
-/** A transfer that a reorganisation took away, and the request it was applied to. Its row is gone already. */
+/** A transfer that a reorganisation removed, and the request it was applied to. Its row is already gone. */
 export type Removed = Omit<KeptDecision, 'requestId' | 'rule'> & { requestId: string | null; rule: string | null };
 
 /**

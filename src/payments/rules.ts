@@ -1,16 +1,16 @@
 import { minuteMs } from '../lib/durations.ts';
-/** The ways a transfer finds its request, strongest first; `merchant` is the merchant's own decision. */
+/** The ways in which a transfer finds its request, strongest first; `merchant` is the merchant's own decision. */
 export type Rule = 'authorization' | 'reference' | 'amount' | 'claim' | 'merchant';
 
-/** Why a transfer is applied to no request. Stored and shown: a word never changes its meaning. */
+/** Why a transfer is applied to no request. Stored and shown: a value never changes its meaning. */
 export type Reason =
   /** Nothing names a request: no reference, no reserved amount. */
   | 'no_match'
-  /** A whole cent while other amounts close to it are reserved: it may be somebody's rounded figure. */
+  /** A whole-cent amount while other amounts close to it are reserved: it may be somebody's rounded figure. */
   | 'ambiguous'
   /** It carries the reference of a request that is paid to another wallet. */
   | 'conflict'
-  /** The amount is that of a request, but it was mined before the request was made, by number or by time of its block. */
+  /** The amount is that of a request, but by its block's number or time it was mined before the request was made. */
   | 'before_request'
   /** Mined more than 30 minutes after the request expired. */
   | 'late'
@@ -22,13 +22,15 @@ export type Reason =
   | 'too_many_parts'
   /** The token is none of those that are accepted. */
   | 'wrong_token'
-  /** On a chain where the contract wallet that it reached was not checked: somebody else's code may stand there. */
+  /** On a chain where the contract wallet's code was not checked: somebody else's code may be at that address. */
   | 'wrong_network'
   /** Sent by the wallet to itself. */
   | 'self_transfer'
   /** Sent to another wallet than the request's. */
   | 'wrong_recipient'
-  /** A partial payment of a request that ended unpaid: the merchant detached it for a refund; or it was refunded before. */
+  /**
+   * A partial payment of a request that ended unpaid. The merchant detached it for a refund, or it was refunded before.
+   */
   | 'released';
 
 export type Transfer = {
@@ -70,7 +72,7 @@ export type Reservation = {
   usdcMicro: bigint;
   reservedAt: Date;
   reservedUntil: Date;
-  /** The newest block that was known when it was reserved; null where none was, or where that block is gone. */
+  /** The newest block known when it was reserved; null where none was, or where that block is gone. */
   startBlock: number | null;
 };
 
@@ -78,7 +80,10 @@ export type Reservation = {
 export type Candidates = {
   /** The request that the reference names, and the wallet it is paid to. */
   referenced: { id: string; walletAddress: string } | null;
-  /** What was signed or decided manually about this transfer, before a reorganisation took it away; null for nothing. */
+  /**
+   * An earlier signature or manual decision about this transfer, from before a reorganisation removed it; null for
+   * none.
+   */
   decided: { requestId: string; rule: 'claim' | 'merchant' } | null;
   /** Amounts reserved for the wallet, at least those within `neighbourhoodMicro` of the value. */
   reservations: readonly Reservation[];
@@ -100,17 +105,21 @@ function toSecond(moment: Date): number {
   return Math.floor(moment.getTime() / 1000) * 1000;
 }
 
-/** A head can be old, wrong, or taken back, and a clock can be behind: neither the number nor the time is enough alone. */
+/**
+ * The known head can be old, wrong or reorganised away, and a clock can be slow, so neither number nor time alone is
+ * enough.
+ */
 function wasMinedAfter({ blockNumber, blockTime }: Transfer, { startBlock, reservedAt }: Reservation): boolean {
   if (startBlock !== null && blockNumber <= startBlock) return false;
   return blockTime.getTime() >= toSecond(reservedAt) - producerSkewMs;
 }
 
 /**
- * Chooses the request a transfer is meant for, by what the payer put into it, in order of strength. Whether it counts
- * for that request is for `canApply` to say. What was decided about it before outlives a reorganisation; a reference to a request that cannot take it never falls back to the amount.
+ * Chooses the request that a transfer is meant for, by what the payer put into it, in order of strength. `canApply`
+ * decides whether it counts for that request. An earlier decision outlives a reorganisation. A reference to a request
+ * that cannot accept the transfer never falls back to the amount.
  *
- * The first rule, an EIP-3009 authorization made for one request, has its place here; there is no such scheme yet.
+ * The first rule, an EIP-3009 authorization made for one request, belongs here; there is no such scheme yet.
  */
 export function choose(transfer: Transfer, candidates: Candidates): Choice {
   const { referenced, decided } = candidates;
@@ -141,8 +150,8 @@ function chooseByAmount(transfer: Transfer, reservations: readonly Reservation[]
 }
 
 /**
- * How far from an amount another reserved one makes it ambiguous: someone who types a rounded figure must not pay a
- * stranger's request. Figures that are no whole cent are not typed by chance.
+ * How close another reserved amount makes an amount ambiguous: someone who types a rounded figure must not pay a
+ * stranger's request. Amounts that are not a whole cent are not typed by chance.
  */
 export function neighbourhoodMicro(value: bigint): bigint {
   return value % wholeCentMicro === 0n ? wholeCentMicro : 0n;
@@ -159,7 +168,7 @@ export function rejection(transfer: Transfer, tokens: readonly string[]): Reason
   return null;
 }
 
-/** Whether a transfer created the money, as a bridge does: nobody sent it, so nobody can sign for it. */
+/** Whether a transfer minted the money, as a bridge does: it has no sender who could sign for it. */
 export function isMint(transfer: Pick<Transfer, 'from'>): boolean {
   return /^0x0{40}$/.test(transfer.from);
 }
@@ -172,8 +181,9 @@ export function canBePaid(chainId: number, walletChainIds: readonly number[] | n
 export type Applicability = { counts: true; completes: boolean } | { counts: false; reason: Reason };
 
 /**
- * Decides whether a transfer counts for the request that it is meant for, and whether that pays the request in full. When
- * it was mined is asked by `choose` alone, of an amount: every other rule proves by itself whom the money is for.
+ * Decides whether a transfer counts for the request that it is meant for, and whether that pays the request in full.
+ * Only matching by amount considers when it was mined, in `choose`: every other rule proves by itself whom the money is
+ * for.
  *
  * @param rule a merchant decides about late money
  */
@@ -195,7 +205,7 @@ export function canApply(transfer: Transfer, request: Payable, rule: Rule): Appl
 }
 
 /**
- * The transfer that completed the sum, of those that count, in the order of the chain.
+ * The transfer that completed the sum, among those that count, in the order of the chain.
  *
  * @returns null when they do not reach the amount due
  */
@@ -208,6 +218,7 @@ export function completing<T extends { value: string }>(counted: readonly T[], u
   return null;
 }
 
+/** The sum of these transfers, in micro units. */
 export function sumMicro(counted: readonly { value: string }[]): bigint {
   return counted.reduce((sum, { value }) => sum + BigInt(value), 0n);
 }

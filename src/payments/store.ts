@@ -5,7 +5,7 @@ import { isKey, keyOf, type TransferKey, type TransferRow } from './transfers.ts
 /** Put off so often, a transfer that counts could not be confirmed for two minutes. */
 const doubtedAfterChecks = 8;
 
-/** Whether endpoints that answer have long failed to confirm a transfer that counts: it may never settle. */
+/** Whether responding endpoints have long failed to confirm a transfer that counts: it may never become final. */
 export function isDoubted({ final_at, looks }: Pick<TransferRow, 'final_at' | 'looks'>): boolean {
   return final_at === null && looks >= doubtedAfterChecks;
 }
@@ -33,13 +33,14 @@ export type CursorRow = {
   finalized_number: string | null;
 };
 
+/** How far these chains were read; a chain that was never read is missing. */
 export async function selectCursors(sql: Sql | Tx, chainIds: number[]): Promise<CursorRow[]> {
   return sql<CursorRow[]>`
     select chain_id, number, block_time, safe_number, finalized_number from chain_cursors
     where chain_id = any(${chainIds}::bigint[])`;
 }
 
-/** Where the wallet that a transfer reached can be paid, as its merchant has it; null: on any chain. */
+/** Where the wallet that a transfer reached can be paid, according to its merchant; null: on any chain. */
 export async function selectWalletChains(tx: Tx, scope: Scope, row: TransferRow): Promise<number[] | null> {
   const [found] = await tx<{ chain_ids: number[] | null }[]>`
     select wallet_chains(m, ${row.to_address}) as chain_ids from merchants m
@@ -68,7 +69,7 @@ export function selectCandidates(tx: Tx, scope: Scope, requestId: string): Promi
 /**
  * Locks a transfer and those that already count for a request, whose own lock is held.
  *
- * The watcher removes transfers first and comes to the request then; so nothing waits here, or both could wait for ever.
+ * The watcher locks transfers before the request, so this must not wait, or the two could deadlock.
  *
  * @throws PostgresError 55P03 while another transaction holds one of them: try again later
  */

@@ -35,6 +35,7 @@ export type TransferRow = {
   denials: number;
 };
 
+/** The key of a stored transfer: chain, transaction, and the ordinal of its log among those of its transaction. */
 export function keyOf(row: Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>): TransferKey {
   return { chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal };
 }
@@ -43,9 +44,11 @@ export function isSameTransfer(a: TransferKey, b: TransferKey): boolean {
   return a.chainId === b.chainId && a.txHash === b.txHash && a.ordinal === b.ordinal;
 }
 
+/** The condition on a table with the columns `chain_id`, `tx_hash` and `ordinal` that a row has this key. */
 export const isKey = (sql: Sql | Tx, key: TransferKey) =>
   sql`chain_id = ${key.chainId} and tx_hash = ${key.txHash} and ordinal = ${key.ordinal}`;
 
+/** A stored transfer, without a lock; null when the scope has no such transfer. */
 export async function selectTransfer(tx: Tx, scope: Scope, key: TransferKey): Promise<TransferRow | null> {
   const [row] = await tx<TransferRow[]>`
     select * from transfers
@@ -61,7 +64,7 @@ export function selectCounted(tx: Tx, scope: Scope, requestId: string): Promise<
     order by block_time, chain_id, block_number, tx_hash, ordinal`;
 }
 
-/** Detaches a partial payment from its request, which is locked; it seems meant for it for good. */
+/** Detaches a partial payment from its request, which is locked; it stays marked as meant for it. */
 export async function updateReleased(tx: Tx, scope: Scope, key: TransferKey, requestId: string): Promise<void> {
   await tx`
     update transfers set request_id = null, candidate_request_id = ${requestId}, rule = null, counts = false,
@@ -71,9 +74,9 @@ export async function updateReleased(tx: Tx, scope: Scope, key: TransferKey, req
 }
 
 /**
- * Locks a transfer until the transaction ends: it is applied or refunded, not both.
+ * Locks a transfer until the transaction ends: it is either applied or refunded, not both.
  *
- * @param accountId the merchant whose it must be: nobody else can lock it; null for the service itself
+ * @param accountId the merchant who must own it, so nobody else can lock it; null for the service itself
  */
 export async function lockTransfer(
   tx: Tx,
@@ -89,7 +92,7 @@ export async function lockTransfer(
   return row ?? null;
 }
 
-/** How many merchants and requests of a partner a wallet has paid, up to `limit` of its transfers. */
+/** How many merchants and requests of a partner a wallet has paid, among up to `limit` of its transfers. */
 export async function countPaidBy(
   tx: Tx,
   scope: Scope,

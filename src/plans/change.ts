@@ -26,7 +26,7 @@ async function change(
 export type PlanOf = { scope: Scope; accountId: string; id: string };
 
 /**
- * Lets a plan rest: nothing is charged until it is resumed.
+ * Pauses a plan: nothing is charged until it is resumed.
  *
  * @returns false when it is not active
  * @throws Refusal not_found
@@ -36,7 +36,7 @@ export function pausePlan(ctx: Context, plan: PlanOf): Promise<boolean> {
 }
 
 /**
- * Lets a paused plan go on with the next date ahead: nothing is charged for the pause.
+ * Resumes a paused plan at its next future date: nothing is charged for the pause.
  *
  * @returns false when it is not paused
  * @throws Refusal not_found
@@ -49,9 +49,9 @@ export function resumePlan(ctx: Context, plan: PlanOf): Promise<boolean> {
 }
 
 /**
- * Ends a plan for good. Requests that it made stay as they are.
+ * Ends a plan for good. Requests that it created stay as they are.
  *
- * @returns false when it has ended before
+ * @returns false when it had already ended
  * @throws Refusal not_found
  */
 export function endPlan(ctx: Context, plan: PlanOf): Promise<boolean> {

@@ -23,7 +23,7 @@ import {
 } from './store.ts';
 import { watchStuckPlans } from './stuck.ts';
 
-/** Charges that are looked up together: a partner waits for so many of others at most, whatever is due of them. */
+/** How many charges are looked up together: a partner never waits for more of another's, however many are due. */
 const batch = { ofOne: 20, all: 100 };
 const mostPerTurn = 1000;
 
@@ -39,9 +39,9 @@ export const chargeFailures = [
 export type ChargeFailure = (typeof chargeFailures)[number];
 
 /**
- * Makes the charges that are due: each is an ordinary request, made once however many nodes are at it. A plan gets one a
- * turn, so after an outage the charges that were missed come one after the other. Partners take turns, each with its plans
- * that have waited longest. What cannot be made is noted on its plan and tried again later, and holds up no other plan.
+ * Makes the due charges. Each is an ordinary request, created once, however many nodes try. A plan gets one per turn,
+ * so charges missed in an outage follow one another. Partners take turns, each with its longest-waiting plans first. A
+ * failed charge is recorded on its plan and retried later, and delays no other plan.
  *
  * @returns how many were made
  */
@@ -84,8 +84,8 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<'made' 
 }
 
 /**
- * One charge, whole or not at all: plan, request, the link between them, and the mail. The request comes as late as it can,
- * because from then on the transaction holds its partner's clock.
+ * One charge, all or nothing: plan, request, the link between them, and the mail. The request comes as late as
+ * possible, because from then on the transaction holds its partner's clock.
  */
 async function charge(inner: Context, tx: Tx, scope: Scope, plan: PlanInHand, now: Date): Promise<void> {
   const { name, customer_name, customer_phone, next_on } = plan;
@@ -130,7 +130,7 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: PlanInHand, no
   ]);
 }
 
-/** JavaScript moves keys that look like numbers to the front; what was stored is in the order that was typed. */
+/** JavaScript moves keys that look like numbers to the front; the stored text keeps the order typed. */
 function keyOrderOf(metadata: string): Map<string, string[]> {
   return parseStrictJson(Buffer.from(`{"metadata":${metadata}}`))?.keyOrder ?? new Map();
 }

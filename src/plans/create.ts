@@ -20,10 +20,10 @@ export type PlanOrder = {
 };
 
 /**
- * Starts a plan; its first charge is made by the loop when its date has come.
+ * Starts a plan. The loop makes its first charge when its date has come.
  *
- * @returns the plan, and whether it is new: the same form returns the plan that it made before; null when the merchant has
- *   as many open plans as one may have
+ * @returns the plan, and whether it is new: resubmitting the same form returns the same plan; null when the merchant
+ * has the maximum number of open plans
  * @throws Refusal not_found, merchant_disabled, partner_disabled, currency_mismatch
  */
 export async function createPlan(

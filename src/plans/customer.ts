@@ -44,9 +44,10 @@ export function findOldPlans(sql: Sql | Tx, before: Date, limit: number): Promis
 }
 
 /**
- * Takes away what says who the customers of these plans are, and ends those that have not: there is nobody to ask.
+ * Removes what identifies the customers of these plans, and ends the plans that have not ended: there is nobody left to
+ * charge.
  *
- * @returns those that still said something: of what another node was faster with, nothing
+ * @returns those that still contained personal data, so none that another node has already erased
  */
 export function forgetPlans(tx: Tx, plans: CustomerPlan[], now: Date): Promise<CustomerPlan[]> {
   return tx<CustomerPlan[]>`

@@ -56,7 +56,7 @@ const metadataLimits = { keys: 20, key: 40, value: 500 };
 const maxFiatInt = 2_147_483_647n;
 
 /**
- * Reads the form of a new plan; all faults at once.
+ * Reads the form of a new plan; reports all faults at once.
  *
  * @param currency the merchant's, in whose units the amount is typed
  * @param today the earliest day of a first charge; the latest is a year later
@@ -110,7 +110,9 @@ function readDay(text: string): Day | null {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text) ? text : null;
 }
 
-/** Lines of `key = value` as a JSON text; null when one of them, or all together, break the rules of metadata. */
+/**
+ * Converts lines of `key = value` to JSON text; null when one of them, or all together, break the rules of metadata.
+ */
 function readMetadata(text: string): string | null {
   if (!isStorable(text)) return null;
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');

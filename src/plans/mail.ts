@@ -15,7 +15,7 @@ import type { PlanInHand } from './store.ts';
 /** A charge that its customer is to be asked for. */
 type ChargeMail = { plan: PlanInHand; request: RequestRow; branding: MailBranding; to: string };
 
-/** The mail that asks a customer to pay a charge by its link: as text, and as HTML in the partner's branding. */
+/** The mail that asks a customer to pay a charge by its link: as text, and as HTML with the partner's branding. */
 export function planMail({ config }: Pick<Context, 'config'>, { plan, request, branding, to }: ChargeMail): NewMail {
   const words = wordsOf(isLanguage(plan.language) ? plan.language : 'en');
   const { planMail: t } = planTexts(words);

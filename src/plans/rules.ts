@@ -19,6 +19,7 @@ const firstRetryMs = minuteMs;
 /** A charge that could not be made is tried again at least so often. */
 export const longestRetryMs = hourMs;
 
+/** The day of an instant in UTC, as `YYYY-MM-DD`. */
 export function dayOf(at: Date): Day {
   return at.toISOString().slice(0, 10);
 }
@@ -34,8 +35,8 @@ export function yearAfter(day: Day): Day {
 }
 
 /**
- * The date of a slot: 0 is the first one. Months and years keep to the first date's day, or end with the month where it has
- * no such day: 31 January, 28 February, 31 March.
+ * The date of a slot: 0 is the first one. Months and years keep the first date's day, or use the month's last day where
+ * it has no such day: 31 January, 28 February, 31 March.
  */
 export function dateOf({ firstOn, every, period }: Schedule, slot: number): Day {
   const [year, month, day] = partsOf(firstOn);
@@ -84,13 +85,18 @@ export function afterCharge(course: Course): { slot: number; nextOn: Day } | nul
   return { slot, nextOn: dateOf(course, slot) };
 }
 
-/** Where a plan goes on that is resumed on a day: with the next date ahead, so that nothing is charged for the pause. */
+/**
+ * Where a plan continues that is resumed on a day: at its next future date, so that nothing is charged for the pause.
+ */
 export function afterPause(course: Course, today: Day): { slot: number; nextOn: Day } {
   const slot = Math.max(course.slot, slotAfter(course, today));
   return { slot, nextOn: dateOf(course, slot) };
 }
 
-/** How long to wait before a charge is tried again that failed so many times: a minute, twice as long each time, an hour. */
+/**
+ * How long to wait before retrying a charge that has failed this many times: a minute, doubling each time, up to an
+ * hour.
+ */
 export function retryMs(failures: number): number {
   return Math.min(firstRetryMs * 2 ** Math.max(0, failures - 1), longestRetryMs);
 }

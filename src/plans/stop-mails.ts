@@ -37,8 +37,9 @@ export async function readPlanOfLink(ctx: Context, requestId: string, token: str
 }
 
 /**
- * Stops the mails of a plan for good, not the plan: charges from then on are made without the customer's address, so neither
- * their link nor a receipt is mailed, and mails that ask and still wait do not go out. A second call changes nothing.
+ * Stops the mails of a plan for good, not the plan. Later charges are made without the customer's address, so neither
+ * their link nor a receipt is mailed, and payment request mails still waiting are not sent. A second call changes
+ * nothing.
  */
 export async function stopMails(ctx: Context, { scope, plan }: PlanOfLink): Promise<void> {
   await withAuditIn(

@@ -3,7 +3,7 @@ import { seenStatus } from '../requests/expiry.ts';
 import type { NewPlan } from './form.ts';
 import type { Course, Day, Period } from './rules.ts';
 
-/** A row of `plans`. Money comes as a decimal string; `metadata` as the JSON text that was given, keys in order. */
+/** A row of `plans`. Money is a decimal string; `metadata` is the JSON text as given, keys in order. */
 export type PlanRow = {
   partner_id: string;
   test_mode: boolean;
@@ -73,7 +73,7 @@ export async function insertPlan(tx: Tx, scope: Scope, plan: StoredPlan): Promis
   return row;
 }
 
-/** Until the transaction ends, nobody else starts a plan of this merchant: so the most that one may have is exact. */
+/** Until the transaction ends, nobody else can start a plan of this merchant, so the maximum is exact. */
 export async function lockNewPlans(tx: Tx, accountId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`plans ${accountId}`}, 0))`;
 }
@@ -87,6 +87,7 @@ export async function countOpenPlans(tx: Tx, scope: Scope, accountId: string, mo
   return row?.count ?? 0;
 }
 
+/** The plan that an earlier submission of the same form created; null when there is none. */
 export async function selectPlanOfForm(
   tx: Tx,
   scope: Scope,
@@ -146,12 +147,14 @@ export function selectPlans(
     order by p.created_at desc, p.id desc limit ${limit}`;
 }
 
+/** Pauses an active plan and clears its failure. Does nothing to a plan in another state. */
 export async function updatePaused(tx: Tx, scope: Scope, id: string): Promise<void> {
   await tx`
     update plans p set state = 'paused', due_at = null, failure = null, failures = 0, failed_at = null
     where ${inScope(tx, scope)} and p.id = ${id} and p.state = 'active'`;
 }
 
+/** Resumes a paused plan at a slot. Does nothing to a plan in another state. */
 export async function updateResumed(
   tx: Tx,
   scope: Scope,
@@ -168,6 +171,7 @@ const ended = (tx: Sql | Tx, now: Date) => tx`
   state = 'ended', ended_at = coalesce(p.ended_at, ${now}), next_on = null, due_at = null, failure = null, failures = 0,
   failed_at = null`;
 
+/** Ends a plan, unless it has already ended. */
 export async function updateEnded(tx: Tx, scope: Scope, id: string, now: Date): Promise<void> {
   await tx`
     update plans p set ${ended(tx, now)} where ${inScope(tx, scope)} and p.id = ${id} and p.state <> 'ended'`;
@@ -185,8 +189,8 @@ export async function updateMailsStopped(tx: Tx, scope: Scope, id: string, now: 
 export type DuePlan = { partner_id: string; test_mode: boolean; id: string };
 
 /**
- * The loop's lookup over all partners: what is due, of each partner and mode at most so many, the longest first. The first
- * of each come before the second of any, so that one with thousands holds up nobody.
+ * The loop's lookup over all partners: due plans, a limited number per partner and mode, longest due first. Everyone's
+ * first comes before anyone's second, so one partner with thousands delays nobody.
  */
 export function selectDue(db: Database, now: Date, limits: { ofOne: number; all: number }): Promise<DuePlan[]> {
   return db.sql<DuePlan[]>`
@@ -202,7 +206,7 @@ export function selectDue(db: Database, now: Date, limits: { ofOne: number; all:
 /** A plan in hand, with the names that its customer knows. */
 export type PlanInHand = PlanRow & { merchant_name: string | null; partner_name: string };
 
-/** A due plan, locked until the transaction ends; null when somebody else has it in hand, or it is not due any more. */
+/** A due plan, locked until the transaction ends; null when somebody else has locked it, or it is no longer due. */
 export async function lockDue(tx: Tx, scope: Scope, id: string, now: Date): Promise<PlanInHand | null> {
   const [row] = await tx<PlanInHand[]>`
     select ${columns(tx)}, coalesce(m.business_name, m.display_name) as merchant_name, w.name as partner_name
@@ -242,7 +246,7 @@ export async function insertCharge(
       ${charge.requestId}, ${charge.madeAt})`;
 }
 
-/** Keeps why the charge after so many could not be made, and when it is tried again; not where things have moved on. */
+/** Stores why a charge could not be made and when to retry it, unless the plan has moved on. */
 export async function updateChargeFailed(
   tx: Tx,
   scope: Scope,

@@ -15,11 +15,14 @@ const stuckSince = ({ clock }: Db) => new Date(clock.now().getTime() - stuckMs);
 /** Operators: plans whose charge has failed for more than a day, the longest first; at most 100. */
 export const listStuckPlans = (ctx: Db): Promise<StuckPlan[]> => selectStuck(ctx.db.sql, stuckSince(ctx), mostListed);
 
-/** Lets the charge of a failing plan be tried at the loop's next turn; false when it does not fail any more. */
+/** Makes a failing plan's charge due at the loop's next turn; false when it no longer fails. */
 export const retryPlan = ({ db, clock }: Db, scope: Scope, id: string): Promise<boolean> =>
   db.scoped(scope, (tx) => updateDue(tx, scope, id, clock.now()));
 
-/** Raises an alarm while a plan has failed for more than a day and nobody knows why: a missing rate has alarms of its own. */
+/**
+ * Raises an alarm while a plan has failed for more than a day without a known reason: a missing rate has its own
+ * alarms.
+ */
 export async function watchStuckPlans(ctx: Db): Promise<void> {
   const { sql } = ctx.db;
   const count = await countUnexplained(sql, stuckSince(ctx), mostCounted);

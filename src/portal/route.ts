@@ -47,9 +47,8 @@ export function portalPage(
 }
 
 /**
- * A form of the portal: `POST` from a page of ours, which names its mode in the address (see `actionIn`). Where it is
- * answered by the question for a passkey, its own address stays in the browser: asked for again, that leads to where the
- * form stands.
+ * A form of the portal: a `POST` from one of our pages, whose address names its mode (see `actionIn`). If the response
+ * asks for a passkey, the form's own address stays in the browser; opening it leads back to the form.
  */
 export function portalForm(app: FastifyInstance, ctx: Context, url: string, rule: FormRule, handle: Handle): void {
   app.route({
@@ -85,10 +84,7 @@ function callOf(visit: PortalVisit, request: FastifyRequest, reply: FastifyReply
   };
 }
 
-/**
- * The address of a form with the mode of its page: somebody who changed to the other mode in another tab means this one
- * still.
- */
+/** A form's address with the mode of its page: a user who has switched mode in another tab still means this one. */
 export function actionIn({ mode }: Pick<PortalVisit, 'mode'>, path: string): string {
   return `${path}?mode=${mode}`;
 }

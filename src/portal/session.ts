@@ -32,7 +32,9 @@ function chosenMode(request: FastifyRequest, reply: FastifyReply): Mode {
   return chosen ?? modeFrom(readCookie(request.headers.cookie, modeCookie)) ?? 'test';
 }
 
-/** Opens a page of the portal; null when somebody else answers: nobody is signed in, or the role does not allow it. */
+/**
+ * Opens a page of the portal; null when it was already answered: nobody is signed in, or the role does not allow it.
+ */
 export async function openPortal(
   ctx: Context,
   request: FastifyRequest,

@@ -12,7 +12,7 @@ export function currencyKnown(sql: Sql, code: unknown) {
       as currency_known`;
 }
 
-/** The fault of a well-formed code that is no currency or has no rate; a malformed one is told by the contract. */
+/** The fault of a well-formed code that is not a currency or has no rate; the contract reports a malformed one. */
 export function currencyFaults(field: string, code: unknown, known: boolean): FieldFault[] {
   if (!formed(code) || (known && currencyExponent(code) !== null)) return [];
   return [{ field, message: 'is not a currency for which the service has a rate' }];

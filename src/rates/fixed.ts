@@ -1,6 +1,6 @@
 import type { RateSource } from './source.ts';
 
-/** The sandbox's table: fiat units per one US dollar coin, near what they were when it was written. It needs no network. */
+/** The sandbox's table: fiat units per US dollar coin, realistic at the time of writing. It needs no network. */
 const fixedRates: Readonly<Record<string, string>> = {
   AED: '3.6725',
   ARS: '1395',

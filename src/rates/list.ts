@@ -7,11 +7,11 @@ export type RateView = {
   code: string;
   /** Fiat units per one stablecoin, decimal. */
   rate: string;
-  /** True while an operator's override stands in for the sources. */
+  /** True while an operator's override replaces the sources. */
   override: boolean;
-  /** When the override ends by itself; null when it does not, and without one. */
+  /** When the override ends automatically; null when it does not, and without one. */
   override_until: string | null;
-  /** False when it is too old to be used for a new request. */
+  /** False when it is too old for new requests. */
   usable: boolean;
   fetched_at: string | null;
   /** What each source said at the last fetch. */

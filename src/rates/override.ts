@@ -11,15 +11,15 @@ export type Override = {
   code: string;
   /** Fiat units per one stablecoin. */
   rate: string;
-  /** When it ends by itself; null: when it is cleared. */
+  /** When it ends automatically; null: when it is cleared. */
   until: Date | null;
-  /** The deviation from the sources that was shown to whoever sets it, in percent with its sign; null when none was. */
+  /** The deviation from the sources that was shown to the operator, in percent with its sign; null when none was. */
   shownDeviation: string | null;
 };
 
 /**
- * Sets a currency's rate. It neither ages nor is refreshed away until it is cleared or ends; after its end the sources count
- * again. One that is more than 5 % away from what the sources said last is refused until that was shown.
+ * Sets a currency's rate. It neither ages nor is replaced by a refresh until it is cleared or ends; then the sources
+ * count again. A rate more than 5 % away from the sources' latest is refused until that deviation was shown.
  *
  * @throws RateRefusal currency_unknown, rate_malformed, end_past, deviates
  */
@@ -51,7 +51,7 @@ export async function setOverride(
 }
 
 /**
- * Goes back to what the sources say.
+ * Returns to the sources' rate.
  *
  * @returns false when no override was set
  * @throws RateRefusal currency_unknown

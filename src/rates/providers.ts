@@ -2,7 +2,7 @@ import { fixedSource } from './fixed.ts';
 import { midpoint, toDecimal } from './rules.ts';
 import { dig, fetchExactJson, type RateSource } from './source.ts';
 
-/** Public addresses of the sources; tests serve the same answers from their own. */
+/** Public addresses of the sources; tests serve the same responses from their own. */
 const publicBases = {
   coinbase: 'https://api.coinbase.com',
   kraken: 'https://api.kraken.com',
@@ -12,9 +12,9 @@ const publicBases = {
 export type SourceBases = typeof publicBases;
 
 /**
- * The sources of these names, as `RATE_PROVIDERS` lists them.
+ * The sources of these names, as listed in `RATE_PROVIDERS`.
  *
- * @throws Error on a name that is no source
+ * @throws Error for an unknown name
  */
 export function rateSources(names: readonly string[], bases: SourceBases = publicBases): RateSource[] {
   const known = [
@@ -43,10 +43,10 @@ function coinbase(base: string): RateSource {
   };
 }
 
-/** Kraken trades USDC against these; asking for a pair it does not know fails the whole call. */
+/** Kraken trades USDC against these. Requesting a pair it does not know fails the whole call. */
 const krakenCodes = ['USD', 'EUR', 'GBP', 'CAD', 'AUD', 'CHF'];
 
-/** `{"error":[],"result":{"USDCEUR":{"a":["<ask>", …],"b":["<bid>", …], …}}}`: the middle of ask and bid. */
+/** `{"error":[],"result":{"USDCEUR":{"a":["<ask>", …],"b":["<bid>", …], …}}}`: the mid-price of ask and bid. */
 function kraken(base: string): RateSource {
   return {
     name: 'kraken',
@@ -65,7 +65,7 @@ function kraken(base: string): RateSource {
   };
 }
 
-/** `{"usd-coin":{"eur":0.92, …}}`; currencies it does not know are left out of the answer. */
+/** `{"usd-coin":{"eur":0.92, …}}`; unknown currencies are missing from the response. */
 function coingecko(base: string): RateSource {
   return {
     name: 'coingecko',
@@ -80,7 +80,7 @@ function coingecko(base: string): RateSource {
 
 const bitstampCodes = ['USD', 'EUR'];
 
-/** One document per pair: `{"ask":"0.9201","bid":"0.9199", …}`: the middle of the two. */
+/** One document per pair: `{"ask":"0.9201","bid":"0.9199", …}`: the mid-price of the two. */
 function bitstamp(base: string): RateSource {
   return {
     name: 'bitstamp',
@@ -107,7 +107,7 @@ function middle(ask: unknown, bid: unknown): string | null {
   return high && low && midpoint(high, low);
 }
 
-/** What could be read; a source that was asked and of which nothing could be read has changed its shape. */
+/** The readable rates. A source that was asked and gave none has changed its format. */
 function collect(name: string, codes: readonly string[], read: (code: string) => string | null): Map<string, string> {
   const rates = new Map<string, string>();
   for (const code of codes) {

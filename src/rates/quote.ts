@@ -3,17 +3,19 @@ import { minuteMs } from '../lib/durations.ts';
 
 type Fragment = ReturnType<Sql>;
 
-/** Nothing older is used for a new request, nor what is as far in the future: a clock has jumped. */
+/**
+ * Nothing older is used for a new request, nor anything this far in the future, which means that a clock has jumped.
+ */
 export const maxRateAgeMs = 10 * minuteMs;
 
 /**
  * A rate as the gate's statement returns it: from an override, which does not age until it ends, or from the sources.
  *
- * `source` is `override`, or the names of the sources whose median it is, in alphabetical order with commas between.
+ * `source` is `override`, or the names of the sources whose median it is, sorted and separated by commas.
  */
 export type Quote = { rate: string; fetched_at: string | null; source: string };
 
-/** The condition under which an override `o` holds: it has no end, or that is still to come. */
+/** The condition for an override `o` to be in force: it has no end, or the end is in the future. */
 export function isInForce(sql: Sql) {
   return sql`(o.until is null or o.until > now())`;
 }

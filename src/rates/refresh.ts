@@ -14,7 +14,7 @@ import { type CombinedRate, selectLastFetch, upsertRates } from './store.ts';
 export type RefreshResult = {
   /** Codes that have a new rate. */
   refreshed: string[];
-  /** Codes whose sources contradict each other: the last rate stands until it is too old. */
+  /** Codes whose sources disagree: the last rate stays until it is too old. */
   disputed: string[];
   /** Sources that did not answer. */
   failed: { source: string; error: string }[];
@@ -22,12 +22,12 @@ export type RefreshResult = {
 
 /** How often to call `refreshIfDue`. */
 export const refreshPeriodMs = minuteMs;
-/** A rate lives 10 minutes: at this age several attempts may fail before anyone notices. */
+/** A rate is valid for 10 minutes. Refreshing at this age lets several attempts fail before anyone notices. */
 const refreshAfterMs = 2 * minuteMs;
 const timeoutMs = 10_000;
 
 /**
- * Asks all sources at once and stores what they agree on. A source that fails is left out; overrides are not touched.
+ * Queries all sources at once and stores what they agree on. A source that fails is ignored; overrides are not touched.
  * Never throws because of a source.
  */
 export async function refreshRates(
@@ -47,8 +47,8 @@ export async function refreshRates(
 }
 
 /**
- * One step of the scheduled refresh, to be called every `refreshPeriodMs` on every node; does nothing while the rates
- * are young.
+ * One step of the scheduled refresh, to be called every `refreshPeriodMs` on every node. Does nothing while the rates
+ * are recent.
  *
  * @returns null when nothing was due
  */
@@ -65,7 +65,7 @@ export async function refreshIfDue(
 /**
  * Fetches now, for everyone, because one partner asked for it.
  *
- * @throws Refusal `rate_limited` at the second call of a partner within a calendar minute, over all nodes
+ * @throws Refusal `rate_limited` at a partner's second call within a calendar minute, over all nodes
  */
 export async function manualRefresh(
   ctx: Context,
@@ -92,7 +92,7 @@ async function ask(source: RateSource, signal: AbortSignal): Promise<Answer> {
   }
 }
 
-/** `fetch failed` alone helps nobody: the cause says why. */
+/** `fetch failed` alone explains nothing; the cause does. */
 function describe(error: Error): string {
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

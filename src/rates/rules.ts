@@ -1,19 +1,19 @@
 import { parseDecimal } from '../lib/money.ts';
 
-/** What one source says a stablecoin costs, as a positive decimal string. */
+/** The price of a stablecoin at one source, as a positive decimal string. */
 export type SourceRate = { source: string; rate: string };
 
 /** Fraction digits kept of a rate; `parseDecimal` reads as many. */
 const fractionDigits = 18;
 const scale = 10n ** BigInt(fractionDigits);
-/** No currency comes near; a source that says more is broken. */
+/** No real currency comes near; a source beyond it is broken. */
 const maxWholeDigits = 24;
 
 const numberPattern = /^(\d{1,60})(?:\.(\d{1,120}))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
- * A number as a source wrote it (`0.92`, `"1.5e-2"`) as a plain positive decimal with at most 18 fraction digits,
- * half rounded up; null when it is no such number.
+ * Converts a source's number (`0.92`, `"1.5e-2"`) to a plain positive decimal with at most 18 fraction digits, half
+ * rounded up; null when it is not a positive number.
  */
 export function toDecimal(text: string): string | null {
   const match = numberPattern.exec(text);
@@ -26,15 +26,15 @@ export function toDecimal(text: string): string | null {
   return formatUnits(units);
 }
 
-/** The exact middle of two decimals, bounded like every rate. */
+/** The exact mean of two decimals, rounded like every rate. */
 export function midpoint(a: string, b: string): string {
   return formatUnits(divideHalfUp(unitsOf(a) + unitsOf(b), 2n));
 }
 
 /**
- * The rate to use from what the sources that answered say: their median, the middle of the two in the middle for an
- * even count. Where two or more answered, at least two must lie within 2 % of it, otherwise there is none: an outlier moves
- * nothing, and of halves that contradict each other nobody can say which is wrong.
+ * The rate to use: the median of the sources that answered, or the mean of the middle two for an even count. Where two
+ * or more answered, at least two must lie within 2 % of it, otherwise there is none. So an outlier has no effect, and
+ * when two halves disagree, neither is trusted.
  */
 export function combineRates(answers: readonly SourceRate[]): string | null {
   const sorted = answers.map(({ rate }) => unitsOf(rate)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
@@ -49,7 +49,9 @@ export function combineRates(answers: readonly SourceRate[]): string | null {
 
 const distance = (a: bigint, b: bigint): bigint => (a > b ? a - b : b - a);
 
-/** Where a rate lies more than 5 % away from what the sources say: how far, in whole percent of that, with its sign. */
+/**
+ * How far a rate is from the sources' rate when that is more than 5 %: in whole percent of that rate, with its sign.
+ */
 export function deviationOf(rate: string, said: string): bigint | null {
   const [ours, theirs] = [unitsOf(rate), unitsOf(said)];
   const away = distance(ours, theirs);
@@ -58,7 +60,9 @@ export function deviationOf(rate: string, said: string): bigint | null {
   return ours < theirs ? -percent : percent;
 }
 
-/** True when a deviation is the one that was shown: the sources may have moved by a percent meanwhile. */
+/**
+ * True when a deviation matches the one that was shown, give or take a percent: the sources may have moved meanwhile.
+ */
 export function isAcceptedDeviation(deviation: bigint, shown: string | null): boolean {
   if (shown === null || !/^-?\d{1,30}$/.test(shown)) return false;
   return distance(deviation, BigInt(shown)) <= 1n;

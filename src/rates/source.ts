@@ -1,8 +1,8 @@
 /**
- * A place that knows what a stablecoin costs.
+ * A source of stablecoin prices.
  *
- * `fetchRates` answers fiat units per one USDC as plain decimal strings, for those of the wanted codes it knows. It
- * throws when the source does not answer, or not in its documented shape.
+ * `fetchRates` returns fiat units per USDC as plain decimal strings, for those of the wanted codes that it knows. It
+ * throws when the source does not answer, or not in its documented format.
  */
 export type RateSource = {
   name: string;
@@ -12,14 +12,14 @@ export type RateSource = {
 const timeoutMs = 5_000;
 const maxBytes = 1024 * 1024;
 
-/** Where a number stood in the text: newer engines hand it to the reviver, the type library does not know it yet. */
+/** The source text of a number: newer engines pass it to the reviver, but the type library does not know it yet. */
 type ReviverContext = { source?: string };
 
 /**
- * Fetches a JSON document within 5 s and 1 MiB. Its numbers come as strings, digit by digit as they were written: a
- * detour over floating point could move them.
+ * Fetches a JSON document within 5 s and 1 MiB. Numbers are returned as strings, digit by digit as written, because
+ * floating point could change them.
  *
- * @throws Error when the answer is no 200, too large, too late, or no JSON
+ * @throws Error when the response is not 200, too large, too late, or not JSON
  */
 export async function fetchExactJson(url: URL, signal: AbortSignal): Promise<unknown> {
   const response = await fetch(url, {
@@ -48,7 +48,7 @@ export function parseExactJson(text: string): unknown {
   return JSON.parse(text, keepDigits);
 }
 
-/** The value under a path of own keys; undefined where the path ends early. */
+/** The value under a path of own keys; undefined where the path does not exist. */
 export function dig(value: unknown, ...path: (string | number)[]): unknown {
   let found = value;
   for (const key of path) {

@@ -10,20 +10,20 @@ export type RateRow = {
   /** The override where there is one. */
   rate: string;
   is_override: boolean;
-  /** What the sources made of it last, beside an override too; null when they never did. */
+  /** The sources' latest rate, even beside an override; null when they never had one. */
   fetched_rate: string | null;
   sources: string | null;
   fetched_at: Date | null;
   set_at: Date | null;
-  /** When the override ends by itself; null when it does not. */
+  /** When the override ends automatically; null when it does not. */
   until: Date | null;
 };
 
 /**
- * Rates belong to the platform, not to a partner: there is no scope to keep. A slower, older fetch never overwrites; one from
- * the future, of a clock that had jumped, gives way.
+ * Rates belong to the platform, not to a partner, so there is no scope. A slower, older fetch never overwrites a newer
+ * one. A rate from the future, fetched while a clock was wrong, is replaced.
  *
- * @param future from when on nothing can have been fetched
+ * @param future the time from which on nothing can have been fetched
  */
 export async function upsertRates(
   db: Database,
@@ -48,6 +48,7 @@ export async function selectLastFetch(db: Database): Promise<Date | null> {
   return row?.at ?? null;
 }
 
+/** All rates in use, by currency, at most 1,000: overrides in force, and the sources' rates beside or without them. */
 export async function selectRates(db: Database): Promise<RateRow[]> {
   return db.sql<RateRow[]>`
     select code, coalesce(o.rate, r.rate) as rate, o.rate is not null as is_override, r.rate as fetched_rate,
@@ -56,12 +57,18 @@ export async function selectRates(db: Database): Promise<RateRow[]> {
     order by code limit 1000`;
 }
 
-/** What the sources made of a currency last, however long ago; null when they never did. */
+/** The sources' latest rate for a currency, however old; null when they never had one. */
 export async function selectSaid(db: Database, code: string): Promise<string | null> {
   const [row] = await db.sql<{ rate: string }[]>`select rate from rates where code = ${code}`;
   return row?.rate ?? null;
 }
 
+/**
+ * Sets or replaces an override.
+ *
+ * @param rate fiat units per stablecoin, a decimal string
+ * @param until null: in force until cleared
+ */
 export async function upsertOverride(db: Database, code: string, rate: string, until: Date | null): Promise<void> {
   await db.sql`
     insert into rate_overrides (code, rate, until) values (${code}, ${rate}, ${until})

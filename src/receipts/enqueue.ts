@@ -9,7 +9,7 @@ type Paid = { id: string; customer_email: string | null; customer_phone: string 
 
 const leastDigits = 5;
 
-/** The ways to hand a receipt to this customer. Messages cost money: those of test payments stay in the sandbox. */
+/** How this customer can get a receipt. Text messages cost money, so those of test payments stay in the sandbox. */
 export function channelsFor({ config }: Pick<Context, 'config'>, scope: Scope, request: Paid): Channel[] {
   const { customer_email: email, customer_phone: phone } = request;
   const byPhone = config.phoneGateway !== null && (!scope.testMode || config.sandbox);
@@ -21,8 +21,8 @@ export function channelsFor({ config }: Pick<Context, 'config'>, scope: Scope, r
 }
 
 /**
- * Writes down the receipts that a verified request is owed; loops hand them on. Call it in the transaction that sets
- * `verified`. Never fails, and waits for a quarter of a second at most: a payment matters more than its receipt.
+ * Stores the receipts that a verified request is owed; loops send them. Call it in the transaction that sets
+ * `verified`. It never fails, and waits at most a quarter of a second: a payment matters more than its receipt.
  */
 export async function enqueueReceipts(
   tx: Tx,

@@ -17,9 +17,9 @@ const timeoutMs = 8000;
 const refusals = [400, 410, 422];
 
 /**
- * The operator's gateway: each message is a POST of `{"id","to","text"}` with a bearer token and an `idempotency-key`; any
- * 2xx within 8 seconds means that it was taken. Redirects are not followed. Its address is the operator's own choice,
- * unlike those of webhooks, so it may lie in a private network.
+ * The operator's gateway: each message is a POST of `{"id","to","text"}` with a bearer token and an `idempotency-key`;
+ * any 2xx within 8 seconds accepts it. Redirects are not followed. Unlike webhook URLs, its address is the operator's
+ * own choice, so it may be in a private network.
  */
 export function openGateway({ url, token }: PhoneGateway): Gateway {
   const poster = createPoster({ allowCidrs: ['0.0.0.0/0', '::/0'], plainHttp: true }, { timeoutMs });

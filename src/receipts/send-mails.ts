@@ -13,8 +13,8 @@ const perPass = 500;
 const waits = { firstMs: 30_000, most: 12 };
 
 /**
- * Makes mails of the receipts that are due; the outbox sends them. Each becomes one mail, over all nodes: both are in one
- * transaction, and the request's key lets no second one in.
+ * Turns due receipts into mails, which the outbox sends. Over all nodes each becomes one mail: both are written in one
+ * transaction, and the request's key prevents a second one.
  *
  * @returns how many were made
  */

@@ -9,15 +9,18 @@ import { claimReceipts, type DueReceipt, updateDone, updateReceiptFailed } from 
 
 /** Messages under way at a time in this process. */
 const atOnce = 8;
-/** The first wait is longer than an attempt takes; ten attempts take about 8 hours, after which nobody waits for it. */
+/**
+ * The first wait is longer than an attempt takes. Ten attempts take about 8 hours, after which a receipt is no longer
+ * useful.
+ */
 const waits = { firstMs: 30_000, most: 10 };
 
 /**
- * Hands due receipts to the operator's gateway. A failed one is tried again; the request's id goes along each time, by
- * which the gateway can tell a second copy.
+ * Sends due receipts to the operator's gateway. A failed one is retried, each time with the request's id, by which the
+ * gateway can recognise a duplicate.
  *
- * @param signal no further message is begun once it aborts
- * @returns how many were taken
+ * @param signal no further message is started once it aborts
+ * @returns how many were accepted
  */
 export function sendMessages(ctx: Context, signal: AbortSignal, gateway: Gateway): Promise<number> {
   return workThrough(

@@ -14,6 +14,9 @@ export const listGivenUpReceipts = (ctx: Context): Promise<GivenUpReceipt[]> => 
 export const retryReceipt = (sql: Sql, scope: Scope, requestId: string, channel: Channel): Promise<boolean> =>
   updateRetried(sql, scope, requestId, channel);
 
+/**
+ * How many receipts wait, counted up to `most`, and when the oldest of them was created. Abandoned ones do not count.
+ */
 export async function selectReceiptDepth(sql: Sql, most: number): Promise<{ waiting: number; oldest: Date | null }> {
   const [row] = await sql<{ waiting: number; oldest: Date | null }[]>`
     select count(*)::int as waiting, min(created_at) as oldest from (
@@ -39,6 +42,7 @@ export function selectGivenUp(sql: Sql, limit: number): Promise<GivenUpReceipt[]
     where r.done_at is null and r.next_attempt_at = 'infinity' order by r.created_at desc, r.request_id limit ${limit}`;
 }
 
+/** Makes an abandoned receipt due now, in a new round of attempts; false when there is no such receipt. */
 export async function updateRetried(sql: Sql, scope: Scope, requestId: string, channel: Channel): Promise<boolean> {
   const { count } = await sql`
     update receipts set attempts = 0, next_attempt_at = now()

@@ -9,11 +9,12 @@ export async function lockSweptTo(tx: Tx): Promise<SweptTo | null> {
   return row ?? null;
 }
 
+/** Stores up to where verified requests were visited. */
 export async function updateSweptTo(tx: Tx, to: SweptTo): Promise<void> {
   await tx`update receipt_sweep set verified_at = ${to.verified_at}, request_id = ${to.request_id}`;
 }
 
-/** A verified request whose customer gave an address or a number. `owed`: no receipt of it was written down. */
+/** A verified request whose customer gave an address or a phone number. `owed`: no receipt of it was stored. */
 export type SweptRequest = SweptTo & {
   partner_id: string;
   test_mode: boolean;

@@ -14,8 +14,8 @@ const settledMs = 2 * minuteMs;
 const wantedMs = 3 * dayMs;
 
 /**
- * Writes down the receipts that could not be written when their requests were verified. Goes through verified requests in
- * their order and remembers up to where, so each is looked at once; where writing still fails it stops, for the next turn.
+ * Stores the receipts that could not be stored when their requests were verified. Walks through verified requests in
+ * order and remembers its position, so each is visited once. If storing still fails, it stops until the next turn.
  *
  * @returns how many requests got theirs
  */

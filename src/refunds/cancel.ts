@@ -6,8 +6,8 @@ import { lockTransfer, type TransferKey } from '../payments/transfers.ts';
 import { updateCancelled } from './store.ts';
 
 /**
- * Cancels a refund by the merchant's word that nothing was sent: the payment stands again as it did. What was recorded and no
- * endpoint knows is still followed.
+ * Cancels a refund because the merchant says that nothing was sent: the payment is available again as before. A
+ * recorded transaction that no endpoint knows is still followed.
  *
  * @returns false when no refund is started, or it counts as made: on its way, or confirmed
  * @throws Refusal not_found

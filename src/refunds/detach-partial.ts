@@ -20,11 +20,11 @@ export type Detached =
   | { kind: 'paid'; requestId: string };
 
 /**
- * Detaches a partial payment from a request that ended unpaid, to be refunded like any unmatched payment. It is
- * done before anything is sent, under the request's lock: money that comes afterwards can no longer complete the request
- * with what is being refunded.
+ * Detaches a partial payment from a request that ended unpaid, so that it can be refunded like any unmatched payment.
+ * This happens before anything is sent, under the request's lock: later money can no longer complete the request with a
+ * payment that is being refunded.
  *
- * @param accountId the merchant who decides: the payment must be theirs
+ * @param accountId the merchant who decides; the payment must be theirs
  * @throws Refusal not_found
  */
 export async function detachPartialPayment(

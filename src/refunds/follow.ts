@@ -69,7 +69,7 @@ async function lookUp(ctx: Context, row: DueRefund): Promise<Seen | null> {
   return lookup.kind === 'unavailable' ? null : { row, lookup };
 }
 
-/** Refunds that share what one transaction moved are settled together: its money is shared out once, however many are due. */
+/** Refunds that share a transaction are settled together: its money is divided once, however many are due. */
 function groupsOf(seen: Seen[]): [Seen, ...Seen[]][] {
   const groups = new Map<string, [Seen, ...Seen[]]>();
   for (const one of seen) {
@@ -131,8 +131,9 @@ function withoutShare(lookup: RefundLookup, ageMs: number): RefundState {
 }
 
 /**
- * A transaction that turns up after its refund was cancelled: where it was applied to no request since, the refund stands again; where
- * something has, its money was spent twice, which is for the operator. Money that is others' changes nothing.
+ * A transaction appeared after its refund was cancelled. If the payment was not applied to a request since, the refund
+ * is reinstated. If it was, the money was spent twice, and the operator is told. Money that belongs to others changes
+ * nothing.
  */
 async function followCancelled(ctx: Context, scope: Scope, row: DueRefund, lookup: RefundLookup): Promise<void> {
   const twice = await ctx.db.scoped(scope, (tx) => settleCancelled(tx, scope, row, lookup));
@@ -146,7 +147,9 @@ async function followCancelled(ctx: Context, scope: Scope, row: DueRefund, looku
   });
 }
 
-/** The request that a payment was applied to after its refund was cancelled, and what was refunded of it all the same. */
+/**
+ * The request that a payment was applied to after its refund was cancelled, and how much of it was refunded after all.
+ */
 type RefundedTwice = { appliedTo: string; micro: bigint; final: boolean };
 
 /** Returns null where nothing was spent twice. */
@@ -176,8 +179,9 @@ async function settleCancelled(
 }
 
 /**
- * A transaction that turns up after another was recorded in its place: where nothing else is seen to have refunded its payment,
- * it is recorded again; otherwise the payer has the money twice, or the payment is applied: that is for the operator.
+ * A transaction appeared after another was recorded in its place. If nothing else is known to have refunded its
+ * payment, it is recorded again. Otherwise the payer has the money twice, or the payment is applied to a request, and
+ * the operator is told.
  */
 async function followReplaced(ctx: Context, scope: Scope, row: DueRefund, lookup: RefundLookup): Promise<void> {
   if (!('final' in lookup)) return;
@@ -208,7 +212,7 @@ async function settleReplaced(
   return !(await restoreReplaced(tx, scope, key, recorded));
 }
 
-/** What of a transaction's money is left for a payment whose refund by it does not stand any more, after those that do. */
+/** The part of a transaction's money left for a payment whose refund no longer stands, after the refunds that do. */
 async function shareOfLate(
   tx: Tx,
   scope: Scope,

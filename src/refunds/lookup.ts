@@ -22,8 +22,8 @@ export type ExpectedRefund = {
 };
 
 /**
- * What a chain says of it. `unknown`: no endpoint knows it. `waiting`: it is not mined. `unavailable`: nobody answered who
- * could know. Otherwise it is mined: it `refunds`, does something `other`, or has `failed`.
+ * What a chain reports. `unknown`: no endpoint knows it. `waiting`: it is not mined. `unavailable`: no endpoint that
+ * could know answered. Otherwise it is mined: it `refunds`, does something `other`, or has `failed`.
  */
 export type RefundLookup =
   | { kind: 'unknown' | 'waiting' | 'unavailable' }
@@ -31,7 +31,7 @@ export type RefundLookup =
   | { kind: 'refunds'; movedMicro: bigint; minedIn: number; final: boolean }
   | { kind: 'other' | 'failed'; final: boolean };
 
-/** Looks up a transaction that refunds a payment, for 2.5 seconds at most; where two endpoints are configured, on both. */
+/** Looks up a refund transaction, for at most 2.5 seconds; where two endpoints are configured, at both. */
 export async function lookUpRefund(ctx: Context, chain: ChainConfig, wanted: ExpectedRefund): Promise<RefundLookup> {
   const answers = await Promise.all(chain.rpcUrls.slice(0, 2).map((url) => askOne(url, wanted.refundTxHash)));
   const [receipt] = answers.flatMap((answer) => (typeof answer === 'object' ? [answer] : []));

@@ -23,11 +23,11 @@ export type DueRefund = {
 };
 
 /**
- * The loop's lookup over all partners: claims refunds that are due, so that nobody else claims them for a while. Partners take
+ * The loop's lookup over all partners: claims due refunds, so that nobody else claims them for a while. Partners take
  * turns, and so do the merchants of each. A new one is looked up every five seconds, then every minute, after two hours
  * every ten, after two days every six hours: until it is final, however late.
  *
- * @param of refunds that stand or were cancelled, or transactions that others replaced
+ * @param of active refunds, cancelled ones, or transactions that others replaced
  */
 export function claimRefunds(
   { sql }: Database,

@@ -7,7 +7,7 @@ export { isRefundSent, type RefundRow } from './store.ts';
 /**
  * The refunds of payments.
  *
- * @returns by `writeTransferKey`; a payment without a refund is not in it
+ * @returns keyed by `writeTransferKey`; a payment without a refund is missing
  */
 export async function readRefunds(db: Database, scope: Scope, keys: TransferKey[]): Promise<Map<string, RefundRow>> {
   if (keys.length === 0) return new Map();

@@ -59,7 +59,10 @@ export type PreparedRefund = {
   row: TransferRow;
   /** Its refund; null while none is started. */
   refund: RefundRow | null;
-  /** The recorded transaction when no endpoint knows it after two minutes, as when it was mistyped: another can take its place. */
+  /**
+   * The recorded transaction if no endpoint knows it after two minutes, for example because it was mistyped. It can be
+   * replaced.
+   */
   unknownHash: string | null;
 };
 
@@ -123,7 +126,7 @@ async function readPrepared(ctx: Context, scope: Scope, accountId: string, key: 
   });
 }
 
-/** Asks the endpoints whether they know the recorded transaction, unless they did before or it may be new to them. */
+/** Asks the endpoints whether they know the recorded transaction, unless they already did or it may be too new. */
 async function lookUpRecorded(ctx: Context, prepared: PreparedRefund): Promise<PreparedRefund> {
   const { refund } = prepared;
   if (refund?.state !== 'sent' || refund.return_tx_hash === null || refund.given_micro !== null) return prepared;
@@ -158,8 +161,8 @@ export async function refundableMicro(tx: Tx, scope: Scope, row: TransferRow): P
 }
 
 /**
- * Why a transaction is not recorded. `other`: it moves nothing from the merchant's wallet to the payer. `too_many`: it is recorded
- * for as many payments of this payer as its money is shared out among.
+ * Why a transaction is not recorded. `other`: it moves nothing from the merchant's wallet to the payer. `too_many`: it
+ * already refunds as many payments of this payer as it may.
  */
 export type RefundFault = 'malformed' | 'already_refunded' | 'too_many' | 'failed' | 'other';
 
@@ -170,11 +173,11 @@ export type CheckedRefund = { prepared: PreparedRefund } & (
 );
 
 /**
- * Looks a transaction up that is said to refund a payment. What no chain knows yet is good enough: it is looked up
- * again (`followRefunds`), and another one can take its place until then.
+ * Looks up a transaction that is claimed to refund a payment. One that no chain knows yet is accepted: it is looked up
+ * again (`followRefunds`), and can be replaced until then.
  *
- * @param said `elsewhere`: the merchant sent it from another wallet, or to another address of the payer, so the chain cannot
- *   tell that it refunded this payment
+ * @param said `elsewhere`: the merchant sent it from another wallet, or to another address of the payer, so the chain
+ * cannot show that it refunded this payment
  * @throws Refusal not_found as `prepareRefund`
  */
 export async function checkRefund(
@@ -197,8 +200,8 @@ export async function checkRefund(
 }
 
 /**
- * Records the transaction that refunds a payment; a refund that nobody started yet is started by it. One transaction may refund several payments,
- * as far as it moved enough for all of them.
+ * Records the transaction that refunds a payment, and starts the refund if nobody has. One transaction may refund
+ * several payments, as far as it moved enough for all of them.
  *
  * @returns null when it is recorded; `already_refunded` also when the transaction went to others
  * @throws Refusal not_found when the payment was attached meanwhile, or removed by a reorganisation
@@ -240,7 +243,7 @@ export async function recordRefund(
   );
 }
 
-/** What each payment has of a transaction: those it was recorded for before, and then this one. */
+/** Each payment's part of a transaction: first the payments it was already recorded for, then this one. */
 async function sharesWith(
   tx: Tx,
   scope: Scope,

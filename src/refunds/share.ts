@@ -2,10 +2,11 @@
 export type Refundable = { usdcMicro: bigint };
 
 /**
- * Divides what a transaction moved to one payer among the payments it is recorded for, in the order in which it was.
- * No unit counts twice: each payment after the first is covered in full or not at all, and what nobody needs is the first's.
+ * Divides what a transaction moved to one payer among the payments it is recorded for, in the order of recording. No
+ * unit counts twice: each payment after the first is covered in full or not at all, and the remainder belongs to the
+ * first.
  *
- * @returns micro units for each; 0n for what is not covered
+ * @returns micro units for each; 0n for one that is not covered
  */
 export function shareRefund(movedMicro: bigint, payments: readonly Refundable[]): bigint[] {
   let leftMicro = movedMicro;

@@ -8,7 +8,7 @@ import { lockForProof } from '../requests/proof.ts';
 import { refundableMicro } from './refund.ts';
 import { insertRefund } from './store.ts';
 
-/** A refund that was started: of all of an unmatched payment, or of what a request got too much. */
+/** A started refund: of a whole unmatched payment, or of a request's surplus. */
 export type StartedRefund = { kind: 'started'; requestId: string | null; usdcMicro: bigint };
 
 /**

@@ -4,9 +4,9 @@ import { refundedStates } from '../requests/refunded.ts';
 import type { DueRefund } from './queue-store.ts';
 
 /**
- * What is known of a refund: that it was started, then the transaction that was recorded; see the migrations
- * `0016_given_back.sql` and `0027_taken_before_given_back.sql`. Stored names say "return" for a refund, "given" for refunded
- * and "noted" for recorded; `returning` is a refund that was started, `kept` one that was cancelled, so nothing of it stands.
+ * What is known of a refund: that it was started, then the recorded transaction; see the migrations
+ * `0016_given_back.sql` and `0027_taken_before_given_back.sql`. Stored names say "return" for a refund, "given" for
+ * refunded and "noted" for recorded; `returning` is a started refund, `kept` a cancelled one.
  */
 export type RefundState = 'returning' | 'sent' | 'confirmed' | 'failed' | 'missing' | 'other' | 'kept';
 
@@ -27,7 +27,7 @@ export type RefundRow = {
   given_micro: string | null;
 };
 
-/** Nothing was sent, as far as the network tells: the merchant sends it, or cancels the refund. */
+/** Nothing was sent, as far as the network shows: the merchant sends it, or cancels the refund. */
 export const openStates = ['returning', 'failed', 'missing'] as const;
 
 /** True while a payment counts as refunded, which a refund that was only started does not. */
@@ -49,6 +49,7 @@ export function selectRefunds(tx: Tx, scope: Scope, keys: TransferKey[]): Promis
     where b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode} and b.state <> 'kept'`;
 }
 
+/** A payment's refund; null when none was started, or it was cancelled. */
 export async function selectRefund(tx: Tx, scope: Scope, key: TransferKey): Promise<RefundRow | null> {
   const [row] = await selectRefunds(tx, scope, [key]);
   return row ?? null;
@@ -66,10 +67,10 @@ export type NewRefund = TransferKey & {
 };
 
 /**
- * Starts the refund of a payment that is locked, before anything is sent. What was recorded of one that was cancelled, and could still be
- * mined, is recorded again.
+ * Starts the refund of a locked payment, before anything is sent. A transaction recorded for a cancelled refund that
+ * could still be mined is recorded again.
  *
- * @returns false when it is started already
+ * @returns false when it is already started
  */
 export async function insertRefund(tx: Tx, scope: Scope, refund: NewRefund): Promise<boolean> {
   const rows = await tx`
@@ -92,10 +93,11 @@ export async function insertRefund(tx: Tx, scope: Scope, refund: NewRefund): Pro
 export type RefundTransaction = { refundTxHash: string; state: 'sent' | 'confirmed' | 'other'; recordedAt: Date };
 
 /**
- * Records a transaction for a started refund, whose payment is locked, also in place of one that did not refund it.
+ * Records a transaction for a started refund, whose payment is locked, or replaces one that did not refund it.
  *
- * @param unknownHash what was recorded and no endpoint knows: it is replaced, too, unless it was seen or replaced meanwhile
- * @returns false when no refund is started, or it counts as made already
+ * @param unknownHash the recorded transaction that no endpoint knows: it is replaced too, unless it was seen or
+ * replaced meanwhile
+ * @returns false when no refund is started, or it already counts as made
  */
 export async function updateRefundTransaction(
   tx: Tx,
@@ -110,8 +112,8 @@ export async function updateRefundTransaction(
 }
 
 /**
- * Records a transaction again that another one replaced, where nothing is seen to have refunded the payment. The payment is
- * locked, and applied to no request.
+ * Records a replaced transaction again, if nothing is known to have refunded the payment. The payment is locked, and
+ * applied to no request.
  *
  * @returns false where something has refunded it, or its merchant says so
  */
@@ -125,7 +127,9 @@ export async function restoreReplaced(
   return replaceTransaction(tx, scope, key, recorded, open);
 }
 
-/** What it replaces and could still be mined is followed on. A refund's time is that of its first transaction. */
+/**
+ * A replaced transaction that could still be mined is still followed. A refund's time is that of its first transaction.
+ */
 async function replaceTransaction(
   tx: Tx,
   scope: Scope,
@@ -157,7 +161,7 @@ async function replaceTransaction(
 }
 
 /**
- * Cancels a refund, as nothing was sent. A transaction that no endpoint knew is still followed.
+ * Cancels a refund, because nothing was sent. A transaction that no endpoint knew is still followed.
  *
  * @returns false when no refund is started, or it counts as made
  */
@@ -171,8 +175,8 @@ export async function updateCancelled(tx: Tx, scope: Scope, key: TransferKey): P
 }
 
 /**
- * Stores what the chain says of a refund, if it still stands as it was looked up; a transaction of a cancelled one that cannot be mined
- * any more is followed no longer.
+ * Stores what the chain reports about a refund, if it has not changed since the lookup. A transaction of a cancelled
+ * refund that can no longer be mined is not followed any more.
  */
 export async function updateRefundState(tx: Tx, scope: Scope, row: DueRefund, state: RefundState): Promise<boolean> {
   const rows = await tx`
@@ -193,12 +197,12 @@ export type RefundGroup = {
   toAddress: string;
 };
 
-/** Refunds by one transaction are decided one after the other, until the database's transaction ends. */
+/** Refunds by one transaction are decided one after another, until the database transaction ends. */
 export async function lockGroup(tx: Tx, scope: Scope, { chainId, refundTxHash }: RefundGroup): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`${scope.partnerId} ${chainId} ${refundTxHash}`}, 0))`;
 }
 
-/** So many payments share one transaction at most: all of them are read whenever its money is shared out. */
+/** How many payments may share one transaction: all of them are read whenever its money is divided. */
 const mostOfGroup = 500;
 
 const inGroup = (tx: Tx, scope: Scope, group: RefundGroup) => tx`
@@ -206,7 +210,10 @@ const inGroup = (tx: Tx, scope: Scope, group: RefundGroup) => tx`
     and b.return_tx_hash = ${group.refundTxHash} and b.token_address = ${group.tokenAddress}
     and b.from_address = ${group.fromAddress} and b.to_address = ${group.toAddress}`;
 
-/** Whether a transaction, which is locked, is recorded for as many others as it can be shared out among; cancelled ones too. */
+/**
+ * Whether a locked transaction is already recorded for the maximum number of other payments, including cancelled
+ * refunds.
+ */
 export async function isGroupFull(tx: Tx, scope: Scope, group: RefundGroup, own: TransferKey): Promise<boolean> {
   const [last] = await tx`
     select from returns b
@@ -219,9 +226,9 @@ export async function isGroupFull(tx: Tx, scope: Scope, group: RefundGroup, own:
 export type GroupRow = { chain_id: string; tx_hash: string; ordinal: number; usdc_micro: string };
 
 /**
- * The payments that a transaction may have refunded to one payer, in the order in which it was recorded for them.
+ * The payments of one payer that a transaction may have refunded, in the order of recording.
  *
- * @param which `with cancelled`: after them those whose refund was cancelled
+ * @param which `with cancelled`: followed by those whose refund was cancelled
  */
 export function selectGroup(
   tx: Tx,
@@ -239,10 +246,10 @@ export function selectGroup(
     order by b.state = 'kept', b.noted_at, b.tx_hash, b.ordinal limit ${mostOfGroup}`;
 }
 
-/** What a payment has of the transaction that is recorded for it, in micro units; 0n for nothing. */
+/** A payment's part of the transaction recorded for it, in micro units; 0n for none. */
 export type RefundShare = { key: TransferKey; micro: bigint };
 
-/** Stores what payments have of a transaction, as far as it is recorded for them; what stands so already is not written. */
+/** Stores each payment's part of a transaction, where it is recorded for it; unchanged values are not written. */
 export async function updateRefundedMicro(
   tx: Tx,
   scope: Scope,

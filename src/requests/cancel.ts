@@ -10,10 +10,11 @@ import { type RequestRow, updateVoided } from './store.ts';
 
 /**
  * Voids a request that nobody has opened or paid. One guarded update decides, so a customer who opens the page or a
- * payment that arrives at the same moment either comes first or comes too late, never half: what had come in part is given
- * back with it, or nothing is voided.
+ * payment that arrives at the same moment comes either first or too late, never in between. Either all partial payments
+ * are released with it, or nothing is voided.
  *
- * @throws Refusal not_found; cannot_cancel with the current request; unavailable while something else holds a part of it
+ * @throws Refusal not_found; cannot_cancel with the current request; unavailable while another transaction holds a
+ * partial payment
  */
 export function cancelRequest(ctx: Context, scope: Scope, id: string): Promise<RequestRow> {
   if (!isUuid(id)) throw refuse('not_found');

@@ -28,7 +28,7 @@ export type CreateFacts = {
   currency_known: boolean;
 };
 
-/** What the gate's statement reads for a create call, whose body is not validated yet. */
+/** What the gate's statement reads for a create, whose body is not validated yet. */
 export function requestCreateFacts(sql: Sql, body: Record<string, unknown>): Facts {
   const accountId = isUuid(body.account_id) ? body.account_id : null;
   const key = isIdempotencyKey(body.idempotency_key) ? body.idempotency_key : null;
@@ -47,7 +47,7 @@ export type CreateCall = {
 };
 
 /**
- * Creates a request, or returns the one that an earlier call with the same key made, in its current state.
+ * Creates a request, or returns the one that an earlier call with the same key created, in its current state.
  *
  * @throws Refusal invalid_idempotency_key, invalid_request, customer_name_required, and what `judgeCreate` refuses
  */
@@ -100,7 +100,7 @@ export async function createRequest(ctx: Context, call: CreateCall): Promise<{ r
   return { row: await replayRequest(ctx, caller.scope, made.row.id, call.body), replayed: true };
 }
 
-/** The newest block of each chain of the mode, where one is known that is of this moment. */
+/** The newest block of each chain of the mode, where a recent one is known. */
 function startOf(ctx: Context, testMode: boolean, heads: Record<string, KnownHead> | null) {
   const ids = ctx.chains[modeOf(testMode)].map((chain) => String(chain.chainId));
   const known = Object.entries(heads ?? {}).filter(([chainId]) => ids.includes(chainId));

@@ -1,6 +1,6 @@
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 
-/** Who pays a request, as far as it was said; locked, so that it is not erased until the transaction ends. */
+/** The customer of a request, as far as known; locked, so that the data is not erased before the transaction ends. */
 export async function lockCustomer(
   tx: Tx,
   scope: Scope,
@@ -12,10 +12,10 @@ export async function lockCustomer(
   return row ?? null;
 }
 
-/** Who a customer is, by what they gave: an e-mail address, the digits of a number, or the id of a request. */
+/** How a customer is identified: by an e-mail address, the digits of a phone number, or the id of a request. */
 export type CustomerKey = { by: 'email' | 'phone' | 'request'; value: string };
 
-/** The requests of a customer, of all partners and modes, that hold something personal. Operators only. */
+/** A customer's requests, of all partners and modes, that contain personal data. Operators only. */
 export type CustomerRequest = { partner_id: string; test_mode: boolean; id: string; created_at: Date };
 
 const isCustomer = (sql: Sql | Tx, { by, value }: CustomerKey, beside: string[]) =>
@@ -31,7 +31,7 @@ const isPersonal = (sql: Sql | Tx) => sql`
 /**
  * A customer's requests, in the order of partner, mode and id.
  *
- * @param beside where the customer is named by a request: ids of others that are known to be of the same customer
+ * @param beside ids of other requests known to be of the same customer, where the customer is identified by a request
  */
 export function findOfCustomer(
   sql: Sql | Tx,
@@ -44,7 +44,7 @@ export function findOfCustomer(
     where ${isCustomer(sql, key, beside)} and ${isPersonal(sql)} order by partner_id, test_mode, id limit ${limit}`;
 }
 
-/** Takes away what says who the customer is; returns the ids of the requests that held something. */
+/** Removes what identifies the customer; returns the ids of the requests that contained something. */
 export async function eraseFromRequests(tx: Tx | Sql, scope: Scope, ids: string[]): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     update requests set customer_name = null, customer_email = null, customer_phone = null, memo = null,
@@ -55,7 +55,7 @@ export async function eraseFromRequests(tx: Tx | Sql, scope: Scope, ids: string[
   return rows.map(({ id }) => id);
 }
 
-/** The ids of requests made in a stretch of time, the oldest first: `after` is excluded, `before` too. */
+/** The ids of requests created in a period, oldest first; `after` and `before` are both excluded. */
 export function findMadeBetween(
   tx: Tx,
   scope: Scope,

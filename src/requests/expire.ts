@@ -5,7 +5,7 @@ import { updateExpired } from './store.ts';
 
 const batch = 500;
 
-/** Stores the expiry of requests whose time has passed; readers see it already. Returns how many were stored. */
+/** Stores the expiry of requests whose time has passed; readers already see it. Returns how many were stored. */
 export async function expireDue(ctx: Context): Promise<number> {
   let total = 0;
   for (let round = 0; round < 100; round++) {

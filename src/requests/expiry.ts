@@ -1,15 +1,15 @@
 import type { Sql, Tx } from '../db/connection.ts';
 
-// Expiry is true at once for every reader, stored or not. What follows says so of a request `r` by when the statement began;
-// `effectiveStatus` says it of a row.
+// Expiry is visible to every reader at once, stored or not. The conditions below say so of a request `r`, as of the
+// start of the statement; `effectiveStatus` says so of a row.
 
 /** True of a request `r` that nobody has paid or cancelled and whose expiry is not stored. */
 export const isWaiting = (sql: Sql | Tx) => sql`(r.proof_status = 'none' and r.status in ('requested', 'opened'))`;
 
-/** True of a request `r` whose time has passed, and whose expiry is not stored. */
+/** True of a request `r` whose time has passed but whose expiry is not stored. */
 export const isPast = (sql: Sql | Tx) => sql`(${isWaiting(sql)} and r.expires_at <= statement_timestamp())`;
 
-/** True of a request `r` that waits for its payment and has time left. */
+/** True of a request `r` that is waiting for payment and has time left. */
 export const isOpen = (sql: Sql | Tx) => sql`(${isWaiting(sql)} and r.expires_at > statement_timestamp())`;
 
 /** The status of a request `r` as every reader sees it. */

@@ -8,8 +8,8 @@ const statuses = ['requested', 'opened', 'expired', 'voided'] as const;
 const proofs = ['none', 'attached', 'verified'] as const;
 
 /**
- * States as they are stored, so that each can be read from an index in the order of creation. Expiry is true before it is
- * stored: `past` adds what waits although its time has passed, `waiting` leaves it out.
+ * States as stored, so that each can be read from an index in the order of creation. Expiry applies before it is
+ * stored: `past` adds requests that are stored as waiting although their time has passed, `waiting` leaves them out.
  */
 export type States = {
   stored: [RequestRow['status'], RequestRow['proof_status']][];
@@ -17,7 +17,7 @@ export type States = {
   waiting: boolean;
 };
 
-/** The stored states that a filter means; null for all. */
+/** The stored states that a filter covers; null for all. */
 export function statesOf(status?: RequestRow['status'], proofStatus?: RequestRow['proof_status']): States | null {
   if (!status && !proofStatus) return null;
   return {
@@ -30,10 +30,10 @@ export function statesOf(status?: RequestRow['status'], proofStatus?: RequestRow
 }
 
 /**
- * A list of requests in some states, each read in its order from an index of its own.
+ * A list of requests in some states, each read in order from an index of its own.
  *
  * @param where further conditions on a request `r`, beginning with `and`
- * @param place `order by … limit …`; columns without the name of their table
+ * @param place `order by … limit …`; columns without their table's name
  */
 export function inStates(
   tx: Tx,
@@ -49,7 +49,7 @@ export function inStates(
     return tx`${own} and r.status = ${status} and r.proof_status = ${proof} ${waiting}`;
   });
   if (states.past) {
-    // Fenced off: these are few, and found by the time at which they end.
+    // Kept separate by a fence: these are few, and found by the time at which they end.
     const past = tx`select r.* from requests r where ${inScope} and ${isPast(tx)} offset 0`;
     branches.push(tx`select r.* from (${past}) r where true ${where}`);
   }

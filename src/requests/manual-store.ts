@@ -2,7 +2,7 @@ import type { Scope, Sql } from '../db/connection.ts';
 import { setIdleTimeout } from '../db/idle-timeout.ts';
 import { type CreateFacts, requestCreateFacts } from './create.ts';
 
-/** What deciding about a manual request needs: the partner's settings, and what the gate reads for a call by API. */
+/** What the decision about a manual request needs: the partner's settings, and what the gate reads for an API call. */
 export type ManualFacts = CreateFacts & {
   disabled: boolean;
   currency: string;
@@ -11,8 +11,8 @@ export type ManualFacts = CreateFacts & {
 };
 
 /**
- * As the gate's statement reads it; the caller is a session's scope instead of a key's. What follows in the same
- * transaction may not idle: other creates for the merchant's wallet wait until it commits.
+ * Reads the same as the gate's statement, with a session's scope in place of a key's caller. The rest of the
+ * transaction must not idle: other creates for the merchant's wallet wait until it commits.
  */
 export async function selectManualFacts(sql: Sql, scope: Scope, body: Record<string, unknown>): Promise<ManualFacts> {
   const [row] = await sql<ManualFacts[]>`
@@ -27,6 +27,7 @@ export async function selectManualFacts(sql: Sql, scope: Scope, body: Record<str
   return row;
 }
 
+/** The partner's allowed values of `expiry_minutes`. */
 export async function selectAllowedExpiries(sql: Sql, scope: Scope): Promise<number[]> {
   const [row] = await sql<{ allowed_expiry_minutes: number[] }[]>`
     select allowed_expiry_minutes from partners where id = ${scope.partnerId}`;

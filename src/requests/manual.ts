@@ -11,12 +11,12 @@ import type { RequestRow } from './store.ts';
 const checkFields = compileCheck(CreateRequest);
 
 /**
- * Creates a request that a merchant makes manually, or a plan: the same call as by API, with the same rules and the same amount
- * reserved, under the scope of a session. Its `created_at` is known when the transaction that it is part of has committed.
+ * Creates a request for a merchant in the dashboard, or for a plan: the same call as by API, with the same rules and
+ * reserved amount, under a session's scope. Its `created_at` is known once the surrounding transaction has committed.
  *
  * @param fields `idempotency_key` keeps a form that is sent twice from creating two requests
- * @param keyOrder the keys of `metadata` in the order they were written, where there are any
- * @throws Refusal partner_disabled, and all that `createRequest` refuses
+ * @param keyOrder the keys of `metadata` in the order written, where there are any
+ * @throws Refusal partner_disabled, and everything that `createRequest` refuses
  */
 export async function createManually(
   ctx: Context,
@@ -36,7 +36,7 @@ export async function createManually(
   return createRequest(ctx, { caller, facts, body, keyOrder, faults: checkFields(body), ordered: 'at commit' });
 }
 
-/** The times to live that a manual request may have, in minutes; the longest only as an invoice where that is so. */
+/** The expiry times that a manual request may have, in minutes; some only as an invoice. */
 export async function readExpiries(ctx: Context, scope: Scope): Promise<number[]> {
   const allowed = await selectAllowedExpiries(ctx.db.sql, scope);
   return [...new Set([...allowed, invoiceExpiryMinutes])].sort((a, b) => a - b);

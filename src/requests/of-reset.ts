@@ -1,7 +1,7 @@
 import type { Scope, Tx } from '../db/connection.ts';
 import { isWaiting } from './expiry.ts';
 
-/** Whether a merchant has taken money, also such as is not final or belongs to no request. */
+/** Whether a merchant has received money, including money that is not final or belongs to no request. */
 export async function hasMoney(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<boolean> {
   const rows = await tx`
     select from transfers where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
@@ -11,7 +11,7 @@ export async function hasMoney(tx: Tx, { partnerId, testMode }: Scope, accountId
   return rows.length > 0;
 }
 
-/** Voids the requests of a merchant that nobody has paid, whether opened or not; their amounts stay reserved for a day. */
+/** Voids a merchant's unpaid requests, opened or not; their amounts stay reserved for a day. */
 export async function voidOpenOf(tx: Tx, { partnerId, testMode }: Scope, accountId: string, now: Date): Promise<void> {
   await tx`
     with voided as (

@@ -66,8 +66,9 @@ const previewAgents = new RegExp(
 );
 
 /**
- * Decides whether fetching the pay page means that the customer opened it: a GET by a person. HEAD, prefetches, link
- * previews and, where the client tells, anything but the navigation of a document see the page and open nothing.
+ * Decides whether a request for the pay page means that the customer opened it: a GET by a person. HEAD, prefetches,
+ * link previews and, where the client sends `Sec-Fetch-*`, anything but a document navigation see the page without
+ * opening it.
  */
 export function opensRequest(method: string, headers: IncomingHttpHeaders): boolean {
   if (method !== 'GET') return false;
@@ -83,12 +84,12 @@ function isPrefetch(headers: IncomingHttpHeaders): boolean {
   return purposes.flat().some((purpose) => purpose !== undefined && /prefetch|prerender|preview/i.test(purpose));
 }
 
-/** Marks a request as opened by its customer. Changes nothing when it no longer waits for that. */
+/** Marks a request as opened by its customer. Does nothing if it is no longer waiting for that. */
 export async function openRequest(ctx: Context, scope: Scope, id: string): Promise<void> {
   await ctx.db.scoped(scope, (tx) => updateOpened(tx, scope, id));
 }
 
-/** Keeps the language in which the customer reads the pay page, where a receipt is to be sent and it is not known yet. */
+/** Stores the language in which the customer reads the pay page, if a receipt will be sent and it is not known yet. */
 export async function keepLanguage(ctx: Context, scope: Scope, row: PayPageRow, language: string): Promise<void> {
   const isSent = row.customer_email !== null || row.customer_phone !== null;
   if (!isSent || row.proof_status === 'verified' || row.customer_language === language) return;

@@ -6,8 +6,9 @@ import { modeOf } from '../lib/mode.ts';
 const mostNamed = 5;
 
 /**
- * Raises an alarm while the order of a partner's requests runs more than a second ahead of the database's real time. More
- * than one create in a millisecond brings it ahead by so little only: beyond that, the database's clock has jumped.
+ * Raises an alarm while the order of a partner's requests is more than a second ahead of the database's real time.
+ * Several creates in one millisecond put it ahead only slightly; a larger lead means that the database's clock has
+ * jumped.
  */
 export async function watchOrder({ db: { sql } }: Pick<Context, 'db'>): Promise<void> {
   const ahead = await selectAhead(sql, mostNamed + 1);
@@ -18,7 +19,7 @@ export async function watchOrder({ db: { sql } }: Pick<Context, 'db'>): Promise<
   await raiseAlarm(sql, { kind: 'order_ahead', subject: '', details: { scopes, more: ahead.length > mostNamed } });
 }
 
-/** Scopes whose order is more than a second ahead of real time, the farthest first: a lookup over all partners. */
+/** Scopes whose order is more than a second ahead of real time, furthest first. A lookup over all partners. */
 export function selectAhead(sql: Sql, limit: number): Promise<{ slug: string; test_mode: boolean; last_at: Date }[]> {
   return sql<{ slug: string; test_mode: boolean; last_at: Date }[]>`
     select p.slug, c.test_mode, c.last_at from partner_clocks c join partners p on p.id = c.partner_id

@@ -9,6 +9,7 @@ export type PayPageRow = RequestRow & {
   customer_language: string | null;
 };
 
+/** A request with what its pay page shows; null when the scope has no such request. `status` is as stored. */
 export async function selectPayPage(tx: Tx, scope: Scope, id: string): Promise<PayPageRow | null> {
   const [row] = await tx<PayPageRow[]>`
     select r.*, coalesce(m.business_name, m.display_name) as merchant_name, p.name as partner_name
@@ -19,7 +20,7 @@ export async function selectPayPage(tx: Tx, scope: Scope, id: string): Promise<P
   return row ?? null;
 }
 
-/** Keeps the language in which a customer reads, for the receipt. */
+/** Stores the language in which a customer reads, for the receipt. */
 export async function updateRequestLanguage(tx: Tx, scope: Scope, id: string, language: string): Promise<void> {
   await tx`
     update requests set customer_language = ${language}

@@ -2,7 +2,7 @@ import type { Database, Scope, Tx } from '../db/connection.ts';
 import { seenStatus } from './expiry.ts';
 import type { RequestRow } from './store.ts';
 
-/** The row as it is stored, locked until the transaction ends: whoever changes its proof or its transfers goes first here. */
+/** The stored row, locked until the transaction ends. Whoever changes its proof or its transfers locks it first. */
 export async function lockForProof(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`
     select * from requests
@@ -10,7 +10,7 @@ export async function lockForProof(tx: Tx, scope: Scope, id: string): Promise<Re
   return row ?? null;
 }
 
-/** The request that a reference names, whatever its state. */
+/** The request that a reference names, in any state. */
 export async function findReferenced(
   tx: Tx,
   scope: Scope,
@@ -27,14 +27,14 @@ export type ReservationRow = {
   usdc_micro: string;
   reserved_at: Date;
   reserved_until: Date;
-  /** The block that was known as the chain's newest at its creation; null where none was, or where it is gone since. */
+  /** The newest known block when it was created; null where none was known, or where that block is gone since. */
   start_block: string | null;
 };
 
 /**
- * The amounts reserved for a wallet between two, both included.
+ * The amounts reserved for a wallet within a range, both ends included.
  *
- * @param range `chainId`: the chain that `start_block` is told of
+ * @param range `chainId`: the chain for which `start_block` is returned
  */
 export function findReservations(
   tx: Tx,
@@ -56,7 +56,7 @@ export function findReservations(
 /**
  * From `none` to `attached`; null when the state does not allow it. An expiry that readers have already seen stays.
  *
- * @param assetId CAIP-19 name of what was paid with
+ * @param assetId CAIP-19 name of the asset paid with
  */
 export async function attachProof(tx: Tx, scope: Scope, id: string, assetId: string): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`
@@ -80,8 +80,8 @@ export async function detachProof(tx: Tx, scope: Scope, id: string, note: string
 export type Proof = { txHash: string; payerAddress: string; assetId: string };
 
 /**
- * To `verified`, once and for good, by the database's time; null when it is that already, or voided. The amount stays
- * reserved for a day more, so that a second payment is known as one.
+ * To `verified`, once and for good, at the database's time; null when it already is, or is voided. The amount stays
+ * reserved for another day, so that a second payment is recognised.
  */
 export async function verifyProof(tx: Tx, scope: Scope, id: string, proof: Proof): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`
@@ -104,7 +104,7 @@ export async function verifyProof(tx: Tx, scope: Scope, id: string, proof: Proof
 /**
  * Frees amounts whose time has passed, over all scopes of a mode. An attached request keeps its own.
  *
- * @param readUpTo every chain of the mode was read up to this block time: an earlier payment would have been seen
+ * @param readUpTo every chain of the mode was read up to this block time, so an earlier payment would have been seen
  */
 export async function releaseReserved(
   db: Database,
@@ -122,9 +122,8 @@ export async function releaseReserved(
 }
 
 /**
- * Detaches the partial payments of a request that is voided in this transaction: they stand among the unmatched
- * payments again. The watcher removes transfers first and comes to the request then; so nothing waits here, or both could
- * wait for ever.
+ * Detaches the partial payments of a request that this transaction voids; they become unmatched payments again. The
+ * watcher locks transfers before the request, so this must not wait, or the two could deadlock.
  *
  * @throws PostgresError 55P03 while another transaction holds one of them: try again later
  */
@@ -138,9 +137,9 @@ export async function detachPartialPayments(tx: Tx, scope: Scope, id: string): P
 }
 
 /**
- * Makes a request's expiry lie so long ago; null when it waits for nothing. For rehearsals in the sandbox.
+ * Sets a request's expiry to this long ago; null when it waits for nothing. For rehearsals in the sandbox.
  *
- * @param minutesAgo 0: at this moment, and only what has not expired yet
+ * @param minutesAgo 0: now, and only if it has not expired yet
  */
 export async function moveExpiry(tx: Tx, scope: Scope, id: string, minutesAgo: number): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`

@@ -4,7 +4,7 @@ import { isUuid } from '../lib/ids.ts';
 import { type RequestFilter, type RequestRow, requestColumns, selectRequests } from './store.ts';
 
 /**
- * A request of the scope, its status as it is now.
+ * A request of the scope, with its current status.
  *
  * @throws Refusal not_found for ids that are malformed, unknown, another partner's or of the other mode
  */
@@ -14,11 +14,12 @@ export async function readRequest(db: Database, scope: Scope, id: string): Promi
   return row;
 }
 
-/** One page of a scope's requests and one row more, by `created_at`. */
+/** One page of a scope's requests plus one row, by `created_at`. */
 export function listRequests(db: Database, scope: Scope, filter: RequestFilter): Promise<RequestRow[]> {
   return db.scoped(scope, (tx) => selectRequests(tx, scope, filter));
 }
 
+/** A request of the scope, with its current status; null for an unknown id. Unlike `readRequest` it expects a UUID. */
 export async function findRequest(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`
     select ${requestColumns(tx)} from requests r

@@ -1,6 +1,8 @@
 import type { Tx } from '../db/connection.ts';
 
-/** The states of a row of `returns` whose payment counts as refunded: a transfer was recorded for it, and has not failed. */
+/**
+ * The states of a row of `returns` whose payment counts as refunded: a transfer was recorded for it and has not failed.
+ */
 export const refundedStates = ['sent', 'confirmed', 'other'] as const;
 
 /** True of a transfer `t` that counts as refunded. */

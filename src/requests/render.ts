@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { modeOf } from '../lib/mode.ts';
 import type { RequestRow } from './store.ts';
 
-/** CAIP-19 name of the first asset that is offered; where the operator took all its chains away, of the mode's first. */
+/** CAIP-19 name of the first asset offered; if the operator removed all its chains, of the mode's first. */
 function firstAsset(chains: ChainConfig[], walletChainIds: number[] | null): string {
   const chain = offeredChains(chains, walletChainIds)[0] ?? chains[0];
   return `eip155:${chain?.chainId}/erc20:${chain?.tokens[0]?.address}`;
@@ -17,9 +17,9 @@ export function payPageUrl(config: Pick<Config, 'payUrl'>, requestId: string): s
 }
 
 /**
- * The request object as JSON text, metadata spliced in as it was given: its keys keep their order.
+ * The request object as JSON text. Metadata is inserted as it was given, so its keys keep their order.
  *
- * @param replay marks the answer to a repeated create
+ * @param replay marks the response to a repeated create
  */
 export function renderRequest(ctx: Pick<Context, 'config' | 'chains'>, row: RequestRow, replay = false): string {
   const fields = {

@@ -1,10 +1,10 @@
 import type { Scope, Tx } from '../db/connection.ts';
 
-/** Creates of a request that were repeated with other values. */
+/** Creates of a request that were repeated with different values. */
 export type DifferingReplays = {
   times: number;
   last_at: Date;
-  /** Names of the fields of the last one that differed. */
+  /** The names of the fields that differed in the last one. */
   last_fields: string[];
 };
 

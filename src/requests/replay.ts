@@ -8,8 +8,8 @@ import type { RequestRow } from './store.ts';
 export type { DifferingReplays } from './replay-store.ts';
 
 /**
- * The request that an earlier create made, in its current state. That the repeated call came with other values is kept for
- * the partner to see; only then one more statement is sent.
+ * The request that an earlier create made, in its current state. If the repeated call had different values, that is
+ * recorded for the partner, with one more statement.
  *
  * @param body of the repeated call, valid or not
  */
@@ -28,7 +28,7 @@ export async function replayRequest(
   });
 }
 
-/** How often a request's create was repeated with other values; null when it never was. */
+/** How often a request's create was repeated with different values; null when it never was. */
 export function readDifferingReplays(ctx: Context, scope: Scope, id: string): Promise<DifferingReplays | null> {
   return ctx.db.scoped(scope, (tx) => selectDiffering(tx, scope, id));
 }

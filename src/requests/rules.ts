@@ -17,7 +17,7 @@ export type CreateFields = {
   expiry_minutes?: number;
 };
 
-/** What the gate read about the merchant of a create call, whatever its mode; null when it is not the partner's. */
+/** What the gate read about the merchant of a create, in either mode; null when it is not the partner's. */
 export type MerchantFacts = {
   test_mode: boolean;
   onboarded: boolean;
@@ -40,12 +40,12 @@ const idempotencyPattern = /^[A-Za-z0-9_-]{32,64}$/;
 /** Always allowed in `invoice` mode, and its default: seven days. */
 export const invoiceExpiryMinutes = 10_080;
 
-/** True for 32 to 64 characters of base64url; hex is part of it. */
+/** True for 32 to 64 characters of base64url, which includes hex. */
 export function isIdempotencyKey(value: unknown): value is string {
   return typeof value === 'string' && idempotencyPattern.test(value);
 }
 
-/** A request's status at a moment: expiry is true at once, stored or not. */
+/** A request's status at a moment. Expiry applies at once, stored or not. */
 export function effectiveStatus<S extends string>(
   row: { status: S; proof_status: string; expires_at: Date },
   now: Date,
@@ -54,22 +54,22 @@ export function effectiveStatus<S extends string>(
   return waits && row.expires_at <= now ? 'expired' : row.status;
 }
 
-/** When a request was really made: what is measured against a time is measured from here, not from its place in the order. */
+/** When a request was really created. Durations count from here, not from its place in the order. */
 export function madeAt(row: { created_at: Date; made_at: Date | null }): Date {
   return row.made_at ?? row.created_at;
 }
 
-/** Refuses a customer that an invoice does not name. */
+/** Refuses an invoice without a customer name. */
 export function requireCustomerName(fields: CreateFields): void {
   if (fields.payment_mode === 'invoice' && !fields.customer_name?.trim()) throw refuse('customer_name_required');
 }
 
 /**
- * Decides whether a merchant may be asked to be paid so, in the order clients rely on.
+ * Decides whether a request may be created for a merchant, checking in the order that clients rely on.
  *
- * @returns the merchant's wallet and currency, and the request's time to live in minutes
+ * @returns the merchant's wallet and currency, and the request's lifetime in minutes
  * @throws Refusal not_found, merchant_mode_mismatch, merchant_onboarding_incomplete, merchant_disabled,
- *   currency_mismatch, expiry_not_allowed
+ * currency_mismatch, expiry_not_allowed
  */
 export function judgeCreate(
   fields: CreateFields,
@@ -103,7 +103,7 @@ function judgeExpiry(fields: CreateFields, partner: PartnerTerms): number {
 }
 
 /**
- * The amount in micro units before the surcharge that tells it apart.
+ * The amount in micro units before the surcharge that makes it unique.
  *
  * @throws Refusal rate_unavailable without a usable rate
  */
@@ -113,7 +113,7 @@ export function quoteMicro(fiatInt: number, currency: string, rate: string | nul
   return { rate, micro: toUsdcMicro(BigInt(fiatInt), exponent, rate) };
 }
 
-/** The JSON text of metadata with its keys in the order they were written. */
+/** The JSON text of metadata with its keys in the order written. */
 export function metadataText(metadata: Record<string, string> | undefined, keys: string[] | undefined): string {
   if (!metadata) return '{}';
   const pairs = (keys ?? Object.keys(metadata)).map((key) => `${JSON.stringify(key)}:${JSON.stringify(metadata[key])}`);
@@ -137,8 +137,8 @@ export type GivenFields = {
 };
 
 /**
- * The fields whose values in a repeated create are not those of the request that it stands for, in the order of the
- * contract. What a create may leave to the service counts only where it was given.
+ * The fields of a repeated create whose values differ from the request it refers to, in the order of the contract.
+ * Fields with a default count only if they were given.
  *
  * @param body valid or not
  */
@@ -164,7 +164,7 @@ export function differingFields(row: GivenFields, body: Record<string, unknown>)
     .map(([name]) => name);
 }
 
-/** Objects of strings as text that is the same for the same pairs. */
+/** Objects of strings as text that is equal for equal pairs. */
 function sorted(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? '';
   return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -3,7 +3,7 @@ import type { Fragment } from '../db/sql.ts';
 import { isOpen, isPast, seenStatus } from './expiry.ts';
 import { inStates, statesOf } from './in-states.ts';
 
-/** A row of `requests`. Money comes as decimal strings; `metadata` as the JSON text that was given, keys in order. */
+/** A row of `requests`. Money is in decimal strings; `metadata` is the JSON text as given, keys in order. */
 export type RequestRow = {
   partner_id: string;
   test_mode: boolean;
@@ -15,7 +15,7 @@ export type RequestRow = {
   usdc_micro: string;
   reserved: boolean;
   rate: string;
-  /** `override` or names of sources; null on requests from before it was kept. */
+  /** `override` or names of sources; null on requests from before this was stored. */
   rate_source: string | null;
   memo: string | null;
   payment_mode: 'pos' | 'invoice';
@@ -26,7 +26,7 @@ export type RequestRow = {
   wallet_address: string;
   reference: Uint8Array;
   start_blocks: Record<string, number>;
-  /** Where its wallet can be paid, as it was when the request was made; null: on any chain. */
+  /** Where its wallet could be paid when the request was created; null: on any chain. */
   wallet_chain_ids: number[] | null;
   status: 'requested' | 'opened' | 'expired' | 'voided';
   proof_status: 'none' | 'attached' | 'verified';
@@ -34,9 +34,9 @@ export type RequestRow = {
   asset_id: string | null;
   tx_hash: string | null;
   payer_address: string | null;
-  /** Orders requests: strictly increasing in a scope, and where its clock has jumped, ahead of the time. */
+  /** Orders requests: strictly increasing in a scope, and ahead of real time after the clock has jumped. */
   created_at: Date;
-  /** When it was really made; null on requests from before it was kept. */
+  /** When it was really created; null on requests from before this was stored. */
   made_at: Date | null;
   expires_at: Date;
   opened_at: Date | null;
@@ -44,10 +44,10 @@ export type RequestRow = {
   proof_verified_at: Date | null;
 };
 
-/** The columns of a request `r`, its status as it is now: expiry is true at once for every reader, stored or not. */
+/** The columns of a request `r`, with its current status: expiry applies at once for every reader, stored or not. */
 export const requestColumns = (sql: Sql | Tx) => sql`r.*, ${seenStatus(sql)} as status`;
 
-/** A block by its hash and its time (RFC 3339), so that it is known again after a reorganisation. */
+/** A block by its hash and its time (RFC 3339), so that it is recognised after a reorganisation. */
 export type StartHead = { hash: string; time: string };
 
 export type NewRequest = {
@@ -72,26 +72,26 @@ export type NewRequest = {
   reference: Uint8Array;
   /** By chain id: the newest block that is known. */
   startBlocks: Record<string, number>;
-  /** What these blocks are, by chain id; a block that is not told here is not trusted. */
+  /** The hash and time of these blocks, by chain id; a block that is missing here is not trusted. */
   startHeads: Record<string, StartHead>;
   expiryMinutes: number;
 };
 
 /**
- * When a request gets its place in the order of its scope, and the clock of all creates there is held: `now`, in a
- * statement that commits by itself, or `at commit` of a transaction that does more. Until then, nobody knows `created_at`.
+ * When a request gets its place in its scope's order, which locks the clock of all creates there: `now`, in a statement
+ * that commits by itself, or `at commit` of a larger transaction. Until then, `created_at` is unknown.
  */
 export type Ordered = 'now' | 'at commit';
 
-/** As it is stored: `{"1": 23000000, "heads": {"1": {"hash": "0x…", "time": "…"}}}`. */
+/** As stored: `{"1": 23000000, "heads": {"1": {"hash": "0x…", "time": "…"}}}`. */
 function startOf({ startBlocks, startHeads }: NewRequest) {
   return { ...startBlocks, heads: startHeads };
 }
 
 /**
- * Stores a request in one statement; under a key that is already used, returns what is stored.
+ * Stores a request in one statement; for a key that was already used, returns the stored one.
  *
- * @returns null when the merchant has the wallet no more
+ * @returns null when the merchant no longer has the wallet
  */
 export async function insertRequest(
   sql: Sql,
@@ -122,7 +122,7 @@ export type RequestFilter = {
   offset: number;
 };
 
-/** One page and one row more, oldest first. Expiry counts from the moment it has passed, stored or not. */
+/** One page plus one row, oldest first. Expiry counts from the moment it has passed, stored or not. */
 export async function selectRequests(tx: Tx, scope: Scope, filter: RequestFilter): Promise<RequestRow[]> {
   const { status, proofStatus, accountId, since, until } = filter;
   const where = tx`
@@ -152,7 +152,7 @@ export async function updateVoided(tx: Tx, scope: Scope, id: string): Promise<Re
   return row ?? null;
 }
 
-/** Marks a request as opened by its customer; null when it no longer waits for that. */
+/** Marks a request as opened by its customer; null when it is no longer waiting for that. */
 export async function updateOpened(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
   const [row] = await tx<RequestRow[]>`
     update requests r set status = 'opened', opened_at = now()
@@ -173,14 +173,14 @@ export async function updateExpired(db: Database, limit: number): Promise<number
   return rows.length;
 }
 
-/** A block that was made so long ago says little of the present, and so does one from as far ahead. */
+/** A block this old, or this far in the future, says little about the present. */
 const headFreshMs = 15_000;
 
 export type KnownHead = StartHead & { number: number };
 
 /**
- * Columns for the gate's statement: an earlier request under the same key, and the newest blocks of the chains as the
- * watcher has read them, where they are of this moment. What a provider says of its head is not asked.
+ * Columns for the gate's statement: an earlier request with the same key, and the newest blocks of the chains that the
+ * watcher has read, where they are recent. The provider's claimed head is not used.
  */
 export function createFacts(sql: Sql, accountId: string | null, idempotencyKey: string | null) {
   return sql`

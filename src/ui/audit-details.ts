@@ -21,14 +21,14 @@ type Naming = Readonly<Record<string, string>>;
 const transfer = /^\d+_0x[0-9a-f]{64}_\d+$/;
 const hash = /^0x[0-9a-f]{64}$/;
 const timestamp = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
-/** Here nothing is something: it was taken away, or there is no end. Elsewhere it says that nothing was said. */
+/** For these, null has a meaning: it was removed, or there is no end. Elsewhere null means that nothing was given. */
 const tellingNothing = ['email', 'accent', 'host', 'until', 'charges'];
 
 /**
- * The details of an act, each by its name in the reader's words and as people write such a value; null when there are none.
- * A name or a value that has no words yet stands as it is.
+ * The details of an action, each with its name in the reader's language and its value formatted; null when there are
+ * none. A name or value without a text is shown as it is.
  *
- * @param json the details as the log keeps them: an object of texts, numbers, truths, nothings and lists of texts
+ * @param json the details as the log stores them: an object of strings, numbers, booleans, nulls and lists of strings
  */
 export function auditDetails(words: Words, json: string): Html | null {
   const { detailNames } = auditTexts(words);
@@ -43,7 +43,7 @@ export function auditDetails(words: Words, json: string): Html | null {
   `;
 }
 
-/** What an act was done on: its kind, and its number or address, shortened, with the whole of it in the title. */
+/** The target of an action: its kind, and its id or address, shortened, with the full value in the title. */
 export function auditObject(
   words: Words,
   { object_kind, object_id: id }: { object_kind: string; object_id: string },
@@ -120,7 +120,9 @@ function plain(words: Words, text: string): Html | string {
   return timestamp.test(text) ? instant(words, new Date(text)) : shortened(text);
 }
 
-/** Numbers, addresses and hashes are too long for a row; the whole of them is on hover and for who searches the page. */
+/**
+ * Ids, addresses and hashes are too long for a row. The full value is shown on hover and found by searching the page.
+ */
 function shortened(text: string): Html | string {
   if (isAddress(text) || hash.test(text)) return shortAddress(text);
   const shown = isUuid(text) ? 8 : transfer.test(text) ? 16 : null;

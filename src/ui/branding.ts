@@ -11,7 +11,9 @@ export type Branding = {
   accentStyle: string | null;
 };
 
-/** What an accent must be readable on: the paper and the cards of a style sheet's light or dark half. */
+/**
+ * The backgrounds on which an accent must be readable: the paper and the cards of a style sheet's light or dark half.
+ */
 function groundsOf(half: string): string[] {
   const tokens = [...half.matchAll(/--(?:paper|card): oklch\(([\d.]+)% ([\d.]+) ([\d.]+)\);/g)];
   if (tokens.length !== 2)
@@ -25,12 +27,15 @@ const [light = '', dark = ''] = readFileSync(new URL('./style.css', import.meta.
 const lightGrounds = groundsOf(light);
 const darkGrounds = groundsOf(dark);
 
-/** A partner's accent, `#rrggbb`, readable on light paper, and the colour of text on it: for mails, which know no style sheet. */
+/**
+ * A partner's accent, `#rrggbb`, readable on light paper, and the colour of text on it: for mails, which have no style
+ * sheet.
+ */
 export function lightAccent(wanted: string): { accent: string; onAccent: string } {
   return accentFor(lightGrounds, wanted);
 }
 
-/** A style sheet that puts a partner's accent, `#rrggbb`, in place of the house's: readable in light and in dark. */
+/** A style sheet that replaces our accent with a partner's, `#rrggbb`: readable in light and dark mode. */
 export function accentStyle(wanted: string): string {
   const root = (grounds: string[]) => {
     const { accent, onAccent } = accentFor(grounds, wanted);

@@ -19,7 +19,10 @@ const edge = { left: 64, right: 8, top: 12, bottom: 28 };
 /** Of a letter of the scale, on average. */
 const letterWidth = 7;
 
-/** Columns drawn on the server: labelled axes, values on focus and hover, and the same figures as a table behind a toggle. */
+/**
+ * A column chart drawn on the server: labelled axes, values on focus and hover, and the same figures in a table behind
+ * a toggle.
+ */
 export function chart(words: Words, { title, series, bars, format }: Chart): Html {
   const { app } = commonTexts(words);
   const top = niceTop(Math.max(0, ...bars.flatMap(({ values }) => values)));

@@ -32,10 +32,10 @@ const ring = (done: number) =>
   `<circle class="fill" cx="12" cy="12" r="8" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" pathLength="100" stroke-dasharray="${Math.round(done * 100)} 100" transform="rotate(-90 12 12)"/>`;
 
 /**
- * What is going on, in words, with the shape of its kind.
+ * The current state, in words, with the shape of its kind.
  *
- * @param as `h1` where this is all the page says
- * @param done 0 to 1, for a state whose end can be counted
+ * @param as `h1` where the page says nothing else
+ * @param done 0 to 1, for a state with measurable progress
  */
 export function stateLine(
   kind: StateKind,

@@ -3,7 +3,7 @@ import { commonTexts } from '../texts/common.ts';
 import { descriptionList, mono } from './components.ts';
 import type { Words } from './language.ts';
 
-/** A text to be passed on, whole, with a button that copies it; without script there is the text alone. */
+/** A text to pass on, in full, with a copy button; without script only the text. */
 export function copyable(words: Words, name: string, text: string, label: string): Html {
   return html`
     <div class="copyable stack">

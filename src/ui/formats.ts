@@ -5,9 +5,9 @@ import { type CommonTexts, commonTexts } from '../texts/common.ts';
 import { fill, type Words } from './language.ts';
 
 /**
- * An instant for people, in UTC, with the exact one for machines and for the reader's own time zone.
+ * An instant for people, in UTC, with the exact value for machines and for conversion to the reader's time zone.
  *
- * @param timeStyle `medium` has seconds, where what happened follows upon each other
+ * @param timeStyle `medium` shows seconds, where the order of events matters
  */
 export function instant(words: Words, at: Date, timeStyle: 'short' | 'medium' = 'short'): Html {
   return html`<time datetime="${at.toISOString()}">${instantText(words, at, timeStyle)}</time>`;
@@ -33,7 +33,7 @@ export function ago({ language }: Words, at: Date, now: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${exact.format(at)} UTC">${text}</time>`;
 }
 
-/** How long until an instant, rounded down to what people say: `2 days`, `14 minutes`, `less than a minute`. */
+/** The time until an instant, rounded down to everyday units: `2 days`, `14 minutes`, `less than a minute`. */
 export function formatRemaining(words: Words, ms: number): string {
   const minutes = Math.floor(ms / minuteMs);
   if (minutes < 1) return commonTexts(words).common.lessThanAMinute;
@@ -53,8 +53,8 @@ export function formatMs({ language }: Words, ms: number): string {
 }
 
 /**
- * Micro units for reading, grouped as the language does, every digit kept: `1,234,567.500001`. To be copied or typed, use
- * formatMicro: wallets take no grouping, and digits of other scripts even less.
+ * Micro units for reading, grouped for the language, with every digit: `1,234,567.500001`. For copying or typing use
+ * formatMicro: wallets accept no grouping and no digits of other scripts.
  */
 export function groupMicro({ language }: Words, micro: bigint): string {
   const format = new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits: 2, maximumFractionDigits: 6 });
@@ -78,7 +78,7 @@ export function everyText(words: Words, every: number, period: Period): string {
   return fill(common.everyMany[period], { period: unit });
 }
 
-/** What one USDC costs, every digit kept: `1 USDC = 0.92 EUR`. Left to right in every language, like a formula. */
+/** The price of one USDC, with every digit: `1 USDC = 0.92 EUR`. Left to right in every language, like a formula. */
 export function rateOf(words: Words, { rate, fiat_code }: { rate: string; fiat_code: string }): Html {
   const format = new Intl.NumberFormat(`${words.language}-u-nu-latn`, { maximumFractionDigits: 20 });
   const cost = `${format.format(rate as Intl.StringNumericLiteral)} ${fiat_code}`;

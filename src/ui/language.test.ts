@@ -4,7 +4,10 @@ import { allTexts, type Group, isPlural } from '../../test/support/texts.ts';
 import { portalTexts } from '../texts/portal.ts';
 import { fill, fillCount, type Language, languageFor, languageName, languages, wordsOf } from './language.ts';
 
-/** Every text of a language by its path, `pay.statusMessage.paid`, in its forms: one that says no count has only `other`. */
+/**
+ * Every text of a language by its path, `pay.statusMessage.paid`, in its plural forms; one without a count has only
+ * `other`.
+ */
 function flat(texts: Group, path = ''): Map<string, Record<string, string>> {
   return new Map(
     Object.entries(texts).flatMap(([key, value]): [string, Record<string, string>][] => {
@@ -19,7 +22,9 @@ const placeholders = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, 
 /** Names, units and words that are the same in many languages. */
 const mayStayEnglish = /USDC|WalletConnect|^\{|^E-?[Mm]ail$|^Webhook|^Version \{|^CSV$|^API$|^Live$|^Test$|^0x/;
 
-/** Plural categories that stand for one number alone, as “one” does in English, but not in French: there it is 0, too. */
+/**
+ * Plural categories that stand for one number only, as “one” does in English, but not in French, where it includes 0.
+ */
 function exact(language: Language): string[] {
   const rules = new Intl.PluralRules(language);
   const of = Array.from({ length: 200 }, (_, count) => rules.select(count));

@@ -25,7 +25,10 @@ export type LanguageRequest = { headers: IncomingHttpHeaders; query?: unknown };
 
 export const languageCookie = 'lang';
 
-/** The language chosen on a page (`?lang=de`, then kept in a cookie), else the first one of `Accept-Language` that we have. */
+/**
+ * The language chosen on a page (`?lang=de`, then stored in a cookie), otherwise the first supported one of
+ * `Accept-Language`.
+ */
 export function languageFor({ headers, query }: LanguageRequest): Language {
   const kept = new RegExp(`(?:^|;\\s*)${languageCookie}=([a-z]+)`).exec(headers.cookie ?? '')?.[1];
   const wanted = [chosenLanguage(query), kept, ...acceptedLanguages(headers['accept-language'] ?? '')];
@@ -72,7 +75,7 @@ export function languageName(language: Language): string {
 /**
  * Puts values into a text's `{placeholders}`.
  *
- * @throws Error for a placeholder without a value: a fault of ours
+ * @throws Error for a placeholder without a value: a programming error
  */
 export function fill(text: string, values: Record<string, string | number>): string {
   return text.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -92,9 +95,9 @@ export function fillHtml(text: string, values: Record<string, Html | string>): H
 type Forms = { readonly other: string } & { readonly [C in Intl.LDMLPluralRule]?: string };
 
 /**
- * A text in the form that a count needs: `1 event is waiting`, `3 events are waiting`.
+ * A text in the plural form that a count needs: `1 event is waiting`, `3 events are waiting`.
  *
- * @param values for the other placeholders, and for `{count}` where another text stands for it, such as `100+`
+ * @param values for the other placeholders, and for `{count}` where another text replaces it, such as `100+`
  */
 export function fillCount(
   { language }: Words,

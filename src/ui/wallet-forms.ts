@@ -17,19 +17,21 @@ export type WalletsData = {
   texts: WalletTexts['signing']['told'];
   /** Connecting: the networks that count. */
   chains: OfferedChain[];
-  /** Signing: the wallet that must sign, in lower case. Connecting: the one that is meant, where one is. */
+  /** For signing: the wallet that must sign, in lower case. For connecting: the expected wallet, if there is one. */
   wanted: string | null;
   /** Connecting: one that cannot be meant. */
   unwanted: string | null;
   signing: boolean;
 };
 
-/** What browsers may know of a network: its configuration also holds the addresses, with keys, that we ask it by. */
+/**
+ * The part of a network's configuration that browsers may know. The rest contains our RPC addresses with their keys.
+ */
 function offeredOnly({ chainId, name, publicRpcUrl, coin, explorerUrl }: OfferedChain): OfferedChain {
   return { chainId, name, explorerUrl, ...(publicRpcUrl && { publicRpcUrl }), ...(coin && { coin }) };
 }
 
-/** Where browser code lists the wallets it finds, and says what it waits for; empty without script. */
+/** Where browser code lists the wallets it finds and says what it is waiting for; empty without script. */
 function walletList(words: Words, data: Omit<WalletsData, 'texts'>): Html {
   const all: WalletsData = { texts: walletTexts(words).signing.told, ...data, chains: data.chains.map(offeredOnly) };
   return html`

@@ -10,7 +10,7 @@ import { lockUsers, type User, updateUser } from './store.ts';
 import { inTeam, maxTeam, partnerOf, type Team } from './team.ts';
 
 /**
- * Gives a partner's user another role, in force at the next call of each of its sessions.
+ * Changes the role of a partner's user, effective at the next call of each of its sessions.
  *
  * @throws UserRefusal user_unknown; last_owner when nobody else could own the partner
  */
@@ -27,8 +27,8 @@ export function changeRole(ctx: Context, team: Scope, userId: string, role: Role
 }
 
 /**
- * Switches somebody off, at once in every browser, or on again. Who is switched off does not come back into a session
- * from before.
+ * Disables a user, immediately in every browser, or enables one again. A disabled user's earlier sessions do not come
+ * back.
  *
  * @throws UserRefusal user_unknown; last_owner
  */

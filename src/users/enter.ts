@@ -31,7 +31,10 @@ async function readPerson<K extends UserKind>(
   return token === null ? null : readUserSession(ctx, kind, token, hostOwner(ctx.config, request.headers.host), inUse);
 }
 
-/** True while the session of a call that goes on is not over, and its person may do what they could when it began. */
+/**
+ * True while the session of a long-running call is valid, and its user still has the permissions they had when it
+ * began.
+ */
 export async function isStillIn(
   ctx: Context,
   realm: Realm,

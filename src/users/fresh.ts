@@ -18,8 +18,8 @@ import type { Realm } from './realm.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Which acts of a form need a sign-in or a passkey of the last ten minutes: what changes who may act, or where money and
-     * events go. A form of those who are signed in that does not say so fails the start.
+     * Which actions of a form need a sign-in or a passkey within the last ten minutes: those that change who may act,
+     * or where money and events go. A form of signed-in users that does not declare this fails the start.
      */
     fresh?: Fresh;
   }
@@ -40,7 +40,10 @@ const ownFields = ['passkey', 'as'];
 
 const bodyOf = (request: FastifyRequest) => (request.body ?? {}) as Record<string, unknown>;
 
-/** What is shown in place of an act until it is confirmed, by the session or by a passkey that comes with the form; null once it is. */
+/**
+ * What is shown instead of an action until it is confirmed, by the session or by a passkey sent with the form; null
+ * once it is.
+ */
 export async function askToConfirm<K extends UserKind>(
   ctx: Context,
   realm: Realm<K>,

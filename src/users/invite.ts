@@ -22,11 +22,10 @@ const invitationsPerMinute = 10;
 export type Invitation = { email: string; role: Role | null; place: string; host: string | null };
 
 /**
- * Invites somebody, by a mail with a link that signs in once. Who belongs to the team already with the same role gets
- * another link.
+ * Invites a user, by a mail with a link that signs in once. An existing member with the same role gets another link.
  *
- * @param words of who invites: for a mail to somebody who has never signed in
- * @returns the link too: whoever holds it signs in as this user
+ * @param words the inviter's language, for a mail to somebody who has never signed in
+ * @returns the link too: whoever has it signs in as this user
  * @throws UserRefusal email_invalid, role_differs, user_disabled, too_many_invitations, invited_enough
  */
 export async function inviteUser(

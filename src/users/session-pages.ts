@@ -36,7 +36,7 @@ export type ShowFramed<K extends UserKind> = (
   page: { path: string; title: string; body: Html },
 ) => Promise<FastifyReply>;
 
-/** `<realm>/sessions`: where one is signed in, with the way to end each, and one's passkeys; and `<realm>/sign-out`. */
+/** `<realm>/sessions`: the user's sessions, each with a way to end it, and passkeys; and `<realm>/sign-out`. */
 export function userSessionPages<K extends UserKind>(
   app: FastifyInstance,
   ctx: Context,

@@ -59,7 +59,7 @@ export function takeOverMessage(ctx: Context, merchant: MerchantView, typed: Typ
 }
 
 /**
- * Checks that the present wallet hands over to the new one; its message is used up when the change is made.
+ * Checks that the current wallet signed the move to the new one; the change itself consumes the message.
  *
  * @throws MerchantRefusal of the new wallet, the message or the signature
  */
@@ -76,7 +76,7 @@ export async function proveHandOver(ctx: Context, merchant: MerchantView, typed:
 export type ProvedChange = { oldWallet: string; newWallet: NewWallet; messages: SignedMessage[] };
 
 /**
- * Checks both signatures of a change. Asks the chains, so never inside a transaction.
+ * Checks both signatures of a change. Queries the chains, so never call it inside a transaction.
  *
  * @throws MerchantRefusal of the wallets, the messages or the signatures
  */
@@ -97,10 +97,10 @@ export async function proveChange(
 }
 
 /**
- * Changes a merchant's wallet at once. Open requests keep the wallet they were made with; the merchant keeps its earlier
- * wallet claimed for them. A recovery under way ends.
+ * Changes a merchant's wallet at once. Open requests keep the wallet they were created with, and the earlier wallet
+ * stays claimed for them. A recovery in progress ends.
  *
- * @returns whether one was under way
+ * @returns whether one was in progress
  * @throws MerchantRefusal message_used, wallet_taken
  */
 export async function changeWallet(

@@ -7,12 +7,12 @@ import { MerchantRefusal } from '../merchants/refusal.ts';
 import { tellOfWallet } from './notices.ts';
 import { claimSignedWallet, type UnsignedWallet } from './registry-store.ts';
 
-/** Makes a wallet that has signed the merchant's own over the whole platform. Throws MerchantRefusal wallet_taken. */
+/** Claims a wallet that has signed for a merchant, platform-wide. Throws MerchantRefusal wallet_taken. */
 export type ClaimWallet = (accountId: string, address: string, now: Date) => Promise<void>;
 
 /**
- * Does something in one transaction of a scope that claims a wallet by its signature. A merchant of another partner or mode
- * that had only claimed it loses it; its partner is told with the same commit.
+ * Runs a transaction of a scope that claims a wallet by its signature. A merchant of another partner or mode that had
+ * only claimed it loses it, and its partner is notified with the same commit.
  */
 export function claimingWallet<T>(
   ctx: Context,

@@ -39,8 +39,8 @@ function write(ctx: Context, words: Words, notice: WalletNotice, told: Told, acc
 }
 
 /**
- * Mails what happened to the merchant and to its partner, each in its own language, with the transaction that makes it
- * true. Of a wallet that was only claimed, the merchant may know nothing: its partner alone is told.
+ * Mails the merchant and its partner about what happened, each in its own language, in the transaction that makes it
+ * true. If the wallet was only claimed, the merchant may know nothing about it, so only its partner is mailed.
  */
 export async function tellOfWallet(
   ctx: Context,

@@ -62,7 +62,7 @@ const onMerchant = (scope: Scope, id: string) => ({ ...scope, object: { kind: 'm
 export type Recovery = { scope: Scope; change: WalletChange; merchant: MerchantView };
 
 /**
- * Starts the recovery of a merchant whose wallet is lost. An earlier one that no wallet signed for is replaced.
+ * Starts the recovery of a merchant whose wallet is lost. Replaces an earlier one that no wallet signed for.
  *
  * @returns the link for the merchant, and until when a new wallet may sign there
  * @throws MerchantRefusal merchant_unknown, not_onboarded; recovery_signed when one is in its 48 hours
@@ -118,7 +118,7 @@ export function readOpenRecovery(ctx: Context, scope: Scope, accountId: string):
 }
 
 /**
- * Opens a link of a recovery, in whatever state it is; on a partner's own host, its merchants' only.
+ * Opens a link of a recovery in any state; on a partner's own host, only those of its merchants.
  *
  * @throws MerchantRefusal link_unknown; link_expired when no wallet signed in time
  */
@@ -215,8 +215,8 @@ export function vetoMessage(ctx: Context, recovery: Recovery, host: OwnHost | nu
 }
 
 /**
- * Checks that the present wallet objects by its signature, without a session; `vetoRecovery` then stops the recovery.
- * Asks the chains, so never inside a transaction.
+ * Checks that the current wallet objects by its signature, without a session; `vetoRecovery` then stops the recovery.
+ * Queries the chains, so never call it inside a transaction.
  *
  * @throws MerchantRefusal of the message or the signature
  */
@@ -228,9 +228,9 @@ export async function proveVeto(ctx: Context, recovery: Recovery, handedIn: Hand
 }
 
 /**
- * Stops a recovery for the merchant, which has shown that it still has its wallet. At once, and for good.
+ * Stops a recovery for a merchant that has shown that it still has its wallet: immediately, and for good.
  *
- * @throws MerchantRefusal change_over when it has ended before
+ * @throws MerchantRefusal change_over when it had already ended
  */
 export async function vetoRecovery(ctx: Context, actor: Actor, scope: Scope, changeId: string): Promise<void> {
   await ctx.db.scoped(scope, async (tx) => {

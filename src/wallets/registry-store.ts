@@ -1,8 +1,8 @@
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
 
 /**
- * Signs a wallet's place in the platform's registry. An unsigned claim of another partner or mode gives way; one of the same
- * stays.
+ * Records in the platform's registry that a wallet has signed. An unsigned claim of another partner or mode gives way;
+ * one of the same stays.
  *
  * @returns whose claim gave way, if any; null when another merchant has the wallet
  */
@@ -37,8 +37,8 @@ export function selectUnsignedWallets({ sql }: Database, claimedBefore: Date, li
 }
 
 /**
- * Frees a wallet that was claimed and never signed for; null when it is none. Who signs at the same moment either comes
- * first and keeps the wallet, or finds it free.
+ * Frees a wallet that was claimed and never signed for; null when it is not one. A signature at the same moment either
+ * comes first and keeps the wallet, or finds it free.
  *
  * @param claimedBefore null: however new the claim is
  */

@@ -12,7 +12,7 @@ const staleMs = 30 * dayMs;
 const maxPerTurn = 500;
 
 /**
- * Operators: frees a wallet that was claimed and never signed for.
+ * For operators: frees a wallet that was claimed and never signed for.
  *
  * @returns whose it was; null when the address is not claimed, or was signed for
  */

@@ -23,8 +23,8 @@ const maxWaitMs = hourMs;
 const stuckAfter = 3;
 
 /**
- * Loop: applies the recoveries whose 48 hours have passed, and ends those whose links ran out. One that fails holds up no
- * other: it is tried again later, and an alarm says so when it stays.
+ * Loop: applies recoveries whose 48 hours have passed, and ends those whose links expired. One that fails delays no
+ * other: it is retried later, and an alarm is raised if it keeps failing.
  *
  * @returns how many were applied or ended
  */

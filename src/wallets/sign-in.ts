@@ -16,7 +16,10 @@ import { readMerchant } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { chainsOf, readWallet, type TypedWallet } from './typed.ts';
 
-/** Merchants with a contract wallet who sign in at one node within a minute; anybody can make it ask chains. */
+/**
+ * Per node and minute, the number of merchants with a contract wallet that may sign in: anybody can make such a wallet
+ * query chains.
+ */
 const contractsPerMinute = 300;
 const contractChecks = new AttemptLimit(contractsPerMinute, minuteMs);
 
@@ -32,7 +35,7 @@ export function signInChains(ctx: Context): ChainConfig[] {
 }
 
 /**
- * The message with which a wallet signs in, a new one each time; the same for wallets that belong to nobody.
+ * The message with which a wallet signs in, a new one each time. Wallets that belong to nobody get one too.
  *
  * @throws MerchantRefusal wallet_malformed, chain_unknown
  */
@@ -40,7 +43,7 @@ export function signInMessage(ctx: Context, typed: TypedWallet): string {
   return makeWalletMessage(ctx, signInRequest, readWallet(signInChains(ctx), typed));
 }
 
-/** Where the signature of a merchant's wallet can be checked: a contract only where it was checked at first. */
+/** Where the signature of a merchant's wallet can be checked: for a contract, only where it was checked before. */
 export function provableChains(
   ctx: Context,
   merchant: { test_mode: boolean; wallet_chain_ids: number[] | null },
@@ -50,13 +53,13 @@ export function provableChains(
 }
 
 /**
- * Signs a merchant in by its wallet. Chains are asked only about a merchant's contract wallet: of a wallet that belongs to
- * nobody the key alone is looked at.
+ * Signs a merchant in by its wallet. Chains are queried only about a merchant's contract wallet; for a wallet that
+ * belongs to nobody, only the key is checked.
  *
- * @param earlier the session's token that the browser still holds; null when it has none
+ * @param earlier the session token that the browser still has; null when it has none
  * @returns the new session's token
- * @throws MerchantRefusal message_changed, message_used, signature_invalid, chain_unreachable,
- * too_many_attempts; wallet_unknown once the key of a wallet that belongs to nobody has signed
+ * @throws MerchantRefusal message_changed, message_used, signature_invalid, chain_unreachable, too_many_attempts;
+ * wallet_unknown once the key of a wallet that belongs to nobody has signed
  */
 export async function signInWithWallet(
   ctx: Context,

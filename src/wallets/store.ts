@@ -114,7 +114,7 @@ export async function updateWallet(
   await moveWallet(tx, scope, accountId, { ...wallet, signedAt: now });
 }
 
-/** Applies a recovery whose time has come, by one guarded statement; null when it was stopped, or is not due. */
+/** Applies a due recovery, in one guarded statement; null when it was stopped, or is not due. */
 export async function updateRecovered(tx: Tx, scope: Scope, id: string, now: Date): Promise<WalletChange | null> {
   const [applied] = await tx<(WalletChange & { new_chain_ids: number[] | null; signed_at: Date | null })[]>`
     update wallet_changes c set state = 'applied', ended_at = ${now}, old_chain_ids = m.wallet_chain_ids
@@ -138,7 +138,7 @@ export type DueChange = {
   settle_failures: number;
 };
 
-/** Loop: recoveries of all partners whose time has come, the longest due first; half the places are for either kind. */
+/** Loop: due recoveries of all partners, longest due first; half the places are for either kind. */
 export async function selectDueChanges({ sql }: Database, now: Date, limit: number): Promise<DueChange[]> {
   const each = Math.ceil(limit / 2);
   const columns = sql`partner_id, test_mode, id, account_id, state, settle_failures`;
@@ -168,7 +168,10 @@ export function selectStuckChanges(db: Database, failures: number, limit: number
     order by settle_after desc limit ${limit}`;
 }
 
-/** Who is told of a change: names, mailboxes and languages, null where not known; and the branding of the partner's mails. */
+/**
+ * The parties to notify of a change: names, mailboxes and languages, null where unknown; and the branding of the
+ * partner's mails.
+ */
 export type Told = {
   merchant_name: string | null;
   merchant_email: string | null;

@@ -15,7 +15,7 @@ export function chainsOf(ctx: Context, row: { test_mode: boolean }): ChainConfig
 export type TypedWallet = { address: string; chainId: number | null; host: OwnHost | null };
 
 /**
- * The wallet that a form names, to be asked for a signature.
+ * The wallet that a form names and that will be asked for a signature.
  *
  * @throws MerchantRefusal wallet_malformed, chain_unknown
  */

@@ -25,14 +25,17 @@ export function islandPath(name: IslandName): string {
   return `/assets/${name}-${version}.js`;
 }
 
-/** The part that brings a large library with it: bundled when it is first asked for, since few need it. */
+/** The part that includes a large library: bundled when first requested, since few need it. */
 export const walletConnectPath = `/assets/wallet-connect-${version}.js`;
 
 type Bundle = Promise<Map<string, Encoded>>;
 let bundled: Bundle | undefined;
 let walletConnect: Bundle | undefined;
 
-/** Bundles all islands, once in a process: each is one small file, and what several need, or load lazily, a file of its own. */
+/**
+ * Bundles all islands, once per process. Each is one small file; code that several share, or load lazily, is in
+ * separate files.
+ */
 function bundleIslands(): Bundle {
   bundled ??= bundle(sources.filter((file) => !file.includes('/')));
   return bundled;

@@ -8,7 +8,10 @@ import { sendPage } from './layout.ts';
 /** Where people work. */
 const homes = ['portal', 'admin', 'dashboard'];
 
-/** The way back for somebody whose browser has a session here; null elsewhere, and where it would lead to the same page. */
+/**
+ * The way back for a visitor whose browser has a session here; null elsewhere, and where it would lead to the same
+ * page.
+ */
 function wayBack({ request }: FastifyReply): Html | null {
   const [path = ''] = request.url.split('?');
   const home = homes.find((one) => path.startsWith(`/${one}/`));

@@ -11,8 +11,8 @@ const gatherMs = 200;
 const restMs = 25_000;
 
 /**
- * Keeps count of open streams in this process, so that neither one holder nor all together can have too many. A holder is
- * whom the streams are for, never a session: anybody can have as many of those as they like.
+ * Counts open streams in this process, so that neither one holder nor all together have too many. A holder is the user
+ * or merchant, never a session, because anybody can have many sessions.
  */
 export class StreamPlaces {
   readonly #most: number;
@@ -43,7 +43,7 @@ export class StreamPlaces {
   }
 }
 
-/** Begins an answer of server-sent events, which no cache keeps and no proxy holds back; the caller writes and ends it. */
+/** Begins a response of server-sent events that caches and proxies do not hold back. The caller writes and ends it. */
 export function openEventStream(reply: FastifyReply): ServerResponse {
   reply.hijack();
   return reply.raw.writeHead(200, {
@@ -57,12 +57,12 @@ export function openEventStream(reply: FastifyReply): ServerResponse {
 }
 
 /**
- * Answers with server-sent events: one message at the beginning, since what changed before it listened woke nobody, then one
- * for each time it was woken, until the browser leaves or the signal aborts. It does not say what has changed: the page asks
- * for what it shows.
+ * Responds with server-sent events: one message at the start, since earlier changes woke nobody, then one for each time
+ * it is woken, until the browser leaves or the signal aborts. A message does not say what changed: the page requests
+ * its content.
  *
- * @param begin is given what wakes the stream, and returns what ends the waking
- * @param goesOn asked before each message: when it says no, the page is told so instead, and the stream ends
+ * @param begin is given a function that wakes the stream, and returns one that ends the waking
+ * @param goesOn called before each message; if it says no, the page is told so instead and the stream ends
  */
 export async function sendEvents(
   reply: FastifyReply,

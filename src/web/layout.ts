@@ -87,7 +87,7 @@ function languageSwitch(words: Words, path: string): Html {
   `;
 }
 
-/** Answers with a page: never framed, no script or style but our own; the server's other headers stay. */
+/** Responds with a page: never framed, no scripts or styles but ours; the server's other headers stay. */
 export function sendPage(reply: FastifyReply, status: number, page: Page): FastifyReply {
   const nonce = randomBytes(16).toString('base64');
   const own = page.frame ? wideStyleHash : styleHash;

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * True when a form was sent from a page of this site. Browsers say it in `Sec-Fetch-Site`; older ones, and all of them over
- * plain http, only in `Origin`. That is `null` for what will not say where it comes from, such as a sandboxed frame.
+ * True when a form was sent from a page of this site. Browsers say so in `Sec-Fetch-Site`; older ones, and all of them
+ * over plain http, only in `Origin`. `Origin` is `null` for a page that hides its origin, such as a sandboxed frame.
  *
  * @param siteUrl the public address of the page
  */

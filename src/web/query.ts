@@ -2,7 +2,7 @@ import { parseInstant } from '../lib/time.ts';
 
 const longest = 600;
 
-/** A page's query as text by name: what is empty, repeated or too long to mean anything is left out. */
+/** A page's query as text by name. Empty, repeated or overlong values are left out. */
 export function readQuery(query: unknown, names: readonly string[]): Record<string, string> {
   const given = (query ?? {}) as Record<string, unknown>;
   return Object.fromEntries(

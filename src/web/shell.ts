@@ -77,7 +77,7 @@ function navigation({ home, places, path, under, modeSwitch, aside, branding, wo
   `;
 }
 
-/** A flash beside the heading after a change: `?done=` names a text, so that a reload says nothing twice. */
+/** A message beside the heading after a change. `?done=` names its text; a reload does not repeat it. */
 export function notice(kind: 'paid' | 'attention', text: Html | string): Html {
   return html`<p class="notice ${kind}" role="status">${text}</p>`;
 }

@@ -10,8 +10,8 @@ const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
 const written = new Map<Language, string>();
 
 /**
- * 429 for a client that opens pages too fast: a page that is written once in each language, and costs next to nothing. It names
- * the ten seconds that `limitPages` counts in.
+ * 429 for a client that opens pages too fast: a page rendered once per language, which costs almost nothing. It names
+ * the ten-second window of `limitPages`.
  */
 export function sendSlowDown(reply: FastifyReply): FastifyReply {
   const words = wordsFor(reply.request);

@@ -11,7 +11,10 @@ export type Column<Row> = {
   figures?: true;
 };
 
-/** Rows with a header; on a phone each row becomes a card whose cells name their columns. A wide one scrolls, by keyboard too. */
+/**
+ * Rows with a header. On a phone each row becomes a card whose cells name their columns. A wide table scrolls, by
+ * keyboard too.
+ */
 export function table<Row>(caption: string, columns: Column<Row>[], rows: Row[]): Html {
   return html`
     <div class="table" role="group" aria-label="${caption}" tabindex="0">
@@ -83,7 +86,7 @@ export type Filter =
   | { kind: 'choice'; name: string; label: string; options: [value: string, label: string][] }
   | { kind: 'text' | 'date'; name: string; label: string; hint?: string };
 
-/** The filters of a list above it, as a form that writes the address; with the way to all of it as CSV. */
+/** The filters above a list, as a form that sets the query, with a link to the whole list as CSV. */
 export function filters(
   words: Words,
   path: string,
@@ -136,8 +139,8 @@ function filterField(words: Words, filter: Filter, value: string): Html {
 }
 
 /**
- * A destructive act: named, with what follows, asked again by the same words before it is done. Without script the
- * question unfolds.
+ * A destructive action. It is named together with its consequences, and confirmed before it is done. Without script the
+ * confirmation unfolds.
  *
  * @param fields hidden values of the form
  */

@@ -14,6 +14,7 @@ export type DeliveryDeps = {
   random?: () => number;
 };
 
+/** The HTTP clients of deliveries, one per mode. Close both posters at the end. */
 export function createDeliveryDeps(ctx: Context, options: PosterOptions = {}): DeliveryDeps {
   const poster = (testMode: boolean) => createPoster(outboundPolicy(ctx.config, testMode), options);
   return { posters: { test: poster(true), live: poster(false) } };

@@ -25,6 +25,7 @@ export type DeliveryHealth = {
   exhausted: number;
 };
 
+/** The health of a scope's endpoint, and its events that wait or are exhausted, each counted up to `most`. */
 export async function selectHealth(tx: Tx, scope: Scope, most: number): Promise<DeliveryHealth> {
   const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
   const [row] = await tx<DeliveryHealth[]>`

@@ -163,6 +163,7 @@ export function lockHealth(tx: Tx, keys: EndpointKey[]): Promise<HealthRow[]> {
 
 export type HealthUpdate = HealthRow & { probeWaitMs: number | null; keepsProbe: boolean; disabledAt: Date | null };
 
+/** Stores the health of endpoints that this transaction has locked. */
 export async function updateHealth(tx: Tx, updates: HealthUpdate[]): Promise<void> {
   await tx`
     update webhook_endpoints e set failures = u.failures, failing_since = u.failing_since,

@@ -26,6 +26,7 @@ export async function insertDelivery(tx: Tx, scope: Scope, delivery: NewDelivery
     on conflict (partner_id, test_mode, request_id) do nothing`;
 }
 
+/** The endpoint of a scope, without a lock; null when none was ever made. */
 export async function selectEndpoint(tx: Tx, scope: Scope): Promise<EndpointRow | null> {
   const [row] = await tx<EndpointRow[]>`
     select * from webhook_endpoints where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
@@ -68,6 +69,7 @@ export async function updateAfresh(tx: Tx, scope: Scope): Promise<void> {
       and state = 'waiting' and next_attempt_at > now()`;
 }
 
+/** Stores a new pending secret in place of an earlier one. */
 export async function updatePending(tx: Tx, scope: Scope, encryptedSecret: Uint8Array, since: Date): Promise<void> {
   await tx`
     update webhook_endpoints set pending_secret = ${Buffer.from(encryptedSecret)}, pending_since = ${since}

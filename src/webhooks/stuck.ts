@@ -26,6 +26,7 @@ export const listDisabledEndpoints = (ctx: Context) => selectDisabled(ctx.db.sql
 /** How many events wait, at most `most`, and when the oldest that may go now became due. */
 export type QueueDepth = { waiting: number; oldest: Date | null };
 
+/** How many events wait, counted up to `most`, over all partners, and when the oldest of them was created. */
 export async function selectDepth(sql: Sql, most: number): Promise<QueueDepth> {
   const [row] = await sql<QueueDepth[]>`
     select count(*)::int as waiting, min(created_at) as oldest from (

@@ -14,7 +14,7 @@ import type { AdminPages } from '../route.ts';
 const path = '/admin/terms';
 const csvPath = `${path}.csv`;
 
-/** `GET /admin/terms`: which versions of the terms were accepted, by how many merchants, with the way to each of them; as CSV too. */
+/** `GET /admin/terms`: accepted versions of the terms, with the number of merchants and a link to each; as CSV too. */
 export function termsPage(pages: AdminPages, ctx: Context): void {
   pages.page({ url: csvPath }, async ({ reply }) => {
     const versions = inOneBatch(await listTermsVersions(ctx));

@@ -5,7 +5,10 @@ import { readBranding } from '../../partners/branding.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
 
-/** What is wrong, in the reader's language. What a server, a network or the database said of it stands beside, as it was said. */
+/**
+ * What is wrong, in the reader's language. The original message of a server, a network or the database is shown beside
+ * it.
+ */
 export async function alarmWords(ctx: Context, words: Words, alarm: Alarm): Promise<Html> {
   return tellAlarm(tellings(ctx, words), alarm);
 }

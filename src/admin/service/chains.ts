@@ -22,7 +22,10 @@ const pollEveryMs = 5_000;
 
 type Row = ChainStatus & { leader: ChainLeader | undefined };
 
-/** `GET /admin/chains`: every network with its head, what was read, its providers and who reads it, as CSV too; asks the providers. */
+/**
+ * `GET /admin/chains`: every network with its head, the last block read, its providers and its reader, as CSV too;
+ * queries the providers.
+ */
 export function chainsPage(pages: AdminPages, ctx: Context): void {
   let asked = { at: -pollEveryMs, statuses: Promise.resolve<ChainStatus[]>([]) };
   const statusesNow = () => {

@@ -28,7 +28,10 @@ const mostExported = 10_000;
 
 type Depth = { name: string; waiting: number; oldest: Date | null };
 
-/** `GET /admin`: is everything fine? Alarms with what helps, as CSV too, networks in trouble, and what waits. Asks no provider. */
+/**
+ * `GET /admin`: is everything fine? Alarms with instructions, as CSV too, networks in trouble, and what waits. Queries
+ * no provider.
+ */
 export function adminOverview(pages: AdminPages, ctx: Context): void {
   pages.page({ url: csvPath }, async ({ reply }) => {
     const alarms = inOneBatch(await listAlarms(ctx.db.sql, mostExported));

@@ -31,7 +31,7 @@ const csvHeader = [
 ];
 
 type Whose = Scope | 'operators';
-/** What was typed to be compared, and what the check found; null: what was typed is no hash, and nothing was checked. */
+/** The hash to compare, and the result of the check; null: the input was not a hash, and nothing was checked. */
 type Checked = { typed: string; check: ChainCheck | null };
 
 /** `GET /admin/audit`: the operators' log, or a partner's; as CSV, and checked from its beginning. */

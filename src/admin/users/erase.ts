@@ -15,8 +15,8 @@ const kinds = ['email', 'phone', 'request'] as const;
 type Typed = { by: (typeof kinds)[number]; value: string };
 
 /**
- * `GET /admin/erase`: one customer is looked for, then erased. What is looked for is sent as a form, so that it stands in no
- * address and no log; for the same reason the answer to a form is the page itself.
+ * `GET /admin/erase`: finds one customer, then erases them. The search term is sent as a form, so that it appears in no
+ * URL and no log; for the same reason the response to a form is the page itself.
  */
 export function erasePages(pages: AdminPages, ctx: Context): void {
   pages.page({ url: path }, async (call) => show(ctx, call, 200, { by: 'email', value: '' }, null));

@@ -26,7 +26,7 @@ import { type AdminCall, type AdminPages, recorded } from '../route.ts';
 /** Where somebody of any team is looked at. */
 export const userPath = (id: string) => `/admin/users/${id}`;
 
-/** `GET /admin/users/<id>`: where somebody is signed in and with which passkeys, each with the way to end it. */
+/** `GET /admin/users/<id>`: a user's sessions and passkeys, each with a way to end or remove it. */
 export function userPages(pages: AdminPages, ctx: Context): void {
   pages.page({ url: userPath(':id') }, async (call) => {
     const user = await readAnyUser(ctx, call.param('id'));

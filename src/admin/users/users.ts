@@ -29,7 +29,7 @@ const path = '/admin/users';
 const names = ['q', 'partner', 'state', 'after'] as const;
 const csvHeader = ['email', 'partner', 'role', 'created_at', 'last_sign_in_at', 'disabled_at'];
 
-/** `GET /admin/users`: the people of all partners and the operators; invited, given roles, and switched off. */
+/** `GET /admin/users`: the users of all partners and the operators; invites them, changes roles, and disables them. */
 export function usersPages(pages: AdminPages, ctx: Context): void {
   pages.page({ url: path }, async (call) => {
     const { words, query } = call;

@@ -22,6 +22,7 @@ function isSameTransfer({ receipt, header }: Evidence, key: TransferKey): boolea
   );
 }
 
+/** Whether a header is that of the transfer's block: number, hash and time are the same. */
 export function isSameBlock(header: Header, key: TransferKey): boolean {
   return (
     header.number === key.blockNumber &&

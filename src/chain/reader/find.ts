@@ -94,6 +94,7 @@ async function answerOrNull<T>(rpc: Rpc, ask: () => Promise<T>): Promise<T | nul
   }
 }
 
+/** For `catch`: null for a failed call to a provider; rethrows everything else. */
 export function nullOfRpc(error: unknown): null {
   if (error instanceof RpcError) return null;
   throw error;

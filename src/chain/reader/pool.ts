@@ -33,6 +33,11 @@ export type RpcPool = {
   restMs(): number;
 };
 
+/**
+ * A pool of these endpoints. No call is made and nothing is checked yet.
+ *
+ * @param nowMs a monotonic clock
+ */
 export function makePool(urls: readonly string[], timeoutMs?: number, nowMs = () => performance.now()): RpcPool {
   const providers: RpcProvider[] = urls.map((url) => ({
     rpc: connectRpc(url, timeoutMs),

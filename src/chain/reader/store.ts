@@ -62,6 +62,7 @@ export type RemovedTransfer = {
 /** This process no longer reads the chain; nothing was written. */
 export class Deposed extends Error {}
 
+/** The last block that was read of a chain; null when it was never read. */
 export async function selectCursor(db: Database, chainId: number): Promise<Cursor | null> {
   const [row] = await db.sql<{ number: string; hash: string }[]>`
     select number, hash from chain_cursors where chain_id = ${chainId}`;

@@ -27,6 +27,7 @@ const toldFor = '24 hours';
 const soughtFor = '24 hours';
 const longestWaitSeconds = 600;
 
+/** Sets a transaction aside, or a whole block where it has no hash; one that is already set aside stays as it is. */
 export async function insertUnread(tx: Tx, chainId: number, { block, txHash, logs, owners }: Unread): Promise<void> {
   await tx`
     insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners)

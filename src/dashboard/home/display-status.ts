@@ -42,7 +42,7 @@ export function callName(
   return row.customer_name ?? row.memo?.split('\n', 1)[0] ?? fill(dashboardTexts(words).list.unnamed, { number });
 }
 
-/** What wants a decision beside where a request stands: money that is missing, came too much, or does not count. */
+/** What needs a decision besides a request's status: money that is missing, exceeds the amount, or does not count. */
 function besides(words: Words, row: MerchantRequestRow): Html[] {
   const { payment: t } = dashboardTexts(words);
   const [due, received, unmatched] = [BigInt(row.usdc_micro), BigInt(row.received_micro), BigInt(row.unmatched_micro)];

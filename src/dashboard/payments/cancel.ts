@@ -19,7 +19,7 @@ import type { Payment } from './payment.ts';
 
 const path = '/dashboard/payments';
 
-/** `POST /dashboard/payments/<id>/cancel`: voids a request of the merchant, by the rules of the API's cancel. */
+/** `POST /dashboard/payments/<id>/cancel`: voids one of the merchant's requests, by the rules of the API's cancel. */
 export function cancelPages(routes: DashboardRoutes, ctx: Context): void {
   routes.signedIn({ method: 'POST', url: `${path}/:id/cancel`, handle: (visit) => cancel(ctx, visit) });
 }

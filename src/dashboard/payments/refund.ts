@@ -33,8 +33,8 @@ import { refundFacts, refundLine } from './refunded.ts';
 const path = '/dashboard/give-back';
 
 /**
- * `GET /dashboard/give-back/<key>`: what can be refunded to the payer, and once that is started (`POST …/take`) a prepared transfer;
- * `POST` records that it was made, `…/put-back` cancels it.
+ * `GET /dashboard/give-back/<key>`: shows what can be refunded to the payer and, once the refund is started (`POST
+ * …/take`), a prepared transfer; `POST` records that it was sent, `…/put-back` cancels it.
  */
 export function refundPages(routes: DashboardRoutes, ctx: Context): void {
   routes.signedIn({
@@ -51,7 +51,7 @@ export function refundPages(routes: DashboardRoutes, ctx: Context): void {
   routes.signedIn({ method: 'POST', url: `${path}/:key/put-back`, handle: (visit) => cancel(ctx, visit) });
 }
 
-/** Does something with the payment of the address, with what the audit log says of it; null where nothing was done. */
+/** Acts on the payment in the address and writes the audit entry; null where nothing was done. */
 function actOn<T>(
   ctx: Context,
   visit: MerchantVisit,
@@ -214,7 +214,7 @@ function showRefund(
   });
 }
 
-/** The recorded transaction refunded nothing as far as the network tells, or is unknown to it, as a mistyped hash is. */
+/** As far as the network shows, the recorded transaction refunded nothing, or it is unknown (a mistyped hash). */
 const canRecordAnother = ({ refund, unknownHash }: PreparedRefund) => refund?.state === 'other' || unknownHash !== null;
 
 /** The refund, its transaction, and what the network says of it; it renews itself. */
@@ -231,7 +231,7 @@ function refundCard(words: Words, prepared: PreparedRefund, refund: RefundRow, f
   `;
 }
 
-/** Whoever pays from an exchange has no address of their own there. Nobody can know it for sure, so it is always said. */
+/** An exchange customer has no address of their own there. Nobody can know that, so the warning is always shown. */
 function warning(words: Words, { manyMerchants }: PreparedRefund): Html {
   const { refund: t } = dashboardTexts(words);
   return card(
@@ -249,7 +249,7 @@ function preparedFacts(words: Words, prepared: PreparedRefund): Html {
   ]);
 }
 
-/** Nothing is offered to be sent before the refund is started: until then the payment's sender could still pay a request with it. */
+/** Offered only once the refund is started: until then the payment's sender could still pay a request with it. */
 function startCard(words: Words, prepared: PreparedRefund, fault: string | undefined): Html {
   const { refund: t } = dashboardTexts(words);
   return card(

@@ -7,7 +7,7 @@ import { groupMicro } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import { refundShapes } from '../../web/refunded.ts';
 
-/** That the refund of a payment is started, and what the network says of the transaction that is said to make it. */
+/** Shows that the refund of a payment is started, and what the network reports about its recorded transaction. */
 export function refundLine(words: Words, refund: RefundRow): Html {
   const { refunded: t } = dashboardTexts(words);
   const { refunded } = commonTexts(words);

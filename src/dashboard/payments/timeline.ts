@@ -29,7 +29,7 @@ export function timelineOf(words: Words, payment: Payment): Html {
     row.proof_verified_at && { at: row.proof_verified_at, title: t.verified },
   ];
   const later = events.filter((event) => event !== null).sort((a, b) => a.at.getTime() - b.at.getTime());
-  // Blocks have whole seconds, and clocks of their own: what came for a request still came after it was made.
+  // Block times are whole seconds by another clock: money for a request still arrived after the request was made.
   const sorted = [{ at: madeAt(row), title: t.madeAt } as Event, ...later];
   return html`
     <ol class="timeline">

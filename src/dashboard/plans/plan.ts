@@ -34,7 +34,10 @@ const acts: Record<'pause' | 'resume' | 'end', Act> = {
   end: { action: 'plan.ended', done: 'planEnded', work: endPlan },
 };
 
-/** `GET /dashboard/plans/<id>`: one plan and its charges, these as CSV too; `POST …/pause`, `…/resume` and `…/end` change its course. */
+/**
+ * `GET /dashboard/plans/<id>`: one plan and its charges, the latter as CSV too; `POST …/pause`, `…/resume` and `…/end`
+ * control it.
+ */
 export function planPage(routes: DashboardRoutes, ctx: Context): void {
   routes.signedIn({ method: 'GET', url: `${path}/:id`, handle: (visit) => showPlan(ctx, visit) });
   routes.signedIn({ method: 'GET', url: `${path}/:id/charges.csv`, handle: (visit) => sendCharges(ctx, visit) });

@@ -24,7 +24,7 @@ import { chainsOf } from '../../wallets/typed.ts';
 import type { DashboardRoutes, Visit } from '../route.ts';
 import { showPage } from '../show.ts';
 
-/** Pages of a recovery, opened by their links: the new wallet signs on one, the present wallet objects on the other. */
+/** Pages of a recovery, opened by their links: the new wallet signs on one, the current wallet objects on the other. */
 export function recoveryPages(routes: DashboardRoutes, ctx: Context): void {
   const page = (link: RecoveryLink, base: string, steps: Record<string, Step>, first: Step) => {
     const run = (visit: Visit, step: Step) => answer(ctx, visit, link, base, step);

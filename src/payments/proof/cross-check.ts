@@ -27,7 +27,7 @@ export const emptyCrossCheck = (): CrossCheck => ({
 
 const atOnce = 4;
 
-/** Asks all endpoints of a chain about transfers, in order, until one does not answer or the time is over. */
+/** Asks all endpoints of a chain about transfers, in order, until one does not answer or time runs out. */
 export async function crossCheck(
   chain: ChainConfig,
   rows: readonly TransferRow[],

@@ -6,8 +6,8 @@ import { selectTransfer, type TransferKey, type TransferRow } from '../transfers
 import { asSeen, needsCrossCheck, readChainView, standsFinal } from './heads.ts';
 
 /**
- * Whether a payment is certain enough to send its money back: final for all of its value, and where a chain has several
- * endpoints, confirmed by each. It asks them, so no transaction may be open.
+ * Whether a payment is certain enough to refund: final for its whole value and, where a chain has several endpoints,
+ * confirmed by each. Queries the endpoints, so no transaction may be open.
  */
 export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<boolean> {
   const view = await readChainView(ctx, ctx.db.sql, row.test_mode);
@@ -37,7 +37,7 @@ export async function readFinalPayment(
   return (await isFinalPayment(ctx, row)) ? row : null;
 }
 
-/** Whether a payment still is what was confirmed: a reorganisation may have put another in its place. */
+/** Whether a payment is still the one that was confirmed: a reorganisation may have replaced it. */
 export function isAsConfirmed(row: TransferRow, confirmed: TransferRow): boolean {
   return (['block_hash', 'token_address', 'from_address', 'to_address', 'value'] as const).every(
     (name) => row[name] === confirmed[name],

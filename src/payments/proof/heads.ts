@@ -10,6 +10,7 @@ import type { TransferRow } from '../transfers.ts';
 /** The chains of a mode and how far each was read; a chain that was never read has no heads. */
 export type ChainView = Map<number, { chain: ChainConfig; heads: Heads | null }>;
 
+/** The chains of a mode as configured, each with how far it was read. */
 export async function readChainView(ctx: Context, sql: Sql | Tx, testMode: boolean): Promise<ChainView> {
   const chains = ctx.chains[modeOf(testMode)];
   const cursors = await selectCursors(
@@ -47,8 +48,8 @@ export function needsCrossCheck(chain: ChainConfig): boolean {
 }
 
 /**
- * A transfer as two endpoints are asked about it: everything that must be the same on both. A signature and a merchant's
- * word hold whatever the calldata say; what no endpoint returned when it was read proved nothing.
+ * A transfer with everything that must be the same at both endpoints. A signature and a merchant's decision hold
+ * whatever the calldata says, and calldata that no endpoint returned when it was read proved nothing.
  */
 export function asSeen(row: TransferRow): SeenTransfer {
   const isDecided = row.rule === 'claim' || row.rule === 'merchant';

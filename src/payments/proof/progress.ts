@@ -21,7 +21,7 @@ export type TransferProgress = TransferKey & {
   final: boolean;
 };
 
-/** A transfer that seems meant for the request and pays nothing: late, second, after a cancel. */
+/** A transfer probably meant for the request that does not count: late, second, or after a cancellation. */
 export type UnmatchedProgress = TransferProgress & { reason: Reason };
 
 /** How far the payment of a request has come. */
@@ -44,7 +44,8 @@ export type PaymentProgress = {
 };
 
 /**
- * What pages and dashboards show of a payment under way, read in one round trip; the one place that counts confirmations.
+ * What pages and dashboards show about a payment in progress, read in one round trip. Only this function counts
+ * confirmations.
  *
  * @throws Refusal not_found
  */

@@ -19,10 +19,10 @@ const passSize = 200;
 const crossCheckMs = 5_000;
 
 /**
- * Settles what has become final: marks transfers as final, and verifies each request that final ones pay in full, with
- * its event in the same transaction. Where a chain has two endpoints, both must agree on a transfer first.
+ * Verifies what has become final: marks transfers as final, and verifies each request that final transfers pay in full,
+ * with its event in the same transaction. Where a chain has two endpoints, both must agree on a transfer first.
  *
- * @param chains side by side; all of them unless said
+ * @param chains processed side by side; all chains by default
  * @returns how many requests were verified
  */
 export async function settle(ctx: Context, chains = [...ctx.chains.test, ...ctx.chains.live]): Promise<number> {
@@ -83,7 +83,7 @@ async function rematchSeconds(ctx: Context, doubted: readonly TransferRow[]): Pr
   }
 }
 
-/** Everything is looked at again under the locks: the chain may have changed its mind while the endpoints were asked. */
+/** Everything is checked again under the locks: the chain may have changed while the endpoints were asked. */
 function settleRequest(ctx: Context, scope: Scope, requestId: string, agreed: TransferRow[]): Promise<boolean> {
   return ctx.db.scoped(scope, async (tx) => {
     const request = await lockForProof(tx, scope, requestId);

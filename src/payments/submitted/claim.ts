@@ -27,8 +27,8 @@ const types = {
 } as const;
 
 /**
- * The EIP-712 data by which the sender of a transfer says which request it pays. It names everything that it is about,
- * so that a signature is of no use anywhere else.
+ * The EIP-712 data by which the sender of a transfer states which request it pays. It names everything involved, so
+ * that the signature is useless anywhere else.
  */
 export function claimTypedData(config: Pick<Config, 'baseUrl'>, requestId: string, key: TransferKey) {
   return {

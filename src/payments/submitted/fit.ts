@@ -6,7 +6,7 @@ import { findReferenced, findReservations } from '../../requests/proof.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { canBePaid } from '../rules.ts';
 
-/** How a token is moved by a direct call: ERC-20, and EIP-3009 with either form of signature. */
+/** How a direct call moves a token: ERC-20, and EIP-3009 with either form of signature. */
 const moves = parseAbi([
   'function transfer(address to, uint256 value)',
   'function transferFrom(address from, address to, uint256 value)',
@@ -16,7 +16,7 @@ const moves = parseAbi([
   'function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
 ]);
 
-/** Where a call to a token moves money to, and how much in its own units; null for any other call. */
+/** Where a call to a token moves money, and how much in the token's units; null for any other call. */
 function readMove(input: string): { to: string; value: bigint } | null {
   try {
     const { functionName, args } = decodeFunctionData({ abi: moves, data: input as Hex });
@@ -28,11 +28,12 @@ function readMove(input: string): { to: string; value: bigint } | null {
 }
 
 /**
- * Whether a transaction that is not mined looks like a payment of this request, so that nobody can pin other people's
- * transactions on its page: it carries the request's reference and names its wallet, or it moves an accepted token to the request's wallet
- * and neither reference nor amount name another request.
+ * Whether an unmined transaction looks like a payment of this request, so that nobody can pin other people's
+ * transactions on its page. It carries the request's reference and names its wallet; or it moves an accepted token to
+ * the request's wallet and neither reference nor amount names another request.
  *
- * @returns `micro`: what it would move there; null where only its being mined can tell. Null when it does not fit
+ * @returns `micro`: the amount it would move there, null where that is known only once it is mined. Null when it does
+ * not fit
  */
 export async function fits(
   tx: Tx,
@@ -45,7 +46,7 @@ export async function fits(
   const names = (hex: string) => transaction.input.includes(hex);
   const move = chain.tokens.some(({ address }) => address === transaction.to) ? readMove(transaction.input) : null;
   const micro = move?.to === request.wallet_address ? move.value : null;
-  // A wallet of code wraps the call. Both can be read on the page: what is mined is measured by its logs.
+  // A contract wallet wraps the call. Both can be searched on the page: once mined, its logs decide.
   if (names(Buffer.from(request.reference).toString('hex')) && names(request.wallet_address.slice(2))) return { micro };
   if (!move || micro === null) return null;
   const [named, holders] = await Promise.all([

@@ -30,14 +30,14 @@ export type SubmittedTransaction = {
   txHash: string;
   fromAddress: string;
   /**
-   * `seen`: waits to be mined. `mined`: the watcher is about to read it. `failed`: mined, and moved nothing. `replaced`:
-   * its sender used its nonce for another one. `gone`: no longer known, nor is anything in its place.
+   * `seen`: waits to be mined. `mined`: the watcher is about to read it. `failed`: mined, but moved nothing.
+   * `replaced`: its sender used its nonce for another one. `gone`: no longer known, and nothing took its place.
    */
   state: SubmittedState;
   /** With `replaced`: what was mined instead, where it could be found. */
   replacedBy: string | null;
   firstSeenAt: Date;
-  /** What it moves to the request's wallet, in micro units; null while only its being mined can tell. */
+  /** The amount it moves to the request's wallet, in micro units; null while that is known only once it is mined. */
   usdcMicro: bigint | null;
   /** When the first of the request was submitted. */
   heardAt: Date;
@@ -49,7 +49,7 @@ const limitMs = 3_000;
 const batchSize = 500;
 const maxBatches = 20;
 
-/** Keeps what was seen of a transaction for the page of its request, if it looks like a payment of it. */
+/** Stores what was seen of a transaction for its request's page, if it looks like a payment of the request. */
 export async function keepSubmitted(
   ctx: Context,
   scope: Scope,
@@ -117,7 +117,10 @@ async function askAgain(ctx: Context, scope: Scope, row: SubmittedRow): Promise<
   await ctx.db.scoped(scope, (tx) => updateSubmitted(tx, scope, row, { ...change, valueMicro }));
 }
 
-/** What was mined pays the request's wallet, in micro units, where the watcher is still to read it; 0n otherwise. */
+/**
+ * The amount that a mined transaction pays to the request's wallet, in micro units, if the watcher has yet to read it;
+ * otherwise 0n.
+ */
 async function microToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row: SubmittedRow, receipt: Receipt) {
   const request = await ctx.db.scoped(scope, (tx) => findRequest(tx, scope, row.request_id));
   const tokens = chain.tokens.map(({ address }) => address as string);
@@ -133,7 +136,7 @@ async function microToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row
 /** `receipt`: of what was mined and succeeded. */
 type SubmittedChange = { state: SubmittedState; replacedBy: string | null; receipt?: Receipt };
 
-/** What a chain says of a transaction now; null when not all who were asked have answered and none knows it. */
+/** What a chain reports about a transaction now; null when none knows it and not all have answered. */
 async function askChain(chain: ChainConfig, row: SubmittedRow): Promise<SubmittedChange | null> {
   let without: Rpc | null = null;
   let silent = false;

@@ -36,14 +36,14 @@ export type Lookup = {
   mined: { chain: ChainConfig; receipt: Receipt } | null;
 };
 
-/** What is looked for: `startBlocks` are the newest blocks that were known when the request was made, by chain id. */
+/** What to look for: `startBlocks` are the newest blocks known when the request was created, by chain id. */
 export type Sought = {
   txHash: string;
   request: Pick<Payable, 'walletAddress' | 'walletChainIds'>;
   startBlocks: Readonly<Record<string, number>>;
 };
 
-/** Asks the chains what they know of a transaction that the watcher has not brought; the most telling answer counts. */
+/** Asks the chains about a transaction that the watcher has not found; the most informative answer counts. */
 export async function lookUpOnChains(chains: ChainConfig[], sought: Sought): Promise<Lookup> {
   const lookups = await Promise.all(chains.map((chain) => lookUpOnChain(chain, sought)));
   const told = lookups.find(({ kind }) => kind !== 'not_found' && kind !== 'unavailable');
@@ -55,7 +55,7 @@ const mayLackLogs: Answer[] = ['wrong_recipient', 'wrong_token'];
 
 async function lookUpOnChain(chain: ChainConfig, sought: Sought): Promise<Lookup> {
   let lookup = answerOnly('unavailable');
-  // The second endpoint may know what the first does not, or be up when it is down; more would take too long.
+  // The second endpoint may know what the first does not, or be up when it is down. Asking more would take too long.
   for (const url of chain.rpcUrls.slice(0, 2)) {
     try {
       const next = await askEndpoint(connectRpc(url, timeoutMs), chain, sought);

@@ -79,6 +79,7 @@ export function claimSubmitted(tx: Tx, scope: Scope, requestId: string): Promise
     returning *`;
 }
 
+/** Stores the new state of a submitted transaction. Without `valueMicro`, its value stays. */
 export async function updateSubmitted(
   tx: Tx,
   scope: Scope,

@@ -6,12 +6,12 @@ import { appliedOutcome, type Outcome } from '../outcome.ts';
 import { hasRefund, lockTransfer, type TransferKey } from '../transfers.ts';
 
 /**
- * A merchant attaches an unmatched payment to a request manually, late money too, if the sum then pays it in full. It is
- * verified like any other. A cancelled request stays cancelled.
+ * A merchant attaches an unmatched payment to a request manually, even late money, if the sum then pays it in full. It
+ * is verified like any other. A cancelled request stays cancelled.
  *
- * @param attach `accountId` is the merchant who decides: the transfer must be theirs
- * @returns `underpaid` with what is missing when the sum does not suffice, `already_used` for what is refunded; nothing
- *   is changed then
+ * @param attach `accountId` is the merchant who decides; the transfer must be theirs
+ * @returns `underpaid` with the missing amount when the sum does not suffice, `already_used` for a refunded payment;
+ * nothing changes then
  */
 export async function attachUnmatched(
   ctx: Context,

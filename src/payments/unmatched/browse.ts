@@ -20,7 +20,7 @@ const readFrom =
   (after, limit) =>
     ctx.db.scoped(scope, (tx) => selectUnmatchedAfter(tx, scope, filter, readCursor(after), limit));
 
-/** One page of a scope's unmatched payments, newest first, and the cursor it goes on after; null at the end. */
+/** One page of a scope's unmatched payments, newest first, and the cursor of the next page; null at the end. */
 export const browseUnmatched = (ctx: Context, scope: Scope, filter: UnmatchedFilter, after: string | null) =>
   readPage(readFrom(ctx, scope, filter), writeCursor, after);
 
@@ -37,7 +37,10 @@ function writeCursor(row: UnmatchedRow): string {
   return `${row.block_time.getTime()}_${row.chain_id}_${row.tx_hash}_${row.ordinal}`;
 }
 
-/** Block times have whole seconds, so milliseconds name them exactly. Anything that is no cursor begins at the newest. */
+/**
+ * Block times are whole seconds, so milliseconds represent them exactly. Anything that is not a cursor starts at the
+ * newest.
+ */
 function readCursor(after: string | null): UnmatchedCursor | null {
   const parts = /^(\d{1,15})_(\d{1,15})_(0x[0-9a-f]{64})_(\d{1,9})$/.exec(after ?? '');
   const blockTime = instantOfMs(parts?.[1] ?? '');

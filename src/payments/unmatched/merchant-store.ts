@@ -2,7 +2,7 @@ import type { Scope, Tx } from '../../db/connection.ts';
 import { isRefunded } from '../../requests/refunded.ts';
 import type { TransferRow } from '../transfers.ts';
 
-/** How many transfers of a merchant wait for a decision: up to `limit`, refunded ones left out. */
+/** How many transfers of a merchant await a decision, up to `limit`, without refunded ones. */
 export async function countMerchantUnmatched(tx: Tx, scope: Scope, accountId: string, limit: number): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int as count from (
@@ -28,8 +28,7 @@ export type AttachableRow = {
 };
 
 /**
- * Requests to the same wallet that are not paid and that a value completes, the one it seems meant for first, then the
- * newest.
+ * Unpaid requests to the same wallet that a value completes: first the one it is probably meant for, then the newest.
  */
 export function selectAttachable(
   tx: Tx,

@@ -16,7 +16,7 @@ export type MisdirectedPayment = {
   chainId: number;
   chainName: string;
   tokenAddress: string;
-  /** As the token calls itself, cleaned, at most 20 characters: it may lie. Null when it does not say. */
+  /** The token's own name, cleaned, at most 20 characters: it may lie. Null when it has none. */
   symbol: string | null;
   txHash: string;
 };
@@ -43,11 +43,11 @@ const timeoutMs = 2_000;
 type Place = { chain: ChainConfig; kind: MisdirectedPayment['kind']; accepted: string[] };
 
 /**
- * Looks for money that went to a request's wallet by mistake: another token, or a network that is not offered, in the
- * amount due or with the request's reference. Asks the chains, so only while somebody looks at the page. A chain in
- * trouble is left out.
+ * Looks for money sent to a request's wallet by mistake: another token, or a network that is not offered, in the amount
+ * due or with the request's reference. Queries the chains, so only while the page is open. A chain in trouble is
+ * skipped.
  *
- * @returns the newest of each chain, at most five; none of an unknown request
+ * @returns the newest of each chain, at most five; none for an unknown request
  */
 export async function findMisdirected(ctx: Context, scope: Scope, requestId: string): Promise<MisdirectedPayment[]> {
   const row = await readPayPageRow(ctx.db, scope, requestId);
@@ -59,7 +59,7 @@ export async function findMisdirected(ctx: Context, scope: Scope, requestId: str
   return found.flat().slice(0, maxMisdirected);
 }
 
-/** Accepted tokens on any chain of the mode are the watcher's: they count, or stand among the unmatched payments. */
+/** The watcher handles accepted tokens on any chain of the mode: they count, or become unmatched payments. */
 function places(ctx: Context, scope: Scope, row: PayPageRow): Place[] {
   const [own, other] = scope.testMode ? [ctx.chains.test, ctx.chains.live] : [ctx.chains.live, ctx.chains.test];
   return [
@@ -101,7 +101,7 @@ async function sift(ctx: Context, { chain, kind, accepted }: Place, row: PayPage
   return misdirected;
 }
 
-/** An amount of micro units in a token's own smallest units; null where it has none so small. */
+/** An amount of micro units in a token's smallest units; null if the token has too few decimals. */
 function inUnits(micro: bigint, decimals: number): bigint | null {
   if (decimals >= 6) return micro * 10n ** BigInt(decimals - 6);
   const divisor = 10n ** BigInt(6 - decimals);
@@ -147,8 +147,8 @@ function scanOf(ctx: Context, chain: ChainConfig, row: PayPageRow, sinceBlock: n
 }
 
 /**
- * The second endpoint has the first word: the watcher reads by the first, so what that left out is found here as well, and
- * handed to the watcher. Null when no endpoint tells.
+ * The second endpoint is asked first: the watcher reads from the first, so this also finds what that one omitted, and
+ * hands it to the watcher. Null when no endpoint answers.
  */
 async function scanChain(ctx: Context, chain: ChainConfig, row: PayPageRow, sinceBlock: number, accepted: string[]) {
   for (const url of chain.rpcUrls.slice(0, 2).reverse()) {

@@ -58,7 +58,7 @@ const inOrder = (tx: Tx) => tx`order by t.block_time desc, t.chain_id desc, t.tx
 
 export type UnmatchedSum = { reason: Reason; payments: number; usdc_micro: string };
 
-/** What came unmatched since a time and was not refunded, by reason; of the newest `most` transfers. */
+/** Unmatched and unrefunded money since a time, by reason; of the newest `most` transfers. */
 export function selectUnmatchedSums(tx: Tx, scope: Scope, since: Date, most: number): Promise<UnmatchedSum[]> {
   return tx<UnmatchedSum[]>`
     select coalesce(reason, 'no_match') as reason, count(*)::int as payments, sum(value)::text as usdc_micro

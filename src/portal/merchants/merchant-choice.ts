@@ -5,8 +5,8 @@ import { browseMerchants } from '../../merchants/browse.ts';
 import { noAccount } from '../route.ts';
 
 /**
- * The merchants that a filter means by what was typed: a number, or something of a name, e-mail address or wallet, as the
- * list of merchants finds them; at most the 50 newest of these. For what fits none, a merchant that nobody is.
+ * The merchants that match a typed filter: an id, or part of a name, e-mail address or wallet, as in the list of
+ * merchants; at most the 50 newest. If none matches, an id that no merchant has.
  *
  * @returns nothing where nothing was typed
  */

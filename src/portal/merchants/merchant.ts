@@ -28,7 +28,7 @@ const own = `${path}/:account_id`;
 
 /** `/portal/merchants/<account_id>`: one merchant, its invitation, and what its partner can do about it. */
 export function merchantDetail(app: FastifyInstance, ctx: Context): void {
-  // A form that is answered by the page itself leaves its own address in the browser: there the page is, too.
+  // A form whose response is the page itself leaves its own address in the browser, so the page must be there too.
   for (const address of [own, `${own}/recover`]) {
     portalPage(app, ctx, address, 'read', async (call) => showMerchant(ctx, call, await mustRead(ctx, call), null));
   }

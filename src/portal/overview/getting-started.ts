@@ -19,9 +19,9 @@ import { createSnippet, receiverPort, receiverSnippet, type SnippetValues, snipp
 
 const path = '/portal/start';
 
-/** `/portal/start`: what to do until the first event is delivered, with programs that run as they are pasted. */
+/** `/portal/start`: what to do until the first event is delivered, with programs that run as pasted. */
 export function gettingStarted(app: FastifyInstance, ctx: Context): void {
-  // A form that is answered by the page itself leaves its own address in the browser: there the page is, too.
+  // A form whose response is the page itself leaves its own address in the browser, so the page must be there too.
   for (const address of [path, `${path}/key`]) {
     portalPage(app, ctx, address, 'read', (call) => showStart(ctx, call, null));
   }

@@ -56,7 +56,10 @@ export function portalOverview(app: FastifyInstance, ctx: Context): void {
   });
 }
 
-/** Before the first request: the way to the first steps, and a call that works as it stands, but for the key; who may make none is told who may. */
+/**
+ * Before the first request: a link to the first steps, and a call that works once the key is filled in. A user who may
+ * not create keys is told who may.
+ */
 async function firstSteps(ctx: Context, { words, scope, mode, user }: PortalCall): Promise<Html> {
   const { overview, places } = portalTexts(words);
   const start = html`<p><a class="button" href="/portal/start">${places.start}</a></p>`;

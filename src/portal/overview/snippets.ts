@@ -85,8 +85,8 @@ echo $request['pay_page_url'], PHP_EOL;`;
 }
 
 /**
- * A receiver that takes only events whose signature is right, with the command that starts it in its first comment; for
- * the shell, how to check one that was written down.
+ * A receiver that accepts only events with a valid signature; its first comment has the command that starts it. For the
+ * shell, how to verify a recorded event.
  */
 export function receiverSnippet(language: SnippetLanguage): string {
   const start = (command: string) => `WEBHOOK_SECRET='whsec_…' ${command}`;

@@ -29,7 +29,7 @@ const batchSize = 500;
 /** An export ends here: two million rows are more than a spreadsheet takes. */
 const mostBatches = 4_000;
 
-/** `/portal/audit`: all that was done for this partner, in both modes, by whom, when and from where; as CSV too. */
+/** `/portal/audit`: everything done for this partner, in both modes, by whom, when and from where; as CSV too. */
 export function portalAuditPages(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, path, 'read', async (call) => {
     const { words, scope, request, reply } = call;

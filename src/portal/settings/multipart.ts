@@ -12,8 +12,8 @@ const maxBoundaries = 20;
 export type MultipartFields = Record<string, string | Buffer>;
 
 /**
- * Lets the routes of a scope take forms with files. Their body stays as it came: parsing costs much, so it waits until it
- * is known who sent it, and `multipartFields` is called.
+ * Lets the routes of a scope accept forms with files. Parsing is expensive, so the body stays raw until the sender is
+ * known and `multipartFields` is called.
  */
 export function takeMultipart(app: FastifyInstance): void {
   app.addContentTypeParser(
@@ -24,9 +24,9 @@ export function takeMultipart(app: FastifyInstance): void {
 }
 
 /**
- * The fields of a form with files. A body that is no form, or has more parts than any of ours, says nothing.
+ * The fields of a form with files. A body that is not a form, or has more parts than any of ours, has none.
  *
- * @returns `too_large` for more than any form of ours may hold, which is not parsed
+ * @returns `too_large` for more than any form of ours may contain; it is not parsed
  * @throws Refusal malformed_text
  */
 export async function multipartFields({ body, headers }: FastifyRequest): Promise<MultipartFields | 'too_large'> {

@@ -30,7 +30,9 @@ const csvPath = '/portal/team.csv';
 /** What was typed into the invitation, and why nobody was invited. */
 type Typed = { email: string; role: string; reason: UserRefusalReason };
 
-/** `/portal/team`: who may sign in and as what; inviting, changing a role, removing passkeys, switching off and on. */
+/**
+ * `/portal/team`: who may sign in and in which role; invites, changes roles, removes passkeys, disables and enables.
+ */
 export function teamPages(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, path, 'team', (call) => showTeam(ctx, call, null));
 

@@ -18,7 +18,7 @@ import { sendPortal } from '../shell.ts';
 import { deliveriesPath, deliveryBadge, failureOf } from './deliveries.ts';
 import { shownUrl } from './url.ts';
 
-/** `/portal/webhooks/deliveries/<delivery_id>`: one event with request and answer of every attempt; sending it again. */
+/** `/portal/webhooks/deliveries/<delivery_id>`: one event with request and response of every attempt; resends it. */
 export function deliveryDetail(app: FastifyInstance, ctx: Context): void {
   portalPage(app, ctx, `${deliveriesPath}/:delivery_id`, 'read', async (call) => {
     const { words, scope, user, mode, reply } = call;

@@ -21,7 +21,9 @@ export function testWalletOf(ctx: Context, scope: Scope): Sandbox | null {
   return ctx.sandbox?.hasTestWallet(ctx, scope) ? ctx.sandbox : null;
 }
 
-/** `POST /portal/webhooks/test`: a real request, paid by the test wallet, whose event then goes out like every other. */
+/**
+ * `POST /portal/webhooks/test`: a real request, paid by the test wallet, whose event is then delivered like any other.
+ */
 export function testEventForm(app: FastifyInstance, ctx: Context): void {
   portalForm(app, ctx, `${path}/test`, { permission: 'payments.test', fresh: 'never' }, async (call) => {
     const sandbox = testWalletOf(ctx, call.scope);
@@ -56,7 +58,7 @@ async function requestTestPayment(ctx: Context, sandbox: Sandbox, call: PortalCa
   );
 }
 
-/** Makes a merchant with a test wallet of its own, for a scope that has none which can be paid. Returns its id. */
+/** Creates a merchant with its own test wallet, for a scope without a merchant that can be paid. Returns its id. */
 export async function newTestMerchant(ctx: Context, sandbox: Sandbox, call: PortalCall): Promise<string> {
   const { scope, user, words } = call;
   const partner = await readPartner(ctx.db, user.partner.slug);

@@ -39,9 +39,9 @@ type Fresh = { kind: 'secret' | 'pending'; secret: string };
 /** A URL that was typed and cannot be used. */
 type Faulty = { url: string; fault: string };
 
-/** `/portal/webhooks`: where the events of the mode go, whether they get there, and the secret that signs them. */
+/** `/portal/webhooks`: where the mode's events go, whether they are delivered, and the secret that signs them. */
 export function webhookPages(app: FastifyInstance, ctx: Context): void {
-  // A form that is answered by the page itself leaves its own address in the browser: there the page is, too.
+  // A form whose response is the page itself leaves its own address in the browser, so the page must be there too.
   for (const address of [path, `${path}/url`, `${path}/rotate`]) {
     portalPage(app, ctx, address, 'read', (call) => showWebhooks(ctx, call));
   }

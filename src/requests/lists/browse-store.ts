@@ -9,8 +9,9 @@ import type { RequestRow } from '../store.ts';
 /** What about a request wants a person's eye. */
 export const concerns = ['underpaid', 'overpaid', 'late', 'voided', 'twice', 'replayed'] as const;
 /**
- * `underpaid`: part of the amount has come. `overpaid`: more than the amount has come, and the rest was not refunded. `late`, `voided`, `twice`: money that seems meant for it came too late, after it
- * was cancelled, or a second time, and pays nothing. `replayed`: its create was repeated with other values.
+ * `underpaid`: part of the amount arrived. `overpaid`: more than the amount arrived, and the excess was not refunded.
+ * `late`, `voided`, `twice`: money probably meant for it arrived too late, after it was cancelled, or a second time,
+ * and does not count. `replayed`: its create was repeated with different values.
  */
 export type Concern = (typeof concerns)[number];
 
@@ -23,7 +24,7 @@ export type BrowseFilter = {
   /** Not included. */
   until?: Date;
   concern?: Concern;
-  /** An id, a transaction, a payer or a value of the metadata. */
+  /** An id, a transaction, a payer or a metadata value. */
   search?: string;
 };
 
@@ -32,16 +33,16 @@ export type BrowsedRow = RequestRow & {
   merchant_name: string | null;
   /** Micro units that count for it. */
   received_micro: string;
-  /** Why the newest money that seems meant for it does not count; null when there is none. */
+  /** Why the newest money probably meant for it does not count; null when there is none. */
   unmatched_reason: string | null;
-  /** More has come than was due, and it was not refunded. */
+  /** More arrived than was due, and it was not refunded. */
   overpaid: boolean;
 };
 
 const mostFound = 500;
 const hashPattern = /^0x[0-9a-fA-F]{64}$/;
 
-/** The ids of requests that a search names, at most 500, the newest first. */
+/** The ids of requests that match a search, newest first, at most 500. */
 export async function selectFound(tx: Tx, scope: Scope, text: string, chainIds: number[]): Promise<string[]> {
   const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
   const named = tx`select coalesce(request_id, candidate_request_id) as id from transfers where ${inScope}`;
@@ -66,7 +67,7 @@ export async function selectFound(tx: Tx, scope: Scope, text: string, chainIds: 
 
 const unmatchedReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
 
-/** True of a request `r` that was paid too much, as long as nothing of it was refunded. */
+/** True of a request `r` that was overpaid, as long as nothing of it was refunded. */
 export function isOverpaid(tx: Tx) {
   const counted = tx`(t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts`;
   return tx`(
@@ -74,7 +75,7 @@ export function isOverpaid(tx: Tx) {
     and not exists (select from transfers t where ${counted} and ${isRefunded(tx)}))`;
 }
 
-/** Joined: where few are meant they are looked up, where many are the newest are found on the way through the requests. */
+/** Joined: if few match they are looked up, if many match the newest are found while reading the requests. */
 function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
   const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
   const meant =
@@ -94,7 +95,7 @@ function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
  * Requests of a scope, newest first.
  *
  * @param ids only these; null for all
- * @param before only those created before; `created_at` is unique within a scope
+ * @param before only those created earlier; `created_at` is unique within a scope
  */
 export function selectBrowsedRequests(
   tx: Tx,

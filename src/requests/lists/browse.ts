@@ -7,7 +7,7 @@ import { type BrowsedRow, type BrowseFilter, selectBrowsedRequests, selectFound 
 
 export { type BrowsedRow, type BrowseFilter, type Concern, concerns } from './browse-store.ts';
 
-/** One page of requests, newest first, and the cursor it goes on after; null at the end. */
+/** One page of requests, newest first, and the cursor of the next page; null at the end. */
 export async function browseRequests(
   ctx: Context,
   scope: Scope,

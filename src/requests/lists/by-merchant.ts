@@ -24,7 +24,7 @@ const reading =
     return db.scoped(scope, (tx) => selectByMerchant(tx, scope, accountId, { ...filter, after: cursor, limit }));
   };
 
-/** One page of a merchant's requests, newest first, and the cursor it goes on after; null at the end. */
+/** One page of a merchant's requests, newest first, and the cursor of the next page; null at the end. */
 export function listByMerchant(
   db: Database,
   scope: Scope,
@@ -35,7 +35,7 @@ export function listByMerchant(
   return readPage(reading(db, scope, accountId, filter), cursorAt, after);
 }
 
-/** All requests of a merchant that a filter lets through, newest first, in batches. */
+/** All requests of a merchant that match a filter, newest first, in batches. */
 export function exportByMerchant(
   db: Database,
   scope: Scope,

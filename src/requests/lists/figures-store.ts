@@ -2,10 +2,10 @@ import type { Scope, Tx } from '../../db/connection.ts';
 import { seenStatus } from '../expiry.ts';
 import { isOverpaid } from './browse-store.ts';
 
-/** What was verified on one day (UTC) in one currency; `fiat_int` is a sum of minor units. */
+/** The verified payments of one day (UTC) in one currency; `fiat_int` is a sum of minor units. */
 export type DayVolume = { day: string; fiat_code: string; payments: number; fiat_int: string };
 
-/** Verified payments by day and currency, both days included; answered from an index alone. */
+/** Verified payments by day and currency, both days included; answered by an index alone. */
 export function selectVolume(tx: Tx, scope: Scope, fromDay: string, toDay: string): Promise<DayVolume[]> {
   return tx<DayVolume[]>`
     select to_char(proof_verified_at at time zone 'UTC', 'YYYY-MM-DD') as day, fiat_code, count(*)::int as payments,
@@ -19,7 +19,7 @@ export function selectVolume(tx: Tx, scope: Scope, fromDay: string, toDay: strin
 
 export type SampleRow = { requests: number; ended: number; paid: number; median_ms: number | null };
 
-/** Among the newest requests since a time, at most `most`: how many have ended, how many were paid, and how fast. */
+/** Of the newest requests since a time, at most `most`: how many have ended, how many were paid, and how fast. */
 export async function selectSample(tx: Tx, scope: Scope, since: Date, most: number): Promise<SampleRow> {
   const [row] = await tx<SampleRow[]>`
     with newest as (
@@ -37,10 +37,10 @@ export async function selectSample(tx: Tx, scope: Scope, since: Date, most: numb
   return row;
 }
 
-/** `overpaid` is counted among as many of the newest requests. */
+/** `overpaid` is counted among the same number of the newest requests. */
 export type ConcernCounts = { underpaid: number; overpaid: number; replayed: number };
 
-/** Requests since a time that want a person's eye, counted up to `most` each. */
+/** Requests since a time that need attention, counted up to `most` each. */
 export async function selectConcerns(tx: Tx, scope: Scope, since: Date, most: number): Promise<ConcernCounts> {
   const [row] = await tx<ConcernCounts[]>`
     select

@@ -12,11 +12,11 @@ import {
 
 export type { ConcernCounts, DayVolume, SampleRow } from './figures-store.ts';
 
-/** Share and time to pay are those of so many requests at most, so that asking costs the same however many there are. */
+/** Share and time to pay are computed from this many requests at most, so that the cost does not grow with them. */
 const sampleSize = 1_000;
-/** Requests that want an eye are counted up to here. */
+/** Requests that need attention are counted up to this number. */
 export const mostRequestsCounted = 1_000;
-/** A payment is dated by the node that verifies it: a day stays open for so long, in case clocks differ. */
+/** The verifying node's clock dates a payment, so a day stays open this long in case clocks differ. */
 const dayStaysOpenMs = 10 * minuteMs;
 const mostKept = 1_000;
 
@@ -32,7 +32,7 @@ export type Figures = {
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /**
- * What was paid in the last days, today included, and how requests of that time fared.
+ * Payments of the last days, including today, and the outcome of that period's requests.
  *
  * @param dayCount 1 to 90
  */
@@ -53,7 +53,7 @@ export async function readFigures(ctx: Context, scope: Scope, dayCount: number):
 type Closed = { from: string; to: string; rows: DayVolume[] };
 const closedDays = new WeakMap<Database, Map<string, Closed>>();
 
-/** Days that are over change no more: each process adds them up once, and asks only for what came since. */
+/** Past days no longer change: each process sums them once and queries only what came since. */
 async function readVolume(db: Database, tx: Tx, scope: Scope, days: string[], nowMs: number): Promise<DayVolume[]> {
   const [first = '', last = ''] = [days[0], days.at(-1)];
   const kept = closedDays.get(db) ?? new Map<string, Closed>();

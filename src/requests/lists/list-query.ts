@@ -2,7 +2,7 @@ import type { FieldFault } from '../../errors.ts';
 import { parseInstant } from '../../lib/time.ts';
 import type { RequestFilter } from '../store.ts';
 
-/** Reads a list call's parameters, already checked against the contract except for the instants. */
+/** Reads a list call's parameters. The contract has checked them except for the instants. */
 export function readListQuery(query: Record<string, unknown>): { filter: RequestFilter; faults: FieldFault[] } {
   const faults: FieldFault[] = [];
   const instant = (field: 'since' | 'until'): Date | undefined => {

@@ -3,18 +3,18 @@ import { dayMs } from '../../lib/durations.ts';
 import { isAddress, isUuid } from '../../lib/ids.ts';
 import { parseReceiptNumber, receiptNumber } from '../../lib/text/receipt-number.ts';
 
-/** What is looked for among a merchant's requests, and the chains that its transactions may be on. */
+/** The search term for a merchant's requests, and the chains where its transactions may be. */
 export type MerchantRequestSearch = { text: string; chainIds: number[] };
 
-/** So many of a day are compared with a receipt number. */
+/** How many requests of a day are compared with a receipt number. */
 const mostOfDay = 20_000;
-/** A part of a text is looked for in so many of the period's newest requests: shorter periods reach further back. */
+/** A partial text is searched in this many of the period's newest requests, so shorter periods reach further back. */
 const mostRead = 20_000;
 const mostFound = 500;
 
 /**
- * The condition by which a search names requests `r` of a merchant: by number, by receipt number, by a transaction that
- * paid or refunded, by payer; any other text is part of the customer's name or e-mail, or of the note.
+ * The condition that a merchant's requests `r` match a search: by id, by receipt number, by a transaction that paid or
+ * refunded, or by payer. Any other text is matched against the customer's name and e-mail, and the note.
  *
  * @param ids what `selectNumbered` found
  * @param period by which the list is filtered
@@ -29,7 +29,7 @@ export function searchCondition(
 ) {
   if (ids) return tx`and r.id = any(${ids}::uuid[])`;
   const word = text.trim().toLowerCase();
-  // The last part of a pay page's address is the number of its request.
+  // The last part of a pay page's address is the id of its request.
   const id = word.slice(word.lastIndexOf('/') + 1);
   if (isUuid(id)) return tx`and r.id = ${id}`;
   const own = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}`;
@@ -56,8 +56,8 @@ export function searchCondition(
 }
 
 /**
- * The ids that a receipt number stands for; null where the search is none. The number is a hash, so the requests of its
- * day are compared with it. Paid ones are dated by their payment.
+ * The ids that a receipt number stands for; null where the search is not one. The number is a hash, so it is compared
+ * with the requests of its day. A paid request is dated by its payment.
  */
 export async function selectNumbered(
   tx: Tx,

@@ -6,10 +6,13 @@ import type { RequestRow } from '../store.ts';
 import { isOverpaid } from './browse-store.ts';
 import { type MerchantRequestSearch, searchCondition, selectNumbered } from './merchant-search-store.ts';
 
-/** Where a request stands for its merchant: one word out of status and proof. `part`: money came, but less than asked. */
+/**
+ * A request's display status for its merchant: one word from status and proof. `part`: some money arrived, but less
+ * than requested.
+ */
 export type DisplayStatus = 'open' | 'part' | 'confirming' | 'paid' | 'expired' | 'voided';
 
-/** A place in a list that is sorted by creation, newest first. */
+/** A position in a list sorted by creation, newest first. */
 export type RequestCursor = { createdAt: Date; id: string };
 
 export type MerchantRequestFilter = {
@@ -29,9 +32,9 @@ export type MerchantRequestRow = RequestRow & {
   display_status: DisplayStatus;
   /** Micro units that count for it. */
   received_micro: string;
-  /** More has come than was due, and it was not refunded. */
+  /** More arrived than was due, and it was not refunded. */
   overpaid: boolean;
-  /** Micro units that seem meant for it, do not count, and were not refunded. */
+  /** Micro units that are probably meant for it, do not count, and were not refunded. */
   unmatched_micro: string;
   /** Of the transfer that completed the payment. */
   paid_chain_id: string | null;
@@ -90,7 +93,7 @@ export async function selectByMerchant(
     order by r.created_at desc, r.id desc`;
 }
 
-/** The states, as they are stored, that can stand so; null for all. */
+/** The stored states that can have this display status; null for all. */
 function statesOfDisplayStatus(displayStatus: DisplayStatus | null): States | null {
   if (displayStatus === 'paid') return statesOf(undefined, 'verified');
   if (displayStatus === 'confirming') return statesOf(undefined, 'attached');
@@ -106,10 +109,10 @@ function statesOfDisplayStatus(displayStatus: DisplayStatus | null): States | nu
   };
 }
 
-/** What was paid on one day (UTC) in one currency. */
+/** The payments of one day (UTC) in one currency. */
 export type DaySum = { day: string; fiat_code: string; payments: number; fiat_int: string; usdc_micro: string };
 
-/** Verified payments of a merchant between two instants, by day and currency; amounts are those asked for. */
+/** Verified payments of a merchant between two instants, by day and currency; the amounts are those requested. */
 export function selectDaySums(tx: Tx, scope: Scope, accountId: string, since: Date, until: Date): Promise<DaySum[]> {
   return tx<DaySum[]>`
     select to_char(proof_verified_at at time zone 'UTC', 'YYYY-MM-DD') as day, fiat_code, count(*)::int as payments,

@@ -37,11 +37,11 @@ export async function askForPasskey(ctx: Context, place: PasskeyPlace, session: 
 }
 
 /**
- * Signs in with a passkey. An answer is good for one try, whatever comes of it.
+ * Signs in with a passkey. A response counts for one attempt, whatever the result.
  *
- * @param answer what the browser handed back, as JSON
- * @param earlier the session's token that the browser still holds; null when it has none
- * @param language in which the user reads, and is written to from now on
+ * @param answer the browser's response, as JSON
+ * @param earlier the session token that the browser still has; null when it has none
+ * @param language in which the user reads, and is mailed from now on
  */
 export function signInWithPasskey(
   ctx: Context,
@@ -71,9 +71,9 @@ export function signInWithPasskey(
 }
 
 /**
- * Confirms with a passkey that somebody who is signed in is still there.
+ * Confirms with a passkey that a signed-in user is still present.
  *
- * @returns the token under which the session goes on
+ * @returns the token under which the session continues
  */
 export function confirmWithPasskey(
   ctx: Context,

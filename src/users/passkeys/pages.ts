@@ -34,8 +34,8 @@ export async function passkeysOf<K extends UserKind>(
 const browserOf = ({ headers }: FastifyRequest) => browserName(headers['user-agent'] ?? '');
 
 /**
- * `<realm>/passkeys`: forms that add a passkey of one's own, take one away, and confirm that one is still there; each ends
- * at `<realm>/sessions`. What the browser is asked for with the first and the last stands at `<form>/options`.
+ * `<realm>/passkeys`: forms that add or remove one's own passkey, and that confirm one's presence; each ends at
+ * `<realm>/sessions`. What the browser is asked for in the first and the last is at `<form>/options`.
  */
 export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Context, realm: Realm<K>): void {
   const config = { auth: 'session' as const };

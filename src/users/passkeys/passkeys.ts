@@ -60,11 +60,11 @@ const addingIn = ({ sessionId }: Person, origin: string): PasskeyUse => ({
 });
 
 /**
- * Keeps a passkey that the browser has made. From then on a mailed link alone signs this user in no more. The user is
- * told by mail.
+ * Stores a passkey that the browser created. From then on a mailed link alone no longer signs this user in. The user is
+ * notified by mail.
  *
- * @param made `answer` is what the browser handed back, as JSON
- * @returns null when it is kept
+ * @param made `answer` is the browser's response, as JSON
+ * @returns null when it was stored
  */
 export function addPasskey(
   ctx: Context,
@@ -98,7 +98,7 @@ export function addPasskey(
   );
 }
 
-/** Takes a passkey of one's own away; null when it is gone. Without any, a mailed link alone signs in again. */
+/** Removes one of the user's own passkeys; null when it is gone. Without any, a mailed link alone signs in again. */
 export async function removePasskey(
   ctx: Context,
   person: Person,
@@ -129,7 +129,7 @@ export async function passkeyHolders(ctx: Pick<Context, 'db'>, team: Scope): Pro
 }
 
 /**
- * Takes all passkeys of somebody away who has lost them: the next mailed link signs in. The user is told by mail.
+ * Removes all passkeys of a user who has lost them: the next mailed link signs in. The user is notified by mail.
  *
  * @param wanted the user of the team
  * @param place what the mail calls it

@@ -14,11 +14,11 @@ import { isPasskeyRefusal } from './refusal.ts';
 export type PasskeyTexts = SignInTexts['passkey']['browser'];
 
 /**
- * A form that browser code shows and sends, with what a passkey has answered; without it there is only `instead`.
+ * A form that browser code shows and submits with a passkey's response; without script only `instead` is shown.
  *
  * @param action where it goes
  * @param inside fields of the form and its button
- * @param options where it stands what the browser is asked for
+ * @param options the address of what the browser is asked for
  */
 function passkeyForm(
   words: Words,

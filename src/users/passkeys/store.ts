@@ -24,7 +24,7 @@ export type HolderRow = {
   email: string;
 };
 
-/** The passkey of this id whose owner may sign in in this realm and on this host, locked until the transaction ends. */
+/** The passkey with this id whose owner may sign in to this realm on this host, locked until the transaction ends. */
 export async function lockPasskey(
   tx: Tx,
   credentialId: Buffer,

@@ -71,7 +71,10 @@ export function refusedPage(words: Words, realm: Realm, reason: PasskeyRefusalRe
   );
 }
 
-/** One button for each place that the link's address belongs to; where a passkey is kept, that opens and not the link. */
+/**
+ * One button for each account that the link's address belongs to. Where a passkey exists, the passkey signs in rather
+ * than the link.
+ */
 export function openPage(words: Words, realm: Realm, action: string, email: string, users: LinkUser[]): Html {
   const { signInUser: t, passkey } = signInTexts(words);
   const several = users.length > 1;

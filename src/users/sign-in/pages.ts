@@ -35,8 +35,9 @@ const asksPerMinute = 10;
 const opensPerMinute = 60;
 
 /**
- * `<realm>/sign-in` and `<realm>/link/:token`: an address is typed, a link is mailed, and a button on its page signs in; or
- * a passkey does. Opening the link alone changes nothing, since programs that scan mails open links too.
+ * `<realm>/sign-in` and `<realm>/link/:token`: the user enters an address, gets a link by mail, and signs in with a
+ * button on its page, or with a passkey. Opening the link alone changes nothing, since programs that scan mails open
+ * links too.
  */
 export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm): void {
   const config = { auth: 'public' as const };

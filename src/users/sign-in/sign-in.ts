@@ -12,7 +12,10 @@ import type { Realm } from '../realm.ts';
 import { emailFrom } from '../rules.ts';
 import { updateSignedIn, updateUserLanguage } from '../store.ts';
 
-/** `partner` is the one on whose own host it is asked; null on the shared host. `browser` binds the link to it. */
+/**
+ * `partner` is the one on whose own host the link is requested; null on the shared host. `browser` binds the link to
+ * it.
+ */
 export type LinkRequest = {
   email: string;
   partner: { id: string; slug: string; name: string } | null;
@@ -28,8 +31,8 @@ export type Entered = { token: string; email: string };
 class NobodyToMail extends Error {}
 
 /**
- * Mails a link to sign in with, if the address may sign in here. Nothing tells whether it may: known and unknown
- * addresses take the same statements, and count the same.
+ * Mails a sign-in link, if the address may sign in here. Nothing reveals whether it may: known and unknown addresses
+ * take the same statements and count the same.
  */
 export async function askForLink(
   ctx: Context,
@@ -62,11 +65,11 @@ export async function askForLink(
 }
 
 /**
- * Signs in with a link, as the user that was chosen among those of its address.
+ * Signs in with a link, as the user chosen among those of its address.
  *
- * @param earlier the session's token that the browser still holds; null when it has none
- * @param language in which the user reads, and is written to from now on
- * @returns null when the link is no longer open here
+ * @param earlier the session token that the browser still has; null when it has none
+ * @param language in which the user reads, and is mailed from now on
+ * @returns null when the link is no longer valid here
  */
 export function signInWithLink(
   ctx: Context,
