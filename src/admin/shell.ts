@@ -4,6 +4,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import { type AdminTexts, adminTexts } from '../texts/admin.ts';
 import { commonTexts } from '../texts/common.ts';
 import { signInTexts } from '../texts/sign-in.ts';
+import { form } from '../ui/form.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { serviceName } from '../users/mails.ts';
 import { sendShell } from '../web/shell.ts';
@@ -40,9 +41,7 @@ export function sendAdmin(reply: FastifyReply, operator: Operator, page: AdminPa
       <p class="quiet">
         <a href="/admin/sessions">${fill(t.signedInAs, { email: operator.email })}</a>
       </p>
-      <form method="post" action="/admin/sign-out">
-        <button class="second">${app.signOut}</button>
-      </form>
+      ${form({ action: '/admin/sign-out', submit: app.signOut, second: true })}
     `,
     path,
     title,

@@ -2,6 +2,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import type { Outcome } from '../payments/outcome.ts';
 import { payTexts } from '../texts/pay.ts';
 import { card, field, hiddenField } from '../ui/components.ts';
+import { form } from '../ui/form.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import { knownToWallets } from './options.ts';
@@ -39,8 +40,9 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
       <summary>${ended ? proof.headingEnded : proof.headingWaiting}</summary>
       ${note}
       ${answer?.toSign && signatureForm(checkout, answer.toSign, fault)}
-      <form method="post" action="${path}/proof">
-        ${field({
+      ${form({
+        action: `${path}/proof`,
+        inside: field({
           name: 'tx_hash',
           label: proof.hash,
           hint: proof.hashHint,
@@ -48,9 +50,10 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
           fault: answer?.toSign ? undefined : fault,
           attributes:
             'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="100" dir="ltr" placeholder="0x…"',
-        })}
-        <button class="second">${proof.look}</button>
-      </form>
+        }),
+        submit: proof.look,
+        second: true,
+      })}
     </details>
   `;
 }

@@ -9,6 +9,7 @@ import { readPayPageRow } from '../requests/payable.ts';
 import { planTexts } from '../texts/plans.ts';
 import { logoOf } from '../ui/branding.ts';
 import { card, stateLine } from '../ui/components.ts';
+import { form } from '../ui/form.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { sendNotFound, sendTooMany } from '../web/error-page.ts';
 import { sendPage } from '../web/layout.ts';
@@ -82,7 +83,7 @@ async function show(
                 <p dir="auto">${asked}</p>
                 <p class="quiet" dir="auto">${fill(t.rest, { merchant })}</p>
               `,
-              html`<form method="post" action="${path}"><button>${planMail.stop}</button></form>`,
+              form({ action: path, submit: planMail.stop }),
             )
       }
     `,

@@ -6,6 +6,7 @@ import { readBranding } from '../partners/branding.ts';
 import { commonTexts } from '../texts/common.ts';
 import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';
 import { shortAddress } from '../ui/components.ts';
+import { form } from '../ui/form.ts';
 import { wordsFor } from '../ui/language.ts';
 import type { IslandName } from '../web/assets.ts';
 import { oneOf, readQuery } from '../web/query.ts';
@@ -54,9 +55,7 @@ export async function sendDashboard(
     places: places.map(([place, name]) => ({ path: place, label: dashboard.places[name] })),
     aside: html`
       <p class="quiet">${shortAddress(merchant.wallet_address ?? '')}</p>
-      <form method="post" action="/dashboard/sign-out">
-        <button class="second">${app.signOut}</button>
-      </form>
+      ${form({ action: '/dashboard/sign-out', submit: app.signOut, second: true })}
     `,
     path,
     under,

@@ -7,6 +7,7 @@ import { onboardingTexts } from '../texts/onboarding.ts';
 import { walletTexts } from '../texts/wallets.ts';
 import { type Branding, logoOf } from '../ui/branding.ts';
 import { card, field, shortAddress, stateLine } from '../ui/components.ts';
+import { form } from '../ui/form.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { connectForm, type OfferedChain, signForm } from '../ui/wallet-forms.ts';
 import type { OnboardingRow } from './store.ts';
@@ -90,9 +91,7 @@ export function sendCodePage(page: StepPage): Html {
     refusalLine(words, page.refusal),
     html`
       <p>${fillHtml(onboard.makeSure, { email, partner: row.partner_name })}</p>
-      <form method="post" action="${path}/code">
-        <button>${onboard.sendCode}</button>
-      </form>
+      ${form({ action: `${path}/code`, submit: onboard.sendCode })}
     `,
   );
 }
@@ -106,19 +105,18 @@ export function enterCodePage(page: StepPage): Html {
     html`<h1>${onboard.enterCode}</h1>`,
     refusalLine(words, refusal, ['email_code_wrong']),
     html`
-      <form method="post" action="${path}/email">
-        ${field({
+      ${form({
+        action: `${path}/email`,
+        inside: field({
           name: 'code',
           label: onboard.code,
           hint: fill(onboard.codeHint, { email: maskEmail(row.email ?? '') }),
           fault: refusalSentence(words, refusal, 'email_code_wrong'),
           attributes: 'required inputmode="numeric" autocomplete="one-time-code" maxlength="12" autofocus',
-        })}
-        <button>${onboard.goOn}</button>
-      </form>
-      <form method="post" action="${path}/code">
-        <button class="second">${onboard.sendAnother}</button>
-      </form>
+        }),
+        submit: onboard.goOn,
+      })}
+      ${form({ action: `${path}/code`, submit: onboard.sendAnother, second: true })}
     `,
   );
 }
@@ -147,8 +145,9 @@ export function detailsPage(page: StepPage): Html {
     row.email === null && row.details_at === null ? html`<h2>${onboard.who}</h2>` : html`<h1>${onboard.who}</h1>`,
     html`<p class="quiet">${fill(onboard.whoRest, { partner: row.partner_name })}</p>`,
     refusalLine(words, refusal),
-    html`
-      <form method="post" action="${path}/details">
+    form({
+      action: `${path}/details`,
+      inside: html`
         ${text('business_name', onboard.businessName, 'organization', onboard.businessHint)}
         ${text('display_name', onboard.name, 'name')}
         ${countryField(words, value('country'), fault('country'))}
@@ -165,9 +164,9 @@ export function detailsPage(page: StepPage): Html {
             attributes: 'type="email" autocomplete="email" maxlength="254"',
           })
         }
-        <button>${onboard.goToWallet}</button>
-      </form>
-    `,
+      `,
+      submit: onboard.goToWallet,
+    }),
   );
 }
 

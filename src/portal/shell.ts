@@ -7,6 +7,7 @@ import { readBranding } from '../partners/branding.ts';
 import { commonTexts } from '../texts/common.ts';
 import { type PortalTexts, portalTexts } from '../texts/portal.ts';
 import { signInTexts } from '../texts/sign-in.ts';
+import { form } from '../ui/form.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { notice, sendShell } from '../web/shell.ts';
 import type { PortalVisit } from './session.ts';
@@ -66,9 +67,7 @@ export async function sendPortal(
       <p class="quiet">
         <a href="/portal/sessions">${fill(t.signedInAs, { email: user.email })}</a>, ${t.roles[user.role]}
       </p>
-      <form method="post" action="/portal/sign-out">
-        <button class="second">${app.signOut}</button>
-      </form>
+      ${form({ action: '/portal/sign-out', submit: app.signOut, second: true })}
     `,
     path,
     ...(under === null && { under: '' }),

@@ -7,6 +7,7 @@ import type { Mode } from '../lib/mode.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { hiddenField } from '../ui/components.ts';
+import { form } from '../ui/form.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { notice } from '../web/shell.ts';
 import { confirmWithPasskey } from './passkeys/enter.ts';
@@ -98,10 +99,7 @@ async function confirmSection<K extends UserKind>(
           ${hiddenField('email', person.email)}
           <button>${t.sendLink}</button>
         </form>
-        <form method="post" action="${request.url}">
-          ${kept}
-          <button class="second">${t.goOn}</button>
-        </form>
+        ${form({ action: request.url, inside: kept, submit: t.goOn, second: true })}
       `;
   return html`
     ${refused && notice('attention', passkey.refusals[refused])}

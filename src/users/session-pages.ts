@@ -14,7 +14,7 @@ import { isUuid } from '../lib/ids.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { browserName } from '../lib/text/user-agent.ts';
 import { signInTexts } from '../texts/sign-in.ts';
-import { hiddenField } from '../ui/components.ts';
+import { form } from '../ui/form.ts';
 import { instant } from '../ui/formats.ts';
 import { type Words, wordsFor } from '../ui/language.ts';
 import { sendForeignForm } from '../web/error-page.ts';
@@ -120,12 +120,7 @@ function sessionTable(words: Words, path: string, person: Person, sessions: Sess
         cell: ({ id }) =>
           id === person.sessionId
             ? t.thisOne
-            : html`
-              <form method="post" action="${path}/revoke">
-                ${hiddenField('session', id)}
-                <button class="second">${t.signOutThere}</button>
-              </form>
-            `,
+            : form({ action: `${path}/revoke`, hidden: { session: id }, submit: t.signOutThere, second: true }),
       },
     ],
     sessions,

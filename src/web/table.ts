@@ -1,6 +1,7 @@
 import { type Html, html } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
 import { type StateKind, shapeOf } from '../ui/components.ts';
+import { form } from '../ui/form.ts';
 import type { Words } from '../ui/language.ts';
 
 export type Column<Row> = {
@@ -154,10 +155,7 @@ export function confirmButton(
       <div class="question">
         <p><strong>${act.title}</strong></p>
         <p class="quiet">${act.consequence}</p>
-        <form method="post" action="${act.action}">
-          ${fields}
-          <button>${act.label}</button>
-        </form>
+        ${form({ action: act.action, inside: fields, submit: act.label })}
       </div>
     </details>
   `;

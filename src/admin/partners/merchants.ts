@@ -12,6 +12,7 @@ import {
 import { setMerchantDisabled } from '../../merchants/disable.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { hiddenField } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
@@ -173,13 +174,7 @@ function switchCell(words: Words, row: ListedMerchant): Html {
     ${row.disabled_by_partner && badge('ended', t.byPartner)}
   `;
   if (row.disabled_by_operator) {
-    return html`
-      ${state}
-      <form method="post" action="${action}">
-        ${carry('on')}
-        <button class="second">${admin.switchOn}</button>
-      </form>
-    `;
+    return html`${state}${form({ action, inside: carry('on'), submit: admin.switchOn, second: true })}`;
   }
   const question = {
     label: admin.switchOff,

@@ -15,6 +15,7 @@ import type { Partner } from '../../partners/store.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, descriptionList, field, hiddenField } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { sendNotFound } from '../../web/error-page.ts';
@@ -102,8 +103,8 @@ type NewForm = {
   slugFault?: 'slugRule' | 'slugReserved' | 'slugTaken' | false;
 };
 
-async function showNew(ctx: Context, call: AdminCall, status: number, form: NewForm) {
-  const { slug, shown, faults = {}, slugFault } = form;
+async function showNew(ctx: Context, call: AdminCall, status: number, sent: NewForm) {
+  const { slug, shown, faults = {}, slugFault } = sent;
   const { partners: t } = adminTexts(call.words);
   const slugField = field({
     name: 'slug',
@@ -119,13 +120,13 @@ async function showNew(ctx: Context, call: AdminCall, status: number, form: NewF
     title: t.add,
     body: html`
       <div class="narrow">
-        ${card(html`
-          <form method="post" action="${newPath}">
-            ${slugField}
-            ${settingsFields(call.words, shown, await listCurrencies(ctx), faults)}
-            <button>${t.create}</button>
-          </form>
-        `)}
+        ${card(
+          form({
+            action: newPath,
+            inside: html`${slugField}${settingsFields(call.words, shown, await listCurrencies(ctx), faults)}`,
+            submit: t.create,
+          }),
+        )}
       </div>
     `,
   });
@@ -156,12 +157,7 @@ async function showPartner(
         },
         hiddenField('to', 'off'),
       )
-    : html`
-      <form method="post" action="${path}/switch">
-        ${hiddenField('to', 'on')}
-        <button>${admin.switchOn}</button>
-      </form>
-    `;
+    : form({ action: `${path}/switch`, hidden: { to: 'on' }, submit: admin.switchOn });
   return call.show({
     path,
     status: wrong ? 400 : 200,
@@ -188,10 +184,11 @@ async function showPartner(
         ${card(html`
           <h2>${t.settings}</h2>
           <p class="quiet">${t.settingsRest}</p>
-          <form method="post" action="${path}/settings">
-            ${settingsFields(words, wrong?.shown ?? partner, await listCurrencies(ctx), wrong?.faults ?? {})}
-            <button>${admin.save}</button>
-          </form>
+          ${form({
+            action: `${path}/settings`,
+            inside: settingsFields(words, wrong?.shown ?? partner, await listCurrencies(ctx), wrong?.faults ?? {}),
+            submit: admin.save,
+          })}
         `)}
       </div>
     `,

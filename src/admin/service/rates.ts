@@ -12,6 +12,7 @@ import { type Deviation, RateRefusal } from '../../rates/refusal.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { card, field, hiddenField } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { ago, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
@@ -196,30 +197,33 @@ function setForm(words: Words, typed: Typed, fault: Fault | null): Html {
       <summary>${t.set}</summary>
       <div class="stack">
         <p class="quiet">${t.setRest}</p>
-        <form method="post" action="${path}/set">
-          ${field({
-            name: 'code',
-            label: t.code,
-            value: typed.code,
-            attributes: 'required maxlength="3" autocapitalize="characters"',
-          })}
-          ${field({
-            name: 'rate',
-            label: t.setRate,
-            value: typed.rate,
-            hint: t.setRateRule,
-            attributes: 'required inputmode="decimal" maxlength="60"',
-          })}
-          ${field({
-            name: 'until',
-            label: t.until,
-            value: typed.until,
-            hint: t.untilRule,
-            attributes: 'type="datetime-local"',
-          })}
-          ${deviation && hiddenField('shown', deviation.percent)}
-          <button>${deviation ? t.setAnyway : t.setDo}</button>
-        </form>
+        ${form({
+          action: `${path}/set`,
+          inside: html`
+            ${field({
+              name: 'code',
+              label: t.code,
+              value: typed.code,
+              attributes: 'required maxlength="3" autocapitalize="characters"',
+            })}
+            ${field({
+              name: 'rate',
+              label: t.setRate,
+              value: typed.rate,
+              hint: t.setRateRule,
+              attributes: 'required inputmode="decimal" maxlength="60"',
+            })}
+            ${field({
+              name: 'until',
+              label: t.until,
+              value: typed.until,
+              hint: t.untilRule,
+              attributes: 'type="datetime-local"',
+            })}
+            ${deviation && hiddenField('shown', deviation.percent)}
+          `,
+          submit: deviation ? t.setAnyway : t.setDo,
+        })}
       </div>
     </details>
   `);
@@ -232,15 +236,16 @@ function refreshForm(words: Words): Html {
       <summary>${t.refresh}</summary>
       <div class="stack">
         <p class="quiet">${t.refreshRest}</p>
-        <form method="post" action="${path}/refresh">
-          ${field({
+        ${form({
+          action: `${path}/refresh`,
+          inside: field({
             name: 'partner',
             label: t.refreshFor,
             hint: allPartners,
             attributes: 'required maxlength="40" autocapitalize="none"',
-          })}
-          <button>${t.refreshDo}</button>
-        </form>
+          }),
+          submit: t.refreshDo,
+        })}
       </div>
     </details>
   `);

@@ -8,6 +8,7 @@ import { listStuckPlans, retryPlan, type StuckPlan } from '../../plans/stuck.ts'
 import { type GivenUpReceipt, listGivenUpReceipts, retryReceipt } from '../../receipts/stuck.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, hiddenField, mono, stateLine } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
@@ -164,7 +165,7 @@ async function planAgain(ctx: Context, call: AdminCall): Promise<string> {
 }
 
 const button = (action: string, fields: Html, label: string) =>
-  html`<form method="post" action="${path}/${action}">${fields}<button class="second">${label}</button></form>`;
+  form({ action: `${path}/${action}`, inside: fields, submit: label, second: true });
 
 const partnerLink = ({ partner_slug: slug }: { partner_slug: string }) =>
   html`<a href="/admin/partners/${slug}">${slug}</a>`;

@@ -12,6 +12,7 @@ import { adminTexts } from '../../texts/admin.ts';
 import { auditDetails, auditObject } from '../../ui/audit-details.ts';
 import { actName, whoName } from '../../ui/audit-words.ts';
 import { card, field, hiddenField, mono, stateLine } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
@@ -130,18 +131,22 @@ function checkForm(words: Words, partner: string | undefined, checked: Checked |
   return card(html`
     <h2>${t.check}</h2>
     <p class="quiet">${t.checkRest}</p>
-    <form method="post" action="${path}/check">
-      ${partner && hiddenField('partner', partner)}
-      ${field({
-        name: 'kept',
-        label: t.kept,
-        value: checked?.typed ?? null,
-        hint: t.keptHint,
-        fault: checked && !checked.check ? t.keptMalformed : undefined,
-        attributes: 'maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" dir="ltr"',
-      })}
-      <button class="second">${t.check}</button>
-    </form>
+    ${form({
+      action: `${path}/check`,
+      inside: html`
+        ${partner && hiddenField('partner', partner)}
+        ${field({
+          name: 'kept',
+          label: t.kept,
+          value: checked?.typed ?? null,
+          hint: t.keptHint,
+          fault: checked && !checked.check ? t.keptMalformed : undefined,
+          attributes: 'maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" dir="ltr"',
+        })}
+      `,
+      submit: t.check,
+      second: true,
+    })}
   `);
 }
 

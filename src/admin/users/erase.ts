@@ -3,6 +3,7 @@ import { customerKey, eraseCustomer, findCustomer } from '../../customers/erase.
 import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { allOf, instant } from '../../ui/formats.ts';
 import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
 import { userActor } from '../../users/enter.ts';
@@ -83,19 +84,22 @@ function show(ctx: Context, call: AdminCall, status: number, typed: Typed, said:
       ${said}
       ${card(html`
         <p>${t.rest}</p>
-        <form method="post" action="${path}/look">
-          <div class="field">
-            <label for="by">${t.by}</label>
-            <select id="by" name="by">${options}</select>
-          </div>
-          ${field({
-            name: 'value',
-            label: t.value,
-            value: typed.value,
-            attributes: 'required maxlength="300" autocomplete="off" spellcheck="false"',
-          })}
-          <button>${t.look}</button>
-        </form>
+        ${form({
+          action: `${path}/look`,
+          inside: html`
+            <div class="field">
+              <label for="by">${t.by}</label>
+              <select id="by" name="by">${options}</select>
+            </div>
+            ${field({
+              name: 'value',
+              label: t.value,
+              value: typed.value,
+              attributes: 'required maxlength="300" autocomplete="off" spellcheck="false"',
+            })}
+          `,
+          submit: t.look,
+        })}
       `)}
       ${card(html`
         <p>${t.gone}</p>

@@ -8,7 +8,8 @@ import { browserName } from '../../lib/text/user-agent.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
-import { card, descriptionList, hiddenField } from '../../ui/components.ts';
+import { card, descriptionList } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { type ListedUser, readAnyUser } from '../../users/browse.ts';
@@ -136,12 +137,7 @@ function sessionTable(words: Words, { id: userId }: ListedUser, rows: SessionVie
   const { account: t } = signInTexts(words);
   const admin = adminTexts(words);
   const out = (id: string) =>
-    html`
-      <form method="post" action="${userPath(userId)}/sign-out">
-        ${hiddenField('session', id)}
-        <button class="second">${t.signOutThere}</button>
-      </form>
-    `;
+    form({ action: `${userPath(userId)}/sign-out`, hidden: { session: id }, submit: t.signOutThere, second: true });
   return table<SessionView>(
     admin.users.sessions,
     [

@@ -6,6 +6,7 @@ import { readPartner } from '../../partners/read.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
 import { card, field, hiddenField } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { browseUsers, exportUsers, type ListedUser, readAnyUser, type UserFilter } from '../../users/browse.ts';
@@ -190,27 +191,24 @@ function roleSelect(words: Words, chosen: string, id: string): Html {
 
 function roleForm(words: Words, user: ListedUser): Html {
   const { users: t } = adminTexts(words);
-  return html`
-    <form class="inline" method="post" action="${path}/role">
-      ${hiddenField('user', user.id)}
+  return form({
+    action: `${path}/role`,
+    class: 'inline',
+    hidden: { user: user.id },
+    inside: html`
       <label class="hidden" for="role-${user.id}">${t.newRole}</label>
       ${roleSelect(words, user.role ?? '', `role-${user.id}`)}
-      <button class="second">${t.change}</button>
-    </form>
-  `;
+    `,
+    submit: t.change,
+    second: true,
+  });
 }
 
 function switchForm(words: Words, { id, email, disabled_at }: ListedUser): Html {
   const admin = adminTexts(words);
   const action = `${path}/switch`;
   if (disabled_at !== null) {
-    return html`
-      <form method="post" action="${action}">
-        ${hiddenField('user', id)}
-        ${hiddenField('to', 'on')}
-        <button class="second">${admin.switchOn}</button>
-      </form>
-    `;
+    return form({ action, hidden: { user: id, to: 'on' }, submit: admin.switchOn, second: true });
   }
   const question = {
     label: admin.switchOff,
@@ -227,25 +225,28 @@ function inviteForm(words: Words, partner: string | undefined): Html {
   const team = partner === 'operators' ? '' : (partner ?? '');
   return card(html`
     <h2>${t.invite}</h2>
-    <form method="post" action="${path}/invite">
-      ${field({
-        name: 'email',
-        label: t.email,
-        attributes: 'type="email" required maxlength="254" autocomplete="off"',
-      })}
-      ${field({
-        name: 'team',
-        label: t.team,
-        value: team,
-        hint: t.teamRule,
-        attributes: 'maxlength="40" autocapitalize="none"',
-      })}
-      <div class="field">
-        <label for="role-new">${t.role}</label>
-        <p class="quiet">${t.roleRule}</p>
-        ${roleSelect(words, 'owner', 'role-new')}
-      </div>
-      <button>${t.inviteDo}</button>
-    </form>
+    ${form({
+      action: `${path}/invite`,
+      inside: html`
+        ${field({
+          name: 'email',
+          label: t.email,
+          attributes: 'type="email" required maxlength="254" autocomplete="off"',
+        })}
+        ${field({
+          name: 'team',
+          label: t.team,
+          value: team,
+          hint: t.teamRule,
+          attributes: 'maxlength="40" autocapitalize="none"',
+        })}
+        <div class="field">
+          <label for="role-new">${t.role}</label>
+          <p class="quiet">${t.roleRule}</p>
+          ${roleSelect(words, 'owner', 'role-new')}
+        </div>
+      `,
+      submit: t.inviteDo,
+    })}
   `);
 }

@@ -10,7 +10,8 @@ import { type Html, html, raw } from '../../lib/text/html.ts';
 import { createManually, readExpiries } from '../../requests/manual.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
-import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
+import { card, field, stateLine } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { formatRemaining } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import type { DashboardRoutes, MerchantVisit, Typed } from '../route.ts';
@@ -160,47 +161,49 @@ async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, stat
       <p><a href="/dashboard/cashier">${newRequest.cashier}</a></p>
       ${failed !== undefined && html`<div role="alert">${stateLine('attention', newRequest.off, failed)}</div>`}
       <div class="narrow">
-        ${card(html`
-          <form method="post" action="${path}">
-            ${hiddenField('key', formKey())}
-            ${hiddenField('currency', merchant.display_currency)}
-            ${kindChoice(words, typed)}
-            ${field({
-              name: 'amount',
-              label: fill(newRequest.amount, { currency: merchant.display_currency }),
-              hint: fill(newRequest.amountHint, { example: exampleOf(merchant.display_currency) }),
-              value: typed.amount ?? '',
-              fault: say('amount'),
-              attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',
-            })}
-            ${field({
-              name: 'customer_name',
-              label: newRequest.customer,
-              hint: newRequest.customerHint,
-              value: typed.customer_name ?? '',
-              fault: say('customer_name'),
-              attributes: 'maxlength="200" autocomplete="off"',
-            })}
-            ${field({
-              name: 'customer_email',
-              label: newRequest.email,
-              value: typed.customer_email ?? '',
-              fault: say('customer_email'),
-              attributes: 'type="email" maxlength="254" autocomplete="off"',
-            })}
-            ${field({
-              name: 'memo',
-              label: newRequest.memo,
-              hint: newRequest.memoHint,
-              value: typed.memo ?? '',
-              fault: say('memo'),
-              rows: 3,
-              attributes: 'maxlength="500"',
-            })}
-            ${expiryChoice(words, typed, expiries, say('expiry'))}
-            <button>${newRequest.make}</button>
-          </form>
-        `)}
+        ${card(
+          form({
+            action: path,
+            hidden: { key: formKey(), currency: merchant.display_currency },
+            inside: html`
+              ${kindChoice(words, typed)}
+              ${field({
+                name: 'amount',
+                label: fill(newRequest.amount, { currency: merchant.display_currency }),
+                hint: fill(newRequest.amountHint, { example: exampleOf(merchant.display_currency) }),
+                value: typed.amount ?? '',
+                fault: say('amount'),
+                attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',
+              })}
+              ${field({
+                name: 'customer_name',
+                label: newRequest.customer,
+                hint: newRequest.customerHint,
+                value: typed.customer_name ?? '',
+                fault: say('customer_name'),
+                attributes: 'maxlength="200" autocomplete="off"',
+              })}
+              ${field({
+                name: 'customer_email',
+                label: newRequest.email,
+                value: typed.customer_email ?? '',
+                fault: say('customer_email'),
+                attributes: 'type="email" maxlength="254" autocomplete="off"',
+              })}
+              ${field({
+                name: 'memo',
+                label: newRequest.memo,
+                hint: newRequest.memoHint,
+                value: typed.memo ?? '',
+                fault: say('memo'),
+                rows: 3,
+                attributes: 'maxlength="500"',
+              })}
+              ${expiryChoice(words, typed, expiries, say('expiry'))}
+            `,
+            submit: newRequest.make,
+          }),
+        )}
       </div>
     `,
   });

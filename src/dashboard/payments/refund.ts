@@ -21,6 +21,7 @@ import { startRefund } from '../../refunds/start.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, descriptionList, field, mono, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
+import { form } from '../../ui/form.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { confirmButton } from '../../web/table.ts';
@@ -255,7 +256,7 @@ function startCard(words: Words, prepared: PreparedRefund, fault: string | undef
   return card(
     html`${fault && html`<p class="fault" role="alert">${fault}</p>`}<p class="quiet">${t.takeRest}</p>`,
     preparedFacts(words, prepared),
-    html`<form method="post" action="${path}/${writeTransferKey(prepared.key)}/take"><button>${t.take}</button></form>`,
+    form({ action: `${path}/${writeTransferKey(prepared.key)}/take`, submit: t.take }),
   );
 }
 

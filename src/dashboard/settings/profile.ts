@@ -9,6 +9,7 @@ import { readMailBranding } from '../../partners/branding.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
@@ -90,24 +91,27 @@ async function showForm(
         ${card(
           html`
             <p class="quiet">${fill(t.rest, { partner: merchant.partner_name })}</p>
-            <form method="post" action="${path}">
-              ${text('business_name', t.businessName, 'organization', t.businessHint)}
-              ${text('display_name', t.name, 'name')}
-              ${text('email', t.email, 'email', t.emailHint)}
-              ${countryField(words, faults ? (typed.country ?? '') : (merchant.country ?? ''), fault('country'))}
-              ${text('phone', t.phone, 'tel')}
-              ${text('website', t.website, 'url')}
-              ${text('instagram', t.instagram, 'off')}
-              ${text('industry', t.industry, 'off')}
-              ${await currencyField(
-                ctx,
-                words,
-                visit,
-                faults ? (typed.display_currency ?? '') : merchant.display_currency,
-                fault('display_currency'),
-              )}
-              <button>${t.save}</button>
-            </form>
+            ${form({
+              action: path,
+              inside: html`
+                ${text('business_name', t.businessName, 'organization', t.businessHint)}
+                ${text('display_name', t.name, 'name')}
+                ${text('email', t.email, 'email', t.emailHint)}
+                ${countryField(words, faults ? (typed.country ?? '') : (merchant.country ?? ''), fault('country'))}
+                ${text('phone', t.phone, 'tel')}
+                ${text('website', t.website, 'url')}
+                ${text('instagram', t.instagram, 'off')}
+                ${text('industry', t.industry, 'off')}
+                ${await currencyField(
+                  ctx,
+                  words,
+                  visit,
+                  faults ? (typed.display_currency ?? '') : merchant.display_currency,
+                  fault('display_currency'),
+                )}
+              `,
+              submit: t.save,
+            })}
           `,
         )}
       </div>

@@ -2,6 +2,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import type { MerchantView } from '../../merchants/read.ts';
 import { walletTexts } from '../../texts/wallets.ts';
 import { shortAddress, stateLine } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import type { WalletChange } from '../../wallets/recovery.ts';
@@ -21,10 +22,5 @@ export function recoveryLine(words: Words, merchant: MerchantView, { due_at, new
           walletChange.started,
           fill(walletChange.startedRest, { partner: merchant.partner_name }),
         );
-  return html`
-    <div role="alert">${told}</div>
-    <form method="post" action="/dashboard/wallet/veto">
-      <button>${walletChange.stop}</button>
-    </form>
-  `;
+  return html`<div role="alert">${told}</div>${form({ action: '/dashboard/wallet/veto', submit: walletChange.stop })}`;
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { html } from '../../lib/text/html.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { hiddenField } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fillHtml, type Words, wordsFor } from '../../ui/language.ts';
 import type { DashboardRoutes } from '../route.ts';
@@ -58,17 +58,8 @@ function entry(words: Words, { id, last_seen_at, ip, user_agent }: SessionView, 
     <p class="quiet">${fillHtml(dashboard.lastSeen, { time: instant(words, last_seen_at), ip })}</p>
     ${
       own
-        ? html`
-          <form method="post" action="/dashboard/sign-out">
-            <button class="second">${dashboard.signOut}</button>
-          </form>
-        `
-        : html`
-          <form method="post" action="${path}/end">
-            ${hiddenField('session', id)}
-            <button class="second">${dashboard.signOutThere}</button>
-          </form>
-        `
+        ? form({ action: '/dashboard/sign-out', submit: dashboard.signOut, second: true })
+        : form({ action: `${path}/end`, hidden: { session: id }, submit: dashboard.signOutThere, second: true })
     }
   `;
 }

@@ -16,6 +16,7 @@ import { readPartner } from '../../partners/read.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { field } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
@@ -184,30 +185,33 @@ async function createForm(
   return html`
     <details class="card"${faults.length > 0 && html` open`}>
       <summary>${merchants.create}</summary>
-      <form method="post" action="${actionIn(call, path)}">
-        <p class="quiet">${merchants.createRest}</p>
-        ${text('business_name', merchants.hints.business_name, 'maxlength="120"')}
-        ${text('display_name', merchants.hints.display_name, 'maxlength="120"')}
-        ${text('email', merchants.hints.email, 'type="email" maxlength="254" autocomplete="off"')}
-        ${text('country', merchants.hints.country, 'maxlength="2" autocomplete="off" placeholder="DE"')}
-        ${select(
-          'app_mode',
-          merchants.fields.app_mode,
-          appModes.map((mode) => [mode, merchants.appModes[mode]]),
-          typed.app_mode,
-        )}
-        ${select(
-          'display_currency',
-          merchants.currency,
-          currencies.map((code) => [code, code]),
-          chosen,
-        )}
-        ${
-          faults.includes('display_currency') &&
-          html`<p class="fault" role="alert">${portalTexts(words).settings.faults.currency}</p>`
-        }
-        <button>${merchants.createDo}</button>
-      </form>
+      ${form({
+        action: actionIn(call, path),
+        inside: html`
+          <p class="quiet">${merchants.createRest}</p>
+          ${text('business_name', merchants.hints.business_name, 'maxlength="120"')}
+          ${text('display_name', merchants.hints.display_name, 'maxlength="120"')}
+          ${text('email', merchants.hints.email, 'type="email" maxlength="254" autocomplete="off"')}
+          ${text('country', merchants.hints.country, 'maxlength="2" autocomplete="off" placeholder="DE"')}
+          ${select(
+            'app_mode',
+            merchants.fields.app_mode,
+            appModes.map((mode) => [mode, merchants.appModes[mode]]),
+            typed.app_mode,
+          )}
+          ${select(
+            'display_currency',
+            merchants.currency,
+            currencies.map((code) => [code, code]),
+            chosen,
+          )}
+          ${
+            faults.includes('display_currency') &&
+            html`<p class="fault" role="alert">${portalTexts(words).settings.faults.currency}</p>`
+          }
+        `,
+        submit: merchants.createDo,
+      })}
     </details>
   `;
 }

@@ -9,6 +9,7 @@ import { browseRequests } from '../../requests/lists/browse.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
 import { card, shapeOf } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { readDeliveryHealth } from '../../webhooks/health.ts';
 import { actionIn, type PortalCall, portalForm, portalPage } from '../route.ts';
@@ -60,12 +61,11 @@ async function showStart(ctx: Context, call: PortalCall, made: string | null): P
     webhook: health.url !== null,
     event: health.last_success_at !== null,
   };
-  const keyForm = html`
-    <form method="post" action="${actionIn(call, `${path}/key`)}">
-      <p class="quiet">${start.keyRest}</p>
-      <button>${start.makeKey}</button>
-    </form>
-  `;
+  const keyForm = form({
+    action: actionIn(call, `${path}/key`),
+    inside: html`<p class="quiet">${start.keyRest}</p>`,
+    submit: start.makeKey,
+  });
   const isMaker = mode === 'test' && may(user, 'keys', mode);
   return sendPortal(ctx, reply, call, {
     path,

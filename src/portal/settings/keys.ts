@@ -11,6 +11,7 @@ import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { card, hiddenField, mono, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
+import { form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
@@ -101,11 +102,14 @@ function keyForm(call: PortalCall): Html {
   return html`
     <details class="card">
       <summary>${title}</summary>
-      <form method="post" action="${actionIn(call, path)}">
-        <p class="quiet">${mode === 'test' ? keys.newTestRest : keys.newLiveRest}</p>
-        <fieldset class="boxes"><legend>${keys.may}</legend>${boxes}</fieldset>
-        <button>${keys.make}</button>
-      </form>
+      ${form({
+        action: actionIn(call, path),
+        inside: html`
+          <p class="quiet">${mode === 'test' ? keys.newTestRest : keys.newLiveRest}</p>
+          <fieldset class="boxes"><legend>${keys.may}</legend>${boxes}</fieldset>
+        `,
+        submit: keys.make,
+      })}
     </details>
   `;
 }

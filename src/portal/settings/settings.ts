@@ -11,6 +11,7 @@ import type { Partner } from '../../partners/store.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { field } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { flashOf } from '../../web/flash.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
@@ -109,13 +110,12 @@ async function showSettings(
 
 function mainForm(call: PortalCall, shown: Partner, codes: string[], faults: SettingsFaults): Html {
   const { settings } = portalTexts(call.words);
-  return html`
-    <form class="card" method="post" action="${actionIn(call, path)}">
-      <h2>${settings.main}</h2>
-      ${settingsFields(call.words, shown, codes, faults)}
-      <button>${settings.save}</button>
-    </form>
-  `;
+  return form({
+    action: actionIn(call, path),
+    class: 'card',
+    inside: html`<h2>${settings.main}</h2>${settingsFields(call.words, shown, codes, faults)}`,
+    submit: settings.save,
+  });
 }
 
 function brandingForm(call: PortalCall, shown: Partner, faults: SettingsFaults): Html {

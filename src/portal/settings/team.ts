@@ -10,6 +10,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
 import { field, hiddenField } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { changeRole, setUserDisabled } from '../../users/change.ts';
@@ -133,22 +134,25 @@ function inviteForm(call: PortalCall, typed: Typed | null): Html {
   return html`
     <details class="card"${typed && html` open`}>
       <summary>${team.invite}</summary>
-      <form method="post" action="${actionIn(call, path)}">
-        <p class="quiet">${team.inviteRest}</p>
-        ${field({
-          name: 'email',
-          label: team.email,
-          value: typed?.email ?? null,
-          fault: typed ? account.refusals[typed.reason] : undefined,
-          attributes: 'type="email" required maxlength="254" autocomplete="off"',
-        })}
-        <div class="field">
-          <label for="role">${team.role}</label>
-          <p class="quiet">${team.roleRest}</p>
-          ${roleChoice(call, typed?.role ?? 'developer', html`id="role"`)}
-        </div>
-        <button>${team.inviteDo}</button>
-      </form>
+      ${form({
+        action: actionIn(call, path),
+        inside: html`
+          <p class="quiet">${team.inviteRest}</p>
+          ${field({
+            name: 'email',
+            label: team.email,
+            value: typed?.email ?? null,
+            fault: typed ? account.refusals[typed.reason] : undefined,
+            attributes: 'type="email" required maxlength="254" autocomplete="off"',
+          })}
+          <div class="field">
+            <label for="role">${team.role}</label>
+            <p class="quiet">${team.roleRest}</p>
+            ${roleChoice(call, typed?.role ?? 'developer', html`id="role"`)}
+          </div>
+        `,
+        submit: team.inviteDo,
+      })}
     </details>
   `;
 }
@@ -198,13 +202,14 @@ function userTable(call: PortalCall, users: User[], holders: Set<string>, now: D
 
 function roleForm(call: PortalCall, { id, email, role }: User): Html {
   const { team } = portalTexts(call.words);
-  return html`
-    <form class="inline" method="post" action="${actionIn(call, `${path}/role`)}">
-      ${hiddenField('user', id)}
-      ${roleChoice(call, role ?? 'viewer', html`aria-label="${fill(team.roleOf, { email })}"`)}
-      <button class="second">${team.roleDo}</button>
-    </form>
-  `;
+  return form({
+    action: actionIn(call, `${path}/role`),
+    class: 'inline',
+    hidden: { user: id },
+    inside: roleChoice(call, role ?? 'viewer', html`aria-label="${fill(team.roleOf, { email })}"`),
+    submit: team.roleDo,
+    second: true,
+  });
 }
 
 function passkeysForm(call: PortalCall, { id, email }: User): Html {

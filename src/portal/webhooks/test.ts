@@ -10,7 +10,8 @@ import { findPayableMerchant } from '../../merchants/read.ts';
 import { readPartner } from '../../partners/read.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, hiddenField } from '../../ui/components.ts';
+import { card } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { fill } from '../../ui/language.ts';
 import { actionIn, doneAt, type PortalCall, portalForm, recorded } from '../route.ts';
 
@@ -83,6 +84,10 @@ export async function testEventSection(ctx: Context, call: PortalCall): Promise<
   return card(
     heading,
     html`<p class="quiet">${rest}</p>`,
-    html`<form method="post" action="${actionIn(call, `${path}/test`)}">${hiddenField('key', randomBytes(24).toString('base64url'))}<button>${webhooks.sendTest}</button></form>`,
+    form({
+      action: actionIn(call, `${path}/test`),
+      hidden: { key: randomBytes(24).toString('base64url') },
+      submit: webhooks.sendTest,
+    }),
   );
 }

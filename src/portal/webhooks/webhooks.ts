@@ -8,6 +8,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { card, field, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
+import { form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { flashOf } from '../../web/flash.ts';
@@ -167,11 +168,7 @@ function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean)
   }
   if (disabled_at !== null) {
     const rest = fill(disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent, { waiting });
-    const enable = html`
-      <form method="post" action="${actionIn(call, `${path}/enable`)}">
-        <button>${webhooks.enable}</button>
-      </form>
-    `;
+    const enable = form({ action: actionIn(call, `${path}/enable`), submit: webhooks.enable });
     return card(stateLine('failed', overview.disabled, rest), mayChange && enable);
   }
   if (failures > 0) {
@@ -194,20 +191,19 @@ function urlCard(call: PortalCall, endpoint: Endpoint | null, faulty: Faulty | n
   const { webhooks } = portalTexts(words);
   return card(
     html`<h2>${webhooks.url}</h2>`,
-    html`
-      <form method="post" action="${actionIn(call, `${path}/url`)}">
-        ${field({
-          name: 'url',
-          label: webhooks.address,
-          hint: mode === 'live' ? webhooks.addressLive : webhooks.addressTest,
-          value: faulty?.url ?? endpoint?.url ?? null,
-          fault: faulty?.fault,
-          attributes:
-            'type="url" required maxlength="2048" autocomplete="off" spellcheck="false" dir="ltr" placeholder="https://"',
-        })}
-        <button>${webhooks.save}</button>
-      </form>
-    `,
+    form({
+      action: actionIn(call, `${path}/url`),
+      inside: field({
+        name: 'url',
+        label: webhooks.address,
+        hint: mode === 'live' ? webhooks.addressLive : webhooks.addressTest,
+        value: faulty?.url ?? endpoint?.url ?? null,
+        fault: faulty?.fault,
+        attributes:
+          'type="url" required maxlength="2048" autocomplete="off" spellcheck="false" dir="ltr" placeholder="https://"',
+      }),
+      submit: webhooks.save,
+    }),
   );
 }
 

@@ -2,6 +2,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { type SignInTexts, signInTexts } from '../../texts/sign-in.ts';
 import { field, hiddenField } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
@@ -112,12 +113,7 @@ function confirmForm(words: Words, realm: Realm, path: string, has: boolean): Ht
   const { passkey: t } = signInTexts(words);
   const { app } = commonTexts(words);
   if (!has) {
-    return html`
-      <p>${t.signInAnew}</p>
-      <form method="post" action="${realm.path}/sign-out">
-        <button class="second">${app.signOut}</button>
-      </form>
-    `;
+    return html`<p>${t.signInAnew}</p>${form({ action: `${realm.path}/sign-out`, submit: app.signOut, second: true })}`;
   }
   const confirm = passkeyForm(words, `${path}/confirm`, html`<button>${t.confirm}</button>`, html`<p>${t.none}</p>`);
   return html`<p>${t.confirmRest}</p>${confirm}`;

@@ -3,6 +3,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
 import { type Branding, logoOf } from '../../ui/branding.ts';
 import { card, field, stateLine } from '../../ui/components.ts';
+import { form } from '../../ui/form.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import type { PasskeyRefusalReason } from '../passkeys/refusal.ts';
 import { passkeySignIn } from '../passkeys/sections.ts';
@@ -84,14 +85,12 @@ export function openPage(words: Words, realm: Realm, action: string, email: stri
     <h1>${fill(t.open, { email })}</h1>
     ${card(
       (several || kept.length === 0) && html`<p>${several ? t.choose : t.openRest}</p>`,
-      ...open.map(
-        ({ id, partner_name }) =>
-          html`
-            <form method="post" action="${action}">
-              <input type="hidden" name="user" value="${id}">
-              <button>${partner_name === null ? t.signIn : fill(t.signInTo, { partner: partner_name })}</button>
-            </form>
-          `,
+      ...open.map(({ id, partner_name }) =>
+        form({
+          action: action,
+          inside: html`<input type="hidden" name="user" value="${id}">`,
+          submit: partner_name === null ? t.signIn : fill(t.signInTo, { partner: partner_name }),
+        }),
       ),
       kept.length > 0 &&
         html`
