@@ -46,7 +46,9 @@ export const actions = {
   'payment.attached': ['payment', 'request'],
   /** A partial payment of a request that ended unpaid was detached from it, to be refunded. */
   'payment.released': ['request', 'usdc_micro'],
-  /** A refund was started, before its transfer is offered; no request gets the payment until the refund is cancelled. */
+  /**
+   * A refund was started, before its transfer is offered; no request gets the payment until the refund is cancelled.
+   */
   'payment.taken': ['request', 'usdc_micro'],
   'payment.put_back': [],
   'payment.returned': ['request', 'usdc_micro', 'transaction', 'replaces'],

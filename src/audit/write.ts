@@ -54,8 +54,8 @@ function nameOf(actor: Actor): string {
 type AuditContext = Pick<Context, 'db' | 'clock'>;
 
 /**
- * Runs a verb and writes its entry into the audit log in one transaction, so neither is ever without the other. For what
- * concerns several scopes or none: the transaction sees all partners.
+ * Runs a verb and writes its entry into the audit log in one transaction, so neither is ever without the other. For
+ * what concerns several scopes or none: the transaction sees all partners.
  *
  * @param work what is done, by a context whose database is that transaction; it must not wait for anything else
  * @param entryOf what the log says of its result; null when nothing was done after all

@@ -48,8 +48,8 @@ export type Checkout = {
 /**
  * Reads what a pay page shows; null when there is no such request.
  *
- * @param misdirected while a page is open: what was found of its wallet. Then the chains are asked too about what was only heard
- *   of, which may take a few seconds
+ * @param misdirected while a page is open: what was found of its wallet. Then the chains are asked too about what was
+ *   only heard of, which may take a few seconds
  */
 export async function readCheckout(
   ctx: Context,

@@ -46,8 +46,8 @@ type Entry = Record<string, unknown>;
 
 /**
  * Reads a chains file: `{"test": [chain, …], "live": [chain, …]}` with
- * `{"chain_id", "name", "rpc_urls", "tokens": [{"symbol", "address"}], "finality": [{"up_to_usdc_micro"?, "confirmations"} | {"tag"}],
- * "explorer_url"?, "public_rpc_url"?, "coin"?, "poll_ms"?}`.
+ * `{"chain_id", "name", "rpc_urls", "tokens": [{"symbol", "address"}], "finality": [{"up_to_usdc_micro"?,
+ * "confirmations"} | {"tag"}], "explorer_url"?, "public_rpc_url"?, "coin"?, "poll_ms"?}`.
  *
  * @throws ChainsFault naming every fault
  */

@@ -3,7 +3,10 @@ import pg from 'pg';
 import { refuse } from '../errors.ts';
 import { type Opening, openPool, type Pool, type Transaction, type Waits } from './pool.ts';
 
-/** A connection pool that sees the rows of all partners. Only `db/`, `auth/` and the named lookups of loops use it directly. */
+/**
+ * A connection pool that sees the rows of all partners. Only `db/`, `auth/` and the named lookups of loops use it
+ * directly.
+ */
 export type Sql = Pool;
 /** A transaction inside one scope: row-level security shows it the rows of one partner and mode. */
 export type Tx = Transaction;

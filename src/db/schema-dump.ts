@@ -1,6 +1,8 @@
 import type { Sql } from './connection.ts';
 
-/** The schema as text: tables with columns, constraints, indexes, policies and grants, then functions; sorted by name. */
+/**
+ * The schema as text: tables with columns, constraints, indexes, policies and grants, then functions; sorted by name.
+ */
 export async function dumpSchema(sql: Sql): Promise<string> {
   const tables = await sql`
     select c.relname as name, c.relrowsecurity as secured, c.relforcerowsecurity as forced, c.reloptions as options,

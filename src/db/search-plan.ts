@@ -5,9 +5,9 @@ import type { Fragment, Statement } from './sql.ts';
 const sampled = 1_000;
 
 /**
- * Chooses, for the rest of the transaction, how a part of a text is looked for in a list: where it is common, or little of
- * the list is left, in the list's order until a page is full; otherwise by the index of words, which reads all that match.
- * Under row-level security the planner is kept from the figures that would tell it.
+ * Chooses, for the rest of the transaction, how a part of a text is looked for in a list: where it is common, or little
+ * of the list is left, in the list's order until a page is full; otherwise by the index of words, which reads all that
+ * match. Under row-level security the planner is kept from the figures that would tell it.
  *
  * @param list what is searched, as `<table> where … order by …`
  * @param matches true of a row that has the text

@@ -2,7 +2,10 @@
 export type Value = string | number | bigint | boolean | Date | Uint8Array | null | readonly Value[];
 // biome-ignore lint/suspicious/noExplicitAny: whoever asks names the columns, or takes them as they come
 export type Row = Record<string, any>;
-/** The rows of an answer. `count`: how many rows a write has changed; `command`: what the server did, such as `ROLLBACK`. */
+/**
+ * The rows of an answer. `count`: how many rows a write has changed; `command`: what the server did, such as
+ * `ROLLBACK`.
+ */
 export type Rows<T extends readonly object[]> = T & { count: number; command: string };
 
 /** A text for the server. Prepared statements have a name, and keep their plan on each connection. */
@@ -18,7 +21,9 @@ export class Fragment {
   }
 }
 
-/** A statement that is sent when it is awaited, or when `execute` is called; until then it can be a part of another one. */
+/**
+ * A statement that is sent when it is awaited, or when `execute` is called; until then it can be a part of another one.
+ */
 export class Statement<T> extends Fragment implements Promise<T> {
   readonly [Symbol.toStringTag] = 'Statement';
   readonly #send: Send;
@@ -96,7 +101,10 @@ function castOf(value: unknown): string {
   return typeof value === 'boolean' ? '::boolean' : '';
 }
 
-/** The names of prepared statements. A name stands for one text for ever; a text gets another one when its plans are stale. */
+/**
+ * The names of prepared statements. A name stands for one text for ever; a text gets another one when its plans are
+ * stale.
+ */
 const preparedNames = new Map<string, string>();
 let named = 0;
 const mostNames = 5_000;
@@ -163,7 +171,9 @@ function writeList(draft: Draft, values: readonly unknown[]): void {
   draft.add(')');
 }
 
-/** Lists up to this length are prepared: there are few texts of them. Hashes of a key or token come so, on every call. */
+/**
+ * Lists up to this length are prepared: there are few texts of them. Hashes of a key or token come so, on every call.
+ */
 const mostPreparedValues = 4;
 
 /** `in ${list(values)}`; an empty list contains nothing. */

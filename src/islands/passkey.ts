@@ -34,7 +34,9 @@ function start(form: HTMLFormElement): void {
 
 class Unreachable extends Error {}
 
-/** What the browser answers to what the server asks for: a new passkey where that names an account, else one there is. */
+/**
+ * What the browser answers to what the server asks for: a new passkey where that names an account, else one there is.
+ */
 async function answerTo(path: string): Promise<object> {
   const options = await fetch(path, { signal: AbortSignal.timeout(answerMs) })
     .then((answer) => (answer.ok ? answer.json() : null))

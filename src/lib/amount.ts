@@ -1,6 +1,6 @@
 /**
- * An amount as people type it, in minor units: `12.50` and `12,5` are 1250n where the exponent is 2. No grouping: `1,250`
- * could mean two things.
+ * An amount as people type it, in minor units: `12.50` and `12,5` are 1250n where the exponent is 2. No grouping:
+ * `1,250` could mean two things.
  *
  * @param exponent ISO 4217 exponent of the currency
  * @returns null for what is no amount, or has more digits after the point than the currency

@@ -42,7 +42,9 @@ export function keyedHash(secret: SecretKey, purpose: Purpose, text: string): Bu
   return createHmac('sha256', derive(secret, purpose)).update(text).digest();
 }
 
-/** Encrypts with AES-256-GCM under the newest key: one byte id length, key id, 12 bytes nonce, 16 bytes tag, ciphertext. */
+/**
+ * Encrypts with AES-256-GCM under the newest key: one byte id length, key id, 12 bytes nonce, 16 bytes tag, ciphertext.
+ */
 export function encrypt(secrets: SecretKey[], text: string): Buffer {
   const secret = newest(secrets);
   const nonce = randomBytes(12);

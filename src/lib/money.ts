@@ -54,7 +54,9 @@ export const currencyCodes: readonly string[] = [...exponentOverrides.keys(), ..
 
 const decimalPattern = /^(\d{1,24})(?:\.(\d{1,18}))?$/;
 
-/** A non-negative decimal string as an exact fraction: `"1.25"` → `{ units: 125n, scale: 100n }`; null when malformed. */
+/**
+ * A non-negative decimal string as an exact fraction: `"1.25"` → `{ units: 125n, scale: 100n }`; null when malformed.
+ */
 export function parseDecimal(text: string): { units: bigint; scale: bigint } | null {
   const match = decimalPattern.exec(text);
   if (!match) return null;

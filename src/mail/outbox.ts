@@ -64,13 +64,15 @@ export type Mail = NewMail & { id: string; created_at: Date; sent_at: Date | nul
 /** The newest mails first: for the sandbox, where they are readable. */
 export async function listMails(sql: Sql, limit: number): Promise<Mail[]> {
   return sql<Mail[]>`
-    select id, recipient, subject, coalesce(body, '') as body, body_html as html, created_at, sent_at from mails order by created_at desc, id limit ${limit}`;
+    select id, recipient, subject, coalesce(body, '') as body, body_html as html, created_at, sent_at
+    from mails order by created_at desc, id limit ${limit}`;
 }
 
 /** One mail by its id; null when there is none. */
 export async function readMail(sql: Sql, id: string): Promise<Mail | null> {
   const [mail] = await sql<Mail[]>`
-    select id, recipient, subject, coalesce(body, '') as body, body_html as html, created_at, sent_at from mails where id = ${id}`;
+    select id, recipient, subject, coalesce(body, '') as body, body_html as html, created_at, sent_at
+    from mails where id = ${id}`;
   return mail ?? null;
 }
 

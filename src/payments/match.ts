@@ -31,8 +31,8 @@ const maxCrossChecks = 40;
 const crossCheckMs = 1_500;
 
 /**
- * Matches the transfers that the watcher found, oldest first: each is applied to the request it is meant for, or unmatched
- * with a reason. Any number of processes can do so at once.
+ * Matches the transfers that the watcher found, oldest first: each is applied to the request it is meant for, or
+ * unmatched with a reason. Any number of processes can do so at once.
  *
  * @param chains side by side; all of them unless said
  * @returns how many were matched

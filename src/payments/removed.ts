@@ -12,8 +12,8 @@ export type Removed = Omit<KeptDecision, 'requestId' | 'rule'> & { requestId: st
 
 /**
  * Takes back what vanished transfers have proved: an attached request that the rest no longer pays is without proof
- * again, and what came second is matched anew. A verified one never goes back; the operator hears of it. What was signed or
- * decided manually is kept for the time when it is mined again.
+ * again, and what came second is matched anew. A verified one never goes back; the operator hears of it. What was
+ * signed or decided manually is kept for the time when it is mined again.
  *
  * @param tx the watcher's transaction that removed them. It belongs to no scope, so each statement names its own
  */

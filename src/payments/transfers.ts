@@ -4,7 +4,10 @@ import type { Reason, Rule } from './rules.ts';
 /** What names a transfer on a chain; a reorganisation may move it to another block. */
 export type TransferKey = { chainId: number; txHash: string; ordinal: number };
 
-/** A row of `transfers`. Its columns say judged for matched, looks for postponements, denials for checks in which all endpoints denied it. */
+/**
+ * A row of `transfers`. Its columns say judged for matched, looks for postponements, denials for checks in which all
+ * endpoints denied it.
+ */
 export type TransferRow = {
   chain_id: string;
   tx_hash: string;

@@ -25,8 +25,8 @@ export async function insertReceipts(
 }
 
 /**
- * The loops' look-up over all partners: claims what is due by moving its next attempt. A crash in between delays a receipt,
- * it does not lose it; after the last attempt it waits for an operator.
+ * The loops' look-up over all partners: claims what is due by moving its next attempt. A crash in between delays a
+ * receipt, it does not lose it; after the last attempt it waits for an operator.
  *
  * @param waits `firstMs` before the second attempt, twice as long before each further one; `most` attempts in all
  */

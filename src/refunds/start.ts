@@ -12,8 +12,8 @@ import { insertRefund } from './store.ts';
 export type StartedRefund = { kind: 'started'; requestId: string | null; usdcMicro: bigint };
 
 /**
- * Starts the refund of a payment, under its lock, before the transfer is offered: from then on nothing applies it to a request, neither a rule nor
- * its sender's signature nor the merchant, until the merchant cancels the refund.
+ * Starts the refund of a payment, under its lock, before the transfer is offered: from then on nothing applies it to a
+ * request, neither a rule nor its sender's signature nor the merchant, until the merchant cancels the refund.
  *
  * @param accountId the merchant who decides: the payment must be theirs
  * @param final what `readFinalPayment` found of it, before any transaction

@@ -11,7 +11,9 @@ import { pause } from '../lib/time.ts';
 
 const require = createRequire(import.meta.url);
 
-/** A running development chain. Its process is known by the state file among its arguments, so no pid is kept anywhere. */
+/**
+ * A running development chain. Its process is known by the state file among its arguments, so no pid is kept anywhere.
+ */
 export type DevProcess = { url: string; pid: number; stop(): Promise<void> };
 
 const platforms: Record<string, string> = { x64: 'amd64', arm64: 'arm64' };
@@ -23,7 +25,10 @@ function findAnvil(): string {
 
 const startLimitMs = 10_000;
 const startAttempts = 3;
-/** What a chain that was ended just now may hold its port for: its process is gone from the lists before its sockets are. */
+/**
+ * What a chain that was ended just now may hold its port for: its process is gone from the lists before its sockets
+ * are.
+ */
 const portWaitMs = 1_000;
 
 /**

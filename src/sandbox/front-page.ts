@@ -22,7 +22,9 @@ const ofService: Entry[] = [
   { path: '/readyz', name: 'Health', about: 'health checks' },
 ];
 
-/** Whoever opens the address that the sandbox printed sees where to go. Holds no key: others may reach a sandbox too. */
+/**
+ * Whoever opens the address that the sandbox printed sees where to go. Holds no key: others may reach a sandbox too.
+ */
 export function frontPage(app: FastifyInstance): void {
   app.route({
     method: 'GET',

@@ -42,7 +42,9 @@ export type SandboxOutcome = (typeof sandboxOutcomes)[number];
 
 /** Why a payment cannot be rehearsed now. */
 export class SandboxRefusal extends Error {
-  /** `busy`: others rehearse. `not_attached`: the payment was not seen in time, or was final before it could be undone. */
+  /**
+   * `busy`: others rehearse. `not_attached`: the payment was not seen in time, or was final before it could be undone.
+   */
   readonly reason: 'already_paid' | 'voided' | 'nothing_missing' | 'busy' | 'not_attached';
   constructor(reason: SandboxRefusal['reason']) {
     super(`the rehearsal is refused: ${reason}`);

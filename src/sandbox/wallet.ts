@@ -36,7 +36,9 @@ export async function fund(chain: ChainConfig, address: string, usdcMicro: bigin
   return submit(url, () => callRpc(url, 'eth_sendTransaction', [transaction]));
 }
 
-/** A payment as a wallet makes it. `reference` is appended to the calldata: the token ignores it, the service reads it. */
+/**
+ * A payment as a wallet makes it. `reference` is appended to the calldata: the token ignores it, the service reads it.
+ */
 export type UsdcPayment = { privateKey: Hex; to: string; usdcMicro: bigint; reference?: Uint8Array };
 
 /**
@@ -108,8 +110,8 @@ export function sendSigned(chain: ChainConfig, signed: string): Promise<string> 
 }
 
 /**
- * Sends and waits until it is mined. Payments of one wallet at the same moment can take the same nonce; anvil then drops
- * one of them silently, and it is sent anew.
+ * Sends and waits until it is mined. Payments of one wallet at the same moment can take the same nonce; anvil then
+ * drops one of them silently, and it is sent anew.
  *
  * @throws Error when it reverts
  */

@@ -47,8 +47,8 @@ export type Pages<Visit, PageRule, FormRule> = {
   /** A page, or a file: `GET`. */
   page(where: PageRule & { url: string }, handle: Handle<Visit>): void;
   /**
-   * A form: `POST` from a page of ours. One that is answered by a page itself leaves its own address in the browser: asked
-   * for again, that leads to the page one segment above, where the form stands.
+   * A form: `POST` from a page of ours. One that is answered by a page itself leaves its own address in the browser:
+   * asked for again, that leads to the page one segment above, where the form stands.
    */
   form(where: FormRule & { url: string }, handle: Handle<Visit>): void;
 };

@@ -47,7 +47,10 @@ export function merchantsPages(pages: AdminPages, ctx: Context): void {
       body: html`
         ${flashOf(call, { done: said })}
         ${filters(words, path, wanted, choices(words), `${path}.csv`)}
-        <div class="list" data-live="${adminEventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>
+        <div class="list" data-live="${adminEventsPath}" data-region="list">
+          ${list}
+          ${pager(words, path, wanted, next)}
+        </div>
       `,
     });
   });

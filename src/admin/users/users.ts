@@ -49,7 +49,10 @@ export function usersPages(pages: AdminPages, ctx: Context): void {
       body: html`
         ${flashOf(call, { done: said, refused })}
         ${filters(words, path, wanted, choices(words), `${path}.csv`)}
-        <div class="list" data-live="${adminEventsPath}" data-region="list">${list}${pager(words, path, wanted, next)}</div>
+        <div class="list" data-live="${adminEventsPath}" data-region="list">
+          ${list}
+          ${pager(words, path, wanted, next)}
+        </div>
         ${inviteForm(words, wanted.partner)}
       `,
     });

@@ -228,8 +228,8 @@ type RemovedRow = {
 
 /**
  * Goes back to a block that is still on the chain. Later blocks and the transfers in them that were not final are
- * removed, and `onRemoved` matches what they paid again, all in one transaction. Final transfers stay, and the operator is
- * told.
+ * removed, and `onRemoved` matches what they paid again, all in one transaction. Final transfers stay, and the operator
+ * is told.
  *
  * @param lostBlocks for the operator: how many blocks it goes back when no stored block is on the chain any more;
  * otherwise null

@@ -64,7 +64,10 @@ async function showList(ctx: Context, visit: MerchantVisit) {
     title: t.title,
     body: html`
       <p>${t.rest}${rows.length > 0 && html` <a href="${csvPath}" download>${commonTexts(words).app.csv}</a>`}</p>
-      <div class="list" data-live="${dashboardEventsPath()}" data-region="list">${list}${pager(words, path, query, next)}</div>
+      <div class="list" data-live="${dashboardEventsPath()}" data-region="list">
+        ${list}
+        ${pager(words, path, query, next)}
+      </div>
     `,
   });
 }

@@ -18,7 +18,10 @@ const longestName = 40;
 const declined = 4001;
 const disconnected = 4900;
 
-/** A wallet on another device, or in another app of this one, by WalletConnect: answers as a wallet of this browser would. */
+/**
+ * A wallet on another device, or in another app of this one, by WalletConnect: answers as a wallet of this browser
+ * would.
+ */
 class WalletConnect implements LazyProvider {
   readonly #page: PairingPage;
   #client: Promise<Client> | undefined;

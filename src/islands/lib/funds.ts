@@ -9,13 +9,18 @@ export async function askQuietly(provider: WalletProvider, method: string, param
   return Promise.race([provider.request({ method, params }), timedOut]).catch(() => undefined);
 }
 
-/** What an account holds of an option's token, in micro units, asked on the wallet's present network; null if not known. */
+/**
+ * What an account holds of an option's token, in micro units, asked on the wallet's present network; null if not known.
+ */
 export async function balanceOf({ provider }: FoundWallet, account: string, option: PayOption): Promise<bigint | null> {
   const data = `0x70a08231${account.slice(2).padStart(64, '0')}`;
   return toBigInt(await askQuietly(provider, 'eth_call', [{ to: option.token, data }, 'latest']));
 }
 
-/** What an account holds of each option, as far as its wallet tells: of all networks (EIP-7811), else of its present one. */
+/**
+ * What an account holds of each option, as far as its wallet tells: of all networks (EIP-7811), else of its present
+ * one.
+ */
 export async function balances(
   wallet: FoundWallet,
   account: string,

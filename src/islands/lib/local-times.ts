@@ -1,6 +1,9 @@
 import { language } from './texts.ts';
 
-/** Puts instants into the reader's own time zone; without script they stand in UTC. Today's are told by their time alone. */
+/**
+ * Puts instants into the reader's own time zone; without script they stand in UTC. Today's are told by their time
+ * alone.
+ */
 export function localTimes(place: HTMLElement): void {
   for (const time of place.querySelectorAll('time')) {
     const at = new Date(time.dateTime);

@@ -3,8 +3,8 @@ import { type FoundWallet, iconOf, watchWallets } from './wallets.ts';
 const legacyAfterMs = 500;
 
 /**
- * Tells the wallets of this browser whenever there are more: those that announce themselves, else the one that stands in
- * `window.ethereum`.
+ * Tells the wallets of this browser whenever there are more: those that announce themselves, else the one that stands
+ * in `window.ethereum`.
  *
  * @param legacyName what to call a wallet that does not say its name
  */

@@ -53,8 +53,8 @@ const templates = new WeakMap<TemplateStringsArray, string[]>();
 
 /**
  * Template tag that escapes every value. Nested `html` is kept, arrays are joined, null and false render nothing.
- * A line break beside a tag or a value is dropped with its indentation, as in JSX. Between words and inside of a tag it is one
- * space. A space that must show stands in the line: `${name} <b>${amount}</b>`, or by itself: `${' '}`.
+ * A line break beside a tag or a value is dropped with its indentation, as in JSX. Between words and inside of a tag it
+ * is one space. A space that must show stands in the line: `${name} <b>${amount}</b>`, or by itself: `${' '}`.
  */
 export function html(strings: TemplateStringsArray, ...values: HtmlValue[]): Html {
   let texts = templates.get(strings);

@@ -8,8 +8,8 @@ import { onRemoved } from '../removed.ts';
 import { keyOf, type TransferRow } from '../transfers.ts';
 
 /**
- * Takes away transfers whose block is final and that all endpoints have long denied alike: as in a reorganisation, what they
- * proved is undone. Each is read and matched anew as soon as an endpoint tells of it. The operator is told.
+ * Takes away transfers whose block is final and that all endpoints have long denied alike: as in a reorganisation, what
+ * they proved is undone. Each is read and matched anew as soon as an endpoint tells of it. The operator is told.
  *
  * @param denied what all endpoints deny in this check, as it was before it
  */
