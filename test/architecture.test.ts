@@ -29,7 +29,7 @@ const below: Record<string, string[]> = {
   requests: [...foundations, 'audit', 'rates', 'partners', 'merchants'],
   webhooks: [...foundations, 'audit', 'partners'],
   receipts: [...foundations, 'audit', 'partners', 'merchants', 'requests'],
-  payments: [...foundations, 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts'],
+  payments: [...foundations, 'audit', 'rates', 'partners', 'merchants', 'requests', 'webhooks', 'receipts'],
   refunds: [...foundations, 'audit', 'partners', 'merchants', 'requests', 'payments'],
   plans: [...foundations, 'audit', 'rates', 'partners', 'merchants', 'requests', 'payments'],
   customers: [...foundations, 'audit', 'requests', 'receipts', 'plans'],

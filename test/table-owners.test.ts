@@ -57,7 +57,7 @@ const strangers: Record<string, string> = {
   // The reader stores what was mined, and removes what a reorganisation took, with its cursor; payments judge it.
   'src/chain/reader/store.ts': 'transfers',
   // What had come in part to a request that is voided is unmatched with the same commit; requests know no payments.
-  'src/requests/proof-store.ts': 'transfers',
+  'src/requests/proof.ts': 'transfers',
 };
 
 /** The functions of the database that write tables, and the folder whose statements they are. */

@@ -1,4 +1,7 @@
-import type { Sql, Tx } from '../db/connection.ts';
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
+import type { Context } from '../context.ts';
+import type { Sql } from '../db/connection.ts';
 import { withoutNumbers } from './content.ts';
 
 /** How many mails wait, at most `most`, and since when the oldest has. Mails that were given up do not count. */
@@ -20,9 +23,14 @@ export async function givenUpMails(sql: Sql, limit: number): Promise<GivenUpMail
 }
 
 /** Lets a mail that was given up be sent again, in a new round of attempts; false when there is no such mail. */
-export async function retryMail(tx: Tx | Sql, id: string): Promise<boolean> {
-  const { count } = await tx`
-    update mails set attempts = 0, next_attempt_at = now()
-    where id = ${id} and sent_at is null and next_attempt_at = 'infinity'`;
-  return count === 1;
+export function retryMail(ctx: Pick<Context, 'db' | 'clock'>, actor: Actor, id: string): Promise<boolean> {
+  return ctx.db.transaction(async (tx) => {
+    const { count } = await tx`
+      update mails set attempts = 0, next_attempt_at = now()
+      where id = ${id} and sent_at is null and next_attempt_at = 'infinity'`;
+    if (count === 0) return false;
+    const about = { partnerId: null, testMode: null, object: { kind: 'mail' as const, id } };
+    await audit(ctx, tx, actor, { ...about, action: 'mail.retried', details: {} });
+    return true;
+  });
 }

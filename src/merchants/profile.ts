@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
@@ -25,7 +27,8 @@ type Typed = Record<string, string | undefined>;
  * @throws Refusal not_found
  */
 export async function changeProfile(
-  ctx: Pick<Context, 'config' | 'db'>,
+  ctx: Pick<Context, 'config' | 'db' | 'clock'>,
+  actor: Actor,
   scope: Scope,
   accountId: string,
   typed: Typed,
@@ -43,7 +46,17 @@ export async function changeProfile(
     if (changed.includes('email') && before.email !== null) {
       await queueMail(ctx, tx, { recipient: before.email, ...notice });
     }
-    return { changed, currency: profile.display_currency };
+    const currency = profile.display_currency;
+    if (changed.length > 0) {
+      const object = { kind: 'merchant' as const, id: accountId };
+      await audit(ctx, tx, actor, {
+        ...scope,
+        action: 'merchant.changed',
+        object,
+        details: { fields: changed, currency },
+      });
+    }
+    return { changed, currency };
   });
 }
 

@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
@@ -7,7 +9,9 @@ import { courseOf, lockPlan, type PlanRow, updateEnded, updatePaused, updateResu
 
 /** Changes a plan under its lock; false when it does not stand so that it could be. */
 async function change(
-  ctx: Pick<Context, 'db'>,
+  ctx: Pick<Context, 'db' | 'clock'>,
+  actor: Actor,
+  action: 'plan.paused' | 'plan.resumed' | 'plan.ended',
   { scope, accountId, id }: PlanOf,
   from: PlanRow['state'][],
   work: (tx: Tx, plan: PlanRow) => Promise<void>,
@@ -18,6 +22,7 @@ async function change(
     if (!plan) throw refuse('not_found');
     if (!from.includes(plan.state)) return false;
     await work(tx, plan);
+    await audit(ctx, tx, actor, { ...scope, action, object: { kind: 'plan', id: plan.id }, details: {} });
     return true;
   });
 }
@@ -31,8 +36,8 @@ export type PlanOf = { scope: Scope; accountId: string; id: string };
  * @returns false when it is not active
  * @throws Refusal not_found
  */
-export function pausePlan(ctx: Context, plan: PlanOf): Promise<boolean> {
-  return change(ctx, plan, ['active'], (tx, { id }) => updatePaused(tx, plan.scope, id));
+export function pausePlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<boolean> {
+  return change(ctx, actor, 'plan.paused', plan, ['active'], (tx, { id }) => updatePaused(tx, plan.scope, id));
 }
 
 /**
@@ -41,8 +46,8 @@ export function pausePlan(ctx: Context, plan: PlanOf): Promise<boolean> {
  * @returns false when it is not paused
  * @throws Refusal not_found
  */
-export function resumePlan(ctx: Context, plan: PlanOf): Promise<boolean> {
-  return change(ctx, plan, ['paused'], (tx, row) => {
+export function resumePlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<boolean> {
+  return change(ctx, actor, 'plan.resumed', plan, ['paused'], (tx, row) => {
     const next = afterPause(courseOf(row), dayOf(ctx.clock.now()));
     return updateResumed(tx, plan.scope, row.id, { ...next, dueAt: startOf(next.nextOn) });
   });
@@ -54,6 +59,8 @@ export function resumePlan(ctx: Context, plan: PlanOf): Promise<boolean> {
  * @returns false when it had already ended
  * @throws Refusal not_found
  */
-export function endPlan(ctx: Context, plan: PlanOf): Promise<boolean> {
-  return change(ctx, plan, ['active', 'paused'], (tx, { id }) => updateEnded(tx, plan.scope, id, ctx.clock.now()));
+export function endPlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<boolean> {
+  return change(ctx, actor, 'plan.ended', plan, ['active', 'paused'], (tx, { id }) =>
+    updateEnded(tx, plan.scope, id, ctx.clock.now()),
+  );
 }

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
@@ -28,6 +30,7 @@ export type PlanOrder = {
  */
 export async function createPlan(
   ctx: Context,
+  actor: Actor,
   scope: Scope,
   plan: NewPlan,
   { accountId, formKey, currency, language }: PlanOrder,
@@ -53,6 +56,12 @@ export async function createPlan(
       language,
       dueAt: startOf(plan.firstOn),
       createdAt: ctx.clock.now(),
+    });
+    await audit(ctx, tx, actor, {
+      ...scope,
+      action: 'plan.created',
+      object: { kind: 'plan', id: row.id },
+      details: { amount: plan.fiatInt, currency, every: plan.every, period: plan.period, charges: plan.maxCharges },
     });
     return { row, isNew: true };
   });

@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
@@ -16,8 +18,13 @@ const stuckSince = ({ clock }: Db) => new Date(clock.now().getTime() - stuckMs);
 export const listStuckPlans = (ctx: Db): Promise<StuckPlan[]> => selectStuck(ctx.db.sql, stuckSince(ctx), mostListed);
 
 /** Makes a failing plan's charge due at the loop's next turn; false when it no longer fails. */
-export const retryPlan = ({ db, clock }: Db, scope: Scope, id: string): Promise<boolean> =>
-  db.scoped(scope, (tx) => updateDue(tx, scope, id, clock.now()));
+export function retryPlan(ctx: Db, actor: Actor, scope: Scope, id: string): Promise<boolean> {
+  return ctx.db.scoped(scope, async (tx) => {
+    if (!(await updateDue(tx, scope, id, ctx.clock.now()))) return false;
+    await audit(ctx, tx, actor, { ...scope, action: 'plan.retried', object: { kind: 'plan', id }, details: {} });
+    return true;
+  });
+}
 
 /**
  * Raises an alarm while a plan has failed for more than a day without a known reason: a missing rate has its own

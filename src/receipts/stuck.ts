@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actions.ts';
+import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Sql } from '../db/connection.ts';
 import type { Channel } from './store.ts';
@@ -11,8 +13,23 @@ export const receiptDepth = (ctx: Context, most: number) => selectReceiptDepth(c
 export const listGivenUpReceipts = (ctx: Context): Promise<GivenUpReceipt[]> => selectGivenUp(ctx.db.sql, mostListed);
 
 /** Hands a receipt that was given up on anew; false when it is none. */
-export const retryReceipt = (sql: Sql, scope: Scope, requestId: string, channel: Channel): Promise<boolean> =>
-  updateRetried(sql, scope, requestId, channel);
+export function retryReceipt(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  actor: Actor,
+  scope: Scope,
+  requestId: string,
+  channel: Channel,
+): Promise<boolean> {
+  return withAudit(
+    ctx,
+    actor,
+    ({ db }) => updateRetried(db.sql, scope, requestId, channel),
+    (done) =>
+      done
+        ? { ...scope, action: 'receipt.retried', object: { kind: 'receipt', id: requestId }, details: { channel } }
+        : null,
+  );
+}
 
 /**
  * How many receipts wait, counted up to `most`, and when the oldest of them was created. Abandoned ones do not count.

@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope } from '../db/connection.ts';
@@ -16,13 +18,15 @@ import { type RequestRow, updateVoided } from './store.ts';
  * @throws Refusal not_found; cannot_cancel with the current request; unavailable while another transaction holds a
  * partial payment
  */
-export function cancelRequest(ctx: Context, scope: Scope, id: string): Promise<RequestRow> {
+export function cancelRequest(ctx: Context, actor: Actor, scope: Scope, id: string): Promise<RequestRow> {
   if (!isUuid(id)) throw refuse('not_found');
   return retryOnConflict(() =>
     ctx.db.scoped(scope, async (tx) => {
       const voided = await updateVoided(tx, scope, id);
       if (voided) {
         await detachPartialPayments(tx, scope, id);
+        const object = { kind: 'request' as const, id: voided.id };
+        await audit(ctx, tx, actor, { ...scope, action: 'request.cancelled', object, details: {} });
         return voided;
       }
       const current = await findRequest(tx, scope, id);

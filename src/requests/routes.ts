@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { withAuditIn } from '../audit/write.ts';
 import { addApiRoute, listAnswer, requireNoFaults } from '../auth/api-route.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
@@ -106,13 +105,7 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       response: { 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },
     handle: async ({ caller: { scope }, actor, params: { request_id = '' } }) => {
-      const row = await withAuditIn(
-        ctx,
-        scope,
-        actor,
-        (inner) => cancelRequest(inner, scope, request_id),
-        ({ id }) => ({ ...scope, action: 'request.cancelled', object: { kind: 'request', id }, details: {} }),
-      );
+      const row = await cancelRequest(ctx, actor, scope, request_id);
       return { status: 200, json: renderRequest(ctx, row) };
     },
   });

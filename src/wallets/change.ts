@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import {
   type HandedIn,
   makeWalletMessage,
@@ -105,6 +107,7 @@ export async function proveChange(
  */
 export async function changeWallet(
   ctx: Context,
+  actor: Actor,
   scope: Scope,
   accountId: string,
   { oldWallet, newWallet, messages }: ProvedChange,
@@ -121,6 +124,12 @@ export async function changeWallet(
     const recovery = await selectOpenChange(tx, scope, accountId);
     if (recovery) await updateStopped(tx, scope, recovery.id, 'cancelled', now);
     await tellOfWallet(ctx, tx, scope, accountId, { kind: 'changed', oldWallet, newWallet: newWallet.address });
+    await audit(ctx, tx, actor, {
+      ...scope,
+      action: 'wallet.changed',
+      object: { kind: 'merchant', id: accountId },
+      details: { from: oldWallet, to: newWallet.address, ...(recovery && { recovery: 'ended' }) },
+    });
     return recovery !== null;
   });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeFunctionData, erc20Abi, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { theService } from '../../src/audit/write.ts';
 import { callRpc, type Hex } from '../../src/chain/rpc.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
@@ -55,7 +56,7 @@ async function claimed({ id }: RequestRow, txHash: string, { privateKey }: Payer
 }
 const attached = async ({ id }: RequestRow, txHash: string) =>
   (
-    await attachUnmatched(fixtures.ctx, fixtures.scope, {
+    await attachUnmatched(fixtures.ctx, theService, fixtures.scope, {
       ...keyFor(txHash),
       accountId: fixtures.merchant.id,
       requestId: id,

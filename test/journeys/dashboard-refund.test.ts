@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { readWaits } from '../../src/db/due.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
@@ -370,7 +371,7 @@ test('What is refunded after a first try, that was cancelled, is recorded with t
     accountId: fixtures.merchant.id,
     requestId: request.id,
   };
-  const attached = await attachUnmatched(fixtures.ctx, fixtures.scope, attach);
+  const attached = await attachUnmatched(fixtures.ctx, theService, fixtures.scope, attach);
   assert.equal(attached.kind, 'counted');
   await fixtures.turn();
   await note(await pageOf(paid), paid, { return_tx_hash: hash('5') });

@@ -258,7 +258,8 @@ describe('delivering', () => {
     const [rotated] = await Promise.all([rotateSecret(ctx, theService, scope), activateDueSecrets(ctx)]);
     assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [last, rotated]);
     const acts = await fixtures.db.sql`
-      select actor_kind, action from audit_log where partner_id = ${scope.partnerId} order by number`;
+      select actor_kind, action from audit_log
+      where partner_id = ${scope.partnerId} and action = 'webhook.secret_activated' order by number`;
     const byItself = { actor_kind: 'service', action: 'webhook.secret_activated' };
     assert.deepEqual(
       acts.map((act) => ({ ...act })),

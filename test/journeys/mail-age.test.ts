@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { encryptMails, forgetMails } from '../../src/mail/forget.ts';
 import { type NewMail, queueMail } from '../../src/mail/outbox.ts';
 import { retryMail } from '../../src/mail/stuck.ts';
@@ -83,7 +84,7 @@ test('A mail that was given up stays encrypted, and says all when an operator le
   await sendDueMails(ctx, running, failing);
   const givenUp = await rowOf('two@example.com');
   assertUnread(givenUp);
-  assert.equal(await retryMail(ctx.db.sql, givenUp.id), true);
+  assert.equal(await retryMail(ctx, theService, givenUp.id), true);
   const handed: DueMail[] = [];
   await sendDueMails(ctx, running, async (mail) => void handed.push(mail));
   assert.deepEqual(handed, [{ id: givenUp.id, ...secret('two@example.com') }]);

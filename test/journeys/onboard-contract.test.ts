@@ -198,7 +198,7 @@ test('An open request keeps the chains of its contract wallet when the merchant 
     handOver: await signed(handOverMessage(ctx, merchant, typed), owner),
     takeOver: await signed(takeOverMessage(ctx, merchant, typed), next),
   });
-  await changeWallet(ctx, fixtures.test, id, proved);
+  await changeWallet(ctx, theService, fixtures.test, id, proved);
   const after = await makeRequest(database.db, fixtures.test, { id, wallet: next.address.toLowerCase() });
   assert.equal(await chainIds(after.id), null, 'a key is paid on every chain');
   assert.deepEqual(await chainIds(before.id), [31337], 'the contract still only where it is known to stand');

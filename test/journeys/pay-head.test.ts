@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import { createManually } from '../../src/requests/manual.ts';
@@ -58,7 +59,7 @@ test('A payment that a reorganisation moves into the place of the head known at 
 test('Such a payment of another amount is attached by its merchant', async () => {
   const { request, txHash } = await paidThenMoved(19_000_077n, false);
   const attach = { chainId: 31337, txHash, ordinal: 0, accountId: fixtures.merchant.id, requestId: request.id };
-  assert.equal((await attachUnmatched(fixtures.ctx, fixtures.scope, attach)).kind, 'counted');
+  assert.equal((await attachUnmatched(fixtures.ctx, theService, fixtures.scope, attach)).kind, 'counted');
 });
 
 test('By amount nothing pays that was mined in the head known at create or before it', async () => {

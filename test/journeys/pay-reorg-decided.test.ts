@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
+import { theService } from '../../src/audit/write.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
@@ -35,7 +36,7 @@ async function claims(of: RequestRow, { txHash, from }: Paid) {
   return claim(fixtures.ctx, of.id, { ...keyFor(txHash), signature });
 }
 const attaches = (of: RequestRow, { txHash }: Paid) =>
-  attachUnmatched(fixtures.ctx, fixtures.scope, {
+  attachUnmatched(fixtures.ctx, theService, fixtures.scope, {
     ...keyFor(txHash),
     accountId: fixtures.merchant.id,
     requestId: of.id,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
+import { theService } from '../../src/audit/write.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
@@ -54,7 +55,7 @@ test('What reaches its address on another chain is unmatched as wrong_network, a
     assert.equal((await fixtures.transfer(txHash))?.reason, 'wrong_network');
     const key = { chainId: 31337, txHash, ordinal: 0 };
     const attach = { ...key, accountId: fixtures.merchant.id, requestId: request.id };
-    assert.equal((await attachUnmatched(fixtures.ctx, fixtures.scope, attach)).kind, 'wrong_network');
+    assert.equal((await attachUnmatched(fixtures.ctx, theService, fixtures.scope, attach)).kind, 'wrong_network');
     assert.deepEqual(await submitHash(fixtures.ctx, request.id, { txHash }), { kind: 'wrong_network' });
   }
   const key = { chainId: 31337, txHash: other.txHash, ordinal: 0 };

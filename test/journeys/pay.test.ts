@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { paymentCommands } from '../../src/cli/payments.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { readProgress } from '../../src/payments/proof/progress.ts';
@@ -104,15 +105,18 @@ test('an untagged whole cent while an amount close to it is reserved → unmatch
   assert.ok(unmatched);
 
   const attach = { chainId: 31337, txHash, ordinal: unmatched.ordinal, accountId: fixtures.merchant.id };
-  assert.deepEqual(await attachUnmatched(fixtures.ctx, fixtures.scope, { ...attach, requestId: dearer.id }), {
-    kind: 'underpaid',
-    missingMicro: 1_000_000n,
-  });
-  const done = await attachUnmatched(fixtures.ctx, fixtures.scope, { ...attach, requestId: exact.id });
+  assert.deepEqual(
+    await attachUnmatched(fixtures.ctx, theService, fixtures.scope, { ...attach, requestId: dearer.id }),
+    {
+      kind: 'underpaid',
+      missingMicro: 1_000_000n,
+    },
+  );
+  const done = await attachUnmatched(fixtures.ctx, theService, fixtures.scope, { ...attach, requestId: exact.id });
   assert.deepEqual(done, { kind: 'counted', proofStatus: 'attached' });
   assert.equal((await fixtures.transfer(txHash))?.rule, 'merchant');
   assert.equal(
-    (await attachUnmatched(fixtures.ctx, fixtures.scope, { ...attach, requestId: dearer.id })).kind,
+    (await attachUnmatched(fixtures.ctx, theService, fixtures.scope, { ...attach, requestId: dearer.id })).kind,
     'already_used',
   );
 });
@@ -200,7 +204,7 @@ test('money mined within 30 minutes after expiry counts and the status stays exp
   const found = rows.find((payment) => payment.tx_hash === txHash);
   assert.equal(found?.candidate_request_id, late.id);
   const attach = { chainId: 31337, txHash, ordinal: found?.ordinal ?? -1, accountId: fixtures.merchant.id };
-  const done = await attachUnmatched(fixtures.ctx, fixtures.scope, { ...attach, requestId: late.id });
+  const done = await attachUnmatched(fixtures.ctx, theService, fixtures.scope, { ...attach, requestId: late.id });
   assert.deepEqual(done, { kind: 'counted', proofStatus: 'verified' });
   assert.equal((await fixtures.read(late)).status, 'expired');
 });
@@ -219,7 +223,7 @@ test('money for a voided request, and what came in part before, stands among the
   const request = await fixtures.request();
   const part = await fixtures.pay(request, { usdcMicro: 1_000_000n });
   await fixtures.turn();
-  await cancelRequest(fixtures.ctx, fixtures.scope, request.id);
+  await cancelRequest(fixtures.ctx, theService, fixtures.scope, request.id);
   const rest = await fixtures.pay(request);
   await fixtures.turn();
   const row = await fixtures.read(request);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { connect } from '../../src/db/connection.ts';
 import { type Watcher, watchScope } from '../../src/db/scope-changes.ts';
 import { endPlan, pausePlan, resumePlan } from '../../src/plans/change.ts';
@@ -110,7 +111,7 @@ test('After an outage every date that was missed is charged, one a turn, and the
   const { plan: row, dates } = await planOf(app.ctx, plan);
   assert.deepEqual(dates, ['2027-05-03', '2027-05-10', '2027-05-17', '2027-05-24']);
   assert.deepEqual([row.next_on, row.due_at?.toISOString()], ['2027-05-31', '2027-05-31T00:00:00.000Z']);
-  assert.equal(await endPlan(app.ctx, { scope, accountId: merchant.id, id: plan.id }), true);
+  assert.equal(await endPlan(app.ctx, theService, { scope, accountId: merchant.id, id: plan.id }), true);
 });
 
 test('Loops of several nodes at once make exactly one request for each plan and date', async () => {
@@ -199,7 +200,7 @@ test('What fails on our side is noted on the plan, undone whole, and made later 
     charges.map(({ number, due_on }) => [number, due_on]),
     [[1, day]],
   );
-  await endPlan(app.ctx, { scope, accountId: merchant.id, id: plan.id });
+  await endPlan(app.ctx, theService, { scope, accountId: merchant.id, id: plan.id });
 });
 
 test('Each reason is noted by its name, holds up no other plan, and ends by itself once it is gone', async () => {
@@ -267,16 +268,16 @@ test('A pause charges nothing, also afterwards: the plan goes on with the next d
   const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2028-01-15', maxCharges: 3 });
   const which = { scope, accountId: merchant.id, id: plan.id };
   assert.equal(await turnAt(app.ctx, '2028-01-15T00:00:00.000Z'), 1);
-  assert.equal(await resumePlan(app.ctx, which), false, 'only a paused plan can be resumed');
-  assert.equal(await pausePlan(app.ctx, which), true);
-  assert.equal(await pausePlan(app.ctx, which), false);
+  assert.equal(await resumePlan(app.ctx, theService, which), false, 'only a paused plan can be resumed');
+  assert.equal(await pausePlan(app.ctx, theService, which), true);
+  assert.equal(await pausePlan(app.ctx, theService, which), false);
   assert.equal(await turnAt(app.ctx, '2028-04-20T00:00:00.000Z'), 0);
-  assert.equal(await resumePlan(at(app.ctx, '2028-04-20T08:00:00.000Z'), which), true);
+  assert.equal(await resumePlan(at(app.ctx, '2028-04-20T08:00:00.000Z'), theService, which), true);
   assert.equal(await turnAt(app.ctx, '2028-05-14T23:59:00.000Z'), 0);
   assert.equal(await turnAt(app.ctx, '2028-05-15T00:00:00.000Z'), 1);
-  assert.equal(await endPlan(app.ctx, which), true);
-  assert.equal(await endPlan(app.ctx, which), false);
-  assert.equal(await resumePlan(app.ctx, which), false);
+  assert.equal(await endPlan(app.ctx, theService, which), true);
+  assert.equal(await endPlan(app.ctx, theService, which), false);
+  assert.equal(await resumePlan(app.ctx, theService, which), false);
   assert.equal(await turnAt(app.ctx, '2028-12-15T00:00:00.000Z'), 0);
   assert.deepEqual((await planOf(app.ctx, plan)).dates, ['2028-01-15', '2028-05-15']);
 });
@@ -287,7 +288,7 @@ test('A plan that is paused while its charge is under way is charged before the 
   for (let i = 0; i < 20; i++) plans.push(await makePlan(app.ctx, scope, merchant, { firstOn: day }));
   await Promise.all([
     turnAt(app.ctx, `${day}T00:00:00.000Z`),
-    ...plans.map(({ id }) => pausePlan(app.ctx, { scope, accountId: merchant.id, id })),
+    ...plans.map(({ id }) => pausePlan(app.ctx, theService, { scope, accountId: merchant.id, id })),
   ]);
   for (const plan of plans) {
     const { plan: row, charges } = await planOf(app.ctx, plan);
@@ -419,7 +420,7 @@ test('Nobody but its merchant sees or changes a plan: not another merchant, part
   ];
   for (const which of others) {
     for (const act of [pausePlan, resumePlan, endPlan]) {
-      await assert.rejects(async () => act(app.ctx, which), { code: 'not_found' });
+      await assert.rejects(async () => act(app.ctx, theService, which), { code: 'not_found' });
     }
   }
   assert.equal((await planOf(app.ctx, plan)).plan.state, 'active');
@@ -442,7 +443,7 @@ test('Nobody but its merchant sees or changes a plan: not another merchant, part
   await assert.rejects(mixed, { code: '23503' });
 });
 
-test('A merchant’s open pages hear of what becomes of its plans; those of its neighbours and of partners do not', {
+test('A merchant’s open pages hear of what becomes of its plans; those of its neighbours do not, those of partners of the log alone', {
   timeout: 20_000,
 }, async () => {
   const { scope, merchant } = await shop();
@@ -474,14 +475,16 @@ test('A merchant’s open pages hear of what becomes of its plans; those of its 
       () => makePlan(app.ctx, scope, merchant, { firstOn: day }),
       async () => {
         const [plan] = await app.db.sql`select id from plans where account_id = ${merchant.id}`;
-        return pausePlan(app.ctx, { scope, accountId: merchant.id, id: plan?.id });
+        return pausePlan(app.ctx, theService, { scope, accountId: merchant.id, id: plan?.id });
       },
     ]) {
       const told = own.next();
       await act();
       await told;
     }
-    assert.deepEqual([other.seen.woken, partner.seen.woken], before);
+    assert.equal(other.seen.woken, before[0]);
+    const entries = partner.seen.woken - (before[1] ?? 0);
+    assert.ok(entries <= 2, `a partner hears of the two entries of its log alone, not ${entries}`);
   } finally {
     for (const { end } of [own, other, partner]) end();
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
@@ -145,7 +146,7 @@ test('voided while open → told, and no more ways to pay', async () => {
   const context = { userAgent: 'WhatsApp/2.23.20.0' };
   const { page, check, says, close } = await fixtures.open(request, { context });
   await says('Waiting for the payment');
-  await cancelRequest(fixtures.app.ctx, fixtures.scope, request.id);
+  await cancelRequest(fixtures.app.ctx, theService, fixtures.scope, request.id);
   await says('This request was cancelled');
   assert.equal(await page.getByText('How do you want to pay?').count(), 0);
   await check('voided');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { matchPending } from '../../src/payments/match.ts';
@@ -195,7 +196,7 @@ async function apply(run: Run, each: Step): Promise<void> {
     const request = model.requests[each.request] as ModelRequest;
     const waits = request.status === 'requested' && request.proof === 'none';
     if (each.kind === 'cancel') {
-      const done = await cancelRequest(ctx, scope, row.id).then(
+      const done = await cancelRequest(ctx, theService, scope, row.id).then(
         () => true,
         (error: { code?: string }) => error.code,
       );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { matchPending } from '../../src/payments/match.ts';
@@ -53,7 +54,7 @@ test('cancel against open against a payment, 1,000 times → one of them comes f
       () => arrive(request, i % 2 === 0 ? 100 : 98, i % 5 === 0 ? '1' : request.usdc_micro),
       () => openRequest(ctx, scope, request.id),
       async () => {
-        const done = await cancelRequest(ctx, scope, request.id).then(
+        const done = await cancelRequest(ctx, theService, scope, request.id).then(
           () => true,
           (error: { code?: string }) => assert.equal(error.code, 'cannot_cancel'),
         );
@@ -89,10 +90,10 @@ test('cancel while something else holds a partial payment → nothing is voided,
   };
   await database.db.transaction(async (tx) => {
     await tx`select from transfers where request_id = ${request.id} for update`;
-    await assert.rejects(cancelRequest(ctx, scope, request.id), { code: 'unavailable' });
+    await assert.rejects(cancelRequest(ctx, theService, scope, request.id), { code: 'unavailable' });
     assert.deepEqual(await stands(), { status: 'requested', applied: true, reason: null });
   });
-  assert.equal((await cancelRequest(ctx, scope, request.id)).status, 'voided');
+  assert.equal((await cancelRequest(ctx, theService, scope, request.id)).status, 'voided');
   assert.deepEqual(await stands(), { status: 'voided', applied: null, reason: 'voided' });
 });
 

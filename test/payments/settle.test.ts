@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
@@ -371,7 +372,7 @@ test('a partial payment that was final for a cheap request waits for the tier of
   const dear = await ask(payee, { exactMicro: dearMicro });
   await database.db.sql`update transfers set value = ${dear.usdc_micro} where tx_hash = ${txHash}`;
   const key = { chainId: alone.chainId, txHash, ordinal: 0, accountId: payee.accountId };
-  assert.deepEqual(await attachUnmatched(ctx, payee.scope, { ...key, requestId: dear.id }), {
+  assert.deepEqual(await attachUnmatched(ctx, theService, payee.scope, { ...key, requestId: dear.id }), {
     kind: 'counted',
     proofStatus: 'attached',
   });

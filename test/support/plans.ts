@@ -1,3 +1,4 @@
+import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { chargeDue } from '../../src/plans/charge.ts';
@@ -35,7 +36,7 @@ export async function makePlan(
     ...fields,
   };
   const formKey = crypto.randomUUID();
-  const made = await createPlan(ctx, scope, plan, { accountId: merchant.id, formKey, currency, language });
+  const made = await createPlan(ctx, theService, scope, plan, { accountId: merchant.id, formKey, currency, language });
   if (!made) throw new Error('this merchant has too many plans');
   return made.row;
 }

@@ -25,7 +25,7 @@ import {
   type StuckDelivery,
 } from '../../webhooks/stuck.ts';
 import { adminEventsPath } from '../live.ts';
-import { type AdminCall, type AdminPages, recorded } from '../route.ts';
+import type { AdminCall, AdminPages } from '../route.ts';
 
 const path = '/admin/stuck';
 const mostMails = 100;
@@ -124,15 +124,7 @@ function asNotDone(error: unknown): false {
 async function mailAgain(ctx: Context, call: AdminCall): Promise<string> {
   const id = call.typed('mail');
   if (!isUuid(id)) return 'mended';
-  const done = await recorded(
-    ctx,
-    call,
-    (inner) => retryMail(inner.db.sql, id),
-    (retried) =>
-      retried
-        ? { action: 'mail.retried', partnerId: null, testMode: null, object: { kind: 'mail', id }, details: {} }
-        : null,
-  );
+  const done = await retryMail(ctx, call.actor, id);
   return done ? 'retried' : 'mended';
 }
 
@@ -141,13 +133,7 @@ async function receiptAgain(ctx: Context, call: AdminCall): Promise<string> {
   const channel = call.typed('channel') === 'phone' ? 'phone' : 'mail';
   const scope = isUuid(id) ? await scopeOfRequest(ctx.db, id) : null;
   if (!scope) return 'mended';
-  const done = await recorded(
-    ctx,
-    call,
-    (inner) => retryReceipt(inner.db.sql, scope, id, channel),
-    (retried) =>
-      retried ? { ...scope, action: 'receipt.retried', object: { kind: 'receipt', id }, details: { channel } } : null,
-  );
+  const done = await retryReceipt(ctx, call.actor, scope, id, channel);
   return done ? 'retried' : 'mended';
 }
 
@@ -155,12 +141,7 @@ async function planAgain(ctx: Context, call: AdminCall): Promise<string> {
   const id = call.typed('plan');
   const scope = isUuid(id) ? await scopeOfPlan(ctx.db, id) : null;
   if (!scope) return 'mended';
-  const done = await recorded(
-    ctx,
-    call,
-    (inner) => retryPlan(inner, scope, id),
-    (retried) => (retried ? { ...scope, action: 'plan.retried', object: { kind: 'plan', id }, details: {} } : null),
-  );
+  const done = await retryPlan(ctx, call.actor, scope, id);
   return done ? 'retried' : 'mended';
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import { withAuditIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -41,22 +40,7 @@ async function attach(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
   const key = keyIn(visit);
   const requestId = typed.request ?? '';
   if (!isUuid(requestId)) return showPayment(ctx, visit, { kind: 'not_found' });
-  const outcome = await withAuditIn(
-    ctx,
-    scope,
-    merchantActor(visit),
-    (inner) => attachUnmatched(inner, scope, { ...key, accountId, requestId }),
-    ({ kind }) =>
-      kind !== 'counted'
-        ? null
-        : {
-            action: 'payment.attached',
-            partnerId: scope.partnerId,
-            testMode: scope.testMode,
-            object: { kind: 'payment', id: writeTransferKey(key) },
-            details: { request: requestId },
-          },
-  );
+  const outcome = await attachUnmatched(ctx, merchantActor(visit), scope, { ...key, accountId, requestId });
   if (outcome.kind === 'counted') return reply.redirect(`/dashboard/payments/${requestId}?done=attached`, 303);
   return showPayment(ctx, visit, outcome);
 }

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import { withAuditIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { formatFiat } from '../../lib/money.ts';
@@ -29,13 +28,7 @@ async function cancel(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
   const { scope, accountId } = session;
   const { id } = await readByMerchant(ctx.db, scope, accountId, (request.params as { id: string }).id);
   try {
-    await withAuditIn(
-      ctx,
-      scope,
-      merchantActor(visit),
-      (inner) => cancelRequest(inner, scope, id),
-      () => ({ ...scope, action: 'request.cancelled', object: { kind: 'request', id }, details: {} }),
-    );
+    await cancelRequest(ctx, merchantActor(visit), scope, id);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'cannot_cancel') throw error;
     return reply.redirect(`${path}/${id}?done=refused`, 303);

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import { withAuditIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { html } from '../../lib/text/html.ts';
@@ -42,27 +41,7 @@ async function start(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency
   const { scope, accountId } = session;
   const order = { accountId, currency, language: languageIn(visit), formKey: typed.key?.slice(0, 100) || formKey() };
   try {
-    const made = await withAuditIn(
-      ctx,
-      scope,
-      merchantActor(visit),
-      (inner) => createPlan(inner, scope, plan, order),
-      (outcome) =>
-        outcome?.isNew
-          ? {
-              ...scope,
-              action: 'plan.created',
-              object: { kind: 'plan', id: outcome.row.id },
-              details: {
-                amount: plan.fiatInt,
-                currency,
-                every: plan.every,
-                period: plan.period,
-                charges: plan.maxCharges,
-              },
-            }
-          : null,
-    );
+    const made = await createPlan(ctx, merchantActor(visit), scope, plan, order);
     if (!made) return showForm(ctx, visit, {}, 'tooMany', 409);
     return reply.redirect(`/dashboard/plans/${made.row.id}?done=planStarted`, 303);
   } catch (error) {

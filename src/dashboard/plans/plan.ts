@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { AuditAction } from '../../audit/actions.ts';
-import { withAuditIn } from '../../audit/write.ts';
+import type { Actor } from '../../audit/actions.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { endPlan, type PlanOf, pausePlan, resumePlan } from '../../plans/change.ts';
@@ -24,14 +23,13 @@ const path = '/dashboard/plans';
 const shownDates = 3;
 
 type Act = {
-  action: AuditAction & `plan.${string}`;
   done: keyof DashboardTexts['done'];
-  work: (ctx: Context, plan: PlanOf) => Promise<boolean>;
+  work: (ctx: Context, actor: Actor, plan: PlanOf) => Promise<boolean>;
 };
 const acts: Record<'pause' | 'resume' | 'end', Act> = {
-  pause: { action: 'plan.paused', done: 'planPaused', work: pausePlan },
-  resume: { action: 'plan.resumed', done: 'planResumed', work: resumePlan },
-  end: { action: 'plan.ended', done: 'planEnded', work: endPlan },
+  pause: { done: 'planPaused', work: pausePlan },
+  resume: { done: 'planResumed', work: resumePlan },
+  end: { done: 'planEnded', work: endPlan },
 };
 
 /**
@@ -49,16 +47,10 @@ export function planPage(routes: DashboardRoutes, ctx: Context): void {
 const idIn = ({ request }: MerchantVisit) => (request.params as { id: string }).id;
 
 /** Where a plan does not stand so any more, its page says how it stands now. */
-async function change(ctx: Context, visit: MerchantVisit, { action, done, work }: Act): Promise<FastifyReply> {
+async function change(ctx: Context, visit: MerchantVisit, { done, work }: Act): Promise<FastifyReply> {
   const { scope, accountId } = visit.session;
   const id = idIn(visit).toLowerCase();
-  const changed = await withAuditIn(
-    ctx,
-    scope,
-    merchantActor(visit),
-    (inner) => work(inner, { scope, accountId, id }),
-    (isDone) => (isDone ? { ...scope, action, object: { kind: 'plan', id }, details: {} } : null),
-  );
+  const changed = await work(ctx, merchantActor(visit), { scope, accountId, id });
   return visit.reply.redirect(`${path}/${id}${changed ? `?done=${done}` : ''}`, 303);
 }
 

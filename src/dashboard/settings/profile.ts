@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import { withAuditIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { countryNames } from '../../lib/text/countries.ts';
 import { html } from '../../lib/text/html.ts';
@@ -38,22 +37,7 @@ async function save(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { mailSubject: subject, mailBody: body } = dashboardTexts(words).profile;
   const branding = await readMailBranding(ctx, scope.partnerId);
   const notice = writeNotice({ words, branding, subject, body, values: { partner: merchant.partner_name } });
-  const outcome = await withAuditIn(
-    ctx,
-    scope,
-    merchantActor(visit),
-    (inner) => changeProfile(inner, scope, accountId, typed, notice),
-    (done) =>
-      'faults' in done || done.changed.length === 0
-        ? null
-        : {
-            action: 'merchant.changed',
-            partnerId: scope.partnerId,
-            testMode: scope.testMode,
-            object: { kind: 'merchant', id: accountId },
-            details: { fields: done.changed, currency: done.currency },
-          },
-  );
+  const outcome = await changeProfile(ctx, merchantActor(visit), scope, accountId, typed, notice);
   if ('faults' in outcome) return showForm(ctx, visit, outcome.faults);
   return reply.redirect(`${path}?done=saved`, 303);
 }

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import { withAudit } from '../../audit/write.ts';
 import { createMerchantSession, merchantSession } from '../../auth/session.ts';
 import { setSessionCookie } from '../../auth/session-cookie.ts';
 import type { Context } from '../../context.ts';
@@ -196,17 +195,7 @@ async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
       takeOver: { message, signature, host: request.ownHost },
     });
     const walletAddress = proved.newWallet.address;
-    await withAudit(
-      ctx,
-      merchantActor(visit),
-      (inner) => changeWallet(inner, scope, accountId, proved),
-      (endedRecovery) => ({
-        ...scope,
-        action: 'wallet.changed',
-        object: { kind: 'merchant', id: accountId },
-        details: { from: proved.oldWallet, to: walletAddress, ...(endedRecovery && { recovery: 'ended' }) },
-      }),
-    );
+    await changeWallet(ctx, merchantActor(visit), scope, accountId, proved);
     // Every session of the earlier wallet is over, this one too.
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const token = await createMerchantSession(ctx, { scope, accountId, walletAddress }, client, null);

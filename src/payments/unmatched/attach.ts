@@ -1,9 +1,11 @@
+import type { Actor } from '../../audit/actions.ts';
+import { audit } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { retryOnConflict } from '../../db/conflict.ts';
 import type { Scope } from '../../db/connection.ts';
 import { applyTransfer } from '../apply.ts';
 import { appliedOutcome, type Outcome } from '../outcome.ts';
-import { hasRefund, lockTransfer, type TransferKey } from '../transfers.ts';
+import { hasRefund, lockTransfer, type TransferKey, writeTransferKey } from '../transfers.ts';
 
 /**
  * A merchant attaches an unmatched payment to a request manually, even late money, if the sum then pays it in full. It
@@ -15,6 +17,7 @@ import { hasRefund, lockTransfer, type TransferKey } from '../transfers.ts';
  */
 export async function attachUnmatched(
   ctx: Context,
+  actor: Actor,
   scope: Scope,
   attach: TransferKey & { accountId: string; requestId: string },
 ): Promise<Outcome> {
@@ -27,9 +30,18 @@ export async function attachUnmatched(
       if (row.reason === 'wrong_token' || row.reason === 'self_transfer') return { kind: 'wrong_token' };
       if (await hasRefund(tx, scope, key)) return { kind: 'already_used' };
       const { requestId } = attach;
-      return appliedOutcome(
+      const outcome = appliedOutcome(
         await applyTransfer(tx, ctx, scope, { row, requestId, rule: 'merchant', from: 'unmatched', confirmed: false }),
       );
+      if (outcome.kind === 'counted') {
+        await audit(ctx, tx, actor, {
+          ...scope,
+          action: 'payment.attached',
+          object: { kind: 'payment', id: writeTransferKey(key) },
+          details: { request: requestId },
+        });
+      }
+      return outcome;
     }),
   );
 }

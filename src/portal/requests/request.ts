@@ -25,7 +25,7 @@ import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
 import { listDeliveries } from '../../webhooks/log.ts';
 import { portalEventsPath } from '../live.ts';
-import { actionIn, doneAt, portalForm, portalPage, recordedIn } from '../route.ts';
+import { actionIn, doneAt, portalForm, portalPage } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { requestConcerns } from './concerns.ts';
 import { portalStatusBadge } from './display-status.ts';
@@ -63,15 +63,8 @@ export function requestDetail(app: FastifyInstance, ctx: Context): void {
       const { scope } = call;
       const id = call.param('request_id').toLowerCase();
       const path = `${listPath}/${id}`;
-      const cancel = (inner: Context) => cancelRequest(inner, scope, id);
       try {
-        await recordedIn(ctx, call, cancel, () => ({
-          action: 'request.cancelled',
-          partnerId: scope.partnerId,
-          testMode: scope.testMode,
-          object: { kind: 'request', id },
-          details: {},
-        }));
+        await cancelRequest(ctx, call.actor, scope, id);
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 'cannot_cancel') throw error;
         return doneAt(call.reply, path, 'cannot_cancel');
