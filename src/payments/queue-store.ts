@@ -39,7 +39,10 @@ const inTurns = (sql: Sql, due: Fragment, limit: number) => {
     order by turn, ${place} limit ${limit}`;
 };
 
-/** The loop's lookup over all partners: transfers that are not matched yet, partners and merchants in turns, oldest first. */
+/**
+ * The loop's lookup over all partners: transfers that are not matched yet, partners and merchants in turns, oldest
+ * first.
+ */
 export async function selectPending(db: Database, chainId: number, limit: number): Promise<TransferRow[]> {
   const { sql } = db;
   const waiting = sql`chain_id = ${chainId} and judged_at is null`;

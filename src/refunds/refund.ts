@@ -51,7 +51,9 @@ export type PreparedRefund = {
   candidateRequestId: string | null;
   /** Why the payment is unmatched; null for an overpayment. */
   reason: Reason | null;
-  /** Calldata of the transfer, to be sent to the token; null while the payment is not final: nothing is to be sent then. */
+  /**
+   * Calldata of the transfer, to be sent to the token; null while the payment is not final: nothing is to be sent then.
+   */
   data: Hex | null;
   /** The payer paid several merchants of this partner, as an exchange does for its customers. */
   manyMerchants: boolean;
@@ -74,9 +76,9 @@ const mayBeNewMs = 120_000;
 const manyAccounts = 3;
 
 /**
- * Prepares a transfer that refunds a payment to its sender: all of an unmatched one, or what an overpaid request got too much.
- * It is to be offered only once the refund is started (`startRefund`), and has calldata only while the payment is final: the
- * endpoints are asked, so no transaction may be open.
+ * Prepares a transfer that refunds a payment to its sender: all of an unmatched one, or what an overpaid request got
+ * too much. It is to be offered only once the refund is started (`startRefund`), and has calldata only while the
+ * payment is final: the endpoints are asked, so no transaction may be open.
  *
  * @param accountId the merchant who decides: the payment must be theirs
  * @throws Refusal not_found, also when there is nothing to refund

@@ -80,7 +80,10 @@ type Told = {
   >;
 }['payment.taken' | 'payment.put_back' | 'payment.released' | 'payment.returned'];
 
-/** Starts the refund, then offers the transfer; once more changes nothing, nor before the payment is final: the page says so. */
+/**
+ * Starts the refund, then offers the transfer; once more changes nothing, nor before the payment is final: the page
+ * says so.
+ */
 async function start(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const key = keyIn(visit);
   // Outside the transaction: the chain may be slow.

@@ -24,7 +24,10 @@ import {
   upsertSubmitted,
 } from './store.ts';
 
-/** A transaction that somebody submitted and that no stored transfer stands for yet. It proves nothing and changes no state. */
+/**
+ * A transaction that somebody submitted and that no stored transfer stands for yet. It proves nothing and changes no
+ * state.
+ */
 export type SubmittedTransaction = {
   chainId: number;
   txHash: string;
@@ -92,8 +95,9 @@ function toSubmitted(row: SubmittedRow): SubmittedTransaction {
 }
 
 /**
- * Asks the chains again about the submitted transactions of a request, each at most once a second however many pages ask. Where a chain
- * does not answer, a transaction stays as it was; what comes after three seconds is stored for the next reader.
+ * Asks the chains again about the submitted transactions of a request, each at most once a second however many pages
+ * ask. Where a chain does not answer, a transaction stays as it was; what comes after three seconds is stored for the
+ * next reader.
  *
  * @returns as `readSubmitted`
  */
