@@ -1,6 +1,6 @@
 /**
- * Pages of people who work here: regions that renew themselves when something changed, buttons that copy, forms that
- * are sent once, passkeys.
+ * Pages behind a sign-in: regions that refresh when something changed, copy buttons, forms that are sent once,
+ * passkeys.
  */
 import './lib/regions.ts';
 // After the regions, which remember what the server said.

@@ -58,8 +58,8 @@ function start(list: HTMLElement, data: WalletsData): void {
 }
 
 /**
- * The wallets to choose from, the likeliest first: the one with the wanted account, the one connected before, any
- * other, and last the one with the unwanted account. Where the account that must sign is found, only its wallet.
+ * The wallets to choose from, most likely first: the one with the wanted account, the one connected before, any other,
+ * and last the one with the unwanted account. If the account that must sign is found, only its wallet.
  */
 async function inOrder(wallets: FoundWallet[], { wanted, unwanted, signing }: WalletsData): Promise<FoundWallet[]> {
   const ranked = await Promise.all(

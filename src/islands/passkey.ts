@@ -35,7 +35,8 @@ function start(form: HTMLFormElement): void {
 class Unreachable extends Error {}
 
 /**
- * What the browser answers to what the server asks for: a new passkey where that names an account, else one there is.
+ * The browser's response to the server's request: a new passkey if the request names an account, otherwise an existing
+ * one.
  */
 async function answerTo(path: string): Promise<object> {
   const options = await fetch(path, { signal: AbortSignal.timeout(answerMs) })

@@ -70,9 +70,9 @@ class PayPage {
   }
 
   /**
-   * Puts in the fragments that changed.
+   * Inserts the fragments that changed.
    *
-   * @param answered the fragment whose form was answered: its answer does not belong to its version
+   * @param answered the fragment whose form was submitted: the result is not part of its version
    */
   #putIn(fragments: PageFragment[], answered?: HTMLElement): void {
     for (const place of fragmentPlaces(this.#root)) {

@@ -12,7 +12,8 @@ import { pause } from '../lib/time.ts';
 const require = createRequire(import.meta.url);
 
 /**
- * A running development chain. Its process is known by the state file among its arguments, so no pid is kept anywhere.
+ * A running development chain. Its process is identified by the state file among its arguments, so no process id is
+ * stored.
  */
 export type DevProcess = { url: string; pid: number; stop(): Promise<void> };
 
@@ -26,14 +27,13 @@ function findAnvil(): string {
 const startLimitMs = 10_000;
 const startAttempts = 3;
 /**
- * What a chain that was ended just now may hold its port for: its process is gone from the lists before its sockets
- * are.
+ * How long a chain that has just ended may hold its port: its process disappears from the lists before its sockets do.
  */
 const portWaitMs = 1_000;
 
 /**
- * Starts anvil on a state file. It saves its state each second and when it ends; killed hard, it loses at most that
- * second. Nothing is mined but by a transaction or on demand.
+ * Starts anvil on a state file. It saves its state every second and when it ends; a hard kill loses at most that
+ * second. It mines only for a transaction or on demand.
  *
  * @param wishedPort used when it is free
  * @throws StartFault when it does not answer within 10 s
@@ -144,10 +144,10 @@ function isJson(text: string): boolean {
 const completeEnd = Buffer.from('"historical_states":null}');
 
 /**
- * Copies a state file that is complete beside it, whole or not at all.
+ * Copies a complete state file to a file beside it, atomically.
  *
- * @param last what the copy holds, to spare writing the same again
- * @returns what the copy holds now
+ * @param last the copy's current content, to avoid writing the same again
+ * @returns the copy's new content
  */
 export function backUpState(stateFile: string, last: Buffer | null): Buffer | null {
   if (!existsSync(stateFile)) return last;

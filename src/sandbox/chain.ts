@@ -18,8 +18,8 @@ export const devChainIds = { test: 31337, live: 31338 } as const;
 const backupEveryMs = 5_000;
 
 /**
- * Starts the two local chains of a data folder, or adopts those that a killed service left running. First of all it
- * deploys USDC. Ports are chosen free and kept in `<dataDir>/chains.json`.
+ * Starts the two local chains of a data folder, or adopts those that a killed service left running. On first use it
+ * deploys USDC. Free ports are chosen and stored in `<dataDir>/chains.json`.
  *
  * @throws Error when a chain does not start
  */

@@ -7,8 +7,8 @@ import { inNetworks, isLoopback } from '../lib/networks.ts';
 const forwarding = /^(?:forwarded|via|x-real-ip|x-forwarded-.+)$/;
 
 /**
- * Shows the sandbox's `/dev` pages, which hold everybody's mails, to this machine alone, and to the networks that the
- * configuration names. Others hear 404. The socket says who is this machine; no header can.
+ * Restricts the sandbox's `/dev` pages, which show all mails, to this machine and to configured networks. Others get
+ * 404. The socket identifies this machine; no header can.
  */
 export function guardDev(app: FastifyInstance, config: Pick<Config, 'devAllowCidrs' | 'trustProxy'>): void {
   const isAllowed = inNetworks(config.devAllowCidrs);

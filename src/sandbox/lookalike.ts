@@ -12,7 +12,7 @@ const unitsPerMicro = 10n ** BigInt(decimals - 6);
 const supply = 10n ** 40n;
 
 /**
- * Gives an address look-alike tokens, deploying them first where they are not yet. Only on a local chain.
+ * Gives an address look-alike tokens, deploying them first if needed. Only on a local chain.
  *
  * @param micro as if the token had six decimals
  */

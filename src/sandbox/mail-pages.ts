@@ -12,13 +12,13 @@ import { sendPage } from '../web/layout.ts';
 const shown = 50;
 const path = '/dev/mail';
 /**
- * For developers, who read the documentation in English too: only the mails themselves speak their readers' languages.
+ * For developers, who read the documentation in English too: only the mails themselves are in their readers' languages.
  */
 const words = wordsOf('en');
 
 /**
- * `GET /dev/mail`: the newest mails as text, and each as its recipient sees it on a page of its own. Only in the
- * sandbox, where they go to nobody else.
+ * `GET /dev/mail`: the newest mails as text, and each as its recipient sees it on a separate page. Only in the sandbox,
+ * where mail goes to nobody else.
  */
 export function mailPages(app: FastifyInstance, ctx: Context): void {
   if (!ctx.config.sandbox) return;

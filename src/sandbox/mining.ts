@@ -15,8 +15,8 @@ export const blocksDue: Due = (sql) => sql`
     or exists (select from returns where ${isOnItsWay(sql)})`;
 
 /**
- * Mines one block on each local chain on which a payment, or the refund of one, waits for finality, and none where
- * nothing waits or somebody rehearses a reorganisation. Does nothing for chains of a file.
+ * Mines one block on each local chain where a payment or a refund waits for finality, and none where nothing waits or
+ * somebody rehearses a reorganisation. Does nothing for chains of a file.
  *
  * @returns on how many chains something waits
  */

@@ -12,7 +12,7 @@ import { chooseWallet, completeOnboarding, onboardingMessage } from '../onboardi
 import { wordsOf } from '../ui/language.ts';
 
 /**
- * The sandbox's merchant: walks through onboarding as the page does, with a key at hand.
+ * The sandbox's merchant: completes onboarding as the page does, with a known key.
  *
  * @param privateKey 0x and 64 hex digits; a random one when absent
  * @throws Error when the merchant does not exist; MerchantRefusal as the page does

@@ -61,10 +61,10 @@ const attachLimitMs = 6_000;
 type Rehearsal = { ctx: Context; scope: Scope; request: RequestRow; chain: ChainConfig };
 
 /**
- * Pays a request of the sandbox's test mode from a new test wallet, by real transactions on its local chain, so that it
- * comes to the wanted outcome. One at a time on a chain: several customers wait for each other.
+ * Pays a request of the sandbox's test mode from a new test wallet, with real transactions on its local chain, so that
+ * it reaches the wanted outcome. One at a time per chain: several customers wait for each other.
  *
- * @returns the transaction that was sent, mined but for `pending`
+ * @returns the transaction that was sent, mined except for `pending`
  * @throws Refusal not_found outside the sandbox's test mode, and for an unknown request
  * @throws SandboxRefusal when the request's state does not allow it
  */

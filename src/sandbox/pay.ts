@@ -5,7 +5,7 @@ import type { RequestRow } from '../requests/store.ts';
 import { fund, sendUsdc } from './wallet.ts';
 
 /**
- * Pays a request on a local chain from a wallet that is given the money first.
+ * Pays a request on a local chain from a wallet that is funded first.
  *
  * @returns the transaction's hash, mined
  */

@@ -20,8 +20,8 @@ const waitMs = 10_000;
 const retryMs = 50;
 
 /**
- * Does work on a local chain while nobody else rehearses on it, on any node. The work ends within 8 s: then the lease
- * runs out.
+ * Works on a local chain while nobody else rehearses on it, on any node. The work must end within 8 s, when the lease
+ * expires.
  *
  * @returns null when the chain was not free within 10 s
  */
@@ -59,9 +59,9 @@ export async function sendReverting(chain: ChainConfig, payment: UsdcPayment): P
 }
 
 /**
- * Sends a payment as the second transaction of a wallet that has sent none: the chain knows it and cannot mine it.
+ * Sends a payment as the second transaction of a new wallet, so the chain knows it but cannot mine it.
  *
- * @returns its hash, and what sends the first, so that both are mined
+ * @returns its hash, and a function that sends the first, so that both are mined
  */
 export async function sendAhead(
   chain: ChainConfig,
@@ -86,9 +86,10 @@ const deepest = 8;
 type Block = { transactions: string[] };
 
 /**
- * Replaces the last blocks of a local chain, from a transaction's own on, by others that hold everything but it.
+ * Replaces the last blocks of a local chain, starting with a transaction's own, by others that contain everything
+ * except it.
  *
- * @throws Error when the transaction lies deeper than 8 blocks, or is in none
+ * @throws Error when the transaction is deeper than 8 blocks, or in none
  */
 export async function reorgAway(chain: ChainConfig, txHash: string): Promise<void> {
   const { url } = endpointOf(chain);

@@ -12,8 +12,8 @@ import { testPayments } from './test-route.ts';
 import { welcome } from './welcome.ts';
 
 /**
- * All that only a sandbox has. The start imports this file where the configuration asks for a sandbox, and hands it on
- * in the context: everything else names its type only, so a production process never loads it.
+ * Everything that only a sandbox has. The start imports this file where the configuration asks for a sandbox, and
+ * passes it on in the context. Everything else refers only to its type, so a production process never loads it.
  */
 export const sandbox = {
   guardDev,

@@ -15,7 +15,7 @@ const testFiatInt = 100;
 /**
  * A real request, to be paid by the test wallet, so that its event is like every other.
  *
- * @param key keeps a form that is sent twice from asking twice
+ * @param key keeps a form that is sent twice from creating two requests
  * @throws Refusal rate_unavailable, partner_disabled
  */
 export async function createTestRequest(

@@ -14,8 +14,8 @@ import type { TestRefusal } from './test-panel.ts';
 type Press = FastifyRequest<{ Params: { request_id: string }; Body: { outcome?: unknown } | undefined }>;
 
 /**
- * `POST {pay_url}/<request_id>/test`: pays with a test wallet as the panel's button says. In the sandbox's test mode
- * only.
+ * `POST {pay_url}/<request_id>/test`: pays with a test wallet, with the outcome of the pressed button. Only in the
+ * sandbox's test mode.
  */
 export function testPayments(app: FastifyInstance, ctx: Context): void {
   const perClient = new AttemptLimit(30, minuteMs);

@@ -82,9 +82,9 @@ export async function hasUsdc(url: string): Promise<boolean> {
 }
 
 /**
- * Deploys the token in one block, so that no kill leaves half of it.
+ * Deploys the token in one block, so that a kill never leaves half of it.
  *
- * @throws Error when a transaction of it failed
+ * @throws Error when one of its transactions failed
  */
 export async function deployUsdc(url: string): Promise<void> {
   await callRpc(url, 'evm_setAutomine', [false]);

@@ -22,7 +22,7 @@ export function endpointOf(chain: ChainConfig): { url: string; usdc: Hex } {
 }
 
 /**
- * Gives an address USDC, freshly minted, and ether for gas. Only on a local chain.
+ * Gives an address newly minted USDC, and ether for gas. Only on a local chain.
  *
  * @param usdcMicro 0n gives ether only
  * @returns the hash of the mint, null when nothing was minted
@@ -70,7 +70,7 @@ export async function sendTransaction(chain: ChainConfig, privateKey: Hex, to: s
 }
 
 /**
- * Signs a call and sends nothing.
+ * Signs a call without sending it.
  *
  * @param change `nonce` instead of the wallet's next one; `feeFactor` to pay more than another with the same nonce
  */
@@ -99,7 +99,7 @@ export async function signCall(
 }
 
 /**
- * Sends a transaction that is signed already, for instance one that a reorganisation took away.
+ * Sends a transaction that is already signed, for instance one that a reorganisation removed.
  *
  * @returns its hash, mined
  * @throws Error when it reverts
@@ -110,8 +110,8 @@ export function sendSigned(chain: ChainConfig, signed: string): Promise<string> 
 }
 
 /**
- * Sends and waits until it is mined. Payments of one wallet at the same moment can take the same nonce; anvil then
- * drops one of them silently, and it is sent anew.
+ * Sends a transaction and waits until it is mined. Concurrent payments of one wallet can take the same nonce; anvil
+ * then silently drops one of them, and it is sent again.
  *
  * @throws Error when it reverts
  */
@@ -156,9 +156,9 @@ export async function mine(chain: ChainConfig, blocks: number): Promise<void> {
 }
 
 /**
- * Replaces the last blocks of a local chain by as many empty ones; what was in them is gone.
+ * Replaces the last blocks of a local chain by the same number of empty ones; their contents are gone.
  *
- * @throws Error when the chain no longer knows so old a state, as after a restart
+ * @throws Error when the chain no longer has a state that old, as after a restart
  */
 export async function reorg(chain: ChainConfig, depth: number): Promise<void> {
   const { url } = endpointOf(chain);

@@ -19,8 +19,8 @@ const declined = 4001;
 const disconnected = 4900;
 
 /**
- * A wallet on another device, or in another app of this one, by WalletConnect: answers as a wallet of this browser
- * would.
+ * A wallet on another device, or in another app on this one, through WalletConnect. It behaves like a wallet of this
+ * browser.
  */
 class WalletConnect implements LazyProvider {
   readonly #page: PairingPage;

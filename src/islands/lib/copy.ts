@@ -1,8 +1,8 @@
 const shownMs = 2_000;
 
 /**
- * Copies what a `[data-copy]` button names. Where a browser does not let a page write to the clipboard, the text is
- * selected, so that the person's own way of copying takes it.
+ * Copies what a `[data-copy]` button names. Where the browser denies access to the clipboard, the text is selected so
+ * that the user can copy it.
  */
 export async function copyFrom(button: HTMLElement, say: (text: string) => void, copied: string): Promise<void> {
   try {

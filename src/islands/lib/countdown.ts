@@ -8,7 +8,7 @@ const units = [
 ] as const;
 
 /**
- * Keeps the countdown going, by the server's clock. Nothing is announced: screen readers find the end in the page.
+ * Runs the countdown, by the server's clock. Nothing is announced: screen readers find the end in the page.
  *
  * @param end called when the time is up
  */

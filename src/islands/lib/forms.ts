@@ -6,7 +6,7 @@ const answerMs = 20_000;
 export type FormAnswer = { title: string; fragments: PageFragment[] } | { notice: string };
 
 /**
- * Sends a form of the page without leaving it. The answer is the whole page as it would be without script.
+ * Submits a form of the page without leaving it. The response is the whole page, as without script.
  *
  * @param unreachable what to say when nothing answers
  */

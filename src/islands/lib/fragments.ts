@@ -1,6 +1,6 @@
 /**
- * A fragment of the page as the server renders it; its markup is escaped there. On the wire it is a part (`parts`,
- * `data-part`), as pages that are already open read it.
+ * A fragment of the page as the server renders it, with its markup already escaped. On the wire it is still called a
+ * part (`parts`, `data-part`), because open pages expect that.
  */
 export type PageFragment = { name: string; version: string; html: string };
 

@@ -9,17 +9,15 @@ export async function askQuietly(provider: WalletProvider, method: string, param
   return Promise.race([provider.request({ method, params }), timedOut]).catch(() => undefined);
 }
 
-/**
- * What an account holds of an option's token, in micro units, asked on the wallet's present network; null if not known.
- */
+/** An account's balance of an option's token, in micro units, read on the wallet's current network; null if unknown. */
 export async function balanceOf({ provider }: FoundWallet, account: string, option: PayOption): Promise<bigint | null> {
   const data = `0x70a08231${account.slice(2).padStart(64, '0')}`;
   return toBigInt(await askQuietly(provider, 'eth_call', [{ to: option.token, data }, 'latest']));
 }
 
 /**
- * What an account holds of each option, as far as its wallet tells: of all networks (EIP-7811), else of its present
- * one.
+ * An account's balance for each option, as far as its wallet reports it: on all networks (EIP-7811), otherwise on the
+ * current one.
  */
 export async function balances(
   wallet: FoundWallet,

@@ -14,11 +14,11 @@ const reconnectMs = 30_000;
 const answerMs = 8_000;
 
 /**
- * Hears of each change by server-sent events; where these do not come through, asks now and then. Ends when the payment
+ * Receives each change by server-sent events; where these do not get through, polls now and then. Ends when the payment
  * is over.
  *
- * @param silence told when nothing can be heard, and null when it can again
- * @returns asks at once
+ * @param silence called when nothing can be received, and with null when it can again
+ * @returns a function that polls at once
  */
 export function followState(
   path: string,

@@ -1,9 +1,6 @@
 import { language } from './texts.ts';
 
-/**
- * Puts instants into the reader's own time zone; without script they stand in UTC. Today's are told by their time
- * alone.
- */
+/** Shows instants in the reader's time zone; without script they are in UTC. Those of today show only the time. */
 export function localTimes(place: HTMLElement): void {
   for (const time of place.querySelectorAll('time')) {
     const at = new Date(time.dateTime);

@@ -1,9 +1,9 @@
 import { minuteMs } from '../../lib/durations.ts';
 
 /**
- * Regions of a page that renew themselves: `<div data-region="name">` on a page where an element names what to listen
- * to, `<main data-live="/portal/events">`. When the server tells that something changed, the page is fetched again and
- * its regions replaced; so there is one rendering, the server's.
+ * Regions of a page that refresh themselves: `<div data-region="name">` on a page where an element names the stream,
+ * `<main data-live="/portal/events">`. When the server reports a change, the page is fetched again and its regions are
+ * replaced, so there is one rendering, on the server.
  */
 const source = document.querySelector<HTMLElement>('[data-live]')?.dataset.live;
 
@@ -29,8 +29,7 @@ function leave(): void {
 
 async function renew(): Promise<void> {
   const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
-  // Nobody is signed in any more: what the page shows is not for whoever sits here now. A form's address leads to its
-  // page.
+  // The session has ended, so the page's content must not stay visible. A form's address leads to its page.
   if (answer.redirected && new URL(answer.url).pathname.endsWith('/sign-in')) return leave();
   if (!answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');

@@ -27,11 +27,11 @@ export async function checkBalance(wallet: FoundWallet, account: string, option:
 }
 
 /**
- * Has a wallet send the transfer, with the reference at the end of its calldata: by EIP-5792 where the wallet offers
- * that, else appended here.
+ * Has a wallet send the transfer with the reference at the end of its calldata: through EIP-5792 where the wallet
+ * offers that, otherwise appended here.
  *
- * @param sent called once the wallet has taken it
- * @returns the transaction's hash; null when the wallet does not tell it in time
+ * @param sent called once the wallet has accepted it
+ * @returns the transaction's hash; null when the wallet does not report it in time
  * @throws Refusal
  */
 export async function sendPayment(

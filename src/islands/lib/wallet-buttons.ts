@@ -3,10 +3,10 @@ import { type FoundWallet, iconOf, watchWallets } from './wallets.ts';
 const legacyAfterMs = 500;
 
 /**
- * Tells the wallets of this browser whenever there are more: those that announce themselves, else the one that stands
- * in `window.ethereum`.
+ * Calls back whenever more wallets of this browser are found: those that announce themselves, otherwise the one in
+ * `window.ethereum`.
  *
- * @param legacyName what to call a wallet that does not say its name
+ * @param legacyName what to call a wallet that does not give its name
  */
 export function findWallets(legacyName: string, show: (wallets: FoundWallet[]) => void): void {
   let announced = false;
