@@ -8,6 +8,7 @@ import { portalOverview } from './overview/overview.ts';
 import { requestDetail } from './requests/request.ts';
 import { requestsList } from './requests/requests.ts';
 import { unmatchedPages } from './requests/unmatched.ts';
+import { declarePortalPages } from './route.ts';
 import { portalAuditPages } from './settings/audit.ts';
 import { keyPages } from './settings/keys.ts';
 import { settingsPages } from './settings/settings.ts';
@@ -19,20 +20,23 @@ import { webhookPages } from './webhooks/webhooks.ts';
 
 /** All that a partner's people see and do. */
 export function portalPages(app: FastifyInstance, ctx: Context): void {
-  portalOverview(app, ctx);
-  requestsList(app, ctx);
-  requestDetail(app, ctx);
-  unmatchedPages(app, ctx);
-  portalEvents(app, ctx);
-  merchantsList(app, ctx);
-  merchantDetail(app, ctx);
-  keyPages(app, ctx);
-  webhookPages(app, ctx);
-  testEventForm(app, ctx);
-  deliveryPages(app, ctx);
-  deliveryDetail(app, ctx);
-  settingsPages(app, ctx);
-  teamPages(app, ctx);
-  portalAuditPages(app, ctx);
-  gettingStarted(app, ctx);
+  const pages = declarePortalPages(app, ctx);
+  const ending = new AbortController();
+  app.addHook('preClose', async () => ending.abort());
+  portalOverview(pages, ctx);
+  requestsList(pages, ctx);
+  requestDetail(pages, ctx);
+  unmatchedPages(pages, ctx);
+  portalEvents(pages, ctx, ending.signal);
+  merchantsList(pages, ctx);
+  merchantDetail(pages, ctx);
+  keyPages(pages, ctx);
+  webhookPages(pages, ctx);
+  testEventForm(pages, ctx);
+  deliveryPages(pages, ctx);
+  deliveryDetail(pages, ctx);
+  settingsPages(app, pages, ctx);
+  teamPages(pages, ctx);
+  portalAuditPages(pages, ctx);
+  gettingStarted(pages, ctx);
 }

@@ -13,8 +13,6 @@ import { enter } from '../users/enter.ts';
 import { asksForMore, askToConfirm, type Fresh } from '../users/fresh.ts';
 import { portalRealm } from '../users/realm.ts';
 import { userSessionPages } from '../users/session-pages.ts';
-import { sendForeignForm } from '../web/error-page.ts';
-import { isOwnForm } from '../web/origin.ts';
 import { sendPortal } from './shell.ts';
 
 /** A visit of a partner's user: who it is, and the mode that was chosen, with the scope to work in. */
@@ -68,17 +66,13 @@ export async function openPortal(
 /** What a form of the portal asks of who sends it: a permission, and for which acts more than the session. */
 export type FormRule = { permission: Permission; fresh: Fresh };
 
-/** The same for a form of the portal: one that another site sent changes nothing. */
+/** The same for a form of the portal. */
 export async function openPortalForm(
   ctx: Context,
   request: FastifyRequest,
   reply: FastifyReply,
   { permission, fresh }: FormRule,
 ): Promise<PortalVisit | null> {
-  if (!isOwnForm(request.headers, ctx.config.baseUrl)) {
-    sendForeignForm(reply);
-    return null;
-  }
   const visit = await openPortal(ctx, request, reply, permission);
   if (!visit || !asksForMore(fresh, visit.mode)) return visit;
   const question = await askToConfirm(ctx, portalRealm, visit.user, request, reply);

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
@@ -19,7 +19,7 @@ import { flashOf } from '../../web/flash.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
 import { merchantEventsPath } from '../live.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
+import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { merchantBadges, merchantName } from './merchants.ts';
 
@@ -27,49 +27,48 @@ const path = '/portal/merchants';
 const own = `${path}/:account_id`;
 
 /** `/portal/merchants/<account_id>`: one merchant, its invitation, and what its partner can do about it. */
-export function merchantDetail(app: FastifyInstance, ctx: Context): void {
+export function merchantDetail(pages: PortalPages, ctx: Context): void {
   // A form whose response is the page itself leaves its own address in the browser, so the page must be there too.
   for (const address of [own, `${own}/recover`]) {
-    portalPage(app, ctx, address, 'read', async (call) => showMerchant(ctx, call, await mustRead(ctx, call), null));
+    pages.page({ url: address, permission: 'read' }, async (call) =>
+      showMerchant(ctx, call, await mustRead(ctx, call), null),
+    );
   }
 
   const flip = (disabled: boolean) =>
-    portalForm(
-      app,
-      ctx,
-      `${own}/${disabled ? 'disable' : 'enable'}`,
-      { permission: 'merchants.disable', fresh: 'never' },
+    pages.form(
+      { url: `${own}/${disabled ? 'disable' : 'enable'}`, permission: 'merchants.disable', fresh: 'never' },
       async (call) => {
-        const { scope, reply } = call;
+        const { scope } = call;
         const { id } = await mustRead(ctx, call);
         await setMerchantDisabled(ctx, call.actor, scope, id, 'partner', disabled);
-        return doneAt(reply, `${path}/${id}`, disabled ? 'disabled' : 'enabled');
+        return call.done(`${path}/${id}`, disabled ? 'disabled' : 'enabled');
       },
     );
   flip(true);
   flip(false);
 
-  portalForm(app, ctx, `${own}/reset`, { permission: 'merchants.reset', fresh: 'always' }, async (call) => {
-    const { scope, reply } = call;
+  pages.form({ url: `${own}/reset`, permission: 'merchants.reset', fresh: 'always' }, async (call) => {
+    const { scope } = call;
     const { id } = await mustRead(ctx, call);
     const isReset = await resetOnboarding(ctx, call.actor, scope, id);
-    return doneAt(reply, `${path}/${id}`, isReset ? 'reset' : 'has_money');
+    return call.done(`${path}/${id}`, isReset ? 'reset' : 'has_money');
   });
 
-  portalForm(app, ctx, `${own}/recover`, { permission: 'merchants.recover', fresh: 'always' }, async (call) => {
-    const { scope, reply } = call;
+  pages.form({ url: `${own}/recover`, permission: 'merchants.recover', fresh: 'always' }, async (call) => {
+    const { scope } = call;
     const merchant = await mustRead(ctx, call);
     const { id } = merchant;
     const started = await startRecovery(ctx, call.actor, scope, id).catch(refusalToShow);
-    if (started instanceof MerchantRefusal) return doneAt(reply, `${path}/${id}`, 'no_recovery');
+    if (started instanceof MerchantRefusal) return call.done(`${path}/${id}`, 'no_recovery');
     return showMerchant(ctx, call, merchant, started.url);
   });
 
-  portalForm(app, ctx, `${own}/recover/cancel`, { permission: 'merchants.recover', fresh: 'never' }, async (call) => {
-    const { scope, reply } = call;
+  pages.form({ url: `${own}/recover/cancel`, permission: 'merchants.recover', fresh: 'never' }, async (call) => {
+    const { scope } = call;
     const { id } = await mustRead(ctx, call);
     const isCancelled = await cancelRecovery(ctx, call.actor, scope, id);
-    return doneAt(reply, `${path}/${id}`, isCancelled ? 'recovery_cancelled' : 'no_recovery');
+    return call.done(`${path}/${id}`, isCancelled ? 'recovery_cancelled' : 'no_recovery');
   });
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
@@ -23,7 +23,7 @@ import { csvOf, sendCsv } from '../../web/download.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
 import { badge, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
+import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
 const path = '/portal/merchants';
@@ -33,16 +33,16 @@ const typedNames = ['business_name', 'display_name', 'email', 'country', 'app_mo
 const appModes = ['business', 'personal'] as const;
 
 /** `/portal/merchants`: the merchants of the mode, as CSV too, and making one. */
-export function merchantsList(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, path, 'read', (call) => showMerchants(ctx, call, {}, []));
+export function merchantsList(pages: PortalPages, ctx: Context): void {
+  pages.page({ url: path, permission: 'read' }, (call) => showMerchants(ctx, call, {}, []));
 
-  portalPage(app, ctx, csvPath, 'read', async ({ scope, mode, request, reply }) => {
+  pages.page({ url: csvPath, permission: 'read' }, async ({ scope, mode, request, reply }) => {
     const filter = filterOf(readQuery(request.query, names));
     return sendCsv(reply, `merchants-${mode}`, csvHeader, csvOf(exportMerchants(ctx, scope, filter), csvRow));
   });
 
-  portalForm(app, ctx, path, { permission: 'merchants.invite', fresh: 'never' }, async (call) => {
-    const { scope, reply } = call;
+  pages.form({ url: path, permission: 'merchants.invite', fresh: 'never' }, async (call) => {
+    const { scope } = call;
     const typed = Object.fromEntries(typedNames.map((name) => [name, call.typed(name)]));
     const { display_currency = '', app_mode, country = '', ...texts } = typed;
     const given = Object.entries({ ...texts, country: country.toUpperCase() }).filter(([, text]) => text !== '');
@@ -50,7 +50,7 @@ export function merchantsList(app: FastifyInstance, ctx: Context): void {
     const fields = { ...Object.fromEntries(given), app_mode: mode, display_currency };
     const made = await createMerchantManually(ctx, call.actor, scope, fields);
     if ('faults' in made) return showMerchants(ctx, call, typed, made.faults);
-    return doneAt(reply, `${path}/${made.id}`, 'created');
+    return call.done(`${path}/${made.id}`, 'created');
   });
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { createApiKey, scopeNames } from '../../auth/api-keys.ts';
 import { browseKeys } from '../../auth/own-keys.ts';
 import { may, type Permission } from '../../auth/roles.ts';
@@ -12,7 +12,7 @@ import { card, shapeOf } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { readDeliveryHealth } from '../../webhooks/health.ts';
-import { actionIn, type PortalCall, portalForm, portalPage } from '../route.ts';
+import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { newKey } from '../settings/keys.ts';
 import { sendPortal } from '../shell.ts';
 import { newTestMerchant, testWalletOf } from '../webhooks/test.ts';
@@ -21,14 +21,14 @@ import { createSnippet, receiverPort, receiverSnippet, type SnippetValues, snipp
 const path = '/portal/start';
 
 /** `/portal/start`: what to do until the first event is delivered, with programs that run as pasted. */
-export function gettingStarted(app: FastifyInstance, ctx: Context): void {
+export function gettingStarted(pages: PortalPages, ctx: Context): void {
   // A form whose response is the page itself leaves its own address in the browser, so the page must be there too.
   for (const address of [path, `${path}/key`]) {
-    portalPage(app, ctx, address, 'read', (call) => showStart(ctx, call, null));
+    pages.page({ url: address, permission: 'read' }, (call) => showStart(ctx, call, null));
   }
 
   // Only for test mode: keys for real money are made where they are looked after.
-  portalForm(app, ctx, `${path}/key`, { permission: 'keys', fresh: 'never' }, async (call) => {
+  pages.form({ url: `${path}/key`, permission: 'keys', fresh: 'never' }, async (call) => {
     if (call.mode === 'live') return call.reply.redirect('/portal/keys', 303);
     const sandbox = testWalletOf(ctx, call.scope);
     const isAlone = sandbox && (await findPayableMerchant(ctx, call.scope)) === null;

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { permissions } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import { formatFiat } from '../../lib/money.ts';
@@ -15,7 +14,7 @@ import { oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, linkWith } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
 import { requestTable } from '../requests/requests.ts';
-import { type PortalCall, portalPage } from '../route.ts';
+import type { PortalCall, PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { healthOf } from './health.ts';
 
@@ -26,8 +25,8 @@ const shownRequests = 8;
 const shortValue = 12;
 
 /** `GET /portal`: is everything fine, how business goes, and what came last. */
-export function portalOverview(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, path, 'read', async (call) => {
+export function portalOverview(pages: PortalPages, ctx: Context): void {
+  pages.page({ url: path, permission: 'read' }, async (call) => {
     const { words, scope, mode, request, reply } = call;
     const portal = portalTexts(words);
     const query = readQuery(request.query, ['days', 'currency']);

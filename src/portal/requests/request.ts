@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { may } from '../../auth/roles.ts';
 import { explorerLink } from '../../checkout/transactions.ts';
 import type { ChainConfig } from '../../config/chains.ts';
@@ -25,7 +24,7 @@ import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
 import { listDeliveries } from '../../webhooks/log.ts';
 import { portalEventsPath } from '../live.ts';
-import { actionIn, doneAt, portalForm, portalPage } from '../route.ts';
+import { actionIn, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { requestConcerns } from './concerns.ts';
 import { portalStatusBadge } from './display-status.ts';
@@ -34,8 +33,8 @@ import { type History, timeline } from './timeline.ts';
 const listPath = '/portal/requests';
 
 /** `GET /portal/requests/<request_id>`: everything about one request; and the form that cancels it. */
-export function requestDetail(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, `${listPath}/:request_id`, 'read', async (call) => {
+export function requestDetail(pages: PortalPages, ctx: Context): void {
+  pages.page({ url: `${listPath}/:request_id`, permission: 'read' }, async (call) => {
     const { words, scope, mode, user, request, reply } = call;
     const known = await readAll(ctx, scope, call.param('request_id'));
     const { row } = known.history;
@@ -54,24 +53,18 @@ export function requestDetail(app: FastifyInstance, ctx: Context): void {
     });
   });
 
-  portalForm(
-    app,
-    ctx,
-    `${listPath}/:request_id/cancel`,
-    { permission: 'requests.cancel', fresh: 'never' },
-    async (call) => {
-      const { scope } = call;
-      const id = call.param('request_id').toLowerCase();
-      const path = `${listPath}/${id}`;
-      try {
-        await cancelRequest(ctx, call.actor, scope, id);
-      } catch (error) {
-        if (!(error instanceof Refusal) || error.code !== 'cannot_cancel') throw error;
-        return doneAt(call.reply, path, 'cannot_cancel');
-      }
-      return doneAt(call.reply, path, 'cancelled');
-    },
-  );
+  pages.form({ url: `${listPath}/:request_id/cancel`, permission: 'requests.cancel', fresh: 'never' }, async (call) => {
+    const { scope } = call;
+    const id = call.param('request_id').toLowerCase();
+    const path = `${listPath}/${id}`;
+    try {
+      await cancelRequest(ctx, call.actor, scope, id);
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'cannot_cancel') throw error;
+      return call.done(path, 'cannot_cancel');
+    }
+    return call.done(path, 'cancelled');
+  });
 }
 
 /** What the page is made of. */

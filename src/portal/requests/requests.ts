@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { decimalOf, formatFiat, formatMicro } from '../../lib/money.ts';
@@ -20,7 +19,7 @@ import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
 import { accountsFor } from '../merchants/merchant-choice.ts';
-import { portalPage } from '../route.ts';
+import type { PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { portalStatusBadge, portalStatusOf } from './display-status.ts';
 
@@ -31,8 +30,8 @@ const statuses = ['requested', 'opened', 'expired', 'voided'] as const;
 const proofs = ['none', 'attached', 'verified'] as const;
 
 /** `GET /portal/requests` and the same as CSV. */
-export function requestsList(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, path, 'read', async (call) => {
+export function requestsList(pages: PortalPages, ctx: Context): void {
+  pages.page({ url: path, permission: 'read' }, async (call) => {
     const { words, scope, mode, request, reply } = call;
     const portal = portalTexts(words);
     const query = readQuery(request.query, names);
@@ -58,7 +57,7 @@ export function requestsList(app: FastifyInstance, ctx: Context): void {
     });
   });
 
-  portalPage(app, ctx, csvPath, 'read', async ({ scope, mode, request, reply }) => {
+  pages.page({ url: csvPath, permission: 'read' }, async ({ scope, mode, request, reply }) => {
     const filter = await filterOf(ctx, scope, readQuery(request.query, names));
     const rows = exportRequests(ctx, scope, filter);
     return sendCsv(reply, `requests-${mode}`, csvHeader, csvOf(rows, csvRow));

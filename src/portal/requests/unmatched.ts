@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { explorerLink } from '../../checkout/transactions.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
@@ -25,7 +24,7 @@ import { refundBadge } from '../../web/refunded.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
 import { accountsFor } from '../merchants/merchant-choice.ts';
-import { type PortalCall, portalPage } from '../route.ts';
+import type { PortalCall, PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
 const path = '/portal/unmatched';
@@ -33,8 +32,8 @@ const csvPath = '/portal/unmatched.csv';
 const names = ['account_id', 'reason', 'since', 'until', 'after'] as const;
 
 /** `GET /portal/unmatched`: money that pays no request, with the reason; and the same as CSV. */
-export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, path, 'read', async (call) => {
+export function unmatchedPages(pages: PortalPages, ctx: Context): void {
+  pages.page({ url: path, permission: 'read' }, async (call) => {
     const { words, scope, mode, request, reply } = call;
     const portal = portalTexts(words);
     const audit = auditTexts(words);
@@ -62,7 +61,7 @@ export function unmatchedPages(app: FastifyInstance, ctx: Context): void {
     });
   });
 
-  portalPage(app, ctx, csvPath, 'read', async (call) => {
+  pages.page({ url: csvPath, permission: 'read' }, async (call) => {
     const { scope, mode, request, reply } = call;
     const batches = exportUnmatched(ctx, scope, await filterOf(ctx, call, readQuery(request.query, names)));
     return sendCsv(reply, `unmatched-${mode}`, csvHeader, csvRows(ctx, scope, batches, ctx.chains[mode]));

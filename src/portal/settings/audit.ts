@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { type AuditAction, actions } from '../../audit/actions.ts';
 import { type AuditRow, type LogFilter, readLog } from '../../audit/read.ts';
 import type { Context } from '../../context.ts';
@@ -17,7 +16,7 @@ import { sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
-import { portalPage } from '../route.ts';
+import type { PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
 const path = '/portal/audit';
@@ -30,8 +29,8 @@ const batchSize = 500;
 const mostBatches = 4_000;
 
 /** `/portal/audit`: everything done for this partner, in both modes, by whom, when and from where; as CSV too. */
-export function portalAuditPages(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, path, 'read', async (call) => {
+export function portalAuditPages(pages: PortalPages, ctx: Context): void {
+  pages.page({ url: path, permission: 'read' }, async (call) => {
     const { words, scope, request, reply } = call;
     const audit = auditTexts(words);
     const { places } = portalTexts(words);
@@ -52,7 +51,7 @@ export function portalAuditPages(app: FastifyInstance, ctx: Context): void {
     });
   });
 
-  portalPage(app, ctx, csvPath, 'read', async ({ scope, request, reply }) => {
+  pages.page({ url: csvPath, permission: 'read' }, async ({ scope, request, reply }) => {
     const filter = filterOf(readQuery(request.query, names));
     return sendCsv(reply, 'audit', csvHeader, csvRows(ctx, scope, filter));
   });

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { createApiKey, scopeNames } from '../../auth/api-keys.ts';
 import { browseKeys, exportKeys, type OwnKey, revokeOwnKey } from '../../auth/own-keys.ts';
 import { may } from '../../auth/roles.ts';
@@ -20,33 +20,33 @@ import { readQuery } from '../../web/query.ts';
 import { notice } from '../../web/shell.ts';
 import { badge, confirmButton, csvLink, emptyState, pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
+import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
 const path = '/portal/keys';
 const csvPath = '/portal/keys.csv';
 
 /** `/portal/keys`: the API keys of the mode, with making one, which is shown this once, and revoking. */
-export function keyPages(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, path, 'keys.read', (call) => showKeys(ctx, call, null));
+export function keyPages(pages: PortalPages, ctx: Context): void {
+  pages.page({ url: path, permission: 'keys.read' }, (call) => showKeys(ctx, call, null));
 
-  portalPage(app, ctx, csvPath, 'keys.read', async ({ scope, mode, reply }) =>
+  pages.page({ url: csvPath, permission: 'keys.read' }, async ({ scope, mode, reply }) =>
     sendCsv(reply, `keys-${mode}`, csvHeader, csvOf(exportKeys(ctx.db, scope), csvRow)),
   );
 
-  portalForm(app, ctx, path, { permission: 'keys', fresh: 'live' }, async (call) => {
+  pages.form({ url: path, permission: 'keys', fresh: 'live' }, async (call) => {
     const scopes = scopeNames.filter((name) => call.ticked('scopes').includes(name));
-    if (scopes.length === 0) return doneAt(call.reply, path, 'no_scope');
+    if (scopes.length === 0) return call.done(path, 'no_scope');
     const { key } = await createApiKey(ctx, call.actor, call.scope, scopes);
     return showKeys(ctx, call, key);
   });
 
-  portalForm(app, ctx, `${path}/revoke`, { permission: 'keys', fresh: 'live' }, async (call) => {
+  pages.form({ url: `${path}/revoke`, permission: 'keys', fresh: 'live' }, async (call) => {
     const { scope } = call;
     const id = call.typed('key').toLowerCase();
     if (!isUuid(id)) throw refuse('not_found');
     const hint = await revokeOwnKey(ctx, call.actor, scope, id);
-    return doneAt(call.reply, path, hint === null ? 'not_revoked' : 'revoked');
+    return call.done(path, hint === null ? 'not_revoked' : 'revoked');
   });
 }
 

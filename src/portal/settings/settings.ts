@@ -13,17 +13,19 @@ import { portalTexts } from '../../texts/portal.ts';
 import { field } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { flashOf } from '../../web/flash.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
+import { actionIn, declarePortalPages, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { type MultipartFields, multipartFields, takeMultipart } from './multipart.ts';
 
 const path = '/portal/settings';
 
 /** `/portal/settings`: name, look, currency, expiry values, and whom to tell. They hold in both modes. */
-export function settingsPages(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, path, 'settings', async (call) => showSettings(ctx, call, await ownPartner(ctx, call), {}));
+export function settingsPages(app: FastifyInstance, pages: PortalPages, ctx: Context): void {
+  pages.page({ url: path, permission: 'settings' }, async (call) =>
+    showSettings(ctx, call, await ownPartner(ctx, call), {}),
+  );
 
-  portalForm(app, ctx, path, { permission: 'settings', fresh: 'always' }, async (call) => {
+  pages.form({ url: path, permission: 'settings', fresh: 'always' }, async (call) => {
     const before = await ownPartner(ctx, call);
     const wanted = { ...before, ...readSettings(call.typed, call.ticked) };
     const faults = settingsFaults(wanted, await listCurrencies(ctx));
@@ -34,24 +36,27 @@ export function settingsPages(app: FastifyInstance, ctx: Context): void {
       defaultExpiryMinutes: wanted.default_expiry_minutes,
     });
     forgetBranding(ctx, wanted.id);
-    return doneAt(call.reply, path, 'saved');
+    return call.done(path, 'saved');
   });
 
   app.register(async (forms) => {
     takeMultipart(forms);
-    portalForm(forms, ctx, `${path}/look`, { permission: 'settings', fresh: 'never' }, async (call) => {
-      const partner = await ownPartner(ctx, call);
-      const fields = await multipartFields(call.request);
-      if (fields === 'too_large') return showSettings(ctx, call, partner, { logo: true });
-      const { wanted, faults } = readBrandingForm(fields);
-      if (Object.keys(faults).length > 0) {
-        return showSettings(ctx, call, { ...partner, accent: accentIn(fields) }, faults);
-      }
-      if (Object.keys(wanted).length === 0) return doneAt(call.reply, path, 'unchanged');
-      await setBranding(ctx, call.actor, partner.slug, wanted);
-      forgetBranding(ctx, partner.id);
-      return doneAt(call.reply, path, 'saved');
-    });
+    declarePortalPages(forms, ctx).form(
+      { url: `${path}/look`, permission: 'settings', fresh: 'never' },
+      async (call) => {
+        const partner = await ownPartner(ctx, call);
+        const fields = await multipartFields(call.request);
+        if (fields === 'too_large') return showSettings(ctx, call, partner, { logo: true });
+        const { wanted, faults } = readBrandingForm(fields);
+        if (Object.keys(faults).length > 0) {
+          return showSettings(ctx, call, { ...partner, accent: accentIn(fields) }, faults);
+        }
+        if (Object.keys(wanted).length === 0) return call.done(path, 'unchanged');
+        await setBranding(ctx, call.actor, partner.slug, wanted);
+        forgetBranding(ctx, partner.id);
+        return call.done(path, 'saved');
+      },
+    );
   });
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { hostOwner } from '../../auth/host.ts';
 import { isRole, roles } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
@@ -23,7 +23,7 @@ import { csvOf, sendCsv } from '../../web/download.ts';
 import { flashOf } from '../../web/flash.ts';
 import { badge, confirmButton, csvLink, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
+import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
 const path = '/portal/team';
@@ -34,15 +34,15 @@ type Typed = { email: string; role: string; reason: UserRefusalReason };
 /**
  * `/portal/team`: who may sign in and in which role; invites, changes roles, removes passkeys, disables and enables.
  */
-export function teamPages(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, path, 'team', (call) => showTeam(ctx, call, null));
+export function teamPages(pages: PortalPages, ctx: Context): void {
+  pages.page({ url: path, permission: 'team' }, (call) => showTeam(ctx, call, null));
 
-  portalPage(app, ctx, csvPath, 'team', async ({ scope, reply }) =>
+  pages.page({ url: csvPath, permission: 'team' }, async ({ scope, reply }) =>
     sendCsv(reply, 'team', csvHeader, csvOf(everybody(ctx, scope), csvRow)),
   );
 
-  portalForm(app, ctx, path, { permission: 'team', fresh: 'always' }, async (call) => {
-    const { scope, user, words, request, reply, typed } = call;
+  pages.form({ url: path, permission: 'team', fresh: 'always' }, async (call) => {
+    const { scope, user, words, request, typed } = call;
     const [email, role] = [typed('email'), typed('role')];
     if (!isRole(role)) throw refuse('not_found');
     const host = hostOwner(ctx.config, request.headers.host) ?? null;
@@ -53,18 +53,18 @@ export function teamPages(app: FastifyInstance, ctx: Context): void {
       if (!(error instanceof UserRefusal)) throw error;
       return showTeam(ctx, call, { email, role, reason: error.reason });
     }
-    return doneAt(reply, path, 'invited');
+    return call.done(path, 'invited');
   });
 
   const change = (name: string, work: (call: PortalCall, userId: string) => Promise<string>) =>
-    portalForm(app, ctx, `${path}/${name}`, { permission: 'team', fresh: 'always' }, async (call) => {
+    pages.form({ url: `${path}/${name}`, permission: 'team', fresh: 'always' }, async (call) => {
       const id = call.typed('user').toLowerCase();
       if (!isUuid(id)) throw refuse('not_found');
       try {
-        return doneAt(call.reply, path, await work(call, id));
+        return call.done(path, await work(call, id));
       } catch (error) {
         if (!(error instanceof UserRefusal)) throw error;
-        return doneAt(call.reply, path, error.reason);
+        return call.done(path, error.reason);
       }
     });
   change('role', async ({ scope, user, request, typed }, id) => {

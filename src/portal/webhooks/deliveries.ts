@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -20,7 +19,7 @@ import {
 } from '../../webhooks/browse.ts';
 import { replaySince } from '../../webhooks/replay.ts';
 import { portalEventsPath } from '../live.ts';
-import { actionIn, doneAt, noAccount, type PortalCall, portalForm, portalPage } from '../route.ts';
+import { actionIn, noAccount, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
 /** Where the log of deliveries stands. */
@@ -30,8 +29,8 @@ const names = ['state', 'request_id', 'since', 'until', 'after'] as const;
 const states = ['failed', 'waiting', 'delivered', 'exhausted'] as const;
 
 /** `/portal/webhooks/deliveries`: every event of the mode, as CSV too, and sending again all that failed. */
-export function deliveryPages(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, deliveriesPath, 'read', async (call) => {
+export function deliveryPages(pages: PortalPages, ctx: Context): void {
+  pages.page({ url: deliveriesPath, permission: 'read' }, async (call) => {
     const { words, scope, mode, user, request, reply } = call;
     const portal = portalTexts(words);
     const query = readQuery(request.query, names);
@@ -59,25 +58,19 @@ export function deliveryPages(app: FastifyInstance, ctx: Context): void {
     });
   });
 
-  portalPage(app, ctx, csvPath, 'read', async ({ scope, mode, request, reply }) => {
+  pages.page({ url: csvPath, permission: 'read' }, async ({ scope, mode, request, reply }) => {
     const filter = filterOf(readQuery(request.query, names));
     return sendCsv(reply, `deliveries-${mode}`, csvHeader, csvOf(exportDeliveries(ctx, scope, filter), csvRow));
   });
 
-  portalForm(
-    app,
-    ctx,
-    `${deliveriesPath}/replay`,
-    { permission: 'deliveries.replay', fresh: 'never' },
-    async (call) => {
-      const { scope, reply, typed } = call;
-      // The page's field holds minutes and names no zone: it says UTC beside it.
-      const since = instantOf(`${typed('since')}:00Z`);
-      if (!since) return doneAt(reply, deliveriesPath, 'no_time');
-      const ids = await replaySince(ctx, call.actor, scope, since);
-      return reply.redirect(`${deliveriesPath}?done=replayed&count=${ids.length}`, 303);
-    },
-  );
+  pages.form({ url: `${deliveriesPath}/replay`, permission: 'deliveries.replay', fresh: 'never' }, async (call) => {
+    const { scope, reply, typed } = call;
+    // The page's field holds minutes and names no zone: it says UTC beside it.
+    const since = instantOf(`${typed('since')}:00Z`);
+    if (!since) return call.done(deliveriesPath, 'no_time');
+    const ids = await replaySince(ctx, call.actor, scope, since);
+    return reply.redirect(`${deliveriesPath}?done=replayed&count=${ids.length}`, 303);
+  });
 }
 
 function flash(call: PortalCall): Html | null {

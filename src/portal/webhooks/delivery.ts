@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
@@ -13,14 +12,14 @@ import { badge, confirmButton } from '../../web/table.ts';
 import { type AttemptRow, type LoggedDelivery, listDeliveries } from '../../webhooks/log.ts';
 import { replayDelivery } from '../../webhooks/replay.ts';
 import { portalEventsPath } from '../live.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
+import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { deliveriesPath, deliveryBadge, failureOf } from './deliveries.ts';
 import { shownUrl } from './url.ts';
 
 /** `/portal/webhooks/deliveries/<delivery_id>`: one event with request and response of every attempt; resends it. */
-export function deliveryDetail(app: FastifyInstance, ctx: Context): void {
-  portalPage(app, ctx, `${deliveriesPath}/:delivery_id`, 'read', async (call) => {
+export function deliveryDetail(pages: PortalPages, ctx: Context): void {
+  pages.page({ url: `${deliveriesPath}/:delivery_id`, permission: 'read' }, async (call) => {
     const { words, scope, user, mode, reply } = call;
     const { webhooks } = portalTexts(words);
     const id = idOf(call);
@@ -52,16 +51,13 @@ export function deliveryDetail(app: FastifyInstance, ctx: Context): void {
     });
   });
 
-  portalForm(
-    app,
-    ctx,
-    `${deliveriesPath}/:delivery_id/replay`,
-    { permission: 'deliveries.replay', fresh: 'never' },
+  pages.form(
+    { url: `${deliveriesPath}/:delivery_id/replay`, permission: 'deliveries.replay', fresh: 'never' },
     async (call) => {
-      const { scope, reply } = call;
+      const { scope } = call;
       const id = idOf(call);
       await replayDelivery(ctx, call.actor, scope, id);
-      return doneAt(reply, `${deliveriesPath}/${id}`, 'replayed');
+      return call.done(`${deliveriesPath}/${id}`, 'replayed');
     },
   );
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
 import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
@@ -13,7 +12,7 @@ import { portalTexts } from '../../texts/portal.ts';
 import { card } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { fill } from '../../ui/language.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, recorded } from '../route.ts';
+import { actionIn, type PortalCall, type PortalPages, recorded } from '../route.ts';
 
 const path = '/portal/webhooks';
 
@@ -25,18 +24,18 @@ export function testWalletOf(ctx: Context, scope: Scope): Sandbox | null {
 /**
  * `POST /portal/webhooks/test`: a real request, paid by the test wallet, whose event is then delivered like any other.
  */
-export function testEventForm(app: FastifyInstance, ctx: Context): void {
-  portalForm(app, ctx, `${path}/test`, { permission: 'payments.test', fresh: 'never' }, async (call) => {
+export function testEventForm(pages: PortalPages, ctx: Context): void {
+  pages.form({ url: `${path}/test`, permission: 'payments.test', fresh: 'never' }, async (call) => {
     const sandbox = testWalletOf(ctx, call.scope);
-    if (!sandbox) return doneAt(call.reply, path, 'no_test_wallet');
+    if (!sandbox) return call.done(path, 'no_test_wallet');
     const { row, replayed } = await requestTestPayment(ctx, sandbox, call).catch((error) => {
       if (error instanceof Refusal && error.code === 'rate_unavailable') return { row: null, replayed: true };
       throw error;
     });
-    if (row === null) return doneAt(call.reply, path, 'rate_unavailable');
+    if (row === null) return call.done(path, 'rate_unavailable');
     // A form that is sent twice pays once.
     const refusal = replayed ? null : await sandbox.payTestRequest(ctx, call.scope, row.id);
-    return doneAt(call.reply, path, refusal ?? 'test_sent');
+    return call.done(path, refusal ?? 'test_sent');
   });
 }
 

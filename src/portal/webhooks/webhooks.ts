@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { Actor } from '../../audit/actions.ts';
 import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
@@ -25,7 +25,7 @@ import {
 import { type DeliveryHealth, readDeliveryHealth } from '../../webhooks/health.ts';
 import { EndpointRefusal } from '../../webhooks/refusal.ts';
 import { portalEventsPath } from '../live.ts';
-import { actionIn, doneAt, type PortalCall, portalForm, portalPage } from '../route.ts';
+import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import type { FormRule } from '../session.ts';
 import { sendPortal } from '../shell.ts';
 import { deliveriesPath, deliveryTable } from './deliveries.ts';
@@ -41,19 +41,19 @@ type Fresh = { kind: 'secret' | 'pending'; secret: string };
 type Faulty = { url: string; fault: string };
 
 /** `/portal/webhooks`: where the mode's events go, whether they are delivered, and the secret that signs them. */
-export function webhookPages(app: FastifyInstance, ctx: Context): void {
+export function webhookPages(pages: PortalPages, ctx: Context): void {
   // A form whose response is the page itself leaves its own address in the browser, so the page must be there too.
   for (const address of [path, `${path}/url`, `${path}/rotate`]) {
-    portalPage(app, ctx, address, 'read', (call) => showWebhooks(ctx, call));
+    pages.page({ url: address, permission: 'read' }, (call) => showWebhooks(ctx, call));
   }
 
-  portalForm(app, ctx, `${path}/url`, { permission: 'webhooks', fresh: 'live' }, async (call) => {
+  pages.form({ url: `${path}/url`, permission: 'webhooks', fresh: 'live' }, async (call) => {
     const { scope, words } = call;
     const url = call.typed('url');
     const before = await readEndpoint(ctx, scope);
     try {
       const secret = await setUrl(ctx, call.actor, scope, url);
-      if (before) return doneAt(call.reply, path, 'url_set');
+      if (before) return call.done(path, 'url_set');
       return await showWebhooks(ctx, call, { kind: 'secret', secret });
     } catch (error) {
       if (refusalOf(error) !== 'url_refused') return refused(call, error);
@@ -61,7 +61,7 @@ export function webhookPages(app: FastifyInstance, ctx: Context): void {
     }
   });
 
-  portalForm(app, ctx, `${path}/rotate`, { permission: 'webhooks', fresh: 'live' }, async (call) => {
+  pages.form({ url: `${path}/rotate`, permission: 'webhooks', fresh: 'live' }, async (call) => {
     const { scope } = call;
     try {
       const secret = await rotateSecret(ctx, call.actor, scope);
@@ -77,11 +77,11 @@ export function webhookPages(app: FastifyInstance, ctx: Context): void {
     done: string,
     work: (ctx: Context, actor: Actor, scope: Scope) => Promise<unknown>,
   ) =>
-    portalForm(app, ctx, `${path}/${name}`, { permission: 'webhooks', fresh }, async (call) => {
+    pages.form({ url: `${path}/${name}`, permission: 'webhooks', fresh }, async (call) => {
       const { scope } = call;
       try {
         await work(ctx, call.actor, scope);
-        return doneAt(call.reply, path, done);
+        return call.done(path, done);
       } catch (error) {
         return refused(call, error);
       }
@@ -96,10 +96,10 @@ function refusalOf(error: unknown): string | null {
 }
 
 /** Expected failures are told on the page; all others go on. */
-function refused({ reply }: PortalCall, error: unknown): FastifyReply {
+function refused(call: PortalCall, error: unknown): FastifyReply {
   const reason = refusalOf(error);
   if (reason === null) throw error;
-  return doneAt(reply, path, reason);
+  return call.done(path, reason);
 }
 
 async function showWebhooks(
