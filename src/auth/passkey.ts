@@ -32,7 +32,7 @@ export function relyingParty(config: Pick<Config, 'baseUrl'>, host: HostOwner): 
 }
 
 /** The browser's request for a passkey. It names no account, so it reveals nothing about anybody. */
-export async function askOptions(
+export async function authenticationOptions(
   party: RelyingParty,
   challenge: Uint8Array<ArrayBuffer>,
 ): Promise<PublicKeyCredentialRequestOptionsJSON> {
@@ -48,7 +48,7 @@ export async function askOptions(
 export type PasskeyUser = { id: string; name: string; place: string; held: Buffer[] };
 
 /** The browser's request to create a passkey: stored on the device and unlocked by its owner. */
-export async function makeOptions(
+export async function registrationOptions(
   party: RelyingParty,
   challenge: Uint8Array<ArrayBuffer>,
   user: PasskeyUser,
@@ -94,7 +94,7 @@ export function readAnswer(typed: unknown): PasskeyAnswer | null {
 export type NewPasskey = { credentialId: Buffer; publicKey: Buffer; counter: number };
 
 /** Verifies a new passkey; its challenge must already be consumed. Null when anything is wrong. */
-export async function proveNew(party: RelyingParty, answer: PasskeyAnswer): Promise<NewPasskey | null> {
+export async function verifyRegistration(party: RelyingParty, answer: PasskeyAnswer): Promise<NewPasskey | null> {
   const response = answer.response as RegistrationResponseJSON;
   try {
     if (!(await namesNoMaker(response))) return null;
@@ -125,14 +125,18 @@ async function namesNoMaker({ response }: RegistrationResponseJSON): Promise<boo
 }
 
 /** A passkey as it is kept, and whose it is. */
-export type HeldPasskey = { userId: string; publicKey: Buffer };
+export type StoredPasskey = { userId: string; publicKey: Buffer };
 
 /**
  * Verifies that a passkey's device has signed and was unlocked by its owner; the challenge must already be consumed.
  *
  * @returns the device's signature counter, not yet compared; null when anything is wrong
  */
-export async function proveHeld(party: RelyingParty, answer: PasskeyAnswer, held: HeldPasskey): Promise<number | null> {
+export async function verifyAuthentication(
+  party: RelyingParty,
+  answer: PasskeyAnswer,
+  held: StoredPasskey,
+): Promise<number | null> {
   const response = answer.response as AuthenticationResponseJSON;
   try {
     const handle = Buffer.from(response.response.userHandle ?? '', 'base64url');
@@ -155,6 +159,6 @@ export async function proveHeld(party: RelyingParty, answer: PasskeyAnswer, held
 }
 
 /** True when a device repeats a signature counter, which means it was copied. Devices that do not count report 0. */
-export function isCopy(before: number, now: number): boolean {
+export function isCloned(before: number, now: number): boolean {
   return (before > 0 || now > 0) && now <= before;
 }

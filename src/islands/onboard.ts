@@ -1,6 +1,6 @@
 import type { WalletsData } from '../ui/wallet-forms.ts';
 import './lib/present-place.ts';
-import { tellIn } from './lib/announce.ts';
+import { announceIn } from './lib/announce.ts';
 import { refusalFrom, WalletRefusal } from './lib/refusal.ts';
 import { fillText, language } from './lib/texts.ts';
 import { findWallets, markBusy, showWalletButtons } from './lib/wallet-buttons.ts';
@@ -26,13 +26,13 @@ function start(list: HTMLElement, data: WalletsData): void {
   let busy = false;
   openManual(false);
   const none = setTimeout(() => {
-    tellIn(told, texts.none);
+    announceIn(told, texts.none);
     openManual(true);
   }, noneAfterMs);
 
   findWallets(texts.browserWallet, async (found) => {
     clearTimeout(none);
-    if (wallets.length === 0 && !told.hidden) tellIn(told, '');
+    if (wallets.length === 0 && !told.hidden) announceIn(told, '');
     wallets = found;
     openManual(false);
     const shown = await inOrder(found, data);
@@ -47,10 +47,10 @@ function start(list: HTMLElement, data: WalletsData): void {
     busy = true;
     markBusy(list, wallet);
     try {
-      await (signing ? sign : connect)(wallet, data, list, (text) => tellIn(told, fillText(text, known)));
+      await (signing ? sign : connect)(wallet, data, list, (text) => announceIn(told, fillText(text, known)));
     } catch (error) {
       const { text, values } = refusalFrom(error, 'failed');
-      tellIn(told, fillText((texts as Record<string, string>)[text], { ...known, ...values }), true);
+      announceIn(told, fillText((texts as Record<string, string>)[text], { ...known, ...values }), true);
     }
     busy = false;
     markBusy(list, null);

@@ -1,6 +1,6 @@
 import { browserSupportsWebAuthn, startAuthentication, startRegistration } from '@simplewebauthn/browser';
 import type { PasskeyTexts } from '../users/passkeys/sections.ts';
-import { tellIn } from './lib/announce.ts';
+import { announceIn } from './lib/announce.ts';
 
 const answerMs = 20_000;
 
@@ -20,9 +20,9 @@ function start(form: HTMLFormElement): void {
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     if (button) button.disabled = true;
-    tellIn(told, texts.waiting);
+    announceIn(told, texts.waiting);
     const answer = await answerTo(path).catch((error: unknown) => {
-      tellIn(told, texts[faultOf(error)], true);
+      announceIn(told, texts[faultOf(error)], true);
       return null;
     });
     if (button) button.disabled = false;

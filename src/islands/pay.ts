@@ -1,4 +1,4 @@
-import { tellIn } from './lib/announce.ts';
+import { announceIn } from './lib/announce.ts';
 import { copyFrom } from './lib/copy.ts';
 import { runCountdown } from './lib/countdown.ts';
 import { focusAnswer, noticeIn, sendForm } from './lib/forms.ts';
@@ -27,7 +27,7 @@ class PayPage {
     this.#askNow = followState(
       path,
       (state) => this.#hear(state),
-      (why) => tellIn(silent, why === null ? '' : (this.#texts[why] ?? '')),
+      (why) => announceIn(silent, why === null ? '' : (this.#texts[why] ?? '')),
     );
     const released = () => this.#latest && this.#hear(this.#latest);
     this.#paymentMethods = new PaymentMethods({ root, path, texts: this.#texts, askNow: this.#askNow, released });
@@ -105,11 +105,11 @@ class PayPage {
       if (submitter) submitter.ariaBusy = busy;
     };
     mark('true');
-    if (form.dataset.working) tellIn(noticeIn(form), form.dataset.working);
+    if (form.dataset.working) announceIn(noticeIn(form), form.dataset.working);
     const answer = await sendForm(form, submitter, this.#texts.unreachable ?? '');
     mark(null);
     if ('notice' in answer) {
-      tellIn(noticeIn(form), answer.notice, true);
+      announceIn(noticeIn(form), answer.notice, true);
       return;
     }
     document.title = answer.title;

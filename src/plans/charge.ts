@@ -15,8 +15,8 @@ import {
   courseOf,
   type DuePlan,
   insertCharge,
+  type LockedPlan,
   lockDue,
-  type PlanInHand,
   selectDue,
   updateCharged,
   updateChargeFailed,
@@ -64,16 +64,16 @@ export async function chargeDue(ctx: Context, signal: AbortSignal): Promise<numb
 
 async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<'made' | 'failed' | 'not due'> {
   const scope = scopeOfRow(due);
-  let inHand: PlanInHand | null = null;
+  let locked: LockedPlan | null = null;
   try {
     await ctx.db.scoped(scope, async (tx) => {
-      inHand = await lockDue(tx, scope, due.id, now);
-      if (inHand) await charge({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, tx, scope, inHand, now);
+      locked = await lockDue(tx, scope, due.id, now);
+      if (locked) await charge({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, tx, scope, locked, now);
     });
-    return inHand ? 'made' : 'not due';
+    return locked ? 'made' : 'not due';
   } catch (error) {
     if (isUnreachable(error)) throw error;
-    const plan = inHand as PlanInHand | null;
+    const plan = locked as LockedPlan | null;
     const failure = failureOf(error);
     if (failure === 'other') ctx.log.error({ err: error, plan_id: due.id }, 'a plan could not be charged');
     if (!plan) return 'not due'; // nothing was even begun
@@ -87,7 +87,7 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<'made' 
  * One charge, all or nothing: plan, request, the link between them, and the mail. The request comes as late as
  * possible, because from then on the transaction holds its partner's clock.
  */
-async function charge(inner: Context, tx: Tx, scope: Scope, plan: PlanInHand, now: Date): Promise<void> {
+async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, now: Date): Promise<void> {
   const { name, customer_name, customer_phone, next_on } = plan;
   // Without the address no receipt is mailed either: whoever reads there may be a stranger.
   const customer_email = plan.mails_stopped_at === null ? plan.customer_email : null;

@@ -10,10 +10,10 @@ import { receiptTexts } from '../texts/receipts.ts';
 import { instant } from '../ui/formats.ts';
 import { fill, isLanguage, wordsOf } from '../ui/language.ts';
 import { stopMailsUrl } from './stop-mails.ts';
-import type { PlanInHand } from './store.ts';
+import type { LockedPlan } from './store.ts';
 
 /** A charge that its customer is to be asked for. */
-type ChargeMail = { plan: PlanInHand; request: RequestRow; branding: MailBranding; to: string };
+type ChargeMail = { plan: LockedPlan; request: RequestRow; branding: MailBranding; to: string };
 
 /** The mail that asks a customer to pay a charge by its link: as text, and as HTML with the partner's branding. */
 export function planMail({ config }: Pick<Context, 'config'>, { plan, request, branding, to }: ChargeMail): NewMail {

@@ -204,11 +204,11 @@ export function selectDue(db: Database, now: Date, limits: { ofOne: number; all:
 }
 
 /** A plan in hand, with the names that its customer knows. */
-export type PlanInHand = PlanRow & { merchant_name: string | null; partner_name: string };
+export type LockedPlan = PlanRow & { merchant_name: string | null; partner_name: string };
 
 /** A due plan, locked until the transaction ends; null when somebody else has locked it, or it is no longer due. */
-export async function lockDue(tx: Tx, scope: Scope, id: string, now: Date): Promise<PlanInHand | null> {
-  const [row] = await tx<PlanInHand[]>`
+export async function lockDue(tx: Tx, scope: Scope, id: string, now: Date): Promise<LockedPlan | null> {
+  const [row] = await tx<LockedPlan[]>`
     select ${columns(tx)}, coalesce(m.business_name, m.display_name) as merchant_name, w.name as partner_name
     from plans p
       join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)

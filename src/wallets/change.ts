@@ -14,7 +14,7 @@ import type { Scope } from '../db/connection.ts';
 import type { MerchantView } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { claimingWallet } from './claim.ts';
-import { tellOfWallet } from './notices.ts';
+import { queueWalletNotice } from './notices.ts';
 import { provableChains } from './sign-in.ts';
 import { lockWalletOwner, type NewWallet, selectOpenChange, updateStopped, updateWallet } from './store.ts';
 import { chainsOf, readWallet, type TypedWallet } from './typed.ts';
@@ -123,7 +123,7 @@ export async function changeWallet(
     await updateWallet(tx, scope, { id: randomUUID(), accountId, wallet: newWallet, now });
     const recovery = await selectOpenChange(tx, scope, accountId);
     if (recovery) await updateStopped(tx, scope, recovery.id, 'cancelled', now);
-    await tellOfWallet(ctx, tx, scope, accountId, { kind: 'changed', oldWallet, newWallet: newWallet.address });
+    await queueWalletNotice(ctx, tx, scope, accountId, { kind: 'changed', oldWallet, newWallet: newWallet.address });
     await audit(ctx, tx, actor, {
       ...scope,
       action: 'wallet.changed',

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { nestedIn } from '../db/nested.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
-import { tellOfWallet } from './notices.ts';
+import { queueWalletNotice } from './notices.ts';
 import { claimSignedWallet, type UnsignedWallet } from './registry-store.ts';
 
 /** Claims a wallet that has signed for a merchant, platform-wide. Throws MerchantRefusal wallet_taken. */
@@ -38,7 +38,7 @@ export function claimingWallet<T>(
 async function tellDisplaced(inner: Context, claim: UnsignedWallet): Promise<void> {
   const scope = scopeOfRow(claim);
   await inner.db.scoped(scope, async (tx) => {
-    await tellOfWallet(inner, tx, scope, claim.account_id, { kind: 'displaced', oldWallet: claim.address });
+    await queueWalletNotice(inner, tx, scope, claim.account_id, { kind: 'displaced', oldWallet: claim.address });
     await audit(inner, tx, theService, {
       ...scope,
       action: 'wallet.displaced',

@@ -6,7 +6,7 @@ import { mailBrandingOf } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
 import { instantText } from '../ui/formats.ts';
 import { type Words, wordsKept } from '../ui/language.ts';
-import { selectTold, type Told } from './store.ts';
+import { type NoticeRecipients, selectNoticeRecipients } from './store.ts';
 
 /** What happened to a merchant's wallet. */
 export type WalletNotice =
@@ -18,18 +18,18 @@ export type WalletNotice =
   | { kind: 'recovered'; oldWallet: string; newWallet: string }
   | { kind: 'recovery_stopped'; oldWallet: string; by: 'merchant' | 'partner' | 'time' };
 
-function write(ctx: Context, words: Words, notice: WalletNotice, told: Told, accountId: string) {
+function write(ctx: Context, words: Words, notice: WalletNotice, recipients: NoticeRecipients, accountId: string) {
   const { wallet: t } = mailTexts(words);
   const { subject, body } = t[notice.kind];
   return writeNotice({
     words,
-    branding: mailBrandingOf(ctx, { ...told, name: told.partner_name }),
+    branding: mailBrandingOf(ctx, { ...recipients, name: recipients.partner_name }),
     subject,
     body: `${body}\n\n${t.about}`,
     values: {
-      merchant: told.merchant_name ?? t.unnamed,
+      merchant: recipients.merchant_name ?? t.unnamed,
       account: accountId,
-      partner: told.partner_name,
+      partner: recipients.partner_name,
       ...('dueAt' in notice && { time: instantText(words, notice.dueAt) }),
       ...('by' in notice && { reason: t.stoppedBy[notice.by] }),
     },
@@ -42,22 +42,22 @@ function write(ctx: Context, words: Words, notice: WalletNotice, told: Told, acc
  * Mails the merchant and its partner about what happened, each in its own language, in the transaction that makes it
  * true. If the wallet was only claimed, the merchant may know nothing about it, so only its partner is mailed.
  */
-export async function tellOfWallet(
+export async function queueWalletNotice(
   ctx: Context,
   tx: Tx,
   scope: Scope,
   accountId: string,
   notice: WalletNotice,
 ): Promise<void> {
-  const told = await selectTold(tx, scope, accountId);
-  if (!told) return;
+  const recipients = await selectNoticeRecipients(tx, scope, accountId);
+  if (!recipients) return;
   // An address that is both is told once, as the merchant.
   const languages = new Map([
-    [told.partner_email, told.partner_language],
-    ...(notice.kind === 'displaced' ? [] : [[told.merchant_email, told.merchant_language] as const]),
+    [recipients.partner_email, recipients.partner_language],
+    ...(notice.kind === 'displaced' ? [] : [[recipients.merchant_email, recipients.merchant_language] as const]),
   ]);
   for (const [recipient, language] of languages) {
     if (recipient === null) continue;
-    await queueMail(ctx, tx, { recipient, ...write(ctx, wordsKept(language), notice, told, accountId) });
+    await queueMail(ctx, tx, { recipient, ...write(ctx, wordsKept(language), notice, recipients, accountId) });
   }
 }

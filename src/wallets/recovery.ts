@@ -12,7 +12,7 @@ import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { claimingWallet } from './claim.ts';
-import { tellOfWallet } from './notices.ts';
+import { queueWalletNotice } from './notices.ts';
 import { provableChains } from './sign-in.ts';
 import {
   insertRecovery,
@@ -86,7 +86,7 @@ export async function startRecovery(
     if (earlier) await updateStopped(tx, scope, earlier.id, 'cancelled', now);
     await insertRecovery(tx, scope, { id, accountId, oldWallet, now, linkUntil: until });
     const vetoUrl = linkUrl(ctx, 'veto', id);
-    await tellOfWallet(ctx, tx, scope, accountId, { kind: 'recovery_started', oldWallet, vetoUrl });
+    await queueWalletNotice(ctx, tx, scope, accountId, { kind: 'recovery_started', oldWallet, vetoUrl });
     await audit(ctx, tx, actor, { ...onMerchant(scope, accountId), action: 'recovery.started', details: {} });
   });
   return { url: linkUrl(ctx, 'sign', id), until };
@@ -102,7 +102,7 @@ export async function cancelRecovery(ctx: Context, actor: Actor, scope: Scope, a
     const open = await selectOpenChange(tx, scope, accountId);
     const stopped = open && (await updateStopped(tx, scope, open.id, 'cancelled', ctx.clock.now()));
     if (!stopped) return false;
-    await tellOfWallet(ctx, tx, scope, accountId, {
+    await queueWalletNotice(ctx, tx, scope, accountId, {
       kind: 'recovery_stopped',
       oldWallet: stopped.old_wallet,
       by: 'partner',
@@ -192,7 +192,13 @@ export async function signRecovery(
     }
     await claim(merchant.id, newWallet, now);
     const vetoUrl = linkUrl(ctx, 'veto', change.id);
-    await tellOfWallet(ctx, tx, scope, merchant.id, { kind: 'recovery_signed', oldWallet, newWallet, dueAt, vetoUrl });
+    await queueWalletNotice(ctx, tx, scope, merchant.id, {
+      kind: 'recovery_signed',
+      oldWallet,
+      newWallet,
+      dueAt,
+      vetoUrl,
+    });
     await audit(
       ctx,
       tx,
@@ -236,7 +242,7 @@ export async function vetoRecovery(ctx: Context, actor: Actor, scope: Scope, cha
   await ctx.db.scoped(scope, async (tx) => {
     const stopped = await updateStopped(tx, scope, changeId, 'vetoed', ctx.clock.now());
     if (!stopped) throw new MerchantRefusal('change_over');
-    await tellOfWallet(ctx, tx, scope, stopped.account_id, {
+    await queueWalletNotice(ctx, tx, scope, stopped.account_id, {
       kind: 'recovery_stopped',
       oldWallet: stopped.old_wallet,
       by: 'merchant',

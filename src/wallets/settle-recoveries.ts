@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import { isUnreachable } from '../db/connection.ts';
 import { hourMs, minuteMs } from '../lib/durations.ts';
-import { tellOfWallet } from './notices.ts';
+import { queueWalletNotice } from './notices.ts';
 import {
   type DueChange,
   lockWalletOwner,
@@ -52,7 +52,7 @@ async function apply(ctx: Context, due: DueChange, now: Date): Promise<boolean> 
     const applied = await updateRecovered(tx, scope, due.id, now);
     if (!applied) return false;
     const { account_id: accountId, old_wallet: oldWallet, new_wallet: newWallet } = applied;
-    await tellOfWallet(ctx, tx, scope, accountId, { kind: 'recovered', oldWallet, newWallet: newWallet ?? '' });
+    await queueWalletNotice(ctx, tx, scope, accountId, { kind: 'recovered', oldWallet, newWallet: newWallet ?? '' });
     await audit(ctx, tx, theService, {
       ...scope,
       action: 'wallet.changed',
@@ -69,7 +69,7 @@ async function expire(ctx: Context, due: DueChange, now: Date): Promise<boolean>
     const ended = await updateStopped(tx, scope, due.id, 'expired', now);
     if (!ended) return false;
     const { account_id: accountId, old_wallet: oldWallet } = ended;
-    await tellOfWallet(ctx, tx, scope, accountId, { kind: 'recovery_stopped', oldWallet, by: 'time' });
+    await queueWalletNotice(ctx, tx, scope, accountId, { kind: 'recovery_stopped', oldWallet, by: 'time' });
     await audit(ctx, tx, theService, {
       ...scope,
       action: 'recovery.expired',

@@ -172,7 +172,7 @@ export function selectStuckChanges(db: Database, failures: number, limit: number
  * The parties to notify of a change: names, mailboxes and languages, null where unknown; and the branding of the
  * partner's mails.
  */
-export type Told = {
+export type NoticeRecipients = {
   merchant_name: string | null;
   merchant_email: string | null;
   merchant_language: string | null;
@@ -184,8 +184,12 @@ export type Told = {
   logo_hash: string | null;
 };
 
-export async function selectTold(tx: Tx, scope: Scope, accountId: string): Promise<Told | null> {
-  const [row] = await tx<Told[]>`
+export async function selectNoticeRecipients(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+): Promise<NoticeRecipients | null> {
+  const [row] = await tx<NoticeRecipients[]>`
     select coalesce(m.business_name, m.display_name) as merchant_name, m.email as merchant_email,
       m.language as merchant_language, p.name as partner_name, p.email as partner_email, p.slug, p.accent, p.logo_hash, (
         select u.language from users u where u.partner_id = p.id and u.email = lower(p.email)) as partner_language

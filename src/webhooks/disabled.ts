@@ -29,7 +29,7 @@ export async function disableDead(ctx: Context): Promise<number> {
   return ctx.db.transaction(async (tx) => {
     const failingSince = new Date(now.getTime() - disableAfterMs);
     const disabled = await disableFailing(tx, failingSince, now, perPass);
-    for (const row of disabled) await tellDisabled(ctx, tx, row);
+    for (const row of disabled) await queueDisabledNotice(ctx, tx, row);
     await logDisabled(ctx, tx, disabled);
     return disabled.length;
   });
@@ -52,7 +52,7 @@ export async function logDisabled(ctx: Context, tx: Tx, rows: Disabled[]): Promi
 }
 
 /** Notifies the operator and, where an address is known, the partner, in the transaction that disabled the endpoint. */
-export async function tellDisabled(ctx: Context, tx: Tx, row: Disabled): Promise<void> {
+export async function queueDisabledNotice(ctx: Context, tx: Tx, row: Disabled): Promise<void> {
   const { partner_id, test_mode, disabled_reason } = row;
   ctx.log.warn({ partner_id, test_mode, disabled_reason }, 'a webhook endpoint was disabled');
   const mode = modeOf(test_mode);

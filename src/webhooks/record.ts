@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Tx } from '../db/connection.ts';
 import { type Finished, tally } from './attempt.ts';
-import { type Disabled, logDisabled, tellDisabled } from './disabled.ts';
+import { type Disabled, logDisabled, queueDisabledNotice } from './disabled.ts';
 import { type HealthRow, lockHealth, recordAttempts, updateHealth } from './queue-store.ts';
 import { isUnchanged, judgeHealth, probeAfterFailures, type Tally } from './rules.ts';
 
@@ -70,7 +70,7 @@ async function updateEndpoints(
     const isNew = disabled_reason !== null && !rows.find((before) => sameEndpoint(before, row))?.disabled_reason;
     return isNew ? [{ ...row, disabled_reason }] : [];
   });
-  for (const row of disabled) await tellDisabled(ctx, tx, row);
+  for (const row of disabled) await queueDisabledNotice(ctx, tx, row);
   return { disabled, probeWaitMs: Math.min(...updates.flatMap(({ probeWaitMs }) => probeWaitMs ?? [])) };
 }
 

@@ -10,7 +10,7 @@ import { mailTexts } from '../../src/texts/mails.ts';
 import { signInTexts } from '../../src/texts/sign-in.ts';
 import { fill, type Language, wordsOf } from '../../src/ui/language.ts';
 import { startRecovery } from '../../src/wallets/recovery.ts';
-import { tellDisabled } from '../../src/webhooks/disabled.ts';
+import { queueDisabledNotice } from '../../src/webhooks/disabled.ts';
 import { startApp } from '../support/app.ts';
 import { makePartner } from '../support/fixtures.ts';
 import { newAccount, signOn } from '../support/people/merchants.ts';
@@ -78,7 +78,7 @@ test('A merchant is written to in the language it onboarded in, its partner in t
   assert.equal(toPartner.subject, fill(de.wallet.recovery_started.subject, { merchant: 'Ada' }));
 
   const gone = { partner_id: scope.partnerId, test_mode: true, url: 'https://hook.example/', disabled_reason: 'gone' };
-  await app.db.transaction((tx) => tellDisabled(app.ctx, tx, gone));
+  await app.db.transaction((tx) => queueDisabledNotice(app.ctx, tx, gone));
   const disabled = await mailTo(partnerEmail);
   assert.equal(disabled.subject, de.endpoint.testSubject);
   assert.ok(disabled.body.includes(de.endpoint.gone));
@@ -88,7 +88,7 @@ test('Where nobody’s language is known, a mail is in English', async () => {
   const { test: scope, partner } = await makePartner(app.db);
   await setPartnerEmail(app.ctx, theService, partner.slug, 'nobody@partner.example');
   const gone = { partner_id: scope.partnerId, test_mode: true, url: 'https://hook.example/', disabled_reason: 'gone' };
-  await app.db.transaction((tx) => tellDisabled(app.ctx, tx, gone));
+  await app.db.transaction((tx) => queueDisabledNotice(app.ctx, tx, gone));
   const mail = await mailTo('nobody@partner.example');
   assert.equal(mail.subject, mailTexts(wordsOf('en')).endpoint.testSubject);
   assert.match(mail.html, /<html lang="en" dir="ltr">/);

@@ -13,7 +13,7 @@ import { type Payment, readPayment } from '../payments/payment.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { nameOf } from '../shell.ts';
 import { dashboardStatusOf } from './display-status.ts';
-import { createFromForm, type Faults, formKey, sayFault, sayOff } from './new-request.ts';
+import { createFromForm, disabledText, type Faults, formKey, requestFaultText } from './new-request.ts';
 
 const path = '/dashboard/cashier';
 
@@ -59,7 +59,7 @@ function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: 
   const { cashier } = dashboardTexts(words);
   const currency = merchant.display_currency;
   const told = Object.values(faults).find((one) => one !== undefined);
-  const fault = sayFault(words, visit, told) ?? sayOff(words, visit);
+  const fault = requestFaultText(words, visit, told) ?? disabledText(words, visit);
   const exponent = currencyExponent(currency) ?? 2;
   const point = exponent === 0 ? '00' : '.';
   const nothing = exponent === 0 ? '0' : `0.${'0'.repeat(exponent)}`;

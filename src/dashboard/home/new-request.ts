@@ -130,7 +130,7 @@ export function exampleOf(currency: string): string {
 }
 
 /** A fault as a sentence. */
-export function sayFault(words: Words, visit: MerchantVisit, fault: FaultKey | undefined): string | undefined {
+export function requestFaultText(words: Words, visit: MerchantVisit, fault: FaultKey | undefined): string | undefined {
   if (fault === undefined) return undefined;
   const { merchant } = visit;
   return fill(dashboardTexts(words).faults[fault], {
@@ -141,7 +141,7 @@ export function sayFault(words: Words, visit: MerchantVisit, fault: FaultKey | u
 }
 
 /** What is in the way before anything is typed: nobody should learn it by trying. */
-export function sayOff(words: Words, { merchant }: MerchantVisit): string | undefined {
+export function disabledText(words: Words, { merchant }: MerchantVisit): string | undefined {
   const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
   return isOff ? dashboardTexts(words).plans.failures.merchant_disabled : undefined;
 }
@@ -151,8 +151,8 @@ async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, stat
   const words = wordsFor(request);
   const { newRequest } = dashboardTexts(words);
   const expiries = await readExpiries(ctx, session.scope);
-  const say = (name: string) => sayFault(words, visit, faults[name]);
-  const failed = say('form') ?? sayOff(words, visit);
+  const say = (name: string) => requestFaultText(words, visit, faults[name]);
+  const failed = say('form') ?? disabledText(words, visit);
   return sendDashboard(ctx, visit, {
     path,
     title: newRequest.title,

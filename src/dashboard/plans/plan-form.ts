@@ -4,7 +4,7 @@ import { mostCharges, periods, yearAfter } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { field, hiddenField } from '../../ui/components.ts';
 import { fill, isLanguage, languageName, languages, type Words, wordsFor } from '../../ui/language.ts';
-import { exampleOf, formKey, sayFault } from '../home/new-request.ts';
+import { exampleOf, formKey, requestFaultText } from '../home/new-request.ts';
 import type { MerchantVisit } from '../route.ts';
 import { dayText } from './plan-words.ts';
 
@@ -91,7 +91,7 @@ function faultText(
 ): string | undefined {
   const fault = faults[name];
   if (fault === undefined) return undefined;
-  if (fault === 'amount' || fault === 'tooMuch') return sayFault(words, visit, fault);
+  if (fault === 'amount' || fault === 'tooMuch') return requestFaultText(words, visit, fault);
   const limits = { from: dayText(words, today), to: dayText(words, yearAfter(today)), most: mostCharges };
   return fill(dashboardTexts(words).plans.faults[fault], limits);
 }

@@ -8,7 +8,7 @@ import { dayOf, mostOpenPlans, nextDates } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, descriptionList, hiddenField, stateLine } from '../../ui/components.ts';
 import { fill, fillCount, wordsFor } from '../../ui/language.ts';
-import { formKey, sayFault } from '../home/new-request.ts';
+import { formKey, requestFaultText } from '../home/new-request.ts';
 import type { DashboardRoutes, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 import { languageIn, planForm } from './plan-form.ts';
@@ -119,7 +119,7 @@ async function showForm(
   const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
   const fault = failed ?? (isOff ? 'merchant_disabled' : null);
   const why =
-    fault === 'tooMany' ? fill(t.tooMany, { most: mostOpenPlans }) : sayFault(words, visit, fault ?? undefined);
+    fault === 'tooMany' ? fill(t.tooMany, { most: mostOpenPlans }) : requestFaultText(words, visit, fault ?? undefined);
   return sendDashboard(ctx, visit, {
     path,
     title: t.make,

@@ -1,5 +1,5 @@
 /** Says in the place for it what a wallet waits for, or why nothing was sent. */
-export function tellIn(place: HTMLElement | null | undefined, text: string, isFault = false): void {
+export function announceIn(place: HTMLElement | null | undefined, text: string, isFault = false): void {
   if (!place) return;
   place.setAttribute('role', isFault ? 'alert' : 'status');
   place.classList.toggle('refused', isFault);

@@ -1,4 +1,4 @@
-import { tellIn } from './announce.ts';
+import { announceIn } from './announce.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { fillText, type IslandTexts } from './texts.ts';
 import { markBusy, showWalletButtons } from './wallet-buttons.ts';
@@ -27,7 +27,7 @@ async function signClaim(form: HTMLFormElement, wallet: FoundWallet, texts: Isla
   const chain = JSON.parse(form.dataset.chain ?? 'null') as WalletChain | null;
   const tell = (text: string, values: Record<string, string> = {}, isFault = false) => {
     const known = { wallet: wallet.info.name, network: chain?.name ?? '', address: from };
-    tellIn(form.querySelector<HTMLElement>('.told'), fillText(texts[text], { ...known, ...values }), isFault);
+    announceIn(form.querySelector<HTMLElement>('.told'), fillText(texts[text], { ...known, ...values }), isFault);
   };
   markBusy(form, wallet);
   try {

@@ -1,4 +1,4 @@
-import { tellIn } from './announce.ts';
+import { announceIn } from './announce.ts';
 import { OptionChoice } from './choose-option.ts';
 import { type LazyOffer, LazyWallet } from './lazy-wallet.ts';
 import type { Orders, PayOption } from './order.ts';
@@ -100,7 +100,7 @@ export class PaymentMethods {
       if (isOver() || !option) return;
       const { chain, symbol: token } = option;
       const known = { wallet: wallet.info.name, network: chain.name, token, coin: chain.coin };
-      tellIn(this.#place('.told'), fillText(this.#page.texts[text], { ...known, ...values }), isFault);
+      announceIn(this.#place('.told'), fillText(this.#page.texts[text], { ...known, ...values }), isFault);
     };
     this.#step = 'connecting';
     this.#running = wallet;
@@ -176,7 +176,7 @@ export class PaymentMethods {
 
   /** A code waits to be scanned: it stands alone, and the other wallets can be taken instead. */
   #codeShown(): void {
-    tellIn(this.#place('.told'), '');
+    announceIn(this.#place('.told'), '');
     const section = this.#section();
     if (section) markBusy(section, null);
     const phone = section?.querySelector<HTMLDetailsElement>('.phone');
@@ -186,7 +186,7 @@ export class PaymentMethods {
   #end(): void {
     if (!this.busy) return;
     this.#run++;
-    tellIn(this.#place('.told'), '');
+    announceIn(this.#place('.told'), '');
     this.#free();
   }
 

@@ -1,6 +1,13 @@
 import { audit } from '../../audit/write.ts';
 import type { HostOwner } from '../../auth/host.ts';
-import { askOptions, isCopy, proveHeld, type RelyingParty, readAnswer, relyingParty } from '../../auth/passkey.ts';
+import {
+  authenticationOptions,
+  isCloned,
+  type RelyingParty,
+  readAnswer,
+  relyingParty,
+  verifyAuthentication,
+} from '../../auth/passkey.ts';
 import { makeChallenge, type PasskeyUse, takeChallenge } from '../../auth/passkey-challenge.ts';
 import type { Client } from '../../auth/session.ts';
 import {
@@ -33,7 +40,7 @@ function useFor(party: RelyingParty, { kind }: PasskeyPlace, session: string | n
 /** What the browser is asked for a passkey with; null where there are none. */
 export async function askForPasskey(ctx: Context, place: PasskeyPlace, session: string | null) {
   const party = relyingParty(ctx.config, place.host);
-  return party && askOptions(party, makeChallenge(ctx, useFor(party, place, session)));
+  return party && authenticationOptions(party, makeChallenge(ctx, useFor(party, place, session)));
 }
 
 /**
@@ -109,9 +116,9 @@ async function prove(
   if (taken !== 'taken') return taken;
   const holder = await lockPasskey(tx, answer.credentialId, place.kind, place.host);
   if (!holder) return 'unknown';
-  const counter = await proveHeld(party, answer, { userId: holder.user_id, publicKey: holder.public_key });
+  const counter = await verifyAuthentication(party, answer, { userId: holder.user_id, publicKey: holder.public_key });
   if (counter === null) return 'unknown';
-  if (isCopy(Number(holder.counter), counter)) {
+  if (isCloned(Number(holder.counter), counter)) {
     await audit(ctx, tx, actorOf(holder, place.kind, client), {
       action: 'passkey.copied',
       partnerId: holder.partner_id,

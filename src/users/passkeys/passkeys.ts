@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Actor } from '../../audit/actions.ts';
 import { withAudit } from '../../audit/write.ts';
 import type { HostOwner } from '../../auth/host.ts';
-import { makeOptions, proveNew, readAnswer, relyingParty } from '../../auth/passkey.ts';
+import { readAnswer, registrationOptions, relyingParty, verifyRegistration } from '../../auth/passkey.ts';
 import { makeChallenge, type PasskeyUse, takeChallenge } from '../../auth/passkey-challenge.ts';
 import { isFreshSession, type Operator, type PartnerUser } from '../../auth/user-session.ts';
 import type { Context } from '../../context.ts';
@@ -45,7 +45,7 @@ export async function offerPasskey(ctx: Context, person: Person, host: HostOwner
   if (!party) return null;
   const held = await selectPasskeys(ctx.db.sql, person.userId, maxPasskeys);
   const place = placeOf(person);
-  return makeOptions(party, makeChallenge(ctx, addingIn(person, party.origin)), {
+  return registrationOptions(party, makeChallenge(ctx, addingIn(person, party.origin)), {
     id: person.userId,
     name: `${person.email} (${place})`,
     place,
@@ -83,7 +83,7 @@ export function addPasskey(
     const taken = await inner.db.transaction((tx) => takeChallenge(ctx, tx, use, answer.challenge));
     if (taken !== 'taken') return taken === 'expired' ? 'expired' : 'not_made';
     if (!(await isFreshSession(inner, person.sessionId))) return 'stale';
-    const passkey = await proveNew(party, answer);
+    const passkey = await verifyRegistration(party, answer);
     if (!passkey) return 'not_made';
     const { sql } = inner.db;
     if ((await selectPasskeys(sql, person.userId, maxPasskeys)).length >= maxPasskeys) return 'enough';
