@@ -16,8 +16,8 @@ export type PortalCall = Call & ActingVisit;
 export type PortalPages = Pages<ActingVisit, { permission: Permission }, FormRule>;
 
 /**
- * How pages and forms of the portal are declared: for who is signed in and has the permission. A form's address names the
- * mode of its page (see `actionIn`).
+ * How pages and forms of the portal are declared: for who is signed in and has the permission. A form's address names
+ * the mode of its page (see `actionIn`).
  */
 export function declarePortalPages(app: FastifyInstance, ctx: Context): PortalPages {
   const acting = (visit: PortalVisit | null, request: FastifyRequest): ActingVisit | null =>
